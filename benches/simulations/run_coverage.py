@@ -30,8 +30,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from reshuffle.resampling.run_hierarchical import Hierarchical
-from reshuffle.resampling.run_linear import RunCovariances, satterthwaite
-from reshuffle.resampling.run_reference import Levels
+from reshuffle.resampling.run_linear import Levels, RunCovariances, satterthwaite
 
 Array = NDArray[np.float64]
 

@@ -36,10 +36,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtr, stdtrit
 
-from reshuffle.inference.run_caveats import skewness_matters
+from reshuffle.inference.run_tests import skewness_matters
 from reshuffle.resampling.run_hierarchical import no_lighter_than_normal
-from reshuffle.resampling.run_linear import one_level
-from reshuffle.resampling.run_reference import quantiles, tails
+from reshuffle.resampling.run_linear import one_level, quantiles, tails
 
 Array = NDArray[np.float64]
 

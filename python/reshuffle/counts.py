@@ -294,9 +294,9 @@ class BlockCounting:
         given: Mapping[int, NDArray[Any]] | None = None,
     ) -> None:
         """Write the counts. ``data`` has all metrics, in order, if the counts of some are ``given``, by place."""
-        metrics = self.metrics if data is None else data.metrics
-        names = self.names if data is None else data.names
-        n_segments = self.n_segments if data is None else data.n_segments
+        references = None if data is None else (data.n_references, data.most_references)
+        data = data or Data(None, self.metrics, self.names, self.n_segments)
+        metrics, n_segments = data.metrics, data.n_segments
         if not n_segments:
             raise InputError("no texts were added: there is nothing to write")
         counted: list[CountedMetric] = []
@@ -305,13 +305,10 @@ class BlockCounting:
                 raise InputError(f"{m.name} has no counts that could be saved: leave it out")
             counted.append(m)
         numbers = (next(iter(self._numbers)) if len(self._numbers) == 1 else "var") if self._numbers else None
-        references = numbers, self._most
-        if data is not None:
-            references = data.n_references, data.most_references
         found = {g: None if own is None else numbered(g, own, n_segments) for g, own in ids.items()}
-        # The labels of results, which distinguish metrics of one name.
-        labels = Data(None, metrics, names, n_segments).labels
-        about, arrays, _ = describe(counted, labels, names, n_segments, references, found)
+        references = references or (numbers, self._most)
+        # The labels of results distinguish metrics of one name.
+        about, arrays, _ = describe(counted, data.labels, data.names, n_segments, references, found)
         spools = iter(self._spools)
         counts: dict[str, Any] = {}
         for i, (m, entry) in enumerate(zip(metrics, about["metrics"], strict=True)):

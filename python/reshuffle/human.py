@@ -490,23 +490,21 @@ def _record(
     # More labels do not make raters differ less, and say nothing of the degrees of freedom of strata.
     is_planned = is_pair and options.raters == "fixed" and options.strata is None and own.is_tested
     planned = options.difference if is_planned else None
-    return LabelledEstimate(
-        metric,
-        standardized,
-        predictor,
-        system,
-        baseline,
+    return taken(
+        LabelledEstimate,
+        own,
+        metric=metric,
+        standardized=standardized,
+        predictor=predictor,
+        system=system,
+        baseline=baseline,
         labelled=own.n,
         estimate=own.mean,
-        standard_error=own.standard_error,
         low=low,
         high=high,
         pvalue=own.pvalue if is_pair else None,
         adjusted_pvalue=adjusted if is_pair else None,
-        weight=own.weight,
-        correlation=own.correlation,
         worth=plan.as_good_as(alone) - own.n,
         detectable=plan.detectable if is_pair and options.raters == "fixed" and own.is_tested else None,
         needed=None if planned is None else plan.needed(planned),
-        shift_pvalue=own.shift_pvalue,
     )

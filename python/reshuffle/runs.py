@@ -20,8 +20,7 @@ from .inference.enough import automatic, for_pvalue
 from .inference.exchange import EXCHANGES
 from .inference.hypotheses import pairs_of
 from .inference.plan import Plan, check_direction
-from .inference.run_caveats import run_caveats
-from .inference.run_tests import RunOutcome, chosen_exchanges, run_outcome
+from .inference.run_tests import RunOutcome, chosen_exchanges, run_caveats, run_outcome
 from .inference.run_variation import observed_differences, variations
 from .inference.steps import counting_steps
 from .metrics.native import NativeMetric

@@ -13,7 +13,7 @@ from .data.votes import UNITS, VoteTable, read_votes
 from .errors import InputError, listed, warn
 from .inference.intervals import symmetric_ends
 from .inference.pvalues import pvalue
-from .options.declare import called_with
+from .options.declare import called_with, taken
 from .options.votes import VotesOptions
 from .progress import reported
 from .resampling.votes import Cells, Fit, RatingMetric, VoteData, VoteSample
@@ -134,14 +134,13 @@ def _rated(table: VoteTable, unit: str, options: VotesOptions, resampling: Resam
         test="bootstrap-both", all_pairs=True, **levels(options.confidence_level, options.alpha)
     )
     withheld = bool(separated.mean() > MOST_SEPARATED or not np.isfinite(draws).all())
-    found = VoteFit(
+    found = taken(
+        VoteFit,
+        options,
         n_votes=len(used),
         n_ties=table.n_ties,
-        ties=options.ties,
         nu=float(np.exp(fit.log_nu)) if table.n_ties and options.ties == "model" else None,
-        scale=options.scale,
         effective_units=_effective(used, unit),
-        prior=options.prior,
         separated=int(separated.sum()),
         n_draws=resampling.n_resamples,
         withheld=withheld,

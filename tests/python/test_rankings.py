@@ -29,8 +29,8 @@ from reshuffle import (
     compare,
 )
 from reshuffle.inference.best import dunnett_sf
-from reshuffle.inference.clustering import clusters, groups_without_difference, letters, members, positions
 from reshuffle.inference.multiplicity import ADJUSTMENTS
+from reshuffle.inference.rankings import clusters, groups_without_difference, letters, members, positions
 from reshuffle.inference.tests import TESTS
 from reshuffle.resampling import CountSample, Replicates, linear
 from reshuffle.resampling.units import Strata

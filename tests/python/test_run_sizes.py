@@ -24,8 +24,7 @@ from benches.simulations.run_size import (
 )
 from reshuffle import SegmentScores, compare_runs
 from reshuffle.inference.exchange import EXCHANGES, NEW_RUNS_AND_SEGMENTS
-from reshuffle.inference.run_caveats import run_caveats
-from reshuffle.inference.run_tests import run_outcome
+from reshuffle.inference.run_tests import run_caveats, run_outcome
 from reshuffle.report.words import words
 from reshuffle.resampling import CountSample
 from reshuffle.resampling.run_linear import one_level

@@ -18,12 +18,11 @@ from scipy import optimize, stats
 from budgets import budget
 from reshuffle import FromCounts, InputError, SegmentScores, _core
 from reshuffle.inference.exchange import EXCHANGES
-from reshuffle.inference.run_caveats import run_caveats
-from reshuffle.inference.run_tests import run_outcome
+from reshuffle.inference.run_tests import run_caveats, run_outcome
 from reshuffle.inference.run_variation import observed_differences, variations
 from reshuffle.resampling import run_draws
 from reshuffle.resampling.run_hierarchical import Hierarchical
-from reshuffle.resampling.run_reference import Levels
+from reshuffle.resampling.run_linear import Levels, RunCovariances
 from reshuffle.resampling.runs import RunData
 from reshuffle.runs import Runs
 from reshuffle.settings import Resampling, RunSettings, Units

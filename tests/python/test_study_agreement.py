@@ -17,8 +17,7 @@ from counts import as_bleu, bleu_counts
 from reshuffle import InputError, SegmentScores, compare, derive_seed, metric, read_corpus
 from reshuffle.metrics.base import Counts
 from reshuffle.study import agreement
-from reshuffle.study.agreement import separating_gain
-from reshuffle.study.decisions import Decisions, agreements, kappa, rank_correlation
+from reshuffle.study.agreement import Decisions, agreements, kappa, rank_correlation, separating_gain
 
 PAIRS = list(combinations(range(4), 2))
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from .. import _core, signature
+from ..options.declare import taken
 from ..resampling import CountSample, ProblemGroup, Problems, Replicates, directed
 from ..resampling.problems import Seeds
 from ..resampling.schemes import shuffle_batch
@@ -97,7 +98,6 @@ def _shuffle_together(plan: Plan, sample: CountSample, seeds: Seeds, resampling:
     observed = Observed(replicates, _pairs(len(seeds)), plan.alternative, plan.shuffling)
     scheme = plan.shuffling.scheme
     shuffled = shuffle_batch(replicates, observed.thresholds[None], observed.alternatives[0], scheme, seeds)
-    assert shuffled is not None  # the metric has a formula in the core
     return outcome_of_shuffles(observed.statistic, shuffled)
 
 
@@ -105,7 +105,7 @@ def _draw_together(plan: Plan, sample: CountSample, seeds: Seeds, resampling: Re
     """Draw all problems of a sample, which has no strata."""
     replicates = Replicates.from_settings([sample], replace(resampling, seed=int(seeds[0])))
     native = sample.native("draws")
-    assert native is not None  # as above
+    assert native is not None  # the metric has a formula in the core
     metric, counts = native
     drawn = _core.draw_many(
         metric,
@@ -115,15 +115,9 @@ def _draw_together(plan: Plan, sample: CountSample, seeds: Seeds, resampling: Re
         threads=replicates.threads,
         progress=resampling.progress,
     )
-    observed = ObservedPairs(
-        replicates,
-        _pairs(len(seeds)),
-        plan.alternative,
-        plan.shuffling,
-        tails=plan.tails,
-        ties=plan.ties,
-        scores=sample.scores.reshape(1, -1, 2),
-        drawn=drawn[None],
+    scores, hypotheses = sample.scores.reshape(1, -1, 2), _pairs(len(seeds))
+    observed = taken(
+        ObservedPairs, plan, replicates=replicates, hypotheses=hypotheses, scores=scores, drawn=drawn[None]
     )
     return plan.test.run(observed)
 
@@ -133,8 +127,7 @@ def _record(
 ) -> SignificanceResult:
     """One result with an array element for each problem. ``replicates`` are those of any one of them."""
     metric = problems.groups[0].metric
-    scheme = outcome.scheme
-    names = set() if scheme is None else set(scheme.tolist())
+    names = set() if outcome.scheme is None else set(outcome.scheme.tolist())
     schemes = "+".join(sorted(names)) if names - {"iid"} else None
     seed: int | None = int(problems.seeds[0])
     if replicates.is_replay:
@@ -145,21 +138,15 @@ def _record(
         run = run._replace(seed=signature.for_seeds(problems.seeds.tolist()))
     rule = plan.shuffling.stopping
     metrics = {group.metric.signature() for group in problems.groups}
-    return SignificanceResult(
+    return taken(
+        SignificanceResult,
+        outcome,
         test=plan.test.name,
         metric=metric.name,
-        statistic=outcome.statistic,
-        pvalue=outcome.pvalue,
         alternative=directed(plan.alternative, metric.higher_is_better),
-        exceedances=outcome.exceedances,
-        n_resamples=outcome.n_resamples,
         seed=problems.seeds if own_seeds else seed,
         signature=signature.joined([*sorted(metrics), signature.for_batch(len(problems)), run.line]),
-        wins=outcome.wins,
-        ties=outcome.ties,
-        scheme=scheme,
         stopping=None if rule is None else rule.used(resampling.n_resamples, outcome.stopped),
         caveats=plan.caveats,
         tails=plan.tails if outcome.tails is None else outcome.tails,
-        standard_error=outcome.standard_error,
     )

@@ -14,7 +14,7 @@ from ..resampling.stopping import STOPPING
 from ..results import Caveat, Comparison, PairedDifference, SignificanceResult, UsedTest
 from ..results.caveat_kinds import SMALL_SAMPLE
 from ..settings import default_alpha
-from .concentration import BY_SWAPS, Found, Tested, concentrated, holds_at_kink, is_of_few, rare_segments
+from .concentration import BY_SWAPS, Found, Tested, concentrated, holds_at_kink, is_of_few, of_pairs, rare_segments
 from .enough import LARGEST
 from .hypotheses import OVER_METRICS
 from .intervals import INTERVALS
@@ -122,7 +122,7 @@ def _of_tests(comparison: Comparison, plan: Plan, enough: int | None, others: Se
     yield from _all_exchangeable(comparison, plan)
     yield from _never_stopped(comparison)
     for group in _by_metric(comparison):
-        yield from _approximate(group)
+        yield from (Found(each, group.pairs) for each in group.tests[0].caveats if each.kind == "approximate")
         yield from _other_test(group, plan)
         yield from _dependence(group)
         yield from _not_exchangeable(group, plan.automatic)
@@ -137,7 +137,9 @@ def _of_tests(comparison: Comparison, plan: Plan, enough: int | None, others: Se
     yield from few_units
     if not few_units or few_units[0].pairs is not None:
         few_replicates = _few_replicates(comparison, plan, families)
-        yield from few_replicates or [*_near_alpha(comparison, plan, families), *_auto_limit(enough)]
+        yield from few_replicates or _near_alpha(comparison, plan, families)
+        if not few_replicates and enough is not None and enough > LARGEST:
+            yield Found(Caveat("auto-limit", {"n_resamples": LARGEST, "enough": enough}))
 
 
 def _identical(comparison: Comparison) -> Iterator[Found]:
@@ -164,13 +166,6 @@ def _all_exchangeable(comparison: Comparison, plan: Plan) -> Iterator[Found]:
             "instead": tuple(INSTEAD.values()),
         }
         yield Found(Caveat("all-exchangeable", values))
-
-
-def _approximate(family: _Group) -> Iterator[Found]:
-    """The test is approximate under one metric."""
-    for caveat in family.tests[0].caveats:
-        if caveat.kind == "approximate":
-            yield Found(caveat, family.pairs)
 
 
 def _never_stopped(comparison: Comparison) -> Iterator[Found]:
@@ -227,11 +222,7 @@ def _not_exchangeable(group: _Group, automatic: bool) -> Iterator[Found]:
     pair = group.differences[group.pairs.index(worst)]
     near_kink = any(found.near_kink for found in ratios.values())
     values = {
-        "metric": group.metric,
-        "pairs": len(ratios),
-        "tests": len(group.pairs),
-        "system": pair.system,
-        "baseline": pair.baseline,
+        **of_pairs(group.metric, list(ratios), group.pairs, pair),
         "ratio": ratios[worst].ratio,
         "near_kink": near_kink,
         "test": pair.test.test,
@@ -267,11 +258,7 @@ def _near_kink(comparison: Comparison, group: _Group, alpha: float, automatic: b
     )
     tests = {pair.test.test for pair in pairs if by_test(pair)}
     values = {
-        "metric": group.metric,
-        "pairs": len(near),
-        "tests": len(group.pairs),
-        "system": worst.system,
-        "baseline": worst.baseline,
+        **of_pairs(group.metric, near, group.pairs, worst),
         "lengths": (brevity.system, brevity.baseline),
         "bias": brevity.bias,
         "share": brevity.share,
@@ -388,15 +375,14 @@ def _few_replicates(comparison: Comparison, plan: Plan, families: Sequence[_Grou
     found: list[tuple[float, int, list[int]]] = []
     for family in families:
         # Exact tests have no such limit, and their p-values affect those of other tests by the adjustment.
-        tests = [pair.test for pair in family.everywhere]
-        numbers = [None if test.scheme == "exact" else _possible_replicates(test) for test in tests]
-        smallest = np.array(
-            [
-                test.pvalue if n is None else _smallest_pvalue(plan, test, n)
-                for n, test in zip(numbers, tests, strict=True)
-            ]
-        )
-        smallest = _smallest_adjusted(plan, smallest)
+        numbers: list[int | None] = []
+        possible = []
+        for test in (pair.test for pair in family.everywhere):
+            n = test.n_resamples if test.stopping is None else test.stopping.max_resamples
+            numbers.append(None if test.scheme == "exact" else n)
+            numerator, observed = TESTS[test.test].smallest_numerator(plan.alternative), test.scheme != "subgroup"
+            possible.append(test.pvalue if numbers[-1] is None else numerator / (numbers[-1] + observed))
+        smallest = _smallest_adjusted(plan, np.array(possible))
         limited = [index for index, n in enumerate(numbers[: len(family.pairs)]) if n is not None]
         if limited and smallest[limited].min() > plan.alpha:
             largest = max(n for n in numbers if n is not None)
@@ -413,17 +399,6 @@ def _few_replicates(comparison: Comparison, plan: Plan, families: Sequence[_Grou
         "enough": plan.enough_replicates(size),
     }
     return [Found(Caveat("few-replicates", values), [pair for _, _, pairs in found for pair in pairs])]
-
-
-def _possible_replicates(test: SignificanceResult) -> int | None:
-    """The number of replicates that the test could have used: a stopping rule may have ended it earlier."""
-    n: int | None = test.n_resamples if test.stopping is None else test.stopping.max_resamples
-    return n
-
-
-def _smallest_pvalue(plan: Plan, test: SignificanceResult, n: int) -> float:
-    """The smallest p of n replicates, of which a subgroup includes the observed arrangement."""
-    return TESTS[test.test].smallest_numerator(plan.alternative) / (n + int(test.scheme != "subgroup"))
 
 
 def _near_alpha(comparison: Comparison, plan: Plan, families: Sequence[_Group]) -> Iterator[Found]:
@@ -478,12 +453,6 @@ def _on_one_set(test: SignificanceResult, n_sets: int) -> SignificanceResult:
         return test
     within = -math.expm1(math.log1p(-test.adjusted_pvalue) / n_sets) if test.adjusted_pvalue < 1 else 1.0
     return replace(test, adjusted_pvalue=test.pvalue if math.isclose(within, test.pvalue) else within)
-
-
-def _auto_limit(enough: int | None) -> Iterator[Found]:
-    """``auto`` needs more replicates than it uses."""
-    if enough is not None and enough > LARGEST:
-        yield Found(Caveat("auto-limit", {"n_resamples": LARGEST, "enough": enough}))
 
 
 def _of_concentration(comparison: Comparison, automatic: bool) -> Iterator[Found]:

@@ -5,7 +5,7 @@ docs/evidence/skewed.md has the tables from which the limits follow.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ..results import Caveat, Influence, PairedDifference
@@ -46,6 +46,9 @@ class _Pair(NamedTuple):
     at: int
     pair: PairedDifference
     influence: Influence
+
+
+Values = dict[str, Any]
 
 
 class Found(NamedTuple):
@@ -145,17 +148,20 @@ def _skewed(tested: Tested, known: Sequence[_Pair]) -> Iterator[Found]:
     yield Found(Caveat("skewed", values), [each.at for each in skewed])
 
 
-def _pairs(tested: Tested, found: Sequence[_Pair], shown: _Pair) -> Mapping[str, Any]:
-    """What both caveats say about the pairs: how many they are, and the names and units of one of them."""
+def of_pairs(metric: str | None, pairs: Sequence[object], tests: Sequence[object], shown: PairedDifference) -> Values:
+    """What a caveat says about some pairs of all that are tested under a metric, and the names of one of them."""
     return {
-        "metric": tested.metric,
-        "pairs": len(found),
-        "tests": len(tested.pairs),
-        "system": shown.pair.system,
-        "baseline": shown.pair.baseline,
-        "units": shown.pair.n_units,
-        "unit": tested.unit,
+        "metric": metric,
+        "pairs": len(pairs),
+        "tests": len(tests),
+        "system": shown.system,
+        "baseline": shown.baseline,
     }
+
+
+def _pairs(tested: Tested, found: Sequence[_Pair], shown: _Pair) -> Values:
+    own = of_pairs(tested.metric, found, tested.pairs, shown.pair)
+    return {**own, "units": shown.pair.n_units, "unit": tested.unit}
 
 
 def rare_segments(pairs: Sequence[PairedDifference], alpha: float) -> Iterator[Found]:

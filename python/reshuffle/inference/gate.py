@@ -68,8 +68,7 @@ def margin_outcomes(
     filled = [math.nan if margin is None else margin for margin in margins]
     found: list[MarginOutcome | None] = [None] * len(margins)
     for name, chosen in of_test.items():
-        at = np.array(chosen)
-        some = Hypotheses(every.pairs, every.test_set[at], every.metric[at], every.systems[:, at], every.family[at])
+        some = every.take(np.array(chosen))
         observed = Observed(replicates, some, "non-inferiority", Shuffling("auto"), margins=filled, alpha=alpha)
         outcome = TESTS[name].run(observed)
         assert outcome.low is not None

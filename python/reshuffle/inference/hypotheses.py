@@ -121,7 +121,10 @@ class Hypotheses:
         """The hypotheses about one test set."""
         if self.n_sets == 1:
             return self
-        at = slice(*np.searchsorted(self.test_set, [test_set, test_set + 1]))
+        return self.take(slice(*np.searchsorted(self.test_set, [test_set, test_set + 1])))
+
+    def take(self, at: slice | Index) -> Hypotheses:
+        """Some of the hypotheses."""
         return Hypotheses(self.pairs, self.test_set[at], self.metric[at], self.systems[:, at], self.family[at])
 
     def in_rows_of(self, samples: Sequence[Sample]) -> Hypotheses:
@@ -139,10 +142,6 @@ class Hypotheses:
         """The range of indices of each family, for the hypotheses about one test set."""
         ends = [*(np.flatnonzero(np.diff(self.family)) + 1).tolist(), len(self)]
         return [slice(first, last) for first, last in zip([0, *ends], ends, strict=False)]
-
-    def families_over_sets(self) -> list[Index]:
-        """The indices of the hypotheses of each family, which may be about several test sets."""
-        return [np.flatnonzero(self.family == family) for family in np.unique(self.family)]
 
     @property
     def family_of_metric(self) -> Index:

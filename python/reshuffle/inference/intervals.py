@@ -10,18 +10,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..data.arrays import as_array
 from ..data.columns import check_rows
 from ..documented import record
 from ..errors import Argument, InputError
-from ..lazy import lazy
 from ..metrics.base import Metric, Scores
 from ..metrics.black_box import CorpusFunction
 from ..options.arrays import BootstrapInterval, StandardError
@@ -325,55 +322,32 @@ def check_interval(name: str, *metrics: Metric | CorpusFunction, test: str | Non
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class _Request:
-    """What :func:`bootstrap_interval` or :func:`standard_error` estimates."""
+def _computed(
+    options: BootstrapInterval | StandardError,
+    resampling: Resampling,
+    replay: Replay | None,
+    kinds: Sequence[str],
+    function: Callable[[Estimate], T],
+) -> T | list[T]:
+    """What a function says of the estimate in the options, or of each in a batch; ``kinds`` are its passes."""
+    check_rows("", {name: getattr(options, name) for name in ("a", "b", "documents", "strata")})
+    arrays = as_array(options.a, "a"), None if options.b is None else as_array(options.b, "b")
+    units, has_batch = Units(options.documents, options.strata), is_batch(arrays[0], options.metric)
+    n = len(arrays[0]) if has_batch and replay is None else 1
+    resampling.announce(step for _ in range(n) for kind in kinds for step in array_steps(kind))
 
-    options: BootstrapInterval | StandardError
-    resampling: Resampling
-    replay: Replay | None
+    def of(replicates: Replicates, metric: int = 0) -> T:
+        return function(Estimate(replicates, metric, 0, None if options.b is None else 1))
 
-    @lazy
-    def arrays(self) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        """a, and b if there is one."""
-        given = self.options
-        check_rows("", {"a": given.a, "b": given.b, "documents": given.documents, "strata": given.strata})
-        return as_array(given.a, "a"), None if given.b is None else as_array(given.b, "b")
-
-    @property
-    def units(self) -> Units:
-        """The documents and strata."""
-        return Units(self.options.documents, self.options.strata)
-
-    @property
-    def is_batch(self) -> bool:
-        """Do the arrays hold a batch of problems?"""
-        return is_batch(self.arrays[0], self.options.metric)
-
-    def announce(self, kinds: Sequence[str]) -> None:
-        """Plan the passes over replicates of these kinds, for those who watch the progress."""
-        n = len(self.arrays[0]) if self.is_batch and self.replay is None else 1
-        self.resampling.announce(step for _ in range(n) for kind in kinds for step in array_steps(kind))
-
-    def estimate(self) -> Estimate:
-        """The estimate of a single problem."""
-        sample = CountSample.from_arrays(self.options.metric, *self.arrays, self.units)
-        return self._estimate(replicates_of([sample], self.resampling, self.replay))
-
-    def map(self, function: Callable[[Estimate], T]) -> list[T]:
-        """The values of a function at the estimates of a batch, in the order of the problems."""
-        problems = Problems.from_arrays(self.options.metric, *self.arrays, self.units, self.resampling.seed)
-        if self.replay is not None:
-            replicates = self.replay.replicates(problems.samples, self.resampling)
-            return [function(self._estimate(replicates, index)) for index in range(len(problems))]
-        results = [
-            (index, function(self._estimate(replicates)))
-            for index, replicates in problems.enumerate_replicates(self.resampling)
-        ]
-        return [result for _, result in sorted(results, key=itemgetter(0))]
-
-    def _estimate(self, replicates: Replicates, metric: int = 0) -> Estimate:
-        return Estimate(replicates, metric, 0, None if self.options.b is None else 1)
+    if not has_batch:
+        sample = CountSample.from_arrays(options.metric, *arrays, units)
+        return of(replicates_of([sample], resampling, replay))
+    problems = Problems.from_arrays(options.metric, *arrays, units, resampling.seed)
+    if replay is not None:
+        replicates = replay.replicates(problems.samples, resampling)
+        return [of(replicates, index) for index in range(len(problems))]
+    found = [(index, of(replicates)) for index, replicates in problems.enumerate_replicates(resampling)]
+    return [result for _, result in sorted(found, key=itemgetter(0))]
 
 
 @called_with(BootstrapInterval)
@@ -448,11 +422,11 @@ def bootstrap_interval(options: BootstrapInterval) -> ConfidenceInterval:
 
     replay = Replay.from_options("indices", options)
     with reported(options.progress) as watched:
-        request = _Request(options, resampling_of(options, watched).with_number(number), replay)
-        request.announce(interval.kinds)
-        if not request.is_batch:
-            return of_one(request.estimate())
-        low, high = np.array([(result.low, result.high) for result in request.map(of_one)]).T
+        resampling = resampling_of(options, watched).with_number(number)
+        found = _computed(options, resampling, replay, interval.kinds, of_one)
+    if not isinstance(found, list):
+        return found
+    low, high = np.array([(result.low, result.high) for result in found]).T
     return ConfidenceInterval(low, high, level, interval.name)
 
 
@@ -503,6 +477,6 @@ def standard_error(options: StandardError) -> Any:
         )
     replay = Replay.from_options("indices", options)
     with reported(options.progress) as watched:
-        request = _Request(options, resampling_of(options, watched), replay)
-        request.announce(["draws"] if of_draws else [])
-        return np.array(request.map(error)) if request.is_batch else error(request.estimate())
+        kinds = ["draws"] if of_draws else []
+        found = _computed(options, resampling_of(options, watched), replay, kinds, error)
+    return np.array(found) if isinstance(found, list) else found

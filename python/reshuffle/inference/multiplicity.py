@@ -287,8 +287,9 @@ class Adjustment:
         if self.of_pvalues is None:
             return over_independent(outcome.adjusted, hypotheses.n_sets)
         adjusted = np.empty_like(outcome.pvalue)
-        for family in hypotheses.families_over_sets():
-            adjusted[family] = self.of_pvalues(outcome.pvalue[family])
+        for family in np.unique(hypotheses.family):
+            own = hypotheses.family == family
+            adjusted[own] = self.of_pvalues(outcome.pvalue[own])
         return np.maximum(adjusted, outcome.pvalue)
 
 

@@ -147,11 +147,6 @@ def _check_simultaneous(settings: ComparisonSettings, test: SignificanceTest) ->
         )
 
 
-def _like(test: SignificanceTest) -> list[SignificanceTest]:
-    """The tests that show the same as this one: a difference, equivalence or non-inferiority."""
-    return [other for other in TESTS.values() if other.margin == test.margin]
-
-
 def _named(test: SignificanceTest) -> str:
     """A test in a message. The default is called that, because the user may not know its name."""
     return f"the {'default ' if test.name == DEFAULT else ''}test {test.name!r}"
@@ -250,6 +245,7 @@ class Plan:
         else:
             name = None if chosen == "none" else chosen
         adjustment = None if name is None else _check_adjustment(name, test, family)
+        several = family_size(family, n_pairs, n_metrics, n_sets) > 1
         return cls(
             test,
             settings.alternative if test.margin is None else test.margin,
@@ -257,10 +253,8 @@ class Plan:
             adjustment=adjustment,
             family=family,
             n_sets=n_sets if family in OVER_SETS else 1,
-            adjusts=adjustment is not None and family_size(family, n_pairs, n_metrics, n_sets) > 1,
-            unadjusted_by_rule=chosen == "auto"
-            and name is None
-            and family_size(family, n_pairs, n_metrics, n_sets) > 1,
+            adjusts=several and adjustment is not None,
+            unadjusted_by_rule=several and chosen == "auto" and name is None,
             margins=margins,
             alpha=default_alpha() if settings.alpha is None else settings.alpha,
             # Simultaneous intervals are those of one test.
@@ -307,10 +301,11 @@ class Plan:
         """
         leave_out = "or leave out the average (average=False, --no-average)"
         if not self.test.averages:
+            others = tuple(each.name for each in TESTS.values() if each.averages and each.margin == self.test.margin)
             raise InputError(
                 "{test} does not support averages over test sets: use {tests}, {leave_out}",
                 test=_named(self.test),
-                tests=Argument("test", tuple(other.name for other in _like(self.test) if other.averages)),
+                tests=Argument("test", others),
                 leave_out=leave_out,
             )
         scheme = self.shuffling.scheme

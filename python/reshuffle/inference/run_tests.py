@@ -1,4 +1,7 @@
-"""Tests of systems with several runs: from the statistics of exchange units to p-values."""
+"""Tests of systems with several runs: from the statistics of exchange units to p-values.
+
+The first functions say where tests may reject too often: cells above .07 of docs/evidence/runs.md.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from ..lazy import lazy
 from ..metrics.base import Scores, tolerance
 from ..resampling import Replicates, extremeness, reached
 from ..resampling.run_exchange import Exchanged
+from ..resampling.run_t import no_spread
 from ..resampling.runs import RunData
 from ..resampling.samples import Pairs
 from ..resampling.schemes import Shuffling
@@ -26,6 +30,40 @@ from .pvalues import pvalue
 from .running import outcome_of
 from .step_down import Adjusted, StepDown, Unadjusted, extremeness_to_reach, step_down_max
 from .tests import SignificanceTest
+
+# The skewness of a system's runs matters from this share of the variance of the difference on.
+SHARE = 0.2
+# s² of so few runs may be near 0 by chance, whatever their share is.
+ANY_SHARE = 2
+
+
+def skewness_matters(of_runs: Sequence[Scores], variance: Scores, fewest: int) -> NDArray[np.bool_]:
+    """Whether a test by t could reject too often if runs are skewed: from s²/n of both systems, and the variance.
+
+    A few runs do not show whether their scores are skewed. The skewness of two systems cancels where their runs
+    contribute alike, and does not matter beside that of the segments, but few runs do not show this well either. In the
+    simulations of ``benches/simulations/run_size.py`` with a size above .07, this is so in .9 of the samples or more.
+    """
+    carried = np.maximum(*of_runs) >= SHARE * np.asarray(variance)
+    return np.asarray(carried | (fewest <= ANY_SHARE))
+
+
+def run_caveats(unit: ExchangeUnit, data: RunData, metric: int, pair: tuple[int, int]) -> tuple[str, ...]:
+    """The names of :data:`RUN_CAVEAT_KINDS` that apply to the test of a pair with an exchange unit."""
+    n, m = (data.n_runs[system] for system in pair)
+    if unit.error is None or min(n, m) < 2:
+        return ()
+    if no_spread(data, metric, pair):
+        return ("no-spread",)
+    found = []
+    if unit.unequal_spreads is not None and unit.unequal_spreads(n, m):
+        found.append("unequal-spreads")
+    scores = [data.samples[metric].scores[data.rows[system]] for system in pair]
+    of_runs = [np.asarray(own.var(ddof=1) / len(own)) for own in scores]
+    if skewness_matters(of_runs, np.asarray(unit.error(data, metric, pair).value ** 2), min(n, m)):
+        found.append("skewed-runs")
+    return tuple(found)
+
 
 # The exchange unit with which ``auto`` decides, whatever the number of runs, as long as each system has two: it asks
 # whether new runs on new segments would differ, and no other test of that keeps its level so well

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from ..metrics.base import Metric, Scores
 from ..metrics.black_box import CorpusFunction
 from ..resampling import Replicates
-from . import anova, best, bootstrap, closed_form, kink, margins, permutation, randomization, studentized
+from . import anova, best, bootstrap, closed_form, kink, margins, randomization, studentized
 from .estimates import ANY
 from .few_differing import FEW_DIFFERING, FOR_FEW
 from .hypotheses import Observed, Outcome
@@ -118,7 +118,7 @@ class SignificanceTest:
 RUN: Mapping[str, Callable[[Observed], Outcome]] = {
     "ar": randomization.approximate_randomization,
     "ar-studentized": studentized.studentized_randomization,
-    "permutation": permutation.permutation_test,
+    "permutation": randomization.permutation_test,
     "bootstrap": bootstrap.centred,
     "bootstrap-both": bootstrap.both,
     "bootstrap-kink": kink.least_favourable,
@@ -139,7 +139,7 @@ RUN: Mapping[str, Callable[[Observed], Outcome]] = {
 STEP_DOWN: Mapping[str, Mapping[str, StepDown]] = {
     "ar": {"maxt": MAX_T_OF_SHUFFLES, "minp": MIN_P_OF_SHUFFLES},
     "ar-studentized": {"maxt": studentized.MAX_T, "minp": studentized.MIN_P},
-    "permutation": {"tukey": permutation.TUKEY},
+    "permutation": {"tukey": randomization.TUKEY},
     "bootstrap": {"maxt": MAX_T_OF_CENTRED_DRAWS},
     "bootstrap-both": {"maxt": MAX_T_OF_BOTH},
     "bootstrap-percentile": {"maxt": MAX_T_OF_PERCENTILES},

@@ -161,7 +161,7 @@ def _ranked(x: Scores, y: Scores, counts: Counts) -> tuple[float, Scores]:
     n = len(x)
     if n < 2:
         return np.nan, np.full(n, np.nan)
-    (u, above_x, higher_x), (v, above_y, higher_y) = _Ranks.of(x), _Ranks.of(y)
+    (u, above_x, higher_x), (v, above_y, higher_y) = _ranks(x), _ranks(y)
     xy, xx, yy = u @ v, u @ u, v @ v
     half = 0.25 * counts[:, BOTH]
     both_above = 0.5 * (higher_x + higher_y - counts[:, DIS]) + half
@@ -182,24 +182,17 @@ def _of_ranks(sums: Scores) -> Scores:
     return ratio(xy, norms, (xx > 0.2) & (yy > 0.2))
 
 
-class _Ranks(NamedTuple):
+def _ranks(values: Scores) -> tuple[Scores, Callable[[Scores], Scores], Scores]:
     """Mean ranks, a function that sums numbers of points with higher scores, and the numbers of higher scores."""
+    _, place, sizes = np.unique(values, return_inverse=True, return_counts=True)
+    ends = np.cumsum(sizes)
 
-    ranks: Scores
-    above: Callable[[Scores], Scores]
-    higher: Scores
+    def above(numbers: Scores) -> Scores:
+        """The sum over higher scores, and half of that over other points with an equal score."""
+        sums = np.bincount(place, weights=numbers)
+        return np.asarray((numbers.sum() - np.cumsum(sums) + 0.5 * sums)[place] - 0.5 * numbers)
 
-    @classmethod
-    def of(cls, values: Scores) -> _Ranks:
-        _, place, sizes = np.unique(values, return_inverse=True, return_counts=True)
-        ends = np.cumsum(sizes)
-
-        def above(numbers: Scores) -> Scores:
-            """The sum over higher scores, and half of that over other points with an equal score."""
-            sums = np.bincount(place, weights=numbers)
-            return np.asarray((numbers.sum() - np.cumsum(sums) + 0.5 * sums)[place] - 0.5 * numbers)
-
-        return cls((ends - (sizes - 1) / 2)[place], above, (len(values) - ends)[place].astype(np.float64))
+    return (ends - (sizes - 1) / 2)[place], above, (len(values) - ends)[place].astype(np.float64)
 
 
 def _drawn_without(coefficient: str, cells: Scores, human: Scores, where: Mapping[str, Any]) -> tuple[Scores, Scores]:

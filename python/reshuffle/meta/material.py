@@ -6,7 +6,7 @@ judged are left out when it is made.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
@@ -143,7 +143,8 @@ class JudgedSet:
         ]
         others = [_other(each, judged, data.n_segments) for each in _listed(scores)]
         left_out = tuple(system for system in data.names if system not in judged)
-        return cls._checked(name, judged, data.n_segments, [*counted, *others], judgments, human, left_out)
+        votes, scored = _votes_of(judgments, judged, data.n_segments), _human_of(human, judged, data.n_segments)
+        return cls(name, judged, data.n_segments, (*counted, *others), votes, scored, left_out)
 
     @classmethod
     def from_scores(
@@ -184,35 +185,18 @@ class JudgedSet:
         if not listed_scores:
             raise InputError("no metrics: expected at least one")
         scored = {system for each in listed_scores for system in _systems_of(each)}
-        by_people = [system for each in (judgments, human) if each is not None for system in each.systems]
+        named = [system for each in (judgments, human) if each is not None for system in each.systems]
         # In the order in which people's judgments name them; those without scores are an error.
-        names = [system for system in dict.fromkeys(by_people) if system in scored]
+        names = [system for system in dict.fromkeys(named) if system in scored]
         names += [s for each in listed_scores for s in _systems_of(each) if s not in names]
         names = list(dict.fromkeys(names))
         judged = _judged(names, judgments, human, name)
         sizes = [n for each in [*listed_scores, human, judgments] if (n := _n_segments(each)) is not None]
         n_segments = sizes[0] if sizes else 0
-        metrics = [_other(each, judged, n_segments) for each in listed_scores]
+        metrics = tuple(_other(each, judged, n_segments) for each in listed_scores)
         left_out = tuple(system for system in names if system not in judged)
-        return cls._checked(name, judged, n_segments, metrics, judgments, human, left_out)
-
-    @classmethod
-    def _checked(
-        cls,
-        name: str,
-        systems: tuple[str, ...],
-        n_segments: int,
-        metrics: Iterable[MetricScores],
-        judgments: Judgments | None,
-        human: ScoreTable | None,
-        left_out: tuple[str, ...],
-    ) -> JudgedSet:
-        """With judgments and human scores of these systems, in this order."""
-        if judgments is not None:
-            judgments = _votes_of(judgments, systems, n_segments)
-        if human is not None:
-            human = _human_of(human, systems, n_segments)
-        return cls(name, systems, n_segments, tuple(metrics), judgments, human, left_out)
+        votes, by_people = _votes_of(judgments, judged, n_segments), _human_of(human, judged, n_segments)
+        return cls(name, judged, n_segments, metrics, votes, by_people, left_out)
 
 
 def _of_set(name: str) -> str:
@@ -283,8 +267,10 @@ def _has_scores(human: ScoreTable) -> NDArray[np.bool_]:
     return has
 
 
-def _votes_of(judgments: Judgments, systems: tuple[str, ...], n_segments: int) -> Judgments:
+def _votes_of(judgments: Judgments | None, systems: tuple[str, ...], n_segments: int) -> Judgments | None:
     """The same votes, with indices into ``systems``."""
+    if judgments is None:
+        return None
     last = max((int(each.max()) for each in (judgments.segment, judgments.tied[:, 0]) if each.size), default=-1)
     if last >= n_segments:
         raise InputError(
@@ -295,20 +281,21 @@ def _votes_of(judgments: Judgments, systems: tuple[str, ...], n_segments: int) -
     at = np.array([places.get(name, -1) for name in judgments.systems], dtype=np.int64)
     tied = np.array(judgments.tied, dtype=np.int64)
     tied[:, 1:] = at[tied[:, 1:]]
-    raw = judgments.raw
     return replace(
         judgments,
         systems=systems,
         n_segments=n_segments,
-        raw=None if raw is None else _votes_of(raw, systems, n_segments),
+        raw=_votes_of(judgments.raw, systems, n_segments),
         better=at[judgments.better],
         worse=at[judgments.worse],
         tied=tied,
     )
 
 
-def _human_of(human: ScoreTable, systems: tuple[str, ...], n_segments: int) -> ScoreTable:
+def _human_of(human: ScoreTable | None, systems: tuple[str, ...], n_segments: int) -> ScoreTable | None:
     """The human scores of these systems, NaN for those without."""
+    if human is None:
+        return None
     check_shape(human, n_segments)
     places = {name: at for at, name in enumerate(human.systems)}
     at = np.array([places.get(name, -1) for name in systems], dtype=np.intp)

@@ -233,9 +233,7 @@ def _of_votes(name: str, sets: Sequence[JudgedSet], coefficient: str, options: S
             return replace(question, tested=None, test=None, note="votes of several test sets have only 'perm-inputs'")
         unit = TESTS[wanted].unit
         assert unit is not None
-        own_cells = cells[0][chosen]
-        scored = np.where(~np.isnan(own_cells).any(axis=0), own_cells, np.nan)
-        scaled = np.ascontiguousarray(standardized(scored))
+        scaled = np.ascontiguousarray(standardized(there[0]))
         votes_of_set = _votes_on(sets[0], coefficient, options)
         sample = VotesSample(Agreement(coefficient), scaled, votes_of_set, ties, unit, question.compared)
         return replace(question, tested=sample)

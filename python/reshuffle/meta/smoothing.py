@@ -33,6 +33,8 @@ GRIDS: Mapping[str, Sequence[float]] = {
 }
 # Settings of :func:`segments` that do not apply.
 UNUSED = ("baseline", "coefficients", "groupings", "minimum_difference")
+# What is known of a smoothing only where it is compared with the chosen one.
+TESTED = ("difference", "confidence_interval", "pvalue", "adjusted_pvalue")
 # Settings in the signature.
 SIGNED = ("test_sets", "repeats", "ties", "grids", "average", "pooled", "tests", "adjust", "interval", "n_resamples")
 
@@ -235,17 +237,14 @@ def _records(
         best = _best(own)
         for each in own:
             pair = tested.get((name, each.metric))
-            yield SmoothingSetting(
-                name,
-                settings[each.metric].smoothing,
-                settings[each.metric].parameter,
-                settings[each.metric].value,
-                each.value,
-                each.metric == chosen,
-                each.metric == best,
-                None if pair is None else pair.difference,
-                None if pair is None else pair.confidence_interval,
-                None if pair is None else pair.pvalue,
-                None if pair is None else pair.adjusted_pvalue,
-                each.n,
+            yield taken(
+                SmoothingSetting,
+                settings[each.metric],
+                *(() if pair is None else (pair,)),
+                **(dict.fromkeys(TESTED) if pair is None else {}),
+                test_set=name,
+                tau=each.value,
+                selected=each.metric == chosen,
+                best=each.metric == best,
+                n=each.n,
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
 from numbers import Real
@@ -277,14 +277,11 @@ class Data:
                 "systems (REF and SYS), or leave it out"
             )
         references = tuple(zip(*self.corpus.references, strict=True))
-        for segment, lines in enumerate(references, 1):
-            for line in lines:
-                if line is not None:
-                    _check_string("a reference", segment, line)
+        for column in self.corpus.references:
+            _check_strings("a reference", column)
         systems = {name: tuple(self.corpus.systems[name]) for name in names}
         for name, output in systems.items():
-            for segment, line in enumerate(output, 1):
-                _check_string(f"system {quoted(name)}", segment, line)
+            _check_strings(f"system {quoted(name)}", output, required=True)
         documents = None if units.documents is None else tuple(map(str, units.documents))
         return ComparedTexts(references, systems, {}, _source(units.source, len(references)), documents)
 
@@ -360,15 +357,15 @@ def _source(source: Sequence[str | None] | None, n_segments: int) -> tuple[str |
     if isinstance(source, str) or len(source) != n_segments:
         got = "a single string" if isinstance(source, str) else f"{len(source):,}"
         raise InputError(f"source: expected a text for each of {n_segments:,} segments, got {got}")
-    for segment, line in enumerate(source, 1):
-        if line is not None:
-            _check_string("the source", segment, line)
+    _check_strings("the source", source)
     return tuple(source)
 
 
-def _check_string(what: str, segment: int, line: object) -> None:
-    if not isinstance(line, str):
-        raise InputError(f"{what}, segment {segment:,}: expected a string, got {quoted(line)}")
+def _check_strings(what: str, lines: Iterable[object], required: bool = False) -> None:
+    """:class:`InputError` for a line that is no string, or None if that is allowed."""
+    for segment, line in enumerate(lines, 1):
+        if not isinstance(line, str) and (required or line is not None):
+            raise InputError(f"{what}, segment {segment:,}: expected a string, got {quoted(line)}")
 
 
 def resolved_metrics(metrics: Metrics) -> list[Any]:

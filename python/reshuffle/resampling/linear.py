@@ -7,7 +7,7 @@ their contributions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -117,6 +117,22 @@ def _values_in_pieces(counts: Counts, totals: Counts, systems: Sequence[int], sl
     return values
 
 
+def linear_values(
+    metric: Metric, counts: Counts, totals: Counts, advice: str = ADVICE
+) -> Iterator[tuple[slice, Scores]]:
+    """The values whose sums are the linearized scores of k systems, less the means, block by block of the units.
+
+    Each block comes with its values: (k, units).
+    """
+    k, n, n_counts = counts.shape
+    slopes = np.concatenate([gradient(metric, counts[x : x + 1], totals[[x]], advice) for x in range(k)])
+    size = max(1, CELLS // max(k, n_counts))
+    for first in range(0, n, size):
+        block = slice(first, first + size)
+        values = [(rows[block] - mean) @ slope for rows, mean, slope in zip(counts, totals / n, slopes, strict=True)]
+        yield block, np.stack(values)
+
+
 def linear_variances_of_differences(
     metric: Metric, counts: Counts, totals: Counts, strata: Strata, pairs: Sequence[tuple[int, int]]
 ) -> Scores:
@@ -125,16 +141,10 @@ def linear_variances_of_differences(
     It is 0 for systems that hardly differ, so that cancellation would make it inaccurate. Cost: a product of matrices
     with k columns and S rows. Memory: little beyond the counts and k² numbers.
     """
-    k, n, n_counts = counts.shape
-    slopes = np.concatenate([gradient(metric, counts[x : x + 1], totals[[x]]) for x in range(k)])
+    k = len(counts)
     weights, products = np.sqrt(strata.factors), np.zeros((k, k))
     sums = np.zeros((k, strata.n_strata))
-    size = max(1, CELLS // max(k, n_counts))
-    for first in range(0, n, size):
-        block = slice(first, first + size)
-        values = np.stack(
-            [(rows[block] - mean) @ slope for rows, mean, slope in zip(counts, totals / n, slopes, strict=True)]
-        )
+    for block, values in linear_values(metric, counts, totals):
         if strata.n_strata > 1:  # the mean of a single stratum is 0
             sums += [np.bincount(strata.index[block], row, strata.n_strata) for row in values]
         values *= weights[block]

@@ -80,14 +80,8 @@ class Replicates:
     @classmethod
     def from_settings(cls, samples: Sequence[Sample], settings: Resampling) -> Replicates:
         """Replicates of these samples with a caller's number, seed, threads and progress."""
-        return cls(
-            samples,
-            n_resamples=settings.n_resamples,
-            seed=settings.seed,
-            threads=settings.threads,
-            progress=settings.progress,
-            executor=settings.executor,
-        )
+        names = ("n_resamples", "seed", "threads", "progress", "executor")
+        return cls(samples, **{name: getattr(settings, name) for name in names})
 
     @property
     def unit(self) -> str:
@@ -106,21 +100,15 @@ class Replicates:
 
     def first(self, n: int) -> Replicates:
         """The first n of these replicates."""
-        fewer = self._copy()
-        fewer.n_resamples = n
-        return fewer
+        return self._with(n_resamples=n)
 
     def with_threads(self, threads: int | None, progress: Progress | None) -> Replicates:
         """The same replicates, which share what has been prepared, with other threads and another progress."""
-        others = self._copy()
-        others.threads, others.progress = thread_count(threads), progress
-        return others
+        return self._with(threads=thread_count(threads), progress=progress)
 
     def within(self, first: int, last: int) -> Replicates:
         """The replicates first, …, last − 1, for :meth:`part` and :meth:`batches` in another process."""
-        some = self._copy()
-        some._range = range(first, last)
-        return some
+        return self._with(_range=range(first, last))
 
     @property
     def numbers(self) -> range:
@@ -132,25 +120,20 @@ class Replicates:
 
         Shuffle g swaps a unit if g and the unit's code have an odd number of bits in common.
         """
-        subgroup = self.first(n)
-        subgroup.codes = codes
-        return subgroup
+        return self._with(n_resamples=n, codes=codes)
 
     def with_samples(self, samples: Sequence[Sample]) -> Replicates:
         """The same replicates of other samples, which have the same resampling units."""
         if self.samples == tuple(samples):
             return self
-        others = self._copy()
-        others.samples = tuple(samples)
-        others._resamplers = {}
-        return others
+        return self._with(samples=tuple(samples), _resamplers={})
 
-    def _copy(self) -> Replicates:
-        """A copy that shares the Resamplers but not the draws, which depend on the attributes to be changed."""
+    def _with(self, **changed: Any) -> Replicates:
+        """A copy that shares the Resamplers but not the draws, which depend on what is changed."""
         copied = copy(self)
         for name in ("draws", "permuted", "replaced_draws"):
             vars(copied).pop(name, None)
-        copied.scales, copied.kinks = {}, {}
+        vars(copied).update(scales={}, kinks={}, **changed)
         return copied
 
     def run(self, reductions: Sequence[Reduction[Any, Any]], pairs: Pairs = ()) -> list[Any]:

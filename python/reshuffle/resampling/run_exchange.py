@@ -24,8 +24,8 @@ from ..seeds import derive_seed
 from .reductions import Series
 from .replicates import Replicates
 from .run_layout import swapped_sums
+from .run_linear import Levels
 from .run_parts import in_parts
-from .run_reference import Levels
 from .runs import RunData
 from .samples import BATCH_CELLS, Batch, CountSample, Pairs, resampler_of_sums
 

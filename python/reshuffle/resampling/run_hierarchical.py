@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..metrics.base import Scores
 from .run_exchange import Exchanged
-from .run_reference import Levels
+from .run_linear import Levels
 from .runs import RunData
 from .samples import Pairs
 
@@ -26,7 +26,7 @@ class Hierarchical:
       :attr:`~reshuffle.resampling.run_linear.Spread.factor`.
     - The variance of few runs is itself uncertain. So a difference of t standard deviations is compared with the draws
       as if it were one of z = Φ⁻¹(T(t)): if deviations are normal, p is that of T, which is Student's t with levels
-      (:class:`~reshuffle.resampling.run_reference.Levels`). Hesterberg 2015
+      (:class:`~reshuffle.resampling.run_linear.Levels`). Hesterberg 2015
       (doi:10.1080/00031305.2015.1089789) expands percentile intervals in the same way, but moves their levels. Then
       10,000 draws are too few for two runs; here the observed value is moved, and they are enough.
     - Draws of two or three runs take few different values. Where the runs make most of the variance, the largest of

@@ -10,8 +10,7 @@ import numpy as np
 
 from ..metrics.base import tolerance
 from .run_exchange import ClosedForm, Exchanged
-from .run_linear import satterthwaite
-from .run_reference import Levels
+from .run_linear import Levels, satterthwaite
 from .runs import RunData
 from .samples import Pairs
 

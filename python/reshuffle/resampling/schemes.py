@@ -181,15 +181,14 @@ def shuffle(
 
 def shuffle_batch(
     replicates: Replicates, thresholds: Scores, alternative: str, scheme: str, seeds: NDArray[np.uint64]
-) -> Shuffled | None:
-    """Shuffle every pair of a batch with its own seed. None if the sample is scored in Python.
+) -> Shuffled:
+    """Shuffle every pair of a batch with its own seed. The core has to score the sample.
 
     The sample has two interleaved arrays; systems 2i and 2i + 1 are pair i. ``thresholds``: (1, pairs).
     """
     (sample,) = replicates.samples
     native = sample.native("shuffles")
-    if native is None:
-        return None
+    assert native is not None
     metric, counts = native
     n_pairs = len(counts) // 2
 

@@ -55,7 +55,7 @@ def _made(request: Request, margins: Sequence[float], what: str) -> NullData:
         populations, refusals = [], []
         for number, pair in enumerate(request.pairs):
             try:
-                made = _Pair(request, m, pair, margin, m * len(request.pairs) + number).made()
+                made = _made_pair(request, m, pair, margin, m * len(request.pairs) + number)
             except CannotBeMadeError as error:
                 refusals.append(error)
                 continue
@@ -76,38 +76,31 @@ def _made(request: Request, margins: Sequence[float], what: str) -> NullData:
     return NullData(parts, 0.0, truth, material.unit)
 
 
-@dataclass(frozen=True)
-class _Pair:
-    """A pair of systems under one metric, whose first should be worse by ``margin``."""
+def _made_pair(request: Request, m: int, pair: tuple[int, int], margin: float, index: int) -> Made:
+    """A pair under one metric, with the better system made worse, the first worse than the second by a margin.
 
-    request: Request
-    m: int
-    pair: tuple[int, int]
-    margin: float
-    index: int
-
-    def made(self) -> Made:
-        """The pair after the better one was made worse. :class:`InputError` if that does not give the difference."""
-        material = self.request.material
-        metric, counts = material.metrics[self.m], material.counts[self.m]
-        scores = metric.score(counts.sum(axis=1))
-        first, second = (float(scores[system]) for system in self.pair)
-        sign = 1.0 if metric.higher_is_better else -1.0
-        wanted = -sign * self.margin
-        # Make the first worse if it is too good, else the second.
-        worse = 0 if sign * (first - second - wanted) > 0 else 1
-        target = second + wanted if worse == 0 else first - wanted
-        if first - second == wanted:
-            return Made(counts[list(self.pair)], f"{material.named(self.pair[:1])} as it is")
-        # With a margin, segments of the other system of the pair may do.
-        without = () if self.margin else (self.pair[1 - worse],)
-        changed, about = made_worse(self.request, self.m, self.pair[worse], target, self.index, without)
-        made = counts[list(self.pair)].copy()
-        made[worse] = changed
-        found = metric.score(made.sum(axis=1))
-        error = abs(float(found[0] - found[1]) - wanted)
-        check_difference(self.request, self.m, self.pair, made, error, self.margin)
-        return Made(made, f"{about}; {_off(error, self.margin)}")
+    :class:`InputError` if that does not give the difference.
+    """
+    material = request.material
+    metric, counts = material.metrics[m], material.counts[m]
+    scores = metric.score(counts.sum(axis=1))
+    first, second = (float(scores[system]) for system in pair)
+    sign = 1.0 if metric.higher_is_better else -1.0
+    wanted = -sign * margin
+    # Make the first worse if it is too good, else the second.
+    worse = 0 if sign * (first - second - wanted) > 0 else 1
+    target = second + wanted if worse == 0 else first - wanted
+    if first - second == wanted:
+        return Made(counts[list(pair)], f"{material.named(pair[:1])} as it is")
+    # With a margin, segments of the other system of the pair may do.
+    without = () if margin else (pair[1 - worse],)
+    changed, about = made_worse(request, m, pair[worse], target, index, without)
+    made = counts[list(pair)].copy()
+    made[worse] = changed
+    found = metric.score(made.sum(axis=1))
+    error = abs(float(found[0] - found[1]) - wanted)
+    check_difference(request, m, pair, made, error, margin)
+    return Made(made, f"{about}; {_off(error, margin)}")
 
 
 def check_difference(

@@ -186,15 +186,8 @@ def _rates_of_model(model: RunModel, settings: StudySettings, options: Exchange)
     cells = [(correlation, run_sd) for correlation in options.correlation for run_sd in options.run_sd]
     coefficients = np.array([model.coefficients(*cell) for cell in cells])
     units, n = _units(options, model.n_runs), settings.simulations
-    job = _Modelled(
-        model,
-        coefficients,
-        tuple(unit.name for unit in units),
-        options.statistic,
-        settings.n_resamples,
-        settings.seed,
-        n,
-    )
+    drawn = options.statistic, settings.n_resamples, settings.seed, n
+    job = _Modelled(model, coefficients, tuple(unit.name for unit in units), *drawn)
     found = job.results(n, settings.execution)
     pvalues = dict(zip(job.units, stacked(found["pvalue"], -1), strict=True))
     exact = dict(zip(job.units, found["exact"][-1], strict=True))

@@ -118,28 +118,15 @@ def check_shuffles(settings: StudySettings, size_adjusted: bool) -> None:
 
 def _n_cells(options: Power) -> int:
     """The number of cells that simulate test sets from the data, for each pair and size."""
-    etas = set(options.effects) if "eta" in options.models else set()
-    if "real" in options.models:
-        etas |= {0.5}
-    if options.size_adjusted:
-        etas |= {0.0}
-    return len(etas)
+    etas = {*(options.effects if "eta" in options.models else ())}
+    return len(etas | ({0.5} if "real" in options.models else set()) | ({0.0} if options.size_adjusted else set()))
 
 
 def as_rate(found: PowerRate) -> Rate:
     """The rate as all studies have it; ``null`` names the alternative, the effect and the pair."""
     name = found.model if found.effect is None else f"{found.model}={found.effect:g}"
     null = f"{name}: {found.system}, {found.baseline}" if found.system else f"{name}={found.difference:g}"
-    return Rate(
-        found.test,
-        found.metric,
-        null,
-        found.size,
-        found.alpha,
-        found.rate,
-        found.confidence_interval,
-        found.simulations,
-    )
+    return taken(Rate, found, null=null)
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,8 +290,20 @@ def parametric_cells(
     null = simulate_swap_effects(model, 0.0, size, *run).pvalues if size_adjusted else None
     for effect, difference in differences:
         found = simulate_swap_effects(model, difference, size, *run)
-        simulated = found.pvalues, found.differences, model.standard_error(difference, size), null
-        yield KnownDifference("ar", *names, "parametric", effect, size, difference, *simulated, higher_is_better)
+        error, statistics = model.standard_error(difference, size), found.differences
+        yield KnownDifference(
+            "ar",
+            *names,
+            "parametric",
+            effect,
+            size,
+            difference,
+            found.pvalues,
+            statistics,
+            error,
+            null,
+            higher_is_better,
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,8 +19,7 @@ from ..metrics.base import Counts, Scores, tolerance
 from ..resampling.reductions import reached
 from ..resampling.run_exchange import exchange_runs
 from ..resampling.run_hierarchical import draw_runs_and_segments, no_lighter_than_normal
-from ..resampling.run_linear import RunCovariances
-from ..resampling.run_reference import tails
+from ..resampling.run_linear import RunCovariances, tails
 from ..resampling.runs import RunData
 from ..settings import Resampling, RunSettings
 from .run_model import RunModel, data_of

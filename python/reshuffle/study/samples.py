@@ -29,7 +29,6 @@ from ..results.studies import (
 )
 from ..results.studies.samples import SamplesPlan
 from ..settings import Resampling, Units
-from .clusters import clustered_interval
 from .conclusions import BY_WINS, Conclusions, conclude
 from .material import Material
 from .pools import (
@@ -41,6 +40,7 @@ from .pools import (
     signs,
     units_of,
 )
+from .rates import clustered_interval
 from .settings import started
 from .validation import TRUTHS, pair_rows
 

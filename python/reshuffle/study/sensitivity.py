@@ -15,7 +15,7 @@ from ..inference.estimates import Estimate
 from ..inference.hypotheses import Hypotheses
 from ..inference.plan import Plan, check_test
 from ..inference.running import run_on_test_set
-from ..options.declare import called_with
+from ..options.declare import called_with, taken
 from ..options.studies import Sensitivity
 from ..resampling import CountSample, Replicates, samples_of
 from ..results import ConfidenceInterval
@@ -207,32 +207,27 @@ class _Sensitivity:
                         powers += power_rates(cell, self.settings, self.options.size_adjusted)
                     for first, second in combinations(cells, 2):
                         if first.test == second.test:
-                            contrasts += self._contrasts(first, second, effect)
+                            contrasts += self._contrasts(first, second)
         return powers, contrasts
 
     def _simulated(self, population: Population, pair: tuple[int, int], size: int, effect: float) -> Cells:
         return simulated_mixture(population, self._labels, self.material.names_of(pair), size, effect, self.settings)
 
-    def _contrasts(self, first: KnownDifference, second: KnownDifference, effect: float) -> Iterator[PowerContrast]:
+    def _contrasts(self, first: KnownDifference, second: KnownDifference) -> Iterator[PowerContrast]:
         """The difference in power between two metrics at each level."""
         for alpha in self.settings.alphas:
             one, other = (self._rejects(cell, alpha) for cell in (first, second))
-            only_one, only_other = int((one & ~other).sum()), int((other & ~one).sum())
-            n = len(one)
-            yield PowerContrast(
-                first.test,
-                first.metric,
-                second.metric,
-                first.system,
-                first.baseline,
-                effect,
-                first.size,
-                alpha,
-                (only_one - only_other) / n,
-                paired_difference(only_one, only_other, n),
-                only_one,
-                only_other,
-                n,
+            only_one, only_other, n = int((one & ~other).sum()), int((other & ~one).sum()), len(one)
+            yield taken(
+                PowerContrast,
+                first,
+                other=second.metric,
+                alpha=alpha,
+                difference=(only_one - only_other) / n,
+                confidence_interval=paired_difference(only_one, only_other, n),
+                only_metric=only_one,
+                only_other=only_other,
+                simulations=n,
             )
 
     def _rejects(self, cell: KnownDifference, alpha: float) -> NDArray[np.bool_]:

@@ -23,6 +23,7 @@ from ..inference.running import run_on_test_set
 from ..lazy import lazy
 from ..metrics.base import Scores, thread_count
 from ..options.choices import TESTS_WITH_MARGIN
+from ..options.declare import taken
 from ..resampling import Replicates, Series, directed, extremeness, samples_of, signs
 from ..resampling.schemes import Shuffled, Shuffling, subgroup_bits
 from ..resampling.stopping import BesagClifford
@@ -261,8 +262,9 @@ class _Chunk:
         return self.experiment.in_core and (is_shuffled or _is_on_draws(plan))
 
     @property
-    def _threads(self) -> int:
-        return thread_count(self.threads)
+    def _where(self) -> dict[str, Any]:
+        """The first simulation, and the threads, as functions of the core take them."""
+        return {"first": self.first, "threads": thread_count(self.threads)}
 
     @property
     def _alternatives(self) -> list[str]:
@@ -271,7 +273,7 @@ class _Chunk:
     @lazy
     def scores(self) -> Scores:
         """The scores of both systems: (metrics, n, 2)."""
-        return self.experiment.core.scores(n=self.n, first=self.first, threads=self._threads)
+        return self.experiment.core.scores(n=self.n, **self._where)
 
     @lazy
     def _drawn(self) -> Scores:
@@ -279,22 +281,18 @@ class _Chunk:
         return self.experiment.core.draws(
             n_resamples=self.testing.n_resamples,
             n=self.n,
-            first=self.first,
             weight_sets=self.testing.weight_sets,
-            threads=self._threads,
+            **self._where,
         )
 
     def _observed(self, plan: Plan, drawn: Scores | None = None) -> ObservedPairs:
         """What a test observes."""
         n_metrics, n, _ = self.scores.shape
-        return ObservedPairs(
-            _replicates(self.testing, self.experiment.populations[0], self.experiment.seed, self.threads),
-            Hypotheses.from_pairs([(2 * i, 2 * i + 1) for i in range(n)], n_metrics),
-            plan.alternative,
-            plan.shuffling,
-            tails=plan.tails,
-            margins=plan.margins,
-            alpha=plan.alpha,
+        return taken(
+            ObservedPairs,
+            plan,
+            replicates=_replicates(self.testing, self.experiment.populations[0], self.experiment.seed, self.threads),
+            hypotheses=Hypotheses.from_pairs([(2 * i, 2 * i + 1) for i in range(n)], n_metrics),
             scores=self.scores,
             drawn=drawn,
         )
@@ -311,7 +309,7 @@ class _Chunk:
         """The values that shuffles must reach to count: (metrics·n,)."""
         if plan.test.name != STUDENTIZED:
             return observed.thresholds
-        parts, follows_difference = self.experiment.core.error_parts(n=self.n, first=self.first, threads=self._threads)
+        parts, follows_difference = self.experiment.core.error_parts(n=self.n, **self._where)
         scores = self.scores.reshape(-1, 2).T
         values, tolerances, _ = ObservedStatistics.from_parts(scores, *parts.reshape(-1, 3).T)
         studentized = threshold(values, tolerances, observed.each_alternative)
@@ -333,8 +331,7 @@ class _Chunk:
                 n_resamples=n_resamples,
                 scheme=scheme,
                 studentized=is_studentized,
-                first=self.first,
-                threads=self._threads,
+                **self._where,
             ).astype(np.int64)
         return Shuffled.from_counts(scheme, counts, n_resamples, includes_observed=scheme == "subgroup")
 
@@ -346,8 +343,7 @@ class _Chunk:
             rule.core(),
             n_resamples=self.testing.n_resamples,
             studentized=plan.test.name == STUDENTIZED,
-            first=self.first,
-            threads=self._threads,
+            **self._where,
         )
         return Shuffled.from_counts(
             "iid",
