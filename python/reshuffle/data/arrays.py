@@ -46,7 +46,9 @@ def as_array(values: Any, what: str) -> NDArray[Any]:
     if type(values) is np.ndarray and values.dtype.kind in "biuf":
         return values
     try:
-        return _without_objects(_converted(values, what))
+        array = _converted(values, what)
+        # Python numbers in an array of objects, such as pandas' nullable integers, become an array of numbers.
+        return np.asarray(array.tolist()) if array.dtype == object and array.size else np.asarray(array)
     except (TypeError, ValueError, RuntimeError, BufferError) as error:
         if isinstance(error, InputError):
             raise
@@ -95,8 +97,3 @@ def _from_protocol(values: Any) -> NDArray[Any]:
         if not callable(widened):
             raise
         return np.asarray(widened())
-
-
-def _without_objects(array: NDArray[Any]) -> NDArray[Any]:
-    """Python numbers in an array of objects, such as pandas' nullable integers, as an array of numbers."""
-    return np.asarray(array.tolist()) if array.dtype == object and array.size else np.asarray(array)
