@@ -32,13 +32,8 @@ def as_array(values: Any, what: str) -> NDArray[Any]:
     PyTorch (which are detached, and copied to main memory from other devices), and objects with ``__array__`` or
     ``__dlpack__``. Missing values, that is null values of columns and masked elements of arrays, become NaN.
 
-    Raises
-    ------
-    InputError
-        If rows differ in length, or the package refuses the conversion.
+    :class:`InputError` if rows differ in length, or the package refuses the conversion.
 
-    Examples
-    --------
     >>> as_array({"hits": [1, 0], "all": [1, 1]}, "counts")
     array([[1, 1],
            [0, 1]])

@@ -85,10 +85,7 @@ def read_names(path: str, *, max_input: int = MAX_INPUT) -> NameMap:
 
     Empty lines are skipped, and so is a byte order mark, which some editors write.
 
-    Raises
-    ------
-    InputError
-        If a line or the object has another form, or a system appears twice.
+    :class:`InputError` if a line or the object has another form, or a system appears twice.
     """
     shown = display_name(path)
     if path == STDIN:
@@ -162,10 +159,7 @@ class Naming:
         ``place`` is the file and line of an id for messages. ``count`` says what is lost if the ids with these indices
         are left out.
 
-        Raises
-        ------
-        InputError
-            If two ids stand for the same output; with ``unknown="error"`` for an id without an output.
+        :class:`InputError` if two ids stand for the same output; with ``unknown="error"`` for an id without an output.
         """
         found: list[str | None] = [self._name(key) for key in ids]
         taken: dict[str, int] = {}

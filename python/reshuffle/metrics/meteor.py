@@ -55,10 +55,7 @@ def read_files(options: Mapping[str, Any]) -> tuple[dict[str, Any], list[Files]]
     Files of modules that are not in use are looked for, but not read. A value that is not a path stays among the
     options, and the core refuses it.
 
-    Raises
-    ------
-    InputError
-        If a path is not that of METEOR's or WordNet's files, or a file cannot be read.
+    :class:`InputError` if a path is not that of METEOR's or WordNet's files, or a file cannot be read.
     """
     options = with_wordnet(options)
     named = {name: options.get(name) for name in ("meteor_jar", "wordnet", "paraphrases")}

@@ -50,10 +50,8 @@ class ExternalTokenizer:
 def load(name: str, model: object = None) -> LoadedTokenizer:
     """Load the tokenizer ``name`` of :data:`EXTERNAL`.
 
-    Raises
-    ------
-    InputError
-        If a package, dictionary or model is missing or is the wrong one. The message says how to fix it.
+    :class:`InputError` if a package, dictionary or model is missing or is the wrong one. The message says how to fix
+    it.
     """
     if model is not None and not isinstance(model, str | os.PathLike):
         option = Option("tokenizer_model")

@@ -13,14 +13,9 @@ from ._translations import MtevalBuilder, Translations, WmtBuilder
 def read_xml(data: bytes, name: str) -> Translations:
     """Parse an XML file of mteval or, if the outermost element is ``dataset``, of WMT.
 
-    Raises
-    ------
-    InputError
-        If a segment is not closed, an element has no name, a segment occurs twice, there are no segments, the XML is
-        not well-formed, or the file declares entities.
+    :class:`InputError` if a segment is not closed, an element has no name, a segment occurs twice, there are no
+    segments, the XML is not well-formed, or the file declares entities.
 
-    Examples
-    --------
     >>> xml = b'<mteval><refset refid="r"><doc docid="d"><seg id="1">x &amp; y</seg></doc></refset></mteval>'
     >>> read_xml(xml, "r.xml")
     Translations(segments={'r': {('d', '1'): Segment(text='x & y', line=1)}}, references=('r',), added=mappingproxy({}))
