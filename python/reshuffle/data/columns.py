@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError, quoted, unknown_name
+from ..errors import InputError, listed, quoted, unknown_name
 
 # Packages whose tables have columns by name: ``table[name]``.
 BY_NAME = {"numpy", "pandas", "polars", "pyarrow"}
@@ -138,9 +138,7 @@ class Frame(NamedTuple):
     @property
     def listed(self) -> str:
         """The columns, for messages."""
-        return f"the columns are {', '.join(quoted(str(name)) for name in self.names[:20])}" + (
-            ", …" if len(self.names) > 20 else ""
-        )
+        return f"the columns are {listed(map(quoted, map(str, self.names)))}"
 
     def column(self, what: str, name: Any) -> Any:
         """The column of this name as the package has it."""
