@@ -33,7 +33,7 @@ def objects(source: Source, unique: bool = False) -> list[tuple[int, dict[str, A
         lines.pop()
     for number, line in enumerate(lines, 1):
         hook = partial(unique_keys, fail=partial(_twice, source, number)) if unique else None
-        value = value_of(source, line, number, hook)
+        value = value_of(source, line, number, "object", hook)
         if not isinstance(value, dict):
             source.fail(f"expected a JSON object, got {shown_json(value)}", number)
         found.append((number, value))

@@ -50,7 +50,7 @@ def _key(source: Source, name: str | None, first: Any) -> str:
     return choose(source, "key", name, list(first))
 
 
-def value_of(source: Source, line: str, number: int, hook: Hook | None = None) -> Any:
+def value_of(source: Source, line: str, number: int, what: str = "value", hook: Hook | None = None) -> Any:
     """The JSON value on a line. ``hook`` makes the objects in it."""
     try:
         return json.loads(line, object_pairs_hook=hook)
@@ -58,7 +58,7 @@ def value_of(source: Source, line: str, number: int, hook: Hook | None = None) -
         raise
     except json.JSONDecodeError as error:
         got = f"{quoted(line)} ({error.msg}, character {error.pos + 1})" if line.strip() else "an empty line"
-        source.fail(f"expected a JSON value, got {got}", number)
+        source.fail(f"expected a JSON {what}, got {got}", number)
     except (ValueError, RecursionError) as error:  # a number with thousands of digits, or thousands of nested brackets
         source.fail(f"the JSON value cannot be read: {error}", number)
 
