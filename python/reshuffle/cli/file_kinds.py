@@ -240,10 +240,9 @@ def _judgments(path: str) -> Found | None:
         votes = JUDGMENT_FORMATS[name].read(source, None, None)
     except InputError as error:
         return _by_language_pair(error, name, VOTES)
-    ties = int((votes.sign == 0).sum())
-    return _said(
-        name, f"{counted(len(votes.sign) - ties, 'vote')}, {counted(ties, 'tie')}; systems {listed(votes.ids)}"
-    )
+    n_ties = int((votes.sign == 0).sum())
+    n_votes = len(votes.sign) - n_ties
+    return _said(name, f"{counted(n_votes, 'vote')}, {counted(n_ties, 'tie')}; systems {listed(votes.ids)}")
 
 
 def _by_language_pair(error: InputError, format_name: str, commands: Sequence[str]) -> Found:

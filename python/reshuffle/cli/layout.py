@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from .. import types
-from ..data.names import read_names
-from ..data.system_names import NameMap
+from ..data.system_names import NameMap, read_names
 from ..errors import InputError
 from ..options.declare import taken
 from ..options.display import ComparisonDisplay, Display

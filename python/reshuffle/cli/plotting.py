@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from ..data.names import read_names
 from ..data.saved import read_json
+from ..data.system_names import read_names
 from ..errors import InputError, either, listed, printable, quoted
 from ..grouping import grouped
 from ..options.declare import options_of

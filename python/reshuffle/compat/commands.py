@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from reshuffle import InputError, InputWarning
 
@@ -109,6 +109,11 @@ def count(text: str, most: int = MOST) -> int:
     if not 1 <= number <= most:
         raise argparse.ArgumentTypeError(f"expected 1 to {most:,}, got {number}")
     return number
+
+
+def add_number(options: Any, *names: str, default: int, about: str, kind: Callable[[str], int] = count) -> None:
+    """Add an option with a whole number to a parser or a group of options."""
+    options.add_argument(*names, type=kind, default=default, metavar="N", help=f"{about} (default: {default})")
 
 
 def file_name(text: str) -> str:

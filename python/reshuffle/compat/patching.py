@@ -163,6 +163,14 @@ def _package(thing: FunctionType | type) -> str:
     return thing.__module__.partition(".")[0]
 
 
+def rebound(function: FunctionType, module: str, **names: Any) -> Any:
+    """A copy of a host's function as one of ``module``, with these values for names of the host's module."""
+    copy = FunctionType(function.__code__, {**function.__globals__, **names}, function.__name__, function.__defaults__)
+    update_wrapper(copy, function)
+    copy.__module__ = module
+    return copy
+
+
 class NotNative(Exception):  # noqa: N818 - not an error: the caller then uses the original
     """reshuffle cannot compute this, and the host's own function has to. The argument is the reason."""
 

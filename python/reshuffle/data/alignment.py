@@ -11,8 +11,6 @@ from .formats.base import Column
 def check_parses(parses: Column, texts: Column) -> None:
     """Raise :class:`InputError` unless every parse has the words of its text, ignoring white space.
 
-    Examples
-    --------
     >>> parses = Column("a.conllu", ["1-2\\tdu\\t…\\n1\\tde\\t…\\n2\\tle\\t…\\n3\\tpain\\t…"], [1], format="conllu")
     >>> check_parses(parses, Column("a.txt", ["du pain"], [1]))
     >>> check_parses(parses, Column("a.txt", ["du vin"], [1]))

@@ -32,13 +32,8 @@ def as_array(values: Any, what: str) -> NDArray[Any]:
     PyTorch (which are detached, and copied to main memory from other devices), and objects with ``__array__`` or
     ``__dlpack__``. Missing values, that is null values of columns and masked elements of arrays, become NaN.
 
-    Raises
-    ------
-    InputError
-        If rows differ in length, or the package refuses the conversion.
+    :class:`InputError` if rows differ in length, or the package refuses the conversion.
 
-    Examples
-    --------
     >>> as_array({"hits": [1, 0], "all": [1, 1]}, "counts")
     array([[1, 1],
            [0, 1]])
@@ -46,7 +41,9 @@ def as_array(values: Any, what: str) -> NDArray[Any]:
     if type(values) is np.ndarray and values.dtype.kind in "biuf":
         return values
     try:
-        return _without_objects(_converted(values, what))
+        array = _converted(values, what)
+        # Python numbers in an array of objects, such as pandas' nullable integers, become an array of numbers.
+        return np.asarray(array.tolist()) if array.dtype == object and array.size else np.asarray(array)
     except (TypeError, ValueError, RuntimeError, BufferError) as error:
         if isinstance(error, InputError):
             raise
@@ -95,8 +92,3 @@ def _from_protocol(values: Any) -> NDArray[Any]:
         if not callable(widened):
             raise
         return np.asarray(widened())
-
-
-def _without_objects(array: NDArray[Any]) -> NDArray[Any]:
-    """Python numbers in an array of objects, such as pandas' nullable integers, as an array of numbers."""
-    return np.asarray(array.tolist()) if array.dtype == object and array.size else np.asarray(array)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError, quoted, unknown_name
+from ..errors import InputError, listed, quoted, unknown_name
 
 # Packages whose tables have columns by name: ``table[name]``.
 BY_NAME = {"numpy", "pandas", "polars", "pyarrow"}
@@ -51,13 +51,9 @@ class Texts(NamedTuple):
         With ``reference``, ``references`` is a table and the other arguments are names of its columns. ``documents``
         and ``strata`` may still be ids. Otherwise the arguments are returned as they are.
 
-        Raises
-        ------
-        InputError
-            If ``references`` is no table, a column does not exist or is named twice, or a text of a system is missing.
+        :class:`InputError` if ``references`` is no table, a column does not exist or is named twice, or a text of a
+        system is missing.
 
-        Examples
-        --------
         >>> table = {"ref": ["a b", "c"], "a": ["a", "c"], "b": ["b", "d"], "doc": [1, 2]}
         >>> texts = Texts.from_arguments(table, ["a", "b"], "ref", documents="doc")
         >>> texts.references, texts.systems, texts.documents
@@ -149,9 +145,7 @@ class Frame(NamedTuple):
     @property
     def listed(self) -> str:
         """The columns, for messages."""
-        return f"the columns are {', '.join(quoted(str(name)) for name in self.names[:20])}" + (
-            ", …" if len(self.names) > 20 else ""
-        )
+        return f"the columns are {listed(map(quoted, map(str, self.names)))}"
 
     def column(self, what: str, name: Any) -> Any:
         """The column of this name as the package has it."""
@@ -191,13 +185,8 @@ class Frame(NamedTuple):
 def named_columns(what: str, values: Any) -> dict[str, Any] | None:
     """The columns of a table, by name; None if the columns have no names.
 
-    Raises
-    ------
-    InputError
-        If two columns have the same name, or for a lazy frame, which is not evaluated yet.
+    :class:`InputError` if two columns have the same name, or for a lazy frame, which is not evaluated yet.
 
-    Examples
-    --------
     >>> named_columns("scores", np.array([(1, 2.5), (3, 4.5)], dtype=[("a", int), ("b", float)]))
     {'a': array([1, 3]), 'b': array([2.5, 4.5])}
     >>> named_columns("scores", [[1, 3], [2.5, 4.5]])

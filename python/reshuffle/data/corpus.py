@@ -134,7 +134,7 @@ class Corpus:
         for name, lines in self.systems.items():
             if name.casefold() in CALLED_REFERENCE and all(lines != column for _, column in references):
                 warn(f"system {name!r} is named like a reference: the reference comes first, then the systems")
-        labels = any(_are_numbers(column) and not _have_decimals(column) for _, column in references)
+        labels = any(_are_numbers(column) and not any("." in (x or "") for x in column) for _, column in references)
         numbers = [name for name, lines in self.systems.items() if not labels and _are_numbers(lines)]
         if numbers:
             outputs = (
@@ -227,10 +227,6 @@ def _begin_with_ids(columns: Sequence[Sequence[str | None]]) -> bool:
 def _are_numbers(lines: Sequence[str | None]) -> bool:
     """Whether a text is a list of numbers, as no output of a system is unless references are numbers, too."""
     return all(isinstance(line, str) and not math.isnan(number_in(line)) for line in lines)
-
-
-def _have_decimals(lines: Sequence[str | None]) -> bool:
-    return any(line is not None and "." in line for line in lines)
 
 
 def _is_blank(line: str | None) -> bool:

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from ..errors import InputError, listed, quoted
 from .files import display_name, reading
@@ -349,5 +349,5 @@ def _checksum(file: IO[bytes], start: int, end: int) -> int:
 
 def codes_of(index: Sequence[int] | NDArray[Any]) -> NDArray[Any]:
     """Numbers of documents or strata in as few bits as they need."""
-    found: DTypeLike = np.asarray(index, dtype=np.int64)
-    return np.asarray(found).astype(narrowest(np.asarray(found)))
+    numbers = np.asarray(index, dtype=np.int64)
+    return numbers.astype(narrowest(numbers))

@@ -186,10 +186,7 @@ def faults(reference: str, output: str) -> int:
 def write_demo(directory: str) -> list[Path]:
     """Write the corpus to files and return their paths, the reference first. Existing files are not overwritten.
 
-    Raises
-    ------
-    InputError
-        If one of the files exists, or a file cannot be written.
+    :class:`InputError` if one of the files exists, or a file cannot be written.
     """
     corpus = demo_corpus()
     return written(directory, [(REFERENCE_FILE, corpus.references[0]), *_files(corpus.systems)])

@@ -62,10 +62,7 @@ def demo_lists() -> dict[str, tuple[list[str], list[str]]]:
 def write_demo_lists(directory: str) -> list[Path]:
     """Write lists, references and weights to files, and return their paths. Existing files are not overwritten.
 
-    Raises
-    ------
-    InputError
-        If one of the files exists, or a file cannot be written.
+    :class:`InputError` if one of the files exists, or a file cannot be written.
     """
     files = []
     for name, (lists, references) in demo_lists().items():

@@ -25,13 +25,9 @@ def few(names: Sequence[str]) -> str:
 def files_by_name(option: str, files: Sequence[str], systems: Sequence[str]) -> list[str]:
     """As many files as systems, in the order of the systems.
 
-    Raises
-    ------
-    InputError
-        If a system has no file that is named like it, with the number of these systems and three of them.
+    :class:`InputError` if a system has no file that is named like it, with the number of these systems and three of
+    them.
 
-    Examples
-    --------
     >>> files_by_name("--scores COMET", ["b.comet", "a.comet"], ["out/a.txt", "out/b.txt"])
     ['a.comet', 'b.comet']
     >>> files_by_name("--scores COMET", ["comet.tsv#new", "comet.tsv#old"], ["old.txt", "new.txt"])
@@ -105,8 +101,6 @@ def check_order(option: str, files: Sequence[str], texts: Sequence[str]) -> None
 
     Files are assigned to texts by position, and their names need not be related.
 
-    Examples
-    --------
     >>> check_order("--parses", ["p.tsv#a", "p.tsv#b"], ["out/a.txt", "out/b.txt"])
     >>> check_order("--parses", ["b.conllu", "a.conllu"], ["out/a.txt", "out/b.txt"])
     Traceback (most recent call last):

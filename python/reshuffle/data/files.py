@@ -339,13 +339,8 @@ UNITS = ("", "K", "M", "G", "T")
 def parse_size(text: str) -> int:
     """Parse a number of bytes. K and KiB, M and MiB … are powers of 1024; KB, MB … are powers of 1000.
 
-    Raises
-    ------
-    InputError
-        If the text is not a size of at least one byte.
+    :class:`InputError` if the text is not a size of at least one byte.
 
-    Examples
-    --------
     >>> parse_size("4GiB") == parse_size("4g") == 4 * 1024**3, parse_size("1.5 MB"), parse_size("123")
     (True, 1500000, 123)
     """

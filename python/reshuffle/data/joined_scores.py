@@ -221,13 +221,8 @@ def open_log(source: Source) -> ScoreFile | None:
 def segment_order(ids: Sequence[str], log: str, what: str, n_segments: int | None = None) -> list[int]:
     """The order in which samples are segments 1, 2 …, if their ids are the numbers of the segments, from 0 or 1.
 
-    Raises
-    ------
-    InputError
-        If they are not, with the number of such ids and three of them.
+    :class:`InputError` if they are not, with the number of such ids and three of them.
 
-    Examples
-    --------
     >>> segment_order(["2", "1", "3"], "a.eval", "texts"), segment_order(["1 0123456789ab", "0 00123456789a"], "s", "x")
     ([1, 0, 2], [1, 0])
     >>> segment_order(["1", "intro"], "a.eval", "texts")

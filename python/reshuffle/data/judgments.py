@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -143,14 +144,8 @@ class Judgments:
                 raise unknown_name("system", name, self.systems)
             if names.count(name) > 1:
                 raise InputError(f"systems: {quoted(name)} is named twice")
-        index = np.full(len(self.systems), -1, dtype=np.int64)
-        index[[self.systems.index(name) for name in names]] = np.arange(len(names))
-        better, worse = index[self.better], index[self.worse]
-        kept = (better >= 0) & (worse >= 0)
-        tied = np.column_stack([self.tied[:, 0], index[self.tied[:, 1:]]])
-        tied = tied[(tied >= 0).all(axis=1)]
-        raw = None if self.raw is None else self.raw.for_systems(names)
-        return replace(self._kept(kept, tied, raw), systems=names, better=better[kept], worse=worse[kept])
+        index = _numbers_of([self.systems.index(name) for name in names], len(self.systems))
+        return self._chosen(index, np.arange(self.n_segments), systems=names)
 
     def on_segments(self, segments: NDArray[np.intp]) -> Judgments:
         """The judgments of these segments alone, with new numbers of segments from 0.
@@ -160,31 +155,26 @@ class Judgments:
         >>> few.n_segments, few.segment, few.tied, few.n_raw, few.n_raw_ties
         (2, array([0, 0]), array([[1, 0, 1]]), 2, 1)
         """
-        index = np.full(self.n_segments, -1, dtype=np.int64)
-        index[segments] = np.arange(len(segments))
-        kept = index[self.segment] >= 0
-        tied = np.column_stack([index[self.tied[:, 0]], self.tied[:, 1:]])
-        return replace(
-            self._kept(kept, tied[tied[:, 0] >= 0], None if self.raw is None else self.raw.on_segments(segments)),
-            n_segments=len(segments),
-            segment=index[self.segment[kept]],
-        )
+        index = _numbers_of(segments, self.n_segments)
+        return self._chosen(np.arange(len(self.systems)), index, n_segments=len(segments))
 
-    def _kept(self, kept: NDArray[np.bool_], tied: Integers, raw: Judgments | None) -> Judgments:
-        """With these rows of votes and ties alone, and the numbers of votes that follow."""
-        votes = self.votes[kept]
+    def _chosen(self, of_system: Integers, of_segment: Integers, **changed: Any) -> Judgments:
+        """With new numbers of systems and segments, −1 for those that are left out."""
+        raw = None if self.raw is None else self.raw._chosen(of_system, of_segment, **changed)
+        segment, better, worse = of_segment[self.segment], of_system[self.better], of_system[self.worse]
+        kept = (segment >= 0) & (better >= 0) & (worse >= 0)
+        tied = np.column_stack([of_segment[self.tied[:, 0]], of_system[self.tied[:, 1:]]])
+        tied, votes = tied[(tied >= 0).all(axis=1)], self.votes[kept]
         n_raw, n_raw_ties = (int(votes.sum()), len(tied)) if raw is None else (raw.n_raw, raw.n_raw_ties)
-        return replace(
-            self,
-            segment=self.segment[kept],
-            better=self.better[kept],
-            worse=self.worse[kept],
-            votes=votes,
-            tied=tied,
-            n_raw=n_raw,
-            n_raw_ties=n_raw_ties,
-            raw=raw,
-        )
+        rows = {"segment": segment[kept], "better": better[kept], "worse": worse[kept], "votes": votes}
+        return replace(self, **rows, tied=tied, n_raw=n_raw, n_raw_ties=n_raw_ties, raw=raw, **changed)
+
+
+def _numbers_of(chosen: Sequence[int] | NDArray[np.intp], n: int) -> Integers:
+    """The new number of each of n things: that in ``chosen``, or −1."""
+    index = np.full(n, -1, dtype=np.int64)
+    index[chosen] = np.arange(len(chosen))
+    return index
 
 
 def _pair_key(n: int, segment: Integers, one: Integers, other: Integers) -> Integers:

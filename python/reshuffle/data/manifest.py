@@ -44,10 +44,7 @@ class Manifest:
     def read(cls, path: str, expected: str, options: Mapping[str, bool] | None = None) -> Manifest:
         """Parse a manifest: TOML if its name ends in ``.toml``, else JSON. ``expected`` says what it should contain.
 
-        Raises
-        ------
-        InputError
-            If the file cannot be read or parsed.
+        :class:`InputError` if the file cannot be read or parsed.
         """
         name = display_name(path)
         # Some editors write a byte order mark, which neither parser skips.
@@ -64,14 +61,9 @@ class Manifest:
     def sets(self, record: type, reserved: Collection[str] = ()) -> dict[str, dict[str, Any]]:
         """The same for each test set of the key ``sets``, by name. No test set may have a ``reserved`` name.
 
-        Raises
-        ------
-        InputError
-            If there are no test sets, or an unexpected key or type of value. The message has the file, the test set,
-            and the nearest known key.
+        :class:`InputError` if there are no test sets, or an unexpected key or type of value. The message has the file,
+        the test set, and the nearest known key.
 
-        Examples
-        --------
         >>> from reshuffle.options.files import SetFiles
         >>> table = {"sets": {"news": {"references": "ref.txt", "systems": ["a", "b"]}}}
         >>> Manifest("sets.json", table, Path("in")).sets(SetFiles)["news"]["systems"]

@@ -227,13 +227,8 @@ def read_groups(
     file, a key of JSON lines, an mteval file, whose documents are also its strata, or transcripts with ids (``trn``,
     ``kaldi``), whose speakers are.
 
-    Raises
-    ------
-    InputError
-        As :func:`read_columns`, and for an id that is empty, or neither a string nor an integer.
+    :class:`InputError` as :func:`read_columns`, and for an id that is empty, or neither a string nor an integer.
 
-    Examples
-    --------
     >>> from pathlib import Path
     >>> _ = Path("talks.tsv").write_text("talk\\tid\\n7\\ta\\n7\\tb\\n8\\tc\\n")
     >>> read_groups("document", "talks.tsv#talk")

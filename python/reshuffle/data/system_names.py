@@ -1,4 +1,4 @@
-"""Which output a name in a file of judgments or scores stands for: maps of names, and names with file endings."""
+"""Which output a name in a file of judgments or scores stands for, and which name stands for a system in reports."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..errors import InputError, listed, quoted, shortened, unknown_name, warn
-from .files import MAX_INPUT, at_line
+from .files import MAX_INPUT, STDIN, at_line, decoded, display_name, read_bytes, split_lines, unique_json
 from .formats.base import Source
 from .formats.table import read_rows
 
 # First fields of a header, in lower case. Other first lines are pairs.
 HEADERS = {"from", "human", "id", "judged", "name", "rank_id", "sys", "sysid", "system", "system_id"}
+EXPECTED_NAMES = "expected the name of a system, a tab, and the name to display"
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,42 @@ def read_sysmap(path: str | os.PathLike[str], *, max_input: int = MAX_INPUT) -> 
     return NameMap(names, source.name, lines)
 
 
+def read_names(path: str, *, max_input: int = MAX_INPUT) -> NameMap:
+    """Read display names: lines of a name, a tab and the name to display, or a JSON object if the file begins with {.
+
+    Empty lines are skipped, and so is a byte order mark, which some editors write.
+
+    :class:`InputError` if a line or the object has another form, or a system appears twice.
+    """
+    shown = display_name(path)
+    if path == STDIN:
+        raise InputError("--names cannot be read from standard input: write a file name")
+    content = read_bytes(path, "the name of a system, a tab, and the name to display on each line", max_input)
+    lines = split_lines(decoded(content, shown).removeprefix("\ufeff"))
+    if next(filter(None, map(str.strip, lines)), "").startswith("{"):
+        return NameMap(_from_json("\n".join(lines), shown), shown)
+    names: dict[str, str] = {}
+    numbers: dict[str, int] = {}
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        system, tab, name = line.partition("\t")
+        if not (tab and system and name.strip()) or "\t" in name:
+            raise at_line(shown, number, f"{EXPECTED_NAMES}, got {quoted(line)}")
+        if system in names:
+            raise at_line(shown, number, f"{quoted(system)} already has a name on line {numbers[system]}")
+        names[system], numbers[system] = name.strip(), number
+    return NameMap(names, shown, numbers)
+
+
+def _from_json(text: str, shown: str) -> dict[str, str]:
+    names: dict[str, str] = unique_json(text, shown, "names of systems", "{} has two display names")
+    for system, name in names.items():
+        if not isinstance(name, str):
+            raise InputError(f"{shown}: expected a string as the display name of {quoted(system)}, got {quoted(name)}")
+    return names
+
+
 @dataclass(frozen=True)
 class Naming:
     """How ids in a file are mapped to systems."""
@@ -122,10 +159,7 @@ class Naming:
         ``place`` is the file and line of an id for messages. ``count`` says what is lost if the ids with these indices
         are left out.
 
-        Raises
-        ------
-        InputError
-            If two ids stand for the same output; with ``unknown="error"`` for an id without an output.
+        :class:`InputError` if two ids stand for the same output; with ``unknown="error"`` for an id without an output.
         """
         found: list[str | None] = [self._name(key) for key in ids]
         taken: dict[str, int] = {}

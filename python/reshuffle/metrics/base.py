@@ -200,11 +200,9 @@ class Formula(Metric):
         return signature.for_metric(self.name, n_references=n_references)
 
     def renamed(self, name: str) -> Formula:
-        """See :meth:`Metric.renamed`."""
         return replace(self, name=name)
 
     def formula_signature(self) -> None:
-        """See :meth:`Metric.formula_signature`."""
         return
 
 

@@ -46,12 +46,10 @@ class TextMetric(Named):
 
     @property
     def source(self) -> str | None:
-        """See :attr:`Metric.source`."""
         return self.spec.source or None
 
     @property
     def reads_parses(self) -> bool:
-        """See :attr:`Metric.reads_parses`."""
         return self.spec.reads_parses
 
     @property
@@ -71,7 +69,6 @@ class TextMetric(Named):
         raise InputError(f"{self.name} scores texts only: what it counts depends on them")
 
     def signature(self, n_references: str | None = None) -> str:
-        """See :meth:`Metric.signature`."""
         options = self.spec.signature(_all_options(self.spec, self.options))
         return signature.for_metric(self.name, options, n_references)
 
@@ -122,11 +119,9 @@ class TextFormula(InCore):
         return np.stack([scores, np.ones_like(scores)], axis=1)
 
     def details(self, totals: Counts) -> Mapping[str, float]:
-        """See :meth:`Metric.details`."""
         return IN_PYTHON[self.key].details(self.columns, totals.tolist())
 
     def signature(self, n_references: str | None = None) -> str:
-        """See :meth:`Metric.signature`."""
         return TextMetric(self.key, self.options).signature(n_references)
 
 
@@ -148,7 +143,6 @@ class CountedTexts(Rebuilt, CountsOfFormula):
 
     @property
     def uses_documents(self) -> bool:
-        """See :attr:`Metric.uses_documents`."""
         return self.metric.uses_documents
 
     @property
@@ -157,11 +151,9 @@ class CountedTexts(Rebuilt, CountsOfFormula):
         return self.formula.columns
 
     def reported_segment_scores(self, names: Sequence[str], counts: Counts) -> Scores:
-        """See :meth:`Metric.reported_segment_scores`."""
         return self.formula.reported_segment_scores(names, counts)
 
     def signature(self, n_references: str | None = None) -> str:
-        """See :meth:`Metric.signature`."""
         return self.metric.signature(n_references)
 
 

@@ -78,9 +78,7 @@ class Expression(InCore):
         return core_details(self.core, totals)
 
     def signature(self, n_references: str | None = None) -> str:
-        """See :meth:`Metric.signature`."""
         return signature.for_metric(self.name, self.core.signature)
 
     def formula_signature(self) -> str:
-        """See :meth:`Metric.formula_signature`."""
         return "|".join(map(":".join, self.core.signature))

@@ -55,10 +55,7 @@ def read_files(options: Mapping[str, Any]) -> tuple[dict[str, Any], list[Files]]
     Files of modules that are not in use are looked for, but not read. A value that is not a path stays among the
     options, and the core refuses it.
 
-    Raises
-    ------
-    InputError
-        If a path is not that of METEOR's or WordNet's files, or a file cannot be read.
+    :class:`InputError` if a path is not that of METEOR's or WordNet's files, or a file cannot be read.
     """
     options = with_wordnet(options)
     named = {name: options.get(name) for name in ("meteor_jar", "wordnet", "paraphrases")}
@@ -284,7 +281,10 @@ def _read(
         with _reading(path), ZipFile(path) as archive:
             files = [(display_name(f"{path}/{name}"), _member(archive, path, name)) for name in names]
     else:
-        files = [(display_name(str(path / name)), _contents(path / name)) for name in names]
+        files = []
+        for file in (path / name for name in names):
+            with _reading(file), file.open("rb") as stream:
+                files.append((display_name(str(file)), _limited(file, stream, file.stat().st_size)))
     digest = hashlib.sha256()
     for _, content in files:
         digest.update(len(content).to_bytes(8, "little"))
@@ -302,11 +302,6 @@ def _digest_of_file(path: Path, stamp: Stamp) -> str:
         while chunk := file.read(CHUNK):
             digest.update(chunk)
     return digest.hexdigest()[:8]
-
-
-def _contents(path: Path) -> bytes:
-    with _reading(path), path.open("rb") as file:
-        return _limited(path, file, path.stat().st_size)
 
 
 def _member(archive: ZipFile, path: Path, name: str) -> bytes:

@@ -195,19 +195,16 @@ class NativeMetric(Named, InCore):
 
     @property
     def kink(self) -> Kink | None:
-        """See :attr:`Metric.kink`."""
         if self.key not in WITH_KINK:
             return None
         return Kink(self.columns.index("hyp_len"), self.columns.index("ref_len"))
 
     @property
     def by_speaker(self) -> bool:
-        """See :attr:`Metric.by_speaker`."""
         return self.key in OF_SPEECH
 
     @property
     def reads_parses(self) -> bool:
-        """See :attr:`Metric.reads_parses`."""
         return spec_of(self.key).reads_parses
 
     @property
@@ -223,7 +220,6 @@ class NativeMetric(Named, InCore):
 
     @property
     def source(self) -> str:
-        """See :attr:`Metric.source`."""
         return spec_of(self.key).source
 
     def suff_stats(

@@ -333,7 +333,6 @@ class SegmentScores(InCore, PrecomputedCounts):
         )
 
     def without_data(self) -> Metric:
-        """See :meth:`Metric.without_data`."""
         return Mean(self.name, self._steps, bool(self.higher_is_better))
 
     def signature(self, n_references: str | None = None) -> str:
@@ -360,7 +359,6 @@ class Mean(InCore):
         vars(self)["core"] = _core.Metric.mean(self.name, self.steps, self.higher_is_better)
 
     def signature(self, n_references: str | None = None) -> str:
-        """See :meth:`Metric.signature`."""
         return signature.for_metric(self.name, self.core.signature)
 
 
@@ -383,33 +381,26 @@ class CountsOfFormula(PrecomputedCounts):
 
     @property
     def kink(self) -> Kink | None:
-        """See :attr:`Metric.kink`."""
         return self.formula.kink
 
     @property
     def by_speaker(self) -> bool:
-        """See :attr:`Metric.by_speaker`."""
         return self.formula.by_speaker
 
     @property
     def source(self) -> str | None:
-        """See :attr:`Metric.source`."""
         return self.formula.source
 
     def score(self, totals: ArrayLike) -> Scores:
-        """See :meth:`Metric.score`."""
         return self.formula.score(totals)
 
     def segment_scores(self, counts: ArrayLike) -> Scores:
-        """See :meth:`Metric.segment_scores`."""
         return self.formula.segment_scores(counts)
 
     def details(self, totals: Counts) -> Mapping[str, float]:
-        """See :meth:`Metric.details`."""
         return self.formula.details(totals)
 
     def without_data(self) -> Metric:
-        """See :meth:`Metric.without_data`."""
         return self.formula.without_data()
 
 
@@ -585,7 +576,6 @@ class OwnTexts(Rebuilt, CountsOfFormula):
         return self.formula.signature(self._n_references)
 
     def segment_signature(self, n_references: str | None = None) -> str:
-        """See :meth:`Metric.segment_signature`."""
         return self.formula.segment_signature(self._n_references)
 
 

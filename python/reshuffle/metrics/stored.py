@@ -112,12 +112,10 @@ class StoredCounts(CountsOfFormula):
 
     @property
     def n_segments(self) -> int:
-        """See :attr:`PrecomputedCounts.n_segments`."""
         return int(self.array.shape[1])
 
     @property
     def system_names(self) -> tuple[str, ...]:
-        """See :attr:`PrecomputedCounts.system_names`."""
         return self.systems
 
     def places_of(self, names: Sequence[str]) -> list[int]:
@@ -147,7 +145,6 @@ class StoredCounts(CountsOfFormula):
         return self._signatures[0]
 
     def segment_signature(self, n_references: str | None = None) -> str:
-        """See :meth:`Metric.segment_signature`."""
         return self._signatures[1]
 
 

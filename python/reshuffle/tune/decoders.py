@@ -97,8 +97,7 @@ class _Command:
     def __call__(self, weights: Mapping[str, float], folder: Path) -> NBest:
         written, lists = folder / "weights", folder / "lists.nbest"
         write_weights(written, weights)
-        places = {"{weights}": str(written), "{nbest}": str(lists)}
-        words = [_filled(word, places) for word in self.words]
+        words = [word.replace("{weights}", str(written)).replace("{nbest}", str(lists)) for word in self.words]
         try:
             with open(folder / "decoder.log", "wb") as log:
                 code = _code_of(words, log)
@@ -156,12 +155,6 @@ def _split(command: str, *, windows: bool = os.name == "nt") -> Iterable[str]:
     if windows:
         words.escape = ""
     return words
-
-
-def _filled(word: str, places: Mapping[str, str]) -> str:
-    for place, value in places.items():
-        word = word.replace(place, value)
-    return word
 
 
 def _code_of(words: Sequence[str], log: IO[bytes]) -> int:

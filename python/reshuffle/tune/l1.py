@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -147,11 +146,11 @@ def fit_l1(options: FitL1) -> Reranker:
             lists, templates, sources=options.sources, edges=options.edges, minimum=options.minimum
         )
         sparse = made if sparse is None else joined(sparse, made)
-    rows: Any = None if sparse is None else (sparse.indptr, sparse.indices, sparse.values, len(sparse.names))
     with reported(options.progress) as watched:
         weights, selected, steps, (inside, outside) = _core.tune_l1(
-            lists.offsets, lists.dense, rows, within, gamma=options.gamma, per_step=list(options.per_step),
-            limit=options.limit, tolerance=options.tolerance, threads=thread_count(options.threads), progress=watched,
+            lists.offsets, lists.dense, sparse and sparse.rows, within, gamma=options.gamma, progress=watched,
+            per_step=list(options.per_step), limit=options.limit, tolerance=options.tolerance,
+            threads=thread_count(options.threads),
         )  # fmt: skip
     names = [*lists.names, *([] if sparse is None else sparse.names)]
     kept = {names[i]: float(weights[i]) for i in selected if weights[i] != 0.0}

@@ -37,6 +37,11 @@ class Sparse:
     """The values. None is 0."""
     names: list[str] = field(repr=False)
 
+    @property
+    def rows(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], int]:
+        """The rows and the number of features, as the core takes them."""
+        return self.indptr, self.indices, self.values, len(self.names)
+
 
 def gathered(rows: Sparse, of: NDArray[Any]) -> Sparse:
     """The rows with these numbers."""

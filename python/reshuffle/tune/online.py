@@ -31,9 +31,7 @@ class Learned:
 
 def _features(lists: NBest) -> tuple[NDArray[np.int64], Floats, Any]:
     """The features as the core takes them."""
-    sparse = lists.sparse
-    rows = None if sparse is None else (sparse.indptr, sparse.indices, sparse.values, len(sparse.names))
-    return lists.offsets, lists.dense, rows
+    return lists.offsets, lists.dense, lists.sparse and lists.sparse.rows
 
 
 def starting_weights(lists: NBest, initial: ArrayLike | None) -> Floats:

@@ -60,9 +60,7 @@ def _watched(problem: Problem) -> dict[str, Any]:
 
 
 def _fit_kbmira(problem: Problem, options: Kbmira, seeds: Sequence[int]) -> Fitted:
-    # Without a metric of sentences, BLEU of the corpus so far is what an entry gains.
-    is_own = problem.metric.key == "bleu" and not problem.asked
-    gains = None if is_own else problem.scores * np.repeat(problem.lengths, np.diff(problem.lists.offsets))
+    gains = None if problem.gains_bleu else problem.scores * np.repeat(problem.lengths, np.diff(problem.lists.offsets))
     own = taken(
         FitKbmira, options, lists=problem.lists, counts=problem.counts, metric=problem.metric, gains=gains,
         initial=problem.start(), seeds=seeds, **_watched(problem),
@@ -131,14 +129,10 @@ FITS: Mapping[str, Fit] = {
 }
 
 
-def _reads_kbmira(problem: Problem, options: Kbmira) -> Sequence[str]:
-    return ("counts",) if problem.metric.key == "bleu" and not problem.asked else ("counts", "scores", "lengths")
-
-
 # The attributes of a problem that an optimizer reads, besides features and weights. Those that read texts are missing.
 READS: Mapping[str, Callable[[Problem, Any], Sequence[str]]] = {
     "mert": lambda problem, options: ("counts",),
-    "kbmira": _reads_kbmira,
+    "kbmira": lambda problem, options: ("counts", *(() if problem.gains_bleu else ("scores", "lengths"))),
     "pro": lambda problem, options: ("bleu_plus_one",) if options.entry_scores == "moses" else ("scores",),
     "xbleu": lambda problem, options: ("scores", "lengths"),
 }

@@ -79,7 +79,7 @@ def _uses_sentences(course: Course, problem: Problem) -> bool:
     """Whether the metric of sentences was needed."""
     kind = course.method.optimizes
     return (kind == "sentence" and getattr(course.options, "entry_scores", None) != "moses") or (
-        kind == "background" and (problem.asked or problem.metric.key != "bleu")
+        kind == "background" and not problem.gains_bleu
     )
 
 

@@ -134,6 +134,11 @@ class Problem:
         column = counts[:, m.columns.index(REFERENCE_LENGTH)]
         return column[self.lists.offsets[:-1]].astype(np.float64)
 
+    @property
+    def gains_bleu(self) -> bool:
+        """Whether an entry gains BLEU of the corpus so far: without a metric of sentences."""
+        return self.metric.key == "bleu" and not self.asked
+
     def watched(self, threads: int, progress: _core.Progress | None) -> Problem:
         """A copy with other threads and another progress, which has what has been computed."""
         copied = copy(self)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from reshuffle import InputError
 
-from ..commands import Parser, check_file, count, file_name, run, say, whole, write
+from ..commands import Parser, add_number, check_file, file_name, run, say, whole, write
 
 if TYPE_CHECKING:
     from reshuffle import ScoredTexts
@@ -40,9 +40,7 @@ def _parser() -> Parser:
     parser.add_argument(
         "-t", "--translations", nargs="*", default=[], help="the systems; by default all in the files of scores", **path
     )
-    parser.add_argument(
-        "--num_splits", type=count, default=300, metavar="N", help="bootstrap draws (default: %(default)s)"
-    )
+    add_number(parser, "--num_splits", default=300, about="bootstrap draws")
     parser.add_argument(
         "--sample_ratio", type=_ratio, default=0.4, metavar="X", help="size of a draw, of the segments (default: 0.4)"
     )
@@ -85,9 +83,7 @@ def _parser() -> Parser:
         metavar="TEST",
         help="compare all pairs by reshuffle's tests as well, such as ar, bootstrap-both or t-test, with adjusted p",
     )
-    own.add_argument(
-        "-n", "--n_resamples", type=count, default=10_000, metavar="N", help="replicates of --tests (default: 10000)"
-    )
+    add_number(own, "-n", "--n_resamples", default=10_000, about="replicates of --tests")
     return parser
 
 

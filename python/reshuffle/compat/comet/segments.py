@@ -66,8 +66,7 @@ def read_scored(
     """
     found = _by_name([_scored(path, file) for path, file in files], translations)
     if translations:
-        known = {name: name for name in found}
-        found = {path: found[_match(path, known)] for path in translations}
+        found = {path: found[_match(path, list(found))] for path in translations}
     texts = {name: _lines(name) for name in translations}
     n_segments = [len(scores) for scores, _ in found.values()]
     if len(set(n_segments)) > 1:
@@ -158,7 +157,7 @@ def _by_name(files: Sequence[ScoreFile], translations: Sequence[str]) -> dict[st
     return found
 
 
-def _match(path: str, known: dict[str, str]) -> str:
+def _match(path: str, known: Sequence[str]) -> str:
     """The name of the scores of a file of translations: the same path, or else the same file name."""
     same = [name for name in known if os.path.normpath(name) == os.path.normpath(path)]
     same = same or [name for name in known if Path(name).name == Path(path).name]

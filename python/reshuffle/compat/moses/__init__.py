@@ -23,7 +23,7 @@ from functools import partial
 
 from reshuffle import InputError
 
-from ..commands import Parser, count, file_name, run, whole
+from ..commands import Parser, add_number, count, file_name, run, whole
 
 __all__ = ["main"]
 
@@ -67,13 +67,7 @@ def _parser() -> Parser:
     test.add_argument("hypotheses", nargs=2, type=file_name, metavar="HYP", help="outputs of two systems, tokenized")
     test.add_argument("references", nargs="+", type=file_name, metavar="REF", help="references, tokenized")
     own = test.add_argument_group("not in Moses")
-    own.add_argument("--seed", type=whole, default=12345, metavar="N", help="seed of the draws (default: 12345)")
-    own.add_argument(
-        "-n",
-        "--n-resamples",
-        type=partial(count, most=MOST_DRAWS),
-        default=1000,
-        metavar="N",
-        help="number of draws (default: 1000)",
-    )
+    add_number(own, "--seed", default=12345, about="seed of the draws", kind=whole)
+    most = partial(count, most=MOST_DRAWS)
+    add_number(own, "-n", "--n-resamples", default=1000, about="number of draws", kind=most)
     return parser

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from .documents import TestSet
-from .ngrams import Matches
-from .scoring import BLEU_ORDER, NIST_ORDER, ORDERS, Counted, Score, untokenized
+from .scoring import BLEU_ORDER, NIST_ORDER, ORDERS, Counted, Score, untokenized, words_of
 
 MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 LINE = "# ------------------------------------------------------------------------"
@@ -187,3 +187,47 @@ def files(test_set: TestSet, counted: Counted) -> dict[str, str]:
         for level, lines in (("sys", of_systems), ("doc", of_documents), ("seg", of_segments)):
             written[f"{kind}-{level}.scr"] = "".join(lines)
     return written
+
+
+class Matches:
+    """The n-grams that ``-d 3`` lists: the words of all texts, and the information of all n-grams of the references."""
+
+    def __init__(self, counted: Counted) -> None:
+        self.systems = [words_of(text, counted.options) for text in counted.texts]
+        self.references = [words_of(text, counted.options) for text in counted.references]
+        self.counts: Counter[str] = Counter()
+        for column in self.references:
+            for words in column:
+                self.counts.update(_ngrams(words))
+        self.n_words = sum(len(words) for column in self.references for words in column)
+
+    def lines(self, system: int, row: int) -> list[str]:
+        """A line for each n-gram of a segment that matches."""
+        found = Counter(_ngrams(self.systems[system][row]))
+        best: dict[str, int] = {}
+        for column in self.references:
+            for ngram, n in Counter(_ngrams(column[row])).items():
+                best[ngram] = max(n, best.get(ngram, 0))
+        return [
+            f"{self._information(ngram):.2f} info for each of {min(n, best[ngram])} {_order(ngram)}-grams = "
+            f"'{untokenized(ngram)}'"
+            for ngram, n in found.items()
+            if ngram in best
+        ]
+
+    def _information(self, ngram: str) -> float:
+        context = ngram.rpartition(" ")[0]
+        # The scripts take the context "0" for none.
+        of_context = self.counts[context] if context not in ("", "0") else self.n_words
+        return -math.log(self.counts[ngram] / of_context) / math.log(2)
+
+
+def _order(ngram: str) -> int:
+    # An empty word is not counted if it stands alone.
+    return ngram.count(" ") + 1 if ngram else 0
+
+
+def _ngrams(words: Sequence[str]) -> Iterator[str]:
+    for start in range(len(words)):
+        for end in range(start + 1, min(start + ORDERS, len(words)) + 1):
+            yield " ".join(words[start:end])

@@ -10,7 +10,7 @@ from typing import Any
 
 from reshuffle import InputError
 
-from ..commands import Parser, count, file_name, whole
+from ..commands import Parser, add_number, file_name, whole
 
 PROGRAM = "python -m reshuffle.compat.multeval"
 DESCRIPTION = """
@@ -97,12 +97,8 @@ def _add_eval(parser: argparse.ArgumentParser, numbers: Sequence[int]) -> None:
         hidden = text if number == 1 else argparse.SUPPRESS
         parser.add_argument(f"--hyps-sys{number}", dest=f"system{number}", help=hidden, **_FILES)
     _add_metrics(parser, "bleu meteor ter length")
-    parser.add_argument(
-        "-b", "--boot-samples", type=count, default=10_000, metavar="N", help="bootstrap draws (default: 10000)"
-    )
-    parser.add_argument(
-        "-s", "--ar-shuffles", type=count, default=10_000, metavar="N", help="shuffles of the test (default: 10000)"
-    )
+    add_number(parser, "-b", "--boot-samples", default=10_000, about="bootstrap draws")
+    add_number(parser, "-s", "--ar-shuffles", default=10_000, about="shuffles of the test")
     parser.add_argument("-L", "--latex", type=file_name, metavar="FILE", help="write the table as LaTeX")
     parser.add_argument("-F", "--fullLatexDoc", **_FLAG, help="write a whole LaTeX document")
     parser.add_argument(
@@ -117,9 +113,7 @@ def _add_eval(parser: argparse.ArgumentParser, numbers: Sequence[int]) -> None:
     )
     parser.add_argument("-D", "--debug", **_FLAG, help="accepted, without effect")
     own = parser.add_argument_group("not in MultEval")
-    own.add_argument(
-        "--seed", type=whole, default=12345, metavar="N", help="seed of draws and shuffles (default: 12345)"
-    )
+    add_number(own, "--seed", default=12345, about="seed of draws and shuffles", kind=whole)
     own.add_argument(
         "--test",
         default="multeval",

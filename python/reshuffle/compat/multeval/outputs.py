@@ -52,8 +52,8 @@ def read_texts(references: Sequence[str], systems: Mapping[str, Sequence[str]]) 
     for option, files in others:
         if len(files) != len(first):
             raise InputError(
-                f"{option} names {_files(files)}, but {baseline} {_files(first)}: every system needs as many runs as "
-                "the baseline"
+                f"{option} names {_counted(len(files), 'file')}, but {baseline} {_counted(len(first), 'file')}: every "
+                "system needs as many runs as the baseline"
             )
     distinct: dict[str, int] = {}
     texts: list[list[str]] = []
@@ -86,16 +86,13 @@ def read_references(files: Sequence[str], other: str, n: int) -> list[list[str]]
 def _check_length(file: str, n: int, other: str, expected: int) -> None:
     if n != expected:
         raise InputError(
-            f"{file} has {_segments(n)}, but {other} has {_segments(expected)}: they must match line by line"
+            f"{file} has {_counted(n, 'segment')}, but {other} has {_counted(expected, 'segment')}: they must match "
+            "line by line"
         )
 
 
-def _segments(n: int) -> str:
-    return f"{n:,} segment{'s' * (n != 1)}"
-
-
-def _files(files: Sequence[str]) -> str:
-    return f"{len(files)} file{'s' * (len(files) != 1)}"
+def _counted(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'s' * (n != 1)}"
 
 
 def output_folder(path: str) -> Path:

@@ -9,7 +9,7 @@ from typing import Any
 import nltk.translate.bleu_score as host
 from nltk.translate.bleu_score import SmoothingFunction, brevity_penalty, closest_ref_length, modified_precision
 
-from ..patching import NotNative, Seam
+from ..patching import NotNative, Seam, rebound
 from .native import MOST_ORDERS, bleu, check_orders, counted
 from .smoothing import Corpus, keywords, smoothed
 
@@ -28,21 +28,6 @@ Weights = Sequence[float] | Sequence[Sequence[float]]
 
 # NLTK's default, for which `auto_reweigh` has an effect.
 UNIFORM = (0.25, 0.25, 0.25, 0.25)
-
-
-def sentence_bleu(
-    references: Sequence[Tokens],
-    hypothesis: Tokens,
-    weights: Weights = UNIFORM,
-    smoothing_function: Callable[..., Any] | None = None,
-    auto_reweigh: bool = False,
-) -> Any:
-    """BLEU of a sentence, from 0 to 1, or a list of scores for a list of weights.
-
-    >>> round(sentence_bleu(["the cat sat on the mat".split()], "the cat sat on a mat".split()), 4)
-    0.5373
-    """
-    return corpus_bleu([references], [hypothesis], weights, smoothing_function, auto_reweigh)
 
 
 def corpus_bleu(
@@ -84,6 +69,9 @@ def corpus_bleu(
         logarithms = [w * math.log(p) for w, p in zip(weight, precisions, strict=False) if p > 0]
         scores.append(penalty * math.exp(math.fsum(logarithms)))
     return scores[0] if len(all_weights) == 1 else scores
+
+
+sentence_bleu = rebound(host.sentence_bleu, __name__, corpus_bleu=corpus_bleu)
 
 
 def _list_of(weights: Any) -> Any:

@@ -9,7 +9,7 @@ import nltk.translate.chrf_score as host
 import numpy as np
 from nltk.translate.chrf_score import chrf_precision_recall_fscore_support
 
-from ..patching import NotNative, Seam
+from ..patching import NotNative, Seam, rebound
 from .native import MOST_ORDERS, check_orders, chrf, counted
 
 __all__ = ["SEAM", "chrf_precision_recall_fscore_support", "corpus_chrf", "sentence_chrf"]
@@ -25,22 +25,6 @@ LARGEST_BETA = 1e6
 KEPT = [c for c in "\x1c\x1d\x1e\x1f" if host._preprocess(c, True)]
 
 
-def sentence_chrf(
-    reference: Text,
-    hypothesis: Text,
-    min_len: int = 1,
-    max_len: int = 6,
-    beta: float = 3.0,
-    ignore_whitespace: bool = True,
-) -> float:
-    """chrF of a sentence, from 0 to 1. Texts are strings, or lists of tokens, which NLTK joins by spaces.
-
-    >>> round(sentence_chrf("the cat sat on the mat", "the cat sat on a mat"), 4)
-    0.6506
-    """
-    return corpus_chrf([reference], [hypothesis], min_len, max_len, beta, ignore_whitespace)
-
-
 def corpus_chrf(
     references: Sequence[Text],
     hypotheses: Sequence[Text],
@@ -50,6 +34,8 @@ def corpus_chrf(
     ignore_whitespace: bool = True,
 ) -> float:
     """The mean of the chrF of all sentences, from 0 to 1. There is one reference for each.
+
+    Texts are strings, or lists of tokens, which NLTK joins by spaces.
 
     >>> round(corpus_chrf(["the cat sat on the mat", "a dog"], ["the cat sat on a mat", "the dog"]), 4)
     0.4748
@@ -76,6 +62,9 @@ def corpus_chrf(
     scores[matched == 0] = NO_MATCH
     # Python's sum adds in another way than numpy's, and differently from one version of Python to the next.
     return sum(map(sum, scores.tolist())) / len(scores) / len(rows)
+
+
+sentence_chrf = rebound(host.sentence_chrf, __name__, corpus_chrf=corpus_chrf)
 
 
 def _lines(texts: Any) -> list[str]:

@@ -9,7 +9,7 @@ import nltk.translate.gleu_score as host
 import numpy as np
 from numpy.typing import NDArray
 
-from ..patching import NotNative, Seam
+from ..patching import NotNative, Seam, rebound
 from .native import MOST_ORDERS, bleu, check_orders, counted
 
 __all__ = ["SEAM", "corpus_gleu", "sentence_gleu"]
@@ -17,19 +17,12 @@ __all__ = ["SEAM", "corpus_gleu", "sentence_gleu"]
 Tokens = Sequence[str]
 
 
-def sentence_gleu(references: Sequence[Tokens], hypothesis: Tokens, min_len: int = 1, max_len: int = 4) -> float:
-    """GLEU of a sentence, from 0 to 1: matching n-grams per n-gram of the longer text, under the best reference.
-
-    >>> round(sentence_gleu(["the cat sat on the mat".split()], "the cat sat on a mat".split()), 4)
-    0.6111
-    """
-    return corpus_gleu([references], [hypothesis], min_len, max_len)
-
-
 def corpus_gleu(
     list_of_references: Sequence[Sequence[Tokens]], hypotheses: Sequence[Tokens], min_len: int = 1, max_len: int = 4
 ) -> float:
-    """GLEU of a corpus, from 0 to 1. Matches and n-grams are summed over segments.
+    """GLEU of a corpus, from 0 to 1: matching n-grams per n-gram of the longer text, under the best reference.
+
+    Matches and n-grams are summed over segments.
 
     >>> references = [["the cat sat on the mat".split()], ["a dog".split(), "the dog".split()]]
     >>> round(corpus_gleu(references, ["the cat sat on a mat".split(), "the dog".split()]), 4)
@@ -50,6 +43,9 @@ def corpus_gleu(
         matched, possible = matched[chosen], possible[chosen]
     total = int(possible.sum())
     return int(matched.sum()) / total if total else 0.0
+
+
+sentence_gleu = rebound(host.sentence_gleu, __name__, corpus_gleu=corpus_gleu)
 
 
 def _ngrams(lengths: NDArray[np.int64], min_len: int, max_len: int) -> Any:

@@ -17,7 +17,7 @@ from nltk.corpus.reader.wordnet import WordNetCorpusReader
 from nltk.stem.porter import PorterStemmer
 from nltk.translate.meteor_score import align_words, exact_match, stem_match, wordnetsyn_match
 
-from ..patching import NotNative, Seam
+from ..patching import NotNative, Seam, rebound
 
 __all__ = [
     "SEAM",
@@ -35,29 +35,6 @@ KEPT_WORDS = 1 << 16
 STEMMER, WORDNET = host.single_meteor_score.__defaults__[1:3]
 
 
-def meteor_score(
-    references: Iterable[Iterable[str]],
-    hypothesis: Iterable[str],
-    preprocess: Callable[[str], str] = str.lower,
-    stemmer: Any = STEMMER,
-    wordnet: Any = WORDNET,
-    alpha: float = 0.9,
-    beta: float = 3.0,
-    gamma: float = 0.5,
-) -> float:
-    """METEOR of a sentence under its best reference, from 0 to 1.
-
-    Needs NLTK's data package ``wordnet``, unless all words of the hypothesis match a word or a stem.
-
-    >>> round(meteor_score(["the cat sat on the mat".split()], "the cats sat on the mat".split()), 4)
-    0.9977
-    """
-    return max(
-        single_meteor_score(reference, hypothesis, preprocess, stemmer, wordnet, alpha, beta, gamma)
-        for reference in references
-    )
-
-
 def single_meteor_score(
     reference: Iterable[str],
     hypothesis: Iterable[str],
@@ -68,7 +45,13 @@ def single_meteor_score(
     beta: float = 3.0,
     gamma: float = 0.5,
 ) -> float:
-    """METEOR of a sentence under one reference, from 0 to 1. See :func:`meteor_score`."""
+    """METEOR of a sentence under one reference, from 0 to 1.
+
+    Needs NLTK's data package ``wordnet``, unless all words of the hypothesis match a word or a stem.
+
+    >>> round(single_meteor_score("the cat sat on the mat".split(), "the cats sat on the mat".split()), 4)
+    0.9977
+    """
     SEAM.count()
     try:
         words, words_of_reference = _words(hypothesis, reference, preprocess)
@@ -82,6 +65,9 @@ def single_meteor_score(
     except ZeroDivisionError:
         return 0.0
     return cast(float, (1 - gamma * fragmentation**beta) * mean)
+
+
+meteor_score = rebound(host.meteor_score, __name__, single_meteor_score=single_meteor_score)
 
 
 def _words(hypothesis: Any, reference: Any, preprocess: Any) -> tuple[list[str], list[str]]:

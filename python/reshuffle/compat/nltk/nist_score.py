@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from reshuffle import CommonNgrams, common_ngrams
 
-from ..patching import NotNative, Seam
+from ..patching import NotNative, Seam, rebound
 from .native import check_orders, counted
 
 __all__ = ["SEAM", "corpus_nist", "nist_length_penalty", "sentence_nist"]
@@ -22,15 +22,6 @@ __all__ = ["SEAM", "corpus_nist", "nist_length_penalty", "sentence_nist"]
 Tokens = Sequence[str]
 
 MOST_ORDERS = 100
-
-
-def sentence_nist(references: Sequence[Tokens], hypothesis: Tokens, n: int = 5) -> float:
-    """NIST of a sentence.
-
-    >>> round(sentence_nist(["the cat sat on the mat".split()], "the cat sat on a mat".split()), 4)
-    2.1875
-    """
-    return corpus_nist([references], [hypothesis], n)
 
 
 def corpus_nist(list_of_references: Sequence[Sequence[Tokens]], hypotheses: Sequence[Tokens], n: int = 5) -> float:
@@ -57,6 +48,9 @@ def corpus_nist(list_of_references: Sequence[Sequence[Tokens]], hypotheses: Sequ
     for gain, total in zip(gained, possible, strict=True):
         precision += gain / total
     return cast(float, precision * host.nist_length_penalty(reference_lengths, n * int(lengths.sum())))
+
+
+sentence_nist = rebound(host.sentence_nist, __name__, corpus_nist=corpus_nist)
 
 
 def _best(found: CommonNgrams, references: Any, segments: int, n: int) -> tuple[list[float], int]:

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from reshuffle import InputError
 
 from .. import patching
-from ..patching import Installed, SeamReport
+from ..patching import Installed, SeamReport, rebound
 
 try:
     patching.host_version("sacrebleu")  # raises an error for unsupported versions, before the imports below can fail
@@ -32,6 +32,7 @@ except InputError as error:
         sys.exit(2)
     raise
 
+import sacrebleu.compat as functions
 from sacrebleu import (
     DATASETS,
     SACREBLEU_DIR,
@@ -106,36 +107,13 @@ def seams() -> list[SeamReport]:
     return patching.seams("sacrebleu")
 
 
-def corpus_bleu(
-    hypotheses: Sequence[str],
-    references: Sequence[Sequence[str | None]],
-    smooth_method: str = "exp",
-    smooth_value: float | None = None,
-    force: bool = False,
-    lowercase: bool = False,
-    tokenize: str | None = BLEU.TOKENIZER_DEFAULT,
-    use_effective_order: bool = False,
-) -> BLEUScore:
-    """BLEU of a corpus. Each column of ``references`` has one reference for each segment, or None where it is missing.
-
-    >>> round(corpus_bleu(["the cat sat on a mat"], [["the cat sat on the mat"]]).score, 2)
-    53.73
-    """
-    bleu = BLEU(lowercase, force, tokenize, smooth_method, smooth_value, effective_order=use_effective_order)
-    return bleu.corpus_score(hypotheses, references)
-
-
-def raw_corpus_bleu(
-    hypotheses: Sequence[str],
-    references: Sequence[Sequence[str | None]],
-    smooth_value: float | None = BLEU.SMOOTH_DEFAULTS["floor"],
-) -> BLEUScore:
-    """BLEU of a tokenized corpus, with ``floor`` smoothing and effective order.
-
-    >>> round(raw_corpus_bleu(["the cat sat on a mat"], [["the cat sat on the mat"]]).score, 2)
-    53.73
-    """
-    return corpus_bleu(hypotheses, references, "floor", smooth_value, True, tokenize="none", use_effective_order=True)
+# sacreBLEU's own code, with the metrics of this package.
+corpus_bleu = rebound(functions.corpus_bleu, __name__, **METRICS)
+raw_corpus_bleu = rebound(functions.raw_corpus_bleu, __name__, corpus_bleu=corpus_bleu)
+corpus_chrf = rebound(functions.corpus_chrf, __name__, **METRICS)
+sentence_chrf = rebound(functions.sentence_chrf, __name__, **METRICS)
+corpus_ter = rebound(functions.corpus_ter, __name__, **METRICS)
+sentence_ter = rebound(functions.sentence_ter, __name__, **METRICS)
 
 
 def sentence_bleu(
@@ -154,71 +132,3 @@ def sentence_bleu(
     """
     bleu = bleu_of_sentences(BLEU, smooth_method, smooth_value, lowercase, tokenize, use_effective_order)
     return bleu.sentence_score(hypothesis, references)
-
-
-def corpus_chrf(
-    hypotheses: Sequence[str],
-    references: Sequence[Sequence[str | None]],
-    char_order: int = CHRF.CHAR_ORDER,
-    word_order: int = CHRF.WORD_ORDER,
-    beta: int = CHRF.BETA,
-    remove_whitespace: bool = True,
-    eps_smoothing: bool = False,
-) -> CHRFScore:
-    """chrF of a corpus, or chrF++ if ``word_order`` is 2. ``references`` are columns, as in :func:`corpus_bleu`.
-
-    >>> round(corpus_chrf(["the cat sat on a mat"], [["the cat sat on the mat"]]).score, 2)
-    65.98
-    """
-    chrf = CHRF(char_order, word_order, beta, whitespace=not remove_whitespace, eps_smoothing=eps_smoothing)
-    return chrf.corpus_score(hypotheses, references)
-
-
-def sentence_chrf(
-    hypothesis: str,
-    references: Sequence[str],
-    char_order: int = CHRF.CHAR_ORDER,
-    word_order: int = CHRF.WORD_ORDER,
-    beta: int = CHRF.BETA,
-    remove_whitespace: bool = True,
-    eps_smoothing: bool = False,
-) -> CHRFScore:
-    """chrF of a sentence, or chrF++ if ``word_order`` is 2.
-
-    >>> round(sentence_chrf("the cat sat on a mat", ["the cat sat on the mat"]).score, 2)
-    65.98
-    """
-    chrf = CHRF(char_order, word_order, beta, whitespace=not remove_whitespace, eps_smoothing=eps_smoothing)
-    return chrf.sentence_score(hypothesis, references)
-
-
-def corpus_ter(
-    hypotheses: Sequence[str],
-    references: Sequence[Sequence[str | None]],
-    normalized: bool = False,
-    no_punct: bool = False,
-    asian_support: bool = False,
-    case_sensitive: bool = False,
-) -> TERScore:
-    """TER of a corpus. ``references`` are columns, as in :func:`corpus_bleu`.
-
-    >>> round(corpus_ter(["the cat sat on a mat"], [["the cat sat on the mat"]]).score, 2)
-    16.67
-    """
-    return TER(normalized, no_punct, asian_support, case_sensitive).corpus_score(hypotheses, references)
-
-
-def sentence_ter(
-    hypothesis: str,
-    references: Sequence[str],
-    normalized: bool = False,
-    no_punct: bool = False,
-    asian_support: bool = False,
-    case_sensitive: bool = False,
-) -> TERScore:
-    """TER of a sentence.
-
-    >>> round(sentence_ter("the cat sat on a mat", ["the cat sat on the mat"]).score, 2)
-    16.67
-    """
-    return TER(normalized, no_punct, asian_support, case_sensitive).sentence_score(hypothesis, references)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from ...errors import quoted, warn
 from ..formats._json_parts import parts, value_of
 from ..formats.base import Source, shown_json
-from ._samples import Sample, Samples, names, read
+from ._samples import Sample, Samples, names, number_of, read
 from ._zip import MAGIC, Archive
 from .base import ScoreFormat
 
@@ -116,23 +115,13 @@ def _sample(source: Source, value: Any, line: int, place: str = "") -> Sample:
 
 def _number(value: Any) -> float | None:
     """A score as inspect_ai counts it, NaN if there is none."""
-    if value is None:
-        return math.nan
-    try:
-        number = _of_word(value) if isinstance(value, str) else float(value)
-    except (ValueError, TypeError, OverflowError):
-        return None
-    return None if math.isinf(number) else number
-
-
-def _of_word(value: str) -> float:
-    if value in WORDS:
-        return WORDS[value]
-    if value.lower() in ("yes", "true", "no", "false"):
-        return WORDS[value.lower()]
-    if "_" in value:
-        raise ValueError
-    return float(value)
+    if isinstance(value, str):
+        word = WORDS.get(value, WORDS.get(value.lower()))
+        try:  # float() accepts 1_000, which inspect_ai does not
+            value = float("" if "_" in value else value) if word is None else word
+        except ValueError:
+            return None
+    return number_of(value)
 
 
 FORMAT = ScoreFormat(

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
 from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
-from ...errors import InputError, listed, quoted
+from ...errors import listed, quoted
 from ..files import split_lines, unique_keys
 from ..formats.base import Source, shown_json
+from ..formats.jsonl import value_of
 from ._samples import Sample, Samples, names, read
 from .base import ScoreFormat, ScoreOptions, has_keys
 
@@ -33,12 +33,7 @@ def objects(source: Source, unique: bool = False) -> list[tuple[int, dict[str, A
         lines.pop()
     for number, line in enumerate(lines, 1):
         hook = partial(unique_keys, fail=partial(_twice, source, number)) if unique else None
-        try:
-            value = json.loads(line, object_pairs_hook=hook)
-        except InputError:
-            raise
-        except (ValueError, RecursionError) as error:
-            source.fail(f"expected a JSON object, got {quoted(line)} ({error})", number)
+        value = value_of(source, line, number, "object", hook)
         if not isinstance(value, dict):
             source.fail(f"expected a JSON object, got {shown_json(value)}", number)
         found.append((number, value))

@@ -154,6 +154,13 @@ def number_in(text: str) -> float:
         return math.nan
 
 
+def check_unnamed(source: Source, names: Names, have: str) -> None:
+    """:class:`InputError` for a name of a column, in formats without names. ``have`` is what has none."""
+    for name in names:
+        if name is not None:
+            source.fail(f"{have} no named columns, got #{display_name(name)}: leave it out")
+
+
 def choose(source: Source, kind: str, name: str | None, known: Sequence[str], fit: Sequence[str] = ()) -> str:
     """``name`` if it is known, or the only known name if ``name`` is None; otherwise :class:`InputError`.
 

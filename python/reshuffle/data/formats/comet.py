@@ -68,10 +68,7 @@ def _segments(source: Source, text: str) -> Iterator[tuple[str, Any, int]]:
 def read_records(source: Source) -> Records:
     """All segments of a JSON file.
 
-    Raises
-    ------
-    InputError
-        If the file is not JSON, or not lists of objects.
+    :class:`InputError` if the file is not JSON, or not lists of objects.
     """
     text = source.text()
     value = _parsed(source, text)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from ... import _core
 from ...errors import shortened
-from ..files import display_name, split_lines
-from .base import Column, FileFormat, Names, Source
+from ..files import split_lines
+from .base import Column, FileFormat, Names, Source, check_unnamed
 
 
 def read(source: Source, names: Names) -> list[Column]:
     """See :class:`FileFormat`."""
-    for name in names:
-        if name is not None:
-            source.fail(f"CoNLL-U has no named columns, got #{display_name(name)}: leave it out")
+    check_unnamed(source, names, "CoNLL-U has")
     lines = split_lines(source.text())
     if lines[-1]:  # the last sentence need not be followed by an empty line
         lines.append("")

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
-from ...errors import quoted, unknown_name
+from ...errors import InputError, quoted, unknown_name
 from ..files import split_lines
 from .base import Column, FileFormat, Names, Source, choose, shown_json
+
+Hook: TypeAlias = Callable[[list[tuple[str, Any]]], Any]
 
 
 def read(source: Source, names: Names) -> list[Column]:
     """See :class:`FileFormat`."""
     lines = split_lines(source.text())
-    first = _json(source, lines[0], 1)
+    first = value_of(source, lines[0], 1)
     # If no key is named, lines may be bare values instead of objects.
     bare = not isinstance(first, dict)
     keys = [None if bare and name is None else _key(source, name, first) for name in names]
     columns: list[list[Any]] = [[] for _ in names]
     for number, line in enumerate(lines, 1):
-        value = _json(source, line, number)
+        value = value_of(source, line, number)
         for key, column in zip(keys, columns, strict=True):
             if key is None:
                 column.append(value)
@@ -37,7 +40,7 @@ def read(source: Source, names: Names) -> list[Column]:
 
 def names_of(source: Source) -> list[str]:
     """Keys of the object on the first line."""
-    first = _json(source, split_lines(source.text())[0], 1)
+    first = value_of(source, split_lines(source.text())[0], 1)
     return list(first) if isinstance(first, dict) else []
 
 
@@ -47,12 +50,15 @@ def _key(source: Source, name: str | None, first: Any) -> str:
     return choose(source, "key", name, list(first))
 
 
-def _json(source: Source, line: str, number: int) -> Any:
+def value_of(source: Source, line: str, number: int, what: str = "value", hook: Hook | None = None) -> Any:
+    """The JSON value on a line. ``hook`` makes the objects in it."""
     try:
-        return json.loads(line)
+        return json.loads(line, object_pairs_hook=hook)
+    except InputError:  # of the hook
+        raise
     except json.JSONDecodeError as error:
         got = f"{quoted(line)} ({error.msg}, character {error.pos + 1})" if line.strip() else "an empty line"
-        source.fail(f"expected a JSON value, got {got}", number)
+        source.fail(f"expected a JSON {what}, got {got}", number)
     except (ValueError, RecursionError) as error:  # a number with thousands of digits, or thousands of nested brackets
         source.fail(f"the JSON value cannot be read: {error}", number)
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from ..files import decoded, display_name, split_lines, warn_of_mark
-from .base import Column, FileFormat, Names, Source
+from ..files import decoded, split_lines, warn_of_mark
+from .base import Column, FileFormat, Names, Source, check_unnamed
 
 
 def read(source: Source, names: Names) -> list[Column]:
     """See :class:`FileFormat`."""
-    for name in names:
-        if name is not None:
-            source.fail(f"plain text has no named columns, got #{display_name(name)}: leave it out")
+    check_unnamed(source, names, "plain text has")
     text = decoded(source.data, source.name)
     if text.startswith("\ufeff"):
         warn_of_mark(source.name)

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 
 from ...errors import quoted
-from ..files import display_name, split_lines
-from .base import Column, FileFormat, Names, Source
+from ..files import split_lines
+from .base import Column, FileFormat, Names, Source, check_unnamed
 
 # The id of a segment, and its text; None for a line without an id.
 Split = Callable[[str], "tuple[str, str] | None"]
@@ -49,9 +49,7 @@ def reader(
     """The function of :class:`FileFormat` for a format. Lines that begin with ``comment`` are left out."""
 
     def read(source: Source, names: Names) -> list[Column]:
-        for name in names:
-            if name is not None:
-                source.fail(f"transcripts have no named columns, got #{display_name(name)}: leave it out")
+        check_unnamed(source, names, "transcripts have")
         texts: list[str] = []
         first_lines: dict[str, int] = {}
         for number, line in enumerate(split_lines(source.text()), 1):

@@ -6,7 +6,8 @@ import re
 import string
 from collections import Counter
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
+from operator import eq
 
 from .base import Found, Options, Spec, Texts
 
@@ -38,7 +39,7 @@ def word_f1(answer: str, gold: str) -> float:
     return 2 * common / (len(words) + len(expected))
 
 
-def _best(score: Callable[[str, str], float], texts: Texts) -> Found:
+def _best(score: Callable[[str, str], float], texts: Texts, options: Options) -> Found:
     """The score of each answer against the gold answer that it is closest to."""
     import numpy as np
 
@@ -54,27 +55,16 @@ def _best(score: Callable[[str, str], float], texts: Texts) -> Found:
     return Found(("score",), scores)
 
 
-def _exact(texts: Texts, options: Options) -> Found:
-    return _best(lambda answer, gold: float(answer == gold), texts)
-
-
-def _f1(texts: Texts, options: Options) -> Found:
-    return _best(word_f1, texts)
-
-
-def _signature(options: Options) -> list[tuple[str, str]]:
-    return [("norm", "squad")]
-
-
 SQUAD = "D16-1264"
+NORM = [("norm", "squad")]
 EXACT = Spec(
     "exact",
     "share of answers that equal a gold answer, normalized as by SQuAD: no case, punctuation or English articles",
     SQUAD,
     shown="exact",
     counts="score",
-    count=_exact,
-    signature=_signature,
+    count=partial(_best, eq),
+    fixed=NORM,
 )
 F1 = Spec(
     "f1",
@@ -82,7 +72,7 @@ F1 = Spec(
     SQUAD,
     shown="F1",
     counts="score",
-    count=_f1,
-    signature=_signature,
+    count=partial(_best, word_f1),
+    fixed=NORM,
     steps=1e9,
 )

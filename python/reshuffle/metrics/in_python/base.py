@@ -43,8 +43,8 @@ class Spec(MetricSpec):
     counts: str
     """What is counted of a segment, for people."""
     count: Callable[[Texts, Options], Found]
-    signature: Callable[[Options], list[tuple[str, str]]]
-    """The part of the signature for these options: names and values."""
+    fixed: Sequence[tuple[str, str]] = ()
+    """What the signature shows before the options: names and values."""
     formula: Callable[[Sequence[str], Options], str] | None = None
     """The formula of sums, from the names of the counts; column i is called ``variable(i)`` there. None for a mean."""
     details: Callable[[Sequence[str], Sequence[int]], dict[str, float]] = lambda columns, totals: {}
@@ -53,6 +53,10 @@ class Spec(MetricSpec):
     """Whether the counts depend on the documents."""
     steps: float = 1.0
     """Scores of a mean are rounded to multiples of 1/steps, so that sums are exact."""
+
+    def signature(self, options: Options) -> list[tuple[str, str]]:
+        """The part of the signature for these options, which are all of the metric."""
+        return [*self.fixed, *((name, value) for name, value in options.items() if value is not None)]
 
 
 @dataclass(frozen=True)

@@ -151,25 +151,14 @@ def _kappa_formula(columns: Sequence[str], options: Options) -> str:
     return f"(a*b-{by_chance})/(b^2-{by_chance})"
 
 
-def _case(options: Options) -> list[tuple[str, str]]:
-    return [("case", "mixed")]
-
-
-def _micro_signature(options: Options) -> list[tuple[str, str]]:
-    return [*_case(options), *([] if options["without"] is None else [("without", options["without"])])]
-
-
-def _macro_signature(options: Options) -> list[tuple[str, str]]:
-    return [*_micro_signature(options), ("labels", options["labels"])]
-
-
+CASE = [("case", "mixed")]
 ACCURACY = Spec(
     "accuracy",
     "share of lines that equal a reference",
     shown="accuracy",
     counts="score",
     count=_accuracy,
-    signature=_case,
+    fixed=CASE,
 )
 MICRO_F1 = Spec(
     "micro-f1",
@@ -178,18 +167,18 @@ MICRO_F1 = Spec(
     shown="micro-F1",
     counts="correct, predicted, gold",
     count=_micro,
-    signature=_micro_signature,
+    fixed=CASE,
     formula=micro_formula,
     details=micro_details,
 )
 MACRO_F1 = Spec(
     "macro-f1",
     "mean over the labels of the F1 of each",
-    options=[LABELS, WITHOUT],
+    options=[WITHOUT, LABELS],
     shown="macro-F1",
     counts="correct, predicted and gold of each label",
     count=_macro,
-    signature=_macro_signature,
+    fixed=CASE,
     formula=macro_formula,
     details=macro_details,
 )
@@ -200,7 +189,7 @@ MCC = Spec(
     shown="MCC",
     counts="correct, labels; predicted and gold of each label",
     count=_agreement,
-    signature=_case,
+    fixed=CASE,
     formula=_mcc_formula,
 )
 KAPPA = Spec(
@@ -210,6 +199,6 @@ KAPPA = Spec(
     shown="kappa",
     counts="correct, labels; predicted and gold of each label",
     count=_agreement,
-    signature=_case,
+    fixed=CASE,
     formula=_kappa_formula,
 )

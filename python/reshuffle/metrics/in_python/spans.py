@@ -128,10 +128,6 @@ def _details(columns: Sequence[str], totals: Sequence[int]) -> dict[str, float]:
     return (micro_details if columns[0] == "correct" else macro_details)(columns, totals)
 
 
-def _signature(options: Options) -> list[tuple[str, str]]:
-    return [("mode", options["mode"]), ("average", options["average"])]
-
-
 SPAN_F1 = Spec(
     "span-f1",
     "F1 of spans (names, chunks) from BIO tags: a sentence per line, or a tag per line and sentences as --docs",
@@ -140,7 +136,6 @@ SPAN_F1 = Spec(
     shown="span-F1",
     counts="correct, predicted, gold; of each type for the macro average",
     count=_count,
-    signature=_signature,
     formula=_formula,
     details=_details,
     uses_documents=True,
