@@ -34,7 +34,6 @@ __all__ = [
     "PairCounts",
     "PermutedTally",
     "Progress",
-    "Ranks",
     "Reduction",
     "Resampler",
     "SequentialTally",
@@ -786,15 +785,6 @@ class Moments(Reduction):
     @property
     def deviations(self) -> NDArray[np.float64]:
         """The standard deviations, with divisor R − 1: (systems of all metrics,)."""
-
-@final
-class Ranks(Reduction):
-    """How often each system has each rank among those of its metric."""
-
-    def __new__(cls) -> Ranks: ...
-    @property
-    def counts(self) -> list[NDArray[np.uint64]]:
-        """A (k, k) array per metric: systems by ranks, the best rank first. Tied systems share the better rank."""
 
 @final
 class Sums(Reduction):

@@ -144,9 +144,6 @@ pub(crate) struct WorkMeter(usize);
 
 impl WorkMeter {
     /// Counts some more work, in additions, roughly.
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`] if the call has been cancelled.
     #[inline]
     pub(crate) fn charge(&mut self, cost: usize, stop: &Stop<'_>) -> Result<()> {
         if self.is_stopped(cost, stop) { Err(Error::Interrupted) } else { Ok(()) }
@@ -172,9 +169,6 @@ pub(crate) const PIECE: usize = 1 << 16;
 
 /// An interruptible `sort_unstable_by`: sorts pieces, then merges them. Equal values may come in any order. A vector no
 /// longer than a piece is sorted at once.
-///
-/// # Errors
-/// [`Error::Interrupted`] if the call has been cancelled, [`Error::Memory`] if there is no room to merge.
 pub(crate) fn sort<T: Copy>(values: &mut Vec<T>, order: impl Fn(&T, &T) -> Order, stop: &Stop<'_>) -> Result<()> {
     let length = values.len();
     for piece in values.chunks_mut(PIECE) {

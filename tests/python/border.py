@@ -147,7 +147,6 @@ def states(data: st.DataObject) -> Call:
         ("draws", _core.Sums),
         ("draws", _core.Draws),
         ("draws", _core.Moments),
-        ("draws", _core.Ranks),
         ("permutations", lambda: _core.PermutedTally(by, one)),
         ("permutations", lambda: _core.Histograms(by, "permutations")),
     ]
@@ -185,7 +184,7 @@ def draws(data: st.DataObject) -> Call:
     """Calls that draw or sum."""
     scored, counts = data.draw(families), data.draw(stacks)
     samples = scored if data.draw(st.booleans()) else [(None, stack) for stack in counts]
-    makers: list[Call] = [_core.Draws, _core.Moments, _core.Ranks, _core.Sums, lambda: _core.Spread([(0, 1)])]
+    makers: list[Call] = [_core.Draws, _core.Moments, _core.Sums, lambda: _core.Spread([(0, 1)])]
     wanted = data.draw(st.lists(st.sampled_from(makers), max_size=3))
     kind = data.draw(st.sampled_from(["draws", "draws", "draws", "shuffles", "other"]))
     return run(data, samples, [make() for make in wanted], kind)

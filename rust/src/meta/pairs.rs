@@ -80,9 +80,6 @@ pub struct Counter {
 
 impl Counter {
     /// Counts the pairs of a group.
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`] or [`Error::Memory`].
     pub(crate) fn count(
         &mut self,
         cells: impl Iterator<Item = Cell>,

@@ -146,9 +146,6 @@ pub trait Formula: Send + Sync {
 
 /// Checks scores, or statistics of pairs: a comparison with NaN would be false, and p too small. `sides` are the sums
 /// that they were computed from: those of one system, or of both.
-///
-/// # Errors
-/// [`Error::Undefined`] for the first value that is not defined.
 pub(crate) fn check_defined(formula: &dyn Formula, sides: &[&[i64]], values: &[f64]) -> Result<()> {
     if !formula.may_be_undefined() {
         return Ok(());

@@ -49,8 +49,6 @@ impl Terms {
         self.directions * (self.terms + self.strata)
     }
 
-    /// # Errors
-    /// [`Error::LengthMismatch`] if a matrix does not have its shape for K counts.
     fn check(&self, counts: usize) -> Result<()> {
         let &Terms { directions, terms, strata, .. } = self;
         for (what, matrix, expected) in [

@@ -327,9 +327,6 @@ impl Bins {
     }
 
     /// Appends the counts to the state of a reduction. No values may wait to be counted.
-    ///
-    /// # Errors
-    /// [`crate::Error::Memory`].
     pub(crate) fn save(&self, out: &mut Vec<u64>) -> Result<()> {
         self.len().save(out)?;
         for (series, grid) in self.grids.iter().enumerate() {
@@ -347,9 +344,6 @@ impl Bins {
     }
 
     /// What [`Bins::save`] has written for this many series, each of at most `most` values.
-    ///
-    /// # Errors
-    /// [`crate::Error::InvalidOption`] if it cannot have been written, and [`crate::Error::Memory`].
     pub(crate) fn loaded((series, most): (usize, u64), simd: Simd, from: &mut Reader<'_>) -> Result<Self> {
         let mut n = 0;
         n.load(from)?;

@@ -93,9 +93,6 @@ impl Population {
     }
 
     /// The formulas.
-    ///
-    /// # Errors
-    /// [`Error::InvalidOption`] if a sample has none.
     pub(super) fn formulas(&self) -> Result<&[Arc<dyn Formula>]> {
         let missing = || {
             Error::invalid(

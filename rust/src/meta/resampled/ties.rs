@@ -43,9 +43,6 @@ fn pairs_of(cells: &[u32]) -> u64 {
 }
 
 /// The number of pairs of cells within groups.
-///
-/// # Errors
-/// [`Error::InvalidOption`] if there are too many.
 pub(super) fn check_size(groups: &[(usize, Vec<u32>)]) -> Result<u64> {
     let all: u64 = groups.iter().map(|(_, cells)| pairs_of(cells)).sum();
     match all > MOST_PAIRS {

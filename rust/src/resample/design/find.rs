@@ -43,9 +43,6 @@ pub(super) struct Found<V> {
 /// Finds which cells of all systems follow from others. A column may follow from another column of its system, or from
 /// the same column of the first system, provided that these are themselves added up, so that rules do not form chains.
 /// With relative counts only the constant 0 is tried, because the number of flipped units varies.
-///
-/// # Errors
-/// [`crate::Error::Memory`], and whatever the pool returned.
 pub(super) fn cells_of(
     simd: Simd,
     stats: &SuffStats<'_>,

@@ -49,9 +49,6 @@ impl Exchange {
     }
 
     /// Checks the numbers of runs, and that units are whole groups of segments.
-    ///
-    /// # Errors
-    /// [`Error::InvalidOption`].
     fn check(self, units: usize) -> Result<()> {
         let runs = match self {
             Exchange::Pooled(first, second) => first.min(second),
@@ -130,9 +127,6 @@ impl Exchanges {
     }
 
     /// Writes masks from number `from` on, a column for each.
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`] if the call is cancelled, [`Error::Memory`].
     pub(super) fn fill(
         &self,
         simd: Simd,

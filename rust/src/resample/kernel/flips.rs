@@ -103,9 +103,6 @@ impl<'a> Flips<'a> {
     }
 
     /// Writes flip masks from number `from` on, a column for each.
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`] if the call is cancelled, [`Error::Memory`].
     fn fill(
         &self,
         (replicates, from): (Range<u64>, usize),

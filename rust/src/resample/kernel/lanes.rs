@@ -91,9 +91,6 @@ pub(in crate::resample) struct Runs {
 
 impl Runs {
     /// Divides tables into runs by their largest entries.
-    ///
-    /// # Errors
-    /// [`crate::Error::Memory`].
     fn new(largest: impl ExactSizeIterator<Item = u8>) -> Result<Self> {
         let (mut tables, mut ends) = (reserved(largest.len())?, reserved(largest.len())?);
         let mut sum = 0;

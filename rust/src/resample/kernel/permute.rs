@@ -36,9 +36,6 @@ const MAX_SYSTEMS: usize = 1 << 16;
 const MAX_BLOCKS: u64 = 1 << 32;
 
 /// Checks that there are labels and random numbers for all systems and units.
-///
-/// # Errors
-/// [`Error::InvalidOption`] if there are not.
 pub(super) fn check_size(systems: usize, units: usize) -> Result<()> {
     let invalid = |option: &str, expected, got: usize| Err(Error::invalid(option, expected, got));
     if systems > MAX_SYSTEMS {

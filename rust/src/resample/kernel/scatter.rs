@@ -39,9 +39,6 @@ pub(crate) struct DifferenceRows {
 
 impl DifferenceRows {
     /// The rows of a design; None if a number needs more than 16 bits.
-    ///
-    /// # Errors
-    /// [`crate::Error::Memory`].
     pub(crate) fn new(design: &Design) -> Result<Option<Self>> {
         let mut largest = 0;
         let mut tiles: Vec<Vec<[i16; COLUMNS]>> = Vec::new();

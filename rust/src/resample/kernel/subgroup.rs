@@ -168,8 +168,6 @@ enum AnyColumn {
 }
 
 impl AnyColumn {
-    /// # Errors
-    /// [`Error::Overflow`] if the magnitudes add up to 2^62, because twice their sum has to fit. [`Error::Memory`].
     fn new(column: usize, all: impl Iterator<Item = (u64, i64)> + Clone) -> Result<Self> {
         let all = all.filter(|(_, value)| *value != 0);
         let units = all.clone().count();

@@ -74,9 +74,6 @@ impl Both {
     }
 
     /// Replaces the contents by some units of a pair, in which the systems are swapped where `swapped` is 1.
-    ///
-    /// # Errors
-    /// As [`Both::from_rows`].
     pub(crate) fn choose(&mut self, from: &PackedBoth, units: &[u32], swapped: &[u8], stop: &Stop<'_>) -> Result<()> {
         self.fill([units.len(), from.0.len()], stop, |column, differences, sums| {
             let [of_differences, of_sums] = &from.0[column];
@@ -113,9 +110,6 @@ impl Both {
     }
 
     /// The same in as few bits as hold it, to choose test sets from.
-    ///
-    /// # Errors
-    /// [`Error::Memory`].
     pub(crate) fn packed(&self) -> Result<PackedBoth> {
         let mut columns = reserved(self.columns)?;
         for column in 0..self.columns {
@@ -304,9 +298,6 @@ impl Cross {
     }
 
     /// The constants for these units of a formula in the core, without strata.
-    ///
-    /// # Errors
-    /// As [`Cross::new`].
     pub(crate) fn of_formula(formula: &dyn Formula, both: &Both, stop: &Stop<'_>) -> Result<Self> {
         let probes = both.probes();
         let mut gradients = zeros(&[probes.len()])?;

@@ -47,15 +47,3 @@ fn largest_sum_inline(first: &[f64], a: f64, second: &[f64], b: f64) -> usize {
     let largest = best.iter().fold(f64::NEG_INFINITY, |best, &sum| if sum > best { sum } else { best });
     first.iter().zip(second).position(|(x, y)| a * x + b * y == largest).unwrap_or(0)
 }
-
-/// The first of the largest numbers.
-#[inline]
-pub(in crate::tune) fn first_largest(values: impl Iterator<Item = f64>) -> usize {
-    let mut best = (0, f64::NEG_INFINITY);
-    for (i, value) in values.enumerate() {
-        if value > best.1 {
-            best = (i, value);
-        }
-    }
-    best.0
-}
