@@ -4,13 +4,13 @@ use std::ops::Range;
 
 use super::flips::masks_of;
 use super::source::Source;
-use super::{Kernel, Scratch};
+use super::{Kernel, Out, Scratch};
 use crate::error::{Error, Result};
 use crate::memory::resize;
 use crate::pool::{Stop, WorkMeter};
 use crate::resample::design::Design;
 use crate::resample::design::packed::{Integer, with_values};
-use crate::resample::{BATCH, Strided};
+use crate::resample::BATCH;
 use crate::simd::{Simd, dispatch};
 use crate::stream::{Purpose, Stream};
 
@@ -40,13 +40,7 @@ impl Kernel for FewFlips<'_> {
         (self.design.units * (1 + self.design.packed.len())) as u64 / 4
     }
 
-    fn sums(
-        &self,
-        range: Range<u64>,
-        scratch: &mut Scratch,
-        mut out: Strided<&mut [i64]>,
-        stop: &Stop<'_>,
-    ) -> Result<()> {
+    fn sums(&self, range: Range<u64>, scratch: &mut Scratch, mut out: Out<'_>, stop: &Stop<'_>) -> Result<()> {
         let mut meter = WorkMeter::default();
         let masks = masks_of(self.design);
         let drawn = &mut scratch.masks;

@@ -7,7 +7,7 @@ use super::exchange::{Exchanges, GroupMasks};
 use super::lanes::Tables;
 use super::source::Source;
 use super::tiles::Tiles;
-use super::{Kernel, Scratch};
+use super::{Kernel, Out, Scratch};
 use crate::error::{Error, Result};
 use crate::pool::Stop;
 use crate::resample::Strided;
@@ -157,13 +157,7 @@ impl Kernel for Flips<'_> {
         masks + (self.per_replicate * (2 + 3 * self.design.packed.len())) as u64
     }
 
-    fn sums(
-        &self,
-        range: Range<u64>,
-        scratch: &mut Scratch,
-        mut out: Strided<&mut [i64]>,
-        stop: &Stop<'_>,
-    ) -> Result<()> {
+    fn sums(&self, range: Range<u64>, scratch: &mut Scratch, mut out: Out<'_>, stop: &Stop<'_>) -> Result<()> {
         #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
         let Scratch { masks, bytes, exchanged, .. } = scratch;
         exchanged.clear();

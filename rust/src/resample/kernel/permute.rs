@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::{Kernel, Scratch};
+use super::{Kernel, Out, Scratch};
 use crate::error::{Error, Result};
 use crate::memory::{Zero, reserved, zeros};
 use crate::pool::{Stop, WorkMeter};
@@ -414,7 +414,7 @@ impl Kernel for Permutations<'_> {
         1
     }
 
-    fn sums(&self, range: Range<u64>, _: &mut Scratch, mut out: Strided<&mut [i64]>, stop: &Stop<'_>) -> Result<()> {
+    fn sums(&self, range: Range<u64>, _: &mut Scratch, mut out: Out<'_>, stop: &Stop<'_>) -> Result<()> {
         let PermutedRows { tiles, systems, units } = self.rows;
         let mut meter = WorkMeter::default();
         let mut labels: Vec<Labels> = zeros(&[*systems])?;

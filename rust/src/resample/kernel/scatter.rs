@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::{Kernel, Scratch};
+use super::{Kernel, Out, Scratch};
 use crate::error::Result;
 use crate::memory::{reserved, resize};
 use crate::pool::{PIECE, Stop, WorkMeter};
@@ -126,13 +126,7 @@ impl Kernel for Scattered<'_> {
         (self.rows.width * (2 + self.units.len() / self.shuffles)) as u64
     }
 
-    fn sums(
-        &self,
-        range: Range<u64>,
-        scratch: &mut Scratch,
-        mut out: Strided<&mut [i64]>,
-        stop: &Stop<'_>,
-    ) -> Result<()> {
+    fn sums(&self, range: Range<u64>, scratch: &mut Scratch, mut out: Out<'_>, stop: &Stop<'_>) -> Result<()> {
         let (mut meter, table) = (WorkMeter::default(), &mut scratch.table);
         for (tile, rows) in self.rows.tiles.iter().enumerate() {
             table.clear();

@@ -14,12 +14,12 @@
 
 use std::ops::{Add, BitXor, Range, Sub};
 
-use super::{Kernel, Scratch};
+use super::{Kernel, Out, Scratch};
 use crate::error::{Error, Result, check_length};
 use crate::memory::{reserved, zeros};
 use crate::pool::{PIECE, Stop, WorkMeter};
 use crate::resample::design::Design;
-use crate::resample::{Strided, length};
+use crate::resample::length;
 use crate::simd::{Simd, dispatch};
 use crate::stats::LARGEST_SUM;
 use crate::stream::{Purpose, Stream, fill};
@@ -236,13 +236,7 @@ impl Kernel for Subgroup {
         (self.columns.len() * (1 + self.units / self.piece)) as u64
     }
 
-    fn sums(
-        &self,
-        replicates: Range<u64>,
-        _: &mut Scratch,
-        mut out: Strided<&mut [i64]>,
-        stop: &Stop<'_>,
-    ) -> Result<()> {
+    fn sums(&self, replicates: Range<u64>, _: &mut Scratch, mut out: Out<'_>, stop: &Stop<'_>) -> Result<()> {
         let simd = self.simd;
         for (column, out) in self.columns.iter().zip(out.columns_mut()) {
             let out = &mut out[..length(&replicates)];
