@@ -243,15 +243,12 @@ const ROWS_SIDE_BY_SIDE: usize = 8;
 
 dispatch! {
     /// Adds rows to eight rows of sums, and collects the bits of the magnitudes of all counts.
-    fn add_rows(rows: &[i64], sums: &mut [i64], bits: &mut [i64]) = add_rows_inline;
-}
-
-#[inline(always)]
-fn add_rows_inline(rows: &[i64], sums: &mut [i64], bits: &mut [i64]) {
-    for rows in rows.chunks(sums.len()) {
-        for ((sum, bits), count) in sums.iter_mut().zip(&mut *bits).zip(rows) {
-            *sum = sum.wrapping_add(*count);
-            *bits |= count ^ (count >> 63);
+    fn add_rows(rows: &[i64], sums: &mut [i64], bits: &mut [i64]) {
+        for rows in rows.chunks(sums.len()) {
+            for ((sum, bits), count) in sums.iter_mut().zip(&mut *bits).zip(rows) {
+                *sum = sum.wrapping_add(*count);
+                *bits |= count ^ (count >> 63);
+            }
         }
     }
 }

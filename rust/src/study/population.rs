@@ -25,8 +25,8 @@ pub struct Population {
     pub(super) relative: Design,
     /// The same, row by row, if they are small numbers.
     pub(super) differences: Option<DifferenceRows>,
-    /// The columns to add up in draws. They are packed as if both systems were one, with the units of the first before
-    /// those of the second: then the rules hold for both, and so for any swap of the two.
+    /// The columns to add up in draws. Both systems are packed as one, all units of the first before those of the second.
+    /// So each rule holds for both systems, also after swaps between them.
     pub(super) pooled: Design,
     /// For each packed column of `pooled`, whether both systems have the same values, so that it is added up once.
     pub(super) shared: Vec<bool>,
@@ -250,26 +250,21 @@ dispatch! {
         rows: Registers<'_>,
         chosen: (&[u32], &[u8]),
         sums: &mut [[[i32; LANES]; REGISTERS]; 2],
-    ) = add_rows_inline;
-}
-
-#[inline(always)]
-fn add_rows_inline<const REGISTERS: usize>(
-    Registers { values, first: at, all: registers }: Registers<'_>,
-    (units, swapped): (&[u32], &[u8]),
-    sums: &mut [[[i32; LANES]; REGISTERS]; 2],
-) {
-    let [mut first, mut second] = *sums;
-    for (&unit, &swap) in units.iter().zip(swapped) {
-        let both = &values[2 * registers * unit as usize..][..2 * registers];
-        let from = at + usize::from(swap) * registers;
-        let (x, y) = (&both[from..][..REGISTERS], &both[2 * at + registers - from..][..REGISTERS]);
-        for i in 0..REGISTERS {
-            for lane in 0..LANES {
-                first[i][lane] += i32::from(x[i][lane]);
-                second[i][lane] += i32::from(y[i][lane]);
+    ) {
+        let Registers { values, first: at, all: registers } = rows;
+        let (units, swapped) = chosen;
+        let [mut first, mut second] = *sums;
+        for (&unit, &swap) in units.iter().zip(swapped) {
+            let both = &values[2 * registers * unit as usize..][..2 * registers];
+            let from = at + usize::from(swap) * registers;
+            let (x, y) = (&both[from..][..REGISTERS], &both[2 * at + registers - from..][..REGISTERS]);
+            for i in 0..REGISTERS {
+                for lane in 0..LANES {
+                    first[i][lane] += i32::from(x[i][lane]);
+                    second[i][lane] += i32::from(y[i][lane]);
+                }
             }
         }
+        *sums = [first, second];
     }
-    *sums = [first, second];
 }

@@ -8,9 +8,9 @@ use super::{Kernel, Out, Scratch};
 use crate::error::{Error, Result};
 use crate::memory::resize;
 use crate::pool::{Stop, WorkMeter};
+use crate::resample::BATCH;
 use crate::resample::design::Design;
 use crate::resample::design::packed::{Integer, with_values};
-use crate::resample::BATCH;
 use crate::simd::{Simd, dispatch};
 use crate::stream::{Purpose, Stream};
 
@@ -86,21 +86,15 @@ impl Kernel for FewFlips<'_> {
 const PIECE: usize = crate::pool::PIECE;
 
 dispatch! {
-    fn fill(stream: Stream, block: u32, out: &mut [u64]) = fill_inline;
-}
-
-#[inline(always)]
-fn fill_inline(stream: Stream, block: u32, out: &mut [u64]) {
-    stream.fill(block, out);
+    fn fill(stream: Stream, block: u32, out: &mut [u64]) {
+        stream.fill(block, out);
+    }
 }
 
 dispatch! {
     /// The sum of the values that are selected, by −1; the others have 0.
-    fn sum_of<T: Integer>(values: &[T], selected: &[i64; 64]) -> i64 = sum_of_inline::<T>;
-}
-
-#[inline(always)]
-fn sum_of_inline<T: Integer>(values: &[T], selected: &[i64; 64]) -> i64 {
-    let values = values.iter().zip(selected);
-    values.fold(0, |sum: i64, (value, selected)| sum.wrapping_add(value.to_i64() & selected))
+    fn sum_of<T: Integer>(values: &[T], selected: &[i64; 64]) -> i64 {
+        let values = values.iter().zip(selected);
+        values.fold(0, |sum: i64, (value, selected)| sum.wrapping_add(value.to_i64() & selected))
+    }
 }

@@ -195,13 +195,10 @@ impl Kernel for Flips<'_> {
 
 dispatch! {
     /// Adds the value to the sums of replicates whose mask has this bit set.
-    fn add_flipped(value: i64, masks: &[u64], bit: usize, out: &mut [i64]) = add_flipped_inline;
-}
-
-#[inline(always)]
-fn add_flipped_inline(value: i64, masks: &[u64], bit: usize, out: &mut [i64]) {
-    for (out, mask) in out.iter_mut().zip(masks) {
-        // A bit mask instead of a product: multiplying vectors of 64-bit numbers is slow.
-        *out += value & -((mask >> bit & 1) as i64);
+    fn add_flipped(value: i64, masks: &[u64], bit: usize, out: &mut [i64]) {
+        for (out, mask) in out.iter_mut().zip(masks) {
+            // A bit mask instead of a product: multiplying vectors of 64-bit numbers is slow.
+            *out += value & -((mask >> bit & 1) as i64);
+        }
     }
 }

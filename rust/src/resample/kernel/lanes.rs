@@ -235,38 +235,27 @@ impl<const UNITS: usize> Tables<UNITS> {
 
 dispatch! {
     /// Adds the sums of a digit to those of its column.
-    fn widen(sums: &[u16], shift: u32, out: &mut [i64]) = widen_inline;
-}
-
-#[inline(always)]
-fn widen_inline(sums: &[u16], shift: u32, out: &mut [i64]) {
-    for (out, &sum) in out.iter_mut().zip(sums) {
-        *out = out.wrapping_add(i64::from(sum) << shift);
+    fn widen(sums: &[u16], shift: u32, out: &mut [i64]) {
+        for (out, &sum) in out.iter_mut().zip(sums) {
+            *out = out.wrapping_add(i64::from(sum) << shift);
+        }
     }
 }
 
 dispatch! {
     /// Fills the tables of a mask if all sums fit in bytes, as they nearly always do, and returns their offset.
-    fn fill_bytes[const UNITS: usize](values: &[[i64; UNITS]], tables: &mut [Line], largest: &mut [u8]) -> Option<i64>
-        = fill_bytes_inline;
-}
-
-#[inline(always)]
-fn fill_bytes_inline<const UNITS: usize>(
-    values: &[[i64; UNITS]],
-    tables: &mut [Line],
-    largest: &mut [u8],
-) -> Option<i64> {
-    let mut below = 0i64;
-    let places = tables.iter_mut().flat_map(|Line(line)| line.chunks_exact_mut(1 << UNITS));
-    for ((values, table), largest) in values.iter().zip(places).zip(largest) {
-        let (negative, range) = spread(values);
-        *largest = u8::try_from(range).ok()?;
-        below = below.wrapping_add(negative);
-        let sums = subset_sums(negative.wrapping_neg() as u8, values.map(|value| value as u8));
-        table.copy_from_slice(&sums[..1 << UNITS]);
+    fn fill_bytes[const UNITS: usize](values: &[[i64; UNITS]], tables: &mut [Line], largest: &mut [u8]) -> Option<i64> {
+        let mut below = 0i64;
+        let places = tables.iter_mut().flat_map(|Line(line)| line.chunks_exact_mut(1 << UNITS));
+        for ((values, table), largest) in values.iter().zip(places).zip(largest) {
+            let (negative, range) = spread(values);
+            *largest = u8::try_from(range).ok()?;
+            below = below.wrapping_add(negative);
+            let sums = subset_sums(negative.wrapping_neg() as u8, values.map(|value| value as u8));
+            table.copy_from_slice(&sums[..1 << UNITS]);
+        }
+        Some(below)
     }
-    Some(below)
 }
 
 /// The sum of the negative values, and the sum of all magnitudes.

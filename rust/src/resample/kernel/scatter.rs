@@ -64,13 +64,13 @@ impl DifferenceRows {
         Ok((largest <= i16::MAX as u64).then_some(DifferenceRows { tiles, largest, width: design.width() }))
     }
 
-    /// Whether sums of that many rows fit in 32 bits, and the table of that many shuffles in the cache.
+    /// Do sums of this many rows fit in 32 bits, and does a table of this many shuffles fit in the cache?
     pub(crate) fn fit(&self, rows: usize, shuffles: usize) -> bool {
         shuffles <= MOST_SHUFFLES && (rows as u64).saturating_mul(self.largest) <= i32::MAX as u64
     }
 }
 
-/// Every unit once, not swapped: the rows of shuffles that are no simulation's.
+/// The rows of shuffles outside simulations: every unit once, and none swapped beforehand.
 pub(in crate::resample) struct WholeRows {
     rows: DifferenceRows,
     units: Vec<u32>,
@@ -147,17 +147,15 @@ impl Kernel for Scattered<'_> {
 
 dispatch! {
     /// Adds each unit's row to the sums of its code.
-    fn add(rows: &[[i16; COLUMNS]], chosen: (&[u32], &[u8]), codes: &[u64], table: &mut [Sums]) = add_inline;
-}
-
-#[inline(always)]
-fn add_inline(rows: &[[i16; COLUMNS]], (units, swapped): (&[u32], &[u8]), codes: &[u64], table: &mut [Sums]) {
-    let last = table.len() - 1;
-    for ((&unit, &swap), &code) in units.iter().zip(swapped).zip(codes) {
-        let sign = -i32::from(swap);
-        let sums = &mut table[code as usize & last];
-        for (sum, &value) in sums.iter_mut().zip(&rows[unit as usize]) {
-            *sum += (i32::from(value) ^ sign) - sign;
+    fn add(rows: &[[i16; COLUMNS]], chosen: (&[u32], &[u8]), codes: &[u64], table: &mut [Sums]) {
+        let (units, swapped) = chosen;
+        let last = table.len() - 1;
+        for ((&unit, &swap), &code) in units.iter().zip(swapped).zip(codes) {
+            let sign = -i32::from(swap);
+            let sums = &mut table[code as usize & last];
+            for (sum, &value) in sums.iter_mut().zip(&rows[unit as usize]) {
+                *sum += (i32::from(value) ^ sign) - sign;
+            }
         }
     }
 }
@@ -243,15 +241,13 @@ mod avx2 {
 
 dispatch! {
     /// Writes, for up to eight columns, the sum over the flipped units: (total − signed sum) / 2.
-    fn flipped(totals: &Sums, table: &[Sums], out: Strided<&mut [i64]>) = flipped_inline;
-}
-
-#[inline(always)]
-fn flipped_inline(totals: &Sums, table: &[Sums], mut out: Strided<&mut [i64]>) {
-    for ((lane, &total), out) in totals.iter().enumerate().zip(out.columns_mut()) {
-        let total = i64::from(total);
-        for (out, sums) in out.iter_mut().zip(table) {
-            *out = (total - i64::from(sums[lane])) >> 1;
+    fn flipped(totals: &Sums, table: &[Sums], out: Strided<&mut [i64]>) {
+        let mut out = out;
+        for ((lane, &total), out) in totals.iter().enumerate().zip(out.columns_mut()) {
+            let total = i64::from(total);
+            for (out, sums) in out.iter_mut().zip(table) {
+                *out = (total - i64::from(sums[lane])) >> 1;
+            }
         }
     }
 }

@@ -158,7 +158,9 @@ dispatch! {
         piece: usize,
         out: &mut [i64],
         stop: &Stop<'_>,
-    ) -> Result<()> = Column::sums;
+    ) -> Result<()> {
+        column.sums(replicates, piece, out, stop)
+    }
 }
 
 /// A column whose sums fit in 32 bits, or one whose sums need 64.

@@ -126,7 +126,7 @@ pub enum Input<'a> {
     Sums,
 }
 
-/// The shape of the samples, as far as reductions need it.
+/// What reductions need to know of the samples.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shape {
     /// The number of systems of each sample.
@@ -164,7 +164,7 @@ pub struct Partial {
     pub numbers: Vec<f64>,
     /// Sums, if the reduction has any.
     pub sums: Vec<i64>,
-    /// The bins of the thread, while it processes the block, if the reduction has histograms.
+    /// If the reduction has histograms, the bins of a thread, lent to it for as long as it processes the block.
     pub bins: Option<Bins>,
 }
 

@@ -163,19 +163,16 @@ fn gather<T: Integer>(values: &[T], units: &[u32], out: &mut [i64]) {
 
 dispatch! {
     /// The sums of the smaller and of the larger counts, from their differences and sums.
-    fn ends(differences: &[i64], sums: &[i64]) -> [i64; 2] = ends_inline;
-}
-
-#[inline(always)]
-fn ends_inline(differences: &[i64], sums: &[i64]) -> [i64; 2] {
-    let [mut low, mut high] = [0, 0];
-    for (difference, sum) in differences.iter().zip(sums) {
-        // (w − |δ|)/2 is an integer. The larger count is the smaller one and |δ|.
-        let size = difference.abs();
-        let smaller = (sum - size) >> 1;
-        (low, high) = (low + smaller, high + smaller + size);
+    fn ends(differences: &[i64], sums: &[i64]) -> [i64; 2] {
+        let [mut low, mut high] = [0, 0];
+        for (difference, sum) in differences.iter().zip(sums) {
+            // (w − |δ|)/2 is an integer. The larger count is the smaller one and |δ|.
+            let size = difference.abs();
+            let smaller = (sum - size) >> 1;
+            (low, high) = (low + smaller, high + smaller + size);
+        }
+        [low, high]
     }
-    [low, high]
 }
 
 /// The strata of the units.

@@ -175,7 +175,8 @@ impl<'a> Candidates<'a> {
         out.extend(self.list(sentence).map(|candidate| self.score(candidate, weights)));
     }
 
-    /// The dense features again, for [`Self::scores_by_columns`]: list by list, and in a list feature by feature.
+    /// A copy of the dense features in another order, for [`Self::scores_by_columns`]: list by list, and within a list
+    /// feature by feature.
     pub(super) fn columns(&self, stop: &Stop<'_>) -> Result<Vec<f64>> {
         let mut out = reserved(self.dense.len())?;
         let mut meter = WorkMeter::default();
