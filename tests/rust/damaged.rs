@@ -303,7 +303,6 @@ fn reductions() -> Vec<(Kind<'static>, AnyReduction)> {
         (Kind::Draws(&[]), AnyReduction::Sums(reduce::Sums::default())),
         (Kind::Draws(&[]), AnyReduction::Draws(reduce::Draws::default())),
         (Kind::Draws(&[]), AnyReduction::Moments(reduce::Moments::default())),
-        (Kind::Draws(&[]), AnyReduction::Ranks(reduce::Ranks::default())),
         (Kind::Permutations, AnyReduction::PermutedTally(reduce::PermutedTally::new(by(), vec![1.0; 2]))),
         (Kind::Permutations, histograms(reduce::Statistics::Permutations)),
     ]

@@ -137,7 +137,7 @@ impl Population {
     }
 }
 
-/// Numbers of 16 bits that fill a register when they are widened to 32.
+/// The number of 16-bit numbers that fill a register once they are widened to 32 bits.
 const LANES: usize = 8;
 
 /// The rows of both systems, unit by unit.
@@ -149,7 +149,7 @@ pub(super) struct Rows {
 }
 
 enum Values {
-    /// Small numbers, of which this many have sums of 32 bits.
+    /// Small numbers, and how many of them can be added up in 32 bits.
     Narrow(Vec<[i16; LANES]>, usize),
     Wide(Vec<i64>),
 }
@@ -226,7 +226,7 @@ impl Rows {
 /// The most registers of each system whose sums stay in registers.
 const MOST: usize = 4;
 
-/// Rows of some registers, of which some are added up.
+/// Rows that are cut into registers. A few of these are added up, from `first` on.
 #[derive(Clone, Copy)]
 struct Registers<'a> {
     values: &'a [[i16; LANES]],

@@ -57,7 +57,6 @@ pub(super) fn scan(line: &str, bytes: &[Class; 256], emit: &mut dyn FnMut(&str))
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::text::tokenize::is_space;
     use crate::text::tokenize::testing::{Steps, compile, substitute, tokens};
     use proptest::prelude::*;
