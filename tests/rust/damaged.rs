@@ -332,7 +332,7 @@ proptest! {
     #[test]
     fn tokenizers(line in text(LINES)) {
         for tokenizer in TOKENIZERS {
-            tokenizer.tokenize(&line, &mut |token| assert!(!token.is_empty(), "{}", tokenizer.name()));
+            tokenizer.tokenize(&line, &mut |token| assert!(!token.is_empty(), "{}", tokenizer.name));
         }
     }
 
