@@ -34,7 +34,6 @@ __all__ = [
     "PairCounts",
     "PermutedTally",
     "Progress",
-    "Ranks",
     "Reduction",
     "Resampler",
     "SequentialTally",
@@ -788,15 +787,6 @@ class Moments(Reduction):
         """The standard deviations, with divisor R − 1: (systems of all metrics,)."""
 
 @final
-class Ranks(Reduction):
-    """How often each system has each rank among those of its metric."""
-
-    def __new__(cls) -> Ranks: ...
-    @property
-    def counts(self) -> list[NDArray[np.uint64]]:
-        """A (k, k) array per metric: systems by ranks, the best rank first. Tied systems share the better rank."""
-
-@final
 class Sums(Reduction):
     """The sums of counts of every replicate, for callers that score them."""
 
@@ -856,14 +846,10 @@ class Experiment:
     def units(self, simulation: int) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
         """The units of a simulated test set, and in which of them the two systems are swapped: (n,) each."""
 
-    def scores(
-        self, *, n: int, first: int = 0, threads: int = 0, progress: Progress | None = None
-    ) -> NDArray[np.float64]:
+    def scores(self, *, n: int, first: int = 0, threads: int = 0) -> NDArray[np.float64]:
         """The scores of both systems on the simulated test sets first, …, first + n − 1: (metrics, n, 2)."""
 
-    def error_parts(
-        self, *, n: int, first: int = 0, threads: int = 0, progress: Progress | None = None
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    def error_parts(self, *, n: int, first: int = 0, threads: int = 0) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """What the standard errors of the observed differences are computed from: (metrics, n, 3) and (metrics, n).
 
         The numbers are ``scale`` of the constants and the last two of :meth:`Studentized.parts`. The booleans say where
@@ -880,7 +866,6 @@ class Experiment:
         studentized: bool = False,
         first: int = 0,
         threads: int = 0,
-        progress: Progress | None = None,
     ) -> NDArray[np.uint64]:
         """How many shuffles of each simulated test set reach its threshold: (metrics, n) for (metrics, n) thresholds.
 
@@ -899,7 +884,6 @@ class Experiment:
         studentized: bool = False,
         first: int = 0,
         threads: int = 0,
-        progress: Progress | None = None,
     ) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.bool_]]:
         """Independent shuffles of each simulated test set until a rule stops its test: (metrics, n) each.
 
@@ -914,7 +898,6 @@ class Experiment:
         first: int = 0,
         weight_sets: int | None = None,
         threads: int = 0,
-        progress: Progress | None = None,
     ) -> NDArray[np.float64]:
         """The scores of both systems on draws of each simulated test set: (metrics, n, 2, R).
 
@@ -1121,7 +1104,6 @@ def betting_wealth(
     *,
     largest: bool = True,
     threads: int = 0,
-    progress: Progress | None = None,
 ) -> NDArray[np.float64]:
     """The log wealth at each look of bets against each mean, or the ``largest`` one up to it: (means, looks).
 
@@ -1313,7 +1295,6 @@ def meta_soft_pvalues(
     permutations: int,
     inner_seed: int,
     threads: int = 0,
-    progress: Progress | None = None,
 ) -> NDArray[np.float64]:
     """One-sided p-values that the first system of a pair is better: people and metrics in rows, pairs x < y in columns.
 
@@ -1333,7 +1314,6 @@ def meta_soft_values(
     permutations: int,
     inner_seed: int,
     threads: int = 0,
-    progress: Progress | None = None,
 ) -> NDArray[np.float64]:
     """The soft pairwise accuracies of metrics by means of their scores: (metrics,).
 

@@ -356,17 +356,11 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 
 /// Checks a length.
-///
-/// # Errors
-/// [`Error::LengthMismatch`].
 pub(crate) fn check_length(what: impl fmt::Display, expected: usize, got: usize) -> Result<()> {
     if expected == got { Ok(()) } else { Err(Error::LengthMismatch { what: what.to_string(), expected, got }) }
 }
 
 /// The value of a name.
-///
-/// # Errors
-/// [`Error::UnknownName`].
 pub(crate) fn named<T: Copy>(kind: &str, name: &str, known: &[(&str, T)]) -> Result<T> {
     let found = known.iter().find(|(known, _)| *known == name);
     found.map(|(_, value)| *value).ok_or_else(|| Error::unknown(kind, name, known.iter().map(|(name, _)| *name)))

@@ -40,8 +40,17 @@ pub struct Run<'a> {
 impl Run<'_> {
     /// Runs preparatory work, which can be stopped but reports no finished items.
     pub fn without_progress<T>(&mut self, body: impl FnOnce(&mut Run<'_>) -> Result<T>) -> Result<T> {
+        self.reporting(|_| 0, body)
+    }
+
+    /// Runs a part of the work, which reports another number of finished items than its own.
+    pub(crate) fn reporting<T>(
+        &mut self,
+        finished: impl Fn(u64) -> u64,
+        body: impl FnOnce(&mut Run<'_>) -> Result<T>,
+    ) -> Result<T> {
         let Run { threads, watch } = self;
-        body(&mut Run { threads: *threads, watch: &mut |_| watch(0) })
+        body(&mut Run { threads: *threads, watch: &mut |done| watch(finished(done)) })
     }
 
     /// Runs work that is not divided into blocks, on the calling thread. `body` checks [`Stop`] regularly and keeps the
@@ -144,15 +153,13 @@ pub(crate) struct WorkMeter(usize);
 
 impl WorkMeter {
     /// Counts some more work, in additions, roughly.
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`] if the call has been cancelled.
     #[inline]
     pub(crate) fn charge(&mut self, cost: usize, stop: &Stop<'_>) -> Result<()> {
         if self.is_stopped(cost, stop) { Err(Error::Interrupted) } else { Ok(()) }
     }
 
-    /// [`WorkMeter::charge`] for what is done for every token: dropping an error took longer than the rest.
+    /// [`WorkMeter::charge`] where it is called for every token. It returns whether to stop, because a `Result` that may
+    /// have to be dropped took longer than the rest.
     #[inline]
     pub(crate) fn is_stopped(&mut self, cost: usize, stop: &Stop<'_>) -> bool {
         self.0 += cost;
@@ -172,9 +179,6 @@ pub(crate) const PIECE: usize = 1 << 16;
 
 /// An interruptible `sort_unstable_by`: sorts pieces, then merges them. Equal values may come in any order. A vector no
 /// longer than a piece is sorted at once.
-///
-/// # Errors
-/// [`Error::Interrupted`] if the call has been cancelled, [`Error::Memory`] if there is no room to merge.
 pub(crate) fn sort<T: Copy>(values: &mut Vec<T>, order: impl Fn(&T, &T) -> Order, stop: &Stop<'_>) -> Result<()> {
     let length = values.len();
     for piece in values.chunks_mut(PIECE) {
@@ -208,7 +212,7 @@ pub(crate) fn sort<T: Copy>(values: &mut Vec<T>, order: impl Fn(&T, &T) -> Order
     Ok(())
 }
 
-/// Stops all workers when one of them panics, so that the panic surfaces soon.
+/// Stops all workers when one of them panics, so that the caller sees the panic soon.
 struct StopAllOnPanic<'a>(&'a AtomicBool);
 
 impl Drop for StopAllOnPanic<'_> {
@@ -300,7 +304,7 @@ pub fn try_run<S, T: Send>(
             let mut state = state();
             shared.each_block(None, &mut |block, stop| {
                 insert(block, work(&mut state, block, stop));
-                // Nobody listens any more only after a panic, which stops all workers.
+                // Only after a panic does nobody listen any more, and it stops all workers.
                 let _ = announce.send(());
             });
         };
@@ -405,8 +409,8 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs `worker` on some other threads, and `here` on the calling one. Workers announce each result, and wait if too many
-/// of them have not been noticed.
+/// Runs `worker` on some other threads, and `here` on the calling one. Workers announce each result, and wait while too
+/// many announcements have not been read.
 fn run_beside(
     others: usize,
     flag: &AtomicBool,

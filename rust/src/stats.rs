@@ -138,9 +138,6 @@ impl<'a> SuffStats<'a> {
 
     /// Wraps the S × K counts of each system. `spend` is called with the number of operations to come, and its error
     /// ends the check.
-    ///
-    /// # Errors
-    /// As [`SuffStats::new`], [`Error::Memory`], and whatever `spend` returned.
     pub(crate) fn watched(
         systems: Vec<Stored<'a>>,
         [segments, columns]: [usize; 2],
@@ -236,9 +233,6 @@ impl<'a> SuffStats<'a> {
 }
 
 /// Checks that no dimension is 0.
-///
-/// # Errors
-/// [`Error::Empty`] if a dimension is 0.
 pub(crate) fn check_shape([systems, segments, columns]: [usize; 3]) -> Result<()> {
     let empty = [("systems", systems), ("segments", segments), ("columns", columns)].into_iter().find(|(_, n)| *n == 0);
     empty.map_or(Ok(()), |(what, _)| Err(Error::Empty { what: what.into() }))
@@ -249,15 +243,12 @@ const ROWS_SIDE_BY_SIDE: usize = 8;
 
 dispatch! {
     /// Adds rows to eight rows of sums, and collects the bits of the magnitudes of all counts.
-    fn add_rows(rows: &[i64], sums: &mut [i64], bits: &mut [i64]) = add_rows_inline;
-}
-
-#[inline(always)]
-fn add_rows_inline(rows: &[i64], sums: &mut [i64], bits: &mut [i64]) {
-    for rows in rows.chunks(sums.len()) {
-        for ((sum, bits), count) in sums.iter_mut().zip(&mut *bits).zip(rows) {
-            *sum = sum.wrapping_add(*count);
-            *bits |= count ^ (count >> 63);
+    fn add_rows(rows: &[i64], sums: &mut [i64], bits: &mut [i64]) {
+        for rows in rows.chunks(sums.len()) {
+            for ((sum, bits), count) in sums.iter_mut().zip(&mut *bits).zip(rows) {
+                *sum = sum.wrapping_add(*count);
+                *bits |= count ^ (count >> 63);
+            }
         }
     }
 }

@@ -216,28 +216,25 @@ fn pack<const N: usize>(counters: &[[u64; N]; 4], i: usize) -> [u64; 2] {
 dispatch! {
     /// Writes the values from number 2·`block` on of the streams of consecutive replicates: the first value of every
     /// replicate, then the second of every replicate, and so on.
-    pub fn fill_by_replicate(first: Stream, replicates: usize, block: u32, out: &mut [u64]) = fill_by_replicate_inline;
-}
-
-#[inline(always)]
-fn fill_by_replicate_inline(first: Stream, replicates: usize, block: u32, out: &mut [u64]) {
-    for (block, out) in (block..).zip(out.chunks_mut(2 * replicates)) {
-        let (even, odd) = out.split_at_mut(replicates);
-        let (whole_even, rest_even) = even.as_chunks_mut();
-        let (whole_odd, rest_odd) = odd.as_chunks_mut();
-        let done = whole_even.len();
-        for (i, even) in whole_even.iter_mut().enumerate() {
-            let values = first.side_by_side(block, i * BLOCKS_TOGETHER);
-            *even = values[0];
-            // With an odd number of values per replicate, the second value of the last block is dropped.
-            if let Some(odd) = whole_odd.get_mut(i) {
-                *odd = values[1];
+    pub fn fill_by_replicate(first: Stream, replicates: usize, block: u32, out: &mut [u64]) {
+        for (block, out) in (block..).zip(out.chunks_mut(2 * replicates)) {
+            let (even, odd) = out.split_at_mut(replicates);
+            let (whole_even, rest_even) = even.as_chunks_mut();
+            let (whole_odd, rest_odd) = odd.as_chunks_mut();
+            let done = whole_even.len();
+            for (i, even) in whole_even.iter_mut().enumerate() {
+                let values = first.side_by_side(block, i * BLOCKS_TOGETHER);
+                *even = values[0];
+                // With an odd number of values per replicate, the second value of the last block is dropped.
+                if let Some(odd) = whole_odd.get_mut(i) {
+                    *odd = values[1];
+                }
             }
-        }
-        if !rest_even.is_empty() {
-            let values = first.side_by_side(block, done * BLOCKS_TOGETHER);
-            rest_even.copy_from_slice(&values[0][..rest_even.len()]);
-            rest_odd.copy_from_slice(&values[1][..rest_odd.len()]);
+            if !rest_even.is_empty() {
+                let values = first.side_by_side(block, done * BLOCKS_TOGETHER);
+                rest_even.copy_from_slice(&values[0][..rest_even.len()]);
+                rest_odd.copy_from_slice(&values[1][..rest_odd.len()]);
+            }
         }
     }
 }
@@ -294,7 +291,9 @@ impl U32Stream {
 
 dispatch! {
     /// As [`Stream::fill`].
-    pub(crate) fn fill(stream: &Stream, block: u32, out: &mut [u64]) = Stream::fill;
+    pub(crate) fn fill(stream: &Stream, block: u32, out: &mut [u64]) {
+        stream.fill(block, out);
+    }
 }
 
 /// Uniform indices below a bound.

@@ -16,11 +16,11 @@ use crate::resample::draw_weights;
 pub const OUTCOMES: usize = 3;
 /// What a fit has beside the strengths: ln ν, and the advantage of the first.
 pub const OTHERS: usize = 2;
-/// A step so small is the last one. Steps shrink quadratically, so the error is far smaller.
+/// A step smaller than this is the last one. Steps shrink quadratically, so the error that remains is far smaller.
 const SMALL: f64 = 1e-6;
 const MOST_STEPS: usize = 200;
 const MOST_HALVINGS: usize = 40;
-/// Parameters so large are on the way to infinity.
+/// A parameter beyond this is taken to grow without end: no finite values have the largest likelihood.
 const LARGEST: f64 = 300.0;
 /// Draws that a thread fits at a time.
 const DRAWS_PER_BLOCK: usize = 8;
@@ -76,8 +76,8 @@ impl<'a> Pairs<'a> {
         self.pairs.iter().zip(cells).map(|(&[a, b], &cells)| (a as usize, b as usize, cells))
     }
 
-    /// Groups of systems without a way from each to each by votes: a number for each system. A way leads from a system to
-    /// those that it beat or tied with.
+    /// The group of each system, as the number of its first system. Two systems are in one group if a chain of votes leads
+    /// from each to the other, where each link leads from a system to one that it beat or tied with.
     pub fn groups(&self, cells: &[f64]) -> Vec<usize> {
         let k = self.systems;
         let mut beats = vec![false; k * k];
@@ -140,7 +140,7 @@ impl<'a> Pairs<'a> {
     }
 
     fn newton(&self, cells: &[f64], start: &[f64], ties: bool) -> Fit {
-        // Without an advantage there is a maximum here. With one, this is where it turns out that there is none.
+        // Without an advantage, a maximum has been shown to exist. With one, only a failure shows that there is none.
         let endless = if self.position { Fit::Infinite } else { Fit::Failed };
         let k = self.systems;
         let mut at = start.to_vec();

@@ -63,7 +63,7 @@ SPECIFICATIONS: dict[str, list[Any]] = {
         (_core.Histograms, BY, "half of shuffles"),
         (_core.Sums,),
     ],
-    "draws": [(_core.Draws,), (_core.Moments,), (_core.Ranks,), (_core.Sums,)],
+    "draws": [(_core.Draws,), (_core.Moments,), (_core.Sums,)],
     "permutations": [(_core.PermutedTally, BY, LIMITS), (_core.Histograms, BY, "permutations")],
 }
 NAMES = [

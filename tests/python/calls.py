@@ -44,9 +44,8 @@ def draw_scores(samples: Any, *, strata: Any = None, **how: Any) -> Any:
 
 
 def draw_summary(samples: Any, **how: Any) -> Any:
-    reductions: list[Any] = [_core.Moments(), _core.Ranks()]
-    moments, ranks = resampler(samples, kind="draws").run(reductions, **how)
-    return moments.means, moments.deviations, ranks.counts
+    moments = _run(samples, _core.Moments(), "draws", **how)
+    return moments.means, moments.deviations
 
 
 def draw_sums(counts: Any, *, strata: Any = None, **how: Any) -> Any:

@@ -182,10 +182,9 @@ SPECIFICATIONS: dict[str, Callable[[], _core.Reduction]] = {
     "Sums": _core.Sums,
     "Draws": _core.Draws,
     "Moments": _core.Moments,
-    "Ranks": _core.Ranks,
     "PermutedTally": lambda: _core.PermutedTally(PAIRS, np.ones((1, 3))),
 }
-OF_DRAWS = ("Draws", "Moments", "Ranks")
+OF_DRAWS = ("Draws", "Moments")
 
 
 def computed(name: str) -> _core.Reduction:

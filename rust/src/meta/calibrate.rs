@@ -184,21 +184,11 @@ pub fn calibrate(matrices: Matrices<'_>, grouping: Grouping, run: &mut Run<'_>) 
         }
         Ok(f64::from_bits(search.epsilon))
     };
-    let epsilons = reporting(run, |done| done.max(finished), |run| collect(of_metrics(50 * most), run, choose))?;
+    let epsilons = run.reporting(|done| done.max(finished), |run| collect(of_metrics(50 * most), run, choose))?;
     let defined: Vec<f64> = epsilons.iter().map(|&epsilon| if epsilon.is_nan() { 0.0 } else { epsilon }).collect();
     let count = |run: &mut Run<'_>| pairs::count(matrices, grouping, Some(&defined), 0.0, run);
-    let counts = reporting(run, |_| metrics as u64, count)?;
+    let counts = run.reporting(|_| metrics as u64, count)?;
     Ok((epsilons, counts))
-}
-
-/// Runs a part of the work, which reports another number of finished items than its own.
-fn reporting<T>(
-    run: &mut Run<'_>,
-    finished: impl Fn(u64) -> u64,
-    body: impl FnOnce(&mut Run<'_>) -> Result<T>,
-) -> Result<T> {
-    let Run { threads, watch } = run;
-    body(&mut Run { threads: *threads, watch: &mut |done| watch(finished(done)) })
 }
 
 /// The pairs of metrics that have too many to be sorted, in buckets.
@@ -226,7 +216,7 @@ fn in_buckets(sorted: &[Sorted], run: &mut Run<'_>) -> Result<Vec<Option<Weighte
         }
         Ok(())
     };
-    reporting(run, metrics, |run| pool::try_run(blocks, run, || (), work, add))?;
+    run.reporting(metrics, |run| pool::try_run(blocks, run, || (), work, add))?;
     Ok(out)
 }
 

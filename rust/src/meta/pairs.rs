@@ -80,9 +80,6 @@ pub struct Counter {
 
 impl Counter {
     /// Counts the pairs of a group.
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`] or [`Error::Memory`].
     pub(crate) fn count(
         &mut self,
         cells: impl Iterator<Item = Cell>,
@@ -325,9 +322,7 @@ pub fn count_by_cell(
         };
         items.map(count).collect::<Result<Vec<_>>>()
     };
-    let mut watch = |finished| (run.watch)(finished * metrics as u64 / blocks.items as u64);
-    let mut run = Run { threads: run.threads, watch: &mut watch };
-    pool::try_run(blocks, &mut run, WorkMeter::default, work, |items, found, _| {
+    let keep = |items: Range<usize>, found: Vec<Vec<[i64; COLUMNS]>>, _: &Stop<'_>| {
         for (item, rows) in items.zip(found) {
             let (metric, group, first) = place(item);
             let scores = &matrices.scores[metric * all..][..all];
@@ -338,28 +333,28 @@ pub fn count_by_cell(
             }
         }
         Ok(())
-    })?;
+    };
+    let finished = |items| items * metrics as u64 / blocks.items as u64;
+    run.reporting(finished, |run| pool::try_run(blocks, run, WorkMeter::default, work, keep))?;
     Ok(counts)
 }
 
 dispatch! {
-    fn by_cell(scores: [&[f64]; 2], i: usize, epsilon: f64, out: &mut [i64; COLUMNS]) = by_cell_inline;
-}
-
-/// The pairs of one cell, which is no pair with itself, in the order of [`PairCounts`].
-#[inline(always)]
-fn by_cell_inline([x, y]: [&[f64]; 2], i: usize, epsilon: f64, out: &mut [i64; COLUMNS]) {
-    let (own_x, own_y) = (x[i], y[i]);
-    let (mut untied, mut order, mut apart, mut people) = (0_i64, 0_i64, 0_i64, 0_i64);
-    for (&x, &y) in x.iter().zip(y) {
-        let metric = i64::from(own_x - x > epsilon) - i64::from(x - own_x > epsilon);
-        let human = i64::from(own_y > y) - i64::from(own_y < y);
-        order += metric * human;
-        untied += metric * metric * human * human;
-        apart += metric * metric;
-        people += human * human;
+    /// The pairs of one cell, which is no pair with itself, in the order of [`PairCounts`].
+    fn by_cell(scores: [&[f64]; 2], i: usize, epsilon: f64, out: &mut [i64; COLUMNS]) {
+        let [x, y] = scores;
+        let (own_x, own_y) = (x[i], y[i]);
+        let (mut untied, mut order, mut apart, mut people) = (0_i64, 0_i64, 0_i64, 0_i64);
+        for (&x, &y) in x.iter().zip(y) {
+            let metric = i64::from(own_x - x > epsilon) - i64::from(x - own_x > epsilon);
+            let human = i64::from(own_y > y) - i64::from(own_y < y);
+            order += metric * human;
+            untied += metric * metric * human * human;
+            apart += metric * metric;
+            people += human * human;
+        }
+        let others = x.len() as i64 - 1;
+        let tied_in_both = others - people - apart + untied;
+        *out = [(untied + order) / 2, (untied - order) / 2, people - untied, apart - untied, tied_in_both];
     }
-    let others = x.len() as i64 - 1;
-    *out =
-        [(untied + order) / 2, (untied - order) / 2, people - untied, apart - untied, others - people - apart + untied];
 }

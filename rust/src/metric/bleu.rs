@@ -388,73 +388,64 @@ fn brevity_penalty(hypothesis: i64, reference: i64) -> f64 {
 }
 
 dispatch! {
-    fn any_zero(counts: &[i64]) -> bool = any_zero_inline;
-}
-
-#[inline(always)]
-fn any_zero_inline(counts: &[i64]) -> bool {
-    counts.iter().fold(false, |any, &count| any | (count <= 0))
+    fn any_zero(counts: &[i64]) -> bool {
+        counts.iter().fold(false, |any, &count| any | (count <= 0))
+    }
 }
 
 dispatch! {
     /// The scores of rows without zeros, which need no smoothing. Matches and totals of every order are stored column
     /// by column. The operations are those of [`Bleu::score_with`], so the scores are the same to the last bit.
-    fn plain_scores(order: usize, totals: &[i64], out: &mut [f64]) = plain_scores_inline;
-}
-
-#[inline(always)]
-fn plain_scores_inline(order: usize, totals: &[i64], out: &mut [f64]) {
-    let n = out.len();
-    let (lengths, ngrams) = totals.split_at(2 * n);
-    let (matches, possible) = ngrams.split_at(order * n);
-    let mut below = vec![1.0; n];
-    out.fill(1.0);
-    for (matches, possible) in matches.chunks_exact(n).zip(possible.chunks_exact(n)) {
-        out.iter_mut().zip(matches).for_each(|(product, matched)| *product *= *matched as f64);
-        below.iter_mut().zip(possible).for_each(|(product, total)| *product *= *total as f64);
-    }
-    out.iter_mut().zip(&below).for_each(|(product, below)| *product /= below);
-    match order {
-        // A constant order, so that the loop has no branch.
-        4 => out.iter_mut().for_each(|product| *product = root(*product, 4)),
-        order => out.iter_mut().for_each(|product| *product = root(*product, order)),
-    }
-    let (hypotheses, references) = lengths.split_at(n);
-    for ((score, &hypothesis), &reference) in out.iter_mut().zip(hypotheses).zip(references) {
-        *score *= 100.0 * brevity_penalty(hypothesis, reference);
+    fn plain_scores(order: usize, totals: &[i64], out: &mut [f64]) {
+        let n = out.len();
+        let (lengths, ngrams) = totals.split_at(2 * n);
+        let (matches, possible) = ngrams.split_at(order * n);
+        let mut below = vec![1.0; n];
+        out.fill(1.0);
+        for (matches, possible) in matches.chunks_exact(n).zip(possible.chunks_exact(n)) {
+            out.iter_mut().zip(matches).for_each(|(product, matched)| *product *= *matched as f64);
+            below.iter_mut().zip(possible).for_each(|(product, total)| *product *= *total as f64);
+        }
+        out.iter_mut().zip(&below).for_each(|(product, below)| *product /= below);
+        match order {
+            // A constant order, so that the loop has no branch.
+            4 => out.iter_mut().for_each(|product| *product = root(*product, 4)),
+            order => out.iter_mut().for_each(|product| *product = root(*product, order)),
+        }
+        let (hypotheses, references) = lengths.split_at(n);
+        for ((score, &hypothesis), &reference) in out.iter_mut().zip(hypotheses).zip(references) {
+            *score *= 100.0 * brevity_penalty(hypothesis, reference);
+        }
     }
 }
 
 dispatch! {
     /// The derivatives at rows without zeros, as in [`plain_scores`]. The operations are those of [`Bleu::gradient`].
-    fn plain_gradients(order: usize, totals: &[i64], scores: &[f64], out: &mut [f64]) = plain_gradients_inline;
-}
-
-#[inline(always)]
-fn plain_gradients_inline(order: usize, totals: &[i64], scores: &[f64], out: &mut [f64]) {
-    let n = scores.len();
-    let (length_gradients, ngram_gradients) = out.split_at_mut(2 * n);
-    let (match_gradients, total_gradients) = ngram_gradients.split_at_mut(order * n);
-    let (lengths, ngrams) = totals.split_at(2 * n);
-    let (matches, possible) = ngrams.split_at(order * n);
-    let weight = 1.0 / order as f64;
-    for (counts, gradients, sign) in [(matches, match_gradients, 1.0), (possible, total_gradients, -1.0)] {
-        for (counts, gradients) in counts.chunks_exact(n).zip(gradients.chunks_exact_mut(n)) {
-            for ((gradient, count), score) in gradients.iter_mut().zip(counts).zip(scores) {
-                *gradient = sign * (score * weight) / *count as f64;
+    fn plain_gradients(order: usize, totals: &[i64], scores: &[f64], out: &mut [f64]) {
+        let n = scores.len();
+        let (length_gradients, ngram_gradients) = out.split_at_mut(2 * n);
+        let (match_gradients, total_gradients) = ngram_gradients.split_at_mut(order * n);
+        let (lengths, ngrams) = totals.split_at(2 * n);
+        let (matches, possible) = ngrams.split_at(order * n);
+        let weight = 1.0 / order as f64;
+        for (counts, gradients, sign) in [(matches, match_gradients, 1.0), (possible, total_gradients, -1.0)] {
+            for (counts, gradients) in counts.chunks_exact(n).zip(gradients.chunks_exact_mut(n)) {
+                for ((gradient, count), score) in gradients.iter_mut().zip(counts).zip(scores) {
+                    *gradient = sign * (score * weight) / *count as f64;
+                }
             }
         }
-    }
-    let (hypotheses, references) = lengths.split_at(n);
-    let (by_hypothesis, by_reference) = length_gradients.split_at_mut(n);
-    let gradients = by_hypothesis.iter_mut().zip(by_reference).zip(scores);
-    for (((by_hypothesis, by_reference), score), (&hypothesis, &reference)) in
-        gradients.zip(hypotheses.iter().zip(references))
-    {
-        let sides = if hypothesis < reference { 1.0 } else { 0.5 * f64::from(u8::from(hypothesis == reference)) };
-        let (hypothesis, reference) = (hypothesis as f64, reference as f64);
-        *by_hypothesis = sides * score * reference / hypothesis / hypothesis;
-        *by_reference = -sides * score / hypothesis;
+        let (hypotheses, references) = lengths.split_at(n);
+        let (by_hypothesis, by_reference) = length_gradients.split_at_mut(n);
+        let gradients = by_hypothesis.iter_mut().zip(by_reference).zip(scores);
+        for (((by_hypothesis, by_reference), score), (&hypothesis, &reference)) in
+            gradients.zip(hypotheses.iter().zip(references))
+        {
+            let sides = if hypothesis < reference { 1.0 } else { 0.5 * f64::from(u8::from(hypothesis == reference)) };
+            let (hypothesis, reference) = (hypothesis as f64, reference as f64);
+            *by_hypothesis = sides * score * reference / hypothesis / hypothesis;
+            *by_reference = -sides * score / hypothesis;
+        }
     }
 }
 

@@ -236,47 +236,44 @@ impl Formula for Chrf {
 
 dispatch! {
     /// The derivatives at `n` rows without smoothing. The operations are those of [`Chrf::gradient`].
-    fn plain_gradients(chrf: &Chrf, totals: &[i64], n: usize, out: &mut [f64]) = plain_gradients_inline;
-}
-
-#[inline(always)]
-fn plain_gradients_inline(chrf: &Chrf, totals: &[i64], n: usize, out: &mut [f64]) {
-    let columns = |counts| {
-        let (hypotheses, others) = <[i64]>::split_at(counts, n);
-        let (references, matches) = others.split_at(n);
-        hypotheses
-            .iter()
-            .zip(references)
-            .zip(matches)
-            .map(|((&h, &r), &m)| (h > 0 && r > 0, h as f64, r as f64, m as f64))
-    };
-    // Sums over the orders that occur on both sides, then the derivatives with respect to precision and recall.
-    let (mut orders, mut precisions, mut recalls) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
-    for counts in totals.chunks_exact(3 * n) {
-        let sums = orders.iter_mut().zip(&mut precisions).zip(&mut recalls);
-        for (((order, precision), recall), (occurs, h, r, m)) in sums.zip(columns(counts)) {
-            *order += if occurs { 1.0 } else { 0.0 };
-            *precision += if occurs { m / h } else { 0.0 };
-            *recall += if occurs { m / r } else { 0.0 };
+    fn plain_gradients(chrf: &Chrf, totals: &[i64], n: usize, out: &mut [f64]) {
+        let columns = |counts| {
+            let (hypotheses, others) = <[i64]>::split_at(counts, n);
+            let (references, matches) = others.split_at(n);
+            hypotheses
+                .iter()
+                .zip(references)
+                .zip(matches)
+                .map(|((&h, &r), &m)| (h > 0 && r > 0, h as f64, r as f64, m as f64))
+        };
+        // Sums over the orders that occur on both sides, then the derivatives with respect to precision and recall.
+        let (mut orders, mut precisions, mut recalls) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
+        for counts in totals.chunks_exact(3 * n) {
+            let sums = orders.iter_mut().zip(&mut precisions).zip(&mut recalls);
+            for (((order, precision), recall), (occurs, h, r, m)) in sums.zip(columns(counts)) {
+                *order += if occurs { 1.0 } else { 0.0 };
+                *precision += if occurs { m / h } else { 0.0 };
+                *recall += if occurs { m / r } else { 0.0 };
+            }
         }
-    }
-    for ((order, precision), recall) in orders.iter().zip(&mut precisions).zip(&mut recalls) {
-        let n_orders = f64::max(*order, 1.0);
-        let (by_precision, by_recall) = chrf.f_slopes((*precision / n_orders, *recall / n_orders));
-        let share = 100.0 / n_orders;
-        (*precision, *recall) = (share * by_precision, share * by_recall);
-    }
-    for (counts, out) in totals.chunks_exact(3 * n).zip(out.chunks_exact_mut(3 * n)) {
-        let (by_hypotheses, others) = out.split_at_mut(n);
-        let (by_references, by_matches) = others.split_at_mut(n);
-        let outs = by_hypotheses.iter_mut().zip(by_references).zip(by_matches);
-        let slopes = precisions.iter().zip(&recalls);
-        for ((((by_h, by_r), by_m), (by_precision, by_recall)), (occurs, h, r, m)) in
-            outs.zip(slopes).zip(columns(counts))
-        {
-            *by_h = if occurs { -by_precision * (m / h) / h } else { 0.0 };
-            *by_r = if occurs { -by_recall * (m / r) / r } else { 0.0 };
-            *by_m = if occurs { by_precision / h + by_recall / r } else { 0.0 };
+        for ((order, precision), recall) in orders.iter().zip(&mut precisions).zip(&mut recalls) {
+            let n_orders = f64::max(*order, 1.0);
+            let (by_precision, by_recall) = chrf.f_slopes((*precision / n_orders, *recall / n_orders));
+            let share = 100.0 / n_orders;
+            (*precision, *recall) = (share * by_precision, share * by_recall);
+        }
+        for (counts, out) in totals.chunks_exact(3 * n).zip(out.chunks_exact_mut(3 * n)) {
+            let (by_hypotheses, others) = out.split_at_mut(n);
+            let (by_references, by_matches) = others.split_at_mut(n);
+            let outs = by_hypotheses.iter_mut().zip(by_references).zip(by_matches);
+            let slopes = precisions.iter().zip(&recalls);
+            for ((((by_h, by_r), by_m), (by_precision, by_recall)), (occurs, h, r, m)) in
+                outs.zip(slopes).zip(columns(counts))
+            {
+                *by_h = if occurs { -by_precision * (m / h) / h } else { 0.0 };
+                *by_r = if occurs { -by_recall * (m / r) / r } else { 0.0 };
+                *by_m = if occurs { by_precision / h + by_recall / r } else { 0.0 };
+            }
         }
     }
 }

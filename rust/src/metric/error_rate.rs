@@ -87,8 +87,6 @@ pub(super) struct ErrorRate<E> {
 pub(super) const OPTIONS: &[OptionSpec] = &[TOKENIZE, LOWERCASE];
 
 impl<E: Edits> ErrorRate<E> {
-    /// # Errors
-    /// [`crate::Error::UnknownName`] for an unknown tokenizer.
     pub(super) fn new(name: &'static str, options: &Options) -> Result<Self> {
         Ok(ErrorRate { name, words: Words::new(options)?, edits: std::marker::PhantomData })
     }

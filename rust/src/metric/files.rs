@@ -36,9 +36,6 @@ impl fmt::Debug for Resource {
 
 impl File {
     /// The contents as text.
-    ///
-    /// # Errors
-    /// [`Error::File`] with the line that is not UTF-8.
     pub(super) fn text(&self) -> Result<Text<'_>> {
         let bytes = (*self.contents).as_ref();
         match std::str::from_utf8(bytes) {

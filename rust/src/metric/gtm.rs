@@ -87,35 +87,29 @@ fn slopes(matched: i64, hypothesis: i64, reference: i64) -> (f64, f64) {
 
 dispatch! {
     /// [`f_score`] of many rows, which are stored column by column.
-    fn f_scores(totals: &[i64], out: &mut [f64]) = f_scores_inline;
-}
-
-#[inline(always)]
-fn f_scores_inline(totals: &[i64], out: &mut [f64]) {
-    let (matches, lengths) = totals.split_at(out.len());
-    let (hypotheses, references) = lengths.split_at(out.len());
-    for (((score, &m), &y), &r) in out.iter_mut().zip(matches).zip(hypotheses).zip(references) {
-        *score = f_score(m, y, r);
+    fn f_scores(totals: &[i64], out: &mut [f64]) {
+        let (matches, lengths) = totals.split_at(out.len());
+        let (hypotheses, references) = lengths.split_at(out.len());
+        for (((score, &m), &y), &r) in out.iter_mut().zip(matches).zip(hypotheses).zip(references) {
+            *score = f_score(m, y, r);
+        }
     }
 }
 
 dispatch! {
     /// [`slopes`] of many rows. Rows and derivatives are stored column by column.
-    fn f_gradients(totals: &[i64], out: &mut [f64]) = f_gradients_inline;
-}
-
-#[inline(always)]
-fn f_gradients_inline(totals: &[i64], out: &mut [f64]) {
-    let n = totals.len() / 3;
-    let (matches, lengths) = totals.split_at(n);
-    let (hypotheses, references) = lengths.split_at(n);
-    let (by_matches, by_lengths) = out.split_at_mut(n);
-    let (by_hypotheses, by_references) = by_lengths.split_at_mut(n);
-    let rows = matches.iter().zip(hypotheses).zip(references);
-    for (((by_m, by_y), by_r), ((&m, &y), &r)) in by_matches.iter_mut().zip(by_hypotheses).zip(by_references).zip(rows)
-    {
-        let (by_match, by_length) = slopes(m, y, r);
-        (*by_m, *by_y, *by_r) = (by_match, by_length, by_length);
+    fn f_gradients(totals: &[i64], out: &mut [f64]) {
+        let n = totals.len() / 3;
+        let (matches, lengths) = totals.split_at(n);
+        let (hypotheses, references) = lengths.split_at(n);
+        let (by_matches, by_lengths) = out.split_at_mut(n);
+        let (by_hypotheses, by_references) = by_lengths.split_at_mut(n);
+        let rows = matches.iter().zip(hypotheses).zip(references);
+        let slopes_of_rows = by_matches.iter_mut().zip(by_hypotheses).zip(by_references);
+        for (((by_m, by_y), by_r), ((&m, &y), &r)) in slopes_of_rows.zip(rows) {
+            let (by_match, by_length) = slopes(m, y, r);
+            (*by_m, *by_y, *by_r) = (by_match, by_length, by_length);
+        }
     }
 }
 

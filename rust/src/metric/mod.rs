@@ -146,9 +146,6 @@ pub trait Formula: Send + Sync {
 
 /// Checks scores, or statistics of pairs: a comparison with NaN would be false, and p too small. `sides` are the sums
 /// that they were computed from: those of one system, or of both.
-///
-/// # Errors
-/// [`Error::Undefined`] for the first value that is not defined.
 pub(crate) fn check_defined(formula: &dyn Formula, sides: &[&[i64]], values: &[f64]) -> Result<()> {
     if !formula.may_be_undefined() {
         return Ok(());
@@ -210,20 +207,17 @@ fn ratio_gradient(factor: f64, totals: &[i64], out: &mut [f64]) {
 
 dispatch! {
     /// [`ratio_gradient`] at many rows, which are stored column by column.
-    fn ratio_gradients(factor: f64, totals: &[i64], out: &mut [f64]) = ratio_gradients_inline;
-}
-
-#[inline(always)]
-fn ratio_gradients_inline(factor: f64, totals: &[i64], out: &mut [f64]) {
-    let n = totals.len() / 2;
-    let (firsts, seconds) = totals.split_at(n);
-    let (by_firsts, by_seconds) = out.split_at_mut(n);
-    for ((by_first, by_second), (&first, &second)) in
-        by_firsts.iter_mut().zip(by_seconds).zip(firsts.iter().zip(seconds))
-    {
-        let slope = factor / second as f64;
-        *by_first = if second == 0 { 0.0 } else { slope };
-        *by_second = if second == 0 { 0.0 } else { -slope * (first as f64 / second as f64) };
+    fn ratio_gradients(factor: f64, totals: &[i64], out: &mut [f64]) {
+        let n = totals.len() / 2;
+        let (firsts, seconds) = totals.split_at(n);
+        let (by_firsts, by_seconds) = out.split_at_mut(n);
+        for ((by_first, by_second), (&first, &second)) in
+            by_firsts.iter_mut().zip(by_seconds).zip(firsts.iter().zip(seconds))
+        {
+            let slope = factor / second as f64;
+            *by_first = if second == 0 { 0.0 } else { slope };
+            *by_second = if second == 0 { 0.0 } else { -slope * (first as f64 / second as f64) };
+        }
     }
 }
 

@@ -105,8 +105,8 @@ const PRIORS: [&str; 2] = ["smoothed", "raw"];
 
 const READINGS: [&str; 2] = ["paper", "strict"];
 
-/// The default floor of smoothing 6, which Portage, the toolkit of the paper's authors, has in place of precisions of 0.
-/// It is so small that it only orders sentences that share no bigram with the reference.
+/// The default floor of smoothing 6. Portage, the toolkit of the paper's authors, puts it in place of precisions of 0. It is
+/// so small that it only orders sentences that share no bigram with the reference.
 const FLOOR: f64 = 1e-30;
 
 /// The numerators and denominators of the precisions, order by order.
@@ -114,7 +114,7 @@ struct Precisions {
     matches: [f64; MAX_ORDER + 1],
     /// The n-grams of the hypothesis, but at least one.
     possible: [f64; MAX_ORDER + 1],
-    /// The n-grams of the hypothesis, 0 for an order for which it is too short; `possible` in the strict reading.
+    /// The n-grams of the hypothesis: 0 for orders longer than it. In the strict reading the same as `possible`.
     ngrams: [f64; MAX_ORDER + 1],
 }
 
@@ -159,7 +159,7 @@ struct Method {
     name: &'static str,
     smoothing: Smoothing,
     parameter: Parameter,
-    /// Whether a sentence without any match has a score, unless the reading is strict.
+    /// In the reading `paper`, does a sentence without any match have a score? In the strict reading none has.
     from_unigrams: bool,
     /// Whether the readings differ, apart from the floor.
     has_readings: bool,

@@ -49,8 +49,6 @@ impl Terms {
         self.directions * (self.terms + self.strata)
     }
 
-    /// # Errors
-    /// [`Error::LengthMismatch`] if a matrix does not have its shape for K counts.
     fn check(&self, counts: usize) -> Result<()> {
         let &Terms { directions, terms, strata, .. } = self;
         for (what, matrix, expected) in [
@@ -196,28 +194,22 @@ impl Formula for Studentized {
 
 dispatch! {
     /// Replaces two arrays by their mean and by half of their difference.
-    fn halve(x: &mut [f64], y: &mut [f64]) = halve_inline;
-}
-
-#[inline(always)]
-fn halve_inline(x: &mut [f64], y: &mut [f64]) {
-    for (x, y) in x.iter_mut().zip(y) {
-        (*x, *y) = (0.5 * (*x + *y), 0.5 * (*x - *y));
+    fn halve(x: &mut [f64], y: &mut [f64]) {
+        for (x, y) in x.iter_mut().zip(y) {
+            (*x, *y) = (0.5 * (*x + *y), 0.5 * (*x - *y));
+        }
     }
 }
 
 dispatch! {
     /// Multiplies a matrix by `n` vectors, which are stored column by column.
-    fn multiply(matrix: &[f64], vectors: &[f64], out: &mut [f64], n: usize) = multiply_inline;
-}
-
-#[inline(always)]
-fn multiply_inline(matrix: &[f64], vectors: &[f64], out: &mut [f64], n: usize) {
-    let width = vectors.len() / n;
-    for (row, out) in matrix.chunks_exact(width).zip(out.chunks_exact_mut(n)) {
-        // Most elements of a basis are 0.
-        for (&factor, vector) in row.iter().zip(vectors.chunks_exact(n)).filter(|(factor, _)| **factor != 0.0) {
-            out.iter_mut().zip(vector).for_each(|(out, x)| *out += factor * x);
+    fn multiply(matrix: &[f64], vectors: &[f64], out: &mut [f64], n: usize) {
+        let width = vectors.len() / n;
+        for (row, out) in matrix.chunks_exact(width).zip(out.chunks_exact_mut(n)) {
+            // Most elements of a basis are 0.
+            for (&factor, vector) in row.iter().zip(vectors.chunks_exact(n)).filter(|(factor, _)| **factor != 0.0) {
+                out.iter_mut().zip(vector).for_each(|(out, x)| *out += factor * x);
+            }
         }
     }
 }
@@ -225,61 +217,51 @@ fn multiply_inline(matrix: &[f64], vectors: &[f64], out: &mut [f64], n: usize) {
 dispatch! {
     /// Computes variances and their sizes from the factors of the contributions and of the columns w, and from the sums
     /// of the cross columns of x and y.
-    fn variance(
-        terms: &Terms,
-        factors: (&[f64], &[f64]),
-        cross: (&[i64], &[i64]),
-        out: (&mut [f64], &mut [f64]),
-    ) = variance_inline;
-}
-
-#[inline(always)]
-fn variance_inline(
-    terms: &Terms,
-    (factors, slopes): (&[f64], &[f64]),
-    (x, y): (&[i64], &[i64]),
-    (variances, sizes): (&mut [f64], &mut [f64]),
-) {
-    let n = variances.len();
-    let (factor, slope) = (|j: usize| &factors[j * n..][..n], |l: usize| &slopes[l * n..][..n]);
-    let cross = |column: usize| x[column * n..][..n].iter().zip(&y[column * n..][..n]).map(|(x, y)| (x - y) as f64);
-    let mut sums = vec![0.0; n];
-    // Σe² and Σ(q·w)²: quadratic forms of constant matrices.
-    for (matrix, vectors, width) in
-        [(&terms.contribution_squares, factors, terms.directions), (&terms.term_squares, slopes, terms.terms)]
-    {
-        for (row, vector) in matrix.chunks_exact(width.max(1)).zip(vectors.chunks_exact(n)) {
-            sums.fill(0.0);
-            for (square, other) in row.iter().zip(vectors.chunks_exact(n)) {
-                sums.iter_mut().zip(other).for_each(|(sum, x)| *sum += square * x);
+    fn variance(terms: &Terms, factors: (&[f64], &[f64]), cross: (&[i64], &[i64]), out: (&mut [f64], &mut [f64])) {
+        let (factors, slopes) = factors;
+        let (x, y) = cross;
+        let (variances, sizes) = out;
+        let n = variances.len();
+        let (factor, slope) = (|j: usize| &factors[j * n..][..n], |l: usize| &slopes[l * n..][..n]);
+        let cross = |column: usize| x[column * n..][..n].iter().zip(&y[column * n..][..n]).map(|(x, y)| (x - y) as f64);
+        let mut sums = vec![0.0; n];
+        // Σe² and Σ(q·w)²: quadratic forms of constant matrices.
+        for (matrix, vectors, width) in
+            [(&terms.contribution_squares, factors, terms.directions), (&terms.term_squares, slopes, terms.terms)]
+        {
+            for (row, vector) in matrix.chunks_exact(width.max(1)).zip(vectors.chunks_exact(n)) {
+                sums.fill(0.0);
+                for (square, other) in row.iter().zip(vectors.chunks_exact(n)) {
+                    sums.iter_mut().zip(other).for_each(|(sum, x)| *sum += square * x);
+                }
+                sizes.iter_mut().zip(sums.iter().zip(vector)).for_each(|(size, (sum, x))| *size += sum * x);
             }
-            sizes.iter_mut().zip(sums.iter().zip(vector)).for_each(|(size, (sum, x))| *size += sum * x);
         }
-    }
-    variances.copy_from_slice(sizes);
-    // 2Σ±e·(q·w).
-    for l in 0..terms.terms {
-        sums.fill(0.0);
-        for j in 0..terms.directions {
-            let products = factor(j).iter().zip(cross(j * terms.terms + l));
-            sums.iter_mut().zip(products).for_each(|(sum, (factor, cross))| *sum += factor * cross);
-        }
-        let products = sums.iter().zip(slope(l));
-        variances.iter_mut().zip(products).for_each(|(variance, (sum, slope))| *variance += 2.0 * sum * slope);
-    }
-    // The squared sum over each stratum.
-    for k in 0..terms.strata {
-        sums.fill(0.0);
-        for j in 0..terms.directions {
-            let products = factor(j).iter().zip(cross(terms.directions * terms.terms + j * terms.strata + k));
-            sums.iter_mut().zip(products).for_each(|(sum, (factor, cross))| *sum += factor * cross);
-        }
-        sums.iter_mut().for_each(|sum| *sum *= terms.stratum_factors[k]);
+        variances.copy_from_slice(sizes);
+        // 2Σ±e·(q·w).
         for l in 0..terms.terms {
-            let total = terms.stratum_terms[k * terms.terms + l];
-            sums.iter_mut().zip(slope(l)).for_each(|(sum, slope)| *sum += total * slope);
+            sums.fill(0.0);
+            for j in 0..terms.directions {
+                let products = factor(j).iter().zip(cross(j * terms.terms + l));
+                sums.iter_mut().zip(products).for_each(|(sum, (factor, cross))| *sum += factor * cross);
+            }
+            let products = sums.iter().zip(slope(l));
+            variances.iter_mut().zip(products).for_each(|(variance, (sum, slope))| *variance += 2.0 * sum * slope);
         }
-        variances.iter_mut().zip(&sums).for_each(|(variance, sum)| *variance -= sum * sum);
+        // The squared sum over each stratum.
+        for k in 0..terms.strata {
+            sums.fill(0.0);
+            for j in 0..terms.directions {
+                let products = factor(j).iter().zip(cross(terms.directions * terms.terms + j * terms.strata + k));
+                sums.iter_mut().zip(products).for_each(|(sum, (factor, cross))| *sum += factor * cross);
+            }
+            sums.iter_mut().for_each(|sum| *sum *= terms.stratum_factors[k]);
+            for l in 0..terms.terms {
+                let total = terms.stratum_terms[k * terms.terms + l];
+                sums.iter_mut().zip(slope(l)).for_each(|(sum, slope)| *sum += total * slope);
+            }
+            variances.iter_mut().zip(&sums).for_each(|(variance, sum)| *variance -= sum * sum);
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::text::tokenize::{self, TOKENIZERS, Tokenizer};
 /// The option `tokenize`.
 pub(super) const TOKENIZE: OptionSpec = OptionSpec {
     name: "tokenize",
-    kind: Kind::Choice(|| TOKENIZERS.iter().map(|t| t.name()).collect()),
+    kind: Kind::Choice(|| TOKENIZERS.iter().map(|t| t.name).collect()),
     default: || Value::Name("13a".into()),
     about: "how lines are split into tokens",
 };
@@ -19,7 +19,7 @@ pub(super) const LOWERCASE: OptionSpec =
 /// Splits lines into tokens according to [`TOKENIZE`] and [`LOWERCASE`].
 #[derive(Clone, Copy)]
 pub struct Words {
-    pub(super) tokenizer: &'static dyn Tokenizer,
+    pub(super) tokenizer: &'static Tokenizer,
     pub(super) lowercase: bool,
     /// Does lower-casing change ASCII letters only?
     pub(super) ascii_case: bool,
@@ -27,30 +27,25 @@ pub struct Words {
 
 impl PartialEq for Words {
     fn eq(&self, other: &Self) -> bool {
-        let key = |words: &Self| (words.tokenizer.name(), words.lowercase, words.ascii_case);
+        let key = |words: &Self| (words.tokenizer.name, words.lowercase, words.ascii_case);
         key(self) == key(other)
     }
 }
 
 impl Words {
-    /// # Errors
-    /// [`crate::Error::UnknownName`] for an unknown tokenizer.
     pub(super) fn new(options: &Options) -> Result<Self> {
         Ok(Words { lowercase: options.flag(LOWERCASE.name), ..Self::ignoring_case(options)? })
     }
 
     /// For metrics without an option for case.
-    ///
-    /// # Errors
-    /// As [`Words::new`].
     pub(super) fn ignoring_case(options: &Options) -> Result<Self> {
         let tokenizer = tokenize::tokenizer(options.name(TOKENIZE.name))?;
-        Ok(Words { tokenizer, lowercase: false, ascii_case: tokenizer.lowercases_ascii_only() })
+        Ok(Words { tokenizer, lowercase: false, ascii_case: tokenizer.lowercases_ascii_only })
     }
 
     /// If `quirks`, lower-cases as `mteval-v13a.pl` does: ASCII only, except in its international mode.
     pub(super) fn with_mteval_case(self, quirks: bool) -> Self {
-        Words { ascii_case: self.ascii_case || quirks && self.tokenizer.name() != "mteval-intl", ..self }
+        Words { ascii_case: self.ascii_case || quirks && self.tokenizer.name != "mteval-intl", ..self }
     }
 
     /// Calls `emit` with every token. As in sacreBLEU, the case is changed first, then white space at the end is
@@ -63,7 +58,7 @@ impl Words {
         } else {
             cased(line, self.lowercase, &mut lower)
         };
-        let ends = self.tokenizer.reads_line_ends();
+        let ends = self.tokenizer.reads_line_ends;
         self.tokenizer.tokenize(if ends { line } else { line.trim_end_matches(tokenize::is_space) }, emit);
     }
 
@@ -74,7 +69,7 @@ impl Words {
 
     /// The signature entry `tok`.
     pub(super) fn tok(&self) -> (&'static str, String) {
-        ("tok", self.tokenizer.name().into())
+        ("tok", self.tokenizer.name.into())
     }
 }
 

@@ -29,9 +29,6 @@ pub(super) struct Weights {
 
 impl Weights {
     /// From the options [`WEIGHTS`] and [`AUTO_REWEIGH`].
-    ///
-    /// # Errors
-    /// [`Error::InvalidMetricOption`] unless there is one weight for each order.
     pub(super) fn new(metric: &str, options: &Options) -> Result<Self> {
         let order = options.integer("max_ngram_order");
         let each = options.reals(WEIGHTS.name).map(<[f64]>::to_vec);

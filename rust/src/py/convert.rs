@@ -56,8 +56,8 @@ pub(super) fn flips(py: Python<'_>, masks: &PyReadonlyArray2<'_, bool>) -> PyRes
     Ok((words, replicates))
 }
 
-/// A vector as an array of this shape. numpy refuses a shape whose other dimensions exceed any memory even if one
-/// dimension is 0.
+/// A vector as an array of this shape. numpy refuses some shapes of arrays without elements: those in which the dimensions
+/// other than 0 have too large a product. That is [`Error::Memory`].
 pub(super) fn shaped<'py, T: numpy::Element, D: numpy::ndarray::IntoDimension>(
     py: Python<'py>,
     values: Vec<T>,

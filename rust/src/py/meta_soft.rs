@@ -59,7 +59,7 @@ pub fn meta_soft_drawn<'py>(
 }
 
 #[pyfunction]
-#[pyo3(signature = (people, metrics, segments, *, permutations, inner_seed, threads=0, progress=None))]
+#[pyo3(signature = (people, metrics, segments, *, permutations, inner_seed, threads=0))]
 pub fn meta_soft_pvalues<'py>(
     py: Python<'py>,
     people: Counted<'py>,
@@ -68,14 +68,13 @@ pub fn meta_soft_pvalues<'py>(
     permutations: usize,
     inner_seed: u64,
     threads: usize,
-    progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let mut every = vec![scored(&people, None)?];
     for metric in &metrics {
         every.push(scored(metric, Some(&segments))?);
     }
     let n = segments.len();
-    let values = run_long(py, threads, progress, ("shuffling", every.len()), |run| {
+    let values = run_long(py, threads, None, ("", 0), |run| {
         let signs = Signs::new(inner_seed, permutations, n)?;
         soft::pvalues(&every, n, &signs, run)
     })?;
@@ -99,7 +98,7 @@ fn prepared(
 }
 
 #[pyfunction]
-#[pyo3(signature = (scores, people, segments, *, permutations, inner_seed, threads=0, progress=None))]
+#[pyo3(signature = (scores, people, segments, *, permutations, inner_seed, threads=0))]
 pub fn meta_soft_values<'py>(
     py: Python<'py>,
     scores: PyReadonlyArray3<'py, f64>,
@@ -108,11 +107,10 @@ pub fn meta_soft_values<'py>(
     permutations: usize,
     inner_seed: u64,
     threads: usize,
-    progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let (scores, signs) = prepared(&scores, &segments, (inner_seed, permutations))??;
     let people = in_order(&people)?;
-    let values = run_long(py, threads, progress, ("shuffling", 1), |run| soft::observed(&scores, people, &signs, run))?;
+    let values = run_long(py, threads, None, ("", 0), |run| soft::observed(&scores, people, &signs, run))?;
     let length = values.len();
     shaped(py, values, [length])
 }

@@ -311,7 +311,7 @@ pub fn metrics(py: Python<'_>) -> PyResult<Vec<MetricSpec>> {
 
 #[pyfunction]
 pub fn tokenizers() -> Vec<TokenizerSpec> {
-    TOKENIZERS.iter().map(|t| TokenizerSpec { name: t.name(), about: t.about() }).collect()
+    TOKENIZERS.iter().map(|t| TokenizerSpec { name: t.name, about: t.about }).collect()
 }
 
 #[pyfunction]

@@ -53,8 +53,8 @@ mod _core {
     use super::nbest::NBest;
     #[pymodule_export]
     use super::reduce::{
-        Draws, Feed, Histograms, MaxT, MinP, Moments, PermutedTally, Ranks, Reduction, SequentialTally, Series, Spread,
-        Sums, Tally,
+        Draws, Feed, Histograms, MaxT, MinP, Moments, PermutedTally, Reduction, SequentialTally, Series, Spread, Sums,
+        Tally,
     };
     #[pymodule_export]
     use super::resampler::{Resampler, draw_many, shuffle_many};

@@ -429,26 +429,6 @@ impl Moments {
 }
 
 #[pymethods]
-impl Ranks {
-    #[new]
-    fn new() -> PyClassInitializer<Self> {
-        Self::with(core::Ranks::default())
-    }
-
-    #[getter]
-    fn counts<'py>(this: &Bound<'py, Self>) -> PyResult<Vec<Bound<'py, PyArray2<u64>>>> {
-        let ranks = Self::result(this)?;
-        let mut rest = ranks.counts();
-        let to_array = |&k: &usize| {
-            let (counts, behind) = rest.split_at(k * k);
-            rest = behind;
-            copied(this.py(), counts, [k, k])
-        };
-        ranks.systems().iter().map(to_array).collect()
-    }
-}
-
-#[pymethods]
 impl Sums {
     #[new]
     fn new() -> PyClassInitializer<Self> {

@@ -4,12 +4,12 @@ use numpy::{PyArray2, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use super::call::{Progress, run_long};
+use super::call::run_long;
 use super::convert::{in_order, shaped};
 use crate::sequential;
 
 #[pyfunction]
-#[pyo3(signature = (values, means, looks, *, largest=true, threads=0, progress=None))]
+#[pyo3(signature = (values, means, looks, *, largest=true, threads=0))]
 pub fn betting_wealth<'py>(
     py: Python<'py>,
     values: PyReadonlyArray1<'py, f64>,
@@ -17,7 +17,6 @@ pub fn betting_wealth<'py>(
     looks: Vec<usize>,
     largest: bool,
     threads: usize,
-    progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let (values, means) = (in_order(&values)?, in_order(&means)?);
     let increasing = looks.windows(2).all(|pair| pair[0] < pair[1]);
@@ -25,8 +24,7 @@ pub fn betting_wealth<'py>(
         return Err(PyValueError::new_err("expected increasing looks from 1 to the number of values"));
     }
     let shape = [means.len(), looks.len()];
-    let wealth = run_long(py, threads, progress, ("betting", means.len()), |run| {
-        sequential::betting_wealth(values, means, &looks, largest, run)
-    })?;
+    let wealth =
+        run_long(py, threads, None, ("", 0), |run| sequential::betting_wealth(values, means, &looks, largest, run))?;
     shaped(py, wealth, shape)
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use numpy::{PyArray1, PyArray2, PyArray3, PyArray4, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
-use super::call::{Progress, run_long};
+use super::call::run_long;
 use super::convert::{in_order, shaped};
 use super::reduce::AlternativeNames;
 use super::resampler::{SampleArgument, in_group, with_samples};
@@ -79,38 +79,30 @@ impl Experiment {
         Ok((shaped(py, units, [n])?, shaped(py, swapped, [n])?))
     }
 
-    #[pyo3(signature = (*, n, first=0, threads=0, progress=None))]
+    #[pyo3(signature = (*, n, first=0, threads=0))]
     fn scores<'py>(
         &self,
         py: Python<'py>,
         n: usize,
         first: u64,
         threads: usize,
-        progress: Option<&Progress>,
     ) -> PyResult<Bound<'py, PyArray3<f64>>> {
         let simulations = simulations(first, n)?;
-        let scores = run_long(py, threads, progress, ("scoring", n), |run| self.0.scores(simulations, run))?;
+        let scores = run_long(py, threads, None, ("", 0), |run| self.0.scores(simulations, run))?;
         shaped(py, scores, [self.0.metrics(), n, 2])
     }
 
-    #[pyo3(signature = (*, n, first=0, threads=0, progress=None))]
-    fn error_parts<'py>(
-        &self,
-        py: Python<'py>,
-        n: usize,
-        first: u64,
-        threads: usize,
-        progress: Option<&Progress>,
-    ) -> PyResult<ErrorParts<'py>> {
+    #[pyo3(signature = (*, n, first=0, threads=0))]
+    fn error_parts<'py>(&self, py: Python<'py>, n: usize, first: u64, threads: usize) -> PyResult<ErrorParts<'py>> {
         let (simulations, metrics) = (simulations(first, n)?, self.0.metrics());
-        let parts = run_long(py, threads, progress, ("scoring", n), |run| self.0.error_parts(simulations, run))?;
+        let parts = run_long(py, threads, None, ("", 0), |run| self.0.error_parts(simulations, run))?;
         let numbers = parts.iter().flat_map(|parts| [parts.scale, parts.variance, parts.size]).collect();
         let follows = parts.iter().map(|parts| parts.follows_difference).collect();
         Ok((shaped(py, numbers, [metrics, n, 3])?, shaped(py, follows, [metrics, n])?))
     }
 
     #[pyo3(signature = (
-        alternative, thresholds, *, n_resamples, scheme="iid", studentized=false, first=0, threads=0, progress=None
+        alternative, thresholds, *, n_resamples, scheme="iid", studentized=false, first=0, threads=0
     ))]
     fn exceedances<'py>(
         &self,
@@ -122,21 +114,19 @@ impl Experiment {
         studentized: bool,
         first: u64,
         threads: usize,
-        progress: Option<&Progress>,
     ) -> PyResult<Bound<'py, PyArray2<u64>>> {
         let (metrics, n) = self.shape(&thresholds)?;
         let shuffles = if in_group(scheme)? { Shuffles::Subgroup } else { Shuffles::Independent };
         let shuffling = Shuffling { shuffles, statistic: statistic(studentized), n: n_resamples };
         let simulations = simulations(first, n)?;
         let criterion = (alternative.alternatives()?, in_order(&thresholds)?);
-        let counts = run_long(py, threads, progress, ("shuffling", n), |run| {
-            self.0.exceedances(shuffling, criterion, simulations, run)
-        })?;
+        let counts =
+            run_long(py, threads, None, ("", 0), |run| self.0.exceedances(shuffling, criterion, simulations, run))?;
         shaped(py, counts, [metrics, n])
     }
 
     #[pyo3(signature = (
-        alternative, thresholds, rule, *, n_resamples, studentized=false, first=0, threads=0, progress=None
+        alternative, thresholds, rule, *, n_resamples, studentized=false, first=0, threads=0
     ))]
     fn sequential<'py>(
         &self,
@@ -148,18 +138,17 @@ impl Experiment {
         studentized: bool,
         first: u64,
         threads: usize,
-        progress: Option<&Progress>,
     ) -> PyResult<Outcomes<'py>> {
         let (metrics, n) = self.shape(&thresholds)?;
         let simulations = simulations(first, n)?;
         let criterion = (alternative.alternatives()?, in_order(&thresholds)?);
-        let found = run_long(py, threads, progress, ("shuffling", n), |run| {
+        let found = run_long(py, threads, None, ("", 0), |run| {
             self.0.sequential(rule.0, statistic(studentized), n_resamples, criterion, simulations, run)
         })?;
         outcomes(py, &found, [metrics, n])
     }
 
-    #[pyo3(signature = (*, n_resamples, n, first=0, weight_sets=None, threads=0, progress=None))]
+    #[pyo3(signature = (*, n_resamples, n, first=0, weight_sets=None, threads=0))]
     fn draws<'py>(
         &self,
         py: Python<'py>,
@@ -168,12 +157,10 @@ impl Experiment {
         first: u64,
         weight_sets: Option<u64>,
         threads: usize,
-        progress: Option<&Progress>,
     ) -> PyResult<Bound<'py, PyArray4<f64>>> {
         let simulations = simulations(first, n)?;
-        let scores = run_long(py, threads, progress, ("drawing", n), |run| {
-            self.0.draws(n_resamples, weight_sets, simulations, run)
-        })?;
+        let scores =
+            run_long(py, threads, None, ("", 0), |run| self.0.draws(n_resamples, weight_sets, simulations, run))?;
         shaped(py, scores, [self.0.metrics(), n, 2, n_resamples])
     }
 }

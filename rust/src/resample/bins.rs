@@ -327,9 +327,6 @@ impl Bins {
     }
 
     /// Appends the counts to the state of a reduction. No values may wait to be counted.
-    ///
-    /// # Errors
-    /// [`crate::Error::Memory`].
     pub(crate) fn save(&self, out: &mut Vec<u64>) -> Result<()> {
         self.len().save(out)?;
         for (series, grid) in self.grids.iter().enumerate() {
@@ -347,9 +344,6 @@ impl Bins {
     }
 
     /// What [`Bins::save`] has written for this many series, each of at most `most` values.
-    ///
-    /// # Errors
-    /// [`crate::Error::InvalidOption`] if it cannot have been written, and [`crate::Error::Memory`].
     pub(crate) fn loaded((series, most): (usize, u64), simd: Simd, from: &mut Reader<'_>) -> Result<Self> {
         let mut n = 0;
         n.load(from)?;
@@ -487,12 +481,10 @@ const PIECE: usize = 512;
 
 dispatch! {
     /// The differences of two lists of scores, less a constant.
-    fn subtract(scores: (&[f64], &[f64]), centre: f64, out: &mut [f64]) = subtract_inline;
-}
-
-#[inline(always)]
-fn subtract_inline((scores, others): (&[f64], &[f64]), centre: f64, out: &mut [f64]) {
-    out.iter_mut().zip(scores.iter().zip(others)).for_each(|(out, (score, other))| *out = score - other - centre);
+    fn subtract(scores: (&[f64], &[f64]), centre: f64, out: &mut [f64]) {
+        let (scores, others) = scores;
+        out.iter_mut().zip(scores.iter().zip(others)).for_each(|(out, (score, other))| *out = score - other - centre);
+    }
 }
 
 /// The smallest and the largest value, and NaN if any value is NaN or infinite.
@@ -504,38 +496,36 @@ struct Extremes {
 
 dispatch! {
     /// The extremes of at most [`STEP`] values, and their bins if the window holds them all.
-    fn place(values: &[f64], grid: (f64, f64), bins: &mut [u8]) -> Extremes = place_inline;
-}
-
-#[inline(always)]
-fn place_inline(values: &[f64], (scale, first): (f64, f64), bins: &mut [u8]) -> Extremes {
-    const LANES: usize = 8;
-    let (mut low, mut high, mut check) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES], [0.0; LANES]);
-    let mut step = |values: &[f64; LANES], bins: &mut [u8]| {
-        for ((((&value, bin), low), high), check) in
-            values.iter().zip(bins).zip(&mut low).zip(&mut high).zip(&mut check)
-        {
-            *low = if value < *low { value } else { *low };
-            *high = if value > *high { value } else { *high };
-            *check += value * 0.0;
-            *bin = ((value * scale).floor() - first + MAGIC).to_bits() as u8;
+    fn place(values: &[f64], grid: (f64, f64), bins: &mut [u8]) -> Extremes {
+        let (scale, first) = grid;
+        const LANES: usize = 8;
+        let (mut low, mut high, mut check) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES], [0.0; LANES]);
+        let mut step = |values: &[f64; LANES], bins: &mut [u8]| {
+            for ((((&value, bin), low), high), check) in
+                values.iter().zip(bins).zip(&mut low).zip(&mut high).zip(&mut check)
+            {
+                *low = if value < *low { value } else { *low };
+                *high = if value > *high { value } else { *high };
+                *check += value * 0.0;
+                *bin = ((value * scale).floor() - first + MAGIC).to_bits() as u8;
+            }
+        };
+        let (whole, rest) = values.as_chunks::<LANES>();
+        for (values, bins) in whole.iter().zip(bins.chunks_exact_mut(LANES)) {
+            step(values, bins);
         }
-    };
-    let (whole, rest) = values.as_chunks::<LANES>();
-    for (values, bins) in whole.iter().zip(bins.chunks_exact_mut(LANES)) {
-        step(values, bins);
-    }
-    if let [value, ..] = rest {
-        let mut padded = [*value; LANES];
-        padded[..rest.len()].copy_from_slice(rest);
-        let mut last = [0; LANES];
-        step(&padded, &mut last);
-        bins[values.len() - rest.len()..values.len()].copy_from_slice(&last[..rest.len()]);
-    }
-    Extremes {
-        low: low.into_iter().fold(f64::INFINITY, |low, value| if value < low { value } else { low }),
-        high: high.into_iter().fold(f64::NEG_INFINITY, |high, value| if value > high { value } else { high }),
-        check: check.iter().sum(),
+        if let [value, ..] = rest {
+            let mut padded = [*value; LANES];
+            padded[..rest.len()].copy_from_slice(rest);
+            let mut last = [0; LANES];
+            step(&padded, &mut last);
+            bins[values.len() - rest.len()..values.len()].copy_from_slice(&last[..rest.len()]);
+        }
+        Extremes {
+            low: low.into_iter().fold(f64::INFINITY, |low, value| if value < low { value } else { low }),
+            high: high.into_iter().fold(f64::NEG_INFINITY, |high, value| if value > high { value } else { high }),
+            check: check.iter().sum(),
+        }
     }
 }
 

@@ -102,14 +102,11 @@ const ROWS_PER_CHECK: usize = 64;
 
 dispatch! {
     /// Collects the differing bits of two systems' rows, column by column, for several rows side by side.
-    fn collect(x: &[i64], y: &[i64], differs: &mut [i64]) = collect_inline;
-}
-
-#[inline(always)]
-fn collect_inline(x: &[i64], y: &[i64], differs: &mut [i64]) {
-    for (x, y) in x.chunks(differs.len()).zip(y.chunks(differs.len())) {
-        for ((differs, x), y) in differs.iter_mut().zip(x).zip(y) {
-            *differs |= x ^ y;
+    fn collect(x: &[i64], y: &[i64], differs: &mut [i64]) {
+        for (x, y) in x.chunks(differs.len()).zip(y.chunks(differs.len())) {
+            for ((differs, x), y) in differs.iter_mut().zip(x).zip(y) {
+                *differs |= x ^ y;
+            }
         }
     }
 }
@@ -173,18 +170,15 @@ pub fn subset_sum_distribution(steps: &[u64], run: &mut Run<'_>) -> Result<Vec<f
 dispatch! {
     /// Adds one step: the mean of the distributions with and without it. Computes the values of `next`, which begin at
     /// `from`.
-    fn flip_step(distribution: &[f64], step: usize, from: usize, next: &mut [f64]) = flip_step_inline;
-}
-
-#[inline(always)]
-fn flip_step_inline(distribution: &[f64], step: usize, from: usize, next: &mut [f64]) {
-    let length = next.len();
-    let (below, above) = next.split_at_mut(step.saturating_sub(from).min(length));
-    let without = &distribution[from..];
-    let with = &distribution[(from + below.len()).saturating_sub(step)..];
-    below.iter_mut().zip(without).for_each(|(next, p)| *next = 0.5 * p);
-    for ((next, with), without) in above.iter_mut().zip(with).zip(&without[below.len()..]) {
-        *next = 0.5 * (with + without);
+    fn flip_step(distribution: &[f64], step: usize, from: usize, next: &mut [f64]) {
+        let length = next.len();
+        let (below, above) = next.split_at_mut(step.saturating_sub(from).min(length));
+        let without = &distribution[from..];
+        let with = &distribution[(from + below.len()).saturating_sub(step)..];
+        below.iter_mut().zip(without).for_each(|(next, p)| *next = 0.5 * p);
+        for ((next, with), without) in above.iter_mut().zip(with).zip(&without[below.len()..]) {
+            *next = 0.5 * (with + without);
+        }
     }
 }
 

@@ -197,12 +197,8 @@ impl Resampler {
             }
         };
         let formulas: Option<Vec<_>> = samples.iter().map(|sample| sample.formula.clone()).collect();
-        let higher = |sample: &Sample<'_>| sample.formula.as_ref().is_none_or(|formula| formula.higher_is_better());
-        let shape = Shape {
-            systems: samples.iter().map(|sample| sample.stats.systems()).collect(),
-            higher_is_better: samples.iter().map(higher).collect(),
-            cells: design.cells(),
-        };
+        let shape =
+            Shape { systems: samples.iter().map(|sample| sample.stats.systems()).collect(), cells: design.cells() };
         let largest = samples.iter().map(|sample| sample.stats.largest()).max().unwrap_or(0);
         Ok(Resampler { design, formulas, shape, sampler, simd, largest })
     }
@@ -221,11 +217,7 @@ impl Resampler {
                 digits: Digits::new(&design.packed, simd, stop)?,
             },
         };
-        let shape = Shape {
-            systems: design.places.iter().map(|place| place.systems).collect(),
-            higher_is_better: formulas.iter().map(|formula| formula.higher_is_better()).collect(),
-            cells: design.cells(),
-        };
+        let shape = Shape { systems: design.places.iter().map(|place| place.systems).collect(), cells: design.cells() };
         // Without user-supplied indices, the bound of counts is not needed.
         Ok(Resampler { design, formulas: Some(formulas.to_vec()), shape, sampler, simd, largest: u64::MAX })
     }

@@ -138,25 +138,19 @@ impl Scoring {
 dispatch! {
     /// Computes the totals of two systems after the swaps, from their totals and their sums over the flipped units in a
     /// batch of replicates. All arrays are column by column.
-    fn swap(x: (&[i64], &[i64]), y: (&[i64], &[i64]), to_x: &mut [i64], to_y: &mut [i64]) = swap_inline;
-}
-
-#[inline(always)]
-fn swap_inline(
-    (total_x, flipped_x): (&[i64], &[i64]),
-    (total_y, flipped_y): (&[i64], &[i64]),
-    to_x: &mut [i64],
-    to_y: &mut [i64],
-) {
-    let batch = flipped_x.len() / total_x.len();
-    let flipped = flipped_x.chunks_exact(batch).zip(flipped_y.chunks_exact(batch));
-    let swapped = to_x.chunks_exact_mut(batch).zip(to_y.chunks_exact_mut(batch));
-    for (((flipped_x, flipped_y), (to_x, to_y)), (total_x, total_y)) in
-        flipped.zip(swapped).zip(total_x.iter().zip(total_y))
-    {
-        for (((flipped_x, flipped_y), to_x), to_y) in flipped_x.iter().zip(flipped_y).zip(to_x).zip(to_y) {
-            let moved = flipped_x - flipped_y;
-            (*to_x, *to_y) = (total_x - moved, total_y + moved);
+    fn swap(x: (&[i64], &[i64]), y: (&[i64], &[i64]), to_x: &mut [i64], to_y: &mut [i64]) {
+        let (total_x, flipped_x) = x;
+        let (total_y, flipped_y) = y;
+        let batch = flipped_x.len() / total_x.len();
+        let flipped = flipped_x.chunks_exact(batch).zip(flipped_y.chunks_exact(batch));
+        let swapped = to_x.chunks_exact_mut(batch).zip(to_y.chunks_exact_mut(batch));
+        for (((flipped_x, flipped_y), (to_x, to_y)), (total_x, total_y)) in
+            flipped.zip(swapped).zip(total_x.iter().zip(total_y))
+        {
+            for (((flipped_x, flipped_y), to_x), to_y) in flipped_x.iter().zip(flipped_y).zip(to_x).zip(to_y) {
+                let moved = flipped_x - flipped_y;
+                (*to_x, *to_y) = (total_x - moved, total_y + moved);
+            }
         }
     }
 }

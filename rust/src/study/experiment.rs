@@ -30,7 +30,7 @@ pub enum Shuffles {
 pub enum Statistic {
     /// The difference in score.
     Difference,
-    /// The same divided by its standard error, unless shuffles have the same order by the difference.
+    /// The difference divided by its standard error. Where both put the shuffles in the same order, the difference.
     Studentized,
 }
 
@@ -62,7 +62,7 @@ struct Buffers {
     both: Both,
 }
 
-/// Simulations that share bootstrap weights are drawn together, at most this many: their columns stay in the L2 cache.
+/// The most simulations with the same bootstrap weights that are drawn together: their columns stay in the L2 cache.
 const STACKED: usize = 16;
 
 /// Makes a reduction of the shuffles of a test set from the threshold of each metric.
@@ -71,7 +71,7 @@ type Tallies<'a, R> = dyn Fn(Vec<f64>) -> Result<R> + Sync + 'a;
 /// Reads the result for each metric from a reduction.
 type Read<'a, R, T> = dyn Fn(&R) -> Result<Vec<T>> + Sync + 'a;
 
-/// The number of simulations that a thread does at a time, for those that take microseconds.
+/// The number of simulations that a thread takes at a time where each takes only microseconds.
 const AT_ONCE: usize = 8;
 
 impl Experiment {
@@ -346,7 +346,7 @@ impl Experiment {
         }
         let (all, metrics) = (length(&simulations), self.metrics());
         let range = replicates(0, n)?;
-        // First, because more simulations than there is room for would also be too many to list.
+        // Reserved before the simulations are listed: where there is no room for the scores, there is none for the list.
         let mut out = zeros(&[metrics, all, 2, n])?;
         let sets = self.together(weight_sets, simulations.clone());
         let workers = Workers::default();

@@ -61,8 +61,8 @@ impl Population {
         }
     }
 
-    /// One design for draws from several test sets, which have the same number of units. Under each metric, systems 2i
-    /// and 2i + 1 are the two systems of test set i.
+    /// A design for draws from several test sets together, which have the same number of units. Under each metric, its
+    /// systems 2i and 2i + 1 are the two of test set i.
     pub(super) fn drawn(&self, chosen: &[Chosen], stop: &Stop<'_>) -> Result<Design> {
         let (pooled, units, all) = (&self.pooled, chosen[0].units.len(), chosen.len());
         let mut meter = WorkMeter::default();
@@ -70,7 +70,7 @@ impl Population {
         let (mut columns, mut dense, mut exceptions) = (Vec::new(), Vec::new(), Vec::new());
         for chosen in chosen {
             for system in 0..2 {
-                // Units of the pooled system.
+                // Where the units are among those of the two systems packed as one.
                 let rows = || {
                     let pairs = chosen.units.iter().zip(&chosen.swapped);
                     pairs.map(|(&unit, &swap)| unit + u32::from(swap ^ system) * self.units as u32)

@@ -25,8 +25,8 @@ pub struct Population {
     pub(super) relative: Design,
     /// The same, row by row, if they are small numbers.
     pub(super) differences: Option<DifferenceRows>,
-    /// The columns to add up in draws. They are packed as if both systems were one, with the units of the first before
-    /// those of the second: then the rules hold for both, and so for any swap of the two.
+    /// The columns to add up in draws. Both systems are packed as one, all units of the first before those of the second.
+    /// So each rule holds for both systems, also after swaps between them.
     pub(super) pooled: Design,
     /// For each packed column of `pooled`, whether both systems have the same values, so that it is added up once.
     pub(super) shared: Vec<bool>,
@@ -93,9 +93,6 @@ impl Population {
     }
 
     /// The formulas.
-    ///
-    /// # Errors
-    /// [`Error::InvalidOption`] if a sample has none.
     pub(super) fn formulas(&self) -> Result<&[Arc<dyn Formula>]> {
         let missing = || {
             Error::invalid(
@@ -140,7 +137,7 @@ impl Population {
     }
 }
 
-/// Numbers of 16 bits that fill a register when they are widened to 32.
+/// The number of 16-bit numbers that fill a register once they are widened to 32 bits.
 const LANES: usize = 8;
 
 /// The rows of both systems, unit by unit.
@@ -152,7 +149,7 @@ pub(super) struct Rows {
 }
 
 enum Values {
-    /// Small numbers, of which this many have sums of 32 bits.
+    /// Small numbers, and how many of them can be added up in 32 bits.
     Narrow(Vec<[i16; LANES]>, usize),
     Wide(Vec<i64>),
 }
@@ -229,7 +226,7 @@ impl Rows {
 /// The most registers of each system whose sums stay in registers.
 const MOST: usize = 4;
 
-/// Rows of some registers, of which some are added up.
+/// Rows that are cut into registers. A few of these are added up, from `first` on.
 #[derive(Clone, Copy)]
 struct Registers<'a> {
     values: &'a [[i16; LANES]],
@@ -253,26 +250,21 @@ dispatch! {
         rows: Registers<'_>,
         chosen: (&[u32], &[u8]),
         sums: &mut [[[i32; LANES]; REGISTERS]; 2],
-    ) = add_rows_inline;
-}
-
-#[inline(always)]
-fn add_rows_inline<const REGISTERS: usize>(
-    Registers { values, first: at, all: registers }: Registers<'_>,
-    (units, swapped): (&[u32], &[u8]),
-    sums: &mut [[[i32; LANES]; REGISTERS]; 2],
-) {
-    let [mut first, mut second] = *sums;
-    for (&unit, &swap) in units.iter().zip(swapped) {
-        let both = &values[2 * registers * unit as usize..][..2 * registers];
-        let from = at + usize::from(swap) * registers;
-        let (x, y) = (&both[from..][..REGISTERS], &both[2 * at + registers - from..][..REGISTERS]);
-        for i in 0..REGISTERS {
-            for lane in 0..LANES {
-                first[i][lane] += i32::from(x[i][lane]);
-                second[i][lane] += i32::from(y[i][lane]);
+    ) {
+        let Registers { values, first: at, all: registers } = rows;
+        let (units, swapped) = chosen;
+        let [mut first, mut second] = *sums;
+        for (&unit, &swap) in units.iter().zip(swapped) {
+            let both = &values[2 * registers * unit as usize..][..2 * registers];
+            let from = at + usize::from(swap) * registers;
+            let (x, y) = (&both[from..][..REGISTERS], &both[2 * at + registers - from..][..REGISTERS]);
+            for i in 0..REGISTERS {
+                for lane in 0..LANES {
+                    first[i][lane] += i32::from(x[i][lane]);
+                    second[i][lane] += i32::from(y[i][lane]);
+                }
             }
         }
+        *sums = [first, second];
     }
-    *sums = [first, second];
 }

@@ -132,9 +132,6 @@ pub(crate) struct KindsOfEdits {
 
 impl KindsOfEdits {
     /// The edits from a reference, whose words have numbers up to `distinct`, to a hypothesis.
-    ///
-    /// # Errors
-    /// [`Error::Memory`] if the rows do not fit in memory, [`Error::Interrupted`] if the call is cancelled.
     pub(crate) fn count(
         &mut self,
         hypothesis: &[Token],
@@ -207,9 +204,6 @@ pub(crate) fn resize<T: Copy>(values: &mut Vec<T>, length: usize, value: T, stop
 
 impl Reference {
     /// Sets a reference whose words have numbers up to `distinct`.
-    ///
-    /// # Errors
-    /// [`Error::Memory`] if it is too long, [`Error::Interrupted`] if the call is cancelled.
     pub(crate) fn set(&mut self, words: &[Token], distinct: usize, stop: &Stop<'_>) -> Result<()> {
         self.words.clear();
         self.words.extend_from_slice(words);
@@ -345,9 +339,6 @@ pub(crate) struct Matrix {
 
 impl Matrix {
     /// Computes all rows and returns the distance. The rows of the first `known` words are up to date.
-    ///
-    /// # Errors
-    /// [`Error::Memory`] if the rows do not fit in memory, [`Error::Interrupted`] if the call is cancelled.
     pub(crate) fn fill(
         &mut self,
         reference: &Reference,
@@ -375,10 +366,8 @@ impl Matrix {
     }
 
     /// The distance of a hypothesis of `rows` words that shares its first `known` words with the one of
-    /// [`Matrix::fill`] and continues with `parts`.
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`] if the call is cancelled. Callers that try many hypotheses need no further checks.
+    /// [`Matrix::fill`] and continues with `parts`. It checks for cancellation, also for callers that try many
+    /// hypotheses.
     #[inline]
     pub(crate) fn distance<const N: usize>(
         &mut self,

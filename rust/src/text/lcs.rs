@@ -26,9 +26,6 @@ pub(crate) struct Lcs {
 
 impl Lcs {
     /// Sets the pattern.
-    ///
-    /// # Errors
-    /// [`crate::Error::Memory`] if it is too long, [`crate::Error::Interrupted`] if the call is cancelled.
     pub(crate) fn set(&mut self, pattern: &[Token], stop: &Stop<'_>) -> Result<()> {
         self.positions.clear();
         room(&mut self.positions, pattern.len())?;
@@ -39,9 +36,6 @@ impl Lcs {
     }
 
     /// The length of the longest subsequence that a text has in common with the pattern.
-    ///
-    /// # Errors
-    /// [`crate::Error::Memory`] if it is too long, [`crate::Error::Interrupted`] if the call is cancelled.
     pub(crate) fn length(&mut self, text: &[Token], stop: &Stop<'_>) -> Result<usize> {
         self.begin()?;
         text.iter().try_for_each(|&word| self.advance(word, stop))?;
@@ -50,9 +44,6 @@ impl Lcs {
 
     /// Adds the positions in the pattern of one longest common subsequence to `union`, as bits: that which ROUGE finds
     /// from the ends of both texts. Where words differ it goes back in the pattern, unless that would be shorter.
-    ///
-    /// # Errors
-    /// As [`Lcs::length`].
     pub(crate) fn unite(
         &mut self,
         text: &[Token],

@@ -167,9 +167,6 @@ pub struct Ngrams {
 pub(crate) const TOKEN: usize = 64;
 
 /// Calls `take` with every token that `tokens` emits, until the call is cancelled.
-///
-/// # Errors
-/// [`Error::Interrupted`] if the call is cancelled.
 #[inline]
 pub(crate) fn each_token(
     tokens: impl FnOnce(&mut dyn FnMut(&str)),
@@ -187,9 +184,6 @@ pub(crate) fn each_token(
 }
 
 /// Checks once per [`PIECE`] of a text whether to stop. Most texts are shorter than that.
-///
-/// # Errors
-/// [`Error::Interrupted`] if the call is cancelled.
 #[inline(always)]
 fn check_stop(at: usize, stop: &Stop<'_>) -> Result<()> {
     if at % PIECE == PIECE - 1 && stop.requested() { Err(Error::Interrupted) } else { Ok(()) }

@@ -78,9 +78,6 @@ impl Runs {
     }
 
     /// Ends the references, whose words have numbers below `distinct`.
-    ///
-    /// # Errors
-    /// [`Error::Memory`] if they are too long, [`Error::Interrupted`] if the call is cancelled.
     pub(crate) fn index(&mut self, distinct: usize, stop: &Stop<'_>) -> Result<()> {
         let Runs { joined, positions, ends, meter, .. } = self;
         let known = |word: &Token| *word != UNSEEN;
@@ -111,9 +108,6 @@ impl Runs {
     /// matched runs. Matched words may become [`UNSEEN`].
     ///
     /// With `only_words`, every run is one word: enough if only the number of matched words matters.
-    ///
-    /// # Errors
-    /// [`Error::Memory`] if the text is too long, [`Error::Interrupted`] if the call is cancelled.
     pub(crate) fn matching(
         &mut self,
         text: &mut [Token],

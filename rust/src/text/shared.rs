@@ -101,18 +101,15 @@ impl Shared {
 
 dispatch! {
     /// The number of common bits of one text and each of many, order by order.
-    fn common_bits(own: &[u64], all: &[u64], words: &[usize], out: &mut [i64]) = common_bits_inline;
-}
-
-#[inline(always)]
-fn common_bits_inline(own: &[u64], all: &[u64], words: &[usize], out: &mut [i64]) {
-    if own.is_empty() {
-        return out.fill(0);
-    }
-    for (other, out) in all.chunks_exact(own.len()).zip(out.chunks_exact_mut(words.len() - 1)) {
-        for (ends, out) in words.windows(2).zip(out) {
-            let both = own[ends[0]..ends[1]].iter().zip(&other[ends[0]..ends[1]]);
-            *out = both.map(|(a, b)| i64::from((a & b).count_ones())).sum();
+    fn common_bits(own: &[u64], all: &[u64], words: &[usize], out: &mut [i64]) {
+        if own.is_empty() {
+            return out.fill(0);
+        }
+        for (other, out) in all.chunks_exact(own.len()).zip(out.chunks_exact_mut(words.len() - 1)) {
+            for (ends, out) in words.windows(2).zip(out) {
+                let both = own[ends[0]..ends[1]].iter().zip(&other[ends[0]..ends[1]]);
+                *out = both.map(|(a, b)| i64::from((a & b).count_ones())).sum();
+            }
         }
     }
 }

@@ -99,6 +99,37 @@ impl<'a> Problem<'a> {
         }
         Ok(self.counts.formula().score(&totals))
     }
+
+    /// One run: the weights, and the score after each epoch.
+    fn replicate(
+        &self,
+        settings: Settings,
+        initial: &[f64],
+        seed: u64,
+        stop: &Stop<'_>,
+    ) -> Result<(Vec<f64>, Vec<f64>)> {
+        let mut learner = Learner::new(self, settings, initial)?;
+        let mut meter = WorkMeter::default();
+        let (mut order, mut average, mut best) = (Vec::new(), initial.to_vec(), initial.to_vec());
+        let (mut trace, mut best_score) = (reserved(settings.epochs)?, f64::NEG_INFINITY);
+        let sign = if self.counts.formula().higher_is_better() { 1.0 } else { -1.0 };
+        for epoch in 0..settings.epochs {
+            shuffle(seed, epoch as u64, &mut order, self.candidates.sentences());
+            for &sentence in &order {
+                let cost = self.candidates.cost_of_list(sentence as usize);
+                meter.charge(4 * cost, stop)?;
+                learner.visit(sentence as usize);
+            }
+            learner.average(&mut average);
+            let score = self.corpus_score(&average, &mut learner.scores, (&mut meter, stop))?;
+            trace.push(score);
+            if sign * score > best_score {
+                best_score = sign * score;
+                best.copy_from_slice(&average);
+            }
+        }
+        Ok((best, trace))
+    }
 }
 
 impl Bleu {
@@ -131,35 +162,32 @@ impl Bleu {
 dispatch! {
     /// BLEU of each candidate together with the background, times the reference length. `columns` are those of the
     /// list.
-    fn gains_of(order: usize, columns: &[f64], background: &[f64], out: &mut [f64]) = gains_inline;
-}
-
-#[inline(always)]
-fn gains_inline(order: usize, columns: &[f64], background: &[f64], out: &mut [f64]) {
-    let n = out.len();
-    let column = |i: usize| (&columns[i * n..][..n], background[i]);
-    let ((words, more_words), (lengths, more_length)) = (column(order), column(2 * order));
-    if order == 4 {
-        let [a, b, c, d] = [0, 1, 2, 3].map(column);
-        let [e, f, g, h] = [4, 5, 6, 7].map(column);
+    fn gains_of(order: usize, columns: &[f64], background: &[f64], out: &mut [f64]) {
+        let n = out.len();
+        let column = |i: usize| (&columns[i * n..][..n], background[i]);
+        let ((words, more_words), (lengths, more_length)) = (column(order), column(2 * order));
+        if order == 4 {
+            let [a, b, c, d] = [0, 1, 2, 3].map(column);
+            let [e, f, g, h] = [4, 5, 6, 7].map(column);
+            for (k, out) in out.iter_mut().enumerate() {
+                let matches = (a.0[k] + a.1) * (b.0[k] + b.1) * (c.0[k] + c.1) * (d.0[k] + d.1);
+                let possible = (e.0[k] + e.1) * (f.0[k] + f.1) * (g.0[k] + g.1) * (h.0[k] + h.1);
+                let root = (matches / possible).sqrt().sqrt();
+                let length = lengths[k] + more_length;
+                let penalty = exp_of_negative((1.0 - length / (words[k] + more_words)).min(0.0));
+                *out = if possible > 0.0 { root * penalty * length } else { 0.0 };
+            }
+            return;
+        }
         for (k, out) in out.iter_mut().enumerate() {
-            let matches = (a.0[k] + a.1) * (b.0[k] + b.1) * (c.0[k] + c.1) * (d.0[k] + d.1);
-            let possible = (e.0[k] + e.1) * (f.0[k] + f.1) * (g.0[k] + g.1) * (h.0[k] + h.1);
-            let root = (matches / possible).sqrt().sqrt();
+            let product =
+                |first: usize| -> f64 { (first..first + order).map(|i| columns[i * n + k] + background[i]).product() };
+            let (matches, possible) = (product(0), product(order));
+            let root = (matches / possible).powf(1.0 / order as f64);
             let length = lengths[k] + more_length;
             let penalty = exp_of_negative((1.0 - length / (words[k] + more_words)).min(0.0));
             *out = if possible > 0.0 { root * penalty * length } else { 0.0 };
         }
-        return;
-    }
-    for (k, out) in out.iter_mut().enumerate() {
-        let product =
-            |first: usize| -> f64 { (first..first + order).map(|i| columns[i * n + k] + background[i]).product() };
-        let (matches, possible) = (product(0), product(order));
-        let root = (matches / possible).powf(1.0 / order as f64);
-        let length = lengths[k] + more_length;
-        let penalty = exp_of_negative((1.0 - length / (words[k] + more_words)).min(0.0));
-        *out = if possible > 0.0 { root * penalty * length } else { 0.0 };
     }
 }
 
@@ -312,38 +340,7 @@ pub fn run(
     let width = problem.candidates.width();
     run.without_progress(|run| run.serial(|stop, _| check_numbers("weights", initial, width, stop)))?;
     let cost = (settings.epochs as u64).saturating_mul(problem.candidates.cost() * 4);
-    each_seed(seeds, width, cost, run, |seed, stop| replicate(problem, settings, initial, seed, stop))
-}
-
-/// One run: the weights, and the score after each epoch.
-fn replicate(
-    problem: &Problem<'_>,
-    settings: Settings,
-    initial: &[f64],
-    seed: u64,
-    stop: &Stop<'_>,
-) -> Result<(Vec<f64>, Vec<f64>)> {
-    let mut learner = Learner::new(problem, settings, initial)?;
-    let mut meter = WorkMeter::default();
-    let (mut order, mut average, mut best) = (Vec::new(), initial.to_vec(), initial.to_vec());
-    let (mut trace, mut best_score) = (reserved(settings.epochs)?, f64::NEG_INFINITY);
-    let sign = if problem.counts.formula().higher_is_better() { 1.0 } else { -1.0 };
-    for epoch in 0..settings.epochs {
-        shuffle(seed, epoch as u64, &mut order, problem.candidates.sentences());
-        for &sentence in &order {
-            let cost = problem.candidates.cost_of_list(sentence as usize);
-            meter.charge(4 * cost, stop)?;
-            learner.visit(sentence as usize);
-        }
-        learner.average(&mut average);
-        let score = problem.corpus_score(&average, &mut learner.scores, (&mut meter, stop))?;
-        trace.push(score);
-        if sign * score > best_score {
-            best_score = sign * score;
-            best.copy_from_slice(&average);
-        }
-    }
-    Ok((best, trace))
+    each_seed(seeds, width, cost, run, |seed, stop| problem.replicate(settings, initial, seed, stop))
 }
 
 #[cfg(test)]

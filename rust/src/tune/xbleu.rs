@@ -130,6 +130,43 @@ impl<'a> Problem<'a> {
         let squares: f64 = weights.iter().map(|weight| (scale * weight) * (scale * weight)).sum();
         Ok(self.penalty * squares - gained)
     }
+
+    /// One run: the weights, and the objective at the start and after each epoch.
+    fn replicate(
+        &self,
+        settings: Settings,
+        initial: &[f64],
+        seed: u64,
+        stop: &Stop<'_>,
+    ) -> Result<(Vec<f64>, Vec<f64>)> {
+        let sentences = self.candidates.sentences();
+        let (n, mut step) = (sentences as f64, 0.0);
+        let mut weights = Scaled { vector: initial.to_vec(), factor: 1.0 };
+        let (mut order, mut values, mut meter) = (Vec::new(), Vec::new(), WorkMeter::default());
+        let mut objective = self.value((initial, 1.0), &mut values, (&mut meter, stop))?;
+        let (mut best, mut trace) = (initial.to_vec(), reserved(settings.epochs.saturating_add(1))?);
+        trace.push(objective);
+        for epoch in 0..settings.epochs {
+            shuffle(seed, epoch as u64, &mut order, sentences);
+            for &sentence in &order {
+                let sentence = sentence as usize;
+                meter.charge(3 * self.candidates.cost_of_list(sentence), stop)?;
+                let rate = settings.rate / (1.0 + step / n);
+                step += 1.0;
+                self.expect(sentence, (&weights.vector, weights.factor), &mut values);
+                weights.shrink(1.0 - rate * 2.0 * self.penalty / n);
+                self.add(sentence, rate * self.lengths[sentence] / weights.factor, &values, &mut weights.vector);
+            }
+            weights.unscale();
+            let reached = self.value((&weights.vector, 1.0), &mut values, (&mut meter, stop))?;
+            trace.push(reached);
+            if reached < objective {
+                objective = reached;
+                best.copy_from_slice(&weights.vector);
+            }
+        }
+        Ok((best, trace))
+    }
 }
 
 /// Weights as a vector times a factor, so that a step that shrinks all of them takes no time.
@@ -173,42 +210,5 @@ pub fn descend(
     let width = problem.candidates.width();
     run.without_progress(|run| run.serial(|stop, _| check_numbers("weights", initial, width, stop)))?;
     let cost = (settings.epochs as u64).saturating_mul(problem.candidates.cost() * 6);
-    each_seed(seeds, width, cost, run, |seed, stop| replicate(problem, settings, initial, seed, stop))
-}
-
-/// One run: the weights, and the objective at the start and after each epoch.
-fn replicate(
-    problem: &Problem<'_>,
-    settings: Settings,
-    initial: &[f64],
-    seed: u64,
-    stop: &Stop<'_>,
-) -> Result<(Vec<f64>, Vec<f64>)> {
-    let sentences = problem.candidates.sentences();
-    let (n, mut step) = (sentences as f64, 0.0);
-    let mut weights = Scaled { vector: initial.to_vec(), factor: 1.0 };
-    let (mut order, mut values, mut meter) = (Vec::new(), Vec::new(), WorkMeter::default());
-    let mut objective = problem.value((initial, 1.0), &mut values, (&mut meter, stop))?;
-    let (mut best, mut trace) = (initial.to_vec(), reserved(settings.epochs.saturating_add(1))?);
-    trace.push(objective);
-    for epoch in 0..settings.epochs {
-        shuffle(seed, epoch as u64, &mut order, sentences);
-        for &sentence in &order {
-            let sentence = sentence as usize;
-            meter.charge(3 * problem.candidates.cost_of_list(sentence), stop)?;
-            let rate = settings.rate / (1.0 + step / n);
-            step += 1.0;
-            problem.expect(sentence, (&weights.vector, weights.factor), &mut values);
-            weights.shrink(1.0 - rate * 2.0 * problem.penalty / n);
-            problem.add(sentence, rate * problem.lengths[sentence] / weights.factor, &values, &mut weights.vector);
-        }
-        weights.unscale();
-        let reached = problem.value((&weights.vector, 1.0), &mut values, (&mut meter, stop))?;
-        trace.push(reached);
-        if reached < objective {
-            objective = reached;
-            best.copy_from_slice(&weights.vector);
-        }
-    }
-    Ok((best, trace))
+    each_seed(seeds, width, cost, run, |seed, stop| problem.replicate(settings, initial, seed, stop))
 }

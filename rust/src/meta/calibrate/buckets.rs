@@ -116,23 +116,8 @@ fn row_into(
     }
 }
 
-/// Counts the pairs of some rows of a group with the cells above them by bucket.
-#[inline(always)]
-fn rows_into_histogram(
-    sorted: &Sorted,
-    group: &Range<usize>,
-    rows: Range<usize>,
-    buckets: Buckets,
-    places: &mut [u32; PAIRS_AT_ONCE],
-    histogram: &mut [[u64; BUCKETS]],
-) {
-    sorted.visit(group, rows, buckets.keys, |row, above| {
-        let cells = (&sorted.metric[above.clone()], &sorted.human[above]);
-        row_into(cells, (sorted.metric[row], sorted.human[row]), buckets, places, histogram);
-    });
-}
-
 dispatch! {
+    /// Counts the pairs of some rows of a group with the cells above them by bucket.
     fn rows_into(
         sorted: &Sorted,
         group: &Range<usize>,
@@ -140,7 +125,12 @@ dispatch! {
         buckets: Buckets,
         places: &mut [u32; PAIRS_AT_ONCE],
         histogram: &mut [[u64; BUCKETS]],
-    ) = rows_into_histogram;
+    ) {
+        sorted.visit(group, rows, buckets.keys, |row, above| {
+            let cells = (&sorted.metric[above.clone()], &sorted.human[above]);
+            row_into(cells, (sorted.metric[row], sorted.human[row]), buckets, places, histogram);
+        });
+    }
 }
 
 /// How many pairs are counted between two checks whether to stop, at most; or a row.

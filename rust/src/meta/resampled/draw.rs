@@ -124,9 +124,8 @@ pub fn drawn(
             {
                 // What takes long is done once for each metric, whose replicates are then shared among threads.
                 for (material, out) in materials.iter().zip(out.chunks_exact_mut(n)) {
-                    let mut watch = |finished| (run.watch)(done + finished);
-                    let mut run = Run { threads: run.threads, watch: &mut watch };
-                    calibrated((material, grouping), coefficient, &copies, &mut out[first..][..length], &mut run)?;
+                    let (of, out) = ((material, grouping), &mut out[first..][..length]);
+                    run.reporting(|n| done + n, |run| calibrated(of, coefficient, &copies, out, run))?;
                     done += length as u64;
                 }
                 continue;
@@ -136,11 +135,10 @@ pub fn drawn(
                 values(&materials[metric], statistic, &copies, draws.fixed(), replicates, stop)
             };
             let cost = BATCH * materials[0].cells.len() * 16;
-            let mut watch = |finished| (run.watch)(done + finished);
-            let mut run = Run { threads: run.threads, watch: &mut watch };
-            run_pairs([metrics, length], cost, &mut run, work, &mut |metric, at, values| {
+            let mut keep = |metric: usize, at: usize, values: &[f64]| {
                 out[metric * n + first + at..][..values.len()].copy_from_slice(values);
-            })?;
+            };
+            run.reporting(|n| done + n, |run| run_pairs([metrics, length], cost, run, work, &mut keep))?;
             done += (length * metrics) as u64;
         }
     }

@@ -172,11 +172,15 @@ impl<'a> Calibrated<'a> {
 }
 
 dispatch! {
-    fn of_integers(ties: &Calibrated<'_>, rows: [&[[i16; BATCH]]; 2], out: &mut [i32; BATCH]) = Calibrated::largest::<[i16; BATCH]>;
+    fn of_integers(ties: &Calibrated<'_>, rows: [&[[i16; BATCH]]; 2], out: &mut [i32; BATCH]) {
+        ties.largest(rows, out);
+    }
 }
 
 dispatch! {
-    fn of_fractions(ties: &Calibrated<'_>, rows: [&[[f64; 8]]; 2], out: &mut [f64; 8]) = Calibrated::largest::<[f64; 8]>;
+    fn of_fractions(ties: &Calibrated<'_>, rows: [&[[f64; 8]]; 2], out: &mut [f64; 8]) {
+        ties.largest(rows, out);
+    }
 }
 
 /// A row for each cell.

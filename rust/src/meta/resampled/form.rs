@@ -165,20 +165,14 @@ impl Form {
 
 dispatch! {
     /// As [`Form::counts`].
-    pub(super) fn counts<T: Lane>(
-        form: &Form,
-        rows: &[[i8; BATCH]],
-        cells: &[u32],
-        out: &mut [[T; BATCH]; 2],
-    ) = |form: &Form, rows, cells, out: &mut _| *out = form.counts(rows, cells);
+    pub(super) fn counts<T: Lane>(form: &Form, rows: &[[i8; BATCH]], cells: &[u32], out: &mut [[T; BATCH]; 2]) {
+        *out = form.counts(rows, cells);
+    }
 }
 
 dispatch! {
     /// As [`Form::difference`].
-    pub(super) fn difference<T: Lane>(
-        form: &Form,
-        rows: &[[i8; BATCH]],
-        cells: &[u32],
-        out: &mut [T; BATCH],
-    ) = |form: &Form, rows, cells, out: &mut _| *out = form.difference(rows, cells);
+    pub(super) fn difference<T: Lane>(form: &Form, rows: &[[i8; BATCH]], cells: &[u32], out: &mut [T; BATCH]) {
+        *out = form.difference(rows, cells);
+    }
 }

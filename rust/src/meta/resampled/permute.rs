@@ -84,12 +84,11 @@ pub fn permuted(
         let begin = replicates.start + first as u64;
         let flips = Flips::new(material, &plan, begin..begin + length as u64)?;
         for (method, out) in methods.iter().zip(out.chunks_exact_mut(pairs.len() * n)) {
-            let mut watch = |finished| (run.watch)(done + finished);
-            let mut run = Run { threads: run.threads, watch: &mut watch };
             let task = Task { material, method, pairs, plan, flips: &flips, length };
-            task.run(&mut run, |pair, at, values| {
-                out[pair * n + first + at..][..values.len()].copy_from_slice(values)
-            })?;
+            let keep = |pair: usize, at: usize, values: &[f64]| {
+                out[pair * n + first + at..][..values.len()].copy_from_slice(values);
+            };
+            run.reporting(|finished| done + finished, |run| task.run(run, keep))?;
             done += (length * pairs.len()) as u64;
         }
     }
@@ -154,20 +153,15 @@ impl Task<'_> {
     ) -> Result<()> {
         let cost = (self.material.cells.len() * self.material.scores.len() + self.pairs.len()) * BATCH;
         let blocks = Blocks { items: self.length.div_ceil(BATCH), size: 1, cost: cost as u64, lead: 0 };
-        let mut watch = |finished| (run.watch)(finished * (BATCH * self.pairs.len()) as u64);
-        let mut run = Run { threads: run.threads, watch: &mut watch };
-        pool::try_run(
-            blocks,
-            &mut run,
-            || (),
-            |(), range, stop| differences(range.start, stop),
-            |range, values, _| {
-                let at = range.start * BATCH;
-                let kept = BATCH.min(self.length - at);
-                values.chunks_exact(BATCH).enumerate().for_each(|(pair, values)| keep(pair, at, &values[..kept]));
-                Ok(())
-            },
-        )
+        let sink = |range: Range<usize>, values: Vec<f64>, _: &Stop<'_>| {
+            let at = range.start * BATCH;
+            let kept = BATCH.min(self.length - at);
+            values.chunks_exact(BATCH).enumerate().for_each(|(pair, values)| keep(pair, at, &values[..kept]));
+            Ok(())
+        };
+        let work = |(): &mut (), range: Range<usize>, stop: &Stop<'_>| differences(range.start, stop);
+        let finished = |blocks| blocks * (BATCH * self.pairs.len()) as u64;
+        run.reporting(finished, |run| pool::try_run(blocks, run, || (), work, sink))
     }
 
     /// One pair after the other: its steps are made once, and its blocks shared among threads.
@@ -180,16 +174,13 @@ impl Task<'_> {
         let mut done = 0;
         for (pair, metrics) in self.pairs.iter().enumerate() {
             let scores = metrics.map(|metric| self.material.scores[metric].as_slice());
-            let mut watch = |finished| (run.watch)(done + finished);
-            let mut run = Run { threads: run.threads, watch: &mut watch };
-            let steps = run.without_progress(|run| run.serial(|stop, _| ties.steps(scores, stop)))?;
-            run_pairs(
-                [1, self.length],
-                ties.cost(),
-                &mut run,
-                |_, blocks, stop| self.ties((ties, factor), &steps, blocks, stop),
-                &mut |_, at, values| keep(pair, at, values),
-            )?;
+            let mut keep = |_: usize, at: usize, values: &[f64]| keep(pair, at, values);
+            let work = |run: &mut Run<'_>| {
+                let steps = run.without_progress(|run| run.serial(|stop, _| ties.steps(scores, stop)))?;
+                let ties_of = |_: usize, blocks, stop: &Stop<'_>| self.ties((ties, factor), &steps, blocks, stop);
+                run_pairs([1, self.length], ties.cost(), run, ties_of, &mut keep)
+            };
+            run.reporting(|finished| done + finished, work)?;
             done += self.length as u64;
         }
         Ok(())
@@ -300,24 +291,18 @@ pub(super) fn run_pairs(
     let per_piece = blocks.div_ceil(PIECES.div_ceil(pairs));
     let pieces = blocks.div_ceil(per_piece);
     let items = Blocks { items: pairs * pieces, size: 1, cost: (cost * per_piece) as u64, lead: 0 };
-    let mut watch = |finished| (run.watch)(finished * (pairs * length) as u64 / items.items as u64);
-    let mut run = Run { threads: run.threads, watch: &mut watch };
     let piece = |item: usize| (item / pieces, item % pieces * per_piece);
     let work = |(): &mut (), range: Range<usize>, stop: &Stop<'_>| {
         let (pair, first) = piece(range.start);
         work(pair, first..blocks.min(first + per_piece), stop)
     };
-    pool::try_run(
-        items,
-        &mut run,
-        || (),
-        work,
-        |range, values, _| {
-            let (pair, first) = piece(range.start);
-            keep(pair, first * BATCH, &values[..values.len().min(length - first * BATCH)]);
-            Ok(())
-        },
-    )
+    let sink = |range: Range<usize>, values: Vec<f64>, _: &Stop<'_>| {
+        let (pair, first) = piece(range.start);
+        keep(pair, first * BATCH, &values[..values.len().min(length - first * BATCH)]);
+        Ok(())
+    };
+    let finished = |pieces| pieces * (pairs * length) as u64 / items.items as u64;
+    run.reporting(finished, |run| pool::try_run(items, run, || (), work, sink))
 }
 
 /// Whether some swaps could make all scores equal.

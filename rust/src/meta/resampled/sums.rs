@@ -113,29 +113,26 @@ impl Group {
 
 dispatch! {
     /// The sums of x, x² and x·y over the swapped cells of each replicate.
-    fn sums(x: &[f64], y: &[f64], words: &[u64]) -> Sums = sums_inline;
-}
-
-#[inline(always)]
-fn sums_inline(x: &[f64], y: &[f64], words: &[u64]) -> Sums {
-    /// Few enough for the sums to stay in registers.
-    const REPLICATES: usize = 16;
-    let mut out = [[0.0; BATCH]; 3];
-    for first in (0..BATCH).step_by(REPLICATES) {
-        let mut sums = [[0.0; REPLICATES]; 3];
-        for ((&x, &y), &word) in x.iter().zip(y).zip(words) {
-            let terms = [x, x * x, x * y].map(f64::to_bits);
-            let word = word >> first;
-            for lane in 0..REPLICATES {
-                let mask = 0_u64.wrapping_sub(word >> lane & 1);
-                for (sums, term) in sums.iter_mut().zip(terms) {
-                    sums[lane] += f64::from_bits(term & mask);
+    fn sums(x: &[f64], y: &[f64], words: &[u64]) -> Sums {
+        /// Few enough for the sums to stay in registers.
+        const REPLICATES: usize = 16;
+        let mut out = [[0.0; BATCH]; 3];
+        for first in (0..BATCH).step_by(REPLICATES) {
+            let mut sums = [[0.0; REPLICATES]; 3];
+            for ((&x, &y), &word) in x.iter().zip(y).zip(words) {
+                let terms = [x, x * x, x * y].map(f64::to_bits);
+                let word = word >> first;
+                for lane in 0..REPLICATES {
+                    let mask = 0_u64.wrapping_sub(word >> lane & 1);
+                    for (sums, term) in sums.iter_mut().zip(terms) {
+                        sums[lane] += f64::from_bits(term & mask);
+                    }
                 }
             }
+            out.iter_mut().zip(sums).for_each(|(out, sums)| out[first..][..REPLICATES].copy_from_slice(&sums));
         }
-        out.iter_mut().zip(sums).for_each(|(out, sums)| out[first..][..REPLICATES].copy_from_slice(&sums));
+        out
     }
-    out
 }
 
 /// The sums of a metric over all cells and over swapped cells.
@@ -144,42 +141,40 @@ type OfMetric<'a> = (&'a [f64; 3], &'a Sums);
 dispatch! {
     /// Adds the coefficients of a group to the sums and counts of both metrics, except in the replicates that are
     /// returned, in which too many digits cancel.
-    fn add_pearson(metrics: [OfMetric<'_>; 2], group: (usize, f64), means: &mut [[Lanes; 2]; 2]) -> u64 = add_pearson_inline;
-}
-
-#[inline(always)]
-fn add_pearson_inline(metrics: [OfMetric<'_>; 2], (n, yy): (usize, f64), means: &mut [[Lanes; 2]; 2]) -> u64 {
-    let n = n as f64;
-    let [(all_a, a), (all_b, b)] = metrics;
-    let (mut r, mut fine) = ([[0.0; BATCH]; 2], [0_u8; BATCH]);
-    for lane in 0..BATCH {
-        let sum = |k: usize| [all_a[k] - a[k][lane] + b[k][lane], all_b[k] - b[k][lane] + a[k][lane]];
-        let (x, xx, xy) = (sum(0), sum(1), sum(2));
-        let variance = [xx[0] - x[0] * x[0] / n, xx[1] - x[1] * x[1] / n];
-        fine[lane] = u8::from(variance[0] > CANCELLED * xx[0]) & u8::from(variance[1] > CANCELLED * xx[1]);
-        for side in 0..2 {
-            r[side][lane] = (xy[side] / (variance[side] * yy).sqrt()).clamp(-1.0, 1.0);
+    fn add_pearson(metrics: [OfMetric<'_>; 2], group: (usize, f64), means: &mut [[Lanes; 2]; 2]) -> u64 {
+        let (n, yy) = group;
+        let n = n as f64;
+        let [(all_a, a), (all_b, b)] = metrics;
+        let (mut r, mut fine) = ([[0.0; BATCH]; 2], [0_u8; BATCH]);
+        for lane in 0..BATCH {
+            let sum = |k: usize| [all_a[k] - a[k][lane] + b[k][lane], all_b[k] - b[k][lane] + a[k][lane]];
+            let (x, xx, xy) = (sum(0), sum(1), sum(2));
+            let variance = [xx[0] - x[0] * x[0] / n, xx[1] - x[1] * x[1] / n];
+            fine[lane] = u8::from(variance[0] > CANCELLED * xx[0]) & u8::from(variance[1] > CANCELLED * xx[1]);
+            for side in 0..2 {
+                r[side][lane] = (xy[side] / (variance[side] * yy).sqrt()).clamp(-1.0, 1.0);
+            }
         }
+        let mut doubtful = 0;
+        if fine == [1; BATCH] {
+            for (means, r) in means.iter_mut().zip(&r) {
+                means[0].iter_mut().zip(r).for_each(|(sum, r)| *sum += r);
+                means[1].iter_mut().for_each(|count| *count += 1.0);
+            }
+            return 0;
+        }
+        for lane in 0..BATCH {
+            if fine[lane] == 0 {
+                doubtful |= 1 << lane;
+                continue;
+            }
+            for (means, r) in means.iter_mut().zip(&r) {
+                means[0][lane] += r[lane];
+                means[1][lane] += 1.0;
+            }
+        }
+        doubtful
     }
-    let mut doubtful = 0;
-    if fine == [1; BATCH] {
-        for (means, r) in means.iter_mut().zip(&r) {
-            means[0].iter_mut().zip(r).for_each(|(sum, r)| *sum += r);
-            means[1].iter_mut().for_each(|count| *count += 1.0);
-        }
-        return 0;
-    }
-    for lane in 0..BATCH {
-        if fine[lane] == 0 {
-            doubtful |= 1 << lane;
-            continue;
-        }
-        for (means, r) in means.iter_mut().zip(&r) {
-            means[0][lane] += r[lane];
-            means[1][lane] += 1.0;
-        }
-    }
-    doubtful
 }
 
 /// Coefficients of systems' means.

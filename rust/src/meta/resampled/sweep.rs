@@ -157,7 +157,9 @@ impl Sweep {
 }
 
 dispatch! {
-    fn count(sweep: &Sweep, rows: &[[i8; BATCH]], memory: &mut Memory, out: &mut Counts) = Sweep::count;
+    fn count(sweep: &Sweep, rows: &[[i8; BATCH]], memory: &mut Memory, out: &mut Counts) {
+        sweep.count(rows, memory, out);
+    }
 }
 
 #[inline(always)]

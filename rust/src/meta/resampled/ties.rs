@@ -43,9 +43,6 @@ fn pairs_of(cells: &[u32]) -> u64 {
 }
 
 /// The number of pairs of cells within groups.
-///
-/// # Errors
-/// [`Error::InvalidOption`] if there are too many.
 pub(super) fn check_size(groups: &[(usize, Vec<u32>)]) -> Result<u64> {
     let all: u64 = groups.iter().map(|(_, cells)| pairs_of(cells)).sum();
     match all > MOST_PAIRS {
@@ -183,28 +180,25 @@ fn differences<T: Lane>(steps: &Steps, rows: &[[i8; BATCH]]) -> [f64; BATCH] {
 }
 
 dispatch! {
-    fn sweep<T: Lane>(steps: &Steps, rows: &[[i8; BATCH]], largest: &mut [[T; BATCH]; 2]) = sweep_inline;
-}
-
-#[inline(always)]
-fn sweep_inline<T: Lane>(steps: &Steps, rows: &[[i8; BATCH]], out: &mut [[T; BATCH]; 2]) {
-    let (mut sums, mut largest) = ([[T::ZERO; BATCH]; 2], *out);
-    for step in &steps.0 {
-        let [f, g] = step.cells.map(|cell| &rows[cell as usize]);
-        let weight = T::new(step.weight);
-        let [first, second] = step.reversed;
-        for lane in 0..BATCH {
-            let (f, g) = (f[lane] ^ first, g[lane] ^ second);
-            sums[0][lane] = sums[0][lane].plus(weight.masked(f & g));
-            sums[1][lane] = sums[1][lane].plus(weight.masked(!(f | g)));
-        }
-        if step.last {
-            for (largest, sums) in largest.iter_mut().zip(&sums) {
-                for (largest, &sum) in largest.iter_mut().zip(sums) {
-                    *largest = if sum > *largest { sum } else { *largest };
+    fn sweep<T: Lane>(steps: &Steps, rows: &[[i8; BATCH]], out: &mut [[T; BATCH]; 2]) {
+        let (mut sums, mut largest) = ([[T::ZERO; BATCH]; 2], *out);
+        for step in &steps.0 {
+            let [f, g] = step.cells.map(|cell| &rows[cell as usize]);
+            let weight = T::new(step.weight);
+            let [first, second] = step.reversed;
+            for lane in 0..BATCH {
+                let (f, g) = (f[lane] ^ first, g[lane] ^ second);
+                sums[0][lane] = sums[0][lane].plus(weight.masked(f & g));
+                sums[1][lane] = sums[1][lane].plus(weight.masked(!(f | g)));
+            }
+            if step.last {
+                for (largest, sums) in largest.iter_mut().zip(&sums) {
+                    for (largest, &sum) in largest.iter_mut().zip(sums) {
+                        *largest = if sum > *largest { sum } else { *largest };
+                    }
                 }
             }
         }
+        *out = largest;
     }
-    *out = largest;
 }

@@ -85,16 +85,15 @@ pub fn permuted_votes(
         let begin = replicates.start + first as u64;
         let flips = Flips::new(material, &plan, begin..begin + length as u64)?;
         let done = (first * pairs.len()) as u64;
-        let mut watch = |finished| (run.watch)(done + finished);
-        let mut run = Run { threads: run.threads, watch: &mut watch };
         let work = |pair: usize, blocks: Range<usize>, stop: &Stop<'_>| {
             let scores = pairs[pair].map(|metric| material.scores[metric].as_slice());
             differences(scores, (&votes, rule), (&flips, blocks), stop)
         };
         let cost = BATCH * (material.cells.len() + votes.len());
-        run_pairs([pairs.len(), length], cost, &mut run, work, &mut |pair, at, values| {
+        let mut keep = |pair: usize, at: usize, values: &[f64]| {
             out[pair * n + first + at..][..values.len()].copy_from_slice(values);
-        })?;
+        };
+        run.reporting(|n| done + n, |run| run_pairs([pairs.len(), length], cost, run, work, &mut keep))?;
     }
     Ok(out)
 }

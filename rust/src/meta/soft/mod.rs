@@ -117,17 +117,14 @@ impl Default for Buffers {
 
 dispatch! {
     /// Fills a table of eight rows.
-    fn fill(rows: &[Row], table: &mut Table) = fill_inline;
-}
-
-#[inline(always)]
-fn fill_inline(rows: &[Row], table: &mut Table) {
-    table[0] = Row::default();
-    for (place, row) in rows.iter().enumerate() {
-        let (known, new) = table.split_at_mut(1 << place);
-        for (new, known) in new.iter_mut().zip(known) {
-            for ((new, known), own) in new.0.iter_mut().zip(&known.0).zip(&row.0) {
-                *new = known + own;
+    fn fill(rows: &[Row], table: &mut Table) {
+        table[0] = Row::default();
+        for (place, row) in rows.iter().enumerate() {
+            let (known, new) = table.split_at_mut(1 << place);
+            for (new, known) in new.iter_mut().zip(known) {
+                for ((new, known), own) in new.0.iter_mut().zip(&known.0).zip(&row.0) {
+                    *new = known + own;
+                }
             }
         }
     }
@@ -135,40 +132,32 @@ fn fill_inline(rows: &[Row], table: &mut Table) {
 
 dispatch! {
     /// Adds to the sums of each permutation those of the two subsets that it flips.
-    fn add(tables: &[Table; 2], bits: &[u16], sums: &mut [Row]) = add_inline;
-}
-
-#[inline(always)]
-fn add_inline([low, high]: &[Table; 2], bits: &[u16], sums: &mut [Row]) {
-    for (sums, bits) in sums.iter_mut().zip(bits) {
-        let subsets = bits.to_le_bytes().map(usize::from);
-        let (low, high) = (&low[subsets[0]].0, &high[subsets[1]].0);
-        for ((sum, low), high) in sums.0.iter_mut().zip(low).zip(high) {
-            *sum += low + high;
+    fn add(tables: &[Table; 2], bits: &[u16], sums: &mut [Row]) {
+        let [low, high] = tables;
+        for (sums, bits) in sums.iter_mut().zip(bits) {
+            let subsets = bits.to_le_bytes().map(usize::from);
+            let (low, high) = (&low[subsets[0]].0, &high[subsets[1]].0);
+            for ((sum, low), high) in sums.0.iter_mut().zip(low).zip(high) {
+                *sum += low + high;
+            }
         }
     }
 }
 
 dispatch! {
     /// Writes the sums column by column.
-    fn columns(sums: &[Row], out: &mut [i64]) = columns_inline;
-}
-
-#[inline(always)]
-fn columns_inline(sums: &[Row], out: &mut [i64]) {
-    for (column, out) in out.chunks_exact_mut(sums.len()).enumerate() {
-        out.iter_mut().zip(sums).for_each(|(out, sum)| *out = sum.0[column]);
+    fn columns(sums: &[Row], out: &mut [i64]) {
+        for (column, out) in out.chunks_exact_mut(sums.len()).enumerate() {
+            out.iter_mut().zip(sums).for_each(|(out, sum)| *out = sum.0[column]);
+        }
     }
 }
 
 dispatch! {
     /// In how many permutations x is at most y, except for rounding.
-    fn count(x: &[i64], y: &[i64], tolerance: i64) -> usize = count_inline;
-}
-
-#[inline(always)]
-fn count_inline(x: &[i64], y: &[i64], tolerance: i64) -> usize {
-    x.iter().zip(y).map(|(x, y)| u64::from(x - y <= tolerance)).sum::<u64>() as usize
+    fn count(x: &[i64], y: &[i64], tolerance: i64) -> usize {
+        x.iter().zip(y).map(|(x, y)| u64::from(x - y <= tolerance)).sum::<u64>() as usize
+    }
 }
 
 /// (c + 1)/(R + 1).

@@ -95,14 +95,11 @@ impl Scores {
 }
 
 dispatch! {
-    /// The sums of a metric after swaps with another one: its own, without those swapped away, and with those swapped in.
-    fn exchange(own: &[i64], away: &[i64], into: &[i64], out: &mut [i64]) = exchange_inline;
-}
-
-#[inline(always)]
-fn exchange_inline(own: &[i64], away: &[i64], into: &[i64], out: &mut [i64]) {
-    for ((out, own), (away, into)) in out.iter_mut().zip(own).zip(away.iter().zip(into)) {
-        *out = own - away + into;
+    /// The sums of a metric after swaps with another one: its own, without those swapped away, with those swapped in.
+    fn exchange(own: &[i64], away: &[i64], into: &[i64], out: &mut [i64]) {
+        for ((out, own), (away, into)) in out.iter_mut().zip(own).zip(away.iter().zip(into)) {
+            *out = own - away + into;
+        }
     }
 }
 

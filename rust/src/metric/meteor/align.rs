@@ -52,9 +52,6 @@ enum Start {
 
 impl Aligner {
     /// The chosen matches in any order, and the number of chunks.
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`], [`Error::Memory`].
     pub(super) fn align(
         &mut self,
         matches: &Matches,

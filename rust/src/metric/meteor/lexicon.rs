@@ -55,9 +55,6 @@ const LONGEST_STEMMED: usize = 1000;
 impl Lexicon {
     /// Collects the words of all texts, and what is known of them. If `before` knows all of them, and all pairs of neighbours,
     /// it is returned. Otherwise the new lexicon has its words and pairs, too: corpora that alternate are prepared twice at most.
-    ///
-    /// # Errors
-    /// Files that cannot be used, and whatever [`pool::try_run`] returned.
     pub(super) fn new(
         settings: &Settings,
         resources: &Resources,

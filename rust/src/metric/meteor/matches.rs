@@ -68,9 +68,6 @@ pub(super) trait Related {
 impl Matches {
     /// Finds all matches. Each module looks at all words, whether or not others match them, but identical texts match by
     /// equal words only, and not at all without the module for them.
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`], [`Error::Memory`] for too many matches.
     pub(super) fn find(
         &mut self,
         related: &impl Related,

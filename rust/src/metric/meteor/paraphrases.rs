@@ -143,9 +143,6 @@ const PATIENCE: Duration = Duration::from_millis(20);
 impl Paraphrases {
     /// Reads a table, compressed by gzip or not, without holding it in memory. Keeps entries whose words are in the
     /// vocabulary and have these neighbours.
-    ///
-    /// # Errors
-    /// [`Error::File`] for a file that is missing or damaged, with the line; [`Error::Memory`]; whatever `run` returned.
     pub(super) fn read(
         file: &str,
         vocabulary: &Vocabulary,

@@ -50,9 +50,6 @@ impl Resources {
     }
 
     /// The function words of the language: METEOR's file if there is one, else the built-in list.
-    ///
-    /// # Errors
-    /// [`Error::File`](crate::error::Error::File) for a file that is not UTF-8.
     pub(super) fn function_words(&self, language: &Language) -> Result<HashSet<String>> {
         let Some(file) = self.file(FUNCTION) else { return Ok(words::function_words(language.code)) };
         let words = file.text()?.lines().map(|(_, line)| line.trim_ascii().to_owned());
@@ -60,9 +57,6 @@ impl Resources {
     }
 
     /// Words before a dot that does not end a sentence: METEOR's file if there is one, else the built-in list.
-    ///
-    /// # Errors
-    /// [`Error::File`](crate::error::Error::File) for a file that is not UTF-8.
     pub(super) fn prefixes(&self, language: &Language) -> Result<Prefixes> {
         let Some(file) = self.file(PREFIXES) else { return Ok(Prefixes::built_in(language.code)) };
         let mut prefixes = Prefixes::default();

@@ -250,9 +250,6 @@ pub(super) struct Settings {
 
 impl Settings {
     /// `has` tells whether there are resources for a module.
-    ///
-    /// # Errors
-    /// Options that do not fit together.
     pub(super) fn new(options: &Options, has: impl Fn(Module) -> bool) -> Result<Self> {
         let language = Language::named(options);
         let default = if language.rank.is_some() { RANK } else { "li" };

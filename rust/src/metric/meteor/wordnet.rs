@@ -44,9 +44,6 @@ const LOOK_UP: usize = 64;
 
 impl Synsets {
     /// Those of the words themselves and of their bases, which are looked up as they are spelled.
-    ///
-    /// # Errors
-    /// [`Error::File`] for files that are damaged, with the line; [`Error::Interrupted`]; [`Error::Memory`].
     pub(super) fn new(synonyms: Option<&Resource>, words: &Vocabulary, stop: &Stop<'_>) -> Result<Self> {
         let dictionary = match synonyms {
             Some(meteors) if meteors.purpose == METEOR => Dictionary::of_meteor(&meteors.files, stop)?,

@@ -43,9 +43,6 @@ pub(super) struct Found<V> {
 /// Finds which cells of all systems follow from others. A column may follow from another column of its system, or from
 /// the same column of the first system, provided that these are themselves added up, so that rules do not form chains.
 /// With relative counts only the constant 0 is tried, because the number of flipped units varies.
-///
-/// # Errors
-/// [`crate::Error::Memory`], and whatever the pool returned.
 pub(super) fn cells_of(
     simd: Simd,
     stats: &SuffStats<'_>,
@@ -168,13 +165,10 @@ fn split_columns<T: Integer>(
 }
 
 dispatch! {
-    fn differences<T: Integer>(rows: &[i64], base: &[i64], out: &mut [T]) = differences_inline::<T>;
-}
-
-#[inline(always)]
-fn differences_inline<T: Integer>(rows: &[i64], base: &[i64], out: &mut [T]) {
-    for (out, (count, base)) in out.iter_mut().zip(rows.iter().zip(base)) {
-        *out = T::cut(count.wrapping_sub(*base));
+    fn differences<T: Integer>(rows: &[i64], base: &[i64], out: &mut [T]) {
+        for (out, (count, base)) in out.iter_mut().zip(rows.iter().zip(base)) {
+            *out = T::cut(count.wrapping_sub(*base));
+        }
     }
 }
 
@@ -216,16 +210,13 @@ fn difference<T: Integer>(
 
 dispatch! {
     /// How many of up to 128 values, less the other ones if there are any, differ from the constant.
-    fn count_others<T: Integer>(values: &[T], other: &[T], constant: T) -> u8 = count_others_inline::<T>;
-}
-
-#[inline(always)]
-fn count_others_inline<T: Integer>(values: &[T], other: &[T], constant: T) -> u8 {
-    if other.is_empty() {
-        return values.iter().fold(0, |count, &value| count + u8::from(value != constant));
+    fn count_others<T: Integer>(values: &[T], other: &[T], constant: T) -> u8 {
+        if other.is_empty() {
+            return values.iter().fold(0, |count, &value| count + u8::from(value != constant));
+        }
+        let pairs = values.iter().zip(other);
+        pairs.fold(0, |count, (value, other)| count + u8::from(value.minus(*other) != constant))
     }
-    let pairs = values.iter().zip(other);
-    pairs.fold(0, |count, (value, other)| count + u8::from(value.minus(*other) != constant))
 }
 
 /// The median of nine units that are spread over all units. If nearly all units share one value, this is it; if it is not,

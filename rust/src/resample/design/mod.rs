@@ -92,10 +92,6 @@ impl Design {
 
     /// Builds the design of permutations, and packs the rows that they add up. Cells are those of positions instead of
     /// systems.
-    ///
-    /// # Errors
-    /// As [`Design::new`], [`Error::LengthMismatch`] if samples differ in their number of systems, and
-    /// [`Error::InvalidOption`] if there are too many systems or units.
     pub(in crate::resample) fn of_permutations(
         samples: &[Sample<'_>],
         stop: &Stop<'_>,

@@ -6,7 +6,7 @@ pub(in crate::resample) use super::product::Digits;
 use super::product::{LARGEST_WEIGHT, REPLICATES, STRETCH};
 use super::source::{Source, Supplied};
 use super::weights::Strata;
-use super::{Kernel, Scratch};
+use super::{Kernel, Out, Scratch};
 use crate::error::{Error, Result};
 use crate::memory::resize;
 use crate::pool::{PIECE, Stop, WorkMeter};
@@ -171,13 +171,7 @@ impl Kernel for Draws<'_> {
         self.drawn() as i64
     }
 
-    fn sums(
-        &self,
-        range: Range<u64>,
-        scratch: &mut Scratch,
-        mut out: Strided<&mut [i64]>,
-        stop: &Stop<'_>,
-    ) -> Result<()> {
+    fn sums(&self, range: Range<u64>, scratch: &mut Scratch, mut out: Out<'_>, stop: &Stop<'_>) -> Result<()> {
         let replicates = length(&range);
         let weights = &mut scratch.bytes;
         resize(weights, REPLICATES.min(replicates) * self.padded())?;

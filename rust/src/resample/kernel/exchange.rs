@@ -49,9 +49,6 @@ impl Exchange {
     }
 
     /// Checks the numbers of runs, and that units are whole groups of segments.
-    ///
-    /// # Errors
-    /// [`Error::InvalidOption`].
     fn check(self, units: usize) -> Result<()> {
         let runs = match self {
             Exchange::Pooled(first, second) => first.min(second),
@@ -92,10 +89,10 @@ pub(in crate::resample) struct Exchanges {
 #[derive(Default)]
 pub(super) struct GroupMasks {
     group: Option<usize>,
-    /// A column for each row of the group, with the replicates of the block, and padding as in its sums.
+    /// The masks, row by row of the group: one for each replicate of the block, then as much padding as its sums have.
     masks: Vec<u64>,
-    /// Coins: values of the replicates' streams, the same value of all replicates side by side. They begin with a value
-    /// of even number, because streams make values in pairs.
+    /// Coins: value v of the streams of all replicates side by side, then value v + 1, and so on. The first v is even,
+    /// because streams make values in pairs.
     coins: Vec<u64>,
     labels: Vec<Labels>,
     spread: Vec<Labels>,
@@ -130,9 +127,6 @@ impl Exchanges {
     }
 
     /// Writes masks from number `from` on, a column for each.
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`] if the call is cancelled, [`Error::Memory`].
     pub(super) fn fill(
         &self,
         simd: Simd,
@@ -199,49 +193,40 @@ impl Exchanges {
 
 dispatch! {
     /// A mask for each position: whether its label is on the other side of `first` than the position.
-    fn pooled(labels: &[Labels], first: u16, masks: Strided<&mut [u64]>) = pooled_inline;
-}
-
-#[inline(always)]
-fn pooled_inline(labels: &[Labels], first: u16, mut masks: Strided<&mut [u64]>) {
-    for ((place, labels), mask) in labels.iter().enumerate().zip(masks.first_row_mut()) {
-        let here = packed(&labels.map(|label| u16::from(label < first)));
-        *mask = if place < usize::from(first) { !here } else { here };
+    fn pooled(labels: &[Labels], first: u16, masks: Strided<&mut [u64]>) {
+        let mut masks = masks;
+        for ((place, labels), mask) in labels.iter().enumerate().zip(masks.first_row_mut()) {
+            let here = packed(&labels.map(|label| u16::from(label < first)));
+            *mask = if place < usize::from(first) { !here } else { here };
+        }
     }
 }
 
 dispatch! {
-    /// Row j of side X has the coin of the position whose label is j; row j of side Y that of the position label j.
+    /// Row j of side X has the coin of the position that holds label j, and row j of side Y the coin of the position whose
+    /// number is the label at position j.
     fn mult_eval_side_by_side(
         labels: &[Labels],
         coins: Strided<&[u64]>,
         spread: &mut [Labels],
         masks: Strided<&mut [u64]>,
-    )
-        = mult_eval_side_by_side_inline;
-}
-
-#[inline(always)]
-fn mult_eval_side_by_side_inline(
-    labels: &[Labels],
-    coins: Strided<&[u64]>,
-    spread: &mut [Labels],
-    mut masks: Strided<&mut [u64]>,
-) {
-    for (spread, coin) in spread.iter_mut().zip(coins.first_row()) {
-        *spread = unpacked(*coin);
-    }
-    for row in 0..labels.len() {
-        let (mut x, mut y) = ([0; UNITS_PER_GROUP], [0; UNITS_PER_GROUP]);
-        for (place, (coins, labels_there)) in (0_u16..).zip(spread.iter().zip(labels)) {
-            let lanes = x.iter_mut().zip(&mut y).zip(coins).zip(labels_there.iter().zip(&labels[row]));
-            for (((x, y), coin), (label_there, label)) in lanes {
-                *x |= coin & u16::from(*label_there == row as u16);
-                *y |= coin & u16::from(*label == place);
-            }
+    ) {
+        let mut masks = masks;
+        for (spread, coin) in spread.iter_mut().zip(coins.first_row()) {
+            *spread = unpacked(*coin);
         }
-        masks.column_mut(row)[0] = packed(&x);
-        masks.column_mut(labels.len() + row)[0] = packed(&y);
+        for row in 0..labels.len() {
+            let (mut x, mut y) = ([0; UNITS_PER_GROUP], [0; UNITS_PER_GROUP]);
+            for (place, (coins, labels_there)) in (0_u16..).zip(spread.iter().zip(labels)) {
+                let lanes = x.iter_mut().zip(&mut y).zip(coins).zip(labels_there.iter().zip(&labels[row]));
+                for (((x, y), coin), (label_there, label)) in lanes {
+                    *x |= coin & u16::from(*label_there == row as u16);
+                    *y |= coin & u16::from(*label == place);
+                }
+            }
+            masks.column_mut(row)[0] = packed(&x);
+            masks.column_mut(labels.len() + row)[0] = packed(&y);
+        }
     }
 }
 

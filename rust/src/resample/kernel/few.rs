@@ -4,13 +4,13 @@ use std::ops::Range;
 
 use super::flips::masks_of;
 use super::source::Source;
-use super::{Kernel, Scratch};
+use super::{Kernel, Out, Scratch};
 use crate::error::{Error, Result};
 use crate::memory::resize;
 use crate::pool::{Stop, WorkMeter};
+use crate::resample::BATCH;
 use crate::resample::design::Design;
 use crate::resample::design::packed::{Integer, with_values};
-use crate::resample::{BATCH, Strided};
 use crate::simd::{Simd, dispatch};
 use crate::stream::{Purpose, Stream};
 
@@ -40,13 +40,7 @@ impl Kernel for FewFlips<'_> {
         (self.design.units * (1 + self.design.packed.len())) as u64 / 4
     }
 
-    fn sums(
-        &self,
-        range: Range<u64>,
-        scratch: &mut Scratch,
-        mut out: Strided<&mut [i64]>,
-        stop: &Stop<'_>,
-    ) -> Result<()> {
+    fn sums(&self, range: Range<u64>, scratch: &mut Scratch, mut out: Out<'_>, stop: &Stop<'_>) -> Result<()> {
         let mut meter = WorkMeter::default();
         let masks = masks_of(self.design);
         let drawn = &mut scratch.masks;
@@ -92,21 +86,15 @@ impl Kernel for FewFlips<'_> {
 const PIECE: usize = crate::pool::PIECE;
 
 dispatch! {
-    fn fill(stream: Stream, block: u32, out: &mut [u64]) = fill_inline;
-}
-
-#[inline(always)]
-fn fill_inline(stream: Stream, block: u32, out: &mut [u64]) {
-    stream.fill(block, out);
+    fn fill(stream: Stream, block: u32, out: &mut [u64]) {
+        stream.fill(block, out);
+    }
 }
 
 dispatch! {
     /// The sum of the values that are selected, by −1; the others have 0.
-    fn sum_of<T: Integer>(values: &[T], selected: &[i64; 64]) -> i64 = sum_of_inline::<T>;
-}
-
-#[inline(always)]
-fn sum_of_inline<T: Integer>(values: &[T], selected: &[i64; 64]) -> i64 {
-    let values = values.iter().zip(selected);
-    values.fold(0, |sum: i64, (value, selected)| sum.wrapping_add(value.to_i64() & selected))
+    fn sum_of<T: Integer>(values: &[T], selected: &[i64; 64]) -> i64 {
+        let values = values.iter().zip(selected);
+        values.fold(0, |sum: i64, (value, selected)| sum.wrapping_add(value.to_i64() & selected))
+    }
 }

@@ -7,7 +7,7 @@ use super::exchange::{Exchanges, GroupMasks};
 use super::lanes::Tables;
 use super::source::Source;
 use super::tiles::Tiles;
-use super::{Kernel, Scratch};
+use super::{Kernel, Out, Scratch};
 use crate::error::{Error, Result};
 use crate::pool::Stop;
 use crate::resample::Strided;
@@ -103,9 +103,6 @@ impl<'a> Flips<'a> {
     }
 
     /// Writes flip masks from number `from` on, a column for each.
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`] if the call is cancelled, [`Error::Memory`].
     fn fill(
         &self,
         (replicates, from): (Range<u64>, usize),
@@ -160,13 +157,7 @@ impl Kernel for Flips<'_> {
         masks + (self.per_replicate * (2 + 3 * self.design.packed.len())) as u64
     }
 
-    fn sums(
-        &self,
-        range: Range<u64>,
-        scratch: &mut Scratch,
-        mut out: Strided<&mut [i64]>,
-        stop: &Stop<'_>,
-    ) -> Result<()> {
+    fn sums(&self, range: Range<u64>, scratch: &mut Scratch, mut out: Out<'_>, stop: &Stop<'_>) -> Result<()> {
         #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
         let Scratch { masks, bytes, exchanged, .. } = scratch;
         exchanged.clear();
@@ -204,13 +195,10 @@ impl Kernel for Flips<'_> {
 
 dispatch! {
     /// Adds the value to the sums of replicates whose mask has this bit set.
-    fn add_flipped(value: i64, masks: &[u64], bit: usize, out: &mut [i64]) = add_flipped_inline;
-}
-
-#[inline(always)]
-fn add_flipped_inline(value: i64, masks: &[u64], bit: usize, out: &mut [i64]) {
-    for (out, mask) in out.iter_mut().zip(masks) {
-        // A bit mask instead of a product: multiplying vectors of 64-bit numbers is slow.
-        *out += value & -((mask >> bit & 1) as i64);
+    fn add_flipped(value: i64, masks: &[u64], bit: usize, out: &mut [i64]) {
+        for (out, mask) in out.iter_mut().zip(masks) {
+            // A bit mask instead of a product: multiplying vectors of 64-bit numbers is slow.
+            *out += value & -((mask >> bit & 1) as i64);
+        }
     }
 }

@@ -8,6 +8,7 @@
 mod avx2;
 mod avx512;
 
+use super::Out;
 use crate::error::Result;
 use crate::memory::reserved;
 use crate::pool::{Stop, WorkMeter};
@@ -32,18 +33,29 @@ pub(in crate::resample) trait LookUp<const UNITS: usize>: Copy + Into<Simd> {
     /// Splits masks into codes of `UNITS` bits: a column of codes for each table of a mask, as long as that of masks.
     fn codes(self, masks: Strided<&[u64]>, codes: &mut [u8]);
 
-    /// Adds up the entries of each column's tables that the codes select, run by run, so that bytes hold the sums.
-    /// `lanes` is the length of a column of codes, and `register` the [`BATCH`] codes to begin at. Sums beyond the end
-    /// are garbage.
-    fn sums(
-        self,
-        tables: &[&[Line]; COLUMNS],
-        runs: &Runs,
-        codes: &[u8],
-        lanes: usize,
-        register: usize,
-        sums: &mut Sums,
-    );
+    /// Adds up the entries that are selected, run by run, so that bytes hold the sums. `register` are the [`BATCH`] codes
+    /// of each column to begin at. Sums beyond the end are garbage.
+    fn sums(self, selected: &Selected<'_>, register: usize, sums: &mut Sums);
+}
+
+/// The entries that codes select from the tables of each column.
+pub(in crate::resample) struct Selected<'a> {
+    tables: [&'a [Line]; COLUMNS],
+    runs: &'a Runs,
+    codes: &'a [u8],
+    /// The length of a column of codes.
+    lanes: usize,
+}
+
+impl Selected<'_> {
+    /// Checks what [`LookUp::sums`] requires, for tables of `SIZE` bytes.
+    fn fit<const SIZE: usize>(&self, register: usize) -> bool {
+        let groups = self.codes.len() / self.lanes;
+        self.tables.iter().all(|tables| size_of_val(*tables) == groups * SIZE)
+            && register * BATCH < self.lanes
+            && self.lanes.is_multiple_of(BATCH)
+            && self.runs.tables.iter().all(|&group| group < groups)
+    }
 }
 
 /// One digit of a column.
@@ -91,9 +103,6 @@ pub(in crate::resample) struct Runs {
 
 impl Runs {
     /// Divides tables into runs by their largest entries.
-    ///
-    /// # Errors
-    /// [`crate::Error::Memory`].
     fn new(largest: impl ExactSizeIterator<Item = u8>) -> Result<Self> {
         let (mut tables, mut ends) = (reserved(largest.len())?, reserved(largest.len())?);
         let mut sum = 0;
@@ -196,7 +205,7 @@ impl<const UNITS: usize> Tables<UNITS> {
         chunk: usize,
         masks: Strided<&[u64]>,
         codes: &mut Vec<u8>,
-        mut out: Strided<&mut [i64]>,
+        mut out: Out<'_>,
     ) {
         let (lanes, masks_here) = (masks.rows(), masks.width());
         codes.resize(masks_here * Self::PER_MASK * lanes, 0);
@@ -211,9 +220,10 @@ impl<const UNITS: usize> Tables<UNITS> {
         for (digits, runs) in self.digits.chunks(COLUMNS).zip(&self.runs[chunk]) {
             // Fewer than four digits: repeats the first one, whose sums are dropped.
             let digit = |i: usize| digits.get(i).unwrap_or(&digits[0]);
-            let tables: [&[Line]; COLUMNS] = std::array::from_fn(|i| &digit(i).tables[lines.clone()]);
+            let tables = std::array::from_fn(|i| &digit(i).tables[lines.clone()]);
+            let selected = Selected { tables, runs, codes: &*codes, lanes };
             for register in (0..lanes / BATCH).step_by(REGISTERS) {
-                look_up.sums(&tables, runs, codes, lanes, register, &mut sums);
+                look_up.sums(&selected, register, &mut sums);
                 for (Digit { column, shift, .. }, sums) in digits.iter().zip(&sums) {
                     let out = &mut out.column_mut(*column)[register * BATCH..lanes];
                     widen(look_up.into(), sums.as_flattened(), *shift, out);
@@ -225,38 +235,27 @@ impl<const UNITS: usize> Tables<UNITS> {
 
 dispatch! {
     /// Adds the sums of a digit to those of its column.
-    fn widen(sums: &[u16], shift: u32, out: &mut [i64]) = widen_inline;
-}
-
-#[inline(always)]
-fn widen_inline(sums: &[u16], shift: u32, out: &mut [i64]) {
-    for (out, &sum) in out.iter_mut().zip(sums) {
-        *out = out.wrapping_add(i64::from(sum) << shift);
+    fn widen(sums: &[u16], shift: u32, out: &mut [i64]) {
+        for (out, &sum) in out.iter_mut().zip(sums) {
+            *out = out.wrapping_add(i64::from(sum) << shift);
+        }
     }
 }
 
 dispatch! {
     /// Fills the tables of a mask if all sums fit in bytes, as they nearly always do, and returns their offset.
-    fn fill_bytes[const UNITS: usize](values: &[[i64; UNITS]], tables: &mut [Line], largest: &mut [u8]) -> Option<i64>
-        = fill_bytes_inline;
-}
-
-#[inline(always)]
-fn fill_bytes_inline<const UNITS: usize>(
-    values: &[[i64; UNITS]],
-    tables: &mut [Line],
-    largest: &mut [u8],
-) -> Option<i64> {
-    let mut below = 0i64;
-    let places = tables.iter_mut().flat_map(|Line(line)| line.chunks_exact_mut(1 << UNITS));
-    for ((values, table), largest) in values.iter().zip(places).zip(largest) {
-        let (negative, range) = spread(values);
-        *largest = u8::try_from(range).ok()?;
-        below = below.wrapping_add(negative);
-        let sums = subset_sums(negative.wrapping_neg() as u8, values.map(|value| value as u8));
-        table.copy_from_slice(&sums[..1 << UNITS]);
+    fn fill_bytes[const UNITS: usize](values: &[[i64; UNITS]], tables: &mut [Line], largest: &mut [u8]) -> Option<i64> {
+        let mut below = 0i64;
+        let places = tables.iter_mut().flat_map(|Line(line)| line.chunks_exact_mut(1 << UNITS));
+        for ((values, table), largest) in values.iter().zip(places).zip(largest) {
+            let (negative, range) = spread(values);
+            *largest = u8::try_from(range).ok()?;
+            below = below.wrapping_add(negative);
+            let sums = subset_sums(negative.wrapping_neg() as u8, values.map(|value| value as u8));
+            table.copy_from_slice(&sums[..1 << UNITS]);
+        }
+        Some(below)
     }
-    Some(below)
 }
 
 /// The sum of the negative values, and the sum of all magnitudes.
@@ -294,21 +293,6 @@ impl Wrapping for u64 {
     fn plus(self, other: Self) -> Self {
         self.wrapping_add(other)
     }
-}
-
-/// Checks what [`LookUp::sums`] requires, for tables of `SIZE` bytes.
-fn fit<const SIZE: usize>(
-    tables: &[&[Line]; COLUMNS],
-    runs: &Runs,
-    codes: &[u8],
-    lanes: usize,
-    register: usize,
-) -> bool {
-    let groups = codes.len() / lanes;
-    tables.iter().all(|tables| size_of_val(*tables) == groups * SIZE)
-        && register * BATCH < lanes
-        && lanes.is_multiple_of(BATCH)
-        && runs.tables.iter().all(|&group| group < groups)
 }
 
 #[cfg(test)]

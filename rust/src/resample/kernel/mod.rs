@@ -21,6 +21,9 @@ use crate::error::Result;
 use crate::pool::Stop;
 use crate::resample::{BATCH, Strided, length};
 
+/// Columns to which a kernel adds the sums of replicates.
+pub(crate) type Out<'a> = Strided<&'a mut [i64]>;
+
 /// Fills blocks of replicates with sums.
 pub(crate) trait Kernel: Sync {
     /// The largest number of replicates per block, a multiple of [`BATCH`].
@@ -40,11 +43,12 @@ pub(crate) trait Kernel: Sync {
         0
     }
 
-    /// Adds the chosen rows of each replicate in `range` to the columns of `out`, and then the exceptional values. `out` holds zeros, and has room for more replicates than asked for, to fill registers.
+    /// Adds the chosen rows of each replicate in `range` to the columns of `out`, and then the exceptional values. `out`
+    /// holds zeros, and has room for more replicates than asked for, to fill registers.
     ///
     /// # Errors
     /// [`crate::Error::Interrupted`] if the call is cancelled, [`crate::Error::Memory`].
-    fn sums(&self, range: Range<u64>, scratch: &mut Scratch, out: Strided<&mut [i64]>, stop: &Stop<'_>) -> Result<()>;
+    fn sums(&self, range: Range<u64>, scratch: &mut Scratch, out: Out<'_>, stop: &Stop<'_>) -> Result<()>;
 }
 
 /// Buffers for a kernel, reused by a thread from block to block.

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::{Kernel, Scratch};
+use super::{Kernel, Out, Scratch};
 use crate::error::{Error, Result};
 use crate::memory::{Zero, reserved, zeros};
 use crate::pool::{Stop, WorkMeter};
@@ -36,9 +36,6 @@ const MAX_SYSTEMS: usize = 1 << 16;
 const MAX_BLOCKS: u64 = 1 << 32;
 
 /// Checks that there are labels and random numbers for all systems and units.
-///
-/// # Errors
-/// [`Error::InvalidOption`] if there are not.
 pub(super) fn check_size(systems: usize, units: usize) -> Result<()> {
     let invalid = |option: &str, expected, got: usize| Err(Error::invalid(option, expected, got));
     if systems > MAX_SYSTEMS {
@@ -88,28 +85,25 @@ fn rejected_below(j: u32) -> u32 {
 
 dispatch! {
     /// Draws uniform integers from 0 … j. Returns whether one of them has to be drawn again.
-    fn choose(stream: Stream, block: u32, j: u32, chosen: &mut Labels) -> bool = choose_inline;
-}
-
-#[inline(always)]
-fn choose_inline(stream: Stream, block: u32, j: u32, chosen: &mut Labels) -> bool {
-    let (bound, rejected_below) = (u64::from(j) + 1, rejected_below(j));
-    let [first, second, third, fourth] = stream.words(block);
-    let product = |word: u64| (word & 0xFFFF_FFFF) * bound;
-    let mut least = u64::MAX;
-    // The four integers of a block side by side, because moving single 16-bit numbers takes longer than drawing them.
-    let mut fours = [0_u64; BLOCKS_PER_STEP];
-    for (i, four) in fours.iter_mut().enumerate() {
-        let [a, b, c, d] = [product(first[i]), product(second[i]), product(third[i]), product(fourth[i])];
-        *four = a >> 32 | (b >> 32) << 16 | (c >> 32) << 32 | (d >> 32) << 48;
-        let low = |product: u64| product & 0xFFFF_FFFF;
-        least = least.min(low(a)).min(low(b)).min(low(c)).min(low(d));
+    fn choose(stream: Stream, block: u32, j: u32, chosen: &mut Labels) -> bool {
+        let (bound, rejected_below) = (u64::from(j) + 1, rejected_below(j));
+        let [first, second, third, fourth] = stream.words(block);
+        let product = |word: u64| (word & 0xFFFF_FFFF) * bound;
+        let mut least = u64::MAX;
+        // The four integers of a block side by side, because moving single 16-bit numbers takes longer than to draw them.
+        let mut fours = [0_u64; BLOCKS_PER_STEP];
+        for (i, four) in fours.iter_mut().enumerate() {
+            let [a, b, c, d] = [product(first[i]), product(second[i]), product(third[i]), product(fourth[i])];
+            *four = a >> 32 | (b >> 32) << 16 | (c >> 32) << 32 | (d >> 32) << 48;
+            let low = |product: u64| product & 0xFFFF_FFFF;
+            least = least.min(low(a)).min(low(b)).min(low(c)).min(low(d));
+        }
+        let bytes = fours.map(u64::to_le_bytes);
+        for (chosen, bytes) in chosen.iter_mut().zip(bytes.as_flattened().as_chunks().0) {
+            *chosen = u16::from_le_bytes(*bytes);
+        }
+        least < rejected_below.into()
     }
-    let bytes = fours.map(u64::to_le_bytes);
-    for (chosen, bytes) in chosen.iter_mut().zip(bytes.as_flattened().as_chunks().0) {
-        *chosen = u16::from_le_bytes(*bytes);
-    }
-    least < rejected_below.into()
 }
 
 /// As [`choose`], with numbers from the next parts of the stream for those that are rejected.
@@ -129,22 +123,19 @@ fn choose_again(stream: Stream, block: u32, j: u32, chosen: &mut Labels) {
 
 dispatch! {
     /// One step of the shuffle of a group of units, for all units at once.
-    fn step_side_by_side(j: usize, chosen: &Labels, labels: &mut [Labels]) = step_side_by_side_inline;
-}
-
-#[inline(always)]
-fn step_side_by_side_inline(j: usize, chosen: &Labels, labels: &mut [Labels]) {
-    let (before, rest) = labels.split_at_mut(j);
-    let mut last = [j as u16; UNITS_PER_GROUP];
-    for (position, labels) in (0_u16..).zip(before) {
-        for ((label, last), &chosen) in labels.iter_mut().zip(&mut last).zip(chosen) {
-            // All bits or none, so that no branch is needed.
-            let here = u16::from(chosen == position).wrapping_neg();
-            *last = *last & !here | *label & here;
-            *label = *label & !here | j as u16 & here;
+    fn step_side_by_side(j: usize, chosen: &Labels, labels: &mut [Labels]) {
+        let (before, rest) = labels.split_at_mut(j);
+        let mut last = [j as u16; UNITS_PER_GROUP];
+        for (position, labels) in (0_u16..).zip(before) {
+            for ((label, last), &chosen) in labels.iter_mut().zip(&mut last).zip(chosen) {
+                // All bits or none, so that no branch is needed.
+                let here = u16::from(chosen == position).wrapping_neg();
+                *last = *last & !here | *label & here;
+                *label = *label & !here | j as u16 & here;
+            }
         }
+        rest[0] = last;
     }
-    rest[0] = last;
 }
 
 /// The same, unit by unit.
@@ -329,18 +320,15 @@ impl<R: Row> Running for Sums<'_, R> {
 
 dispatch! {
     /// Adds the row with the label of each position, unit by unit.
-    fn add_permuted<R: Row>(rows: &[R], labels: &[Labels], sums: &mut [R]) = add_permuted_inline::<R>;
-}
-
-#[inline(always)]
-fn add_permuted_inline<R: Row>(rows: &[R], labels: &[Labels], sums: &mut [R]) {
-    let systems = labels.len();
-    for (sum, labels) in sums.iter_mut().zip(labels) {
-        let mut position_sum = *sum;
-        for (rows, &label) in rows.chunks_exact(systems).zip(labels) {
-            position_sum = position_sum.plus(rows[usize::from(label)]);
+    fn add_permuted<R: Row>(rows: &[R], labels: &[Labels], sums: &mut [R]) {
+        let systems = labels.len();
+        for (sum, labels) in sums.iter_mut().zip(labels) {
+            let mut position_sum = *sum;
+            for (rows, &label) in rows.chunks_exact(systems).zip(labels) {
+                position_sum = position_sum.plus(rows[usize::from(label)]);
+            }
+            *sum = position_sum;
         }
-        *sum = position_sum;
     }
 }
 
@@ -417,7 +405,7 @@ impl Kernel for Permutations<'_> {
         1
     }
 
-    fn sums(&self, range: Range<u64>, _: &mut Scratch, mut out: Strided<&mut [i64]>, stop: &Stop<'_>) -> Result<()> {
+    fn sums(&self, range: Range<u64>, _: &mut Scratch, mut out: Out<'_>, stop: &Stop<'_>) -> Result<()> {
         let PermutedRows { tiles, systems, units } = self.rows;
         let mut meter = WorkMeter::default();
         let mut labels: Vec<Labels> = zeros(&[*systems])?;

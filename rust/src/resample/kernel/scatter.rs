@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::{Kernel, Scratch};
+use super::{Kernel, Out, Scratch};
 use crate::error::Result;
 use crate::memory::{reserved, resize};
 use crate::pool::{PIECE, Stop, WorkMeter};
@@ -39,9 +39,6 @@ pub(crate) struct DifferenceRows {
 
 impl DifferenceRows {
     /// The rows of a design; None if a number needs more than 16 bits.
-    ///
-    /// # Errors
-    /// [`crate::Error::Memory`].
     pub(crate) fn new(design: &Design) -> Result<Option<Self>> {
         let mut largest = 0;
         let mut tiles: Vec<Vec<[i16; COLUMNS]>> = Vec::new();
@@ -67,13 +64,13 @@ impl DifferenceRows {
         Ok((largest <= i16::MAX as u64).then_some(DifferenceRows { tiles, largest, width: design.width() }))
     }
 
-    /// Whether sums of that many rows fit in 32 bits, and the table of that many shuffles in the cache.
+    /// Do sums of this many rows fit in 32 bits, and does a table of this many shuffles fit in the cache?
     pub(crate) fn fit(&self, rows: usize, shuffles: usize) -> bool {
         shuffles <= MOST_SHUFFLES && (rows as u64).saturating_mul(self.largest) <= i32::MAX as u64
     }
 }
 
-/// Every unit once, not swapped: the rows of shuffles that are no simulation's.
+/// The rows of shuffles outside simulations: every unit once, and none swapped beforehand.
 pub(in crate::resample) struct WholeRows {
     rows: DifferenceRows,
     units: Vec<u32>,
@@ -129,13 +126,7 @@ impl Kernel for Scattered<'_> {
         (self.rows.width * (2 + self.units.len() / self.shuffles)) as u64
     }
 
-    fn sums(
-        &self,
-        range: Range<u64>,
-        scratch: &mut Scratch,
-        mut out: Strided<&mut [i64]>,
-        stop: &Stop<'_>,
-    ) -> Result<()> {
+    fn sums(&self, range: Range<u64>, scratch: &mut Scratch, mut out: Out<'_>, stop: &Stop<'_>) -> Result<()> {
         let (mut meter, table) = (WorkMeter::default(), &mut scratch.table);
         for (tile, rows) in self.rows.tiles.iter().enumerate() {
             table.clear();
@@ -156,17 +147,15 @@ impl Kernel for Scattered<'_> {
 
 dispatch! {
     /// Adds each unit's row to the sums of its code.
-    fn add(rows: &[[i16; COLUMNS]], chosen: (&[u32], &[u8]), codes: &[u64], table: &mut [Sums]) = add_inline;
-}
-
-#[inline(always)]
-fn add_inline(rows: &[[i16; COLUMNS]], (units, swapped): (&[u32], &[u8]), codes: &[u64], table: &mut [Sums]) {
-    let last = table.len() - 1;
-    for ((&unit, &swap), &code) in units.iter().zip(swapped).zip(codes) {
-        let sign = -i32::from(swap);
-        let sums = &mut table[code as usize & last];
-        for (sum, &value) in sums.iter_mut().zip(&rows[unit as usize]) {
-            *sum += (i32::from(value) ^ sign) - sign;
+    fn add(rows: &[[i16; COLUMNS]], chosen: (&[u32], &[u8]), codes: &[u64], table: &mut [Sums]) {
+        let (units, swapped) = chosen;
+        let last = table.len() - 1;
+        for ((&unit, &swap), &code) in units.iter().zip(swapped).zip(codes) {
+            let sign = -i32::from(swap);
+            let sums = &mut table[code as usize & last];
+            for (sum, &value) in sums.iter_mut().zip(&rows[unit as usize]) {
+                *sum += (i32::from(value) ^ sign) - sign;
+            }
         }
     }
 }
@@ -252,15 +241,13 @@ mod avx2 {
 
 dispatch! {
     /// Writes, for up to eight columns, the sum over the flipped units: (total − signed sum) / 2.
-    fn flipped(totals: &Sums, table: &[Sums], out: Strided<&mut [i64]>) = flipped_inline;
-}
-
-#[inline(always)]
-fn flipped_inline(totals: &Sums, table: &[Sums], mut out: Strided<&mut [i64]>) {
-    for ((lane, &total), out) in totals.iter().enumerate().zip(out.columns_mut()) {
-        let total = i64::from(total);
-        for (out, sums) in out.iter_mut().zip(table) {
-            *out = (total - i64::from(sums[lane])) >> 1;
+    fn flipped(totals: &Sums, table: &[Sums], out: Strided<&mut [i64]>) {
+        let mut out = out;
+        for ((lane, &total), out) in totals.iter().enumerate().zip(out.columns_mut()) {
+            let total = i64::from(total);
+            for (out, sums) in out.iter_mut().zip(table) {
+                *out = (total - i64::from(sums[lane])) >> 1;
+            }
         }
     }
 }

@@ -14,12 +14,12 @@
 
 use std::ops::{Add, BitXor, Range, Sub};
 
-use super::{Kernel, Scratch};
+use super::{Kernel, Out, Scratch};
 use crate::error::{Error, Result, check_length};
 use crate::memory::{reserved, zeros};
 use crate::pool::{PIECE, Stop, WorkMeter};
 use crate::resample::design::Design;
-use crate::resample::{Strided, length};
+use crate::resample::length;
 use crate::simd::{Simd, dispatch};
 use crate::stats::LARGEST_SUM;
 use crate::stream::{Purpose, Stream, fill};
@@ -158,7 +158,9 @@ dispatch! {
         piece: usize,
         out: &mut [i64],
         stop: &Stop<'_>,
-    ) -> Result<()> = Column::sums;
+    ) -> Result<()> {
+        column.sums(replicates, piece, out, stop)
+    }
 }
 
 /// A column whose sums fit in 32 bits, or one whose sums need 64.
@@ -168,8 +170,6 @@ enum AnyColumn {
 }
 
 impl AnyColumn {
-    /// # Errors
-    /// [`Error::Overflow`] if the magnitudes add up to 2^62, because twice their sum has to fit. [`Error::Memory`].
     fn new(column: usize, all: impl Iterator<Item = (u64, i64)> + Clone) -> Result<Self> {
         let all = all.filter(|(_, value)| *value != 0);
         let units = all.clone().count();
@@ -238,13 +238,7 @@ impl Kernel for Subgroup {
         (self.columns.len() * (1 + self.units / self.piece)) as u64
     }
 
-    fn sums(
-        &self,
-        replicates: Range<u64>,
-        _: &mut Scratch,
-        mut out: Strided<&mut [i64]>,
-        stop: &Stop<'_>,
-    ) -> Result<()> {
+    fn sums(&self, replicates: Range<u64>, _: &mut Scratch, mut out: Out<'_>, stop: &Stop<'_>) -> Result<()> {
         let simd = self.simd;
         for (column, out) in self.columns.iter().zip(out.columns_mut()) {
             let out = &mut out[..length(&replicates)];

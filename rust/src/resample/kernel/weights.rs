@@ -200,13 +200,11 @@ impl Distribution {
 }
 
 dispatch! {
-    fn total(weights: &[u8]) -> usize = total_inline;
-}
-
-#[inline(always)]
-fn total_inline(weights: &[u8]) -> usize {
-    // 32-bit sums do not overflow within a million bytes, and one instruction adds eight bytes to one.
-    weights.chunks(1 << 20).map(|weights| weights.iter().map(|&weight| u32::from(weight)).sum::<u32>() as usize).sum()
+    fn total(weights: &[u8]) -> usize {
+        // 32-bit sums do not overflow within a million bytes, and one instruction adds eight bytes to one.
+        let sum = |weights: &[u8]| weights.iter().map(|&weight| u32::from(weight)).sum::<u32>() as usize;
+        weights.chunks(1 << 20).map(sum).sum()
+    }
 }
 
 /// Writes the weights of a chunk and marks those to be refined. The positions of the marks are written to `places`,
@@ -248,17 +246,14 @@ fn bytes((stream, chunk): (Stream, usize)) -> [u8; CHUNK] {
 
 dispatch! {
     /// Computes the weights of a chunk by comparisons, and marks those to be refined.
-    fn mark(distribution: &Distribution, chunk: (Stream, usize), weights: &mut [u8; CHUNK]) = mark_inline;
-}
-
-#[inline(always)]
-fn mark_inline(distribution: &Distribution, chunk: (Stream, usize), weights: &mut [u8; CHUNK]) {
-    let (above, undecided) = (distribution.above, distribution.undecided);
-    *weights = bytes(chunk);
-    for byte in weights {
-        let weight: u8 = above.iter().map(|a| u8::from(*byte > *a)).sum();
-        let marked = undecided.iter().fold(0, |marked, u| marked | u8::from(*byte == *u));
-        *byte = weight | (marked * UNDECIDED);
+    fn mark(distribution: &Distribution, chunk: (Stream, usize), weights: &mut [u8; CHUNK]) {
+        let (above, undecided) = (distribution.above, distribution.undecided);
+        *weights = bytes(chunk);
+        for byte in weights {
+            let weight: u8 = above.iter().map(|a| u8::from(*byte > *a)).sum();
+            let marked = undecided.iter().fold(0, |marked, u| marked | u8::from(*byte == *u));
+            *byte = weight | (marked * UNDECIDED);
+        }
     }
 }
 

@@ -33,8 +33,6 @@ macro_rules! reductions {
             Draws: one_pass in_parts,
             /// Means and standard deviations of scores.
             Moments: one_pass in_parts,
-            /// Counts of each rank for each system.
-            Ranks: one_pass in_parts,
             /// The sums of counts of all replicates.
             Sums: one_pass in_parts
         }

@@ -5,12 +5,9 @@ use std::ops::Range;
 use super::fold::Fold;
 use super::series::SeriesValues;
 use super::state::{Field, Reader, State, foreign, state};
-use super::tally::{add_counts, combine_counts};
 use super::{Accumulate, Input, Partial, Ranged, Reduction, Shape, Span, Stages, check_same, cleared};
 use crate::error::Result;
-use crate::memory::zeros;
 use crate::pool::Stop;
-use crate::resample::BATCH;
 
 /// The score of every system on every draw.
 #[derive(Debug, Clone, Default)]
@@ -182,126 +179,5 @@ impl Accumulate for BatchMoments {
         let place = 2 * self.systems * partial.batch(at) + system;
         partial.numbers[place] = mean;
         partial.numbers[place + self.systems] = scores.iter().map(|score| (score - mean).powi(2)).sum();
-    }
-}
-
-/// How often each system has each rank among those of its metric.
-#[derive(Debug, Clone, Default)]
-pub struct Ranks {
-    span: Span,
-    systems: Vec<usize>,
-    higher_is_better: Vec<bool>,
-    counts: Vec<u64>,
-}
-
-impl Ranks {
-    /// How often each of the k systems is first, second, and so on: k counts per system. Tied systems share the better
-    /// rank.
-    pub fn counts(&self) -> &[u64] {
-        &self.counts
-    }
-
-    /// The number of systems of each metric.
-    pub fn systems(&self) -> &[usize] {
-        &self.systems
-    }
-}
-
-impl Ranged for Ranks {
-    fn span(&self) -> &Span {
-        &self.span
-    }
-
-    fn merge(&mut self, later: &Self, _stop: &Stop<'_>) -> Result<()> {
-        let both = self.span.with(&later.span)?;
-        check_same(self.systems == later.systems && self.higher_is_better == later.higher_is_better)?;
-        add_counts(&mut self.counts, &later.counts);
-        self.span = Span(Some(both));
-        Ok(())
-    }
-}
-
-state!(Ranks = 7, [span, systems, higher_is_better, counts], |ranks| {
-    let squares = ranks.systems.iter().try_fold(0usize, |sum, &k| sum.checked_add(k.checked_mul(k)?));
-    let mut rest = ranks.counts.as_slice();
-    // A system has one rank in each replicate.
-    let mut adds_up = |&k: &usize| {
-        let (counts, behind) = rest.split_at(k * k);
-        rest = behind;
-        let sum = |row: &[u64]| row.iter().map(|&count| u128::from(count)).sum::<u128>();
-        counts.chunks_exact(k.max(1)).all(|row| sum(row) == ranks.span.len() as u128)
-    };
-    ranks.systems.len() == ranks.higher_is_better.len()
-        && squares == Some(ranks.counts.len())
-        && ranks.systems.iter().all(&mut adds_up)
-});
-
-impl Reduction for Ranks {
-    fn input(&self) -> Input<'_> {
-        Input::Systems
-    }
-
-    fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
-        *self = Ranks {
-            span: Span(Some(replicates)),
-            systems: shape.systems.clone(),
-            higher_is_better: shape.higher_is_better.clone(),
-            counts: zeros(&[shape.systems.iter().map(|k| k * k).sum()])?,
-        };
-        Ok(())
-    }
-
-    fn stages(&mut self) -> Stages<'_> {
-        let (mut first_system, mut first_count) = (0, 0);
-        let metric = |(&systems, &higher_is_better)| {
-            let layout = Metric { systems, higher_is_better, first_system, first_count };
-            first_system += systems;
-            first_count += systems * systems;
-            layout
-        };
-        let metrics: Vec<_> = self.systems.iter().zip(&self.higher_is_better).map(metric).collect();
-        let accumulate = Ranked { metrics, systems: first_system, counts: first_count };
-        (Box::new(accumulate), combine_counts(&mut self.counts))
-    }
-}
-
-struct Metric {
-    systems: usize,
-    higher_is_better: bool,
-    first_system: usize,
-    first_count: usize,
-}
-
-struct Ranked {
-    metrics: Vec<Metric>,
-    systems: usize,
-    counts: usize,
-}
-
-impl Accumulate for Ranked {
-    fn start(&self, partial: &mut Partial) -> Result<()> {
-        cleared(&mut partial.counts, self.counts)?;
-        // The scores of a batch of replicates, then those of one replicate.
-        cleared(&mut partial.numbers, self.systems * BATCH + self.systems)
-    }
-
-    fn add_values(&self, partial: &mut Partial, system: usize, _: usize, scores: &[f64]) {
-        partial.numbers[system * BATCH..][..scores.len()].copy_from_slice(scores);
-    }
-
-    fn metric_done(&self, partial: &mut Partial, metric: usize, _: usize, replicates: usize) {
-        let &Metric { systems, higher_is_better, first_system, first_count } = &self.metrics[metric];
-        let sign = if higher_is_better { 1.0 } else { -1.0 };
-        let counts = &mut partial.counts[first_count..][..systems * systems];
-        let (scores, sorted) = partial.numbers.split_at_mut(self.systems * BATCH);
-        let (scores, sorted) = (&scores[first_system * BATCH..][..systems * BATCH], &mut sorted[..systems]);
-        for replicate in 0..replicates {
-            let score = |system: usize| sign * scores[system * BATCH + replicate];
-            (0..systems).zip(&mut *sorted).for_each(|(system, sorted)| *sorted = score(system));
-            sorted.sort_unstable_by(|a, b| b.total_cmp(a));
-            for (system, counts) in counts.chunks_exact_mut(systems).enumerate() {
-                counts[sorted.partition_point(|&other| other > score(system))] += 1;
-            }
-        }
     }
 }

@@ -40,7 +40,7 @@ impl Feed {
             let (index, len) = (replicates.end as usize - 1, MOST_REPLICATES as usize);
             return Err(Error::OutOfRange { what: "replicate".into(), index, len });
         }
-        let shape = Shape { systems: vec![systems], higher_is_better: vec![true], cells: 0 };
+        let shape = Shape { systems: vec![systems], cells: 0 };
         let mut series = None;
         for reduction in &mut reductions {
             let Some(reduction) = reduction.as_one_pass() else { return refused("MinP") };

@@ -60,9 +60,6 @@ impl Histograms {
     }
 
     /// The bins of all threads together: metric by metric, pair by pair.
-    ///
-    /// # Errors
-    /// [`crate::Error::Memory`].
     fn total(&self) -> Result<Bins> {
         let mut total = Bins::new(self.tests.count(), Simd::best())?;
         self.locked().iter().try_for_each(|bins| total.merge(bins))?;
@@ -75,11 +72,6 @@ impl Histograms {
     /// [`crate::Error::Memory`].
     pub fn histograms(&self) -> Result<Vec<Option<Histogram>>> {
         self.total()?.histograms()
-    }
-
-    /// The numbers of metrics and of pairs.
-    pub fn shape(&self) -> [usize; 2] {
-        self.tests.shape()
     }
 }
 

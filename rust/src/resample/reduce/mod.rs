@@ -24,7 +24,7 @@ mod tally;
 #[cfg(feature = "python")]
 pub(crate) use any::reductions;
 pub use any::{AnyReduction, run_all};
-pub use draws::{Draws, Moments, Ranks};
+pub use draws::{Draws, Moments};
 pub use family::{MaxT, MinP, Spread};
 pub use feed::Feed;
 pub use histograms::{Histograms, Statistics};
@@ -126,13 +126,11 @@ pub enum Input<'a> {
     Sums,
 }
 
-/// The shape of the samples, as far as reductions need it.
+/// What reductions need to know of the samples.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shape {
     /// The number of systems of each sample.
     pub systems: Vec<usize>,
-    /// Whether a larger score is better, for each sample.
-    pub higher_is_better: Vec<bool>,
     /// The number of sums of a replicate: k × K for each sample, added up.
     pub cells: usize,
 }
@@ -166,7 +164,7 @@ pub struct Partial {
     pub numbers: Vec<f64>,
     /// Sums, if the reduction has any.
     pub sums: Vec<i64>,
-    /// The bins of the thread, while it processes the block, if the reduction has histograms.
+    /// If the reduction has histograms, the bins of a thread, lent to it for as long as it processes the block.
     pub bins: Option<Bins>,
 }
 
@@ -267,9 +265,6 @@ pub struct Span(Option<Range<u64>>);
 
 impl Span {
     /// The range.
-    ///
-    /// # Errors
-    /// [`Error::InvalidOption`] before a run.
     fn get(&self) -> Result<Range<u64>> {
         let never = || {
             Error::invalid(
@@ -282,9 +277,6 @@ impl Span {
     }
 
     /// The union of this range and the one that follows.
-    ///
-    /// # Errors
-    /// [`Error::InvalidOption`] if the second does not begin where the first ends.
     fn with(&self, later: &Span) -> Result<Range<u64>> {
         let (first, second) = (self.get()?, later.get()?);
         if first.end == second.start {

@@ -50,14 +50,10 @@ impl<'a> Reader<'a> {
         Ok(words)
     }
 
-    /// # Errors
-    /// [`Error::InvalidOption`] if fewer words are left.
     pub(crate) fn check_left(&self, words: usize) -> Result<()> {
         if words <= self.0.len() { Ok(()) } else { Err(foreign()) }
     }
 
-    /// # Errors
-    /// [`Error::InvalidOption`] if words are left.
     pub(crate) fn end(self) -> Result<()> {
         if self.0.is_empty() { Ok(()) } else { Err(foreign()) }
     }

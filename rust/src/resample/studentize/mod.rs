@@ -74,9 +74,6 @@ impl Both {
     }
 
     /// Replaces the contents by some units of a pair, in which the systems are swapped where `swapped` is 1.
-    ///
-    /// # Errors
-    /// As [`Both::from_rows`].
     pub(crate) fn choose(&mut self, from: &PackedBoth, units: &[u32], swapped: &[u8], stop: &Stop<'_>) -> Result<()> {
         self.fill([units.len(), from.0.len()], stop, |column, differences, sums| {
             let [of_differences, of_sums] = &from.0[column];
@@ -113,9 +110,6 @@ impl Both {
     }
 
     /// The same in as few bits as hold it, to choose test sets from.
-    ///
-    /// # Errors
-    /// [`Error::Memory`].
     pub(crate) fn packed(&self) -> Result<PackedBoth> {
         let mut columns = reserved(self.columns)?;
         for column in 0..self.columns {
@@ -169,19 +163,16 @@ fn gather<T: Integer>(values: &[T], units: &[u32], out: &mut [i64]) {
 
 dispatch! {
     /// The sums of the smaller and of the larger counts, from their differences and sums.
-    fn ends(differences: &[i64], sums: &[i64]) -> [i64; 2] = ends_inline;
-}
-
-#[inline(always)]
-fn ends_inline(differences: &[i64], sums: &[i64]) -> [i64; 2] {
-    let [mut low, mut high] = [0, 0];
-    for (difference, sum) in differences.iter().zip(sums) {
-        // (w − |δ|)/2 is an integer. The larger count is the smaller one and |δ|.
-        let size = difference.abs();
-        let smaller = (sum - size) >> 1;
-        (low, high) = (low + smaller, high + smaller + size);
+    fn ends(differences: &[i64], sums: &[i64]) -> [i64; 2] {
+        let [mut low, mut high] = [0, 0];
+        for (difference, sum) in differences.iter().zip(sums) {
+            // (w − |δ|)/2 is an integer. The larger count is the smaller one and |δ|.
+            let size = difference.abs();
+            let smaller = (sum - size) >> 1;
+            (low, high) = (low + smaller, high + smaller + size);
+        }
+        [low, high]
     }
-    [low, high]
 }
 
 /// The strata of the units.
@@ -304,9 +295,6 @@ impl Cross {
     }
 
     /// The constants for these units of a formula in the core, without strata.
-    ///
-    /// # Errors
-    /// As [`Cross::new`].
     pub(crate) fn of_formula(formula: &dyn Formula, both: &Both, stop: &Stop<'_>) -> Result<Self> {
         let probes = both.probes();
         let mut gradients = zeros(&[probes.len()])?;

@@ -127,12 +127,9 @@ fn may_be_alike(simd: Simd, base: &[i64], steps: &[i64]) -> bool {
 
 dispatch! {
     /// How many values differ.
-    fn count_others(one: &[i64], other: &[i64]) -> u64 = count_others_inline;
-}
-
-#[inline(always)]
-fn count_others_inline(one: &[i64], other: &[i64]) -> u64 {
-    one.iter().zip(other).map(|(one, other)| u64::from(one != other)).sum()
+    fn count_others(one: &[i64], other: &[i64]) -> u64 {
+        one.iter().zip(other).map(|(one, other)| u64::from(one != other)).sum()
+    }
 }
 
 /// A column less another one and a constant. None unless this is 0 in nearly all units.

@@ -1,5 +1,5 @@
 use super::unicode::{BYTES, Class, class};
-use super::{Tokenizer, char_at};
+use super::{Cut, char_at, cut};
 
 /// sacreBLEU's `intl`: the rules of NIST's `mteval-v14.pl --international-tokenization` for punctuation and symbols,
 /// without its decoding of entities.
@@ -14,20 +14,8 @@ use super::{Tokenizer, char_at};
 /// The line is not padded, and its ends are neither a number nor anything else, so `2014.` at the end of a line remains
 /// one token. After step 1 no two punctuation marks touch, so step 2 consumes nothing that it would need later.
 /// Therefore one pass that remembers one index does all three steps.
-pub struct Intl;
-
-impl Tokenizer for Intl {
-    fn name(&self) -> &'static str {
-        "intl"
-    }
-
-    fn about(&self) -> &'static str {
-        "mteval-v14's rules for Unicode punctuation, symbols and numbers, as in sacreBLEU"
-    }
-
-    fn tokenize(&self, line: &str, emit: &mut dyn FnMut(&str)) {
-        scan(line, &BYTES, emit);
-    }
+pub(super) fn tokenize(line: &str, emit: &mut dyn FnMut(&str)) {
+    scan(line, &BYTES, emit);
 }
 
 /// The three substitutions in one pass. `bytes` are the classes of bytes; all white space outside ASCII separates.
@@ -41,15 +29,10 @@ pub(super) fn scan(line: &str, bytes: &[Class; 256], emit: &mut dyn FnMut(&str))
         byte @ 0..0x80 => bytes[byte as usize] == Class::Number,
         _ => line[..i].chars().next_back().is_some_and(|c| class(c) == Class::Number),
     };
-    let mut start = 0;
     let mut set_apart = 0; // the end of the last punctuation of step 1; 0 because nothing precedes the line
-    let mut i = 0;
-    while i < text.len() {
+    let at = |i: usize| {
         let (class, width) = match bytes[text[i] as usize] {
-            Class::Word | Class::Number => {
-                i += 1;
-                continue;
-            }
+            Class::Word | Class::Number => return (None, i + 1),
             Class::Lead => {
                 let c = char_at(line, i);
                 (class(c), c.len_utf8())
@@ -57,36 +40,23 @@ pub(super) fn scan(line: &str, bytes: &[Class; 256], emit: &mut dyn FnMut(&str))
             class => (class, 1),
         };
         let end = i + width;
-        let is_token = match class {
-            Class::Space => false,
-            Class::Symbol => true,
+        let found = match class {
+            Class::Space => Some(Cut::Dropped),
+            Class::Symbol => Some(Cut::Token),
             Class::Punctuation if i != set_apart && !number_before(i) => {
                 set_apart = end;
-                true
+                Some(Cut::Token)
             }
-            Class::Punctuation if end < text.len() && class_at(end) != Class::Number => true,
-            _ => {
-                i = end;
-                continue;
-            }
+            Class::Punctuation if end < text.len() && class_at(end) != Class::Number => Some(Cut::Token),
+            _ => None,
         };
-        if start < i {
-            emit(&line[start..i]);
-        }
-        if is_token {
-            emit(&line[i..end]);
-        }
-        i = end;
-        start = end;
-    }
-    if start < text.len() {
-        emit(&line[start..]);
-    }
+        (found, end)
+    };
+    cut(line, at, emit);
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::text::tokenize::is_space;
     use crate::text::tokenize::testing::{Steps, compile, substitute, tokens};
     use proptest::prelude::*;
@@ -104,7 +74,7 @@ mod tests {
 
         #[test]
         fn one_pass_equals_three_substitutions(line in r"[ .,0-9a'€½、—äé\n\u{a0}\u{2028}一각]{0,24}|\PC{0,40}") {
-            prop_assert_eq!(by_substitution(&line), tokens(&Intl, &line));
+            prop_assert_eq!(by_substitution(&line), tokens("intl", &line));
         }
     }
 }

@@ -1,57 +1,88 @@
-//! Tokenizers. To add one, write a file here and add an entry to [`TOKENIZERS`].
+//! Tokenizers. To add one, write its function and add an entry to [`TOKENIZERS`].
 
-mod char;
 mod intl;
 mod mteval_intl;
-mod multi_bleu;
-mod none;
 mod unicode;
 pub(crate) mod v13a;
 mod zh;
 
 use crate::error::{Error, Result};
 
-pub use self::char::Char;
-pub use intl::Intl;
-pub use mteval_intl::MtevalIntl;
-pub use multi_bleu::MultiBleu;
-pub use none::NoTokenizer;
 pub use unicode::unicode_version;
-pub use v13a::V13a;
-pub use zh::{Zh, ZhFixed};
 
-/// Splits a line into tokens.
-pub trait Tokenizer: Sync {
+/// How a line is split into tokens.
+pub struct Tokenizer {
     /// The name in options and signatures.
-    fn name(&self) -> &'static str;
+    pub name: &'static str,
     /// One line for `--help` and the documentation.
-    fn about(&self) -> &'static str;
+    pub about: &'static str,
+    /// Does white space at the end of a line matter? If not, metrics strip it, as sacreBLEU does.
+    pub reads_line_ends: bool,
+    /// Does the original tool lower-case ASCII only, leaving `Ü` as it is?
+    pub lowercases_ascii_only: bool,
+    split: fn(&str, &mut dyn FnMut(&str)),
+}
+
+impl Tokenizer {
+    const fn new(name: &'static str, about: &'static str, split: fn(&str, &mut dyn FnMut(&str))) -> Self {
+        Tokenizer { name, about, reads_line_ends: false, lowercases_ascii_only: false, split }
+    }
+
     /// Calls `emit` with every token of `line`, in order. Tokens are not empty, and contain nothing that the tokenizer
     /// treats as white space.
-    fn tokenize(&self, line: &str, emit: &mut dyn FnMut(&str));
-    /// Does white space at the end of a line matter? If not, metrics strip it, as sacreBLEU does.
-    fn reads_line_ends(&self) -> bool {
-        false
-    }
-    /// Does the original tool lower-case ASCII only, leaving `Ü` as it is?
-    fn lowercases_ascii_only(&self) -> bool {
-        false
+    pub fn tokenize(&self, line: &str, emit: &mut dyn FnMut(&str)) {
+        (self.split)(line, emit);
     }
 }
 
 /// All tokenizers, in the order of listings.
-pub static TOKENIZERS: &[&dyn Tokenizer] = &[&V13a, &Intl, &MtevalIntl, &MultiBleu, &Zh, &ZhFixed, &Char, &NoTokenizer];
+pub static TOKENIZERS: &[Tokenizer] = &[
+    Tokenizer::new("13a", "mteval-v13a, the default of WMT and sacreBLEU", v13a::tokenize),
+    Tokenizer::new(
+        "intl",
+        "mteval-v14's rules for Unicode punctuation, symbols and numbers, as in sacreBLEU",
+        intl::tokenize,
+    ),
+    Tokenizer {
+        reads_line_ends: true,
+        ..Tokenizer::new(
+            "mteval-intl",
+            "mteval-v13a.pl --international-tokenization: as intl, with entities decoded",
+            mteval_intl::tokenize,
+        )
+    },
+    // It reads bytes: a no-break space (U+00A0) or a line separator (U+2028) is part of a word, also at the end of a line,
+    // and so are U+001C to U+001F, as always in Perl. The vertical tab separates since Perl 5.18.
+    Tokenizer {
+        reads_line_ends: true,
+        lowercases_ascii_only: true,
+        ..Tokenizer::new(
+            "multi-bleu",
+            "Moses' multi-bleu.perl: split at ASCII white space only, and lower-case ASCII only",
+            split_ascii,
+        )
+    },
+    Tokenizer::new(
+        "zh",
+        "every Chinese character is a token, the rest by 13a's rules; with sacreBLEU's two mistyped ranges",
+        zh::tokenize,
+    ),
+    Tokenizer::new(
+        "zh-fixed",
+        "zh with the intended ranges: U+20000 to U+2A6D6 and U+2F800 to U+2FA1D are Chinese",
+        zh::tokenize_fixed,
+    ),
+    Tokenizer::new("char", "every character is a token, white space dropped, as in sacreBLEU", characters),
+    Tokenizer::new("none", "split at white space only, for text that is already tokenized", split),
+];
 
 /// Looks a tokenizer up by name.
 ///
 /// # Errors
 /// [`Error::UnknownName`] with the known names.
-pub fn tokenizer(name: &str) -> Result<&'static dyn Tokenizer> {
-    TOKENIZERS
-        .iter()
-        .find(|t| t.name() == name)
-        .copied()
-        .ok_or_else(|| Error::unknown("tokenizer", name, TOKENIZERS.iter().map(|t| t.name())))
+pub fn tokenizer(name: &str) -> Result<&'static Tokenizer> {
+    let found = TOKENIZERS.iter().find(|t| t.name == name);
+    found.ok_or_else(|| Error::unknown("tokenizer", name, TOKENIZERS.iter().map(|t| t.name)))
 }
 
 /// White space as in Python's `str.split()` and `str.rstrip()`: Unicode's, and the four ASCII separators.
@@ -100,16 +131,44 @@ pub(crate) fn space_at(line: &str, i: usize) -> (bool, usize) {
 
 /// Splits a line at white space and calls `emit` with each part.
 pub(crate) fn split(line: &str, emit: &mut dyn FnMut(&str)) {
+    let space_at = |i: usize| {
+        let (is_space, width) = space_at(line, i);
+        (is_space.then_some(Cut::Dropped), i + width)
+    };
+    cut(line, space_at, emit);
+}
+
+/// Calls `emit` with each character that is not white space.
+fn characters(line: &str, emit: &mut dyn FnMut(&str)) {
+    for (start, c) in line.char_indices().filter(|(_, c)| !is_space(*c)) {
+        emit(&line[start..start + c.len_utf8()]);
+    }
+}
+
+/// A character between two tokens: is it one itself?
+#[derive(Clone, Copy)]
+pub(crate) enum Cut {
+    Dropped,
+    Token,
+}
+
+/// Cuts a line and calls `emit` with every token. `at` says of the character that begins at a byte whether the line is cut
+/// there, and where the next one begins.
+#[inline(always)]
+pub(crate) fn cut(line: &str, mut at: impl FnMut(usize) -> (Option<Cut>, usize), emit: &mut dyn FnMut(&str)) {
     let (mut start, mut i) = (0, 0);
     while i < line.len() {
-        let (is_space, width) = space_at(line, i);
-        if is_space {
+        let (found, end) = at(i);
+        if let Some(found) = found {
             if start < i {
                 emit(&line[start..i]);
             }
-            start = i + width;
+            if matches!(found, Cut::Token) {
+                emit(&line[i..end]);
+            }
+            start = end;
         }
-        i += width;
+        i = end;
     }
     if start < line.len() {
         emit(&line[start..]);
@@ -118,7 +177,7 @@ pub(crate) fn split(line: &str, emit: &mut dyn FnMut(&str)) {
 
 #[cfg(test)]
 mod testing {
-    use super::Tokenizer;
+    use super::tokenizer;
     use regex::Regex;
     use std::sync::LazyLock;
 
@@ -136,24 +195,41 @@ mod testing {
     }
 
     /// The tokens of a line.
-    pub fn tokens(tokenizer: &dyn Tokenizer, line: &str) -> Vec<String> {
+    pub fn tokens(name: &str, line: &str) -> Vec<String> {
         let mut tokens = Vec::new();
-        tokenizer.tokenize(line, &mut |token| tokens.push(token.to_owned()));
+        tokenizer(name).unwrap().tokenize(line, &mut |token| tokens.push(token.to_owned()));
         tokens
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::testing::tokens;
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
-    fn white_space_is_that_of_python() {
+    fn white_space_is_that_of_python_or_of_ascii() {
+        let mut ascii = String::new();
         for c in (0..0x11_0000).filter_map(char::from_u32) {
-            let expected = if is_space(c) { 2 } else { 1 };
-            let mut words = 0;
-            split(&format!("a{c}b"), &mut |_| words += 1);
-            assert_eq!(expected, words, "{c:?}");
+            let line = format!("a{c}b");
+            assert_eq!(if is_space(c) { 2 } else { 1 }, tokens("none", &line).len(), "{c:?}");
+            if tokens("multi-bleu", &line).len() == 2 {
+                ascii.push(c);
+            }
+        }
+        assert_eq!("\t\n\u{b}\u{c}\r ", ascii);
+        assert_eq!(["a", "\u{a0}b\u{a0}"], tokens("multi-bleu", "  a \u{a0}b\u{a0} \r").as_slice());
+        let line = "a\u{85}b\u{2028}c\u{1c}d\u{3000}e \t f\u{feff}g";
+        assert_eq!(["a", "b", "c", "d", "e", "f\u{feff}g"], tokens("none", line).as_slice());
+        assert_eq!(["a", "é", "e", "\u{301}", "我", "."], tokens("char", " aé\te\u{301}\u{3000}我. ").as_slice());
+    }
+
+    proptest! {
+        #[test]
+        fn characters_equal_joining_by_spaces_and_splitting(line in r"\PC{0,20}|[ a\n\u{85}\u{2028}\u{1f}]{0,9}") {
+            let joined = line.chars().map(String::from).collect::<Vec<_>>().join(" ");
+            prop_assert_eq!(tokens("none", &joined), tokens("char", &line));
         }
     }
 }

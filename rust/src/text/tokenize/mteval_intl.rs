@@ -1,10 +1,9 @@
-use super::Tokenizer;
 use super::intl::scan;
 use super::unicode::{BYTES, Class};
 use super::v13a::{ENTITIES, replace};
 use std::borrow::Cow;
 
-/// `mteval-v13a.pl --international-tokenization`: a clean-up, then the rules of [`Intl`](super::Intl).
+/// `mteval-v13a.pl --international-tokenization`: a clean-up, then the rules of [`intl`](super::intl::tokenize).
 ///
 /// The clean-up drops `<skipped>`, joins words that are split by a hyphen and a line separator (U+2028), and decodes
 /// entities, including `&apos;`. The script then squeezes `\p{Z}` and splits at Perl's `\s`, which has all of Python's
@@ -14,24 +13,8 @@ use std::borrow::Cow;
 /// The script lower-cases after decoding entities; the option `lowercase` of a metric lower-cases before. This matters
 /// only for entities and tags in capitals: the script turns `AT&AMP;T` into `at&amp;t`, whereas here `&amp;` is
 /// decoded.
-pub struct MtevalIntl;
-
-impl Tokenizer for MtevalIntl {
-    fn name(&self) -> &'static str {
-        "mteval-intl"
-    }
-
-    fn about(&self) -> &'static str {
-        "mteval-v13a.pl --international-tokenization: as intl, with entities decoded"
-    }
-
-    fn tokenize(&self, line: &str, emit: &mut dyn FnMut(&str)) {
-        scan(&clean(line), &PERL_BYTES, emit);
-    }
-
-    fn reads_line_ends(&self) -> bool {
-        true
-    }
+pub(super) fn tokenize(line: &str, emit: &mut dyn FnMut(&str)) {
+    scan(&clean(line), &PERL_BYTES, emit);
 }
 
 /// Perl's `\s` lacks four of Python's white space characters.
@@ -121,7 +104,7 @@ mod tests {
             ("a\u{1c}b\u{85}c", &["a\u{1c}b", "c"]),
         ];
         for (line, expected) in cases {
-            assert_eq!(expected, tokens(&MtevalIntl, line), "{line:?}");
+            assert_eq!(expected, tokens("mteval-intl", line), "{line:?}");
         }
     }
 
@@ -130,12 +113,12 @@ mod tests {
 
         #[test]
         fn one_pass_equals_the_substitutions(line in r"[ .,\-0-9a'&;€½—\n\u{a0}\u{2028}\u{ad}\u{85}\u{1e}]{0,24}|\PC{0,40}") {
-            prop_assert_eq!(by_substitution(&line), tokens(&MtevalIntl, &line));
+            prop_assert_eq!(by_substitution(&line), tokens("mteval-intl", &line));
         }
 
         #[test]
         fn escapes_nest_as_in_the_script(line in "(&amp;|&lt;|&quot;|&gt;|&apos;|quot;|apos;|&|<skipped>|-|\u{2028}|[a.1]){0,9}") {
-            prop_assert_eq!(by_substitution(&line), tokens(&MtevalIntl, &line));
+            prop_assert_eq!(by_substitution(&line), tokens("mteval-intl", &line));
         }
     }
 }

@@ -1,4 +1,4 @@
-use super::{Tokenizer, char_at, is_space};
+use super::{Cut, char_at, cut, is_space};
 use std::borrow::Cow;
 
 /// The tokenization of NIST's `mteval-v13a.pl`, as implemented by sacreBLEU's `13a`.
@@ -17,20 +17,8 @@ use std::borrow::Cow;
 /// Outside the four substitutions, the script differs from sacreBLEU, and from this, in two ways. It splits at Perl's
 /// `\s`, which lacks U+001C to U+001F, the four ASCII separators; text files do not contain them and XML may not. And
 /// it lower-cases after decoding entities, so `&AMP;` stays as it is.
-pub struct V13a;
-
-impl Tokenizer for V13a {
-    fn name(&self) -> &'static str {
-        "13a"
-    }
-
-    fn about(&self) -> &'static str {
-        "mteval-v13a, the default of WMT and sacreBLEU"
-    }
-
-    fn tokenize(&self, line: &str, emit: &mut dyn FnMut(&str)) {
-        scan::<Self>(&unescape(line), emit);
-    }
+pub(super) fn tokenize(line: &str, emit: &mut dyn FnMut(&str)) {
+    scan::<V13a>(&unescape(line), emit);
 }
 
 /// The script's clean-up before its four substitutions. Most lines need none.
@@ -67,6 +55,9 @@ pub(crate) trait Script {
     /// The class of a character whose first byte is [`Class::Lead`].
     fn class(c: char) -> Class;
 }
+
+/// The substitutions of `mteval-v13a.pl` themselves.
+pub(crate) struct V13a;
 
 impl Script for V13a {
     const PADDED: bool = true;
@@ -123,16 +114,11 @@ pub(crate) fn scan<S: Script>(line: &str, emit: &mut dyn FnMut(&str)) {
     let classes = &const { S::CLASSES };
     let bytes = line.as_bytes();
     let digit_at = |i: usize| bytes.get(i).is_some_and(u8::is_ascii_digit);
-    let mut start = 0;
     // The end of the last character that step 2 separated. Without padding, nothing precedes the first character.
     let mut separated = if S::PADDED { usize::MAX } else { 0 };
-    let mut i = 0;
-    while i < bytes.len() {
+    let at = |i: usize| {
         let (class, width) = match classes[bytes[i] as usize] {
-            Class::Plain => {
-                i += 1;
-                continue;
-            }
+            Class::Plain => return (None, i + 1),
             Class::Lead => {
                 let c = char_at(line, i);
                 (S::class(c), c.len_utf8())
@@ -141,32 +127,20 @@ pub(crate) fn scan<S: Script>(line: &str, emit: &mut dyn FnMut(&str)) {
         };
         let end = i + width;
         let after_digit = i > 0 && digit_at(i - 1);
-        let is_token = match class {
-            Class::Space => false,
-            Class::Symbol => true,
+        let found = match class {
+            Class::Space => Some(Cut::Dropped),
+            Class::Symbol => Some(Cut::Token),
             Class::Stop if i != separated && !after_digit => {
                 separated = end;
-                true
+                Some(Cut::Token)
             }
-            Class::Stop if !digit_at(end) && (S::PADDED || end < bytes.len()) => true,
-            Class::Dash if after_digit => true,
-            _ => {
-                i = end;
-                continue;
-            }
+            Class::Stop if !digit_at(end) && (S::PADDED || end < bytes.len()) => Some(Cut::Token),
+            Class::Dash if after_digit => Some(Cut::Token),
+            _ => None,
         };
-        if start < i {
-            emit(&line[start..i]);
-        }
-        if is_token {
-            emit(&line[i..end]);
-        }
-        i = end;
-        start = end;
-    }
-    if start < bytes.len() {
-        emit(&line[start..]);
-    }
+        (found, end)
+    };
+    cut(line, at, emit);
 }
 
 #[cfg(test)]
@@ -197,12 +171,12 @@ pub(super) mod tests {
 
         #[test]
         fn one_pass_equals_four_substitutions(line in r"[ .,\-0-9a-b'&;<>\n\u{a0}\u{2028}\u{85}é\u{feff}]{0,24}|\PC{0,40}") {
-            prop_assert_eq!(by_substitution(&line), tokens(&V13a, &line));
+            prop_assert_eq!(by_substitution(&line), tokens("13a", &line));
         }
 
         #[test]
         fn escapes_nest_as_in_the_script(line in "(&amp;|&lt;|&quot;|&gt;|quot;|lt;|&|<skipped>|-\n|[a.1-]){0,9}") {
-            prop_assert_eq!(by_substitution(&line), tokens(&V13a, &line));
+            prop_assert_eq!(by_substitution(&line), tokens("13a", &line));
         }
     }
 }

@@ -1,45 +1,25 @@
+use super::is_space;
 use super::v13a::{ASCII, Class, Script, scan};
-use super::{Tokenizer, is_space};
 
 /// sacreBLEU's `zh` (by Shujian Huang): every Chinese character is a token, and the rest is tokenized by the
-/// substitutions of [`V13a`](super::V13a), without its padding and entities.
+/// substitutions of [`13a`](super::v13a::tokenize), without its padding and entities.
 ///
 /// Chinese characters are defined by ranges, two of which are mistyped: `'\u20000'` is not U+20000 but U+2000 followed
 /// by a zero. Because ranges are compared as strings, they become U+2001 to U+2A6D, which contains general punctuation,
 /// currency signs, arrows and mathematics, and U+2F81 to U+2FA1; Extension B and the compatibility supplement are left
-/// out. `zh` has these ranges, so that its scores are sacreBLEU's; [`ZhFixed`] has the intended ones.
-pub struct Zh;
-
-/// [`Zh`] with the ranges that its author intended.
-pub struct ZhFixed;
-
-impl Tokenizer for Zh {
-    fn name(&self) -> &'static str {
-        "zh"
-    }
-
-    fn about(&self) -> &'static str {
-        "every Chinese character is a token, the rest by 13a's rules; with sacreBLEU's two mistyped ranges"
-    }
-
-    fn tokenize(&self, line: &str, emit: &mut dyn FnMut(&str)) {
-        scan::<Self>(line.trim_matches(is_space), emit);
-    }
+/// out. `zh` has these ranges, so that its scores are sacreBLEU's; `zh-fixed` has the intended ones.
+pub(super) fn tokenize(line: &str, emit: &mut dyn FnMut(&str)) {
+    scan::<Zh>(line.trim_matches(is_space), emit);
 }
 
-impl Tokenizer for ZhFixed {
-    fn name(&self) -> &'static str {
-        "zh-fixed"
-    }
-
-    fn about(&self) -> &'static str {
-        "zh with the intended ranges: U+20000 to U+2A6D6 and U+2F800 to U+2FA1D are Chinese"
-    }
-
-    fn tokenize(&self, line: &str, emit: &mut dyn FnMut(&str)) {
-        scan::<Self>(line.trim_matches(is_space), emit);
-    }
+/// [`tokenize`] with the ranges that its author intended.
+pub(super) fn tokenize_fixed(line: &str, emit: &mut dyn FnMut(&str)) {
+    scan::<ZhFixed>(line.trim_matches(is_space), emit);
 }
+
+struct Zh;
+
+struct ZhFixed;
 
 impl Script for Zh {
     const PADDED: bool = false;
@@ -136,10 +116,10 @@ mod tests {
 
         #[test]
         fn one_pass_equals_the_substitutions(line in r"[ .,\-0-9ab'&我。—€é\n\u{a0}\u{2000}-\u{2003}\u{20000}\u{2f81}]{0,24}|\PC{0,40}") {
-            prop_assert_eq!(by_substitution(&line, &['\u{2001}'..='\u{2a6d}', '\u{2f81}'..='\u{2fa1}']), tokens(&Zh, &line));
+            prop_assert_eq!(by_substitution(&line, &['\u{2001}'..='\u{2a6d}', '\u{2f81}'..='\u{2fa1}']), tokens("zh", &line));
             prop_assert_eq!(
                 by_substitution(&line, &['\u{20000}'..='\u{2a6d6}', '\u{2f800}'..='\u{2fa1d}']),
-                tokens(&ZhFixed, &line)
+                tokens("zh-fixed", &line)
             );
         }
     }

@@ -13,7 +13,7 @@ use crate::pool::{PIECE, Stop, WorkMeter};
 use crate::simd::Simd;
 
 pub(super) use counts::Counts;
-pub(super) use kernels::{first_largest, largest_sum};
+pub(super) use kernels::largest_sum;
 pub use offsets::Offsets;
 pub(super) use offsets::{check_numbers, check_option};
 pub(super) use seeds::{draws, each_seed, shuffle};
@@ -175,7 +175,8 @@ impl<'a> Candidates<'a> {
         out.extend(self.list(sentence).map(|candidate| self.score(candidate, weights)));
     }
 
-    /// The dense features again, for [`Self::scores_by_columns`]: list by list, and in a list feature by feature.
+    /// A copy of the dense features in another order, for [`Self::scores_by_columns`]: list by list, and within a list
+    /// feature by feature.
     pub(super) fn columns(&self, stop: &Stop<'_>) -> Result<Vec<f64>> {
         let mut out = reserved(self.dense.len())?;
         let mut meter = WorkMeter::default();
@@ -214,13 +215,6 @@ impl<'a> Candidates<'a> {
     /// The numbers of the features that a candidate may have.
     pub(super) fn numbers(&self, candidate: usize) -> impl Iterator<Item = usize> + use<'a> {
         (0..self.dense_width).chain(self.sparse_row(candidate).map(|(i, _)| i))
-    }
-
-    /// The candidate with the best model score for a sentence; the first one if there are several.
-    pub fn best(&self, sentence: usize, weights: &[f64]) -> usize {
-        let list = self.list(sentence);
-        let scores = list.clone().map(|candidate| self.score(candidate, weights));
-        list.start + first_largest(scores)
     }
 }
 

@@ -17,7 +17,9 @@ proptest! {
         let sum = |k: usize| weights.iter().enumerate().fold(0.0, |sum, (i, w)| sum + columns[i * n + k] * w);
         let sums: Vec<f64> = (0..n).map(sum).collect();
         let both = sums.iter().zip(others).map(|(x, y)| x + f64::from(b) * y);
-        let expected = first_largest(both);
+        let (expected, _) = both.enumerate().fold((0, f64::NEG_INFINITY), |best, (k, sum)| {
+            if sum > best.1 { (k, sum) } else { best }
+        });
         for simd in Simd::available() {
             let mut out = vec![0.0; n];
             weigh(simd, columns, &weights, &mut out);

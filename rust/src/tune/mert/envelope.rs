@@ -57,26 +57,23 @@ struct Kept {
 
 dispatch! {
     /// The scores of the entries of a list under these weights.
-    pub(super) fn heights(features: &[f64], weights: &[f64], out: &mut Vec<f64>) = heights_inline;
-}
-
-#[inline(always)]
-fn heights_inline(features: &[f64], weights: &[f64], out: &mut Vec<f64>) {
-    let n = features.len() / weights.len();
-    out.clear();
-    out.resize(n, 0.0);
-    let (whole, rest) = out.as_chunks_mut::<SUMMED>();
-    let last = n - rest.len();
-    for (block, out) in whole.iter_mut().enumerate() {
-        let mut sums = [0.0; SUMMED];
-        for (values, weight) in features.chunks_exact(n).zip(weights) {
-            let values = &values[block * SUMMED..][..SUMMED];
-            sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += weight * value);
+    pub(super) fn heights(features: &[f64], weights: &[f64], out: &mut Vec<f64>) {
+        let n = features.len() / weights.len();
+        out.clear();
+        out.resize(n, 0.0);
+        let (whole, rest) = out.as_chunks_mut::<SUMMED>();
+        let last = n - rest.len();
+        for (block, out) in whole.iter_mut().enumerate() {
+            let mut sums = [0.0; SUMMED];
+            for (values, weight) in features.chunks_exact(n).zip(weights) {
+                let values = &values[block * SUMMED..][..SUMMED];
+                sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += weight * value);
+            }
+            *out = sums;
         }
-        *out = sums;
-    }
-    for (values, weight) in features.chunks_exact(n).zip(weights) {
-        rest.iter_mut().zip(&values[last..]).for_each(|(sum, value)| *sum += weight * value);
+        for (values, weight) in features.chunks_exact(n).zip(weights) {
+            rest.iter_mut().zip(&values[last..]).for_each(|(sum, value)| *sum += weight * value);
+        }
     }
 }
 
@@ -99,23 +96,20 @@ fn first(numbers: &[f64], number: f64) -> usize {
 
 dispatch! {
     /// The smallest and the largest of the numbers.
-    fn ends(numbers: &[f64]) -> [f64; 2] = ends_inline;
-}
-
-#[inline(always)]
-fn ends_inline(numbers: &[f64]) -> [f64; 2] {
-    let less = |a: f64, b: f64| if a < b { a } else { b };
-    let more = |a: f64, b: f64| if a > b { a } else { b };
-    let (whole, rest) = numbers.as_chunks::<COMPARED>();
-    let (mut low, mut high) = ([f64::INFINITY; COMPARED], [f64::NEG_INFINITY; COMPARED]);
-    for numbers in whole {
-        for i in 0..COMPARED {
-            low[i] = less(numbers[i], low[i]);
-            high[i] = more(numbers[i], high[i]);
+    fn ends(numbers: &[f64]) -> [f64; 2] {
+        let less = |a: f64, b: f64| if a < b { a } else { b };
+        let more = |a: f64, b: f64| if a > b { a } else { b };
+        let (whole, rest) = numbers.as_chunks::<COMPARED>();
+        let (mut low, mut high) = ([f64::INFINITY; COMPARED], [f64::NEG_INFINITY; COMPARED]);
+        for numbers in whole {
+            for i in 0..COMPARED {
+                low[i] = less(numbers[i], low[i]);
+                high[i] = more(numbers[i], high[i]);
+            }
         }
+        let rest = || rest.iter().copied();
+        [rest().fold(extreme(low, less), less), rest().fold(extreme(high, more), more)]
     }
-    let rest = || rest.iter().copied();
-    [rest().fold(extreme(low, less), less), rest().fold(extreme(high, more), more)]
 }
 
 /// The number of all lanes that is better than the others.
@@ -151,39 +145,37 @@ impl Threshold {
 
 dispatch! {
     /// Keeps the entries that are above one of the thresholds.
-    fn above(heights: &[f64], slopes: &[f64], thresholds: [Threshold; 2], kept: &mut Kept) = above_inline;
-}
-
-#[inline(always)]
-fn above_inline(heights: &[f64], slopes: &[f64], [left, right]: [Threshold; 2], kept: &mut Kept) {
-    let numbers = &mut kept.numbers;
-    numbers.clear();
-    numbers.resize(heights.len(), 0);
-    let (mut n, mut start) = (0, 0);
-    for (heights, slopes) in heights.chunks(BITS).zip(slopes.chunks(BITS)) {
-        let mut mask = 0_u64;
-        let (whole_heights, rest_heights) = heights.as_chunks::<8>();
-        let (whole_slopes, rest_slopes) = slopes.as_chunks::<8>();
-        let is_kept = |height, slope| !(left.is_over(height, slope) & right.is_over(height, slope));
-        for (i, (heights, slopes)) in whole_heights.iter().zip(whole_slopes).enumerate() {
-            let bits = (0..8).fold(0_u32, |bits, i| bits | u32::from(is_kept(heights[i], slopes[i])) << i);
-            mask |= u64::from(bits) << (8 * i);
+    fn above(heights: &[f64], slopes: &[f64], thresholds: [Threshold; 2], kept: &mut Kept) {
+        let [left, right] = thresholds;
+        let numbers = &mut kept.numbers;
+        numbers.clear();
+        numbers.resize(heights.len(), 0);
+        let (mut n, mut start) = (0, 0);
+        for (heights, slopes) in heights.chunks(BITS).zip(slopes.chunks(BITS)) {
+            let mut mask = 0_u64;
+            let (whole_heights, rest_heights) = heights.as_chunks::<8>();
+            let (whole_slopes, rest_slopes) = slopes.as_chunks::<8>();
+            let is_kept = |height, slope| !(left.is_over(height, slope) & right.is_over(height, slope));
+            for (i, (heights, slopes)) in whole_heights.iter().zip(whole_slopes).enumerate() {
+                let bits = (0..8).fold(0_u32, |bits, i| bits | u32::from(is_kept(heights[i], slopes[i])) << i);
+                mask |= u64::from(bits) << (8 * i);
+            }
+            for (i, (&height, &slope)) in rest_heights.iter().zip(rest_slopes).enumerate() {
+                mask |= u64::from(is_kept(height, slope)) << (8 * whole_heights.len() + i);
+            }
+            while mask != 0 {
+                numbers[n] = start + mask.trailing_zeros();
+                n += 1;
+                mask &= mask - 1;
+            }
+            start += BITS as u32;
         }
-        for (i, (&height, &slope)) in rest_heights.iter().zip(rest_slopes).enumerate() {
-            mask |= u64::from(is_kept(height, slope)) << (8 * whole_heights.len() + i);
-        }
-        while mask != 0 {
-            numbers[n] = start + mask.trailing_zeros();
-            n += 1;
-            mask &= mask - 1;
-        }
-        start += BITS as u32;
+        numbers.truncate(n);
+        kept.heights.clear();
+        kept.heights.extend(kept.numbers.iter().map(|&number| heights[number as usize]));
+        kept.slopes.clear();
+        kept.slopes.extend(kept.numbers.iter().map(|&number| slopes[number as usize]));
     }
-    numbers.truncate(n);
-    kept.heights.clear();
-    kept.heights.extend(kept.numbers.iter().map(|&number| heights[number as usize]));
-    kept.slopes.clear();
-    kept.slopes.extend(kept.numbers.iter().map(|&number| slopes[number as usize]));
 }
 
 /// Three entries of a list, as (slope, height): of the smallest slope, best at x = 0, of the largest slope.
@@ -225,28 +217,27 @@ impl Frame {
 
 dispatch! {
     /// Leaves out the entries below the envelope of the frame and the entries that are highest at its corners.
-    fn refine(frame: &Frame, kept: &mut Kept) = refine_inline;
-}
-
-#[inline(always)]
-fn refine_inline(frame: &Frame, kept: &mut Kept) {
-    let [left, right] = frame.corners();
-    let Frame { low, best, high, .. } = *frame;
-    let [a, b] = between(frame, left, (low, best), kept);
-    let [c, d] = between(frame, right, (best, high), kept);
-    let mut n = 0;
-    for i in 0..kept.numbers.len() {
-        let (height, slope) = (kept.heights[i], kept.slopes[i]);
-        let below =
-            a.is_over(height, slope) & b.is_over(height, slope) & c.is_over(height, slope) & d.is_over(height, slope);
-        kept.numbers[n] = kept.numbers[i];
-        kept.heights[n] = height;
-        kept.slopes[n] = slope;
-        n += usize::from(!below);
+    fn refine(frame: &Frame, kept: &mut Kept) {
+        let [left, right] = frame.corners();
+        let Frame { low, best, high, .. } = *frame;
+        let [a, b] = between(frame, left, (low, best), kept);
+        let [c, d] = between(frame, right, (best, high), kept);
+        let mut n = 0;
+        for i in 0..kept.numbers.len() {
+            let (height, slope) = (kept.heights[i], kept.slopes[i]);
+            let below = a.is_over(height, slope)
+                & b.is_over(height, slope)
+                & c.is_over(height, slope)
+                & d.is_over(height, slope);
+            kept.numbers[n] = kept.numbers[i];
+            kept.heights[n] = height;
+            kept.slopes[n] = slope;
+            n += usize::from(!below);
+        }
+        kept.numbers.truncate(n);
+        kept.heights.truncate(n);
+        kept.slopes.truncate(n);
     }
-    kept.numbers.truncate(n);
-    kept.heights.truncate(n);
-    kept.slopes.truncate(n);
 }
 
 /// The corners of two entries of the frame with the entry that is highest at their own corner.

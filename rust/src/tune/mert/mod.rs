@@ -73,11 +73,6 @@ impl<'a> Lists<'a> {
         Ok(Lists { offsets, features, width, outer, counts, simd })
     }
 
-    /// The number of features.
-    pub fn width(&self) -> usize {
-        self.width
-    }
-
     /// The features of a list, feature by feature, and the number of its first entry.
     fn list(&self, i: usize) -> (&[f64], usize) {
         let list = self.offsets.list(i);

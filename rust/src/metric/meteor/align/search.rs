@@ -64,7 +64,7 @@ struct Link {
 struct Beam<K> {
     keys: Vec<K>,
     states: Vec<State>,
-    /// The words of the hypothesis that are taken, 64 in a number; so many numbers for each state.
+    /// The words of the hypothesis that are taken: for each state `stride` numbers of 64 bits, a bit for each word.
     taken: Vec<u64>,
     stride: usize,
 }
@@ -88,8 +88,8 @@ pub(super) struct Search<K> {
     beam: Beam<K>,
     next: Beam<K>,
     moves: Vec<Move<K>>,
-    /// The keys of the new states. Their orders have the number of the old state in the upper bits, and in the lower ones
-    /// the number of the move, or the first unused number for none.
+    /// The keys of the new states. The order in a key has the number of the old state in its upper bits, and in the lower
+    /// ones the number of the move; where there is no move, the first number that no move has.
     keys: Vec<K>,
     links: Vec<Link>,
     /// The number of links at which to look for unused ones.

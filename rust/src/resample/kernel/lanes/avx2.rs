@@ -4,7 +4,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{COLUMNS, Line, LookUp, REGISTERS, Runs, Sums, fit};
+use super::{COLUMNS, LookUp, REGISTERS, Selected, Sums};
 use crate::resample::{BATCH, Strided};
 use crate::simd::Avx2;
 
@@ -33,20 +33,12 @@ impl LookUp<4> for Avx2 {
         }
     }
 
-    fn sums(
-        self,
-        tables: &[&[Line]; COLUMNS],
-        runs: &Runs,
-        codes: &[u8],
-        lanes: usize,
-        register: usize,
-        sums: &mut Sums,
-    ) {
-        assert!(fit::<SIZE>(tables, runs, codes, lanes, register));
-        for (i, place) in (register * BATCH..lanes).step_by(BATCH).take(REGISTERS).enumerate() {
+    fn sums(self, selected: &Selected<'_>, register: usize, sums: &mut Sums) {
+        assert!(selected.fit::<SIZE>(register));
+        for (i, place) in (register * BATCH..selected.lanes).step_by(BATCH).take(REGISTERS).enumerate() {
             let of_columns = sums.each_mut().map(|sums| &mut sums[i]);
             // SAFETY: the processor has the instructions, and `fit` checked what the function requires.
-            unsafe { sums_of_lanes(tables, runs, codes, lanes, place, of_columns) };
+            unsafe { sums_of_lanes(selected, place, of_columns) };
         }
     }
 }
@@ -118,14 +110,8 @@ fn transposed(rows: [__m256i; 8]) -> [__m256i; 8] {
 /// `codes` has `lanes` bytes for each of as many groups as each of `tables` has tables, every group of `runs` is one of
 /// them, and `place` + [`BATCH`] does not exceed `lanes`.
 #[target_feature(enable = "avx2")]
-unsafe fn sums_of_lanes(
-    tables: &[&[Line]; COLUMNS],
-    runs: &Runs,
-    codes: &[u8],
-    lanes: usize,
-    place: usize,
-    sums: [&mut [u16; BATCH]; COLUMNS],
-) {
+unsafe fn sums_of_lanes(selected: &Selected<'_>, place: usize, sums: [&mut [u16; BATCH]; COLUMNS]) {
+    let &Selected { ref tables, runs, codes, lanes } = selected;
     let zeros = [[_mm256_setzero_si256(); HALVES]; COLUMNS];
     // For each two bytes: their sums as one 16-bit number, modulo 2^16, and the sum of the odd one.
     let (mut both, mut odd) = (zeros, zeros);

@@ -4,7 +4,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{COLUMNS, Line, LookUp, REGISTERS, Runs, Sums, fit};
+use super::{COLUMNS, LookUp, REGISTERS, Selected, Sums};
 use crate::resample::{BATCH, Strided};
 use crate::simd::Avx512;
 
@@ -27,20 +27,12 @@ impl LookUp<6> for Avx512 {
         }
     }
 
-    fn sums(
-        self,
-        tables: &[&[Line]; COLUMNS],
-        runs: &Runs,
-        codes: &[u8],
-        lanes: usize,
-        register: usize,
-        sums: &mut Sums,
-    ) {
-        assert!(fit::<64>(tables, runs, codes, lanes, register));
+    fn sums(self, selected: &Selected<'_>, register: usize, sums: &mut Sums) {
+        assert!(selected.fit::<64>(register));
         // An odd last register is looked up twice.
-        let second = if (register + 1) * BATCH < lanes { register + 1 } else { register };
+        let second = if (register + 1) * BATCH < selected.lanes { register + 1 } else { register };
         // SAFETY: the processor has the instructions, and `fit` checked what the function requires.
-        unsafe { sums_of_two(tables, runs, codes, lanes, [register, second], sums) };
+        unsafe { sums_of_two(selected, [register, second], sums) };
     }
 }
 
@@ -93,14 +85,8 @@ fn transposed(rows: [__m512i; 8]) -> [__m512i; 8] {
 /// `codes` has `lanes` bytes for each of as many groups as each of `tables` has tables, every group of `runs` is one of
 /// them, and each of `registers` begins below `lanes`.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-unsafe fn sums_of_two(
-    tables: &[&[Line]; COLUMNS],
-    runs: &Runs,
-    codes: &[u8],
-    lanes: usize,
-    registers: [usize; REGISTERS],
-    sums: &mut Sums,
-) {
+unsafe fn sums_of_two(selected: &Selected<'_>, registers: [usize; REGISTERS], sums: &mut Sums) {
+    let &Selected { ref tables, runs, codes, lanes } = selected;
     let zeros = [[_mm512_setzero_si512(); REGISTERS]; COLUMNS];
     let low = _mm512_set1_epi16(0xff);
     let (mut even, mut odd) = (zeros, zeros);
