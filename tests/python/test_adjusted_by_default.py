@@ -269,8 +269,8 @@ def test_the_sentence_names_the_method_the_family_and_the_error_rate() -> None:
     metrics = ("easy", "noisy")
     several = words(compared(4, metrics))
     assert (
-        "Adjusted p: step-down maxT over 6 pairs under each metric; family-wise error rate ≤ 0.05 under a metric, "
-        "≤ 0.1 under both (with family='all', ≤ 0.05 over the 12 tests): the chance of any false star."
+        "Adjusted p: step-down maxT over 6 pairs under each metric. The family-wise error rate, the chance of any false "
+        "star, is ≤ 0.05 under a metric and ≤ 0.1 under both (with family='all', ≤ 0.05 over the 12 tests)."
     ) in several
     assert (
         "Adjusted p: Holm over 12 tests, 6 pairs under each of 2 metrics; family-wise error rate ≤ 0.05: the "

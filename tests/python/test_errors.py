@@ -274,7 +274,7 @@ def test_what_is_in_the_wrong_place_is_told_where_it_belongs() -> None:
         ({"references": np.ones(2), "systems": np.ones(2)}, "expected texts, got numbers: write metrics=SegmentScores"),
         (
             {"metrics": {"x": [1, 0], "y": [1, 1]}},
-            "no metric without a name: write metrics=SegmentScores('NAME', scores)",
+            "need a name to be a metric: write metrics=SegmentScores('NAME', scores)",
         ),
         (
             {"references": by_id, "systems": systems},
