@@ -269,17 +269,17 @@ def test_the_sentence_names_the_method_the_family_and_the_error_rate() -> None:
     metrics = ("easy", "noisy")
     several = words(compared(4, metrics))
     assert (
-        "Adjusted p: step-down maxT over 6 pairs under each metric. The family-wise error rate, the chance of any false "
-        "star, is ≤ 0.05 under a metric and ≤ 0.1 under both (with family='all', ≤ 0.05 over the 12 tests)."
+        "Adjusted p: step-down maxT over 6 pairs under each metric. The family-wise error rate, the chance of any "
+        "false star, is ≤ 0.05 under a metric and ≤ 0.1 under both (with family='all', ≤ 0.05 over the 12 tests)."
     ) in several
     assert (
         "Adjusted p: Holm over 12 tests, 6 pairs under each of 2 metrics; family-wise error rate ≤ 0.05: the "
         "chance of any false star."
     ) in words(compared(4, metrics, adjust="holm", family="all"))
     assert (
-        "Adjusted p: Benjamini-Hochberg over 6 pairs under each metric; false discovery rate ≤ 0.6 under a metric, "
-        "≤ 1 under both (with family='all', ≤ 0.6 over the 12 tests): the expected share of false stars among "
-        "the stars."
+        "Adjusted p: Benjamini-Hochberg over 6 pairs under each metric. The false discovery rate, the expected share of "
+        "false stars among the stars, is ≤ 0.6 under a metric and ≤ 1 under both (with family='all', ≤ 0.6 over the "
+        "12 tests)."
     ) in words(compared(4, metrics, adjust="bh", alpha=0.6))
 
 
