@@ -277,8 +277,8 @@ def test_the_sentence_names_the_method_the_family_and_the_error_rate() -> None:
         "chance of any false star."
     ) in words(compared(4, metrics, adjust="holm", family="all"))
     assert (
-        "Adjusted p: Benjamini-Hochberg over 6 pairs under each metric. The false discovery rate, the expected share of "
-        "false stars among the stars, is ≤ 0.6 under a metric and ≤ 1 under both (with family='all', ≤ 0.6 over the "
+        "Adjusted p: Benjamini-Hochberg over 6 pairs under each metric. The false discovery rate, the expected share "
+        "of false stars among the stars, is ≤ 0.6 under a metric and ≤ 1 under both (with family='all', ≤ 0.6 over the "
         "12 tests)."
     ) in words(compared(4, metrics, adjust="bh", alpha=0.6))
 
