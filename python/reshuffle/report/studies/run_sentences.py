@@ -122,9 +122,9 @@ def _unreachable_run(result: RunComparison) -> Iterator[str]:
     smallest = {pair: smallest_of_splits(numbers[pair[0]], numbers[pair[1]], alternative) for pair in pairs}
     pair = max(smallest, key=lambda pair: smallest[pair])
     if smallest[pair] > result.plan.alpha:
-        low, numbers = smallest[pair], _numbers(result, pairs[pair])
+        low, runs = smallest[pair], _numbers(result, pairs[pair])
         limit = "only be 1" if low == 1 else f"not fall below {low:.3g}"
-        yield f"p could {limit} if whole runs were exchanged ({numbers}), so they are not; {_enough(result)}."
+        yield f"p could {limit} if whole runs were exchanged ({runs}), so they are not; {_enough(result)}."
 
 
 def _whatever(result: RunComparison, each: RunDifference, smallest: float) -> str:
