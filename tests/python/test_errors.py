@@ -265,7 +265,7 @@ def test_what_is_in_the_wrong_place_is_told_where_it_belongs() -> None:
         ),
         ({"references": [0.5, 1], "systems": [1, 0]}, "expected texts, got numbers: write"),
         ({"references": np.ones(2), "systems": np.ones(2)}, "expected texts, got numbers: write metrics=SegmentScores"),
-        ({"metrics": {"x": [1, 0], "y": [1, 1]}}, "no metric without a name: write metrics=SegmentScores"),
+        ({"metrics": {"x": [1, 0], "y": [1, 1]}}, "need a name to be a metric: write metrics=SegmentScores"),
         ({"references": by_id, "systems": systems}, "references: expected a sequence of segments, got a dict: for"),
         ({"references": references, "systems": {"x": by_id, "y": by_id}}, "x: expected a sequence of segments, got a"),
         ({"references": references, "systems": systems["x"]}, "a list of strings, ['a b', 'c']: for one system write"),

@@ -454,7 +454,7 @@ def test_what_is_no_file_of_votes_is_an_error(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="expected a JSON object on each line, got an array"):
             read_votes(tmp_path / "a.json")
     (tmp_path / "a.txt").write_text("the cat sat\na dog\n", encoding="utf-8")
-    with pytest.raises(InputError, match="line 1: this is no table of votes: expected a header with"):
+    with pytest.raises(InputError, match="line 1: this is not a table of votes: expected a header with"):
         read_votes(tmp_path / "a.txt")
     with pytest.raises(InputError, match=r"expected paths, got \('x', 'y', 'a'\): make votes with"):
         votes([("x", "y", "a"), ("x", "y", "b")])  # type: ignore[list-item]

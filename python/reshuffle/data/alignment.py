@@ -122,7 +122,8 @@ def order_by(own: tuple[str, Sequence[str] | None], wanted: tuple[str, Sequence[
         for key, at, to in moved[:1]:
             problem += f", and {quoted(key)} is segment {at:,} of {name} and segment {to:,} of {other}"
         raise InputError(
-            f"{problem}: give both files the same ids, each once, or one of them none to match segments by position"
+            f"{problem}: give both files the same ids, each once, or remove the ids from one to match segments by "
+            "position"
         )
     at = next(at for at, (one, two) in enumerate(zip(ids, others, strict=True)) if one != two)
     warn(

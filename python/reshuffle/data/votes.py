@@ -204,7 +204,7 @@ def _read(source: Source, columns: Mapping[str, str], language_pair: str | None)
             if columns or has_votes(source):
                 raise
             source.fail(
-                "this is no table of votes: expected a header with columns such as model_a, model_b and winner, got "
+                "this is not a table of votes: expected a header with columns such as model_a, model_b and winner, got "
                 f"{quoted(line)}",
                 1,
             )

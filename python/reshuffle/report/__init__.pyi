@@ -15,12 +15,12 @@ from .formats import pieces as pieces
 from .formats import plots_of as plots_of
 from .formats import render as render
 from .formats import save as save
-from .fragment import as_fragment as as_fragment
 from .frames import as_pandas as as_pandas
 from .frames import as_polars as as_polars
 from .frames import rows_of as rows_of
 from .layout import MAX_TEXTS as MAX_TEXTS
 from .layout import Layout as Layout
+from .notebook import as_fragment as as_fragment
 from .notebook import notebook_html as notebook_html
 from .paper import check_folder as check_folder
 from .paper import paper_files as paper_files

@@ -15,7 +15,6 @@ from ..leftovers import opened, replacements
 from ..results import Comparison, Flips, Gate, SegmentTable
 from ..results.studies import StudyResult
 from ..validate import check_name
-from .csv import as_csv
 from .document import Document
 from .documents import document, paper_document
 from .gate import gate_as_junit
@@ -25,6 +24,7 @@ from .layout import Layout
 from .markdown import as_markdown
 from .page import as_html
 from .plots import Plots, check_matplotlib
+from .rows import as_csv
 from .segments import segments_as_jsonl, segments_as_tsv
 from .text import as_text
 from .typst import as_typst

@@ -261,8 +261,8 @@ def _adjusted(comparison: Comparison, test: UsedTest, rate: str, mark: str, whol
             f"{risk} may be up to {limit}; with {family} it is at most {number(alpha)} {over}."
         )
     both = "both" if metrics == 2 else f"all {metrics:,}"
-    rates = f"≤ {number(alpha)} under a metric, ≤ {limit} under {both} (with {family}, ≤ {number(alpha)} {over})"
-    return f"{method} over {pairs} under each metric{on_sets}; {nominal}{rate} {rates}: {risk}."
+    rates = f"≤ {number(alpha)} under a metric and ≤ {limit} under {both} (with {family}, ≤ {number(alpha)} {over})"
+    return f"{method} over {pairs} under each metric{on_sets}. The {rate}, {risk}, is {nominal}{rates}."
 
 
 def _of_units(comparison: Comparison, test: UsedTest) -> str:
@@ -658,8 +658,8 @@ CAVEATS: Mapping[str, str | Callable[[Values], str]] = {
     "small-sample": _small_sample,
     "few-differing": _few_differing,
     "skewed": _skewed,
-    "rare-segments": "With {segments:segment}, a kind of segment with a share of {share:.0%} has a "
-    "{probability:.0%} chance of not occurring in this test set; p says nothing about such segments.",
+    "rare-segments": "A kind of segment that makes up {share:.0%} of all has a {probability:.0%} chance of not being "
+    "among these {segments:segment}, and then p says nothing about it.",
     "few-draws": _few_draws,
     "star-and-interval": _star_and_interval,
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Callable, Iterator, Mapping
 from functools import singledispatch
 from typing import Any, NamedTuple
@@ -22,6 +24,7 @@ from ..validate import check_name
 from .flips import flip_columns
 from .frames import Columns, Fields, taken
 from .gate import gate_columns
+from .layout import Layout
 from .segments import segment_columns
 
 
@@ -173,3 +176,13 @@ def _pairs(comparison: Comparison) -> Iterator[PairRow]:
 
 Table = tuple[Fields, Callable[[Comparison], Iterator[Any]]]
 TABLES: Mapping[str, Table] = {"systems": (SYSTEM_COLUMNS, _systems), "pairs": (PAIR_COLUMNS, _pairs)}
+
+
+def as_csv(result: Any, layout: Layout) -> str:
+    """A header and a row for each record of the table that the layout names, by default the main one."""
+    columns = columns_of(result, layout.table)
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*(values for values, _ in columns.values()), strict=True))
+    return out.getvalue()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeAlias
 
 from ..errors import counted
 from ..results import (
@@ -28,6 +30,8 @@ from .margins import claim, has_margin, within
 from .notes import EXACT
 from .wording import ci, joined, strata
 
+# The heading of a column, and what it shows of a record.
+Column: TypeAlias = tuple[str, Callable[[Any], str]]
 # How votes belong to what is drawn.
 BELONG = {"judge": "by", "ranking": "in", "prompt": "on"}
 
@@ -132,12 +136,9 @@ class _Columns:
     def __init__(self, comparison: Comparison, metric: UsedMetric, layout: Layout, complete: bool) -> None:
         self.comparison = comparison
         self.metric = metric.name
-        self.complete = complete
         self.scores = {s.system: s for s in comparison.scores if s.metric == metric.name}
         self.decimals = decimals_of(list(self.scores.values()), layout.digits)
         self.layout = layout
-        # A caption says from what system differences are.
-        self.baseline = "–" if layout.paper else "baseline"
         self.pairs: dict[str, PairedDifference] = {}
         self.ranks: dict[str, RankedSystem] = {}
         self.best: tuple[str, ...] = ()
@@ -148,55 +149,45 @@ class _Columns:
                 if ranking.metric == metric.name:
                     self.ranks = {ranked.system: ranked for ranked in ranking.systems}
                     self.best = ranking.best
-        self.of_differences = layout.decimals_of([p.difference for p in self.pairs.values()], self.decimals)
-        lettered = any(ranked.letters is not None for ranked in self.ranks.values())
-        n_metrics = len(comparison.metrics)
-        self.lettered = lettered and layout.shows_group("letters", n_metrics)
-        # Ranks stand in for letters that there are too few of.
-        self.ranked = bool(self.ranks) and (not lettered or layout.shows_group("ranks", n_metrics))
-        self.some_exact = some_exact(self.pairs.values())
-        # Without ranks and differences there is room for the intervals of several metrics.
-        self.has_interval = complete or not (self.ranks or self.pairs)
-        self.number = number_header(comparison, metric.name)
-        self.difference_header = self._difference_header() if self.pairs else []
-        self.header = [
-            metric.name,
-            *(interval_header(comparison) if self.has_interval else []),
-            *self.number,
-            *(["Rank"] if self.ranked else []),
-            *(["Group"] if self.lettered else []),
-            *self.difference_header,
-        ]
+        self.columns = [*self._of_scores(complete), *self._of_differences(complete)]
+        self.header = [heading for heading, _ in self.columns]
 
-    def _difference_header(self) -> list[str]:
-        if not self.complete:
-            return ["Δ", *self.number]
-        return ["Δ", *interval_header(self.comparison), *self.number, *pvalue_headers(self.comparison)]
+    def _of_scores(self, complete: bool) -> Iterator[Column]:
+        """The score, its interval and number of segments, and the rank and the letters."""
+        decimals, n_metrics = self.decimals, len(self.comparison.metrics)
+        yield self.metric, lambda system: f"{self.scores[system].score:.{decimals}f}"
+        # Without ranks and differences there is room for the intervals of several metrics.
+        if complete or not (self.ranks or self.pairs):
+            for level in interval_header(self.comparison):
+                yield level, lambda system: "".join(interval_cells(self.scores[system].confidence_interval, decimals))
+        if self.comparison.lacks_scores(self.metric):
+            yield "n", lambda system: f"{self.scores[system].n_segments:,}"
+        lettered = any(ranked.letters is not None for ranked in self.ranks.values())
+        # Ranks stand in for letters that there are too few of.
+        if self.ranks and (not lettered or self.layout.shows_group("ranks", n_metrics)):
+            yield "Rank", lambda system: rank_cell(self.ranks[system].rank_low, self.ranks[system].rank_high)
+        if lettered and self.layout.shows_group("letters", n_metrics):
+            yield "Group", lambda system: self.ranks[system].letters or ""
+
+    def _of_differences(self, complete: bool) -> Iterator[Column]:
+        """The difference from the baseline; ``complete`` with its interval and p."""
+        decimals = self.layout.decimals_of([pair.difference for pair in self.pairs.values()], self.decimals)
+        numbered = self.comparison.lacks_scores(self.metric)
+        columns = difference_columns(self.comparison, [*self.pairs.values()], decimals, numbered)
+        if not complete:
+            starred = partial(_starred, self.comparison, decimals)
+            columns = [("Δ", starred), *(each for each in columns if each[0] == "n")]
+        # A caption says from what system differences are.
+        of_baseline = ["–" if self.layout.paper else "baseline", *[""] * len(columns)]
+        for (heading, cell), empty in zip(columns if self.pairs else (), of_baseline, strict=False):
+            yield heading, partial(self._of_pair, cell, empty)
+
+    def _of_pair(self, cell: Callable[[PairedDifference], str], of_baseline: str, system: str) -> str:
+        return cell(self.pairs[system]) if system in self.pairs else of_baseline
 
     def cells(self, system: str) -> list[str]:
         """The cells of a system's row."""
-        score = self.scores[system]
-        cells = [f"{score.score:.{self.decimals}f}"]
-        if self.has_interval:
-            cells += interval_cells(score.confidence_interval, self.decimals)
-        cells += [f"{score.n_segments:,}"] * len(self.number)
-        if self.ranks:
-            ranked = self.ranks[system]
-            cells += [rank_cell(ranked.rank_low, ranked.rank_high)] * self.ranked
-            cells += [ranked.letters or ""] * self.lettered
-        if self.pairs:
-            cells += self._difference(system)
-        return cells
-
-    def _difference(self, system: str) -> list[str]:
-        pair = self.pairs.get(system)
-        if pair is None:
-            return [self.baseline, *[""] * (len(self.difference_header) - 1)]
-        if self.complete:
-            return difference_cells(self.comparison, pair, self.of_differences, bool(self.number), self.some_exact)
-        star = "*" if is_significant(self.comparison, pair) else " "
-        n = [f"{pair.n_segments:,}"] * len(self.number)
-        return [f"{signed(pair.difference, self.of_differences)}{star}", *n]
+        return [cell(system) for _, cell in self.columns]
 
     def bold(self, system: str) -> bool:
         """Whether the system may be the best one, or is significantly better than the baseline."""
@@ -240,45 +231,41 @@ def interval_header(comparison: Comparison) -> list[str]:
     return [ci(comparison.confidence_level)]
 
 
-def number_header(comparison: Comparison, metric: str) -> list[str]:
-    """The header of a column with numbers of segments, if some have no score."""
-    return ["n"] if comparison.lacks_scores(metric) else []
+def difference_columns(
+    comparison: Comparison, pairs: Sequence[PairedDifference], decimals: int, numbered: bool
+) -> list[Column]:
+    """The columns of differences: the value, its interval and its p-values, with a star if it is significant.
 
-
-def pvalue_headers(comparison: Comparison) -> list[str]:
-    """Without the adjusted p where it equals p because every family has only one test."""
-    return ["p", "adjusted p"] if comparison.family_size > 1 else ["p"]
-
-
-def some_exact(pairs: Iterable[PairedDifference]) -> bool:
-    """Whether any test of a table is exact, so that its p-values have a column for that mark."""
-    return any(pair.test.scheme == "exact" for pair in pairs)
-
-
-def difference_cells(
-    comparison: Comparison,
-    pair: PairedDifference,
-    decimals: int,
-    numbered: bool,
-    some_exact: bool,
-) -> list[str]:
-    """The cells of a difference: its value, its interval and its p-values, with a star if it is significant.
-
-    ``numbered``: also its number of segments. ``some_exact``: whether any test of the table is exact.
+    ``numbered``: also the number of segments. Without the adjusted p where it equals p because every family has only
+    one test.
     """
+    some_exact = any(pair.test.scheme == "exact" for pair in pairs)
+
+    def difference(pair: PairedDifference) -> list[str]:
+        return difference_and_interval(pair.difference, pair.confidence_interval, decimals, exactly=True)
+
+    def pvalue(pair: PairedDifference, p: float | None) -> str:
+        return "" if p is None else pvalue_cell(p, random_replicates(pair.test), comparison.alpha)
+
     # The spaces keep p-values without a mark in line with those that have one.
-    star = "*" if is_significant(comparison, pair) else " "
-    of_columns = [pair.test.pvalue, pair.test.adjusted_pvalue][: len(pvalue_headers(comparison))]
-    pvalues = [pvalue_cell(p, random_replicates(pair.test), comparison.alpha) for p in of_columns if p is not None]
-    if some_exact:
-        pvalues[0] += EXACT if pair.test.scheme == "exact" else " "
-    n = [f"{pair.n_segments:,}"] if numbered else []
-    return [
-        *difference_and_interval(pair.difference, pair.confidence_interval, decimals, exactly=True),
-        *n,
-        *pvalues[:-1],
-        pvalues[-1] + star,
-    ]
+    def star(pair: PairedDifference) -> str:
+        return "*" if is_significant(comparison, pair) else " "
+
+    def unadjusted(pair: PairedDifference) -> str:
+        exact = (EXACT if pair.test.scheme == "exact" else " ") * some_exact
+        return pvalue(pair, pair.test.pvalue) + exact
+
+    columns: list[Column] = [("Δ", lambda pair: difference(pair)[0])]
+    columns += [(level, lambda pair: difference(pair)[1]) for level in interval_header(comparison)]
+    columns += [("n", lambda pair: f"{pair.n_segments:,}")] * numbered
+    if comparison.family_size == 1:
+        return [*columns, ("p", lambda pair: unadjusted(pair) + star(pair))]
+    adjusted: Column = ("adjusted p", lambda pair: pvalue(pair, pair.test.adjusted_pvalue) + star(pair))
+    return [*columns, ("p", unadjusted), adjusted]
+
+
+def _starred(comparison: Comparison, decimals: int, pair: PairedDifference) -> str:
+    return f"{signed(pair.difference, decimals)}{'*' if is_significant(comparison, pair) else ' '}"
 
 
 def is_significant(comparison: Comparison, pair: PairedDifference) -> bool:

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ..errors import counted
-from ..results import Comparison, PairedDifference, UsedMetric
+from ..results import Comparison, DocumentScore, PairedDifference, SystemScore, UsedMetric
 from .captions import symbols
 from .cells import Table, decimals_of
 from .conclusions import detectable_sentence
 from .layout import Layout
 from .parts import parts_table
-from .speakers import document_tables
 from .systems import (
-    difference_cells,
+    difference_columns,
     has_ranks,
     interval_header,
+    is_significant,
     margin_in_title,
     merged,
-    number_header,
     of_one_metric,
-    pvalue_headers,
     score_intervals,
     shows_best_alone,
-    some_exact,
     sorted_systems,
 )
-from .triangle import triangle
+
+# A triangle of more columns has room for two or three digits only.
+MAX_COMPLETE = 8
+# So many documents are shown of more than FEW.
+FIRST = 5
 
 
 def tables(comparison: Comparison, layout: Layout) -> Iterator[Table]:
@@ -96,11 +97,11 @@ def differences(comparison: Comparison, layout: Layout) -> Table:
     under = f" under {metrics[0].name}" if len(metrics) == 1 else ""
     if comparison.averaged_over:
         under += f", average over {counted(len(comparison.averaged_over), 'test set')}"
-    numbered = any(number_header(comparison, metric.name) for metric in metrics)
+    numbered = comparison.lacks_scores()
     names = ["System", *["Baseline"] * (comparison.baseline is None and not (of_best and comparison.is_reversible))]
-    header = [*names, "Δ", *interval_header(comparison), *["n"] * numbered, *pvalue_headers(comparison)]
+    tested = comparison.comparisons
+    header = [*names, *(heading for heading, _ in difference_columns(comparison, tested, 0, numbered))]
     table = Table(f"Differences {which}{under}", header, n_names=len(names))
-    exact = some_exact(comparison.comparisons)
     for metric in metrics:
         if table.rows:
             table.rule()
@@ -114,9 +115,9 @@ def differences(comparison: Comparison, layout: Layout) -> Table:
             if not of_best or best[metric.name] in (pair.system, pair.baseline)
         ]
         decimals = layout.decimals_of([pair.difference for pair in pairs], decimals)
+        columns = difference_columns(comparison, tested, decimals, numbered)
         for pair in pairs:
-            shown = difference_cells(comparison, pair, decimals, numbered, exact)
-            table.add([*(pair.system, pair.baseline)[: len(names)], *shown])
+            table.add([*(pair.system, pair.baseline)[: len(names)], *(cell(pair) for _, cell in columns)])
     more = detectable_sentence(comparison, layout) if comparison.detectable else ""
     return table.explained(" ".join(filter(None, (symbols(comparison, table), more))))
 
@@ -134,15 +135,93 @@ def _pairs_of(comparison: Comparison, metric: UsedMetric) -> list[PairedDifferen
 def _pairs(comparison: Comparison, metric: UsedMetric, layout: Layout) -> Table:
     """A row for each pair of systems."""
     pairs = _pairs_of(comparison, metric)
-    number = number_header(comparison, metric.name)
-    header = ["System", "Baseline", "Δ", *interval_header(comparison), *number, *pvalue_headers(comparison)]
+    decimals = decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits)
+    decimals = layout.decimals_of([pair.difference for pair in pairs], decimals)
+    columns = difference_columns(comparison, pairs, decimals, comparison.lacks_scores(metric.name))
+    header = ["System", "Baseline", *(heading for heading, _ in columns)]
     title = f"{metric.name}: {counted(len(pairs), 'pair')}{margin_in_title(comparison, metric)}"
     table = Table(title, header, n_names=2, bold_means="in tables of pairs, the significantly better system")
-    decimals = decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits)
-    decimals, exact = layout.decimals_of([pair.difference for pair in pairs], decimals), some_exact(pairs)
     for pair in pairs:
-        shown = difference_cells(comparison, pair, decimals, bool(number), exact)
-        cells = [pair.system, pair.baseline, *shown]
+        cells = [pair.system, pair.baseline, *(cell(pair) for _, cell in columns)]
         verdict = comparison.verdict(pair)
         table.add(cells, [verdict == "better", verdict == "worse", *[False] * (len(cells) - 2)])
     return table
+
+
+def triangle(comparison: Comparison, metric: UsedMetric, layout: Layout) -> Table:
+    """A matrix of how much each system is better than each system below it, from best to worst under the metric."""
+    sign = 1 if metric.higher_is_better else -1
+    scores = {s.system: s.score for s in comparison.scores if s.metric == metric.name}
+    systems = sorted(scores, key=lambda system: -sign * scores[system])
+    pairs = {}
+    for pair in comparison.comparisons:
+        if pair.metric == metric.name:
+            star, verdict = "*" if is_significant(comparison, pair) else " ", comparison.verdict(pair)
+            pairs[pair.system, pair.baseline] = (sign * pair.difference, star, verdict == "better")
+            pairs[pair.baseline, pair.system] = (-sign * pair.difference, star, verdict == "worse")
+    decimals = decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits)
+    # Differences of small scores would be rounded to 0.
+    complete = len(systems) <= MAX_COMPLETE or layout.digits is not None or decimals > 4
+    numbers = range(1, len(systems) + 1)
+    header = ["", "System", *(f"{number} " for number in numbers[:-1])]
+    title = f"{metric.name}: by how much the system of the column is better than the system of the row"
+    title += margin_in_title(comparison, metric)
+    table = Table(title, header, 2, breaks=(*range(3, len(header)),), gap=1 if complete else 0)
+    table.bold_means = "the system of the column is significantly better"
+    for row, system in enumerate(systems):
+        cells = [f"{numbers[row]:>{len(str(len(systems)))}}", system]
+        bold = [False, False]
+        for column in range(len(systems) - 1):
+            value, star, better = pairs[systems[column], system] if column < row else (None, "", False)
+            cells.append("" if value is None else f"{_cell(value, decimals, complete)}{star}")
+            bold.append(better)
+        table.add(cells, bold)
+    return table
+
+
+def _cell(value: float, decimals: int, complete: bool) -> str:
+    """A difference; unless ``complete`` in at most three characters, or four if it is negative.
+
+    >>> _cell(0.1234, 4, True), _cell(0.1234, 4, False), _cell(1.96, 2, False), _cell(12.85, 2, False)
+    ('0.1234', '.12', '2.0', '13')
+    """
+    if complete:
+        return f"{value:.{decimals}f}"
+    if abs(value) < 0.995:
+        return f"{value:.2f}".replace("0.", ".", 1)
+    return f"{value:.1f}" if abs(value) < 9.95 else f"{value:.0f}"
+
+
+def document_tables(comparison: Comparison, layout: Layout, every: bool = False) -> Iterator[Table]:
+    """A row for each document and system; no table if there are no scores of documents. JSON has all metrics.
+
+    Of many documents, those with the highest error rates are shown, unless tables of pairs or ``every`` are wanted.
+    """
+    if not comparison.document_scores or (layout.pairs is False and not every):
+        return
+    metric = comparison.document_scores[0].metric
+    in_all = [score for score in comparison.scores if score.metric == metric]
+    decimals, details = decimals_of(in_all, layout.digits), list(in_all[0].details)
+    by_document: dict[str, dict[str, DocumentScore | SystemScore]] = {}
+    for score in comparison.document_scores:
+        if score.metric == metric:
+            by_document.setdefault(score.document, {})[score.system] = score
+    header = ["Document", "System", "Segments", metric, *details]
+    title = f"{metric} by document"
+    if not (every or layout.shows_all_documents(comparison)):
+        means = {name: sum(each.score for each in own.values()) / len(own) for name, own in by_document.items()}
+        highest = sorted(by_document, key=means.__getitem__, reverse=True)[:FIRST]
+        title = f"{title}: the {len(highest)} highest of {len(by_document)}"
+        by_document = {name: by_document[name] for name in highest}
+    table = Table(title, header, n_names=2, grouped=1)
+
+    def add(document: str, scores: Mapping[str, DocumentScore | SystemScore]) -> None:
+        for score in map(scores.__getitem__, sorted_systems(comparison)):
+            counts = [f"{score.details[name]:,.0f}" for name in details]
+            table.add([document, score.system, f"{score.n_segments:,}", f"{score.score:.{decimals}f}", *counts])
+
+    for document, scores in by_document.items():
+        add(document, scores)
+    table.rule()
+    add("all", {score.system: score for score in in_all})
+    yield table

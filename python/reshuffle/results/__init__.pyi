@@ -19,7 +19,6 @@ from .gate import LostSegment as LostSegment
 from .gate import Trend as Trend
 from .histograms import Histogram as Histogram
 from .histograms import NullHistogram as NullHistogram
-from .inputs import InputFile as InputFile
 from .intervals import ConfidenceInterval as ConfidenceInterval
 from .intervals import clopper_pearson as clopper_pearson
 from .intervals import may_lie_across as may_lie_across
@@ -27,6 +26,7 @@ from .intervals import robbins as robbins
 from .ranking import DetectableDifference as DetectableDifference
 from .ranking import RankedSystem as RankedSystem
 from .ranking import Ranking as Ranking
+from .reported import InputFile as InputFile
 from .segments import SegmentTable as SegmentTable
 from .sets import SetComparison as SetComparison
 from .significance import SignificanceResult as SignificanceResult

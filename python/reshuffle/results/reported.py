@@ -10,14 +10,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import types
+from ..documented import record
 from ..options.declare import called_with, taken
 from ..options.display import Render
-from .inputs import InputFile
 
 
 def reports() -> Any:
     """The package that writes reports. It imports the results, so these import it when it is needed, and only here."""
     return import_module("reshuffle.report")
+
+
+@record
+class InputFile:
+    """A file that the command line read, as it was then."""
+
+    name: str
+    """As it was given; absolute paths without the folder that all share, so that results do not depend on it; ``-`` is
+    standard input or a pipe.
+    """
+    size: int | None
+    """In bytes; None, like ``sha256``, for what can be read only once."""
+    sha256: str | None
+    """The SHA-256 digest of its bytes, in hexadecimal digits, as ``sha256sum`` prints it."""
 
 
 class Worded:

@@ -58,7 +58,7 @@ class Oracle:
 def oracle(options: OracleOptions) -> Oracle:
     """Find the entries with the best and the worst corpus score: the limits of any reranking.
 
-    A corpus score is no sum over sentences, so choosing the best entry of each sentence (``sentence-oracle``) is not
+    A corpus score is not a sum over sentences, so choosing the best entry of each sentence (``sentence-oracle``) is not
     the best choice for the corpus. The search for the corpus oracle starts from that choice, from ``topbest``, and from
     ``random_starts`` greedy choices. From each start it moves to the entries that a linear approximation of the score
     prefers, as long as that helps. Then it replaces one entry after another until no replacement of a single entry

@@ -23,7 +23,7 @@ LETTERS = "OBIES"
 MODE = OptionSpec(
     "mode",
     "as in seqeval: default also takes E- and S-, and lets a span begin with I-; strict is IOB2, where I- without B- "
-    "is no span",
+    "is not a span",
     "choice",
     ["default", "strict"],
     "default",

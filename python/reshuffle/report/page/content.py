@@ -21,9 +21,8 @@ from ..margins import within_all
 from ..methods import Methods, comparison_sentences
 from ..notes import cautions, explanations
 from ..sets import cautions_of_sets, explanations_of_sets, headed, set_tables, with_choice
-from ..speakers import document_tables
 from ..systems import size_of
-from ..tables import pair_tables, system_tables
+from ..tables import document_tables, pair_tables, system_tables
 from ..wording import ci, joined, named, number
 
 # How many notes are above the figures, unless there are more cautions.

@@ -122,15 +122,20 @@ def _unreachable_run(result: RunComparison) -> Iterator[str]:
     smallest = {pair: smallest_of_splits(numbers[pair[0]], numbers[pair[1]], alternative) for pair in pairs}
     pair = max(smallest, key=lambda pair: smallest[pair])
     if smallest[pair] > result.plan.alpha:
-        limit = _whatever(result, pairs[pair], smallest[pair])
-        yield f"Whole runs are not exchanged: {limit}; {_enough(result)}."
+        low, runs = smallest[pair], _numbers(result, pairs[pair])
+        limit = "only be 1" if low == 1 else f"not fall below {low:.3g}"
+        yield f"p could {limit} if whole runs were exchanged ({runs}), so they are not; {_enough(result)}."
 
 
 def _whatever(result: RunComparison, each: RunDifference, smallest: float) -> str:
     """The smallest p that the numbers of runs of a pair allow."""
+    limit = "is always 1" if smallest == 1 else f"cannot fall below {smallest:.3g}"
+    return f"with {_numbers(result, each)}, p {limit}"
+
+
+def _numbers(result: RunComparison, each: RunDifference) -> str:
     n, m = (result.plan.systems[name] for name in (each.system, each.baseline))
-    numbers = f"{counted(n, 'run')} each" if n == m else f"{n:,} and {m:,} runs"
-    return f"with {numbers}, p {'is always 1' if smallest == 1 else f'cannot fall below {smallest:.3g}'}"
+    return f"{counted(n, 'run')} each" if n == m else f"{n:,} and {m:,} runs"
 
 
 def _enough(result: RunComparison) -> str:
