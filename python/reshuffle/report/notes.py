@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from string import Formatter
 from typing import Any
 
 from ..errors import InputError, quoted, unknown_name
+from ..grouping import grouped
 from ..results import Caveat, Comparison, SignificanceResult, UsedInterval, UsedTest
 from .layout import Layout
 from .margins import claim, has_margin, within_all
@@ -63,24 +64,77 @@ def explanations(comparison: Comparison, layout: Layout, of_several_sets: bool =
 
 def cautions(comparison: Comparison, layout: Layout) -> Iterator[str]:
     """The caveats in words. One that several metrics have in the same words is said once: ``BLEU, TER: …``."""
-    hidden = set() if layout.shows_intervals(comparison) else OF_INTERVALS
-    found: dict[str, list[str]] = {}
-    for caveat in comparison.caveats:
-        if caveat.kind not in hidden:
-            sentence = worded(with_pairs(comparison, caveat), layout.command is not None)
-            about = f"{caveat.values.get('metric')}: "
-            start = about if sentence.startswith(about) else ""
-            found.setdefault(sentence.removeprefix(start), []).append(start.removesuffix(": "))
-    for text, metrics in found.items():
-        yield f"{', '.join(metrics)}: {text}" if all(metrics) else text
+    yield from cautions_of({"": comparison}, layout)
+
+
+def cautions_of(comparisons: Mapping[str, Comparison], layout: Layout) -> dict[str, list[str]]:
+    """The caveats of several comparisons in words, each once, with the names of the comparisons that have it."""
+    found = [
+        (name, with_pairs(comparison, caveat, name))
+        for name, comparison in comparisons.items()
+        for caveat in comparison.caveats
+        if layout.shows_intervals(comparison) or caveat.kind not in OF_INTERVALS
+    ]
+    texts: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    every = {metric.name for comparison in comparisons.values() for metric in comparison.metrics}
+    for names, caveat in _added_up(found, every):
+        sentence = worded(caveat, layout.command is not None)
+        about = f"{caveat.values.get('metric')}: "
+        start = about if sentence.startswith(about) else ""
+        texts.setdefault((sentence.removeprefix(start), names), []).append(start.removesuffix(": "))
+    said = (
+        (f"{', '.join(metrics)}: {text}" if all(metrics) else text, name)
+        for (text, names), metrics in texts.items()
+        for name in names
+    )
+    return grouped(said)
+
+
+# What caveats of these kinds count, which is added up over metrics and test sets.
+COUNTS = {"star-and-interval": ("pairs", "starred", "tests"), "near-alpha": ("near", "tests")}
+# What else may differ between caveats that are added up.
+APART = ("metric", "named", "enough")
+
+
+def _added_up(found: Iterable[tuple[str, Caveat]], every: Set[str]) -> Iterator[tuple[tuple[str, ...], Caveat]]:
+    """The caveats with the names of their comparisons; as one, those that differ in what they count.
+
+    ``every``: the metrics; a caveat about all of them names none.
+    """
+
+    def kind(caveat: Caveat) -> Any:
+        left_out = {*COUNTS.get(caveat.kind, ()), *APART} if caveat.kind in COUNTS else set()
+        return caveat.kind, repr({key: value for key, value in caveat.values.items() if key not in left_out})
+
+    for alike in grouped((kind(caveat), (name, caveat)) for name, caveat in found).values():
+        names, caveats = zip(*alike, strict=True)
+        one = len(caveats) == 1 or caveats[0].kind not in COUNTS
+        yield tuple(dict.fromkeys(names)), caveats[0] if one else _sum(caveats, every)
+
+
+def _sum(caveats: Sequence[Caveat], every: Set[str]) -> Caveat:
+    """One caveat for several of a kind."""
+    first = caveats[0]
+    values = {**first.values, "several": True}
+    for key in COUNTS[first.kind]:
+        values[key] = sum(caveat.values[key] for caveat in caveats)
+    if first.kind == "near-alpha":
+        values["named"] = [name for caveat in caveats for name in caveat.values["named"]]
+        if "enough" in values:
+            enough = [caveat.values["enough"] for caveat in caveats]
+            values["enough"] = None if None in enough else max(enough)
+    else:
+        metrics = list(dict.fromkeys(caveat.values["metric"] for caveat in caveats))
+        values["metric"] = None if every <= {*metrics} or None in metrics else ", ".join(metrics)
+    return replace(first, values=values)
 
 
 # Of more pairs, a note has the number.
 MOST_PAIRS = 3
 
 
-def with_pairs(comparison: Comparison, caveat: Caveat) -> Caveat:
-    """The caveat with the first pairs that it is about, if its sentence names them."""
+def with_pairs(comparison: Comparison, caveat: Caveat, name: str = "") -> Caveat:
+    """The caveat with the pairs that it is about, if its sentence names them. ``name``: that of the comparison."""
     if caveat.kind != "near-alpha":
         return caveat
     pairs = [pair for pair in comparison.comparisons if caveat.kind in pair.caveats]
@@ -88,10 +142,10 @@ def with_pairs(comparison: Comparison, caveat: Caveat) -> Caveat:
     names = [
         (f"{pair.system} − {pair.baseline}" if comparison.baseline is None else pair.system)
         + (f" under {pair.metric}" if several else "")
+        + (f" ({name})" if name else "")
         for pair in pairs
     ]
-    more = [f"{len(names) - MOST_PAIRS:,} more"] if len(names) > MOST_PAIRS else []
-    return replace(caveat, values={**caveat.values, "named": joined([*names[:MOST_PAIRS], *more])})
+    return replace(caveat, values={**caveat.values, "named": names})
 
 
 # How the sentence about ranks begins.
@@ -471,7 +525,9 @@ def _few_units(values: Values) -> str:
 
 
 def _near_alpha(values: Values) -> str:
-    named = f" ({values['named']})" if values.get("named") else ""
+    names = values.get("named", ())
+    others = [f"{len(names) - MOST_PAIRS:,} more"] if len(names) > MOST_PAIRS else []
+    named = f" ({joined([*names[:MOST_PAIRS], *others])})" if names else ""
     which = "" if values["tests"] == 1 else f"For {values['near']:,} of {values['tests']:,} tests{named}, "
     enough = values.get("enough", 0)
     if enough is None:
@@ -557,7 +613,8 @@ REASONS = {
     "level": "alpha is not 1 - confidence",
     "alternative": "the test is one-sided",
     "step-down": "stars are from step-down maxT, simultaneous intervals from single-step maxT",
-    "half": "the interval is that of bootstrap-percentile, but bootstrap-both asks the centred bootstrap, too",
+    "half": "the interval is that of the percentile bootstrap, but p is the larger of its p and that of the centred "
+    "bootstrap: rely on p, which is on the safe side",
     "method": "test and interval are computed by different methods",
     "few": "the replicates are too few for this level",
 }
@@ -571,7 +628,8 @@ def _star_and_interval(values: Values) -> str:
     else:
         inside, outside = "excludes 0", "contains 0"
     # A family of all metrics has no metric of its own.
-    about, what = ("", "test") if values["metric"] is None else (f"{values['metric']}: ", "pair")
+    about = "" if values["metric"] is None else f"{values['metric']}: "
+    what = "test" if values["metric"] is None or "several" in values else "pair"
     n, of = values["tests"], f" of {counted(values['tests'], what)}"
 
     def side(few: int, star: str, shown: str) -> str:
