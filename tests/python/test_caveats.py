@@ -472,7 +472,7 @@ def test_what_caveats_count_is_added_up_over_metrics_and_test_sets() -> None:
     reasons = {"confidence_level": 0.95, "starred": 0, "reasons": ("adjustment",)}
     found = [Caveat("star-and-interval", {"metric": "rating", "pairs": n, "tests": 3, **reasons}) for n in (1, 2)]
     near = [Caveat("near-alpha", {"near": 1, "tests": 3, "alpha": 0.05, "adjusted": True, "enough": n}) for n in (9, 7)]
-    plain = compared(ratings(k=3), all_pairs=True)
+    plain = compare(metrics=ratings(k=3), all_pairs=True, n_resamples=99)
     first, other = plain.comparisons[0], plain.comparisons[1:]
     marked = (replace(first, caveats=("near-alpha",)), *other)
     sets = {
