@@ -259,7 +259,9 @@ def test_the_sentence_names_the_method_the_family_and_the_error_rate() -> None:
     assert "family=" not in one
     metrics = ("easy", "noisy")
     several = words(compared(4, metrics))
-    assert "over 6 pairs under each metric. The family-wise error rate, the chance of any false star, is ≤ 0.05" in several
+    assert (
+        "over 6 pairs under each metric. The family-wise error rate, the chance of any false star, is ≤ 0.05" in several
+    )
     assert "and ≤ 0.1 under both (with family='all', ≤ 0.05 over the 12 tests)." in several
     together = words(compared(4, metrics, adjust="holm", family="all"))
     assert "Holm over 12 tests, 6 pairs under each of 2 metrics; family-wise error rate ≤ 0.05" in together

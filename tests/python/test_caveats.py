@@ -38,8 +38,8 @@ from reshuffle.inference.intervals import INTERVALS
 from reshuffle.inference.multiplicity import ADJUSTMENTS
 from reshuffle.inference.tests import TESTS
 from reshuffle.report import Layout, Terminal, render
-from reshuffle.report.notes import CAVEATS, worded
-from reshuffle.results import clopper_pearson
+from reshuffle.report.notes import CAVEATS, cautions_of, worded
+from reshuffle.results import Caveat, clopper_pearson
 from reshuffle.results.caveat_kinds import CAVEAT_KINDS, SMALL_SAMPLE
 
 SEGMENTS = 60
@@ -444,6 +444,26 @@ def test_open_stars_are_named_with_a_number_of_replicates_that_decides() -> None
     assert "if p stays the same, n_resamples=1_000 decides." in text
 
 
+def test_what_caveats_count_is_added_up_over_metrics_and_test_sets() -> None:
+    reasons = {"confidence_level": 0.95, "starred": 0, "reasons": ("adjustment",)}
+    found = [Caveat("star-and-interval", {"metric": "rating", "pairs": n, "tests": 3, **reasons}) for n in (1, 2)]
+    near = [Caveat("near-alpha", {"near": 1, "tests": 3, "alpha": 0.05, "adjusted": True, "enough": n}) for n in (9, 7)]
+    plain = compare(metrics=ratings(k=3), all_pairs=True, n_resamples=99)
+    first, other = plain.comparisons[0], plain.comparisons[1:]
+    marked = (replace(first, caveats=("near-alpha",)), *other)
+    sets = {
+        name: replace(plain, caveats=caveats, comparisons=marked)
+        for name, caveats in zip("ab", zip(found, near, strict=True), strict=True)
+    }
+    pair = f"{first.system} − {first.baseline}"
+    assert cautions_of(sets, Layout(pairs=True)) == {
+        "3 of 6 tests are not significant, although the 95% CI excludes 0, because p is adjusted for several tests "
+        "and the interval is not.": ["a", "b"],
+        f"For 2 of 6 tests ({pair} (a) and {pair} (b)), Monte Carlo error leaves open on which side of 0.05 adjusted "
+        "p lies (95% Clopper-Pearson interval); if p stays the same, n_resamples=9 decides.": ["a", "b"],
+    }
+
+
 # --- Intervals
 
 
@@ -521,8 +541,8 @@ def test_the_default_test_does_not_always_reject_what_its_half_and_the_interval_
     comparison = compare(metrics=own, n_resamples=999)
     (caveat,) = comparison.caveats
     assert (caveat.kind, caveat.values["reasons"], caveat.values["starred"]) == ("star-and-interval", ("half",), 0)
-    said = "excludes 0, because the interval is that of bootstrap-percentile, but bootstrap-both asks the centred"
-    assert f"{said} bootstrap, too." in " ".join(str(comparison).split())
+    said = "p is the larger of its p and that of the centred bootstrap: rely on p, which is on the safe side."
+    assert said in " ".join(str(comparison).split())
     assert kinds(compare(metrics=own, test="bootstrap-percentile", n_resamples=999)) == ["skewed"]
 
 

@@ -38,7 +38,7 @@ from reshuffle.data.demo import demo_corpus
 from reshuffle.errors import printable
 from reshuffle.report import Layout
 from reshuffle.report.cells import pvalue_cell, short_pvalue
-from reshuffle.report.notes import with_pairs, worded
+from reshuffle.report.notes import cautions
 from reshuffle.report.page import HERE, SCRIPTS, STUDY_SCRIPTS
 from reshuffle.report.tables import pair_tables, tables
 
@@ -293,47 +293,53 @@ def test_names_in_tables_are_broken_between_their_parts(browser: Browser) -> Non
     assert {*browser.texts("#summary td.name")} == {*result.systems}
 
 
-def test_at_most_three_notes_are_above_the_figures(browser: Browser) -> None:
-    browser.open(PAGES["all pairs"])
-    notes = browser.all("#summary .notes li")
-    assert len(notes) > 3
-    assert [note.is_displayed() for note in notes] == [True] * 3 + [False] * (len(notes) - 3)
-    browser.one("#summary details > summary").click()
-    assert all(note.is_displayed() for note in notes)
-    assert f"{len(notes) - 3} more notes" == browser.texts("#summary details > summary")[0]
-    browser.open(PAGES["all pairs"])
-    browser.run("window.dispatchEvent(new Event('beforeprint'))")
-    assert browser.one("#summary details").get_attribute("open")
-    browser.run("window.dispatchEvent(new Event('afterprint'))")
-    assert not browser.one("#summary details").get_attribute("open")
-
-
-def cautions_of(*comparisons: Comparison) -> set[str]:
-    return {worded(with_pairs(each, caveat)) for each in comparisons for caveat in each.caveats}
-
-
-@pytest.mark.parametrize("name", ["baseline", "sets"])
-def test_cautions_are_above_other_notes(browser: Browser, name: str) -> None:
-    result = RESULTS[name]
-    of_each = [result] if isinstance(result, Comparison) else [*result.sets.values(), result.average]
-    expected = cautions_of(*filter(None, of_each))
-    browser.open(PAGES[name])
-    shown = [note.split("] ")[-1] for note in browser.texts("#summary > .notes li")]
-    n_cautions = sum(note in expected for note in shown)
-    assert {*shown[:n_cautions]} == expected != set()
-    assert browser.texts("#summary details li")
-
-
-def test_cautions_are_never_folded(browser: Browser) -> None:
+def test_three_notes_cautions_first_are_shown_and_the_others_folded_except_on_paper(browser: Browser) -> None:
     documents = [i // 8 for i in range(120)]
     result = compare(REFERENCES, SYSTEMS, ["bleu", "ter"], test="bootstrap", documents=documents, n_resamples=19)
     browser.open(result.render("html"))
-    shown = browser.texts("#summary > .notes li")
-    assert {*shown} == cautions_of(result)
-    assert len(shown) > 3
-    folded = browser.texts("#summary details li")
-    assert folded
-    assert not {*folded} & {*shown}
+    notes = browser.all("#summary .notes li")
+    texts = [note.get_attribute("textContent") for note in notes]
+    expected = [*cautions(result, Layout(pairs=True))]
+    n_cautions = len(expected)
+    assert texts[:n_cautions] == expected
+    assert [note.is_displayed() for note in notes] == [True] * 3 + [False] * (len(notes) - 3)
+    folded = browser.one("#summary details")
+    others = f"{n_cautions - 3} cautions and {len(notes) - n_cautions} notes more"
+    assert browser.texts("#summary details > summary") == [others]
+    for event, is_open in (("beforeprint", "true"), ("afterprint", None)):
+        browser.run("window.dispatchEvent(new Event(arguments[0]))", event)
+        assert folded.get_attribute("open") == is_open
+
+
+def test_tabs_and_links_to_sections_come_first_and_choose_the_table_of_test_sets(browser: Browser) -> None:
+    browser.open(PAGES["sets"])
+    assert browser.run("return document.querySelector('main').firstElementChild.id") == "bar"
+    assert browser.texts("#contents button")[:2] == ["Results", "Ranking"]
+
+    def shown() -> list[str]:
+        captions = browser.all("#of-sets caption")
+        return [caption.text for caption in captions if caption.is_displayed()]
+
+    assert shown() == ["BLEU on 2 test sets"]
+    browser.all("#tabs [role=tab]")[-1].click()
+    assert shown() == ["TER on 2 test sets, lower is better"]
+    assert browser.run("return scrollY") == 0
+    browser.open(PAGES["all pairs"])  # here nothing but the figures changes
+    browser.all("#tabs [role=tab]")[-1].click()
+    assert browser.run("return document.querySelector('#ranking').getBoundingClientRect().top < innerHeight")
+
+
+def test_a_rule_between_rows_is_one_line(browser: Browser) -> None:
+    """Borders of sticky cells would differ from those of other cells by a pixel where the screen scales by 1.25."""
+    browser.open(PAGES["all pairs"])
+    widths = (
+        "return [...document.querySelectorAll('#summary th, #summary td')]"
+        ".map((cell) => getComputedStyle(cell).borderBottomWidth)"
+    )
+    assert {*browser.run(widths)} == {"0px"}
+    rule = "return getComputedStyle(document.querySelector('#summary tbody tr'), '::after')"
+    assert browser.run(f"{rule}.borderBottomWidth") == "1px"
+    assert browser.run(f"{rule}.position") == "absolute"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

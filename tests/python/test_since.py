@@ -61,7 +61,8 @@ def test_verdicts_that_changed_are_listed_also_of_pairs_in_the_other_direction()
         assert "c" in (system, baseline)
     assert len(verdicts.rows) == 2
     assert [*since_sentences(now, Layout(since=before))] == [
-        "3 ranks and 2 verdicts changed since the earlier result.",
+        "Since the earlier result, 3 ranks, 2 verdicts and the candidates for the best system under rating have "
+        "changed.",
         "Candidates for the best system under rating: now b, c and a; before c.",
     ]
 
@@ -70,7 +71,9 @@ def test_nothing_changes_since_the_same_result() -> None:
     layout = Layout(since=NOW)
     (only,) = since_tables(NOW, layout)
     assert {row[-1] for row in only.rows} == {"+0.00"}
-    assert [*since_sentences(NOW, layout)] == ["0 ranks and 0 verdicts changed since the earlier result."]
+    assert [*since_sentences(NOW, layout)] == [
+        "Since the earlier result, no rank, verdict or candidate for the best system has changed."
+    ]
     assert [*since_tables(NOW, Layout())] == []
 
 
@@ -81,12 +84,13 @@ def test_sentences_say_what_is_new_or_gone_and_what_is_not_comparable() -> None:
     other = {"a": systems["a"] * 2, "c": systems["b"] * 2}
     now = compare(texts * 2, other, reshuffle.metric("bleu", tokenize="none"), n_resamples=9, test="bootstrap-shift")
     found = [*since_sentences(now, Layout(since=before, since_name="x", names={"c": "See"}))]
-    assert found[0].startswith("BLEU: scores are not comparable; it was computed as BLEU|")
-    assert "tok:13a" in found[0]
-    assert "tok:none" in found[0]
-    assert found[1] == "The test set had 3 segments, and now has 6: scores are not comparable."
-    assert found[2].startswith("Verdicts rested on another test: ")
-    assert found[3:] == ["0 verdicts changed since x.", "New system: See.", "Gone system: b."]
+    assert found[0] == "Since x, no verdict has changed, but the results may not be comparable."
+    assert found[1].startswith("BLEU: scores are not comparable; it was computed as BLEU|")
+    assert "tok:13a" in found[1]
+    assert "tok:none" in found[1]
+    assert found[2] == "The test set had 3 segments, and now has 6: scores are not comparable."
+    assert found[3].startswith("Verdicts rested on another test: ")
+    assert found[4:] == ["New system: See.", "Gone system: b."]
 
 
 def test_equivalence_and_non_inferiority_have_verdicts_of_their_own() -> None:
@@ -105,7 +109,7 @@ def test_settings_that_changed_are_said() -> None:
         for alternative, level in (("two-sided", 0.95), ("worse", 0.99))
     )
     lower = replace(now, metrics=(replace(now.metrics[0], higher_is_better=False),))
-    assert [*since_sentences(lower, Layout(since=before))][:-1] == [
+    assert [*since_sentences(lower, Layout(since=before))][1:] == [
         "Lower rating is better, where higher was.",
         "Verdicts rested on another alternative: two-sided, and now worse.",
         "Verdicts rested on another alpha: 0.05, and now 0.01.",
@@ -126,7 +130,7 @@ def test_a_new_leader_is_the_headline() -> None:
     (scores,) = since_tables(now, Layout(since=before))
     assert [row[0] for row in scores.rows] == ["d", "b", "a"]  # by rank, not as in the input
     assert [*since_sentences(now, Layout(since=before, names={"d": "Dora"}))] == [
-        "0 ranks among common systems and 0 verdicts changed since the earlier result.",
+        "Since the earlier result, the candidates for the best system under rating have changed.",
         "New system: Dora.",
         "Candidates for the best system under rating: now Dora; before b.",
     ]
@@ -162,8 +166,13 @@ def test_test_sets_and_averages_are_compared_by_name() -> None:
             {name: reshuffle.TestSet(metrics=scores(20 + 5 * i)) for i, name in enumerate(names)}, n_resamples=99
         )
 
-    titles = [table.title for table in since_tables(on("xy", 9), Layout(since=on("xz", 0), since_name="old"))]
-    assert titles == [
+    layout = Layout(since=on("xz", 0), since_name="old")
+    assert [*since_sentences(on("xy", 9), layout)] == [  # comparable, although the resolution is another
+        "Since old, 2 verdicts have changed.",
+        "Average over test sets: 1 verdict has changed.",
+        "x: 1 verdict has changed.",
+    ]
+    assert [table.title for table in since_tables(on("xy", 9), layout)] == [
         "Average over test sets: Scores since old",
         "Average over test sets: Verdicts that changed since old",
         "x: Scores since old",
@@ -200,10 +209,13 @@ def test_papers_and_programs_get_the_result_alone() -> None:
         assert NOW.render(fmt, since=BEFORE) == NOW.render(fmt)
 
 
-def test_the_page_has_a_section_of_changes_with_hostile_names(browser: Browser) -> None:
+def test_the_page_says_first_what_changed_and_has_a_section_of_changes_with_hostile_names(browser: Browser) -> None:
     name = "</script><img src=x onerror='window.broken = 1'>"
     before = rated({"a": 50, name: 51})
     browser.open(rated({"a": 50, "b": 51}).render("html", since=before))
+    assert browser.texts("#summary > p")[0] == (
+        "Since the earlier result, the candidates for the best system under rating have changed."
+    )
     assert browser.texts("#since h2") == ["Changes"]
     assert name in browser.texts("#since td.name")
     assert browser.run("return window.broken") is None
@@ -219,7 +231,7 @@ def test_the_command_line_reads_json_and_html(demo: Path, run: Any) -> None:
         assert outcome.code == 0
         assert f"Scores since {old}" in outcome.out
         assert "New system: larger." in outcome.out
-    assert run("show", "old.json", "--since", "old.html").out.count("changed since old.html") == 1
+    assert run("show", "old.json", "--since", "old.html").out.count("Since old.html, no verdict has changed.") == 1
     wrong = {
         ("--since", "old.json", "--format", "csv"): "--since is for the formats text, markdown and html, not csv",
         ("--since", "gone.json"): "gone.json",

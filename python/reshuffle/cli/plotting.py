@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -91,21 +93,38 @@ def _of(result: Comparison | SetComparison, kind: str, options: Figure) -> Any:
     if kind == "null" and options.pair is not None:
         own = dict(zip(("system", "baseline"), options.pair, strict=True))
     metrics = [metric.name for metric in comparison.metrics] if options.metric is None else [options.metric]
+    panels = {metric: (comparison, metric) for metric in metrics}
     if kind == "forest" and options.baseline is None and options.metric is None:
-        _note_baselines(comparison)
-    return figure_of(kind, {metric: (comparison, metric) for metric in metrics}, **size, **common, **own)
+        own = _baseline_of_all(comparison, partial(figure_of, kind, panels, **size, **common))
+    return figure_of(kind, panels, **size, **common, **own)
 
 
-def _note_baselines(comparison: Comparison) -> None:
-    """Say that panels show differences from different systems, and how to choose one."""
+def _baseline_of_all(comparison: Comparison, draw: Callable[[], Any]) -> dict[str, str]:
+    """The baseline of all panels if those from several baselines would not fit a page; say which systems they are."""
     best = grouped((sorted_systems(comparison, metric)[0], metric.name) for metric in comparison.metrics)
-    if len(best) > 1 and comparison.baseline is None and comparison.is_reversible:
+    if len(comparison.metrics) == 1 or comparison.baseline is not None or not comparison.is_reversible:
+        return {}
+    from ..report.plots.style import PAGE_HEIGHT  # imports matplotlib
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the figure that is kept warns, too
+        is_high = draw().get_figheight() > PAGE_HEIGHT
+    if is_high:
+        system, (metric, *_) = next(iter(best.items()))
+        click.echo(
+            f"reshuffle: the differences are from {printable(system)}, the best system under {printable(metric)}, so "
+            "that all metrics fit a page: --baseline chooses another",
+            err=True,
+        )
+        return {"baseline": system}
+    if len(best) > 1:
         each = joined(f"{printable(system)} ({', '.join(map(printable, under))})" for system, under in best.items())
         click.echo(
             f"reshuffle: the differences are from the best system under each metric, {each}: --baseline chooses one "
             "for all",
             err=True,
         )
+    return {}
 
 
 def _of_study(result: StudyResult, kind: str, options: Figure) -> Any:

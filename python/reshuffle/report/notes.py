@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from string import Formatter
 from typing import Any
 
 from ..errors import InputError, quoted, unknown_name
+from ..grouping import grouped
 from ..results import Caveat, Comparison, SignificanceResult, UsedInterval, UsedTest
 from .layout import Layout
 from .margins import claim, has_margin, within_all
@@ -61,67 +62,91 @@ def explanations(comparison: Comparison, layout: Layout, of_several_sets: bool =
         yield from notes_on_parts(comparison)
 
 
-def cautions(comparison: Comparison, layout: Layout, hidden: Collection[str] = ()) -> Iterator[str]:
+def cautions(comparison: Comparison, layout: Layout) -> Iterator[str]:
     """The caveats in words. One that several metrics have in the same words is said once: ``BLEU, TER: …``."""
-    hidden = {*hidden, *(() if layout.shows_intervals(comparison) else OF_INTERVALS)}
-    found: dict[str, list[str]] = {}
-    for caveat in comparison.caveats:
-        if caveat.kind not in hidden:
-            sentence = worded(with_pairs(comparison, caveat), layout.command is not None)
-            about = f"{caveat.values.get('metric')}: "
-            start = about if sentence.startswith(about) else ""
-            found.setdefault(sentence.removeprefix(start), []).append(start.removesuffix(": "))
-    for text, metrics in found.items():
-        yield f"{', '.join(metrics)}: {text}" if all(metrics) else text
+    yield from cautions_of({"": comparison}, layout)
+
+
+def cautions_of(comparisons: Mapping[str, Comparison], layout: Layout) -> dict[str, list[str]]:
+    """The caveats of several comparisons in words, each once, with the names of the comparisons that have it."""
+    found = [
+        (name, with_pairs(comparison, caveat, name))
+        for name, comparison in comparisons.items()
+        for caveat in comparison.caveats
+        if layout.shows_intervals(comparison) or caveat.kind not in OF_INTERVALS
+    ]
+    texts: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    every = {metric.name for comparison in comparisons.values() for metric in comparison.metrics}
+    for names, caveat in _added_up(found, every):
+        sentence = worded(caveat, layout.command is not None)
+        about = f"{caveat.values.get('metric')}: "
+        start = about if sentence.startswith(about) else ""
+        texts.setdefault((sentence.removeprefix(start), names), []).append(start.removesuffix(": "))
+    said = (
+        (f"{', '.join(metrics)}: {text}" if all(metrics) else text, name)
+        for (text, names), metrics in texts.items()
+        for name in names
+    )
+    return grouped(said)
+
+
+# What caveats of these kinds count, which is added up over metrics and test sets.
+COUNTS = {"star-and-interval": ("pairs", "starred", "tests"), "near-alpha": ("near", "tests")}
+# What else may differ between caveats that are added up.
+APART = ("metric", "named", "enough")
+
+
+def _added_up(found: Iterable[tuple[str, Caveat]], every: Set[str]) -> Iterator[tuple[tuple[str, ...], Caveat]]:
+    """The caveats with the names of their comparisons; as one, those that differ in what they count.
+
+    ``every``: the metrics; a caveat about all of them names none.
+    """
+
+    def kind(caveat: Caveat) -> Any:
+        left_out = {*COUNTS.get(caveat.kind, ()), *APART} if caveat.kind in COUNTS else set()
+        would_decide = caveat.values.get("enough", 0) is not None
+        values = {key: value for key, value in caveat.values.items() if key not in left_out}
+        return caveat.kind, would_decide, repr(values)
+
+    for alike in grouped((kind(caveat), (name, caveat)) for name, caveat in found).values():
+        names, caveats = zip(*alike, strict=True)
+        one = len(caveats) == 1 or caveats[0].kind not in COUNTS
+        yield tuple(dict.fromkeys(names)), caveats[0] if one else _sum(caveats, every)
+
+
+def _sum(caveats: Sequence[Caveat], every: Set[str]) -> Caveat:
+    """One caveat for several of a kind."""
+    first = caveats[0]
+    values = {**first.values, "several": True}
+    for key in COUNTS[first.kind]:
+        values[key] = sum(caveat.values[key] for caveat in caveats)
+    if first.kind == "near-alpha":
+        values["named"] = [name for caveat in caveats for name in caveat.values["named"]]
+        if "enough" in values:
+            values["enough"] = max((caveat.values["enough"] for caveat in caveats), key=lambda n: n or 0)
+    else:
+        metrics = list(dict.fromkeys(caveat.values["metric"] for caveat in caveats))
+        values["metric"] = None if every <= {*metrics} or None in metrics else ", ".join(metrics)
+    return replace(first, values=values)
 
 
 # Of more pairs, a note has the number.
 MOST_PAIRS = 3
 
 
-def with_pairs(comparison: Comparison, caveat: Caveat) -> Caveat:
-    """The caveat with the first pairs that it is about, if its sentence names them."""
+def with_pairs(comparison: Comparison, caveat: Caveat, name: str = "") -> Caveat:
+    """The caveat with the pairs that it is about, if its sentence names them. ``name``: that of the comparison."""
     if caveat.kind != "near-alpha":
         return caveat
-    return replace(caveat, values={**caveat.values, "named": _first(_near(comparison))})
-
-
-def _near(comparison: Comparison) -> list[str]:
-    """The pairs whose p is too near to alpha for its number of replicates."""
     several = len(comparison.metrics) > 1
-    return [
+    names = [
         (f"{pair.system} − {pair.baseline}" if comparison.baseline is None else pair.system)
         + (f" under {pair.metric}" if several else "")
+        + (f" ({name})" if name else "")
         for pair in comparison.comparisons
-        if "near-alpha" in pair.caveats
+        if caveat.kind in pair.caveats
     ]
-
-
-def _first(names: Sequence[str]) -> str:
-    more = [f"{len(names) - MOST_PAIRS:,} more"] if len(names) > MOST_PAIRS else []
-    return joined([*names[:MOST_PAIRS], *more])
-
-
-def near_alpha_on(sets: Mapping[str, Comparison], decided: bool) -> tuple[Caveat, list[str]] | None:
-    """One caveat about all tests near alpha that more replicates would decide, or would not, and their test sets."""
-    found = {
-        name: caveat.values
-        for name, comparison in sets.items()
-        for caveat in comparison.caveats
-        if caveat.kind == "near-alpha" and (caveat.values.get("enough", 0) is not None) == decided
-    }
-    if not found:
-        return None
-    first, *_ = found.values()
-    named = [f"{pair} on {name}" if len(found) > 1 else pair for name in found for pair in _near(sets[name])]
-    values = {
-        **first,
-        "near": sum(each["near"] for each in found.values()),
-        "tests": sum(each["tests"] for each in found.values()),
-        "named": _first(named),
-        "enough": max(each.get("enough", 0) for each in found.values()) if decided else None,
-    }
-    return Caveat("near-alpha", values), [*found]
+    return replace(caveat, values={**caveat.values, "named": names})
 
 
 # How the sentence about ranks begins.
@@ -501,7 +526,9 @@ def _few_units(values: Values) -> str:
 
 
 def _near_alpha(values: Values) -> str:
-    named = f" ({values['named']})" if values.get("named") else ""
+    names = values.get("named", ())
+    others = [f"{len(names) - MOST_PAIRS:,} more"] if len(names) > MOST_PAIRS else []
+    named = f" ({joined([*names[:MOST_PAIRS], *others])})" if names else ""
     which = "" if values["tests"] == 1 else f"For {values['near']:,} of {values['tests']:,} tests{named}, "
     enough = values.get("enough", 0)
     if enough is None:
@@ -587,7 +614,8 @@ REASONS = {
     "level": "alpha is not 1 - confidence",
     "alternative": "the test is one-sided",
     "step-down": "stars are from step-down maxT, simultaneous intervals from single-step maxT",
-    "half": "the interval is that of bootstrap-percentile, but bootstrap-both asks the centred bootstrap, too",
+    "half": "the interval is that of the percentile bootstrap, but p is the larger of its p and that of the centred "
+    "bootstrap: rely on p, which is on the safe side",
     "method": "test and interval are computed by different methods",
     "few": "the replicates are too few for this level",
 }
@@ -601,7 +629,8 @@ def _star_and_interval(values: Values) -> str:
     else:
         inside, outside = "excludes 0", "contains 0"
     # A family of all metrics has no metric of its own.
-    about, what = ("", "test") if values["metric"] is None else (f"{values['metric']}: ", "pair")
+    about = "" if values["metric"] is None else f"{values['metric']}: "
+    what = "test" if values["metric"] is None or "several" in values else "pair"
     n, of = values["tests"], f" of {counted(values['tests'], what)}"
 
     def side(few: int, star: str, shown: str) -> str:

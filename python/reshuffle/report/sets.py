@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from attrs import evolve
@@ -12,7 +12,7 @@ from ..grouping import grouped
 from ..results import Comparison, SetComparison, UsedMetric
 from .cells import Table, decimals_of
 from .layout import FEW, Layout
-from .notes import RANK, cautions, explanations, near_alpha_on, worded
+from .notes import RANK, cautions_of, explanations
 from .systems import bold_means, has_ranks, is_significant, margin_in_title, sorted_systems
 from .wording import joined, named
 
@@ -91,30 +91,24 @@ def explanations_of_sets(result: SetComparison, layout: Layout) -> Iterator[str]
     # Without an average and the tables of each set, letters are shown but no ranks.
     hidden = () if result.average is not None or layout.pairs or layout.triangle else RANK
 
-    def shown(comparison: Comparison) -> Iterator[str]:
-        sentences = explanations(comparison, layout, of_several_sets=True)
-        return (sentence for sentence in sentences if not sentence.startswith(hidden))
-
-    yield from _of_each(result, shown)
+    found = (
+        (sentence, name)
+        for name, comparison in _by_name(result).items()
+        for sentence in explanations(comparison, layout, of_several_sets=True)
+        if not sentence.startswith(hidden)
+    )
+    yield from _where_said(result, grouped(found))
 
 
 def cautions_of_sets(result: SetComparison, layout: Layout) -> Iterator[str]:
     """The caveats in words, with the test sets that have them."""
-    yield from _of_each(result, lambda each: cautions(each, layout, hidden=["near-alpha"]))
-    by_name = _by_name(result)
-    for decided in (True, False):
-        near = near_alpha_on(by_name, decided)
-        if near is not None:
-            caveat, names = near
-            yield f"{_where(names, result.sets, len(by_name))}{worded(caveat, layout.command is not None)}"
+    return _where_said(result, cautions_of(_by_name(result), layout))
 
 
-def _of_each(result: SetComparison, sentences: Callable[[Comparison], Iterable[str]]) -> Iterator[str]:
-    """The sentences about all test sets and the average, each only once."""
-    by_name = _by_name(result)
-    found = grouped((note, name) for name, comparison in by_name.items() for note in sentences(comparison))
-    for note, of in found.items():
-        yield f"{_where(of, result.sets, len(by_name))}{note}"
+def _where_said(result: SetComparison, notes: Mapping[str, list[str]]) -> Iterator[str]:
+    """The notes, each with the test sets that it is about."""
+    n_all = len(_by_name(result))
+    return (f"{_where(of, result.sets, n_all)}{note}" for note, of in notes.items())
 
 
 def _by_name(result: SetComparison) -> dict[str, Comparison]:

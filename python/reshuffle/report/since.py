@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -69,21 +70,36 @@ def since_tables(result: Comparison | SetComparison, layout: Layout) -> Iterator
 
 
 def since_sentences(result: Comparison | SetComparison, layout: Layout) -> Iterator[str]:
-    """In words, why numbers may not be comparable, then what is new and what is gone: once for all test sets alike."""
+    """In words: what changed, in one sentence, then why numbers may not be comparable, and what is new and gone."""
     changes = _changes(result, layout)
-    for sentences in (_incomparable, _counts, _new_and_gone, _candidates):
+    if changes:
+        comparable = not any(True for change in changes for _ in _incomparable(change, layout))
+        caution = "" if comparable else ", but the results may not be comparable"
+        yield f"Since {layout.since_name}, {_what_changed(changes, layout)}{caution}."
+    for sentences in (_incomparable, *([_what_changed_on] if len(changes) > 1 else []), _new_and_gone, _candidates):
         found = grouped((sentence, change.name) for change in changes for sentence in sentences(change, layout))
         for sentence, names in found.items():
             yield sentence if len(names) == len(changes) else f"{joined(names)}: {sentence}"
 
 
-def _counts(change: Change, layout: Layout) -> Iterator[str]:
-    """How many ranks and verdicts are not what they were."""
-    verdicts = counted(len(_verdicts(change, layout).rows), "verdict")
-    changed = sum(before != now for of in _common_ranks(change).values() for before, now in of.values())
-    of_common = " among common systems" if change.new or change.gone else ""
-    ranks = f"{counted(changed, 'rank')}{of_common} and " if change.rankings else ""
-    yield f"{ranks}{verdicts} changed since {layout.since_name}."
+def _what_changed_on(change: Change, layout: Layout) -> Iterator[str]:
+    yield f"{_what_changed([change], layout)}."
+
+
+def _what_changed(changes: Sequence[Change], layout: Layout) -> str:
+    """How many ranks and verdicts have changed, and under which metrics the candidates for the best system."""
+    of_common = " among common systems" if any(change.new or change.gone for change in changes) else ""
+    pairs = [pair for change in changes for of in _common_ranks(change).values() for pair in of.values()]
+    n_ranks = sum(before != now for before, now in pairs)
+    n_verdicts = sum(len(_verdicts(change, layout).rows) for change in changes)
+    best = dict.fromkeys(metric for change in changes for metric in _new_candidates(change))
+    found = [f"{counted(n_ranks, 'rank')}{of_common}"] if n_ranks else []
+    found += [counted(n_verdicts, "verdict")] if n_verdicts else []
+    found += [f"the candidates for the best system under {joined(best)}"] if best else []
+    if found:
+        return f"{joined(found)} {'has' if n_ranks + n_verdicts == 1 and not best else 'have'} changed"
+    ranked = any(change.rankings for change in changes)
+    return f"no {'rank, verdict or candidate for the best system' if ranked else 'verdict'} has changed"
 
 
 def _new_and_gone(change: Change, layout: Layout) -> Iterator[str]:
@@ -99,12 +115,16 @@ def _new_and_gone(change: Change, layout: Layout) -> Iterator[str]:
                 yield f"{what} {kind}{'s' if len(found) > 1 else ''}: {joined(found)}."
 
 
+def _new_candidates(change: Change) -> dict[str, tuple[Sequence[str], Sequence[str]]]:
+    """Which systems may be the best, before and now, under metrics where these are not the same as before."""
+    return {now.metric: (before.best, now.best) for before, now in change.rankings if {*before.best} != {*now.best}}
+
+
 def _candidates(change: Change, layout: Layout) -> Iterator[str]:
-    """Which systems may be the best, under metrics where these are not the same as before."""
-    sets = {now.metric: (before.best, now.best) for before, now in change.rankings if {*before.best} != {*now.best}}
+    """The same in words."""
     shown = grouped(
         (tuple(named([_name(change, s, layout) for s in best], "system", MAX_CANDIDATES) for best in both), metric)
-        for metric, both in sets.items()
+        for metric, both in _new_candidates(change).items()
     )
     for (before, now), metrics in shown.items():
         yield f"Candidates for the best system under {joined(metrics)}: now {now}; before {before}."
@@ -136,8 +156,8 @@ def _incomparable(change: Change, layout: Layout) -> Iterator[str]:
     """Why scores or verdicts of both results may not be comparable."""
     before = {metric.name: metric.signature for metric in change.before.metrics}
     for metric in change.metrics:
-        if before[metric.name] != metric.signature:
-            was = before[metric.name]
+        was = before[metric.name]
+        if _meaning(was) != _meaning(metric.signature):
             yield f"{metric.name}: scores are not comparable; it was computed as {was}, and now as {metric.signature}."
     if change.before.n_segments != change.now.n_segments:
         now, then = change.now.n_segments, change.before.n_segments
@@ -151,6 +171,11 @@ def _incomparable(change: Change, layout: Layout) -> Iterator[str]:
     for what, setting in earlier.items():
         if setting != later.get(what, setting):
             yield f"Verdicts rested on another {what}: {setting}, and now {later[what]}."
+
+
+def _meaning(signature: str) -> str:
+    """The signature without the resolution at which scores are rounded, which depends on their size."""
+    return re.sub(r"\|resolution:[^|]*", "", signature)
 
 
 def _settings(comparison: Comparison) -> dict[str, str]:
@@ -236,7 +261,7 @@ def _ranks(change: Change, layout: Layout) -> Table:
 def _verdicts(change: Change, layout: Layout) -> Table:
     """The pairs whose verdict is not what it was."""
     header = ["System", "Baseline", "Metric", "before", "now"]
-    table = Table(_titled(f"Verdicts that changed since {layout.since_name}", change), header, n_names=3)
+    table = Table(_titled(f"Verdicts that changed since {layout.since_name}", change), header, n_names=3, stacks=True)
     earlier = _verdicts_of(change.before)
     names = {metric.name for metric in change.metrics}
     for pair in change.now.comparisons:

@@ -25,7 +25,7 @@ from ..systems import size_of
 from ..tables import document_tables, pair_tables, system_tables
 from ..wording import ci, joined, named, number
 
-# How many notes are above the figures, unless there are more cautions.
+# How many notes are above the figures. Those that need care come first.
 MOST_UNFOLDED = 3
 
 # Tables and sentences about an earlier result.
@@ -53,17 +53,21 @@ class Content:
 
     @property
     def unfolded(self) -> list[str]:
-        """The cautions, and as many other notes as there is room for above the figures."""
-        return [*self.cautions, *self.notes[: self._room]]
+        """The first notes."""
+        return [*self.cautions, *self.notes][:MOST_UNFOLDED]
 
     @property
     def folded(self) -> list[str]:
         """The other notes."""
-        return [*self.notes[self._room :]]
+        return [*self.cautions, *self.notes][MOST_UNFOLDED:]
 
     @property
-    def _room(self) -> int:
-        return max(MOST_UNFOLDED - len(self.cautions), 0)
+    def folded_title(self) -> str:
+        """What the other notes are: ``2 cautions and 7 notes more``."""
+        cautions = max(len(self.cautions) - MOST_UNFOLDED, 0)
+        others = len(self.folded) - cautions
+        kinds = [counted(n, kind) for n, kind in ((cautions, "caution"), (others, "note")) if n]
+        return f"{joined(kinds)} more"
 
     @property
     def versions(self) -> list[tuple[str, str]]:
@@ -80,6 +84,8 @@ class Content:
 class ComparisonContent(Content):
     """The same of a comparison."""
 
+    of_sets: Sequence[Table]
+    """Scores on each test set: a table for each metric."""
     since: Sequence[Table]
     """What has changed since an earlier result, and sentences about it."""
     since_sentences: Sequence[str]
@@ -99,7 +105,8 @@ def content(result: Comparison | SetComparison, layout: Layout, since: Since) ->
         title = f"{_title(first)} on {named([*result.sets], 'test set')}"
         settings = [("Test sets", f"{len(result.sets):,}"), *facts(first)]
         found = [*(s for average in averages for s in conclusions(average, layout)), *conclusions_of_sets(result)]
-        tables = [*(t for average in averages for t in system_tables(average, layout)), *set_tables(result, layout)]
+        tables = [table for average in averages for table in system_tables(average, layout)]
+        of_sets = [*set_tables(result, layout)]
         pairs = [
             *(table for average in averages for table in pair_tables(average, chosen)),
             *(headed(name, table) for name, each in result.sets.items() for table in pair_tables(each, chosen)),
@@ -109,7 +116,7 @@ def content(result: Comparison | SetComparison, layout: Layout, since: Since) ->
         title, settings = _title(result), [*sizes(result), *facts(result)]
         found = [*conclusions(result, layout)]
         tables = [*system_tables(result, layout), *document_tables(result, layout, every=True)]
-        pairs = [*pair_tables(result, layout)]
+        of_sets, pairs = [], [*pair_tables(result, layout)]
         caveats, sentences = cautions(result, with_pairs), explanations(result, with_pairs)
     methods = Methods.of(comparison_sentences, result)
     return ComparisonContent(
@@ -117,6 +124,7 @@ def content(result: Comparison | SetComparison, layout: Layout, since: Since) ->
         facts=settings,
         conclusions=found,
         tables=tables,
+        of_sets=of_sets,
         since=since[0],
         since_sentences=since[1],
         pairs=pairs,

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from ...lazy import lazy
 from ...results import PairedDifference
-from .intervals import Key, draw_key, mark, set_limits, whisker
+from .intervals import Key, draw_key, inner_limits, mark, set_limits, whisker
 from .labels import LABEL, wrapped
 from .rows import Column, RowFigure, Rows, columns_beside, width_of
 from .style import INK
@@ -42,18 +42,39 @@ class Forest(RowFigure):
     def draw(self, ax: Axes) -> None:
         self.rows.draw(ax)
         limits = self.view.limits
-        set_limits(ax, [0.0, *limits, *(p.difference for p in self.pairs)], [p.confidence_interval for p in self.pairs])
+        intervals = [pair.confidence_interval for pair in self.pairs]
+        if (inner := inner_limits(intervals)) is None:
+            set_limits(ax, [0.0, *limits, *(pair.difference for pair in self.pairs)], intervals)
+        else:
+            set_limits(ax, [0.0, *limits, *inner], [])
+        left, right_end = ax.get_xlim()
         ax.axvline(0, color=INK, linewidth=0.8, zorder=1)
         for limit in limits:
             ax.axvline(limit, color=INK, linewidth=0.6, linestyle=(0, (4, 2)), zorder=1)
         for y, pair in zip(self.rows.centres, self.pairs, strict=True):
             significant = self.view.is_significant(pair)
             color = self.view.color(pair)
+            if not left <= pair.difference <= right_end:
+                self._mark_beyond(ax, y, pair, color)
+                continue
             whisker(ax, y, pair.difference, pair.confidence_interval, color)
             mark(ax, y, pair.difference, color, significant)
         right = columns_beside(ax, self.rows, self._columns())
         ax.set_xlabel(self._label(self.rows.label_width(ax, right)), **LABEL)
         draw_key(ax, Key.of(self.view, self.pairs))
+
+    def _mark_beyond(self, ax: Axes, y: float, pair: PairedDifference, color: str) -> None:
+        """An arrow at the end of an axis that does not reach a difference, and its value."""
+        is_left = pair.difference < 0
+        left, right = ax.get_xlim()
+        edge = (left if is_left else right) + (0.015 if is_left else -0.015) * (right - left)
+        among = [each.difference for each in self.pairs]
+        ax.plot(edge, y, marker="<" if is_left else ">", markersize=4, color=color, clip_on=False, zorder=4)
+        ax.annotate(
+            self.view.signed(pair.difference, among), (edge, y), (5 if is_left else -5, 0), "data", "offset points",
+            ha="left" if is_left else "right", va="center_baseline", fontsize="small", color=color,
+            bbox={"facecolor": "white", "linewidth": 0, "pad": 0.8},
+        )  # fmt: skip
 
     def _columns(self) -> list[Column]:
         if self.view.order:
@@ -69,4 +90,5 @@ class Forest(RowFigure):
         what = ", ".join(filter(None, (difference, self.view.interval_name(of_differences=True))))
         what += " (→ better)" if metric.higher_is_better else " (← better)"
         what += ", dashed: margin" if self.view.limits else ""
+        what += ", arrow: off the axis" if inner_limits([p.confidence_interval for p in self.pairs]) else ""
         return wrapped(what, width)

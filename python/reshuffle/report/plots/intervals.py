@@ -23,6 +23,8 @@ from .view import View
 MARKER, END = 3.2, 4.8
 # The height of a line of a key, as a multiple of the font size.
 KEY_LINE = 1.4
+# An axis with fewer rows is never cut off; others are, if most rows would take at most so much of it.
+FEW_ROWS, SQUEEZED = 6, 0.6
 # What the colours of significant differences mean.
 DIRECTIONS = {BETTER: "better", WORSE: "worse"}
 # Texts with their colours.
@@ -37,6 +39,25 @@ def set_limits(ax: Axes, values: Iterable[float], intervals: Sequence[Confidence
     margin = 0.05 * (high - low) or 0.05 * abs(high) or 1.0
     ax.set_xlim(low - margin, high + margin)
     ax.xaxis.set_major_locator(Ticks())
+
+
+def inner_limits(intervals: Sequence[ConfidenceInterval | None]) -> tuple[float, float] | None:
+    """The ends of most intervals, if few others, at most a tenth of them, would take much of the axis; else None."""
+    spans = [(each.low, each.high) for each in intervals if each is not None]
+    if len(spans) < FEW_ROWS or not all(math.isfinite(end) for span in spans for end in span):
+        return None
+    n_out = max(len(spans) // 10, 1)
+    whole = _width([*spans, (0.0, 0.0)])
+    farthest = sorted(spans, key=lambda span: -max(map(abs, span)))
+    for out in range(1, n_out + 1):
+        rest = [*farthest[out:], (0.0, 0.0)]
+        if _width(rest) <= SQUEEZED * whole:
+            return min(low for low, _ in rest), max(high for _, high in rest)
+    return None
+
+
+def _width(spans: Sequence[tuple[float, float]]) -> float:
+    return max(high for _, high in spans) - min(low for low, _ in spans)
 
 
 def whisker(ax: Axes, y: float, value: float, interval: ConfidenceInterval | None, color: str) -> None:

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from ...errors import InputError, quoted
 from ...results import NullHistogram, PairedDifference
 from ..cells import equation, pvalue_cell, random_replicates
+from .intervals import Pieces, write_below
 from .labels import LABEL, MATHEMATICAL, mathematical, wrapped
 from .style import BETTER, COLUMN, FONT_SIZE, INK, MUTED
 from .view import View
 
-HEIGHT = 1.75
+HEIGHT = 2.0
 # Columns of letters below the axes.
 WIDTH = 50
 # Tests that count the replicates on the other side of 0, so that the tail is opposite to the observed difference.
@@ -65,7 +66,7 @@ class NullFigure:
         if null.width > 0:
             edges = np.float64(null.low) + np.float64(null.width) * np.arange(len(null.counts) + 1)
             ax.stairs(null.counts, edges, fill=True, color="#c9c9c9", linewidth=0)
-            for low, high in tails(self.pair):
+            for low, high in self._tails:
                 self._fill_tail(ax, edges, low, high)
             ax.stairs(null.counts, edges, color=MUTED, linewidth=0.5)
         else:
@@ -78,7 +79,22 @@ class NullFigure:
         ax.spines[["left", "top", "right"]].set_visible(False)
         ax.set_ylabel(self._counted())
         ax.set_xlabel(self._label(), **LABEL)
+        write_below(ax, self._key())
         ax.set_title(mathematical(self._observed()), pad=2, **MATHEMATICAL)
+
+    @property
+    def _tails(self) -> list[tuple[float, float]]:
+        """The tails to fill: where p is twice one of them, also the other."""
+        found = tails(self.pair)
+        both = self.pair.test.alternative == "two-sided" and len(found) == 1
+        return [*found, *((-high, -low) for low, high in found if both)]
+
+    def _key(self) -> list[Pieces]:
+        """What lines and areas mean."""
+        opposite = "   - - with the opposite sign" if self.pair.test.alternative == "two-sided" else ""
+        twice = "; p is twice the smaller tail" if self.pair.test.tails == 2 else ""
+        areas: Pieces = [("■", BETTER), (f" at least as extreme{twice}", INK)]
+        return [[(f"— observed{opposite}", INK)], *[areas] * bool(self._tails)]
 
     def _fill_tail(self, ax: Axes, edges: NDArray[np.float64], low: float, high: float) -> None:
         clipped = np.clip(edges, low, high)
@@ -114,8 +130,6 @@ class NullFigure:
             f"observed {shown}",
             equation("p", pvalue_cell(test.pvalue, random_replicates(test), self.view.comparison.alpha)),
         ]
-        if test.tails == 2:
-            parts[-1] += " (twice the tail)"
         if self.view.pvalue_name != "p":
             parts.append(equation("adjusted p", self.view.pvalue_cell(self.pair)))
         return "    ".join(parts)

@@ -22,7 +22,7 @@ COLUMN = 7.7 / 2.54
 PAGE = 16.0 / 2.54
 PAGE_HEIGHT = 23.0 / 2.54
 # The height of the title of a panel with the space above it, and the space between two panels as a fraction of one.
-TITLE, GAP = 0.2, 0.03
+TITLE, GAP = 0.2, 0.08
 # The margin of a figure, so that no line is cut off.
 PADDING = 0.02
 
@@ -218,6 +218,11 @@ def panels_of(
     # The rows of one panel fit a page already, without the title.
     high = sum(heights) if len(rows) > 1 else min(heights[0], PAGE_HEIGHT)
     default = PAGE if beside > 1 else max(wide for wide, _ in sizes), high
+    if height is None and high > PAGE_HEIGHT:
+        warn(
+            f"the panels are {high:.1f} inches high together, and a page has {PAGE_HEIGHT:.1f}: plot each metric alone "
+            "(--metric), or choose --height"
+        )
     size = [_length(*given) for given in zip(("width", "height"), (width, height), default, strict=True)]
     layout = ConstrainedLayoutEngine(h_pad=0.05, w_pad=PADDING, wspace=GAP)
     font_size = min(figure.font_size for figure in alone)

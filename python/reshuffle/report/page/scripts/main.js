@@ -20,6 +20,7 @@ function start() {
   state.pair = firstPair(currentView());
   readAddress();
   addTabs();
+  addTablesOfSets();
   addContents();
   renderAll();
   watchers.forEach((watch) => watch());

@@ -11,7 +11,10 @@ function tabList(label, names, chosen, choose) {
         "aria-controls": "view",
         "aria-selected": String(position === chosen),
         tabindex: position === chosen ? 0 : -1,
-        onclick: () => choose(position),
+        onclick: () => {
+          choose(position);
+          showFigures();
+        },
       },
       name,
     ),
@@ -23,7 +26,7 @@ function tabList(label, names, chosen, choose) {
     const next = { ArrowLeft: position ? position - 1 : last, ArrowRight: position < last ? position + 1 : 0, Home: 0, End: last }[event.key];
     if (next === undefined || position < 0) return;
     event.preventDefault();
-    choose(next);
+    tabs[next].click();
     tabs[next].focus();
   });
   /** Mark the chosen tab. */
@@ -40,6 +43,25 @@ function tabList(label, names, chosen, choose) {
   return { list, mark };
 }
 
+/** Scroll to the figures of a chosen tab if they are below the window, and nothing above them has changed. */
+function showFigures() {
+  const view = byId("view");
+  if (byId("of-sets") === null && view.getBoundingClientRect().top > 0.8 * window.innerHeight) view.scrollIntoView({ block: "start" });
+}
+
+/** Of the tables of scores on each test set, show that of the chosen metric. All are on paper. */
+function addTablesOfSets() {
+  const tables = [...document.querySelectorAll("#of-sets .tables > div")];
+  const metrics = comparisons[0].metrics.map((each) => visible(each.name));
+  if (tables.length < 2) return;
+  const hint = h("p", { class: "hint" });
+  byId("of-sets").append(hint);
+  watchers.push(() => {
+    tables.forEach((table, metric) => table.classList.toggle("unchosen", metric !== state.metric));
+    hint.textContent = `The tabs above have this table for ${metrics.filter((_, metric) => metric !== state.metric).join(", ")}, too.`;
+  });
+}
+
 function addTabs() {
   const kinds = [];
   const add = (key, label, names, choose) => {
@@ -50,7 +72,10 @@ function addTabs() {
   for (const { label, list } of kinds) {
     byId("tabs").append(h("div", { class: "tabs" }, h("span", { class: "hint", "aria-hidden": "true" }, label), list));
   }
-  if (kinds.length) created(byId("view"), { role: "tabpanel", "aria-labelledby": "view-name" }, []);
+  if (kinds.length) {
+    created(byId("view"), { role: "tabpanel", "aria-labelledby": "view-name" }, []);
+    byId("view-name").classList.remove("unseen");
+  }
   watchers.push(() => {
     for (const { key, mark } of kinds) mark(state[key]);
     byId("view-name").textContent = viewName();
@@ -66,7 +91,7 @@ function viewName() {
 /** Buttons that scroll to the sections. They are not links, because the fragment of the address stores the state. */
 function addContents() {
   const list = byId("contents");
-  for (const section of document.querySelectorAll("#view section, #methods")) {
+  for (const section of document.querySelectorAll("main section")) {
     const heading = section.querySelector("h2");
     const button = h("button", { type: "button", onclick: () => goTo(section) }, heading.textContent);
     list.append(button);
