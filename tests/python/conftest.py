@@ -146,10 +146,10 @@ class Outcome(NamedTuple):
     out: str
     err: str
 
-    def refusal(self) -> str:
+    def refusal(self, program: str = "reshuffle") -> str:
         """The error of a command that is refused: one sentence, exit code 2, and nothing else."""
         assert (self.code, self.out, self.err.count("\n")) == (2, "", 1), self
-        assert self.err.startswith("reshuffle: error: ")
+        assert self.err.startswith(f"{program}: error: ")
         return self.err
 
 

@@ -20,8 +20,9 @@ from scipy import stats
 
 from budgets import budget
 from inputs import put, scores_by_system
+from known import known
+from programs import Program, copies, program
 from reshuffle import InputError, SegmentScores, _core, compare, read_scores
-from reshuffle.cli.main import main as command
 from reshuffle.compat import comet
 from reshuffle.compat.comet import report, resampled_means, resampling, statistical_results
 from reshuffle.compat.comet.outputs import as_json
@@ -37,22 +38,7 @@ TEXTS = ["-s", "src.txt", "-t", *SYSTEMS, "-r", "ref.txt"]
 SCIPY = tuple(map(int, version("scipy").split(".")[:2]))
 
 
-@pytest.fixture
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with copies of the files."""
-    for path in FILES.rglob("*"):
-        if path.is_file():
-            copy = tmp_path / path.relative_to(FILES)
-            copy.parent.mkdir(exist_ok=True)
-            copy.write_bytes(path.read_bytes())
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def printed(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
-    assert comet.main(list(arguments)) == code
-    out, err = capsys.readouterr()
-    return err if code else out
+files, ran = copies(FILES), program(comet.main)
 
 
 def rounded(value: Any) -> Any:
@@ -65,9 +51,7 @@ def rounded(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("scores", ["comet.json", "comet-score.out"])
-def test_report_and_json_equal_those_of_comet_compare(
-    files: Path, capsys: pytest.CaptureFixture[str], scores: str
-) -> None:
+def test_report_and_json_equal_those_of_comet_compare(files: None, ran: Program, scores: str) -> None:
     given = json.loads(Path("comet.json").read_text("utf-8"))
     if scores != "comet.json":  # four decimals; the values of the file are longer
         text = Path(scores).read_text("utf-8")
@@ -78,7 +62,7 @@ def test_report_and_json_equal_those_of_comet_compare(
                     f"{name}\tSegment {number}\tscore: {segment['COMET']}",
                 )
         Path(scores).write_text(text, "utf-8")
-    out = printed(capsys, *TEXTS, "--scores", scores, "--to_json", "ours.json")
+    out = ran(*TEXTS, "--scores", scores, "--to_json", "ours.json").out
     assert out.replace("ours.json", "comet-compare.json") == Path("comet-compare.out").read_text("utf-8")
     ours, theirs = Path("ours.json").read_text("utf-8"), Path("comet-compare.json").read_text("utf-8")
     assert rounded(json.loads(ours)) == rounded(json.loads(theirs))
@@ -87,36 +71,32 @@ def test_report_and_json_equal_those_of_comet_compare(
 
 
 @pytest.mark.parametrize("scores", ["comet.json", "comet-compare.json"])
-def test_texts_are_those_that_were_scored_if_they_are_not_given(
-    files: Path, capsys: pytest.CaptureFixture[str], scores: str
-) -> None:
-    out = printed(capsys, "--scores", scores, "--to_json", "ours.json", "-d", "wmt20:de-en")
+def test_texts_are_those_that_were_scored_if_they_are_not_given(files: None, ran: Program, scores: str) -> None:
+    out = ran("--scores", scores, "--to_json", "ours.json", "-d", "wmt20:de-en").out
     assert out.splitlines()[:-1] == Path("comet-compare.out").read_text("utf-8").splitlines()[:-1]
     theirs = json.loads(Path("comet-compare.json").read_text("utf-8"))
     assert rounded(json.loads(Path("ours.json").read_text("utf-8"))) == rounded(theirs)
     # Written again, because it is an earlier output; another file is not overwritten.
-    printed(capsys, "--scores", scores, "--to_json", "ours.json")
-    assert "src.txt exists" in printed(capsys, "--scores", "comet.json", "--to_json", "src.txt", code=2)
+    ran("--scores", scores, "--to_json", "ours.json")
+    assert "src.txt exists" in ran("--scores", "comet.json", "--to_json", "src.txt", code=2).err
 
 
-def test_a_file_of_numbers_for_each_system_and_some_of_the_systems(
-    files: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_of_numbers_for_each_system_and_some_of_the_systems(files: None, ran: Program) -> None:
     scored = json.loads(Path("comet.json").read_text("utf-8"))
     for name, file in zip(SYSTEMS, "wxyz", strict=True):
         put(file, "".join(f"{segment['COMET']}\n" for segment in scored[name]))
-    expected = printed(capsys, "-t", "c.txt", "a.txt", "--scores", "comet.json")
-    assert printed(capsys, "-t", "c.txt", "a.txt", "--scores", "y", "w") == expected
+    expected = ran("-t", "c.txt", "a.txt", "--scores", "comet.json").out
+    assert ran("-t", "c.txt", "a.txt", "--scores", "y", "w").out == expected
     assert "x_name: c.txt\ny_name: a.txt" in expected
     assert expected.splitlines()[-1] == "a.txt                  False"
 
 
-def test_lines_end_where_they_do_in_comet(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    expected = printed(capsys, *TEXTS, "--scores", "comet.json")
+def test_lines_end_where_they_do_in_comet(files: None, ran: Program) -> None:
+    expected = ran(*TEXTS, "--scores", "comet.json").out
     for name in ("src.txt", "a.txt"):
         Path(name).write_bytes(Path(name).read_bytes().replace(b"\n", b"\r"))
     Path("ref.txt.gz").write_bytes(gzip.compress(Path("ref.txt").read_bytes()))
-    assert printed(capsys, *TEXTS[:-1], "ref.txt.gz", "--scores", "comet.json") == expected
+    assert ran(*TEXTS[:-1], "ref.txt.gz", "--scores", "comet.json").out == expected
 
 
 def twin(scores: dict[str, NDArray[Any]], splits: int, ratio: float, alternative: Any) -> list[dict[str, Any]]:
@@ -181,8 +161,8 @@ def test_all_numbers_equal_a_plain_loop(
             np.testing.assert_allclose(actual, desired, rtol=1e-3, atol=1e-30)
 
 
-def test_the_tests_beside_it_are_those_of_compare(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out = printed(capsys, "--scores", "comet.json", "--tests", "ar", "t-test", "-n", "500", "--to_json", "ours.json")
+def test_the_tests_beside_it_are_those_of_compare(files: None, ran: Program) -> None:
+    out = ran("--scores", "comet.json", "--tests", "ar", "t-test", "-n", "500", "--to_json", "ours.json").out
     assert out.startswith(Path("comet-compare.out").read_text("utf-8").split("Predictions")[0])
     table = read_scores("comet.json")
     assert table.segments is not None
@@ -194,9 +174,8 @@ def test_the_tests_beside_it_are_those_of_compare(files: Path, capsys: pytest.Ca
         assert written["reshuffle"][test] == json.loads(result.render("json"))
 
 
-def test_a_note_says_what_is_missing(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert comet.main(["--scores", "comet.json"]) == 0
-    assert "not adjusted for 6 pairs" in capsys.readouterr().err
+def test_a_note_says_what_is_missing(files: None, ran: Program) -> None:
+    assert "not adjusted for 6 pairs" in ran("--scores", "comet.json").err
 
 
 def change(key: str, value: Any) -> None:
@@ -218,12 +197,11 @@ def change(key: str, value: Any) -> None:
         (None, r"comet.json, line (\d+): unknown key 'COMET'; known: src, mt, ref"),
     ],
 )
-def test_a_score_that_is_no_number_is_found_by_file_line_and_key(files: Path, value: Any, message: str) -> None:
+def test_a_score_that_is_no_number_is_found_by_file_line_and_key(files: None, value: Any, message: str) -> None:
     change("COMET", value)
     with pytest.raises(InputError, match=message) as error:
         read_scores("comet.json")
-    found = re.search(message, str(error.value))
-    assert found is not None
+    found = known(re.search(message, str(error.value)))
     lines = Path("comet.json").read_text("utf-8").splitlines()
     assert lines[int(found[1]) - 1].strip() == "{"
     assert "Quelle 2" in lines[int(found[1])]
@@ -232,7 +210,7 @@ def test_a_score_that_is_no_number_is_found_by_file_line_and_key(files: Path, va
         scores_by_system("comet.json")
 
 
-def test_scores_in_a_file_of_comet_compare(files: Path) -> None:
+def test_scores_in_a_file_of_comet_compare(files: None) -> None:
     expected = np.asarray(read_scores("comet.json").segments)
     for scores in (read_scores("comet-compare.json").segments, list(scores_by_system("comet-compare.json").values())):
         np.testing.assert_allclose(np.asarray(scores), expected, rtol=1e-7)  # rounded to 32 bits
@@ -288,20 +266,13 @@ BAD: list[tuple[dict[str, str], list[str], str]] = [
 
 
 @pytest.mark.parametrize(("content", "arguments", "message"), BAD)
-def test_bad_input(
-    files: Path, capsys: pytest.CaptureFixture[str], content: dict[str, str], arguments: list[str], message: str
-) -> None:
+def test_bad_input(files: None, ran: Program, content: dict[str, str], arguments: list[str], message: str) -> None:
     for name, text in content.items():
         put(name, text)
-    error = printed(capsys, *arguments, code=2)
-    assert error.startswith("comet-compare: error: ")
-    assert error.count("\n") == 1
-    assert message in error
+    assert message in ran(*arguments, code=2).refusal("comet-compare")
 
 
-def test_scores_of_files_of_comet_are_read_by_the_option_scores(
-    files: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_scores_of_files_of_comet_are_read_by_the_option_scores(files: None, run: Program) -> None:
     expected = json.loads(Path("comet.json").read_text("utf-8"))
     by_system = scores_by_system("comet.json")
     assert by_system == {name: [segment["COMET"] for segment in expected[name]] for name in SYSTEMS}
@@ -310,12 +281,8 @@ def test_scores_of_files_of_comet_are_read_by_the_option_scores(
         name: [f"{score:.4f}" for score in of_lines[name]] for name in SYSTEMS
     }
     texts = ["ref.txt", *reversed(SYSTEMS)]
-    with pytest.raises(SystemExit) as stopped:
-        command(["compare", *texts, "-m", "bleu", "--scores", "COMET", "comet.json", "-n", "100", "--format", "json"])
-    out, err = capsys.readouterr()
-    assert stopped.value.code == 0, err
-    (scores,) = (metric for metric in json.loads(out)["metrics"] if metric["name"] == "COMET")
-    assert scores
+    found = run("compare", *texts, "-m", "bleu", "--scores", "COMET", "comet.json", "-n", "100", "--format", "json")
+    assert [metric["name"] for metric in json.loads(found.out)["metrics"]] == ["BLEU", "COMET"]
 
 
 @given(
@@ -376,13 +343,12 @@ def test_the_core_reads_what_python_reads(data: st.DataObject, ascii_only: bool,
     segment = st.fixed_dictionaries({"COMET": st.floats(allow_nan=False, allow_infinity=False), **fixed})
     n = data.draw(st.integers(1, 3))
     value = data.draw(st.dictionaries(TEXT, st.lists(segment, min_size=n, max_size=n), min_size=1, max_size=3))
-    read = _core.read_comet(json.dumps(value, ensure_ascii=ascii_only, indent=indent).encode())
-    assert read is not None
-    systems, scores, texts = read
+    content = json.dumps(value, ensure_ascii=ascii_only, indent=indent).encode()
+    systems, scores, texts = known(_core.read_comet(content))
     assert systems == list(value)
     assert scores == [[segment["COMET"] for segment in segments] for segments in value.values()]
-    known = [key for key in ("src", "mt", "ref") if key in keys]
-    assert texts == {key: [[segment[key] for segment in segments] for segments in value.values()] for key in known}
+    read_keys = [key for key in ("src", "mt", "ref") if key in keys]
+    assert texts == {key: [[segment[key] for segment in segments] for segments in value.values()] for key in read_keys}
 
 
 @given(st.binary(max_size=40) | st.text('{}[]":,.0eE-a\\u ', max_size=40).map(str.encode))

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
 import re
-import shutil
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,6 +16,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from inputs import put
+from programs import Program, copies, program
 from reshuffle.compat import moses
 from reshuffle.compat.moses.significance import bleu, nist
 from reshuffle.compat.moses.significance import significance as report
@@ -31,29 +29,15 @@ BLEU = [run for run in RUNS if run["script"] == "multi-bleu"]
 TESTS = [run for run in RUNS if run["script"] != "multi-bleu"]
 
 
-@pytest.fixture
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for path in FILES.iterdir():
-        shutil.copy(path, tmp_path)
-    monkeypatch.chdir(tmp_path)
-
-
-def ran(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str, stdin: bytes = b""
-) -> tuple[int, str, str]:
-    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(stdin)))
-    code = moses.main(list(arguments))
-    return code, *capsys.readouterr()
+files, ran = copies(FILES), program(moses.main)
 
 
 @pytest.mark.parametrize("run", BLEU)
 @pytest.mark.parametrize("ending", ["", ".perl"])
-def test_the_line_of_multi_bleu(
-    files: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], run: dict[str, Any], ending: str
-) -> None:
+def test_the_line_of_multi_bleu(files: None, ran: Program, run: dict[str, Any], ending: str) -> None:
     stdin = Path(run["stdin"]).read_bytes()
-    code, out, err = ran(monkeypatch, capsys, "multi-bleu" + ending, *run["arguments"], stdin=stdin)
-    assert (code, out) == (0, run["output"])
+    _, out, err = ran("multi-bleu" + ending, *run["arguments"], stdin=stdin)
+    assert out == run["output"]
     assert ("takes 9,999 words as the length of each missing one" in err) == (run["arguments"] == ["ref1"])
 
 
@@ -62,11 +46,8 @@ def shape(text: str) -> str:
 
 
 @pytest.mark.parametrize("run", TESTS)
-def test_the_report_of_the_bootstrap_script(
-    files: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], run: dict[str, Any]
-) -> None:
-    code, out, err = ran(monkeypatch, capsys, f"{run['script']}.pl", *run["arguments"], "-n", "4000")
-    assert code == 0
+def test_the_report_of_the_bootstrap_script(files: None, ran: Program, run: dict[str, Any]) -> None:
+    _, out, err = ran(f"{run['script']}.pl", *run["arguments"], "-n", "4000")
     assert "rejects too often" in err
     assert shape(out) == shape(run["output"])
     for line, theirs in zip(out.splitlines(), run["output"].splitlines(), strict=True):
@@ -75,8 +56,8 @@ def test_the_report_of_the_bootstrap_script(
         elif line.startswith("the prob"):
             ours, p = (float(each.rstrip(".").rpartition(" ")[2]) for each in (line, theirs))
             assert ours == pytest.approx(p, abs=5 * math.sqrt(max(p, 0.01) / 1000))
-    again = ran(monkeypatch, capsys, run["script"], *run["arguments"], "-n", "4000", "--seed", "12345")[1]
-    other = ran(monkeypatch, capsys, run["script"], *run["arguments"], "-n", "4000", "--seed", "2")[1]
+    again = ran(run["script"], *run["arguments"], "-n", "4000", "--seed", "12345").out
+    other = ran(run["script"], *run["arguments"], "-n", "4000", "--seed", "2").out
     assert out == again != other
 
 
@@ -144,22 +125,20 @@ def test_scores_equal_a_plain_loop(first: list[str], second: list[str], referenc
     np.testing.assert_allclose(found, [pair[i] for i in (0, 1) for pair in expected], rtol=1e-9, atol=1e-12)
 
 
-def test_multi_bleu_of_nothing(here: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_multi_bleu_of_nothing(here: None, ran: Program) -> None:
     put("ref", "\n\n")
     nothing = "BLEU = 0, 0/0/0/0 (BP=0, ratio=0, hyp_len=0, ref_len=0)\n"
-    assert ran(monkeypatch, capsys, "multi-bleu", "ref", stdin=b"a\n")[:2] == (1, nothing)
-    assert ran(monkeypatch, capsys, "multi-bleu", "ref")[:2] == (1, nothing)
+    assert ran("multi-bleu", "ref", stdin=b"a\n", code=1).out == nothing
+    assert ran("multi-bleu", "ref", code=1).out == nothing
     put("ref", "a b\n")
     expected = "BLEU = 0.00, 0.0/0.0/0.0/0.0 (BP=0.000, ratio=0.000, hyp_len=0, ref_len=2)\n"
-    assert ran(monkeypatch, capsys, "multi-bleu", "ref", stdin=b"\n")[:2] == (0, expected)
+    assert ran("multi-bleu", "ref", stdin=b"\n").out == expected
 
 
-def test_references_that_are_very_far_away(
-    here: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_references_that_are_very_far_away(here: None, ran: Program) -> None:
     put("ref", "a " * 10_004 + "\n")
     for words, expected in ((4, 9999), (5, 9999), (6, 10_004)):
-        out = ran(monkeypatch, capsys, "multi-bleu", "ref", stdin=b"a " * words + b"\n")[1]
+        out = ran("multi-bleu", "ref", stdin=b"a " * words + b"\n").out
         assert f"hyp_len={words}, ref_len={expected})" in out
 
 
@@ -178,13 +157,8 @@ BAD: list[tuple[list[str], str]] = [
 @pytest.mark.parametrize(("arguments", "message"), BAD)
 def test_bad_input(
     files: None,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    ran: Program,
     arguments: list[str],
     message: str,
 ) -> None:
-    code, _, err = ran(monkeypatch, capsys, *arguments)
-    assert code == 2
-    assert err.startswith("moses: error: ")
-    assert err.count("\n") == 1
-    assert message in err
+    assert message in ran(*arguments, code=2).refusal("moses")

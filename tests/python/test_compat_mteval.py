@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import re
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 
 from inputs import put
+from programs import Program, copies, program
 from reshuffle import read_lines
 from reshuffle.compat import mteval
 from reshuffle.compat.mteval.arguments import parse
@@ -23,17 +23,7 @@ FILES = Path(__file__).parents[1] / "data/mteval"
 RUNS: list[dict[str, Any]] = json.loads((FILES / "runs.json").read_text("utf-8"))
 
 
-@pytest.fixture
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for path in FILES.iterdir():
-        shutil.copy(path, tmp_path)
-    monkeypatch.chdir(tmp_path)
-
-
-def printed(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
-    assert mteval.main(list(arguments)) == code
-    out, err = capsys.readouterr()
-    return err if code else out
+files, ran = copies(FILES), program(mteval.main)
 
 
 def normalized(lines: Sequence[str]) -> list[str]:
@@ -50,10 +40,8 @@ def normalized(lines: Sequence[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: " ".join([run["version"], *run["arguments"]]))
-def test_reports_and_files_equal_those_of_the_scripts(
-    files: None, capsys: pytest.CaptureFixture[str], run: dict[str, Any]
-) -> None:
-    out = printed(capsys, *run["arguments"], "--mteval-version", run["version"])
+def test_reports_and_files_equal_those_of_the_scripts(files: None, ran: Program, run: dict[str, Any]) -> None:
+    out = ran(*run["arguments"], "--mteval-version", run["version"]).out
     assert normalized(out.split("\n")) == normalized(run["output"])
     assert sorted(path.name for path in Path.cwd().glob("*.scr")) == sorted(run["files"])
     for name, content in run["files"].items():
@@ -67,12 +55,10 @@ def test_reports_and_files_equal_those_of_the_scripts(
             assert float(score) == pytest.approx(float(expected_score), abs=1e-7)
 
 
-def test_an_empty_word_before_a_text_is_listed_but_not_counted(files: None, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_empty_word_before_a_text_is_listed_but_not_counted(files: None, ran: Program) -> None:
     """International tokenization keeps the line end before a text of an XML file."""
     names = [f"indented-{name}.xml" for name in ("ref", "src", "tst")]
-    out = printed(
-        capsys, "-r", names[0], "-s", names[1], "-t", names[2], "--international-tokenization", "-d", "3", "-n"
-    )
+    out = ran("-r", names[0], "-s", names[1], "-t", names[2], "--international-tokenization", "-d", "3", "-n").out
     # Of the 45 words of the references, 6 are empty, and 4 of these are before 'the'.
     assert f"{math.log2(45 / 6):.2f} info for each of 1 0-grams = ''" in out
     assert f"{math.log2(45 / 4):.2f} info for each of 1 2-grams = ' the'" in out
@@ -87,7 +73,7 @@ def test_the_reports_on_real_systems_equal_those_of_the_script(
     golden: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    ran: Program,
     name: str,
     options: list[str],
 ) -> None:
@@ -104,7 +90,7 @@ def test_the_reports_on_real_systems_equal_those_of_the_script(
                 f'<doc docid="d1" sysid="{system}">\n{segments}</doc></{kind}set>\n'
             )
         put(f"{kind}.sgm", "".join(sets))
-    out = printed(capsys, *options, "-d", "2", "-r", "ref.sgm", "-s", "src.sgm", "-t", "tst.sgm")
+    out = ran(*options, "-d", "2", "-r", "ref.sgm", "-s", "src.sgm", "-t", "tst.sgm").out
     expected = (golden / "mteval" / f"out.v13a.ted.{name}.txt").read_text("utf-8")
     # The files are those of the golden run except for the references, which it calls by another name.
     assert normalized(out.split("\n")) == normalized(expected.split("\n"))
@@ -122,13 +108,13 @@ def test_options_may_be_shortened_and_are_read_as_by_getopt() -> None:
     assert (both.nist, both.bleu) == (True, False)
 
 
-def test_help_and_unknown_options(files: None, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "--brevity-penalty NAME" in printed(capsys, "-h")
-    assert mteval.main(["-r", "ref.sgm", "-s", "src.sgm", "-t", "tst.sgm", "--foo"]) == 0
-    assert "unknown option --foo is ignored" in capsys.readouterr().err
+def test_help_and_unknown_options(files: None, ran: Program) -> None:
+    assert "--brevity-penalty NAME" in ran("-h").out
+    done = ran("-r", "ref.sgm", "-s", "src.sgm", "-t", "tst.sgm", "--foo")
+    assert "unknown option --foo is ignored" in done.err
 
 
-def test_segments_that_the_scripts_cannot_divide_by(files: None, capsys: pytest.CaptureFixture[str]) -> None:
+def test_segments_that_the_scripts_cannot_divide_by(files: None, ran: Program) -> None:
     def sgm(kind: str, *texts: str) -> str:
         segments = "".join(f'<seg id="{i}">{text}</seg>' for i, text in enumerate(texts, 1))
         attributes = 'setid="x" srclang="a" trglang="b"'
@@ -137,10 +123,10 @@ def test_segments_that_the_scripts_cannot_divide_by(files: None, capsys: pytest.
     put("s.sgm", sgm("srcset", "", ""))
     put("r.sgm", sgm("refset", "", "a b"))
     put("t.sgm", sgm("tstset", "a", "a b"))
-    out = printed(capsys, "-r", "r.sgm", "-s", "s.sgm", "-t", "t.sgm", "-d", "2")
+    out = ran("-r", "r.sgm", "-s", "s.sgm", "-t", "t.sgm", "-d", "2").out
     assert 'NIST score using 5-grams = 0.0000 for system "s" on segment 1' in out
     put("t.sgm", sgm("tstset", "", ""))
-    out = printed(capsys, "-r", "r.sgm", "-s", "s.sgm", "-t", "t.sgm")
+    out = ran("-r", "r.sgm", "-s", "s.sgm", "-t", "t.sgm").out
     assert "length ratio: 0 (0/2), penalty (log): -Inf" in out
     assert 'NIST score = 0.0000  BLEU score = 0.0000 for system "s"' in out
 
@@ -198,7 +184,7 @@ BAD: list[tuple[tuple[str, str] | None, list[str], str]] = [
 @pytest.mark.parametrize(("file", "arguments", "message"), BAD)
 def test_bad_input(
     files: None,
-    capsys: pytest.CaptureFixture[str],
+    ran: Program,
     file: tuple[str, str] | None,
     arguments: list[str],
     message: str,
@@ -206,22 +192,20 @@ def test_bad_input(
     if file is not None:
         put(*file)
     if message.endswith("the target"):  # the first of two sets does not count, as in the scripts
-        assert "Evaluation" in printed(capsys, "-r", "ref.sgm", "-s", "src.sgm", "-t", "tst.sgm")
+        assert "Evaluation" in ran("-r", "ref.sgm", "-s", "src.sgm", "-t", "tst.sgm").out
         put("tst.sgm", Path("tst.sgm").read_text("utf-8").replace("made up", "other"))
         message = "tst.sgm: the set is 'other', but 'made up' in src.sgm"
-    error = printed(capsys, "-r", "ref.sgm", "-s", "src.sgm", "-t", "tst.sgm", *arguments, code=2)
-    assert error.startswith("mteval: error: ")
-    assert error.count("\n") == 1
-    assert message in error
+    refused = ran("-r", "ref.sgm", "-s", "src.sgm", "-t", "tst.sgm", *arguments, code=2)
+    assert message in refused.refusal("mteval")
 
 
-def test_bytes_that_are_not_utf_8(files: None, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bytes_that_are_not_utf_8(files: None, ran: Program) -> None:
     Path("src.sgm").write_bytes(b"<srcset>\n\xff")
-    error = printed(capsys, "-r", "ref.sgm", "-s", "src.sgm", "-t", "tst.sgm", code=2)
+    error = ran("-r", "ref.sgm", "-s", "src.sgm", "-t", "tst.sgm", code=2).err
     assert "src.sgm, line 2: 0xff is not valid UTF-8" in error
 
 
 @pytest.mark.parametrize("missing", "rst")
-def test_every_file_is_needed(files: None, capsys: pytest.CaptureFixture[str], missing: str) -> None:
+def test_every_file_is_needed(files: None, ran: Program, missing: str) -> None:
     given = [each for name in "rst" if name != missing for each in (f"-{name}", "x")]
-    assert f"-{missing} FILE is missing" in printed(capsys, *given, code=2)
+    assert f"-{missing} FILE is missing" in ran(*given, code=2).err
