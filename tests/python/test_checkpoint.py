@@ -149,14 +149,6 @@ def record_ends(whole: bytes) -> list[int]:
     return ends
 
 
-def test_message_of_damage(path: Path) -> None:
-    ends = fill(path, [(0, 10), (10, 30)])
-    path.write_bytes(path.read_bytes()[:-3])
-    dropped = ends[1] - ends[0] - 3
-    with pytest.warns(InputWarning, match=f"{dropped:,} bytes after block 0–9 of 'simulating' are cut or damaged"):
-        assert read(path) == [(0, 10)]
-
-
 def test_digest_without_meaning(path: Path) -> None:
     """Records with a good digest that are none of ours are dropped, too."""
     fill(path, [(0, 10)])

@@ -30,8 +30,7 @@ FLIPS = ("flips", "reference.txt", "baseline.txt", "tuned.txt", "--threshold", "
 
 
 def test_a_figure_without_a_kind_is_told_the_kinds(run: Any) -> None:
-    outcome = run("plot", "r.json", "-o", "a.pdf")
-    assert (outcome.code, "choose ranking, forest, matrix" in outcome.err) == (2, True), outcome.err
+    assert "choose ranking, forest, matrix" in run("plot", "r.json", "-o", "a.pdf").refusal()
 
 
 def test_the_table_shows_scores_intervals_differences_p_values_and_the_signature(demo: Path, run: Any) -> None:
@@ -55,25 +54,9 @@ def test_the_table_shows_scores_intervals_differences_p_values_and_the_signature
 
 
 def test_json_holds_what_the_api_returns(demo: Path, run: Any) -> None:
-    document = json.loads(run(*COMPARE, "--format", "json", "--test", "bootstrap").out)
     corpus = read_corpus(["reference.txt"], [f"{name}.txt" for name in SYSTEMS])
-    expected = compare(corpus.references, corpus.systems, n_resamples=500, test="bootstrap")
-    assert document["signature"] == expected.signature
-    assert document["systems"] == SYSTEMS
-    for got, score in zip(document["scores"], expected.scores, strict=True):
-        assert (got["score"], got["details"]) == (score.score, score.details)
-        assert score.confidence_interval is not None
-        assert got["confidence_interval"]["low"] == score.confidence_interval.low
-        assert got["confidence_interval"]["high"] == score.confidence_interval.high
-    for got, pair in zip(document["comparisons"], expected.comparisons, strict=True):
-        assert (got["baseline"], got["system"], got["metric"]) == (pair.baseline, pair.system, "BLEU")
-        test = got["test"]
-        assert got["difference"] == test["statistic"] == pair.difference
-        assert (test["test"], test["pvalue"]) == ("bootstrap", pair.test.pvalue)
-        assert pair.confidence_interval is not None
-        assert got["confidence_interval"]["low"] == pair.confidence_interval.low
-        assert got["confidence_interval"]["high"] == pair.confidence_interval.high
-        assert (test["wins"], test["ties"]) == (pair.test.wins, pair.test.ties)
+    expected = compare(corpus.references, corpus.systems, n_resamples=500, test="bootstrap", with_parts=True)
+    assert unnamed(run(*COMPARE, "--format", "json", "--test", "bootstrap").out) == expected.render("json")
 
 
 def test_tables_escape_names_and_latex_has_minus_signs(demo: Path, run: Any) -> None:
@@ -142,9 +125,7 @@ def test_the_methods_follow_the_text(demo: Path, run: Any) -> None:
 
 
 def test_the_same_metric_twice_is_refused(demo: Path, run: Any) -> None:
-    outcome = run(*COMPARE, "-m", "bleu", "-m", "bleu")
-    assert outcome.code == 2
-    assert "the same metric is chosen twice" in outcome.err
+    assert "the same metric is chosen twice" in run(*COMPARE, "-m", "bleu", "-m", "bleu").refusal()
 
 
 def test_a_baseline_is_named_by_system_or_by_file_and_comes_first(demo: Path, run: Any) -> None:
@@ -279,15 +260,9 @@ def test_ids_of_documents_without_texts_are_read_from_a_file_of_several_systems(
     ("args", "message"),
     [
         (["outputs/more"], "the folder outputs/more has no files: expected one for each system\n"),
-        (
-            ["outputs", "outputs/rules.txt"],
-            "outputs/rules.txt is named twice, once by its folder or file: leave out one of them\n",
-        ),
+        (["outputs", "outputs/rules.txt"], "outputs/rules.txt is named twice, once by its folder or file: leave out"),
         (["outputs", "./outputs/"], "outputs/baseline.txt is named twice, once by its folder or file: leave out"),
-        (
-            ["outputs", "rules.txt"],
-            "outputs/rules.txt and rules.txt would both be called rules: rename one, or name the ",
-        ),
+        (["outputs", "rules.txt"], "outputs/rules.txt and rules.txt would both be called rules: rename one, or name"),
         (["."], "reference.txt is not the output of a system, but the folder . stands for all of its files: move"),
         (["outputs", "--docs", "outputs/rules.txt"], "outputs/rules.txt is not the output of a system, but the folder"),
     ],
@@ -351,17 +326,14 @@ def test_score_shows_precisions_penalty_and_lengths(demo: Path, run: Any) -> Non
 
 
 def test_intervals_are_chosen_by_name(demo: Path, run: Any) -> None:
-    percentile, bca = (run(*COMPARE, "--interval", name).out for name in ("percentile", "bca"))
-    assert percentile == run(*COMPARE).out
-    assert "95% CI: BCa (bias-corrected and accelerated), 500 bootstrap draws; 95% holds" in bca
+    assert run(*COMPARE, "--interval", "percentile").out == run(*COMPARE).out
+    bca = run(*COMPARE, "--interval", "bca").out
+    assert "95% CI: BCa (bias-corrected and accelerated), 500 bootstrap draws" in bca
     assert "|interval:bca[0.95]|test:bootstrap-both|" in bca
-    assert percentile.replace("percentile", "bca") != bca
     closed = run("score", "reference.txt", "baseline.txt", "--interval", "delta").out
-    assert "95% CI: normal, with the standard error of the delta method.\n" in closed
     assert "interval:delta[0.95]|version:" in closed
     document = json.loads(run("score", "reference.txt", "tuned.txt", "--interval", "jackknife", "--format", "json").out)
     assert (document["n_resamples"], document["seed"], document["confidence_level"]) == (None, None, 0.95)
-    assert document["scores"][0]["confidence_interval"]["method"] == "jackknife"
 
 
 def test_means_of_segment_scores_have_special_tests(demo: Path, run: Any) -> None:
@@ -385,9 +357,7 @@ def test_one_segment_can_be_scored_but_not_compared(tmp_path: Path, run: Any) ->
     path.write_text("just one line\n")
     assert run("score", str(path), str(path)).code == 0
     for args in (("compare", str(path), str(path), str(path)), ("score", str(path), str(path), "--confidence", "0.9")):
-        outcome = run(*args)
-        assert outcome.code == 2
-        assert "there is only one segment" in outcome.err
+        assert "there is only one segment" in run(*args).refusal()
 
 
 def test_the_same_seed_gives_the_same_bytes_on_any_number_of_threads(demo: Path, run: Any) -> None:
@@ -416,10 +386,7 @@ BAD = {
     "unknown metric": ((*COMPARE[1:], "-m", "blue"), "unknown metric 'blue': did you mean 'bleu'? Known: bleu"),
     "unknown test": ((*COMPARE[1:], "--test", "boostrap"), "unknown test 'boostrap': did you mean 'bootstrap'"),
     "unknown tokenizer": ((*COMPARE[1:], "--tokenize", "13"), "unknown --tokenize '13': did you mean '13a'"),
-    "unknown option": (
-        (*COMPARE[1:], "--tokenise", "13a"),
-        "--tokenise",
-    ),  # the wording of click's message depends on its version
+    "unknown option": ((*COMPARE[1:], "--tokenise", "13a"), "--tokenise"),  # click's words depend on its version
     "unknown interval": ((*COMPARE[1:], "--interval", "BCa"), "unknown interval 'BCa': did you mean 'bca'"),
     "scheme of draws": (
         (*COMPARE[1:], "--test", "bootstrap:scheme=exact"),
@@ -431,8 +398,7 @@ BAD = {
     ),
     "adjustment of draws": (
         (*COMPARE[1:], "--adjust", "minp"),
-        "adjustment 'minp' does not support the default test 'bootstrap-both': use --test ar or ar-studentized, or the "
-        "adjustment bonferroni, holm, sidak, hochberg, hommel, bh, by or maxt\n",
+        "adjustment 'minp' does not support the default test 'bootstrap-both': use --test ar or ar-studentized, or",
     ),
     "n of 0": ((*COMPARE[1:5], "-n", "0"), "-n must be a whole number from 1 to 9007199254740992, got 0"),
     "n beyond counting": ((*COMPARE[1:5], "-n", "9" * 20), "-n must be a whole number from 1 to 9007199254740992"),
@@ -479,7 +445,6 @@ def test_bad_input_gives_one_sentence_and_exit_code_2(
     (demo / "short.txt").write_text("one line\n")
     (demo / "empty.txt").touch()
     (demo / "folder").mkdir()
-    (demo / "latin.txt").write_bytes(b"fine\ncaf\xe9\n")
     before = {path: path.read_bytes() for path in demo.rglob("*") if path.is_file()}
     assert message in run("compare", *args).refusal()
     assert before == {path: path.read_bytes() for path in demo.rglob("*") if path.is_file()}
@@ -498,9 +463,7 @@ def test_the_demo_does_not_overwrite_its_files(tmp_path: Path, run: Any, monkeyp
     command = outcome.out.splitlines()[-1].split()
     by_hand = run(*command[1:]).out
     assert by_hand == run("demo").out.split("\nTo repeat")[0]
-    again = run("demo", "--write", "deep/demo")
-    assert again.code == 2
-    assert "exists already: choose another directory" in again.err
+    assert "exists already: choose another directory" in run("demo", "--write", "deep/demo").refusal()
 
 
 def test_the_tour_shows_what_its_commands_print(tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -551,9 +514,7 @@ def test_max_input_limits_the_decompressed_size(demo: Path, run: Any) -> None:
     (demo / "tuned.gz").write_bytes(gzip.compress((demo / "tuned.txt").read_bytes()))
     files = ("reference.txt", "tuned.gz")
     assert run("score", *files).out == run("score", *files, "--max-input", "1M").out != ""
-    assert (
-        "tuned.gz is larger than 1,000 bytes when decompressed" in run("score", *files, "--max-input", "1KB").refusal()
-    )
+    assert "tuned.gz is larger than 1,000 bytes when" in run("score", *files, "--max-input", "1KB").refusal()
     for args in (
         ("score", *files, "--docs", "tuned.gz", "--confidence", "0.9"),
         ("score", "--scores", "x", "tuned.gz"),

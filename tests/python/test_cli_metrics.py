@@ -218,10 +218,7 @@ def test_an_option_is_advised_by_meaning_where_the_command_has_it(
         (("score", *TEXTS, "--confidence"), "--confidence needs a level: --confidence 0.95"),
         (("score", *TEXTS, "--confidence", "-n", "10"), "--confidence needs a level: --confidence 0.95"),
         (("score", *TEXTS, "-m", "wer", "chrfpp"), "unknown metric 'chrfpp': use -m chrf++"),
-        (
-            ("compare", *TEXTS, "--test", "bs"),
-            "unknown test 'bs': use the default test, or bootstrap-shift for sacreBLEU",
-        ),
+        (("compare", *TEXTS, "--test", "bs"), "unknown test 'bs': use the default test, or bootstrap-shift for"),
         (("compare", *TEXTS, "-m", "bleu:tok=intl"), "unknown bleu option 'tok': use -m bleu:tokenize=intl"),
         (("compare", *TEXTS, "-m", "bleu:tok:intl"), "use -m bleu:tokenize=intl"),
         (("compare", *TEXTS, "-m", "bleu:case=lc"), "use -m bleu:lowercase"),
@@ -230,10 +227,7 @@ def test_an_option_is_advised_by_meaning_where_the_command_has_it(
         (("compare", *TEXTS, "-m", "chrf:nw=2"), "use -m chrf:word-order=2"),
         (("compare", *TEXTS, "--adjust", "fdr"), "unknown adjustment 'fdr': use bh for the false discovery rate"),
         (("compare", *TEXTS, "--adjust", "benjamini-hochberg"), "use bh for the false discovery rate"),
-        (
-            ("compare", "-r", *TEXTS),
-            "no option -r: the reference is the first argument, without an option; --refs FILE",
-        ),
+        (("compare", "-r", *TEXTS), "no option -r: the reference is the first argument, without an option; --refs"),
         (("compare", "a.txt", "b.txt", "--scores"), "--scores needs NAME FILE..., got nothing after it"),
         (("compare", *TEXTS, "-o", "x.pdf"), "or add --format; 'reshuffle plot' draws figures of a result in JSON"),
         (("gate", "a", "b", "--threshold", "1"), "there is no option --threshold: use --margin METRIC=VALUE"),
@@ -258,9 +252,7 @@ def test_an_option_is_advised_by_meaning_where_the_command_has_it(
     ],
 )
 def test_what_other_tools_call_otherwise_is_named(run: Any, args: tuple[str, ...], message: str) -> None:
-    outcome = run(*args)
-    assert outcome.code == 2
-    assert message in outcome.err
+    assert message in run(*args).refusal()
 
 
 def test_a_command_without_arguments_gets_no_advice(run: Any) -> None:
@@ -293,16 +285,12 @@ def test_no_option_of_reshuffle_gets_the_hint_for_another_tool() -> None:
 
 @pytest.mark.parametrize("name", sorted(METRICS))
 def test_metrics_of_other_tools_get_a_hint(demo: Path, run: Any, name: str) -> None:
-    outcome = run("compare", *TEXTS, "-m", name)
-    assert outcome.code == 2
-    assert METRICS[name] in outcome.err
+    assert METRICS[name] in run("compare", *TEXTS, "-m", name).refusal()
 
 
 def test_a_tokenizer_of_another_tool_gets_a_hint(demo: Path, run: Any) -> None:
     for args in (("--tokenize", "mecab"), ("-m", "bleu:tokenize=mecab")):
-        outcome = run("compare", *TEXTS, *args)
-        assert outcome.code == 2
-        assert "use ja-mecab for Japanese, ko-mecab for Korean" in outcome.err
+        assert "use ja-mecab for Japanese, ko-mecab for Korean" in run("compare", *TEXTS, *args).refusal()
 
 
 def test_a_forgotten_command_gets_a_hint(demo: Path, run: Any) -> None:
@@ -353,10 +341,7 @@ def test_external_scores_can_be_compared_with_texts_or_alone(demo: Path, run: An
         ("--scores '' a b", "--scores: expected a name and files, got an empty name"),
         ("--scores x a b --scores y a", "--scores y: expected a file for each of 2 systems after the name, got 1"),
         ("--scores x a", "only one system (a): a comparison needs at least two"),
-        (
-            "--scores x headless.csv",
-            "only one system (0.5): a comparison needs at least two; the name is a number: does",
-        ),
+        ("--scores x headless.csv", "only one system (0.5): a comparison needs at least two; the name is a number:"),
         ("--scores x a c", "c: no such file"),
         ("--scores x a nan", "nan, line 2: expected a finite number"),
         ("--scores x a short", "x: a has 3 segments, short has 2: all systems must have the same segments"),
@@ -449,28 +434,16 @@ def test_parses_can_be_given_beside_texts(demo: Path, parses: list[str], run: An
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (
-            "-m depf --parses reference.conllu tuned.conllu",
-            "expected a file for each of 1 references and 2 systems, got 2",
-        ),
+        ("-m depf --parses reference.conllu tuned.conllu", "expected a file for each of 1 references and 2 systems,"),
         ("-m bleu --parses reference.conllu tuned.conllu rules.conllu", "--parses does not apply to bleu: add -m depf"),
         (
             "-m depf --parses reference.conllu rules.conllu tuned.conllu",
             "--parses: rules.conllu is in the position of tuned.txt but named like rules.txt: put the files in the "
             "same order: reference.conllu tuned.conllu rules.conllu",
         ),
-        (
-            "-m depf --parses reference.conllu tuned.conllu reference.conllu",
-            "reference.conllu, line 1: the parse does not match r",
-        ),
-        (
-            "-m depf --parses reference.conllu tuned.conllu short.conllu",
-            "short.conllu has 1 sentences, rules.txt has 400 seg",
-        ),
-        (
-            "-m depf --parses reference.conllu tuned.conllu other.conllu",
-            "other.conllu, line 1: the parse does not match r",
-        ),
+        ("-m depf --parses reference.conllu tuned.conllu reference.conllu", "reference.conllu, line 1: the parse"),
+        ("-m depf --parses reference.conllu tuned.conllu short.conllu", "short.conllu has 1 sentences, rules.txt has"),
+        ("-m depf --parses reference.conllu tuned.conllu other.conllu", "other.conllu, line 1: the parse does not"),
     ],
 )
 def test_parses_of_other_texts_are_refused(

@@ -378,17 +378,12 @@ def test_the_default_asks_the_same_question_with_any_alpha(runs: Path, run: Any)
     assert set(every["plan"]["exchange"]) == set(EXCHANGES) - {"multeval"}
 
 
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        (("--exchange", "segment", "--system", "new", *SYSTEMS["new"], "new/1.txt"), "run 3 of new and run 1 of new"),
-    ],
-)
-def test_doubtful_runs_are_warned_of(runs: Path, run: Any, args: Sequence[str], message: str) -> None:
+def test_doubtful_runs_are_warned_of(runs: Path, run: Any) -> None:
+    args = ("--exchange", "segment", "--system", "new", *SYSTEMS["new"], "new/1.txt")
     outcome = run("runs", "--refs", "ref.txt", *OLD, *args, *N, "--format", "json")
     assert outcome.code == 0
     assert outcome.err.startswith("reshuffle: warning: ")
-    assert message in outcome.err
+    assert "run 3 of new and run 1 of new" in outcome.err
 
 
 COUNTS = {name: tuple(file.replace(".txt", ".tsv") for file in files) for name, files in SYSTEMS.items()}
@@ -547,10 +542,7 @@ def with_key(key: str, value: object) -> dict[str, Any]:
             "scores of COMET: new has 3 runs, but 2 files: expected one for each run",
         ),
         (with_key("dev.scores.new.BLEU", [1, 2, "3"]), "runs.json, dev, scores, new, BLEU: expected a list of finite"),
-        (
-            with_key("dev.scores.new.BLEU", [1, 2, 10**400]),
-            "runs.json, dev, scores, new, BLEU: expected a list of finite numbers, one for each run, got 1000",
-        ),
+        (with_key("dev.scores.new.BLEU", [1, 2, 10**400]), "runs.json, dev, scores, new, BLEU: expected a list of"),
         (with_key("dev.scores.new.BLEU", [1, 2]), "new has 3 runs on the test set, but 2 scores of BLEU"),
         (with_key("dev.systems.nwe", ["x"]), "outputs on the development set without references"),
         (with_key("dev", {"references": "ref.txt", "systems": {"nwe": "x"}}), "development set: unknown system 'nwe'"),

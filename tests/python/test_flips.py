@@ -149,10 +149,7 @@ def test_reports_of_flips() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (
-            {"threshold": None},
-            "scores of segments are from .* to 100: choose the score at which a segment passes with thr",
-        ),
+        ({"threshold": None}, "scores of segments are from .* to 100: choose the score at which a segment passes"),
         ({"threshold": nan}, "threshold must be a finite number, got nan"),
         ({"threshold": "50"}, "threshold must be a finite number, got '50'"),
         ({"threshold": True}, "threshold must be a finite number, got True"),
@@ -213,6 +210,4 @@ def test_the_command_line_has_flips(run: Callable[..., Any], tmp_path: Path) -> 
         ([ref, base, tuned, "--threshold", "5", "--system", "x"], "unknown system 'x'"),
         ([ref, base, "--threshold", "5"], "expected at least two systems after REF"),
     ):
-        failed = run("flips", *args)
-        assert failed.code == 2
-        assert message in failed.err
+        assert message in run("flips", *args).refusal()
