@@ -719,8 +719,8 @@ def test_external_counts_have_the_results_of_their_metric(test: str) -> None:
     ("counts", "scoring", "message"),
     [
         ({}, f_score, "x: no counts, at least one system is needed"),
-        ({"a": [[1.5, 2, 2]]}, f_score, "x, system a"),
-        ({"a": [1, 2, 3]}, f_score, "x, system a"),
+        ({"a": [[1.5, 2, 2]]}, f_score, "x, system a must be whole numbers, got 1.5"),
+        ({"a": [1, 2, 3]}, f_score, "x, system a must have 2 dimensions, got shape"),
         ({"a": [[1, 2**61 + 1, 2]] * 2}, f_score, "x, system a: the counts of column 1 are too large: their sum"),
         ({"a": [[1, 2, -(2**63)]]}, f_score, "x, system a: the counts of column 2 are too large: their sum would pass"),
         ({"a": [[1, 2, 2]], "b": [[1, 2, 2]] * 2}, f_score, "x: a has 1 segment, b has 2: all systems"),
