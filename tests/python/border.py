@@ -158,7 +158,6 @@ def lists_of(contents: Any, dense: Any, rows: Any, references: Any, texts: Any, 
     found.append(_core.NBest.merged(found))
     for lists in found:
         assert len(lists) == len(lists.dense) == lists.offsets[-1] == len(lists.indptr) - 1
-        read_attributes(lists)
         for each in (lists.hypotheses, lists.texts, lists.selected, partial(lists.column, 0)):
             with contextlib.suppress(InputError):
                 each(rows)
@@ -167,7 +166,7 @@ def lists_of(contents: Any, dense: Any, rows: Any, references: Any, texts: Any, 
                 some.count(BLEU, references, texts=texts, threads=threads)
             with contextlib.suppress(InputError):
                 some.utilities(BLEU, np.resize(weights, len(some.texts(None))), texts=texts, threads=threads)
-    return found
+    return [*map(read_attributes, found)]
 
 
 def with_files(purpose: str, *files: bytes) -> object:

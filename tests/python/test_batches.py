@@ -177,7 +177,7 @@ def test_invalid_batches_are_refused() -> None:
         ((a * 2.0**58, b, BLEU), {}, "too large"),
         ((a[0].astype(int), b[0].astype(int)), {}, "for .S, K. counts pass the metric"),
         (([[1.0, np.nan]], [[1.0, 2.0]]), {}, "problem 0 of the batch: .*the score is missing"),
-        ((a[..., :9], b[..., :9], BLEU), {}, "9"),
+        ((a[..., :9], b[..., :9], BLEU), {}, "columns of BLEU: expected 10, got 9"),
     ]
     for arguments, options, message in refused:
         with pytest.raises(InputError, match=message):

@@ -249,7 +249,7 @@ BAD: list[tuple[dict[str, str], list[str], str]] = [
     ({"x.json": "[1, 2]"}, ["--scores", "x.json"], "x.json, line 1: expected an object with the score of a segment"),
     ({"x.json": '{"a": 1}'}, ["--scores", "x.json"], "expected a list of the segments of 'a', as comet-score"),
     ({"x.json": '{"a": []}'}, ["--scores", "x.json"], "got an empty list"),
-    ({"x.json": "{}"}, ["--scores", "x.json"], "x.json: "),
+    ({"x.json": "{}"}, ["--scores", "x.json"], "expected a list of segments for each system, got an empty"),
     ({"x.json": '{\n"a": ['}, ["--scores", "x.json"], "x.json, line 2: expected JSON: Expecting value"),
     ({"x.json": '{"a": [{"s": "x"}]}'}, ["--scores", "x.json"], "x.json, line 1: expected a finite number as 's'"),
     (

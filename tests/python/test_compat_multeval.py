@@ -623,7 +623,7 @@ EN = ["--metrics", "meteor", "--meteor.language", "en"]
         (["--ar-shuffles", "9" * 15], "--ar-shuffles: expected 1 to 1,000,000,000,000, got 99"),
         (["--ter.beamWidth", "30"], "--ter.beamWidth: reshuffle has 20 only, got 30: leave it out"),
         (["--ter.punctuation", "maybe"], "expected true or false, got 'maybe'"),
-        (["--test", "runs"], "run"),
+        (["--test", "runs"], "unknown exchange 'runs': did you mean 'run'"),
         (["--unknown"], "--unknown"),
         (["--latex", "ref"], "ref exists and does not look like an earlier output of this command"),
         (["--latex", "folder"], "cannot write folder"),
@@ -632,7 +632,7 @@ EN = ["--metrics", "meteor", "--meteor.language", "en"]
         (["--sentLevelDir", ""], "--sentLevelDir: expected a name, got an empty one"),
         (["--hyps-sys1", "s0", "--hyps-sys1", "s1"], "--hyps-sys1 is given twice: name all files after one"),
         (["--rankDir", "mine"], "mine/sys2.sortedby.bleu exists"),
-        (["--sentLevelDir", "ref"], "ref"),
+        (["--sentLevelDir", "ref"], "cannot write ref/sys1.opt1: Not a directory"),
     ],
 )
 def test_errors_are_one_sentence(small: list[str], multeval: Program, given_options: list[str], message: str) -> None:

@@ -306,54 +306,49 @@ def test_masks_indices_and_sums_are_never_all_in_memory(
     assert peak < 11e6
 
 
-@pytest.mark.parametrize("test", ["ar", "bs"])
-def test_sums_that_float32_cannot_hold_are_rounded_as_by_the_host(test: str) -> None:
-    rng = np.random.default_rng(4)
+def beyond_float32(scale: int, extra: int) -> list[tuple[str, list[str]]]:
+    """Two systems with invented counts below this number, and one that is larger."""
+    counts = np.random.default_rng(4).integers(0, scale, (2, 40, 2))
+    counts[0, 0] += extra
+    return [(str(i), [f"{a} {b}" for a, b in system]) for i, system in enumerate(counts.tolist())]
+
+
+SAME = [("a", lines(5, 1)), ("b", lines(5, 1))]
+REFERENCES = [lines(30, 5), lines(30, 6), lines(30, 7)]
+MISSING: list[list[str | None]] = [[*REFERENCES[0]], [line if i % 3 else None for i, line in enumerate(REFERENCES[1])]]
+# Systems, a function that makes new metrics, and references.
+CASES: dict[str, tuple[Any, Callable[[], dict[str, Any]], Any]] = {
+    "identical systems": (SAME, all_three, [lines(5, 2)]),
+    "one segment": ([("a", ["the cat sat on a mat ."]), ("b", ["a cat"])], all_three, [["the cat sat on the mat"]]),
+    "two references": (two_systems(), all_three, REFERENCES[:2]),
+    "three references": (two_systems(), all_three, REFERENCES),
+    "missing references": (two_systems(), all_three, MISSING),
+    "cached references": (
+        two_systems(), lambda: {n: type(metric)(references=MISSING) for n, metric in all_three().items()}, None
+    ),
     # Some draws exceed 2^24 and others do not; a single count exceeds it, too.
-    for scale, extra in ((2**24 // 40, 0), (2**24, 2**25 + 1)):
-        counts = rng.integers(0, scale, (2, 40, 2))
-        counts[0, 0] += extra
-        systems = [(str(i), [f"{a} {b}" for a, b in system]) for i, system in enumerate(counts.tolist())]
-        found = assert_equal(
-            systems, lambda: {"x": Invented()}, None, test_type=test, n_samples=100, n_ar_confidence=100
-        )
-        assert found
+    "some sums beyond float32": (beyond_float32(2**24 // 40, 0), lambda: {"x": Invented()}, None),
+    "counts beyond float32": (beyond_float32(2**24, 2**25 + 1), lambda: {"x": Invented()}, None),
+}  # fmt: skip
 
 
-def test_identical_systems_and_a_single_segment() -> None:
-    same = [("a", lines(5, 1)), ("b", lines(5, 1))]
-    one = [("a", ["the cat sat on a mat ."]), ("b", ["a cat sat on a mat"])]
-    for test in ("ar", "bs"):
-        assert_equal(same, all_three, [lines(5, 2)], test_type=test, n_samples=50)
-        assert_equal(one, all_three, [["the cat sat on the mat"]], test_type=test, n_samples=50)
-    assert_equal(same[:1], all_three, [lines(5, 2)], test_type="bs", n_samples=50)  # a baseline alone
-    # The host counts ">", so that without any difference p is the smallest possible one.
-    paired = significance.PairedTest(same, {"BLEU": BLEU()}, [lines(5, 2)], n_samples=99)
+@pytest.mark.parametrize("test", ["ar", "bs"])
+@pytest.mark.parametrize("case", CASES)
+def test_unusual_texts_and_counts_are_tested_as_by_the_host(case: str, test: str) -> None:
+    assert_equal(*CASES[case], test_type=test, n_samples=100, n_ar_confidence=100)
+
+
+def test_without_any_difference_p_is_the_smallest_as_in_the_host_and_a_baseline_may_stand_alone() -> None:
+    assert_equal(SAME[:1], all_three, [lines(5, 2)], test_type="bs", n_samples=50)
+    paired = significance.PairedTest(SAME, {"BLEU": BLEU()}, [lines(5, 2)], n_samples=99)
     assert paired()[1]["BLEU"][1].p_value == 0.01
 
 
-def test_means_over_references_that_are_not_whole() -> None:
-    two, three = [lines(30, 5), lines(30, 6)], [lines(30, 5), lines(30, 6), lines(30, 7)]
-    for test in ("ar", "bs"):
-        before = dict(AR.fallbacks)
-        assert_equal(two_systems(), all_three, two, test_type=test, n_samples=50, n_ar_confidence=20)
-        assert AR.fallbacks == before  # halves are exact
-        assert_equal(two_systems(), all_three, three, test_type=test, n_samples=50, n_ar_confidence=20)
-    assert AR.fallbacks["TER: the statistics are not whole numbers"] > 0
-
-
-def test_missing_references_and_cached_references() -> None:
-    first: list[str | None] = [*lines(30, 5)]
-    second: list[str | None] = [line if i % 3 else None for i, line in enumerate(lines(30, 6))]
-    for test in ("ar", "bs"):
-        assert_equal(two_systems(), all_three, [first, second], test_type=test, n_samples=50)
-        assert_equal(
-            two_systems(),
-            lambda: {name: type(metric)(references=[first, second]) for name, metric in all_three().items()},
-            None,
-            test_type=test,
-            n_samples=50,
-        )
+def test_means_over_references_that_are_not_whole_are_left_to_the_host() -> None:
+    for number in (2, 3):
+        before = AR.fallbacks["TER: the statistics are not whole numbers"]
+        significance.PairedTest(two_systems(), all_three(), REFERENCES[:number], n_samples=9)()
+        assert (AR.fallbacks["TER: the statistics are not whole numbers"] > before) == (number == 3)  # halves are exact
 
 
 class Geometric(BLEU):  # type: ignore[misc]
