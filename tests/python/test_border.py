@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -38,10 +39,10 @@ def with_word(specification: _core.Reduction, at: int, word: int) -> object:
     return specification.with_state(words)
 
 
-def experiment() -> _core.Experiment:
+def experiment(groups: Any = None) -> _core.Experiment:
     """Simulations under two metrics."""
     samples = [(BLEU, _core.Counts([COUNTS]))] * 2
-    return _core.Experiment([(samples, None)], sampling="subset", size=10, swapped=0, seed=1)
+    return _core.Experiment([(samples, groups)], sampling="subset", size=10, swapped=0, seed=1)
 
 
 CALLS: dict[str, tuple[Callable[[], object], str]] = {
@@ -89,6 +90,10 @@ CALLS: dict[str, tuple[Callable[[], object], str]] = {
     "threads": (
         lambda: calls.shuffle_spreads(SAMPLES, PAIR, n=1, seed=1, threads=10**9),
         "threads must be at most 4096, got 1000000000",
+    ),
+    "a group without units": (
+        lambda: experiment(np.repeat(np.array([0, 2], np.uint32), 35)),
+        "units of group 1: expected at least one, got none",
     ),
     "scale": (lambda: _core.Metric.mean("x", 0.0, higher_is_better=True), "scale must be a number above 0"),
     "2^32 candidates of the reranker": (

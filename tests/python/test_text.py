@@ -696,9 +696,9 @@ def test_monte_carlo_error_on_several_test_sets_is_one_note_with_the_largest_num
         changed[name] = replace(result[name], caveats=(Caveat("near-alpha", own),), comparisons=pairs)
     decided, not_decided = cautions_of_sets(replace(result, sets=changed), Layout())
     named = f"{pair.system} − {pair.baseline} under {pair.metric}"
-    assert decided.startswith(f"[news and talks] For 2 of 6 tests ({named} on news and {named} on talks), Monte")
+    assert decided.startswith(f"[news and talks] For 2 of 6 tests ({named} (news) and {named} (talks)), Monte")
     assert "n_resamples=100_000 decides" in decided
-    assert not_decided.startswith(f"[chat] For 1 of 3 tests ({named}), ")
+    assert not_decided.startswith(f"[chat] For 1 of 3 tests ({named} (chat)), ")
 
 
 def test_notes_about_some_test_sets_name_them() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..errors import InputError
@@ -73,21 +73,30 @@ def since_sentences(result: Comparison | SetComparison, layout: Layout) -> Itera
     """In words: what changed, in one sentence, then why numbers may not be comparable, and what is new and gone."""
     changes = _changes(result, layout)
     if changes:
+        ranked = any(change.rankings for change in changes)
+        nothing = f"no {'rank, verdict or candidate for the best system' if ranked else 'verdict'} has changed"
         comparable = not any(True for change in changes for _ in _incomparable(change, layout))
         caution = "" if comparable else ", but the results may not be comparable"
-        yield f"Since {layout.since_name}, {_what_changed(changes, layout)}{caution}."
-    for sentences in (_incomparable, *([_what_changed_on] if len(changes) > 1 else []), _new_and_gone, _candidates):
-        found = grouped((sentence, change.name) for change in changes for sentence in sentences(change, layout))
-        for sentence, names in found.items():
-            yield sentence if len(names) == len(changes) else f"{joined(names)}: {sentence}"
+        yield f"Since {layout.since_name}, {_what_changed(changes, layout) or nothing}{caution}."
+    yield from _of_each(changes, _incomparable, layout)
+    if len(changes) > 1:
+        found = ((change.name, _what_changed([change], layout)) for change in changes)
+        yield from (f"{name}: {what}." for name, what in found if what)
+    for sentences in (_new_and_gone, _candidates):
+        yield from _of_each(changes, sentences, layout)
 
 
-def _what_changed_on(change: Change, layout: Layout) -> Iterator[str]:
-    yield f"{_what_changed([change], layout)}."
+def _of_each(
+    changes: Sequence[Change], sentences: Callable[[Change, Layout], Iterator[str]], layout: Layout
+) -> Iterator[str]:
+    """The sentences about test sets, each once, with the names of the test sets unless it is about all."""
+    found = grouped((sentence, change.name) for change in changes for sentence in sentences(change, layout))
+    for sentence, names in found.items():
+        yield sentence if len(names) == len(changes) else f"{joined(names)}: {sentence}"
 
 
 def _what_changed(changes: Sequence[Change], layout: Layout) -> str:
-    """How many ranks and verdicts have changed, and under which metrics the candidates for the best system."""
+    """How many ranks and verdicts have changed, and under which metrics the candidates for the best; "" if none."""
     of_common = " among common systems" if any(change.new or change.gone for change in changes) else ""
     pairs = [pair for change in changes for of in _common_ranks(change).values() for pair in of.values()]
     n_ranks = sum(before != now for before, now in pairs)
@@ -96,10 +105,8 @@ def _what_changed(changes: Sequence[Change], layout: Layout) -> str:
     found = [f"{counted(n_ranks, 'rank')}{of_common}"] if n_ranks else []
     found += [counted(n_verdicts, "verdict")] if n_verdicts else []
     found += [f"the candidates for the best system under {joined(best)}"] if best else []
-    if found:
-        return f"{joined(found)} {'has' if n_ranks + n_verdicts == 1 and not best else 'have'} changed"
-    ranked = any(change.rankings for change in changes)
-    return f"no {'rank, verdict or candidate for the best system' if ranked else 'verdict'} has changed"
+    have = "has" if n_ranks + n_verdicts == 1 and not best else "have"
+    return f"{joined(found)} {have} changed" if found else ""
 
 
 def _new_and_gone(change: Change, layout: Layout) -> Iterator[str]:

@@ -50,7 +50,7 @@ impl Groups {
     /// From the group of each unit.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for a group whose number is not below that of units: some groups would have no unit.
+    /// [`Error::OutOfRange`] for a group whose number is not below that of units, [`Error::Empty`] for one without units.
     pub fn new(groups: &[u32]) -> Result<Self> {
         if let Some(&group) = groups.iter().find(|&&group| group as usize >= groups.len()) {
             return Err(Error::OutOfRange { what: "group".into(), index: group as usize, len: groups.len() });
@@ -58,6 +58,9 @@ impl Groups {
         let count = groups.iter().max().map_or(0, |&largest| largest as usize + 1);
         let mut starts = vec![0; count + 1];
         groups.iter().for_each(|&group| starts[group as usize + 1] += 1);
+        if let Some(group) = (0..count).find(|&group| starts[group + 1] == 0) {
+            return Err(Error::Empty { what: format!("units of group {group}") });
+        }
         (0..count).for_each(|group| starts[group + 1] += starts[group]);
         let (mut next, mut members) = (starts.clone(), vec![0; groups.len()]);
         for (unit, &group) in (0..).zip(groups) {
