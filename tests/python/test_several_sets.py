@@ -775,7 +775,7 @@ def with_key(**keys: object) -> dict[str, Any]:
     [
         ("", "sets.json is empty: expected test sets in JSON or TOML"),
         ("{", "sets.json is not valid JSON: Expecting property name"),
-        ("[" * 100_000, "sets.json is nested too deeply for a manifest"),
+        ("[" * 100_000, "sets.json is nested too deeply for test sets"),
         (" " * (1 << 20) + "{}", "sets.json has 1,048,578 bytes: expected test sets in JSON or TOML, of at most 1 MiB"),
         ([], "sets.json: expected an object (a table in TOML), got []"),
         ({}, "sets.json: the key 'sets' is missing: expected an object with a test set for each name"),
@@ -851,9 +851,9 @@ def test_a_manifest_may_have_a_byte_order_mark_and_windows_line_ends(halves: Pat
     [
         ("[sets", "sets.toml is not valid TOML: "),
         ("[sets.a]\n[sets.a]\n", "sets.toml is not valid TOML: "),
-        (f"{'a.' * 32}a = 1\n", "sets.toml is nested too deeply for a manifest"),
-        ("x = {b = 1, " + "a . " * 16 + '"a.b".' * 16 + "'a' = 1}\n", "sets.toml is nested too deeply for a manifest"),
-        (f"[[ {'a.' * 32}a ]]\n", "sets.toml is nested too deeply for a manifest"),
+        (f"{'a.' * 32}a = 1\n", "sets.toml is nested too deeply for test sets"),
+        ("x = {b = 1, " + "a . " * 16 + '"a.b".' * 16 + "'a' = 1}\n", "sets.toml is nested too deeply for test sets"),
+        (f"[[ {'a.' * 32}a ]]\n", "sets.toml is nested too deeply for test sets"),
         (f"{'a.' * 31}a = '{'a.' * 99}'\n", "sets.toml: unknown key 'a'; known: sets"),
         (
             "[sets.a]\nreferences = 1979-05-27\n",
