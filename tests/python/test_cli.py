@@ -29,10 +29,6 @@ COMPARE = ("compare", "reference.txt", *(f"{name}.txt" for name in SYSTEMS), "-n
 FLIPS = ("flips", "reference.txt", "baseline.txt", "tuned.txt", "--threshold", "50")
 
 
-def test_a_figure_without_a_kind_is_told_the_kinds(run: Any) -> None:
-    assert "choose ranking, forest, matrix" in run("plot", "r.json", "-o", "a.pdf").refusal()
-
-
 def test_the_table_shows_scores_intervals_differences_p_values_and_the_signature(demo: Path, run: Any) -> None:
     outcome = run(*COMPARE)
     assert (outcome.code, outcome.err) == (0, "")

@@ -13,10 +13,8 @@ from ..options.declare import options_of
 from ..options.display import Display
 from ..options.files import SetFiles
 from .command import Command, option
-from .declared import declared_options
+from .declared import Decorator, declared_options
 from .params import ExecutorName, Metric, Name
-
-Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 # The options that the short help of most commands shows, beside their own.
 COMMON = ("references", "scores", "metrics", "n_resamples", "seed", "outputs", "fmt")

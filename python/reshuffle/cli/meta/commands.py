@@ -14,9 +14,9 @@ from ...options.meta import Evaluation, Segments, Systems, TuneSmoothing
 from ...options.meta_files import MetaFiles
 from .. import options as shared
 from ..command import option
-from ..declared import declared_options
+from ..declared import Decorator, declared_options
 from ..examples import about
-from ..options import EXECUTOR, TEXTS, Decorator, report_command, table_options
+from ..options import EXECUTOR, TEXTS, report_command, table_options
 from ..params import Metric, Parsed
 
 ARGUMENTS = (

@@ -25,7 +25,7 @@ from ...options.meta_files import MetaFiles
 from ...resampling.counting import Data, labels_of
 from ...sets import on_test_set
 from ...settings import Resampling
-from ..declared import flags_of
+from ..declared import by_name, flags_of
 from ..inputs.sets import check_one_set, command_line, completed, read_manifest
 from ..inputs.test_set import Input
 from ..metric_options import MetricChoice, metrics_of
@@ -246,7 +246,7 @@ class MetaInputs:
 
 def _with_names(given: MetaFiles) -> MetaFiles:
     """With those of ``--metric-scores`` by name that are written as NAME=FILE."""
-    named: dict[str, str] = {}
+    named: list[tuple[str, str]] = []
     files: list[str] = []
     for word in given.score_files:
         name, equals, path = word.partition("=")
@@ -254,8 +254,6 @@ def _with_names(given: MetaFiles) -> MetaFiles:
             files.append(word)
         elif not name or not path:
             raise InputError(f"--metric-scores: expected NAME=FILE, got {quoted(word)}")
-        elif name in named:
-            raise InputError(f"--metric-scores {name} is used twice: choose different names")
         else:
-            named[name] = path
-    return evolve(given, metric_scores=named, score_files=tuple(files))
+            named.append((name, path))
+    return evolve(given, metric_scores=by_name("--metric-scores", named), score_files=tuple(files))

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 import click
 from attrs import evolve
 from click.core import ParameterSource
 
-from ..._core import Progress
 from ...data.count_files import is_count_file
 from ...data.files import STDIN
 from ...errors import InputError, quoted
@@ -30,23 +29,7 @@ from ..inputs.test_set import Input
 from ..job import progress_bar, started
 from ..metric_options import MetricChoice
 from ..output import Output, chosen_output
-
-
-class Made(Protocol):
-    """Systems that a command makes, instead of reading their outputs from files."""
-
-    result: Any
-
-    @property
-    def names(self) -> Sequence[str]:
-        """The names of the systems."""
-
-    @property
-    def files(self) -> Sequence[str]:
-        """All files that will be read."""
-
-    def outputs(self, threads: int | None, progress: Progress) -> Mapping[str, Sequence[str]]:
-        """The output of each system."""
+from .variants import Training
 
 
 def run_study(
@@ -55,7 +38,7 @@ def run_study(
     options: dict[str, Any],
     files_record: type[Unstratified],
     least: int,
-    made: Made | None = None,
+    made: Training | None = None,
     domains: str | None = None,
 ) -> None:
     """Read the files of at least so many systems, compute the study, and write its report.
@@ -83,8 +66,8 @@ def run_study(
         outputs = None
         if made is not None:
             with progress_bar() as progress:
-                outputs = made.outputs(chosen.threads, progress)
-            given["null"] = (Variants(made.result),)
+                trained = made.trained(chosen.threads, progress)
+            outputs, given["null"] = trained.outputs, (Variants(trained),)
         found = test_set.read(outputs)
         if not getattr(chosen, "all_pairs", isinstance(chosen, StudyInputs)):
             test_set.note_baseline(baseline)

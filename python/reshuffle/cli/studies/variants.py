@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
@@ -13,8 +13,8 @@ from ...names import names_in
 from ...options.declare import call
 from ...options.tuning import TrainVariants
 from ..command import option
-from ..declared import declared_options, given_values, made
-from ..metric_options import MetricChoice
+from ..declared import declared_options, flags_of, given_values, made
+from ..metric_options import MetricChoice, flag
 from ..tune.options import COUNTED
 
 if TYPE_CHECKING:
@@ -44,16 +44,15 @@ TRAINING = (
 OF_SYSTEMS = ("scores", "parses")
 
 
-@dataclass
+@dataclass(frozen=True)
 class Training:
-    """The arguments of :func:`reshuffle.tune.train_variants`, and its result once :meth:`outputs` was called."""
+    """The arguments of :func:`reshuffle.tune.train_variants`."""
 
     train: str
     references: str
     apply_to: str
     chosen: TrainVariants
     sentence_metric: MetricChoice
-    result: TrainedVariants | None = field(default=None, init=False)
 
     @classmethod
     def from_options(cls, options: dict[str, Any], nulls: Sequence[str]) -> Training | None:
@@ -69,7 +68,8 @@ class Training:
             return None
         if own["train"] is None or own["apply"] is None:
             missing = " and ".join(f"--{name}" for name in ("train", "apply") if own[name] is None)
-            raise InputError(f"{_flag(used[0])} needs {missing}: k-best lists for training and for the test set")
+            needy = flags_of(TrainVariants).get(used[0], flag(used[0]))
+            raise InputError(f"{needy} needs {missing}: k-best lists for training and for the test set")
         if list(nulls) != ["variants"]:
             raise InputError(f"--train makes variants, but the null is {either(nulls)}: use --null variants alone")
         if options["systems"]:
@@ -95,8 +95,8 @@ class Training:
         """All files that will be read."""
         return [self.train, self.references, self.apply_to]
 
-    def outputs(self, threads: int | None, progress: Progress) -> Mapping[str, Sequence[str]]:
-        """Train the variants. Returns the output of each."""
+    def trained(self, threads: int | None, progress: Progress) -> TrainedVariants:
+        """Train the variants."""
         from ...data.files import MAX_INPUT
         from ...metrics.native import metric
         from ...tune import read_nbest, train_variants
@@ -112,14 +112,4 @@ class Training:
             "threads": threads,
             "progress": progress,
         }
-        self.result = call(train_variants, evolve(self.chosen, **given))
-        return self.result.outputs
-
-
-def _flag(name: str) -> str:
-    """The command-line name of an option.
-
-    >>> _flag("n"), _flag("per_step")
-    ('--variants', '--per-step')
-    """
-    return "--variants" if name == "n" else f"--{name.replace('_', '-')}"
+        return call(train_variants, evolve(self.chosen, **given))

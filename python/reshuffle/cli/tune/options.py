@@ -12,8 +12,8 @@ from ...options.list_files import Decoding, TuneFiles
 from ...options.tuning import Tune
 from ...tune.options import Optimizer
 from ..command import option
-from ..declared import declared_options
-from ..options import Decorator, executor_option
+from ..declared import Decorator, declared_options
+from ..options import executor_option
 from ..params import Metric
 
 ARGUMENTS = (
