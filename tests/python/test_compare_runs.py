@@ -183,6 +183,6 @@ def test_runs_in_a_table_or_mapping_have_the_names_of_its_columns() -> None:
     own = {name: pandas.DataFrame(rng.normal(size=(20, 3)), columns=["s13", "s42", 7]) for name in "ab"}
     result = compare_runs(metrics=SegmentScores("rating", own), n_resamples=99, exchange="segment")
     assert [system.outputs for system in result.systems] == [("s13", "s42", "7")] * 2
-    texts = {"a": {"s1": ["x y", "z"], "s2": ["x", "z"]}, "b": [["x y", "y"], ["y", "z"]]}
+    texts: Any = {"a": {"s1": ["x y", "z"], "s2": ["x", "z"]}, "b": [["x y", "y"], ["y", "z"]]}
     of_texts = compare_runs(["x y", "z"], texts, "chrf", n_resamples=9, exchange="segment")
     assert [system.outputs for system in of_texts.systems] == [("s1", "s2"), ("b#0", "b#1")]

@@ -220,7 +220,7 @@ def test_the_page_says_first_what_changed_and_has_a_section_of_changes_with_host
     assert name in browser.texts("#since td.name")
     assert browser.run("return window.broken") is None
     assert browser.all("main img") == []
-    assert len(browser.all("#since .sortable th button")) == 4  # no rank among common systems changed
+    assert len(browser.all("#since .sortable th button")) == 4
 
 
 def test_the_command_line_reads_json_and_html(demo: Path, run: Any) -> None:

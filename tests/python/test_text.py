@@ -688,7 +688,7 @@ def test_the_family_that_a_note_recommends_has_the_tests_that_it_counts() -> Non
 def test_monte_carlo_error_on_several_test_sets_is_one_note_with_the_largest_number() -> None:
     near = {"near": 1, "tests": 3, "alpha": 0.05, "adjusted": False, "enough": 5000}
     result = sets(BY_SET, average=False)
-    of = {"news": near, "talks": {**near, "enough": 100_000}, "chat": {**near, "enough": None}}
+    of: dict[str, Any] = {"news": near, "talks": {**near, "enough": 100_000}, "chat": {**near, "enough": None}}
     changed = {}
     for name, own in of.items():
         pair, *others = result[name].comparisons

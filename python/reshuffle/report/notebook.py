@@ -2,8 +2,8 @@
 
 Sites that display notebooks without running them remove frames. What remains are the tables and notes of the text
 report, which lie beneath the frame: an HTML fragment. It sets no colours, so it is readable on light and dark pages,
-and it loads nothing. Styles are attributes, because such sites remove style sheets. Characters outside ASCII are
-written as character references, so that a file with nothing but the fragment is displayed correctly.
+and it loads nothing. Styles are attributes, because such sites remove style sheets. Characters outside ASCII stand
+as character references, so that a file with nothing but the fragment is displayed correctly.
 """
 
 from __future__ import annotations
