@@ -392,7 +392,7 @@ GZ = gzip.compress(b"0.5\na\nb\n" * 20_000, mtime=0)
         ("synonym/english.synsets", b"a\n00000001\nb\nseven\n", r"english\.synsets.*line 4"),
         ("synonym/english.exceptions", b"a\naes\nb\n", r"english\.exceptions.*line 3"),
     ],
-    ids=["no gzip", "truncated gzip", "no paraphrase", "no synsets", "no number"],
+    ids=["no gzip", "truncated gzip", "no paraphrase", "no synsets", "no number", "no forms"],
 )
 def test_damaged_files_are_refused_with_the_line(tmp_path: Path, name: str, content: bytes, message: str) -> None:
     with pytest.raises(InputError, match=message):
