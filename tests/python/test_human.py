@@ -630,7 +630,7 @@ def test_the_paragraph_of_a_paper() -> None:
     )
     rated_by, names = rated(0, 5)
     for raters, who in (("fixed", "estimates are for these raters"), ("random", "raters are a sample, too")):
-        of_raters = human(metrics=rated_by, human=names, raters=raters).methods_sentence()
+        of_raters = human(metrics=rated_by, human=names, raters=raters).methods_sentence()  # type: ignore[arg-type]
         assert f"Labels are means over those of 5 raters who labelled the segment; {who}." in of_raters
 
 

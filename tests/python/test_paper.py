@@ -207,7 +207,7 @@ def test_a_caption_names_the_best_system(unsaved: None) -> None:
         # One-sided tests show differences from the system that was the baseline of all others.
         ([better, worse], "better", "m and errors: differences from one system under each metric with"),
     ):
-        result = compare(metrics=metrics, all_pairs=True, n_resamples=99, alternative=alternative)  # type: ignore[arg-type]
+        result = compare(metrics=metrics, all_pairs=True, n_resamples=99, alternative=alternative)
         assert caption in paper_files(result, Layout(names={"b": "Best"}))["figures.tex"].decode()
 
 

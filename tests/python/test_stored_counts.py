@@ -319,7 +319,8 @@ def test_variances_in_pieces_are_those_of_all_segments_at_once(
     parts = reshuffle.compare(metrics=stored, **options)
 
     def ends(comparison: reshuffle.Comparison) -> list[float]:
-        found = [each.confidence_interval for each in (*comparison.scores, *comparison.comparisons)]
+        records: list[Any] = [*comparison.scores, *comparison.comparisons]
+        found = [each.confidence_interval for each in records]
         return [end for interval in found if interval is not None for end in (interval.low, interval.high)]
 
     assert len(ends(whole)) == 2 * (4 + 6) * len(METRICS)
