@@ -170,6 +170,16 @@ def test_p_is_that_of_the_definition(length: float, cut: float, alternative: str
     assert p == (exceedances + 1) / 100
 
 
+def test_p_is_at_least_that_of_the_centred_bootstrap_and_larger_near_the_kink() -> None:
+    larger = 0
+    for seed in range(12):
+        replicates = drawn(outputs(SEGMENTS, seed, 1.0, 0.01))
+        kink, centred = p_of(replicates)[0], p_of(replicates, "bootstrap")[0]
+        assert kink >= centred
+        larger += kink > 1.05 * centred
+    assert larger >= 9
+
+
 @pytest.mark.parametrize("length", [0.85, 1.15])
 def test_far_from_the_kink_it_is_the_centred_bootstrap(length: float) -> None:
     replicates = drawn(outputs(SEGMENTS, 1, length, 0.01))

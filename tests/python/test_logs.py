@@ -262,6 +262,9 @@ def test_pearmut_sliders_and_bad_scores() -> None:
     put_lines("p.jsonl", [annotated("u", 0, "d", a=1), annotated("u", 1, "e", a="high")])
     with pytest.raises(InputError, match="line 2: expected a finite number as 'score' of sample 'e', got the string"):
         read_scores("p.jsonl")
+    put_lines("p.jsonl", [annotated("u", 0, "d", a=1) | {"item": 3}])
+    with pytest.raises(InputError, match=r"p.jsonl, line 1: expected a list as 'item', .*got the number 3"):
+        read_scores("p.jsonl")
 
 
 IDS = st.lists(st.text("abcdef", min_size=1, max_size=2), min_size=1, max_size=8, unique=True)
@@ -314,6 +317,16 @@ def test_positions_only_with_a_word() -> None:
         join_scores(files, by_position=True, input_format="numbers")
 
 
+def test_systems_have_different_names() -> None:
+    a = ScoreTable("m", ("a",), np.zeros((1, 1)), segment_ids=("1",))
+    with pytest.raises(InputError, match="system 'a' is also in"):
+        join_scores([a, a])
+    with pytest.raises(InputError, match="expected scores of one metric, got m, n"):
+        join_scores([a, ScoreTable("n", ("b",), np.zeros((1, 1)), segment_ids=("1",))])
+    with pytest.raises(InputError, match="expected scores of segments"):
+        join_scores([ScoreTable("m", ("a",), system_scores=np.zeros(1))])
+
+
 def test_compare_joins_logs(run: Any) -> None:
     """The command on logs in different orders equals that on a table in one order."""
     n = 12
@@ -349,6 +362,15 @@ def test_scores_of_logs_are_not_called_otherwise(run: Any) -> None:
     lines = [{"task_id": f"p{i}", "n": 5, "c": i} for i in range(6)]
     put_lines("c.jsonl", lines)
     assert "c.jsonl: unknown metric 'pass@6'" in run("score", "--scores", "pass@6", "c.jsonl").refusal()
+
+
+def test_logs_beside_other_files_need_numbers(run: Any) -> None:
+    put("a.json", json.dumps(log([sample("x", f1=1)])))
+    put("b.txt", "1\n")
+    found = run("compare", "--scores", "f1", "a.json", "b.txt")
+    assert (found.code, "belong to the segments of b.txt only if their ids are" in found.err) == (2, True)
+    found = run("compare", "b.txt", "b.txt", "b.txt", "--unmatched", "drop")
+    assert found.code == 2
 
 
 def test_the_real_inspect_ai() -> None:

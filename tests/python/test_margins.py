@@ -302,6 +302,19 @@ def test_averages_over_test_sets_have_the_same_margin() -> None:
         compare_sets(sets, test="equivalence-studentized:bleu=5", n_resamples=99)
 
 
+def test_a_study_has_margins() -> None:
+    rng = np.random.default_rng(9)
+    values = {"a": rng.normal(size=40).round(3), "b": rng.normal(size=40).round(3)}
+    scores_ = SegmentScores("x", values)
+    population = Population("a, b", [scores_], [scores_.counts_of(["a", "b"])])
+    experiment = Experiment([population], Selection(), 3)
+    found = testing.Testing(["ar", *WITH_MARGIN], n_resamples=99, margins={"x": 0.8}).run(experiment, 3)
+    counts = experiment.data_set(1)[0][..., 0] / 1000
+    alone = compare(metrics=ratings(*counts), test="equivalence:rating=0.8", n_resamples=99, seed=experiment.seed_of(1))
+    assert found.pvalue.shape == (7, 1, 3)
+    assert found.pvalue[1, 0, 1] == only(alone).test.pvalue
+
+
 def test_studies_in_rust_have_the_p_of_each_simulated_test_set() -> None:
     bleu = metric("bleu")
     reference, systems = corpus()

@@ -104,6 +104,13 @@ def test_sgm_is_read_as_mteval_reads_it() -> None:
     assert [*read, ("two", "d2", "1", "z")] == by_script
 
 
+def test_white_space_in_a_segment_is_what_perl_splits_at() -> None:
+    path = put("space.xml", xml({"a": {("d", "1"): "\u2028 x\u00a0\t\u3000 y\u200bz \u0085"}}))
+    assert segments(path) == ["x y\u200bz"]
+    path = put("space.sgm", sgm({("d", "1"): "\u2028 x\x1fy \x0b\u0085"}, sysid="a"))
+    assert segments(path) == ["x\x1fy"]
+
+
 @pytest.mark.parametrize("end", [" ", "\r", "\n ", "\u00a0"])
 def test_only_mtevals_international_tokenization_depends_on_white_space_at_the_ends_of_a_segment(end: str) -> None:
     # perl mteval-v13a.pl -c --international-tokenization: NIST score = 2.3219 BLEU score = 1.0000 for this pair, as
@@ -239,6 +246,7 @@ def test_references_and_systems_are_read_from_wmt_xml() -> None:
         ("<dataset><doc>", 'x.xml, line 1: expected id="…" in <doc>, got none'),
         ('<dataset><doc id="d">\n<hyp>', 'x.xml, line 2: expected system="…" in <hyp>, got none'),
         ('<dataset><doc id="d">\n<seg id="1">', "x.xml, line 2: expected <src>, <ref> or <hyp> around <seg>, got none"),
+        ('<dataset><doc id="d"><ref><seg>', 'x.xml, line 1: expected id="…" in <seg>, got none'),
         (
             '<dataset><doc id="d" testsuite=""><ref><seg id="1">x</seg></ref></doc></dataset>',
             "x.xml: expected <ref> or <hyp> with <seg> in it outside 1 test suites, got none",
@@ -414,6 +422,7 @@ MALFORMED = {
         f"<tstset>\n<doc docid='d' sysid='a'>{SEG}</doc>\n</refset>",
         "line 3: expected </tstset> for the <tstset> of line 1, got </refset>",
     ),
+    "closed before": ("</seg>", "line 1: expected <seg> first, got </seg>"),
     "twice": (
         f"<tstset>\n<doc docid='d' sysid='a'>\n{SEG}\n{SEG}</doc></tstset>",
         "line 4: segment '1' of the document 'd' by 'a' occurs twice: first in line 3",
@@ -432,11 +441,16 @@ def test_malformed_sgm_is_refused_with_its_line(text: str, message: str) -> None
 DOCUMENT = f"<tstset sysid='a'>\n<doc docid='d'>{SEG}</doc></tstset>"
 MALFORMED_XML = {
     "not closed": (f"<m>{DOCUMENT[:-20]}", "line 2: expected well-formed XML, got: "),
+    "no XML": ("text", "line 1: expected well-formed XML, got: syntax error"),
     "no docid": (DOCUMENT.replace("docid='d'", ""), 'line 2: expected docid="…" in <doc>, got none'),
     "no sysid": (DOCUMENT.replace("sysid='a'", ""), 'line 2: expected sysid="…" in <doc> or sysid="…" in the <tstset>'),
     "entities": (
         f'<!DOCTYPE m [\n<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>{DOCUMENT.replace("x", "&b;")}',
         "line 2: entity declarations are not supported, got one of 'a'",
+    ),
+    "external entity": (
+        f'<!DOCTYPE m [<!ENTITY a SYSTEM "file:///etc/passwd">]>{DOCUMENT.replace("x", "&a;")}',
+        "line 1: entity declarations are not supported, got one of 'a'",
     ),
     "skipped entity": (
         f'<!DOCTYPE m SYSTEM "m.dtd">{DOCUMENT.replace("x", "&nbsp;")}',
@@ -444,6 +458,7 @@ MALFORMED_XML = {
     ),
     "unknown entity": (DOCUMENT.replace("x", "&nbsp;"), "line 2: expected well-formed XML, got: undefined entity"),
     "encoding": (f'<?xml version="1.0" encoding="klingon"?>{DOCUMENT}', "line 1: "),
+    "wide encoding": (f'<?xml version="1.0" encoding="gbk"?>{DOCUMENT}', "line 1: the encoding is not supported"),
     "bad UTF-8": (DOCUMENT.encode().replace(b"x", b"\xff"), "line 2: expected well-formed XML, got: not well-formed"),
 }
 

@@ -19,7 +19,7 @@ from meta_material import (
     table,
     value,
 )
-from reshuffle import FromCounts, InputError, compare, compare_sets, meta, metric
+from reshuffle import FromCounts, InputError, SegmentScores, compare, compare_sets, meta, metric
 from reshuffle.meta import JudgedSet, Judgments, ScoreTable
 from reshuffle.meta.coefficients import COEFFICIENTS
 from reshuffle.meta.samples import Agreement, MatrixSample
@@ -207,6 +207,16 @@ def test_votes_are_counted_again_when_outputs_or_systems_are_swapped(ties: str) 
             assert each.pvalue == 1 or {each.metric_a, each.metric_b} != {"m0", "again"}
 
 
+def test_darr_has_the_tests_of_votes() -> None:
+    test_set = random_matrices(4)
+    for test in ("perm-both", "perm-inputs", "perm-systems"):
+        result = meta.segments(test_set, coefficients="darr", minimum_difference=1, test=test, n_resamples=99)
+        first = next(each for each in result.comparisons if (each.metric_a, each.metric_b) == ("m0", "m2"))
+        a, b = (value(result, name).value for name in ("m0", "m2"))
+        assert first.difference == pytest.approx(a - b)
+        assert first.pvalue < 0.3
+
+
 def test_identical_metrics_have_p_1_on_matrices() -> None:
     test_set = random_matrices(2, m=1)
     own = test_set.metrics[0].segments
@@ -381,6 +391,17 @@ def test_human_scores_from_votes_are_drawn_with_the_segments(kind: str) -> None:
     assert (interval.low, interval.high) == pytest.approx((sorted(drawn)[1], sorted(drawn)[-2]))
 
 
+def test_every_test_of_systems() -> None:
+    test_set = random_matrices(5)
+    for test in ("perm-both", "perm-inputs", "perm-systems", "boot-both", "boot-inputs", "boot-systems"):
+        result = meta.systems(test_set, test=test, n_resamples=99)
+        assert {each.test for each in result.comparisons} == {test}
+        assert len(result.comparisons) == 3 * 4
+    for interval in ("boot-both", "boot-systems"):
+        result = meta.systems(test_set, interval=interval, n_resamples=99, coefficients="pearson")
+        assert all(each.confidence_interval is not None for each in result.results)
+
+
 @pytest.mark.parametrize("name", ["perm-systems", "boot-systems"])
 def test_swapped_and_drawn_systems_keep_their_scores(name: str) -> None:
     """Differences are those of the values, also of corpus scores and of metrics that have no scores of segments."""
@@ -473,8 +494,20 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
         ),
         "unknown judged system 'newA': did you mean 'newsA'?",
     ),
+    "no system in common": (
+        lambda: JudgedSet.from_scores(
+            [_scores()[0], ScoreTable("n", ("x",), np.ones((1, 3)), None)], human=_scores()[1]
+        ),
+        "unknown system of n 'x'",
+    ),
     "segments differ": (
         lambda: JudgedSet.from_scores([_scores()[0], table("n", [[1.0], [2.0]])], human=_scores()[1]),
+        "n has 1 segments, the test set 3",
+    ),
+    "segments of SegmentScores differ": (
+        lambda: JudgedSet.from_scores(
+            [_scores()[0], SegmentScores("n", {"a": [1], "b": [2], "c": [3]})], human=_scores()[1]
+        ),
         "n has 1 segments, the test set 3",
     ),
     "a judgment beyond the end": (

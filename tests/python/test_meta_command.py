@@ -304,6 +304,13 @@ def test_missing_systems_are_left_out_with_a_warning(files: Path, run: Any) -> N
     assert json.loads(outcome.out)["plan"]["systems"] == {"": ["alpha", "beta", "gamma"]}
 
 
+def test_outputs_that_no_one_judged_are_left_out_and_named(files: Path, run: Any) -> None:
+    write("sys/unjudged.txt", ["x"] * SEGMENTS)
+    outcome = run("meta", "segments", *VOTES, *N)
+    assert outcome.code == 0
+    assert "Left out: 1 system without judgments (unjudged)." in outcome.out
+
+
 def test_csv_files_have_a_table_each(files: Path, run: Any) -> None:
     assert run("meta", "segments", *VOTES, "-m", "sentbleu", "wer", "per", *N, "-o", "out.csv").code == 0
     for name, rows in (("results", 3), ("comparisons", 3), ("groups", 3), ("human", 4)):
@@ -362,10 +369,12 @@ BAD: Mapping[str, tuple[tuple[str, ...], str]] = {
     "metric without texts": (("segments", *SCORES, "-m", "bleu"), "-m bleu needs texts: add --refs and --systems"),
     "option without its metric": (("segments", *SCORES, "--lowercase"), "--lowercase does not apply to external"),
     "format without judgments": (("segments", *SCORES, "--judgments-format", "rank"), "needs --judgments: add it"),
+    "format without scores": (("segments", *VOTES, "--human-format", "table"), "--human-format needs --human: add it"),
     "word without option": (("segments", "ref.txt", *VOTES), "ref.txt: expected a file after an option: write --refs"),
     "unknown column": (("segments", *SCORES, "--columns", "sytem=X"), "unknown column of --columns 'sytem': did you"),
     "column without header": (("segments", *SCORES, "--columns", "system"), "--columns must be what columns hold and"),
     "scores twice": (("segments", *SCORES, "COMET=other.tsv"), "--metric-scores COMET is used twice: choose different"),
+    "scores without file": (("segments", *SCORES, "X="), "--metric-scores: expected NAME=FILE, got 'X='"),
     "scores called as a metric": (
         ("segments", *VOTES, "-m", "wer", "--metric-scores", "WER=comet.tsv"),
         "--metric-scores WER=… has the name of a metric of -m: choose another name",
@@ -375,6 +384,7 @@ BAD: Mapping[str, tuple[tuple[str, ...], str]] = {
         ("segments", *VOTES, "-m", "wer", "--lower-is-better", "WER"),
         "--lower-is-better WER is for --metric-scores, not for -m: leave it out",
     ),
+    "metric from elsewhere": (("segments", *VOTES, "-m", "comet"), "'comet' is not computed here: read its scores"),
     "unknown baseline": (("segments", *SCORES, "--baseline-metric", "BLEU"), "unknown baseline metric 'BLEU'"),
     "alpha": (("segments", *SCORES, "--alpha", "2"), "--alpha must lie strictly between 0 and 1, got 2.0"),
     "williams of rho": (

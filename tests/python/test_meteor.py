@@ -342,6 +342,12 @@ def test_paraphrases_that_are_found_twice_are_not_certain(tmp_path: Path, entrie
     assert ours.suff_stats([["b"]], [["a"]])[0, 0, -2:].tolist() == [1 if len(entries) == 1 else 0] * 2
 
 
+def test_hundreds_of_repetitions_of_a_word_are_counted(invented: Path) -> None:
+    line = "the " * 300
+    counts = one_resource(invented).suff_stats([[line + "x"]], [[line]])[0, 0]
+    assert counts[[0, 1, 21, 22]].tolist() == [300, 301, 300, 300]
+
+
 # Bad input.
 
 
@@ -384,8 +390,9 @@ GZ = gzip.compress(b"0.5\na\nb\n" * 20_000, mtime=0)
         (PARAPHRASES, gzip.compress(b"0.5\na\n\n0.5\na\nb\n", mtime=0), r"paraphrase-en\.gz.*line 3"),
         ("synonym/english.synsets", b"a\n00000001\nb\n", r"english\.synsets.*line 3"),
         ("synonym/english.synsets", b"a\n00000001\nb\nseven\n", r"english\.synsets.*line 4"),
+        ("synonym/english.exceptions", b"a\naes\nb\n", r"english\.exceptions.*line 3"),
     ],
-    ids=["no gzip", "truncated gzip", "no paraphrase", "no synsets", "no number"],
+    ids=["no gzip", "truncated gzip", "no paraphrase", "no synsets", "no number", "no forms"],
 )
 def test_damaged_files_are_refused_with_the_line(tmp_path: Path, name: str, content: bytes, message: str) -> None:
     with pytest.raises(InputError, match=message):

@@ -251,6 +251,12 @@ def test_paths_without_files_are_refused(folder: Path, tmp_path: Path) -> None:
     got("wordnet", wordnet, "has no adv.exc")
 
 
+@pytest.mark.parametrize("option", ["meteor_jar", "wordnet", "paraphrases", "modules"])
+def test_values_of_another_kind_are_refused(option: str) -> None:
+    with pytest.raises(InputError, match=f"^meteor: {option} must be .*, got 5$"):
+        metric("meteor", **{option: 5})
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 @pytest.mark.parametrize("option", ["meteor_jar", "wordnet", "paraphrases"])
 def test_named_pipes_are_refused_without_waiting_for_a_writer(tmp_path: Path, option: str) -> None:

@@ -328,6 +328,12 @@ def test_missing_scores_are_an_error_by_default_that_names_the_option() -> None:
         SegmentScores("x", {"a": [1]}, missing="pairwize")
 
 
+def test_scores_without_missing_ones_are_compared_as_with_error() -> None:
+    table = random_table(share=0)
+    one, other = (compare(metrics=ratings(table, missing)) for missing in ("error", "pairwise"))
+    assert one.render("csv") == other.render("csv")
+
+
 def test_segment_scores_show_missing_ones_as_missing() -> None:
     table = segment_scores(metrics=ratings({"a": [1, nan, 3], "b": [1.1, 2, nan]}))
     assert (

@@ -166,6 +166,16 @@ def test_max_t_of_draws_reports_its_progress() -> None:
     assert (progress.stage, progress.total, progress.done) == ("adjusting", 20, 20)  # two passes over ten pairs
 
 
+@pytest.mark.parametrize("test", ["bootstrap", "bootstrap-percentile"])
+def test_a_single_pair_keeps_its_p_value_in_max_t_of_draws(test: str) -> None:
+    for n in (1, 2, 99):
+        for alternative in ALTERNATIVES:
+            replicates = Replicates(samples_of(1, "np"), n_resamples=n, seed=1)
+            plan = Plan(TESTS[test], alternative, adjustment=ADJUSTMENTS["maxt"])
+            outcome = run_on_test_set(plan, replicates, Hypotheses.from_pairs([(1, 0)], 2))
+            np.testing.assert_array_equal(outcome.pvalue, outcome.adjusted)
+
+
 # --- Families that span metrics
 
 COPY = metric("bleu", max_ngram_order=2)

@@ -339,6 +339,15 @@ def test_runs_are_split_into_disjoint_sets(k: int, n: int, splits: int) -> None:
     assert (null.swapped, null.sampled) == (0, True)
 
 
+def test_many_runs_have_random_splits() -> None:
+    scores = SegmentScores("score", {str(run): [run % 3, run % 5] for run in range(16)})
+    of = Material.from_data(Data.from_arguments(None, None, scores), Units(), Resampling())
+    null = built("replicate", of, runs=5)
+    assert len({population.name for population in null.parts[0].populations}) > 950
+    assert "1,000 random splits of 1,009,008 of the runs" in null.truth
+    assert "few" not in null.truth
+
+
 def test_few_runs_support_no_conclusion() -> None:
     scores = SegmentScores("score", {name: np.arange(60.0) % k for name, k in zip("abc", (5, 6, 7), strict=True)})
     text = str(type1(metrics=scores, null="replicate", tests="ar", simulations=20, n_resamples=99, alphas=0.05))

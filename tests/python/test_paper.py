@@ -162,6 +162,15 @@ def test_differences_of_many_systems_name_both_unless_the_pair_can_be_reversed(
     assert "forest" not in files["figures.tex"]
 
 
+def test_the_appendix_explains_how_segment_scores_were_stored(unsaved: None) -> None:
+    scores = {"a": [0.1 + i / 3 for i in range(40)], "b": [i / 7 for i in range(40)]}
+    result = compare(metrics=SegmentScores("m", scores), n_resamples=99)
+    appendix = paper_files(result, Layout())["appendix.tex"].decode()
+    assert "mean:segments" in result.signature
+    assert "(mean:segments in the signature), which were stored as whole multiples of the resolution. All" in appendix
+    assert "mean:segments" not in paper_files(with_baseline(), Layout())["appendix.tex"].decode()
+
+
 def test_figures_have_captions(unsaved: None) -> None:
     files = paper_files(with_baseline(), Layout(names={"baseline": "Base_1"}))
     latex, typst = files["figures.tex"].decode(), files["figures.typ"].decode()
@@ -171,6 +180,13 @@ def test_figures_have_captions(unsaved: None) -> None:
     assert r"\caption{BLEU: differences from baseline with" in on_both
     of_runs = paper_files(RUNS["computed"](), Layout())["figures.tex"].decode()
     assert of_runs.count(r"\caption{") == of_runs.count(r"\includegraphics{") > 2
+
+
+def test_a_caption_says_that_not_all_panels_have_room(unsaved: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = "Only the first 1 of 2 panels have room."
+    assert said not in paper_files(ranked(), Layout())["figures.tex"].decode()
+    monkeypatch.setattr("reshuffle.report.plots.style.PAGE_HEIGHT", 1.0)
+    assert said in paper_files(ranked(), Layout())["figures.tex"].decode()
 
 
 def test_the_text_refers_to_tables_and_figures(unsaved: None) -> None:
@@ -191,7 +207,7 @@ def test_a_caption_names_the_best_system(unsaved: None) -> None:
         # One-sided tests show differences from the system that was the baseline of all others.
         ([better, worse], "better", "m and errors: differences from one system under each metric with"),
     ):
-        result = compare(metrics=metrics, all_pairs=True, n_resamples=99, alternative=alternative)  # type: ignore[arg-type]
+        result = compare(metrics=metrics, all_pairs=True, n_resamples=99, alternative=alternative)
         assert caption in paper_files(result, Layout(names={"b": "Best"}))["figures.tex"].decode()
 
 
@@ -354,6 +370,8 @@ def test_only_an_earlier_paper_is_replaced(unsaved: None, tmp_path: Path) -> Non
     assert {path.name for path in tmp_path.iterdir()} == {"main.tex", "own.pdf", *written}
     assert "ranking.pdf" not in written
     assert (tmp_path.parent / "outside.pdf").exists()
+    with pytest.raises(InputError, match=r"main\.tex is a file: choose another name for the folder of the paper"):
+        with_baseline().paper(tmp_path / "main.tex")
 
 
 def test_the_command_writes_the_same_beside_its_report(unsaved: None, demo: Path, run: Any) -> None:

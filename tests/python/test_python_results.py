@@ -442,6 +442,10 @@ def test_a_test_result_prints_its_settings_and_its_p_value() -> None:
             approximate_randomization(a, b, "bleu", stopping=BesagClifford(5), n_resamples=999),
             [" stopped by besag-clifford (at most 999), 5 exceedances"],
         ),
+        (
+            approximate_randomization(a, b, "bleu", stopping="gandy", n_resamples=9),
+            ["9 shuffles, not stopped by gandy (at most 9)"],
+        ),
         (RESULTS["all pairs"].comparisons[0].test, [", adjusted p = "]),
         (
             approximate_randomization(a.reshape(2, 40, -1), b.reshape(2, 40, -1), "bleu", n_resamples=99),

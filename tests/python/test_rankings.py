@@ -22,6 +22,7 @@ from reshuffle import (
     Comparison,
     CorpusFunction,
     Formula,
+    FromCounts,
     InputError,
     RankedSystem,
     Ranking,
@@ -297,6 +298,19 @@ def test_functions_of_texts_have_a_detectable_difference_if_there_are_draws() ->
     (found,) = drawn.detectable
     assert found.difference == pytest.approx(expected.difference, rel=0.1)
     assert compare(["x"] * SEGMENTS, outputs, length, test="ar", n_resamples=99, interval=None).detectable == ()
+
+
+def test_a_formula_that_fails_near_the_sums_has_no_detectable_difference() -> None:
+    def picky(sums: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        if (sums[..., 0] != sums[..., 0].astype(int)).any() or (sums[..., 1] != SEGMENTS).any():
+            raise ZeroDivisionError
+        return np.asarray(sums[..., 0] / sums[..., 1])
+
+    counts = np.random.default_rng(6).integers(0, 9, (2, SEGMENTS, 2))
+    counts[..., 1] = 1
+    metric = FromCounts("picky", {"a": counts[0], "b": counts[1]}, picky)
+    assert compared(metric, test="ar").detectable == ()
+    assert len(compared(metric, test="ar").rankings) == 1
 
 
 # Multiple comparisons with the best.

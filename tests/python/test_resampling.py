@@ -365,6 +365,11 @@ def test_sums_at_the_limit_are_exact_and_larger_ones_are_refused() -> None:
     assert metric("depf").details(np.array([2**62] * 3))["precision"] == 100
 
 
+def test_a_wrong_number_of_count_columns_is_refused() -> None:
+    with pytest.raises(InputError, match="columns of BLEU: expected 10, got 1"):
+        approximate_randomization([[1], [2]], [[1], [2]], "bleu")
+
+
 def test_fortran_order_is_refused_by_the_core_and_converted_by_public_functions() -> None:
     counts = random_counts(1, 2, 30)
     in_columns = np.asfortranarray(counts)
@@ -407,6 +412,10 @@ def test_incompatible_reductions_are_refused() -> None:
         first.merge(resampler.run([tally], n=64, first=128, seed=1)[0])
     with pytest.raises(InputError, match="must be one of the same class"):
         first.merge(resampler.run([_core.Spread(PAIRS)], n=64, first=64, seed=1)[0])  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"must be one that Resampler\.run returned, got one that has not been run"):
+        _ = tally.counts
+    with pytest.raises(InputError, match="strata must be None for shuffles"):
+        calls.resampler([(BLEU.core, random_counts(3, 3, 90))], strata=[40, 50])
     with pytest.raises(InputError, match="must be one for shuffles, got one for draws"):
         resampler.run([_core.Draws()], n=1)
     ranks = np.ones((2, 2), dtype=np.uint64)

@@ -243,3 +243,10 @@ def test_wrong_runs_are_explained(run: Any, measure: str, qrels: str, contents: 
     put("qrels", qrels)
     put("a.run", contents)
     assert message in run("score", "--scores", measure, "a.run", "--qrels", "qrels").refusal()
+
+
+def test_judgments_need_measures(run: Any) -> None:
+    put("qrels", "q 0 d 1")
+    put("a.tsv", "tp\n1\n")
+    outcome = run("score", "--counts", "x:tp", "a.tsv", "--qrels", "qrels")
+    assert (outcome.code, "--qrels needs --scores: name a measure and runs" in outcome.err) == (2, True)

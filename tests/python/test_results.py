@@ -104,7 +104,8 @@ def test_without_intervals_no_report_mentions_them() -> None:
         compare(REFERENCES, SYSTEMS, ["bleu", "ter"], test="ar", n_resamples=99, interval=i) for i in (None, "basic")
     )
     assert result.interval is None
-    assert {record.confidence_interval for record in (*result.scores, *result.comparisons)} == {None}
+    records: list[Any] = [*result.scores, *result.comparisons]
+    assert {record.confidence_interval for record in records} == {None}
     assert [p.test for p in usual.comparisons] == [p.test for p in result.comparisons]
     assert "interval" not in result.signature
     for fmt in ("text", "markdown", "latex"):

@@ -235,6 +235,18 @@ def test_ties_of_splits_count_as_in_exact_arithmetic(statistic: str, runs: list[
     assert (outcome.exceedances[0], outcome.n_resamples[0]) == (expected, len(splits))
 
 
+@given(st.integers(0, 50), st.permutations(range(4)))
+@settings(max_examples=budget(30))
+@pytest.mark.parametrize("name", ["run", "segment"])
+def test_the_order_of_runs_does_not_matter(name: str, seed: int, order: list[int]) -> None:
+    a, b = random_counts([3, 4], 30, seed)
+    found = [
+        run_outcome(run_data([a, rows], 50), [(0, 1)], EXCHANGES[name], RunSettings())[1].pvalue.tolist()
+        for rows in (b, b[order])
+    ]
+    assert found[0] == found[1]
+
+
 @pytest.mark.parametrize("statistic", ["pooled", "mean"])
 def test_many_runs_are_split_at_random(statistic: str) -> None:
     assert math.comb(18, 9) > MANY_SPLITS
@@ -315,6 +327,16 @@ def test_identical_systems_get_p_1(name: str) -> None:
         _, outcome = run_outcome(data, [(0, 1)], EXCHANGES[name], RunSettings(statistic=statistic))
         # MultEval does not count ties, so it finds them to differ.
         assert outcome.pvalue.tolist() == [1 / 201 if name == "multeval" else 1.0] * 2
+
+
+@pytest.mark.parametrize("name", ["segment", "pooled", "run"])
+def test_copies_of_one_run_are_no_difference(name: str) -> None:
+    """Systems with the same outputs, but with unequal numbers of runs. Smoothed BLEU changes when sums are doubled."""
+    rows = np.array([[[4, 4, 3, 0, 0, 0, 4, 3, 2, 1], [5, 4, 2, 1, 0, 0, 5, 4, 3, 2], [4, 5, 1, 0, 0, 0, 4, 3, 2, 1]]])
+    sample = CountSample.from_counts(metric("bleu"), np.repeat(rows, 3, axis=0))
+    data = RunData(("one", "two"), (1, 2), [sample], Resampling(100))
+    assert data.score_of(0, "pooled") != data.score_of(1, "pooled")
+    assert run_outcome(data, [(0, 1)], EXCHANGES[name], RunSettings())[1].pvalue.tolist() == [1]
 
 
 def test_replicates_are_the_same_exchange_where_numbers_of_runs_are_equal() -> None:

@@ -26,7 +26,7 @@ from reshuffle.report.plots import file_of
 from reshuffle.report.studies import STUDIES
 from reshuffle.report.studies.plots import choices
 from reshuffle.report.studies.run_sentences import answers, conclusions, notes, variance_test
-from reshuffle.report.wording import spelled
+from reshuffle.report.wording import MAX_NAMED, spelled
 from reshuffle.results import ConfidenceInterval, UsedMetric
 from reshuffle.results.studies import ObservedDifference, RunComparison, RunDifference, RunScores, SystemRuns
 from reshuffle.results.studies.runs import RunPlan, runs_needed, smallest_of_splits
@@ -232,18 +232,12 @@ def test_text_shows_scores_then_what_was_found_then_tests() -> None:
 
 def test_limits_are_told_of_the_test_that_decides_first() -> None:
     result = made(("hierarchical", "run"))
-    limited = tuple(
-        replace(
-            each, caveats=("skewed-runs",) if each.exchange == "hierarchical" else ("unequal-spreads", "skewed-runs")
-        )
-        for each in result.comparisons
-    )
+    kinds = {"hierarchical": ("skewed-runs",), "run": ("unequal-spreads", "skewed-runs")}
+    limited = tuple(replace(each, caveats=kinds[each.exchange]) for each in result.comparisons)
     result = replace(result, tables={**result.tables, "comparisons": limited})
-    told = [sentence for sentence in conclusions(result) if sentence.startswith("Limit")]
-    (sentence,) = told
-    assert sentence.startswith(
-        "Limitation of hierarchical: if the scores of runs are skewed, it rejects too often (up to ."
-    )
+    (sentence,) = (sentence for sentence in conclusions(result) if sentence.startswith("Limit"))
+    start = "Limitation of hierarchical: if the scores of runs are skewed, it rejects too often (up to ."
+    assert sentence.startswith(start)
     beside = [sentence for sentence in notes(result) if sentence.startswith("Limit")]
     assert [sentence.split(": ")[0] for sentence in beside] == ["Limitation of run"] * 2
     one = tuple(replace(each, caveats=each.caveats if each.metric == "TER" else ()) for each in limited)
@@ -251,8 +245,6 @@ def test_limits_are_told_of_the_test_that_decides_first() -> None:
     assert sentence.startswith("Limitation of hierarchical, sys1 − baseline under TER: if")
     for fmt in ("text", "markdown", "latex", "typst", "html"):
         assert "if the scores of runs are skewed" in " ".join(re.sub("[%/]{1,2} ", "", result.render(fmt)).split()), fmt
-    assert json.loads(result.render("json"))["comparisons"][0]["caveats"] == ["skewed-runs"]
-    assert "skewed-runs" in result.render("csv", table="comparisons")
 
 
 def test_only_the_unit_that_decides_has_stars() -> None:
@@ -262,13 +254,6 @@ def test_only_the_unit_that_decides_has_stars() -> None:
     assert "*: p ≤ 0.05 by the hierarchical bootstrap" in text
     beside = {"BLEU": {**P["BLEU"], "segment": 0.01}, "TER": P["TER"]}
     assert "*" not in made(pvalues=beside).render("text", full=True)
-
-
-def test_marks_are_explained_with_the_table_that_has_them() -> None:
-    result = made(("hierarchical", "run"))
-    assert "†" not in result.render("text")
-    captions = re.findall(r"\\caption\{(.*)\}\\label", result.render("latex"))
-    assert [r"\textdagger{}: exact $p$" in each for each in captions[:2]] == [False, True]
 
 
 def test_tests_that_cannot_reach_alpha_are_marked() -> None:
@@ -313,14 +298,9 @@ def test_adjusted_p_is_shown_where_there_is_one() -> None:
     shown = replace(result, tables=tables, plan=replace(result.plan, adjustments={"hierarchical": "maxt"}))
     text = render(shown, "text", Layout(Terminal(200), full=True))
     assert "would new runs on new segments differ? (adjusted p by the hierarchical bootstrap)" in text
-    assert "The same differences: adjusted p by other tests" in text
     assert text.count("0.4567") == 6
     assert "p adjusted by step-down maxT (Westfall & Young 1993) over the pairs under each metric." in text
     assert "adjusted" not in made().render("text", full=True)
-    result = computed((3, 3, 3), exchange=("multeval", "cell"))
-    assert result.plan.adjustments == {"multeval": "none", "cell": "maxt"}
-    assert "adjusted" not in result.render("text")
-    assert "p adjusted by step-down maxT (Westfall & Young 1993) over" in " ".join(result.render(full=True).split())
 
 
 def test_an_undefined_deviation_is_no_zero() -> None:
@@ -388,6 +368,11 @@ def test_variances_are_compared_by_the_correlation_of_sums_and_differences(data:
     assert p == pytest.approx(variance_test(y, x), abs=1e-9)
 
 
+def test_variances_of_two_runs_cannot_be_compared() -> None:
+    assert variance_test([1, 2], [3, 5]) is None
+    assert variance_test([1, 2, 3], [1, 2, 3]) is None
+
+
 def test_more_runs_are_recommended_where_s_sel_is_large_and_nothing_was_shown() -> None:
     dev: dict[str, tuple[float, ...]] = {"baseline": (), "sys1": ()}
     unsure, sure = ({"BLEU": dict.fromkeys(NULLS, p)} for p in (0.2, 0.01))
@@ -410,22 +395,28 @@ def test_fewer_than_three_runs_are_warned_of() -> None:
 
 def test_duplicates_are_warned_of_and_identical_systems_are_named() -> None:
     copies = [["sys1", 1, "sys1", 0], ["sys1", 2, "baseline", 1]]
-    (warning,) = found(made(plan={"duplicates": copies}), "Warning")
-    assert warning == (
+    assert found(made(plan={"duplicates": copies}), "Warning") == [
         "Warning: runs 0 and 1 of sys1 and run 2 of sys1 and run 1 of baseline have the same bytes: p counts "
         "copies as further runs, so it is too small."
-    )
+    ]
     same = [["sys1", run, "baseline", run] for run in range(3)]
-    identical = {metric: dict.fromkeys(NULLS, 1.0) for metric in P}
-    result = made(plan={"duplicates": same}, pvalues=identical, differences={"BLEU": 0.0, "TER": 0.0})
+    identical: dict[str, Any] = {
+        "pvalues": {metric: dict.fromkeys(NULLS, 1.0) for metric in P}, "differences": {"BLEU": 0.0, "TER": 0.0}
+    }  # fmt: skip
+    result = made(plan={"duplicates": same}, **identical)
     assert not found(result, "Warning")
     (sentence,) = found(result, "sys1 and baseline are identical")
     assert sentence.endswith("byte for byte: p = 1.")
-    within = [*same, ["baseline", 1, "baseline", 0], ["sys1", 1, "baseline", 0]]
-    within.remove(["sys1", 1, "baseline", 1])
-    both = made(plan={"duplicates": within}, pvalues=identical, differences={"BLEU": 0.0, "TER": 0.0})
+    within = [same[0], same[2], ["baseline", 1, "baseline", 0], ["sys1", 1, "baseline", 0]]
+    both = made(plan={"duplicates": within}, **identical)
     assert len(found(both, "sys1 and baseline are identical")) == 1
     assert found(both, "Warning: runs 0 and 1 of baseline have the same bytes")
+
+
+def test_many_cases_are_counted() -> None:
+    copies = [["sys1", run, "sys1", 0] for run in range(1, MAX_NAMED + 3)]
+    (warning,) = found(made(plan={"duplicates": copies}), "Warning")
+    assert "and 2 more have the same bytes" in warning
 
 
 def test_median_runs_that_differ_between_metrics_are_named() -> None:
@@ -488,33 +479,25 @@ def test_replicates_and_adjustments_are_named_by_unit() -> None:
     assert sentence == "Tests: two-sided; run: all 20 exchanges; segment: 10,000 replicates."
     of_three = computed((3, 4, 3), exchange=("segment", "run"))
     (sentence,) = [note for note in notes(of_three) if note.startswith("Tests:")]
-    assert (
-        "; run: all 20 to 35 exchanges; p adjusted by step-down maxT (Westfall & Young 1993) (segment) and " in sentence
-    )
-    assert sentence.endswith("Holm 1979 (run) over the pairs under each metric.")
+    assert "; run: all 20 to 35 exchanges; p adjusted by step-down maxT" in sentence
+    assert sentence.endswith("(segment) and Holm 1979 (run) over the pairs under each metric.")
 
 
 def test_documents_are_called_so() -> None:
     result = made(("segment", "pooled"), plan={"unit": "document", "units": 100})
     text = " ".join(result.render("text", full=True).split())
-    for part in (
-        "By exchanging documents (for these runs only)",
-        "Runs Documents Run × document Effective test sets",
-        "treats the outputs of different runs for a document as independent.",
-        "Scores of 3 runs of each system: 2,489 segments",
-    ):
-        assert part in text
+    assert "By exchanging documents (for these runs only)" in text
+    assert "Runs Documents Run × document Effective test sets" in text
 
 
 def test_long_tables_of_other_experiments_are_only_data() -> None:
     result = made()
     (first, *_), names = result.observed, [f"s{i}" for i in range(13)]
     many = tuple(replace(first, system=name, n_runs=n) for name in names for n in (1, 2))
-    longer = replace(result, tables={**result.tables, "observed": many})
-    assert "Central 95%" not in longer.render("text", full=True)
-    assert "--format csv --table observed" in " ".join(longer.render("text", full=True).split())
-    assert "Central 95%" in made().render("text", full=True)
-    assert "--table observed" not in made().render("text", full=True)
+    longer = replace(result, tables={**result.tables, "observed": many}).render("text", full=True)
+    usual = result.render("text", full=True)
+    assert ["Central 95%" in text for text in (longer, usual)] == [False, True]
+    assert ["--table observed" in text for text in (longer, usual)] == [True, False]
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater"])
@@ -592,12 +575,6 @@ def test_csv_has_a_row_for_each_system_and_metric() -> None:
     for table, records in result.tables.items():
         if table != "systems":
             assert len(result.to_dicts(table)) == len(records)
-
-
-def test_missing_values_are_missing_in_data_frames() -> None:
-    pytest.importorskip("pandas")
-    frame = RESULTS["one run"]().to_pandas("systems")
-    assert (len(frame), str(frame["median_run"].dtype), int(frame["s_test"].isna().sum())) == (2, "Int64", 2)
 
 
 # --- Saved results

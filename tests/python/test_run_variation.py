@@ -163,6 +163,30 @@ def test_one_run_has_no_components_and_copies_do_not_vary() -> None:
     assert copies.effective_test_sets == pytest.approx(1)
 
 
+def test_effective_test_sets_are_the_runs_if_they_share_nothing() -> None:
+    values = np.random.default_rng(1).normal(size=(4, 8))
+    values -= values.mean(axis=0)
+    (variation,) = variations(run_data({"a": np.round(values, 6)}))[0]
+    assert variation.between_segments == 0
+    assert variation.effective_test_sets == pytest.approx(4)
+    (constant,) = variations(run_data({"a": np.ones((3, 5))}))[0]
+    assert (constant.s_sel, constant.effective_test_sets) == (0, None)
+
+
+def test_covariances_of_a_curved_metric_are_those_of_draws() -> None:
+    data = ratio_data(8, (3, 2), 400, n_resamples=4000)
+    for m in range(2):
+        sds = np.sqrt(np.diag(data.covariances[m].covariances))
+        np.testing.assert_allclose(data.drawn.deviations[m], sds, rtol=0.05)
+        fixed = data.drawn.fixed["mean"][m]
+        weights = np.array([1 / 3] * 3 + [-1 / 2] * 2)
+        expected = math.sqrt(weights @ data.covariances[m].shrunk @ weights)
+        assert (fixed[0] - fixed[1]).std() == pytest.approx(expected, rel=0.05)
+    assert data.covariances[1].covariances == pytest.approx(
+        200**2 * data.covariances[0].covariances, rel=1e-6, abs=1e-6
+    )
+
+
 @pytest.mark.parametrize("units", [Units(), Units(strata=["x", "y", "x"] * 4), Units(documents=list("aabbccddeeff"))])
 def test_covariances_are_those_of_the_delta_method(units: Units) -> None:
     rng = np.random.default_rng(5)
@@ -408,6 +432,17 @@ def test_equal_systems_are_reversed_half_of_the_time_and_one_run_shows_nothing()
     found = observed_differences(data, [(0, 1), (0, 2)], ["x"])
     assert {(each.system, each.baseline) for each in found} == {("a", "b")}
     assert [each.reversed for each in found] == [0.5] * 5
+
+
+def test_numbers_of_runs_go_up_to_those_there_are() -> None:
+    data = run_data({"a": np.random.default_rng(9).normal(size=(30, 4)), "b": np.zeros((2, 4))})
+    assert [each.n_runs for each in observed_differences(data, [(0, 1)], ["x"])] == [1, 2, 3, 5, 10, 20]
+
+
+def test_covariances_need_two_runs() -> None:
+    covariances = run_data({"a": np.ones((1, 3))}).covariances[0]
+    assert isinstance(covariances, RunCovariances)
+    assert covariances.parts(0) is None
 
 
 def test_one_draw_has_no_standard_deviation() -> None:

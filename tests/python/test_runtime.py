@@ -242,22 +242,8 @@ def long_comparison(folder: Path, *options: str) -> list[str]:
     """A command that takes minutes; writes its input files."""
     for name in ("ref", "a", "b"):
         (folder / name).write_text("".join(f"{name} {i} x y z\n" for i in range(3000)))
-    return [
-        sys.executable,
-        "-m",
-        "reshuffle",
-        "compare",
-        "ref",
-        "a",
-        "b",
-        "-n",
-        str(10**12),
-        "--test",
-        "ar:scheme=iid",
-        "--interval",
-        "delta",
-        *options,
-    ]
+    words = f"-m reshuffle compare ref a b -n {10**12} --test ar:scheme=iid --interval delta"
+    return [sys.executable, *words.split(), *options]
 
 
 def files(folder: Path) -> list[str]:
@@ -379,32 +365,34 @@ def _cycle() -> ImportError:
     [
         (MemoryError(), "fewer systems, metrics or replicates (-n) need less"),
         (MemoryError("1 numbers are too large"), "1 numbers are too large"),
-        (
-            MemoryError("Unable to allocate 800 bytes for an array"),
-            "Unable to allocate 800 bytes for an array",
-        ),
         (OSError(errno.ENOMEM, "Cannot allocate memory"), "fewer systems"),
         (RuntimeError("can't start new thread"), "fewer systems"),
         (_cycle(), "fewer systems"),
     ],
 )
 def test_running_out_of_memory_gives_one_sentence_and_exit_code_3(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], error: Exception, message: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any, error: Exception, message: str
 ) -> None:
-    from reshuffle.cli.main import main
-
     def fail(*args: object, **options: object) -> None:
         raise error
 
     monkeypatch.chdir(tmp_path)
     args = long_comparison(tmp_path, "-o", "report")[3:]
     monkeypatch.setattr(importlib.import_module("reshuffle.comparing"), "compared", fail)
-    with pytest.raises(SystemExit) as stopped:
-        main(args)
-    out, err = capfd.readouterr()
-    assert (stopped.value.code, out, err.count("\n")) == (3, "", 1)
-    assert err.startswith(f"reshuffle: error: not enough memory: {message}")
+    outcome = run(*args)
+    assert (outcome.code, outcome.out, outcome.err.count("\n")) == (3, "", 1)
+    assert outcome.err.startswith(f"reshuffle: error: not enough memory: {message}")
     assert files(tmp_path) == ["a", "b", "ref"]
+
+
+def test_other_import_errors_are_not_reported_as_lack_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    from reshuffle.cli.process import _lacks_memory
+
+    assert not _lacks_memory(ImportError("No module named 'numpy'"))
+    circle = ImportError("no")
+    circle.__cause__, circle.__context__ = ValueError("x"), circle
+    circle.__cause__.__context__ = circle
+    assert not _lacks_memory(circle)
 
 
 @POSIX

@@ -382,6 +382,7 @@ TEST = ("comparisons", 3, "test")
         (having("comparisons", 3, "confidence_interval", None), r"comparisons\[3\]: expected an interval exactly if"),
         (having(*TEST, "adjusted_pvalue", None), r"comparisons\[3\]\.test\.adjusted_pvalue: expected a number"),
         (having("rankings", 0, "systems", []), r"rankings\[0\]\.systems: expected every system once"),
+        (having("rankings", 0, "best", []), r"rankings\[0\]\.best: expected some of the systems"),
         (having("metrics", 0, "higher_is_better", 1), r"metrics\[0\]\.higher_is_better: expected true or false, got 1"),
         (having("scores", 0, "details", "bp", []), r"details\.bp: expected a number, .*got a list"),
         (having("systems", 0, "Infinity"), "systems: two have the same name"),
@@ -417,6 +418,13 @@ def test_reports_of_json_that_only_other_versions_could_write_are_refused(change
     assert isinstance(result, Comparison)
     with pytest.raises(InputError, match=message):
         result.render() + result.methods_sentence()
+
+
+def test_details_that_some_systems_lack_are_not_shown() -> None:
+    document = json.loads(score(REFERENCES, SYSTEMS).render("json"))
+    del document["scores"][1]["details"]["bp"]
+    header = read_json(json.dumps(document)).render().splitlines()[2].split()
+    assert header == ["System", "BLEU", "prec_1", "prec_2", "prec_3", "prec_4", "ratio", "hyp_len", "ref_len"]
 
 
 def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:

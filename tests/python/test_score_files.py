@@ -128,6 +128,14 @@ def test_logs_beside_texts_and_groups(run: Any) -> None:
         assert message in run("compare", *arguments).refusal()
 
 
+def test_a_system_twice_in_a_line_of_pearmut() -> None:
+    from reshuffle import read_scores as read_table
+
+    put("p.jsonl", '{"user_id": "u", "item_i": 0, "item": [{"item_id": 1}], "annotation": [{"a": {}, "a": {}}]}\n')
+    with pytest.raises(InputError, match=r"p\.jsonl, line 1: the key 'a' occurs twice in one object"):
+        read_table("p.jsonl")
+
+
 @given(st.permutations(range(7)), st.sampled_from([0, 1]))
 def test_order_of_segments_against_sorting(numbers: list[int], base: int) -> None:
     ids = [str(n + base) for n in numbers]
@@ -336,6 +344,11 @@ def test_true_and_false_in_json_are_scores(run: Any) -> None:
     assert [run(*each).out for each in commands] == expected
     assert all(expected)
     assert "numbers in ok" in run("doctor", "a.jsonl").out
+
+
+def test_flags_beside_numbers_are_no_systems(run: Any) -> None:
+    put("wide.jsonl", "".join(json.dumps({"a": i % 3, "b": i % 2, "is_test": True}) + "\n" for i in range(12)))
+    assert "2 systems" in run("compare", "--scores", "x", "wide.jsonl").out
 
 
 def test_an_id_that_occurs_twice_is_no_reason_to_ignore_the_others(run: Any) -> None:

@@ -263,6 +263,7 @@ BAD: list[tuple[str, str | bytes, dict[str, Any], str]] = [
     ("w.tsv", WIDE, {}, "w.tsv: expected the scores of one metric, got BLEU, TER: choose one as in 'w.tsv#BLEU'"),
     ("k.tsv", LONG, {"metric": "A"}, "k.tsv: expected one test set, got 2 .n1, n2.: choose one with test_set='n1'"),
     ("k.tsv", LONG, {"metric": "A", "test_set": "n2"}, "k.tsv: unknown metric 'A'; known: B"),
+    ("k.tsv", LONG.replace("SCORE", "X"), {"metric": "A", "test_set": "n1"}, "expected a column SCORE"),
     ("a.jsonl", JSON + '{"segment": 1}\n', {}, "line 2: expected an object with the keys segment, system, x, got"),
     ("a.jsonl", JSON + "3\n", {}, "a.jsonl, line 2: expected a JSON object, got the number 3"),
     ("a.jsonl", JSON.replace("0.5", "[1]"), {}, "a.jsonl, line 1: expected a string or a number as 'x', got a list"),
@@ -317,6 +318,11 @@ def test_no_file_is_read_with_another_error(start: str, changes: list[tuple[int,
 def test_what_is_wrong_with_a_table_in_memory_is_said(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         ScoreTable("BLEU", ("a", "b"), **options)
+
+
+def test_metrics_for_which_lower_is_better_are_those_of_the_file() -> None:
+    with pytest.raises(InputError, match="lower_is_better: unknown metric 'TRE': did you mean 'TER'"):
+        read_all_scores(put("w.tsv", WIDE), lower_is_better=["TRE"])
 
 
 def test_a_column_with_a_wrong_field_is_not_left_out_without_a_word(tmp_path: Path) -> None:

@@ -484,12 +484,9 @@ def test_tests_without_averages_compare_the_test_sets(test: str) -> None:
     [
         ({"test": "ar:scheme=exact"}, "scheme 'exact' does not support averages over test sets: use 'iid', or"),
         ({"interval": "t"}, "interval 't' does not support averages over test sets: use 'percentile', "),
-        ({"interval": "studentized"}, "interval 'studentized' does not support averages"),
         ({"missing_systems": "ignore"}, "unknown missing_systems 'ignore'; known: error, drop"),
         ({"family": "metrics"}, "unknown family 'metrics': did you mean 'metric'"),
         ({"adjust": "none", "family": "sets"}, "family 'sets' needs adjusted p-values, but the adjustment is 'none'"),
-        ({"seed": -1}, "seed must be a whole number from 0"),
-        ({"baseline": "s9"}, "unknown baseline 's9'"),
     ],
 )
 def test_impossible_options_are_refused(options: dict[str, Any], message: str) -> None:
@@ -507,7 +504,6 @@ def some_texts(*systems: str) -> tuple[list[str], dict[str, list[str]]]:
     ("sets", "options", "message"),
     [
         ({}, {}, "no test sets: expected at least one"),
-        ([("a", "b")], {}, r"sets: expected a mapping of names to test sets, got \["),
         ({"u": "text"}, {}, r"test set 'u': expected a TestSet or a tuple \(references, systems\), got 'text'"),
         ({"": some_texts("a", "b")}, {}, "sets: expected a name for each test set, got an empty one"),
         ({1: some_texts("a", "b"), "1": some_texts("a", "b")}, {}, "sets: 2 test sets are called '1': each needs"),
@@ -547,13 +543,9 @@ def test_systems_that_a_test_set_lacks_are_left_out_with_a_warning() -> None:
     with pytest.warns(reshuffle.InputWarning, match="left out, because not every test set has them: a, d$"):
         found = compare_sets(sets, test="ar", n_resamples=9, missing_systems="drop")
     assert (found.dropped, found["u"].systems, found["v"].systems) == (("a", "d"), ("b", "c"), ("b", "c"))
+    assert repr(found) == "<SetComparison: 2 test sets (u, v) and their average>"
     with pytest.raises(InputError, match="unknown test set 'w'; known: u, v"):
         found["w"]
-
-
-def test_a_result_is_shown_in_one_line() -> None:
-    found = compare_sets(sets_of(*random_sets(2, 2, (30, 40, 20, 25, 26))), test="ar", n_resamples=9, interval=None)
-    assert repr(found) == "<SetComparison: 5 test sets (set0, set1, set2, set3, …) and their average>"
 
 
 def test_the_average_over_one_test_set_is_the_test_set() -> None:
@@ -581,18 +573,15 @@ def test_a_language_may_have_a_tokenizer_of_its_own() -> None:
 
 
 def test_the_caveats_of_a_family_over_test_sets_take_all_of_them_into_account() -> None:
-    sets = two_metrics(1)
-    few = compare_sets(sets, test="ar", adjust="holm", family="sets", all_pairs=True, n_resamples=150, average=False)
-    alone = compare_sets(
-        sets, test="ar", adjust="holm", family="metric", all_pairs=True, n_resamples=150, average=False
-    )
+    def caveats(adjust: str, family: str, n: int) -> list[list[Any]]:
+        options: dict[str, Any] = {"test": "ar", "all_pairs": True, "average": False, "n_resamples": n}
+        found = compare_sets(two_metrics(1), adjust=adjust, family=family, **options)
+        return [[c for c in each.caveats if c.kind == "few-replicates"] for each in found.sets.values()]
+
     # The smallest p is 1/151: 9/151 > .05 for nine tests over the test sets, and 3/151 < .05 on each.
-    assert ["few-replicates" in {c.kind for c in each.caveats} for each in few.sets.values()] == [True] * 3
-    assert ["few-replicates" in {c.kind for c in each.caveats} for each in alone.sets.values()] == [False] * 3
-    combined = compare_sets(
-        sets, test="ar", adjust="maxt", family="sets", all_pairs=True, n_resamples=50, average=False
-    )
-    (caveat,) = (c for c in combined["set0"].caveats if c.kind == "few-replicates")
+    assert [bool(each) for each in caveats("holm", "sets", 150)] == [True] * 3
+    assert [bool(each) for each in caveats("holm", "metric", 150)] == [False] * 3
+    ((caveat,), *_) = caveats("maxt", "sets", 50)
     assert caveat.values["smallest"] == pytest.approx(1 - (1 - 1 / 51) ** 3)
     assert caveat.values["enough"] == math.ceil(20 / (1 - 0.95 ** (1 / 3))) - 1
 
@@ -773,15 +762,12 @@ def with_key(**keys: object) -> dict[str, Any]:
         (with_key(documents=7), "sets.json, test set 'a', documents: expected a string, got 7"),
         (with_key(references=[]), "test set 'a', references: expected a string or a list of strings, got []"),
         (with_key(systems={}), "test set 'a', systems: expected the file of at least one system, got {}"),
-        (with_key(systems={"x": 1}), "test set 'a', systems, x: expected a string, got 1"),
         (with_key(systems=["news/tuned.txt"]), "test set 'a': expected at least two systems"),
         (with_key(references="none.txt"), "test set 'a': none.txt: no such file"),
         ({"sets": {"a": {"references": "x"}}}, "test set 'a': references without systems: add the key 'systems'"),
-        ({"sets": {"a": {"systems": ["x", "y"]}}}, "systems without references: add the key 'references'"),
         ({"sets": {"a": {}}}, "no references and no systems: add the keys 'references' and 'systems', or 'scores'"),
         (with_key(metrics="blue"), "test set 'a': unknown metric 'blue': did you mean 'bleu'?"),
         (with_key(word_order=1), "test set 'a': --word-order does not apply to bleu: leave it out"),
-        (with_key(missing="pairwise"), "test set 'a': --missing needs --scores"),
         (with_key(scores={"C": {"baseline": "x"}}), "scores, C: expected a file for each system, got none for tuned"),
         (with_key(scores={"C": {"base": "x"}}), "unknown system in scores of C 'base': did you mean 'baseline'?"),
         ({"sets": {"": {}}}, "sets.json, sets: expected a name for each test set, got an empty one"),
@@ -828,25 +814,15 @@ def test_a_manifest_may_have_a_byte_order_mark_and_windows_line_ends(halves: Pat
     [
         (("--set", "one", *NEWS[:2]), "test set 'one': expected at least two systems after REF, got news/baseline.txt"),
         (("--set", "one", NEWS[0]), "--set one: expected the reference and at least two systems after the name, got"),
-        (("--set", "one"), "--set one: expected the reference and at least two systems after the name, got none"),
         (("--set", "one", *NEWS, "--set", "one", *NEWS), "--set one is used twice: choose different names"),
         (("--set=one", *NEWS), "--set= takes one word, but 'news/reference.txt' follows '--set=one'"),
         ((*NEWS, "--set", "one", *NEWS), "REF and SYS cannot be combined with --set"),
         (("--set", "one", *NEWS, "--manifest", "x.json"), "--set and --manifest cannot be combined"),
-        (
-            ("--set", "one", *NEWS, "--docs", "x"),
-            "--docs is for one test set: use --manifest FILE, with the key 'documents'",
-        ),
+        (("--set", "one", *NEWS, "--docs", "x"), "--docs is for one test set: use --manifest FILE, with the key 'docu"),
         (("--set", "one", *NEWS, "--scores", "C", "x"), "--scores is for one test set: use --manifest FILE"),
         (("--set", "one", *NEWS, "--missing", "pairwise"), "test set 'one': --missing needs --scores"),
-        (("--set", "one", *NEWS, "--format", "cvs"), "unknown format 'cvs': did you mean 'csv'?"),
         ((*NEWS, "--no-average"), "--no-average is for several test sets: add --set or --manifest, or leave it out"),
-        ((*NEWS, "--missing-systems", "drop"), "--missing-systems is for several test sets"),
-        (
-            ("--set", "one", *NEWS, "--missing-systems", "dorp"),
-            "unknown value of --missing-systems 'dorp': did you mean 'drop'?",
-        ),
-        (("--manifest", "none.json"), "none.json: no such file"),
+        (("--set", "one", *NEWS, "--missing-systems", "dorp"), "unknown value of --missing-systems 'dorp': did you me"),
         (
             ("--set", "one", *NEWS, "--set", "two", *TALKS, "talks/rules.txt"),
             "test sets have different systems: 'one' lacks rules",
@@ -857,9 +833,7 @@ def test_a_manifest_may_have_a_byte_order_mark_and_windows_line_ends(halves: Pat
 def test_wrong_command_lines_are_refused_in_a_sentence(
     halves: Path, run: Any, args: Sequence[str], message: str
 ) -> None:
-    outcome = run("compare", *args)
-    assert (outcome.code, outcome.err.count("\n")) == (2, 1)
-    assert message in outcome.err
+    assert message in run("compare", *args).refusal()
 
 
 def test_a_test_set_given_twice_is_warned_of() -> None:

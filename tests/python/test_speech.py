@@ -149,6 +149,18 @@ def test_real_outputs_equal_jiwers(golden: Path, data: Path) -> None:
         _check_corpus(each["corpus"], *lines)
 
 
+OTHERWISE = re.compile(r"[\[\]<>\t\n\r\x0b\x0c]|n't|'[a-z]|can't|let's|i'm", re.IGNORECASE)
+
+
+def test_lower_case_is_that_of_jiwers_standardizing_transform(golden: Path) -> None:
+    known = json.loads((golden / "counts/speech/invented.json").read_text("utf-8"))["lines"]
+    lines = [line for line in known if not OTHERWISE.search(line["ref"] + line["hyp"])]
+    assert len(lines) > 30
+    references, hypotheses = ([line[key] for line in lines] for key in ("ref", "hyp"))
+    expected = [line["words_standardize"] for line in lines]
+    assert counts("asr-wer", references, hypotheses, lowercase=True) == expected
+
+
 def test_sums_of_edits_are_those_of_sclite(golden: Path, data: Path) -> None:
     """Its weights are 4, 3 and 3, so the split, and rarely the sum, may differ."""
     known = json.loads((golden / "counts/speech/sclite.json").read_text("utf-8"))["segments"]
@@ -429,6 +441,12 @@ def test_texts_whose_lines_differ_anyway_have_no_ids() -> None:
         assert not any("begins with an id" in str(each.message) for each in caught)
     with pytest.warns(InputWarning, match="begins with an id"):
         score([f"u{i}\ta b" for i in range(30)], {"a": [f"u{i}\ta" for i in range(30)]}, metrics="asr-wer")
+
+
+def test_names_with_braces_are_not_filled_in() -> None:
+    written = ["We left at nine."] * 60
+    with pytest.warns(InputWarning, match=r"but the outputs of a\{b\} have lower case only"):
+        score(written, {"a{b}": ["we left at nine"] * 60}, metrics="asr-wer")
 
 
 def test_signatures_name_what_changes_a_score() -> None:

@@ -117,6 +117,18 @@ def test_results_do_not_depend_on_the_names_or_adjacency_of_strata(ids: list[int
     assert expected == bootstrap_test(a[order], b[order], BLEU, strata=moved, **options)
 
 
+def test_strata_do_not_change_shuffles() -> None:
+    corpus = demo_corpus()
+    strata = [i % 7 for i in range(400)]
+    without, within = (
+        compare(corpus.references, corpus.systems, test="ar", strata=s, n_resamples=200) for s in (None, strata)
+    )
+    assert [pair.test for pair in without.comparisons] == [pair.test for pair in within.comparisons]
+    assert [pair.confidence_interval for pair in without.comparisons] != [
+        pair.confidence_interval for pair in within.comparisons
+    ]
+
+
 def test_functions_of_texts_get_the_same_draws_as_counts() -> None:
     corpus = demo_corpus()
     references = [list(corpus.references[0][:30])]
@@ -211,6 +223,17 @@ def test_standard_errors_of_a_ratio_equal_slow_twins() -> None:
             assert math.sqrt(variance) == pytest.approx(got, rel=1e-5)
 
 
+def test_strata_of_one_segment_add_no_variance() -> None:
+    a = as_counts([5, 9, 1, 7, 3])
+    alone, fixed = ["x", "y", "z", "z", "z"], as_counts([6, 8, 1, 7, 3])
+    assert standard_error(a, MEAN, strata=alone) == pytest.approx(standard_error(fixed, MEAN, strata=alone))
+    draws = Replicates([CountSample.from_arrays(MEAN, a, units=Units(strata=alone))], n_resamples=500, seed=1).draws[0][
+        0
+    ]
+    # The first two are always drawn and sum to 14; the others are three draws from 1, 7 and 3.
+    assert {round(5 * d) - 14 for d in draws} == {x + y + z for x in (1, 7, 3) for y in (1, 7, 3) for z in (1, 7, 3)}
+
+
 # --- Intervals
 
 
@@ -303,6 +326,17 @@ def test_tests_and_intervals_that_cannot_use_strata_refuse_them(test: str) -> No
     assert str(error.value) == refused
     with pytest.raises(InputError, match="the studentized interval does not support strata: use bca or percentile"):
         score(metrics=rating, interval="studentized", strata=strata)
+
+
+def test_too_many_strata_are_refused() -> None:
+    ids = np.minimum(np.arange(65_540), 65_536)
+    with pytest.raises(InputError, match="the number of strata must be at most 65536, got 65537"):
+        bootstrap_interval(as_counts(ids % 7), MEAN, strata=ids, n_resamples=1)
+
+
+def test_strata_without_intervals_are_refused() -> None:
+    with pytest.raises(InputError, match="strata without intervals: only intervals depend on them; leave strata out"):
+        score(["x", "y"], [["x", "z"]], strata=[1, 1])
 
 
 # --- Reports

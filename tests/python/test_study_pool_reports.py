@@ -112,7 +112,8 @@ def test_figures_show_the_records() -> None:
     pairs = [r for r in agreed().tables["pair_pvalues"] if (r.metric, r.test) == ("BLEU", "ar")]
     assert shown == [(pair.gain, 1 - pair.pvalue, pair.pvalue <= 0.1) for pair in pairs]
     bands = [b for b in validation().tables["bands"] if b.size is None and b.test == "ar" and b.right is not None]
-    for layout, own in (({}, bands), ({"layout": "broad"}, [band for band in bands if band.layout == "broad"])):
+    layouts: list[dict[str, Any]] = [{}, {"layout": "broad"}]
+    for layout, own in zip(layouts, (bands, [band for band in bands if band.layout == "broad"]), strict=True):
         shown = drawn(draw_figure(validation(), "bands", metric="BLEU", test="ar", **layout))
         assert sorted(y for _, y, _ in shown) == sorted(100 * band.right for band in own)
     shown = drawn(draw_figure(validation(), "gaps", metric="BLEU", test="ar", layout="block"))

@@ -22,6 +22,7 @@ from reshuffle.settings import Resampling, Units
 from reshuffle.study import parametric_power, plan, power, sensitivity, type1
 from reshuffle.study.calibration import effect_for
 from reshuffle.study.material import Material
+from reshuffle.study.populations import Population
 from reshuffle.study.power import critical_level, simulated_mixture, true_difference
 from reshuffle.study.sensitivity import paired_difference
 from reshuffle.study.settings import StudySettings
@@ -192,6 +193,14 @@ def test_every_pair_is_studied_for_itself() -> None:
     assert all(r.difference < 0 for r in study.tables["power"])
 
 
+def test_other_samplings_have_no_approximation() -> None:
+    study = power(
+        metrics=normal_scores(), effects=0.5, tests="ar", sampling="subset", sizes=100, alphas=0.05, simulations=50,
+        n_resamples=19,
+    )  # fmt: skip
+    assert study.tables["power"][0].approximation is None
+
+
 def test_the_model_alone_needs_no_data() -> None:
     study = parametric_power((0, 1.0), (500, 2000), alphas=(0.01, 0.05), simulations=60, n_resamples=99)
     assert len(study.tables["power"]) == len(study.rates) == 8
@@ -347,6 +356,28 @@ def test_what_no_pair_can_show_is_planned_in_closed_form() -> None:
     assert {each.method for each in repeated.tables["detectable"]} == {"bootstrap-both"}
 
 
+def test_one_sided_plans_are_simulated_in_their_direction() -> None:
+    for alternative in ("greater", "less"):
+        planned = plan(
+            metrics=normal_scores(0.5), difference={"quality": 0.3}, sizes=100, tests="ar", alternative=alternative,
+            **NUMBERS,
+        )  # fmt: skip
+        for found in planned.tables["simulated"]:
+            assert (found.difference > 0) == (alternative == "greater")
+            assert found.rate == pytest.approx(found.approximation, abs=0.1)
+        assert of(planned, "planned", method="ar")[0].type_m is None
+
+
+@given(st.floats(0.05, 1.0), st.booleans())
+def test_mixtures_have_the_wanted_difference(share: float, reverse: bool) -> None:
+    references, systems = texts(200)
+    chosen = metric("bleu")
+    counts = chosen.suff_stats(references, [systems["good"], systems["poor"]][:: -1 if reverse else 1])
+    whole = true_difference(chosen, counts.sum(axis=1), 0.5)
+    eta = effect_for(Population("", [chosen], [counts]), share * whole)
+    assert true_difference(chosen, counts.sum(axis=1), eta) == pytest.approx(share * whole, abs=0.1)  # whole counts
+
+
 BAD_PLANS: list[tuple[dict[str, Any], str]] = [
     ({"difference": {"bleu": 1.0}}, "metric.*bleu.*quality"),
     ({"difference": {"quality": 0}}, "difference: expected a positive number of points of quality, got 0"),
@@ -418,6 +449,21 @@ def test_the_published_example_of_the_paired_interval() -> None:
     found = paired_difference(26, 4, 48)
     assert (found.low, found.high) == pytest.approx((0.2548067, 0.6251933), abs=1e-7)
     assert paired_difference(50, 0, 50).high <= 1
+
+
+def test_the_clearer_of_two_metrics_has_more_power() -> None:
+    rng = np.random.default_rng(2)
+    quality = rng.normal([[0.0], [0.3]], 1, (2, 300))
+    noisy, clear = (
+        SegmentScores(name, dict(zip("ab", quality + rng.normal(0, noise, (2, 300)), strict=True)))
+        for name, noise in [("noisy", 3), ("clear", 0.1)]
+    )
+    study = sensitivity(
+        metrics=[noisy, clear], tests="ar", effects=0.5, alphas=0.05, sizes=150, simulations=200, n_resamples=99
+    )
+    (contrast,) = study.tables["contrasts"]
+    assert contrast.difference < contrast.confidence_interval.high < -0.2
+    assert [(s.metric, s.rank) for s in study.tables["sensitivity"]] == [("noisy", 2), ("clear", 1)]
 
 
 def test_bad_input_of_sensitivity() -> None:

@@ -98,6 +98,7 @@ COUNTS = np.arange(12).reshape(4, 3)
 MASKS = np.ones((2, 4), dtype=bool)
 BAD: dict[str, tuple[dict[str, Any], str]] = {
     "neither": ({}, "pass masks, an (R, S) array of bool, or indices, an (R, n) array of integers"),
+    "both": ({"masks": MASKS, "indices": MASKS.astype(int)}, "masks and indices were both passed: they define"),
     "number": ({"masks": 5}, "masks: expected an array of two dimensions, or an iterable of such blocks, got 5"),
     "one mask": ({"masks": MASKS[0]}, "masks must have 2 dimensions (replicates, segments), got shape (4,)"),
     "width": ({"masks": MASKS[:, :3]}, "masks must have 4 columns, one for each segment, got shape (2, 3)"),
@@ -406,6 +407,10 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "scheme": (
         lambda: approximate_randomization(A, B, BLEU, masks=MANY, scheme="exact"),
         "masks and scheme were both passed: masks do not support scheme, leave one out",
+    ),
+    "stopping": (
+        lambda: approximate_randomization(A, B, BLEU, masks=MANY, stopping="gandy"),
+        "masks and stopping were both passed: masks do not support stopping, leave one out",
     ),
     "studentized": (
         lambda: approximate_randomization(A, B, BLEU, masks=MANY, test="ar-studentized"),

@@ -312,15 +312,13 @@ def test_sentences_for_one_metric(spans: dict[str, tuple[int, int]], sentence: s
 
 
 def test_many_candidates_under_several_metrics_are_counted_in_one_sentence() -> None:
-    def spans(n: int) -> dict[str, tuple[int, int]]:
-        return {f"s{i}": (1, n) if i < n else (n + 1, 15) for i in range(15)}
-
-    assert said(ranking("m", spans(11)), ranking("n", spans(13))) == [
+    eleven, thirteen = ({f"s{i}": (1, n) if i < n else (n + 1, 15) for i in range(15)} for n in (11, 13))
+    assert said(ranking("m", eleven), ranking("n", thirteen)) == [
         f"Candidates for the best system: 11 under m, 13 under n. {CANDIDATES}"
     ]
-    assert said(ranking("m", spans(11)), ranking("n", spans(2))) == [
-        "Under m, 11 systems are candidates for the best system; under n, s0 and s1 are better than all others, and "
-        f"not significantly different from each other. {CANDIDATES}"
+    assert said(ranking("m", eleven), ranking("n", TIED | dict.fromkeys(eleven, (9, 9)))) == [
+        "Under m, 11 systems are candidates for the best system; under n, uedin and SYSTRAN are better than all "
+        f"others, and not significantly different from each other. {CANDIDATES}"
     ]
 
 
@@ -395,10 +393,6 @@ def test_one_sided_tests_of_all_pairs_are_counted() -> None:
     assert "Rank" not in render(result)
 
 
-def test_scores_without_tests_have_no_sentence() -> None:
-    assert [*conclusions(score(metrics=ratings("m", FOUR)), Layout())] == []
-
-
 # --- Triangles
 
 
@@ -451,13 +445,10 @@ def test_digits_are_those_of_scores_differences_and_intervals(digits: int) -> No
         assert {len(number.partition(".")[2]) for number in numbers} == {digits}
 
 
-@pytest.mark.parametrize("digits", [-1, 16, 1.5, "2", True])
+@pytest.mark.parametrize("digits", [-1, 16, 1.5, True])
 def test_digits_are_checked(digits: Any) -> None:
     with pytest.raises(InputError, match="digits must be a whole number from 0 to 15"):
         score(metrics=ratings("m", FOUR)).render(digits=digits)
-
-
-NAMES = {"a": "Ærøskøbing", "c": "the c"}
 
 
 @pytest.mark.parametrize("fmt", ["text", "markdown", "latex", "html"])
@@ -480,8 +471,10 @@ def test_display_names_replace_every_name_in_formats_for_people(fmt: Any) -> Non
 
 @pytest.mark.parametrize("fmt", ["json", "csv"])
 def test_formats_for_programs_keep_the_names_of_the_input(fmt: Any) -> None:
-    result = compared(ratings("m", FOUR))
-    assert result.render(fmt, names=NAMES) == result.render(fmt)
+    result = compared(ratings("m", {HOSTILE: 10.0, "=1+1": 20.0}))
+    assert result.render(fmt, names={"=1+1": "two"}) == result.render(fmt)
+    rows = csv.DictReader(io.StringIO(render(result, "csv", Layout(table="systems")), newline=""))
+    assert {row["system"] for row in rows} == set(json.loads(render(result, "json"))["systems"]) == {HOSTILE, "=1+1"}
 
 
 @pytest.mark.parametrize(
@@ -489,9 +482,7 @@ def test_formats_for_programs_keep_the_names_of_the_input(fmt: Any) -> None:
     [
         ({"bb": "x"}, "names: unknown system 'bb': did you mean 'b'"),
         ({"a": "b"}, "names: 'a' and 'b' would both be called 'b': choose different names"),
-        ({"a": "x", "b": "x"}, "names: 'a' and 'b' would both be called 'x'"),
         ({"a": ""}, "names: expected a name to display for 'a', got ''"),
-        ({"a": 1}, "names: expected a name to display for 'a', got 1"),
         (["a"], "names must be a dict of names by system"),
     ],
 )
@@ -499,11 +490,6 @@ def test_display_names_are_checked(names: Any, message: str) -> None:
     with pytest.raises(InputError) as error:
         score(metrics=ratings("m", FOUR)).render(names=names)
     assert message in str(error.value)
-
-
-def test_two_systems_may_exchange_their_names() -> None:
-    result = score(metrics=ratings("m", {"a": 10.0, "b": 20.0}))
-    assert body(result.render(names={"a": "b", "b": "a"})) == [["a", "20.00"], ["b", "10.00"]]
 
 
 # --- On the command line
@@ -534,15 +520,14 @@ def test_names_are_read_from_a_file(files: Path, run: Any, text: str, start: str
     [
         ("\nbb\ty\n", "names.tsv, line 2: unknown system 'bb': did you mean 'b'?"),
         ("a x\n", "names.tsv, line 1: expected the name of a system, a tab, and the name to display, got 'a x'"),
-        ("a\tx\ty\n", "names.tsv, line 1: expected the name of a system, a tab, and the name to display"),
         ("a\t \n", "names.tsv, line 1: expected the name of a system, a tab"),
         ("a\tx\na\ty\n", "names.tsv, line 2: 'a' already has a name on line 1"),
         ("a\tx\nb\tx\n", "names.tsv, line 2: 'a' and 'b' would both be called 'x': choose different names"),
-        ("\nb\ta\n", "names.tsv, line 2: 'a' and 'b' would both be called 'a'"),
-        ('{"d": "x"}', "names.tsv: unknown system 'd'"),
         ('{"a": 1}', "names.tsv: expected a string as the display name of 'a', got 1"),
         ('{"a": "x", "a": "y"}', "names.tsv: 'a' has two display names"),
         ('{"a": ', "names.tsv is not valid JSON: "),
+        # Python refuses to parse such a number, with a ValueError that is not a JSONDecodeError.
+        ('{"a": ' + "1" * 5000 + "}", "names.tsv"),
         ('{"a": ' * 100_000, "names.tsv is nested too deeply for names of systems"),
         ("", "names.tsv is empty: expected the name of a system, a tab, and the name to display on each line"),
     ],
@@ -553,7 +538,7 @@ def test_a_file_of_names_is_checked_before_the_tests(
     monkeypatch.setattr(sys.modules["reshuffle.compare"], "compared", lambda *_: pytest.fail("the tests were computed"))
     (files / "names.tsv").write_text(text)
     outcome = run(*SCORES, "--names", "names.tsv")
-    assert outcome.code == 2
+    assert (outcome.code, outcome.out) == (2, "")
     assert message in outcome.err
 
 
@@ -568,11 +553,11 @@ def test_a_name_with_half_of_a_surrogate_pair_is_written_to_files_as_to_standard
     assert run(*args).out == (files / "report").read_text(encoding="utf-8").replace(" -o report", "")
 
 
-def test_a_missing_file_of_names_and_standard_input_are_refused(files: Path, run: Any) -> None:
-    assert run(*SCORES, "--names", "none.tsv").code == 2
-    assert "write a file name" in run(*SCORES, "--names", "-").err
+def test_names_in_standard_input_or_in_a_file_to_be_written_are_refused(files: Path, run: Any) -> None:
+    assert "write a file name" in run(*SCORES, "--names", "-").refusal()
     (files / "names.tsv").write_text("a\tx\n")
-    assert "would be overwritten" in run(*SCORES, "--names", "names.tsv", "--format", "text", "-o", "names.tsv").err
+    words = ("--names", "names.tsv", "--format", "text", "-o", "names.tsv")
+    assert "would be overwritten" in run(*SCORES, *words).refusal()
 
 
 def test_options_of_the_report_on_the_command_line(files: Path, run: Any) -> None:
@@ -643,14 +628,12 @@ def test_metrics_without_letters_are_named() -> None:
 
 def test_a_test_set_may_be_called_average() -> None:
     named = sets({{"news": "Average", "talks": "Average of all"}.get(name, name): of for name, of in BY_SET.items()})
-    plain = sets(BY_SET)
-    for table, expected in zip(set_tables(named, Layout()), set_tables(plain, Layout()), strict=True):
+    for table, expected in zip(set_tables(named, Layout()), set_tables(sets(BY_SET), Layout()), strict=True):
         assert table.header == ["System", "Average of all of all", "Average", "Average of all", "chat"]
         assert table.rows == expected.rows
     few = TestSet(metrics=SegmentScores("m", {"a": [0, 1, 2], "b": [1, 2, 3]}))
     text = str(compare_sets({"Average": few, "large": few}, test="ar", interval=None))
     assert "\n[Average of all] p: " in text
-    assert "\n[Average and large] " in text or "\n[Each test set] " in text
     assert "\n[Average] p: " not in text
 
 
@@ -702,12 +685,10 @@ def test_monte_carlo_error_on_several_test_sets_is_one_note_with_the_largest_num
 
 
 def test_notes_about_some_test_sets_name_them() -> None:
-    tied = {**BY_SET, "talks": BY_SET["news"]}
     own = TestSet(metrics=SegmentScores("m", {"a": [0, 1, 2], "b": [1, 2, 3]}))
     large = TestSet(metrics=ratings("m", {"a": 10.0, "b": 30.0}))
     few = compare_sets({"small": own, "large": large}, test="ar", interval=None, average=False)
     assert "\n[small] 3 segments can be swapped in only 8 ways" in str(few)
-    assert "talks:" not in sets(tied).render(pairs=False)
 
 
 def test_pairs_and_triangles_of_every_test_set_are_shown_on_request() -> None:
@@ -831,13 +812,6 @@ def test_names_are_printable_in_reports(fmt: str) -> None:
         assert rf"{ESCAPED}\u2028\t1\r\n" in render(result)
 
 
-def test_data_keep_names_as_they_are() -> None:
-    result = compared(ratings("m", {HOSTILE: 10.0, "=1+1": 20.0}))
-    rows = csv.DictReader(io.StringIO(render(result, "csv", Layout(table="systems")), newline=""))
-    assert {row["system"] for row in rows} == {HOSTILE, "=1+1"}
-    assert set(json.loads(render(result, "json"))["systems"]) == {HOSTILE, "=1+1"}
-
-
 # --- Words
 
 
@@ -853,35 +827,29 @@ def test_options_are_named_in_the_language_of_the_reader() -> None:
 
 def test_a_column_has_one_precision_at_which_no_difference_is_shown_as_0() -> None:
     a = np.linspace(20, 80, 200).round(4)
-    result = compare(
-        metrics=SegmentScores("x", {"a": a, "b": (a + 0.0012).round(4), "c": (a + 5).round(4)}), n_resamples=99
-    )
+    scores = {"a": a, "b": (a + 0.0012).round(4), "c": (a + 5).round(4)}
+    result = compare(metrics=SegmentScores("x", scores), n_resamples=99)
     rows = {line.split()[0]: line for line in result.render().splitlines() if re.match("[bc]  ", line)}
     assert re.search(r" \+0\.001 +\+0\.001 to \+0\.001 ", rows["b"])
     assert " +5.000 " in rows["c"]
     assert "+0.00 " in result.render(digits=2)
-    assert "+0.001" not in result.render(digits=2)
-    same = compare(metrics=SegmentScores("x", {"a": a, "b": a}), n_resamples=99)
-    assert "+0.00 " in same.render()
+    assert "+0.00 " in compare(metrics=SegmentScores("x", {"a": a, "b": a}), n_resamples=99).render()
 
 
 def test_the_verdict_says_why_it_is_doubtful() -> None:
-    """Where a test may not hold its level, the sentence about the result says so."""
-    rng = np.random.default_rng(3)
-    noise = rng.normal(size=(3, 35)).round(3)
+    """Where a test may not hold its level, the sentence about the result says so of significant differences."""
+    noise = np.random.default_rng(3).normal(size=(3, 35)).round(3)
     few = {"a": noise[0], "b": noise[1] + 3, "c": noise[2]}
-    by_bootstrap = compare(metrics=SegmentScores("x", few), test="bootstrap-both", n_resamples=999, interval=None)
-    assert {pair.system for pair in by_bootstrap.comparisons if pair.is_significant(0.05)} == {"b"}
-    answer = "b is better than a, and c is not significantly different from it under x (p may be too small, because"
-    assert f"{answer} there are few segments)." in " ".join(by_bootstrap.render().split())
-    sound = compare(metrics=SegmentScores("x", few), test="ar", n_resamples=999, interval=None)
-    assert "b is better than a, and c is not significantly different from it under x." in sound.render()
-    liberal = compare(metrics=SegmentScores("x", few), test="bootstrap-shift", n_resamples=999, interval=None)
-    assert "the test rejects too often" in " ".join(liberal.render().split())
-    # Only significant differences are doubtful.
-    none = {name: values for name, values in few.items() if name != "b"}
-    calm = compare(metrics=SegmentScores("x", none), test="bootstrap-shift", n_resamples=999, interval=None)
-    assert "c is not significantly different from a under x." in calm.render()
+    plain = "b is better than a, and c is not significantly different from it under x"
+    for test, systems, expected in (
+        ("bootstrap-both", "abc", f"{plain} (p may be too small, because there are few segments)."),
+        ("ar", "abc", f"{plain}."),
+        ("bootstrap-shift", "abc", "the test rejects too often"),
+        ("bootstrap-shift", "ac", "c is not significantly different from a under x."),
+    ):
+        scores = SegmentScores("x", {name: few[name] for name in systems})
+        result = compare(metrics=scores, test=test, n_resamples=999, interval=None)
+        assert expected in " ".join(result.render().split())
 
 
 def test_doubts_name_the_systems_that_they_are_about() -> None:
@@ -892,12 +860,6 @@ def test_doubts_name_the_systems_that_they_are_about() -> None:
     result = compare(metrics=SegmentScores("x", {"a": a, "plain": plain, "rare": rare}), n_resamples=999)
     doubt = "(rare: p may be too small, because few segments make the difference)"
     assert f"under x {doubt}." in " ".join(result.render().split())
-
-
-def test_the_same_best_systems_are_named_once_whatever_their_order_under_a_metric() -> None:
-    one, other = {"a": (1, 2), "b": (1, 2), "c": (3, 3)}, {"b": (1, 2), "a": (1, 2), "c": (3, 3)}
-    (sentence,) = said(ranking("x", one), ranking("y", other))
-    assert sentence.endswith("better than c, and not significantly different from each other under x and y.")
 
 
 def test_a_single_difference_near_0_has_two_significant_digits() -> None:

@@ -154,6 +154,11 @@ def test_mteval_intl_decodes_entities_and_zh_fixed_has_the_intended_ranges() -> 
     assert tokenize([line], "zh-fixed") == [["a—b", "\U00020000", "c", "\U0002f800"]]
 
 
+def test_lower_casing_precedes_decoding_entities_unlike_in_the_perl_script() -> None:
+    rows = metric("bleu", tokenize="mteval-intl", lowercase=True).suff_stats([["a&b"]], [["A&AMP;B"]])
+    assert rows[0, 0, :3].tolist() == [3, 3, 3]
+
+
 KOREAN = ["안녕하세요, 여러분.", "오늘은 날씨가 좋습니다!", "나는 학교에 갑니다 ABC 12.5", "", " 한국어\t문장 "]
 
 
@@ -163,6 +168,15 @@ def test_counts_on_korean_equal_sacrebleu() -> None:
     for lowercase in (False, True):
         systems, reference = [KOREAN, KOREAN[::-1]], [*KOREAN[1:], "오늘 abc"]
         assert_counts_equal_sacrebleu(systems, [reference], tokenize="ko-mecab", lowercase=lowercase)
+
+
+@pytest.mark.parametrize(
+    ("name", "mecab", "line"), [("ja-mecab", "MeCab", "今日は良い天気。"), ("ko-mecab", "mecab_ko", KOREAN[0])]
+)
+def test_tokens_of_external_tokenizers_equal_sacrebleu(name: str, mecab: str, line: str) -> None:
+    pytest.importorskip(mecab)
+    theirs = SacreBLEU(tokenize=name).tokenizer
+    assert tokenize([line, "", " a b "], name) == [theirs(line).split(), [], theirs(" a b ").split()]
 
 
 @pytest.fixture(scope="module")
@@ -195,6 +209,27 @@ def test_sentencepiece_counts_equal_sacrebleu(
     options: dict[str, Any] = {"tokenizer_model": str(spm_model)} if named else {}
     reference = ["the cat sat on a mat", "ας BARKED at ab", "", "it rained all day"]
     assert_counts_equal_sacrebleu([TEXT, TEXT[::-1]], [reference], tokenize="flores200", lowercase=lowercase, **options)
+
+
+def test_signatures_distinguish_models(spm_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import sentencepiece
+
+    monkeypatch.setenv("SACREBLEU", str(spm_model.parents[1]))
+    other = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(["another text"] * 9), model_writer=other, vocab_size=20, minloglevel=2,
+        hard_vocab_limit=False,
+    )  # fmt: skip
+    (tmp_path / "other.model").write_bytes(other.getvalue())
+    kept, named, another = (
+        metric("bleu", tokenize="flores200", **model).signature()
+        for model in ({}, {"tokenizer_model": spm_model}, {"tokenizer_model": tmp_path / "other.model"})
+    )
+    digest = hashlib.sha256(spm_model.read_bytes()).hexdigest()[:8]
+    assert "|tok:flores200|" in kept
+    assert f"|tok:flores200[{digest}]|" in named
+    assert re.search(r"\|tok:flores200\[[0-9a-f]{8}\]\|", another)
+    assert another != named
 
 
 @pytest.mark.parametrize(

@@ -179,6 +179,14 @@ def test_pro_scores_entries_as_moses_does(dev: Part, start: tune.Weights) -> Non
         tuned("pro", dev, None, start, entry_scores="moses", metric=metric("ter"))
 
 
+def test_the_sentence_metric_is_that_of_the_corpus_metric_if_it_suits() -> None:
+    assert sentence_metric_for(metric("bleu", tokenize="none", lowercase=True, max_ngram_order=3)) == metric(
+        "sentbleu", tokenize="none", lowercase=True
+    )
+    assert sentence_metric_for(metric("chrf")) == metric("chrf")
+    assert sentence_metric_for(metric("bleu"), "ter") == metric("ter")
+
+
 def test_l1_replications_are_variants(dev: Part, test_part: Part) -> None:
     found = tuned("l1", dev, test_part, None, replications=3).result
     assert [run.seed for run in found.runs] == [None] * 3
@@ -353,12 +361,14 @@ def test_every_figure_is_drawn(result: TuningResult) -> None:
         ({"optimizer": tune.Kbmira(c=0)}, "c must be a number above 0, got 0"),
         ({"optimizer": tune.Kbmira(decay=1.5)}, "decay must be a number above 0 and at most 1, got 1.5"),
         ({"optimizer": tune.Kbmira(background="modell")}, "unknown background 'modell'"),
+        ({"optimizer": tune.Kbmira(safe_hope=1)}, "safe_hope must be True or False"),  # type: ignore[arg-type]
         ({"replications": 0}, "replications must be a whole number from 1 to 100000, got 0"),
         ({"rounds": 2}, "rounds: more than one needs a decoder"),
         ({"lists": None}, "no lists: expected lists to tune on"),
         ({"references": ["a"]}, "has no reference"),
         ({"metric": "depf"}, "DepF reads parses"),
         ({"initial": {"lm": 1.0}}, "initial: no weight for the feature 'tm_0'"),
+        ({"initial": [1, 2]}, "initial: expected 4 numbers"),
         ({"test": ["a"]}, "test: expected lists and references"),
         ({"optimizer": "mert", "sentence_metric": "sentbleu"}, "mert optimizes the corpus score"),
     ],

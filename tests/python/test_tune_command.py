@@ -175,6 +175,13 @@ def test_rerank_chooses_what_tune_has_chosen(name: str, files: Path, run: Any) -
     assert Path("out.txt").read_bytes() == Path("new/folder/test.1").read_bytes()
 
 
+def test_outputs_are_numbered_so_that_names_are_in_order(files: Path, run: Any) -> None:
+    assert run("tune", "kbmira", *LISTS, "--epochs", "1", "--replications", "10", "--save", "out").code == 0
+    assert sorted(path.name for path in Path("out").iterdir()) == [
+        f"{part}.{i:02}" for part in ("dev", "weights") for i in range(1, 11)
+    ]
+
+
 DECODER = """
 import sys
 weights = dict(line.split() for line in open(sys.argv[1]))
@@ -342,6 +349,7 @@ def test_bad_input_is_one_sentence(name: str, case: str, message: str, files: Pa
         ),
         ("kbmira --nbest dev.nbest --refs dev.ref --rounds 3", "--rounds needs a decoder"),
         ("kbmira --nbest dev.nbest --refs dev.ref --size 3", "--size needs --simulate"),
+        ("kbmira --nbest dev.nbest --refs dev.ref --decoder x", "a decoder needs several rounds"),
         ("kbmira --refs dev.ref --simulate dev.nbest", "the decoder needs weights for the first lists: add --init"),
         ("kbmira --refs dev.ref --init weights --decoder true", "has no {weights}"),
         ("kbmira --refs dev.ref --init ranges --decoder {weights}{nbest}", "expected weights with names"),

@@ -190,6 +190,7 @@ def test_verdicts_compare_the_interval_with_the_level() -> None:
             {"null": "documents:size=5", "documents": list(range(30)) * 2},
             "null 'documents': size and icc are for simulated documents, but there are real ones: leave out these",
         ),
+        ({"weight_sets": 0}, "weight_sets must be a whole number from 1 to 4294967296, got 0"),
         ({"documents": ["a"] * 60}, "all 60 segments belong to one document"),
         ({"metrics": scores(1)}, "there is only one system, system 0: a study of tests needs at least 2"),
     ],

@@ -207,6 +207,19 @@ def test_draws_are_fits_of_the_votes_of_drawn_units(ties: str) -> None:
         assert score.confidence_interval.high == pytest.approx(most, abs=1e-9)
 
 
+def test_judges_that_agree_with_themselves_widen_the_intervals() -> None:
+    """Ten copies of each vote by the same judge tell no more than one."""
+    read = simulated(n=400, judges=400)
+    first, second, outcome = (np.repeat(column, 10) for column in (read.first, read.second, read.outcome))
+    ten = VoteTable(read.systems, first, second, outcome, {"judge": np.repeat(read.units["judge"], 10)})
+    one, clustered = votes(read, n_resamples=500), votes(ten, n_resamples=500)
+    assert ratings(one) == pytest.approx(ratings(clustered))
+    for x, y in zip(one.scores, clustered.scores, strict=True):
+        assert x.confidence_interval is not None
+        assert y.confidence_interval is not None
+        assert x.confidence_interval.low == pytest.approx(y.confidence_interval.low, abs=1e-9)
+
+
 def test_the_same_bytes_with_any_number_of_threads_and_an_executor() -> None:
     options: dict[str, Any] = {"n_resamples": 700, "position": True}
     results = [votes(simulated(), threads=threads, **options).render("json") for threads in (1, 2, 5)]
@@ -293,6 +306,15 @@ def test_ratings_that_are_finite_only_by_a_prior_have_no_intervals(what: str) ->
         assert f"The first place raises a rating by {found.votes.first.advantage:.3f}." in str(found)
 
 
+def test_without_finite_ratings_nothing_is_said_of_the_advantage_but_its_value() -> None:
+    read = VoteTable.from_columns(["a", "b"] * 6, ["b", "a"] * 6, ["a", "a", "b", "b", "a", "a"] * 2, judge=range(12))
+    found = votes(read, position=True, n_resamples=999)
+    assert found.votes is not None
+    assert found.votes.withheld
+    assert found.votes.first is not None
+    assert (found.votes.first.confidence_interval, found.votes.first.pvalue) == (None, None)
+
+
 POSITIONS = {
     "always shown in one order": (["a"] * 4, ["b"] * 4, ["a", "b"] * 2),
     "explain the votes without exception": (["a", "b"] * 4, ["b", "a"] * 4, ["model_a"] * 8),
@@ -308,6 +330,13 @@ def test_position_is_to_blame_only_where_ratings_without_it_are_finite(message: 
     with pytest.raises(InputError, match=message) as caught:
         votes(read, position=True)
     assert ("leave position out" in str(caught.value)) == ("one order" in message or "explain" in message)
+
+
+def test_a_prior_does_not_tell_an_advantage_from_a_stronger_system() -> None:
+    read = VoteTable.from_columns(["a"] * 4, ["b"] * 4, ["a", "b"] * 2, judge=range(4))
+    with pytest.raises(InputError, match="always shown in one order") as caught:
+        votes(read, position=True, prior=0.5)
+    assert "prior" not in str(caught.value)
 
 
 def test_ratings_that_cannot_be_computed_are_not_called_infinite() -> None:
@@ -503,6 +532,11 @@ def test_scores_side_by_side_in_pearmut_are_votes(tmp_path: Path) -> None:
     assert found == [("x", "y", 0), ("x", "z", 0), ("y", "z", 1), ("x", "y", 2)]
     assert read.units["judge"].tolist() == [0, 0, 0, 1]
     assert not read.has_order
+
+
+def test_rank_files_have_prompts_and_no_ties(data: Path) -> None:
+    read = read_votes(data / "wmt13-cs-en/judgments/cs-en.rank")
+    assert (read.n_ties, read.default_units, set(read.units)) == (0, "prompt", {"prompt"})
 
 
 def test_the_command(tmp_path: Path, run: Callable[..., Outcome]) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU as SacreBLEU  # noqa: N811
 
 import reshuffle
-from reshuffle import InputError, InputWarning, compare, metric, read_corpus, score, segment_scores
+from reshuffle import Corpus, InputError, InputWarning, compare, metric, read_corpus, score, segment_scores
 
 REFERENCE = ["the cat sat on the mat", "a dog barked"]
 OTHER = ["a cat sat", "dogs bark"]
@@ -123,6 +123,11 @@ def test_the_error_names_an_empty_last_line_that_makes_lengths_differ(
         read_corpus(["ref.txt"], ["sys.txt"])
     n, m = (text.count("\n") for text in lengths)
     assert str(raised.value) == f"ref.txt has {n} segment{'s' * (n != 1)}, sys.txt has {m}{hint}"
+
+
+def test_the_error_names_an_empty_last_segment_in_memory() -> None:
+    with pytest.raises(InputError, match="a has 2: remove the empty last line of a"):
+        Corpus.from_texts(["x"], {"a": "y\n".split("\n")})
 
 
 # Files.

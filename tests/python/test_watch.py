@@ -21,6 +21,8 @@ from budgets import budget
 from reshuffle import InputError, InputWarning, SegmentScores, _core, watch
 from reshuffle.inference import sequential
 from reshuffle.metrics.base import Scores
+from reshuffle.report import Layout
+from reshuffle.report.checklist import as_checklist
 from reshuffle.results.studies import SequentialVerdict, StudyResult
 
 LARGEST_BET = 0.5
@@ -99,6 +101,11 @@ class TestBetting:
             assert ours[0] <= theirs[0] + 0.0005
             assert ours[1] >= theirs[1] - 0.0005
             assert ours[1] - ours[0] <= 1.04 * (theirs[1] - theirs[0]) + 0.001
+
+    def test_a_sequence_worked_out_elsewhere(self) -> None:
+        # A prototype in numpy, with the bets of Waudby-Smith & Ramdas's approximate GRAPA.
+        values = np.array([1, 0, -1, 0, 0, 1, 1, 0, 1, 0, 1, 1.0])
+        assert log_wealth(values, 0.0)[-1] == pytest.approx(0.394993808241, abs=1e-11)
 
     @settings(max_examples=budget(60))
     @given(
@@ -220,6 +227,10 @@ class TestPlanned:
         assert [look.units for look in result.tables["looks"]] == [250, 500]
         assert "4 looks are planned, the last one after 1,000 segments" in str(result)
 
+    def test_before_the_first_look_nothing_is_tested(self) -> None:
+        verdict = only(watch(metrics=scores(stream(2, 100, 0.2)), method="pocock", looks=4, planned=1000))
+        assert (verdict.verdict, verdict.low, verdict.pvalue) == ("undecided", None, None)
+
 
 class TestAsymptotic:
     def test_p_is_the_level_at_which_the_interval_excludes_0(self) -> None:
@@ -320,6 +331,17 @@ class TestEValues:
         # All 3^5 streams of five units, of which a third are wins and a third are losses.
         every = np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 5), axis=-1).reshape(-1, 5)
         assert np.mean([np.exp(wealth(values)[-1]) for values in every]) == pytest.approx(1.0, abs=1e-12)
+
+    def test_they_multiply_over_nights_of_fresh_units_only(self) -> None:
+        rng, nights, n = np.random.default_rng(4), 20, 40
+        shown = {"fresh": 0, "same": 0}
+        for _ in range(300):
+            fresh = rng.choice([-1.0, 0.0, 1.0], size=(nights, n), p=[0.05, 0.9, 0.05])
+            for name, every in (("fresh", fresh), ("same", fresh[[0] * nights])):
+                logs = np.cumsum([sequential.sign_wealth(night)[-1] for night in every])
+                shown[name] += bool(logs.max() >= np.log(20))
+        assert shown["fresh"] / 300 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 300)
+        assert shown["same"] / 300 > 0.08
 
     def test_their_mean_over_metrics_is_in_the_report(self) -> None:
         metrics = [replace_name(scores(stream(seed, 500, effect)), f"m{seed}") for seed, effect in ((1, 0.07), (2, 0))]
@@ -465,6 +487,13 @@ def test_e_values_of_nights_multiply_only_if_segments_are_new() -> None:
     new, same = (float(nights(share, 200)[1]) for share in (1, 0))
     assert new <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 200)
     assert same > 0.1
+
+
+def test_the_checklist_of_a_paper_claims_no_simulation() -> None:
+    scores = dict(zip("ab", np.random.default_rng(0).random((2, 50)), strict=True))
+    facts = as_checklist(watch(metrics=SegmentScores("m", scores), bounds=(0, 1)), Layout(), "references.bib")
+    assert "Monte Carlo" not in facts
+    assert "are confidence sequences for the sampling of the units" in " ".join(facts.split())
 
 
 def test_the_command(tmp_path: Path, run: Callable[..., Any]) -> None:

@@ -57,7 +57,6 @@ def test_limits_of_random_weights(data: Path) -> None:
         ("lm= tm= 1 2\n", "line 1: no weight for 'lm'"),
         ("lm= 1\nlm 2\n", "line 2: a second weight for the feature 'lm'"),
         ("the weights are\n", "line 1: expected weights as `name value` or `name= value …`, got 'the weights are'"),
-        ("[weight]\n[other]\n", "no weight for the feature 'lm'; it has weights for none"),
         ("{1}", "is not valid JSON"),
         ('{"lm": 1, "tm_0": true, "tm_1": 1}', "expected a finite number as the weight of 'tm_0', got True"),
         ('{"lm": 1, "tm_0": 1, "lm": 2}', "a second weight for the feature 'lm'"),
