@@ -22,7 +22,7 @@ from reshuffle.inference.run_tests import run_caveats, run_outcome
 from reshuffle.inference.run_variation import observed_differences, variations
 from reshuffle.resampling import run_draws
 from reshuffle.resampling.run_hierarchical import Hierarchical
-from reshuffle.resampling.run_linear import Levels
+from reshuffle.resampling.run_linear import Levels, RunCovariances
 from reshuffle.resampling.runs import RunData
 from reshuffle.runs import Runs
 from reshuffle.settings import Resampling, RunSettings, Units
