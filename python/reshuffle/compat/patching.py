@@ -163,11 +163,14 @@ def _package(thing: FunctionType | type) -> str:
     return thing.__module__.partition(".")[0]
 
 
-def rebound(function: FunctionType, module: str, **names: Any) -> Any:
-    """A copy of a host's function as one of ``module``, with these values for names of the host's module."""
+def rebound(function: FunctionType, module: str, about: str, **names: Any) -> Any:
+    """A copy of a host's function as one of ``module``, with these values for names of the host's module.
+
+    ``about`` is its docstring.
+    """
     copy = FunctionType(function.__code__, {**function.__globals__, **names}, function.__name__, function.__defaults__)
     update_wrapper(copy, function)
-    copy.__module__ = module
+    copy.__module__, copy.__doc__ = module, about
     return copy
 
 

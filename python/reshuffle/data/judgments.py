@@ -166,8 +166,8 @@ class Judgments:
         tied = np.column_stack([of_segment[self.tied[:, 0]], of_system[self.tied[:, 1:]]])
         tied, votes = tied[(tied >= 0).all(axis=1)], self.votes[kept]
         n_raw, n_raw_ties = (int(votes.sum()), len(tied)) if raw is None else (raw.n_raw, raw.n_raw_ties)
-        rows = {"segment": segment[kept], "better": better[kept], "worse": worse[kept], "votes": votes}
-        return replace(self, **rows, tied=tied, n_raw=n_raw, n_raw_ties=n_raw_ties, raw=raw, **changed)
+        changed |= {"segment": segment[kept], "better": better[kept], "worse": worse[kept], "votes": votes}
+        return replace(self, tied=tied, n_raw=n_raw, n_raw_ties=n_raw_ties, raw=raw, **changed)
 
 
 def _numbers_of(chosen: Sequence[int] | NDArray[np.intp], n: int) -> Integers:

@@ -148,9 +148,9 @@ def fit_l1(options: FitL1) -> Reranker:
         sparse = made if sparse is None else joined(sparse, made)
     with reported(options.progress) as watched:
         weights, selected, steps, (inside, outside) = _core.tune_l1(
-            lists.offsets, lists.dense, sparse and sparse.rows, within, gamma=options.gamma, progress=watched,
+            lists.offsets, lists.dense, None if sparse is None else sparse.rows, within, gamma=options.gamma,
             per_step=list(options.per_step), limit=options.limit, tolerance=options.tolerance,
-            threads=thread_count(options.threads),
+            threads=thread_count(options.threads), progress=watched,
         )  # fmt: skip
     names = [*lists.names, *([] if sparse is None else sparse.names)]
     kept = {names[i]: float(weights[i]) for i in selected if weights[i] != 0.0}

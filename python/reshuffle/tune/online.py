@@ -31,7 +31,8 @@ class Learned:
 
 def _features(lists: NBest) -> tuple[NDArray[np.int64], Floats, Any]:
     """The features as the core takes them."""
-    return lists.offsets, lists.dense, lists.sparse and lists.sparse.rows
+    sparse = lists.sparse
+    return lists.offsets, lists.dense, None if sparse is None else sparse.rows
 
 
 def starting_weights(lists: NBest, initial: ArrayLike | None) -> Floats:

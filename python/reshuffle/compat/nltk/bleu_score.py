@@ -71,7 +71,8 @@ def corpus_bleu(
     return scores[0] if len(all_weights) == 1 else scores
 
 
-sentence_bleu = rebound(host.sentence_bleu, __name__, corpus_bleu=corpus_bleu)
+ABOUT = "BLEU of a sentence, from 0 to 1, or a list of scores for a list of weights."
+sentence_bleu = rebound(host.sentence_bleu, __name__, ABOUT, corpus_bleu=corpus_bleu)
 
 
 def _list_of(weights: Any) -> Any:

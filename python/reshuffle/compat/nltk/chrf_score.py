@@ -64,7 +64,8 @@ def corpus_chrf(
     return sum(map(sum, scores.tolist())) / len(scores) / len(rows)
 
 
-sentence_chrf = rebound(host.sentence_chrf, __name__, corpus_chrf=corpus_chrf)
+ABOUT = "chrF of a sentence, from 0 to 1. Texts are strings, or lists of tokens, which NLTK joins by spaces."
+sentence_chrf = rebound(host.sentence_chrf, __name__, ABOUT, corpus_chrf=corpus_chrf)
 
 
 def _lines(texts: Any) -> list[str]:

@@ -45,7 +45,8 @@ def corpus_gleu(
     return int(matched.sum()) / total if total else 0.0
 
 
-sentence_gleu = rebound(host.sentence_gleu, __name__, corpus_gleu=corpus_gleu)
+ABOUT = "GLEU of a sentence, from 0 to 1, under the best reference."
+sentence_gleu = rebound(host.sentence_gleu, __name__, ABOUT, corpus_gleu=corpus_gleu)
 
 
 def _ngrams(lengths: NDArray[np.int64], min_len: int, max_len: int) -> Any:

@@ -67,7 +67,8 @@ def single_meteor_score(
     return cast(float, (1 - gamma * fragmentation**beta) * mean)
 
 
-meteor_score = rebound(host.meteor_score, __name__, single_meteor_score=single_meteor_score)
+ABOUT = "METEOR of a sentence under its best reference, from 0 to 1."
+meteor_score = rebound(host.meteor_score, __name__, ABOUT, single_meteor_score=single_meteor_score)
 
 
 def _words(hypothesis: Any, reference: Any, preprocess: Any) -> tuple[list[str], list[str]]:

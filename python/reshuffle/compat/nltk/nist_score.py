@@ -50,7 +50,7 @@ def corpus_nist(list_of_references: Sequence[Sequence[Tokens]], hypotheses: Sequ
     return cast(float, precision * host.nist_length_penalty(reference_lengths, n * int(lengths.sum())))
 
 
-sentence_nist = rebound(host.sentence_nist, __name__, corpus_nist=corpus_nist)
+sentence_nist = rebound(host.sentence_nist, __name__, "NIST of a sentence.", corpus_nist=corpus_nist)
 
 
 def _best(found: CommonNgrams, references: Any, segments: int, n: int) -> tuple[list[float], int]:

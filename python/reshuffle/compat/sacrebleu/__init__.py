@@ -108,12 +108,27 @@ def seams() -> list[SeamReport]:
 
 
 # sacreBLEU's own code, with the metrics of this package.
-corpus_bleu = rebound(functions.corpus_bleu, __name__, **METRICS)
-raw_corpus_bleu = rebound(functions.raw_corpus_bleu, __name__, corpus_bleu=corpus_bleu)
-corpus_chrf = rebound(functions.corpus_chrf, __name__, **METRICS)
-sentence_chrf = rebound(functions.sentence_chrf, __name__, **METRICS)
-corpus_ter = rebound(functions.corpus_ter, __name__, **METRICS)
-sentence_ter = rebound(functions.sentence_ter, __name__, **METRICS)
+corpus_bleu = rebound(
+    functions.corpus_bleu,
+    __name__,
+    "BLEU of a corpus. Each column of ``references`` has one reference for each segment, or None where it is missing.",
+    **METRICS,
+)
+raw_corpus_bleu = rebound(
+    functions.raw_corpus_bleu,
+    __name__,
+    "BLEU of a tokenized corpus, with ``floor`` smoothing and effective order.",
+    corpus_bleu=corpus_bleu,
+)
+corpus_chrf, sentence_chrf, corpus_ter, sentence_ter = (
+    rebound(getattr(functions, name), __name__, about, **METRICS)
+    for name, about in {
+        "corpus_chrf": "chrF of a corpus, or chrF++ if ``word_order`` is 2. ``references`` are as for corpus_bleu.",
+        "sentence_chrf": "chrF of a sentence, or chrF++ if ``word_order`` is 2.",
+        "corpus_ter": "TER of a corpus. ``references`` are as for corpus_bleu.",
+        "sentence_ter": "TER of a sentence.",
+    }.items()
+)
 
 
 def sentence_bleu(
