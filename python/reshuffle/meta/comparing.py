@@ -19,7 +19,7 @@ from ..inference.multiplicity import ADJUSTMENTS
 from ..inference.plan import Plan
 from ..inference.rankings import ranked
 from ..inference.running import run_on_test_set
-from ..metrics.base import Scores
+from ..metrics.base import Scores, thread_count
 from ..options.declare import taken
 from ..options.meta import Averages, Evaluation
 from ..resampling import Pairs, Replicates, Sample
@@ -92,6 +92,11 @@ class Testing:
             if share
         ]
         self.resampling.announce(steps)
+
+    @property
+    def in_core(self) -> dict[str, Any]:
+        """The threads and the progress, as functions of the core take them."""
+        return {"threads": thread_count(self.resampling.threads), "progress": self.resampling.progress}
 
     def check(self, labels: Sequence[str]) -> None:
         """:class:`InputError` for a baseline that is no metric."""

@@ -155,7 +155,7 @@ def _vote_rows(test_set: JudgedSet, cells: Scores, coefficient: str, options: Se
 
     With ``darr``, two outputs whose human scores differ enough are a vote.
     """
-    where = testing.resampling.in_core
+    where = testing.in_core
     cells = np.ascontiguousarray(cells)
     if coefficient == "darr":
         human = np.ascontiguousarray(_human_cells(test_set, coefficient))
@@ -288,7 +288,7 @@ def _of_cells(test_set: JudgedSet, grouping: str, coefficient: str, testing: Tes
     """The agreement of all metrics with human scores of segments."""
     labels = tuple(m.label for m in test_set.metrics)
     cells, human = test_set.cells, _human_cells(test_set, coefficient)
-    where = testing.resampling.in_core
+    where = testing.in_core
     values = _explained(matrix_values(coefficient, grouping, cells, human, where), [test_set])
     chosen = np.flatnonzero(~np.isnan(values.value))
     ties = COEFFICIENTS[coefficient].ties
