@@ -328,17 +328,44 @@ class Asked(NamedTuple):
         pvalues = np.array([[each.pvalue for each in answers] for answers in found])
         adjusted = [holm(column).tolist() for column in pvalues.T]
         return [
-            _record(
-                (", ".join(self.raters), predictor, self.names[system], None if other is None else self.names[other]),
-                self.standardized,
-                (answers[0], answers[column]),
-                self.options,
-                self.n_units,
-                adjusted[column][row] if len(pairs) > 1 else None,
-            )
-            for row, ((system, other), answers) in enumerate(zip(pairs, found, strict=True))
-            for column, predictor in enumerate([None, *self.predictors])
+            self._record(pair, predictor, answers[0], own, adjusted[column][row] if len(pairs) > 1 else None)
+            for row, (pair, answers) in enumerate(zip(pairs, found, strict=True))
+            for column, (predictor, own) in enumerate(zip([None, *self.predictors], answers, strict=True))
         ]
+
+    def _record(
+        self,
+        pair: tuple[int, int | None],
+        predictor: str | None,
+        alone: Estimated,
+        own: Estimated,
+        adjusted: float | None,
+    ) -> LabelledEstimate:
+        """``alone`` is the answer of the labels alone, and ``own`` the one to record."""
+        (system, other), options, n_units = pair, self.options, self.n_units
+        low, high = own.interval(options.confidence_level) if own.is_tested else (None, None)
+        plan = Planned(own, n_units if options.target == "set" else math.inf, 1 - options.confidence_level, n_units)
+        # More labels do not make raters differ less, and say nothing of the degrees of freedom of strata.
+        is_detectable = other is not None and options.raters == "fixed" and own.is_tested
+        planned = options.difference if is_detectable and options.strata is None else None
+        return taken(
+            LabelledEstimate,
+            own,
+            metric=", ".join(self.raters),
+            standardized=self.standardized,
+            predictor=predictor,
+            system=self.names[system],
+            baseline=None if other is None else self.names[other],
+            labelled=own.n,
+            estimate=own.mean,
+            low=low,
+            high=high,
+            pvalue=None if other is None else own.pvalue,
+            adjusted_pvalue=None if other is None else adjusted,
+            worth=plan.as_good_as(alone) - own.n,
+            detectable=plan.detectable if is_detectable else None,
+            needed=None if planned is None else plan.needed(planned),
+        )
 
     def agreement(self) -> Iterator[RaterAgreement]:
         """How far the raters agree. Names and orders have no scale."""
@@ -471,40 +498,3 @@ class Planned(NamedTuple):
             return t_required_units(difference / (error * math.sqrt(self.own.n)), self.level, POWER) if error else None
         shown = detectable_factor(self.level) * error
         return math.ceil(self._labels((difference / shown) ** 2)) if shown else None
-
-
-def _record(
-    names: tuple[str, str | None, str, str | None],
-    standardized: bool,
-    answers: tuple[Estimated, Estimated],
-    options: HumanOptions,
-    n_units: int,
-    adjusted: float | None,
-) -> LabelledEstimate:
-    """``answers`` are that of the labels alone and the one to record."""
-    metric, predictor, system, baseline = names
-    alone, own = answers
-    low, high = own.interval(options.confidence_level) if own.is_tested else (None, None)
-    is_pair = baseline is not None
-    plan = Planned(own, n_units if options.target == "set" else math.inf, 1 - options.confidence_level, n_units)
-    # More labels do not make raters differ less, and say nothing of the degrees of freedom of strata.
-    is_planned = is_pair and options.raters == "fixed" and options.strata is None and own.is_tested
-    planned = options.difference if is_planned else None
-    return taken(
-        LabelledEstimate,
-        own,
-        metric=metric,
-        standardized=standardized,
-        predictor=predictor,
-        system=system,
-        baseline=baseline,
-        labelled=own.n,
-        estimate=own.mean,
-        low=low,
-        high=high,
-        pvalue=own.pvalue if is_pair else None,
-        adjusted_pvalue=adjusted if is_pair else None,
-        worth=plan.as_good_as(alone) - own.n,
-        detectable=plan.detectable if is_pair and options.raters == "fixed" and own.is_tested else None,
-        needed=None if planned is None else plan.needed(planned),
-    )

@@ -64,13 +64,6 @@ class Resampling:
         """Where replicates are computed."""
         return Execution(self.executor, self.threads, self.progress, self.checkpoint)
 
-    @property
-    def in_core(self) -> dict[str, Any]:
-        """The threads and the progress, as functions of the core take them."""
-        from .metrics.base import thread_count
-
-        return {"threads": thread_count(self.threads), "progress": self.progress}
-
     @classmethod
     def from_options(cls, options: Resampled | Evaluation, progress: Progress | None) -> Resampling:
         """From the options of a function, and what watches it."""

@@ -9,7 +9,6 @@ from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._core import Progress
 from ..errors import InputError, quoted, unknown_name
@@ -20,7 +19,7 @@ from ..inference.multiplicity import ADJUSTMENTS
 from ..inference.plan import Plan
 from ..inference.rankings import ranked
 from ..inference.running import run_on_test_set
-from ..metrics.base import Scores
+from ..metrics.base import Scores, thread_count
 from ..options.declare import taken
 from ..options.meta import Averages, Evaluation
 from ..resampling import Pairs, Replicates, Sample
@@ -93,6 +92,11 @@ class Testing:
             if share
         ]
         self.resampling.announce(steps)
+
+    @property
+    def in_core(self) -> dict[str, Any]:
+        """The threads and the progress, as functions of the core take them."""
+        return {"threads": thread_count(self.resampling.threads), "progress": self.resampling.progress}
 
     def check(self, labels: Sequence[str]) -> None:
         """:class:`InputError` for a baseline that is no metric."""
@@ -348,20 +352,25 @@ def averaged(answers: Sequence[Answer], testing: Testing, name: str = "average")
     first = questions[0]
     values = _mean_values(questions)
     rows = [m for m, label in enumerate(first.labels) if all(label in question.names for question in questions)]
+    labels = [first.labels[row] for row in rows]
+    own_rows = [[question.names.index(label) for question in questions] for label in labels]
+    # The row of each metric among those of each test set.
+    places = np.array(own_rows, dtype=np.intp).reshape(len(labels), len(questions))
     samples: dict[str, Sample] = {}
     for role in ("own", "common", "tested"):
-        sources = [answer.replicates.get(role) for answer in answers]
-        there = [source for source in sources if source is not None]
+        there = [source for answer in answers if (source := answer.replicates.get(role)) is not None]
         if len(there) == len(answers) and rows:
-            samples[role] = _averaged_sample(first, rows, questions, there)
+            metric = AveragedMetric(first.coefficient, True, None, [first.coefficient])
+            each = [source.samples[0] for source in there]
+            samples[role] = AveragedSample(metric, each, there, 0, places, n_pairs=max(math.comb(len(rows), 2), 1))
     test = first.test if len({question.test for question in questions}) == 1 and first.test != "williams" else None
-    errors = _averaged_errors(rows, questions)
+    known = [question.errors for question in questions if question.errors is not None]
+    errors = AveragedErrors(known, places) if len(known) == len(questions) else None
     if test == "t-both" and (errors is None or len(rows) < 2):
         test = None
     compared = samples["tested"].scores if "tested" in samples else np.empty(0)
     if test == "t-both":
-        places = _places([first.labels[row] for row in rows], questions).T
-        compared = np.mean([each.compared[own] for each, own in zip(questions, places, strict=True)], axis=0)
+        compared = np.mean([question.compared[own] for question, own in zip(questions, places.T, strict=True)], axis=0)
     notes = [question.note for question in questions if question.note is not None]
     question = replace(
         first,
@@ -381,21 +390,6 @@ def averaged(answers: Sequence[Answer], testing: Testing, name: str = "average")
     return answered(question, testing, testing.resampling.seed)
 
 
-def _averaged_errors(rows: Sequence[int], questions: Sequence[Question]) -> AveragedErrors | None:
-    """Standard errors of means; None if a test set has none."""
-    errors = [question.errors for question in questions if question.errors is not None]
-    if len(errors) < len(questions):
-        return None
-    labels = [questions[0].labels[row] for row in rows]
-    return AveragedErrors(errors, _places(labels, questions))
-
-
-def _places(labels: Sequence[str], questions: Sequence[Question]) -> NDArray[np.intp]:
-    """The places of metrics in the samples of each question: (metrics, questions)."""
-    places = [[question.names.index(label) for question in questions] for label in labels]
-    return np.array(places, dtype=np.intp).reshape(len(labels), len(questions))
-
-
 def _mean_values(questions: Sequence[Question]) -> Values:
     """The mean of the values on all test sets; NaN where one is not defined."""
     table = np.stack([question.values.value for question in questions])
@@ -407,17 +401,6 @@ def _mean_values(questions: Sequence[Question]) -> Values:
     groups = [question.values.groups for question in questions]
     known = [each for each in groups if each is not None]
     return Values(table.mean(axis=0), n, np.sum(known, axis=0) if known else None, None, tuple(reasons))
-
-
-def _averaged_sample(
-    first: Question, rows: Sequence[int], questions: Sequence[Question], sources: Sequence[Replicates]
-) -> AveragedSample:
-    """The means of the test sets' replicates of the metrics that have a value on all of them."""
-    metric = AveragedMetric(first.coefficient, True, None, [first.coefficient])
-    labels = [first.labels[row] for row in rows]
-    places = _places(labels, questions)
-    pairs = len(rows) * (len(rows) - 1) // 2
-    return AveragedSample(metric, [source.samples[0] for source in sources], sources, 0, places, n_pairs=max(pairs, 1))
 
 
 def set_seed(seed: int, at: int, n_sets: int) -> int:

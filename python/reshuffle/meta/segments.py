@@ -32,6 +32,8 @@ from .values import NO_SEGMENTS, NO_VOTES, Values, matrix_values, tau_parts, vot
 # What is asked by default: of votes, and of human scores.
 OF_VOTES = ("tau",)
 OF_SCORES = ("pearson", "kendall-b", "acc23")
+# What a question costs by its grouping, in questions about votes.
+COSTS = {"votes": 1.0, "item": 20.0, "none": 100.0}
 
 
 @called_with(Segments)
@@ -81,23 +83,17 @@ def _evaluated(sets: Sequence[JudgedSet], options: Segments, testing: Testing) -
     testing.check([m.label for m in sets[0].metrics])
     check_averages(options.average, [each.name for each in sets])
     answers: list[Answer] = []
-    check_costs([(each, *question) for each in sets for question in _questions(options, each)], testing)
+    asked = [(each, *question) for each in sets for question in _questions(options, each)]
+    check_costs(asked, testing)
     testing.announce(
-        [
-            (
-                f"{coefficient} {each.name}".rstrip(),
-                1.0 if grouping == "votes" else 20.0 if grouping == "item" else 100.0,
-            )
-            for each in sets
-            for grouping, coefficient in _questions(options, each)
-        ]
+        [(f"{name} {each.name}".rstrip(), COSTS.get(grouping, COSTS["none"])) for each, grouping, name in asked]
     )
-    for at, test_set in enumerate(sets):
-        seed = set_seed(testing.resampling.seed, at, len(sets))
-        answers += [
-            answered(_question(test_set, grouping, coefficient, options, testing), testing, seed)
-            for grouping, coefficient in _questions(options, test_set)
-        ]
+    for test_set, grouping, coefficient in asked:
+        if grouping == "votes":
+            question = _of_votes(test_set.name, [test_set], coefficient, options, testing)
+        else:
+            question = _of_cells(test_set, grouping, coefficient, testing)
+        answers.append(answered(question, testing, set_seed(testing.resampling.seed, sets.index(test_set), len(sets))))
     if not answers:
         raise InputError("people scored systems but no segments: use meta.systems (reshuffle meta systems)")
     if len(sets) > 1:
@@ -143,13 +139,6 @@ def _over_sets(
             yield answered(question, testing, testing.resampling.seed)
 
 
-def _question(test_set: JudgedSet, grouping: str, coefficient: str, options: Segments, testing: Testing) -> Question:
-    """One coefficient on one test set."""
-    if grouping == "votes":
-        return _of_votes(test_set.name, [test_set], coefficient, options, testing)
-    return _of_cells(test_set, grouping, coefficient, testing)
-
-
 def _human_cells(test_set: JudgedSet, coefficient: str) -> Scores:
     """The human scores of segments, higher for better; :class:`InputError` if there are none."""
     human = test_set.human
@@ -166,7 +155,7 @@ def _vote_rows(test_set: JudgedSet, cells: Scores, coefficient: str, options: Se
 
     With ``darr``, two outputs whose human scores differ enough are a vote.
     """
-    where = testing.resampling.in_core
+    where = testing.in_core
     cells = np.ascontiguousarray(cells)
     if coefficient == "darr":
         human = np.ascontiguousarray(_human_cells(test_set, coefficient))
@@ -299,7 +288,7 @@ def _of_cells(test_set: JudgedSet, grouping: str, coefficient: str, testing: Tes
     """The agreement of all metrics with human scores of segments."""
     labels = tuple(m.label for m in test_set.metrics)
     cells, human = test_set.cells, _human_cells(test_set, coefficient)
-    where = testing.resampling.in_core
+    where = testing.in_core
     values = _explained(matrix_values(coefficient, grouping, cells, human, where), [test_set])
     chosen = np.flatnonzero(~np.isnan(values.value))
     ties = COEFFICIENTS[coefficient].ties

@@ -283,10 +283,15 @@ def _with_samples(
             samples[name] = systems_sample(question.coefficient, scaled, human.scores[there], question.compared)
         else:
             assert cells is not None
-            samples[name] = _by_cells(question, cells, name)
+            means = np.stack([mean_of_cells(own) for own in cells.common])
+            values = system_values(question.coefficient, means, mean_of_cells(cells.human)).value
+            samples[name] = matrix_sample(question.coefficient, cells, "system", values, name, name)
     if any(np.isnan(sample.scores).any() for sample in samples.values()):
         return replace(question, note="on means of scores of segments, agreement is not defined")
-    drawn = _drawn(question, draws, there)
+    drawn: DrawnSystems | None = None
+    if draws.n_segments > 1 and draws.varies:
+        metric, places = Agreement(question.coefficient), np.flatnonzero(there)
+        drawn = DrawnSystems(metric, draws, question.rows, places, question.compared)
     if drawn is None and testing.interval == "boot-inputs":
         question = replace(question, note="no interval, because there are no scores of segments to draw")
     common = drawn if testing.interval is None else samples.get(testing.interval, drawn)
@@ -295,18 +300,3 @@ def _with_samples(
     tested = drawn if test is None else samples.get(test, drawn)
     compared = question.compared if tested is None else tested.scores
     return replace(question, own=common, common=common, tested=tested, compared=compared, test=test)
-
-
-def _by_cells(question: Question, cells: Cells, name: str) -> MatrixSample:
-    """Metrics by the agreement of means of segment scores, with the replicates of a test or an interval."""
-    means = np.stack([mean_of_cells(own) for own in cells.common])
-    values = system_values(question.coefficient, means, mean_of_cells(cells.human)).value
-    return matrix_sample(question.coefficient, cells, "system", values, name, name)
-
-
-def _drawn(question: Question, draws: SystemDraws, there: Flags) -> DrawnSystems | None:
-    """Metrics by the agreement of their scores on draws of segments; None if nothing varies between draws."""
-    if draws.n_segments < 2 or not draws.varies:
-        return None
-    metric, places = Agreement(question.coefficient), np.flatnonzero(there)
-    return DrawnSystems(metric, draws, question.rows, places, question.compared)

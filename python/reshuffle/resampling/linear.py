@@ -129,8 +129,8 @@ def linear_values(
     size = max(1, CELLS // max(k, n_counts))
     for first in range(0, n, size):
         block = slice(first, first + size)
-        values = [(rows[block] - mean) @ slope for rows, mean, slope in zip(counts, totals / n, slopes, strict=True)]
-        yield block, np.stack(values)
+        each = zip(counts, totals / n, slopes, strict=True)
+        yield block, np.stack([(rows[block] - mean) @ slope for rows, mean, slope in each])
 
 
 def linear_variances_of_differences(
