@@ -222,9 +222,10 @@ class Plots:
 
         Notes
         -----
-        The bin in which the tail begins is cut there, so its shaded part is approximate. Where p is twice the share of
-        the smaller tail (``bootstrap-percentile``, and ``bootstrap-both`` if that has the larger p), the other is shaded,
-        too. For ``bootstrap-shift``, which centres the sizes of the differences, no tail is.
+        The bin in which the tail begins is cut there, so its shaded part is approximate. Both tails of
+        two-sided tests are shaded, also where p is twice the share of the smaller one (``bootstrap-percentile``, and
+        ``bootstrap-both`` if that has the larger p). For ``bootstrap-shift``, which centres the sizes of the
+        differences, no tail is.
 
         Examples
         --------
