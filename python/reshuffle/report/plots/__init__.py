@@ -84,7 +84,9 @@ class Plots:
     ) -> Axes:  # fmt: skip
         """Forest plot: the differences of all systems from one of them, with confidence intervals and p-values.
 
-        p is adjusted if there is an adjustment. Filled markers and stars indicate significant differences (p ≤ α).
+        p is adjusted if there is an adjustment. Filled markers and stars indicate significant differences (p ≤ α). If a
+        few systems, at most a tenth, are so far away that they would squeeze the other intervals, the axis ends before
+        them: an arrow at its end has their difference.
 
         Parameters
         ----------
