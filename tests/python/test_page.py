@@ -895,7 +895,7 @@ def test_tables_are_copied_as_latex(browser: Browser) -> None:
     browser.open(PAGES["all pairs"])
     lines = copied(browser, "LaTeX", "#pairs").splitlines()
     assert lines[:2] == [r"\begin{tabular}{llrrrr}", r"\toprule"]
-    assert lines[2] == r"System & Baseline & $\Delta$ & 95\% CI & p & adjusted p \\"
+    assert lines[2] == r"System & Baseline & $\Delta$ & 95\% CI & $p$ & adjusted $p$ \\"
     assert lines[-2:] == [r"\bottomrule", r"\end{tabular}"]
     assert [line.split(" & ")[:2] for line in lines[4:-2]] == [row[:2] for row in cells(browser, "#pairs")]
     assert re.search(r" & \$\+\$\d+\.\d+ & ", lines[4])

@@ -176,6 +176,8 @@ def test_figures_have_captions(unsaved: None) -> None:
     latex, typst = files["figures.tex"].decode(), files["figures.typ"].decode()
     assert r"\caption{BLEU: differences from Base\_1 with 95\% CI.}\label{fig:forest}" in latex
     assert 'caption: "BLEU: scores with 95% CI, best first.") <fig-ranking>' in typst
+    symbols = r"do not differ significantly. Significant: adjusted $p$ $\leq$ 0.05. Adjusted $p$: "
+    assert symbols in paper_files(ranked(), Layout())["figures.tex"].decode()
     on_both = paper_files(on_sets(False), Layout())["figures.tex"].decode()
     assert r"\caption{BLEU: differences from baseline with" in on_both
     of_runs = paper_files(RUNS["computed"](), Layout())["figures.tex"].decode()

@@ -245,6 +245,31 @@ def test_the_forest_shows_the_differences_from_the_baseline() -> None:
         comparison.plot.forest(baseline="system-2")
 
 
+def test_a_far_difference_does_not_squeeze_the_others() -> None:
+    scores = {name: np.random.default_rng(i).normal(50 + i, 5, 60) for i, name in enumerate(numbered(8))}
+    far = compare(metrics=SegmentScores("m", {**scores, "far": scores["system-1"] - 90}), n_resamples=99)
+    ax = far.plot.forest(digits=1)
+    left, right = ax.get_xlim()
+    assert -30 < left < right < 30
+    assert ax.get_xlabel().endswith("arrow: off the axis")
+    assert [text.get_text() for text in ax.texts].count("−90.0") == 2  # in the column, and beside the arrow
+    near = compare(metrics=SegmentScores("m", scores), n_resamples=99).plot.forest()
+    assert "arrow" not in near.get_xlabel()
+
+
+def test_forests_of_all_metrics_fit_a_page_or_the_figure_warns(tmp_path: Path, run: Any) -> None:
+    scores = {name: np.random.default_rng(i).normal(50 + i, 5, 30) for i, name in enumerate(numbered(25))}
+    other = {name: -values for name, values in scores.items()}
+    result = compare(metrics=[SegmentScores("m", scores), SegmentScores("o", other)], all_pairs=True, n_resamples=99)
+    (tmp_path / "r.json").write_text(result.render("json"), "utf-8")
+
+    def said(kind: str) -> str:
+        return str(run("plot", str(tmp_path / "r.json"), kind, "-o", str(tmp_path / f"{kind}.pdf")).err)
+
+    assert "the best system under m, so that all metrics fit a page: --baseline chooses another" in said("forest")
+    assert "(--metric)" in said("matrix")
+
+
 def test_the_key_of_the_forest_has_the_colours_of_its_markers() -> None:
     for baseline in ("system-1", "system-3", "system-5"):
         ax = compared(numbered(5)).plot.forest(baseline=baseline)
@@ -391,6 +416,17 @@ def test_the_null_distribution_shows_the_histogram_the_observed_value_and_the_ta
     assert f"adjusted $p$ = {pair.test.adjusted_pvalue:.4f}" in title
     assert ax.get_xlabel() == f"Δrating: {pair.system} − {pair.baseline}\nunder the null hypothesis"
     assert ax.get_ylabel() == "shuffles"
+
+
+def test_both_tails_are_filled_where_p_is_twice_one_and_a_key_says_so() -> None:
+    own = SegmentScores("m", {"a": np.zeros(60), "b": np.random.default_rng(2).normal(0.5, 3, 60)})
+    ax = compare(metrics=own, test="bootstrap-percentile", n_resamples=199).plot.null()
+    observed = abs(lines_of(ax)[0].get_xdata()[0])
+    inner = [min(patch.get_data().edges, key=abs) for patch in steps(ax)[1:3]]
+    assert sorted(inner) == pytest.approx([-observed, observed])
+    said = " ".join(text.get_text() for artist in ax.artists for text in artist.findobj(Text))
+    for part in ("observed", "- - with the opposite sign", "at least as extreme; $p$ is twice the smaller tail"):
+        assert part in said
 
 
 def test_a_pair_is_named_in_several_ways() -> None:

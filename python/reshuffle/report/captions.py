@@ -37,6 +37,30 @@ def symbols_of_sets(result: SetComparison, table: Table) -> str:
     return " ".join(_symbols(first, table, on_all_sets(result), adjusted, [*result.sets]))
 
 
+def symbols_of_figure(comparison: Comparison, kind: str, n_panels: int) -> Iterator[str]:
+    """The meaning of ranks, letters and significance in a figure."""
+    test, alpha = comparison.test, comparison.alpha
+    if kind == "densities" or test is None or alpha is None or not comparison.comparisons:
+        return
+    if kind == "ranking" and comparison.rankings:
+        lettered = any(system.letters for ranking in comparison.rankings for system in ranking.systems)
+        if not lettered or n_panels == 1:
+            yield _rank(comparison)
+        if lettered:
+            who = "Systems that share a letter" if n_panels > 1 else "Systems on the same bar"
+            yield f"{who} do not differ significantly."
+        yield f"Significant: {'adjusted p' if comparison.family_size > 1 else 'p'} ≤ {number(alpha)}."
+    if comparison.family_size > 1:
+        yield f"Adjusted p: {adjustment_phrase(comparison, test, uncited)}."
+
+
+def _rank(comparison: Comparison) -> str:
+    if comparison.rankings[0].simultaneous and comparison.alpha is not None:
+        level = number(100 * (1 - comparison.alpha))
+        return f"Rank: simultaneous {level}% confidence intervals of the ranks."
+    return "Rank: the ranks that are compatible with the significant differences."
+
+
 def _symbols(
     comparison: Comparison, table: Table, tested: Comparison, adjusted: str | None, columns: Sequence[str]
 ) -> Iterator[str]:
@@ -50,10 +74,7 @@ def _symbols(
     test, alpha = comparison.test, comparison.alpha
     p = "adjusted p" if comparison.family_size > 1 else "p"
     if "Rank" in header:
-        if comparison.rankings[0].simultaneous and alpha is not None:
-            yield f"Rank: simultaneous {number(100 * (1 - alpha))}% confidence intervals of the ranks."
-        else:
-            yield "Rank: the ranks that are compatible with the significant differences."
+        yield _rank(comparison)
     if "Group" in header:
         yield "Group: systems that share a letter do not differ significantly."
     elif any(_LETTERED.search(cell) for cell in cells) and "Rank" not in header:

@@ -29,6 +29,11 @@ class Symbol(NamedTuple):
     power: str = ""
 
 
+def symbols_for_scripts(names: Collection[str] = ()) -> str:
+    """The regular expression of names and symbols, as scripts write it."""
+    return _pattern(names).pattern.replace("(?P<", "(?<")
+
+
 def pieces(text: str, names: Collection[str] = ()) -> Iterator[str | Symbol]:
     """The parts of a text in order: symbols, and the texts between them. Names have no symbols.
 

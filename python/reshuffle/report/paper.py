@@ -6,6 +6,7 @@ The contents are those of the other reports. This module chooses and names them.
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -18,6 +19,7 @@ from ..errors import InputError, listed, printable, writing
 from ..leftovers import replacements
 from ..results import Comparison, SetComparison
 from ..results.studies import StudyResult
+from .captions import symbols_of_figure
 from .checklist import TITLE, as_checklist
 from .document import Document, Picture, References
 from .documents import paper_document
@@ -162,9 +164,8 @@ def _figures(result: Comparison | SetComparison, layout: Layout) -> Iterator[tup
         over = ", average over the test sets" if averaged else ""
         what = _what(kind, [*shown.values()], layout)
         left = "" if len(shown) == len(panels) else f" Only the first {len(shown)} of {len(panels)} panels have room."
-        lettered = any(system.letters for ranking in first.rankings for system in ranking.systems)
-        means = " Systems that share a letter do not differ significantly." if kind == "ranking" and lettered else ""
-        yield f"{kind}.pdf", _picture(figure, f"{under}{over}: {what}.{means}{left}", f"the {what}")
+        says = " ".join([f"{under}{over}: {what}.", *symbols_of_figure(first, kind, len(shown))])
+        yield f"{kind}.pdf", _picture(figure, f"{says}{left}", f"the {what}")
 
 
 Panels: TypeAlias = dict[str, tuple[Comparison, str]]
@@ -174,7 +175,9 @@ def _that_fit(kind: str, panels: Panels, **options: Any) -> Panels:
     """As many panels as a page has room for, the first metric first."""
     from .plots.style import PAGE_HEIGHT  # imports matplotlib
 
-    figure: Any = figure_of(kind, panels, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what is drawn in the end warns, too
+        figure: Any = figure_of(kind, panels, **options)
     most = max(int(len(panels) * PAGE_HEIGHT / figure.get_figheight()), 1)
     return panels if figure.get_figheight() <= PAGE_HEIGHT else dict([*panels.items()][:most])
 

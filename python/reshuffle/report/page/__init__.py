@@ -20,6 +20,7 @@ from ...grouping import grouped
 from ...results import Comparison, SetComparison
 from ..cells import decimals_of
 from ..document import Document, Page
+from ..formulas import names_in, symbols_for_scripts
 from ..json import embedded_json
 from ..latex import ESCAPES
 from ..layout import Layout
@@ -97,6 +98,7 @@ def page_of(result: Comparison | SetComparison, layout: Layout) -> Page:
     settings = {
         "names": dict(layout.names),
         "sets": list(getattr(result, "sets", ())),  # in their order, which JavaScript does not keep for keys like 2024
+        "symbols": symbols_for_scripts(names_in(result, layout.names)),
         "views": [_views(comparison, layout) for comparison in comparisons],
     }
     values = {"shown": shown, "settings": escaped_json(json.dumps(settings, ensure_ascii=False))}
@@ -144,7 +146,9 @@ def _style() -> str:
 @cache
 def _script(names: tuple[str, ...]) -> str:
     scripts = "".join((HERE / "scripts" / f"{name}.js").read_text("utf-8") for name in names)
-    return f'"use strict";\nconst LATEX_ESCAPES = {json.dumps(ESCAPES)};\n{scripts}'
+    constants = {"LATEX_ESCAPES": ESCAPES, "SYMBOLS": symbols_for_scripts()}
+    defined = "".join(f"const {name} = {json.dumps(value)};\n" for name, value in constants.items())
+    return f'"use strict";\n{defined}{scripts}'
 
 
 def _hash(text: str) -> str:

@@ -86,7 +86,9 @@ class Plots:
     ) -> Axes:  # fmt: skip
         """Forest plot: the differences of all systems from one of them, with confidence intervals and p-values.
 
-        p is adjusted if there is an adjustment. Filled markers and stars indicate significant differences (p ≤ α).
+        p is adjusted if there is an adjustment. Filled markers and stars indicate significant differences (p ≤ α). If a
+        few systems, at most a tenth, are so far away that they would squeeze the other intervals, the axis ends before
+        them: an arrow at its end has their difference.
 
         Parameters
         ----------
@@ -227,9 +229,10 @@ class Plots:
 
         Notes
         -----
-        The bin in which the tail begins is cut there, so its shaded part is approximate. Where p is twice the share of
-        the smaller tail (``bootstrap-percentile``, and ``bootstrap-both`` if that has the larger p), the other is
-        shaded, too. For ``bootstrap-shift``, which centres the sizes of the differences, no tail is.
+        The bin in which the tail begins is cut there, so its shaded part is approximate. Both tails of
+        two-sided tests are shaded, also where p is twice the share of the smaller one (``bootstrap-percentile``, and
+        ``bootstrap-both`` if that has the larger p). For ``bootstrap-shift``, which centres the sizes of the
+        differences, no tail is.
 
         Examples
         --------

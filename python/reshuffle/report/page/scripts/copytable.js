@@ -12,11 +12,24 @@ function latexText(text) {
   return escaped.replace(/^([+-])(?=[\d.])/, "$$$1$$");
 }
 
+/** A header: symbols such as p are in mathematics, as reshuffle.report.formulas finds them. Names of the result have none. */
+function latexHeader(text) {
+  const own = byId("settings");
+  const symbols = new RegExp(own ? JSON.parse(own.textContent).symbols : SYMBOLS, "g");
+  let [written, end] = ["", 0];
+  for (const match of text.matchAll(symbols)) {
+    if (match.groups.letter === undefined) continue; // Greek letters have escapes of their own
+    written += `${latexText(text.slice(end, match.index))}$${match[0]}$`;
+    end = match.index + match[0].length;
+  }
+  return written + latexText(text.slice(end));
+}
+
 /** A tabular environment with the rules of booktabs. The first `names` columns are aligned on the left. */
 function asLatex([header, ...rows], names) {
-  const line = (row) => `${row.map(latexText).join(" & ")} \\\\`;
+  const line = (row, text = latexText) => `${row.map((cell) => text(cell)).join(" & ")} \\\\`;
   const columns = "l".repeat(names) + "r".repeat(header.length - names);
-  return [`\\begin{tabular}{${columns}}`, "\\toprule", line(header), "\\midrule", ...rows.map(line), "\\bottomrule", "\\end{tabular}", ""].join("\n");
+  return [`\\begin{tabular}{${columns}}`, "\\toprule", line(header, latexHeader), "\\midrule", ...rows.map((row) => line(row)), "\\bottomrule", "\\end{tabular}", ""].join("\n");
 }
 
 /** The buttons. rowsOf() returns the texts of all cells, of the header first. */

@@ -79,7 +79,16 @@ function addTabs() {
   watchers.push(() => {
     for (const { key, mark } of kinds) mark(state[key]);
     byId("view-name").textContent = viewName();
+    byId("printed").textContent = kinds.length ? printedNote() : "";
   });
+}
+
+/** On paper: which of the figures these are, and how to print others. */
+function printedNote() {
+  const others = comparisons[0].metrics.filter((_, metric) => metric !== state.metric).map((each) => visible(each.name));
+  const sets = comparisons.length > 1 ? "test set" : "";
+  const what = [sets, ...(others.length ? ["metric"] : [])].filter(Boolean).join(" and ");
+  return `The figures and pairs below are those of ${viewName()}, the ${what} chosen on the page: choose another tab to print others. The tables above have all.`;
 }
 
 /** The name of the chosen test set and metric. */
