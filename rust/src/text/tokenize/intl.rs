@@ -1,5 +1,5 @@
+use super::char_at;
 use super::unicode::{BYTES, Class, class};
-use super::{Cut, char_at, cut};
 
 /// sacreBLEU's `intl`: the rules of NIST's `mteval-v14.pl --international-tokenization` for punctuation and symbols,
 /// without its decoding of entities.
@@ -29,10 +29,15 @@ pub(super) fn scan(line: &str, bytes: &[Class; 256], emit: &mut dyn FnMut(&str))
         byte @ 0..0x80 => bytes[byte as usize] == Class::Number,
         _ => line[..i].chars().next_back().is_some_and(|c| class(c) == Class::Number),
     };
+    let mut start = 0;
     let mut set_apart = 0; // the end of the last punctuation of step 1; 0 because nothing precedes the line
-    let at = |i: usize| {
+    let mut i = 0;
+    while i < text.len() {
         let (class, width) = match bytes[text[i] as usize] {
-            Class::Word | Class::Number => return (None, i + 1),
+            Class::Word | Class::Number => {
+                i += 1;
+                continue;
+            }
             Class::Lead => {
                 let c = char_at(line, i);
                 (class(c), c.len_utf8())
@@ -40,19 +45,31 @@ pub(super) fn scan(line: &str, bytes: &[Class; 256], emit: &mut dyn FnMut(&str))
             class => (class, 1),
         };
         let end = i + width;
-        let found = match class {
-            Class::Space => Some(Cut::Dropped),
-            Class::Symbol => Some(Cut::Token),
+        let is_token = match class {
+            Class::Space => false,
+            Class::Symbol => true,
             Class::Punctuation if i != set_apart && !number_before(i) => {
                 set_apart = end;
-                Some(Cut::Token)
+                true
             }
-            Class::Punctuation if end < text.len() && class_at(end) != Class::Number => Some(Cut::Token),
-            _ => None,
+            Class::Punctuation if end < text.len() && class_at(end) != Class::Number => true,
+            _ => {
+                i = end;
+                continue;
+            }
         };
-        (found, end)
-    };
-    cut(line, at, emit);
+        if start < i {
+            emit(&line[start..i]);
+        }
+        if is_token {
+            emit(&line[i..end]);
+        }
+        i = end;
+        start = end;
+    }
+    if start < text.len() {
+        emit(&line[start..]);
+    }
 }
 
 #[cfg(test)]

@@ -131,47 +131,26 @@ pub(crate) fn space_at(line: &str, i: usize) -> (bool, usize) {
 
 /// Splits a line at white space and calls `emit` with each part.
 pub(crate) fn split(line: &str, emit: &mut dyn FnMut(&str)) {
-    let space_at = |i: usize| {
+    let (mut start, mut i) = (0, 0);
+    while i < line.len() {
         let (is_space, width) = space_at(line, i);
-        (is_space.then_some(Cut::Dropped), i + width)
-    };
-    cut(line, space_at, emit);
+        if is_space {
+            if start < i {
+                emit(&line[start..i]);
+            }
+            start = i + width;
+        }
+        i += width;
+    }
+    if start < line.len() {
+        emit(&line[start..]);
+    }
 }
 
 /// Calls `emit` with each character that is not white space.
 fn characters(line: &str, emit: &mut dyn FnMut(&str)) {
     for (start, c) in line.char_indices().filter(|(_, c)| !is_space(*c)) {
         emit(&line[start..start + c.len_utf8()]);
-    }
-}
-
-/// A character between two tokens: is it one itself?
-#[derive(Clone, Copy)]
-pub(crate) enum Cut {
-    Dropped,
-    Token,
-}
-
-/// Cuts a line and calls `emit` with every token. `at` says of the character that begins at a byte whether the line is cut
-/// there, and where the next one begins.
-#[inline(always)]
-pub(crate) fn cut(line: &str, mut at: impl FnMut(usize) -> (Option<Cut>, usize), emit: &mut dyn FnMut(&str)) {
-    let (mut start, mut i) = (0, 0);
-    while i < line.len() {
-        let (found, end) = at(i);
-        if let Some(found) = found {
-            if start < i {
-                emit(&line[start..i]);
-            }
-            if matches!(found, Cut::Token) {
-                emit(&line[i..end]);
-            }
-            start = end;
-        }
-        i = end;
-    }
-    if start < line.len() {
-        emit(&line[start..]);
     }
 }
 

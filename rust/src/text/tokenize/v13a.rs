@@ -1,4 +1,4 @@
-use super::{Cut, char_at, cut, is_space};
+use super::{char_at, is_space};
 use std::borrow::Cow;
 
 /// The tokenization of NIST's `mteval-v13a.pl`, as implemented by sacreBLEU's `13a`.
@@ -114,11 +114,16 @@ pub(crate) fn scan<S: Script>(line: &str, emit: &mut dyn FnMut(&str)) {
     let classes = &const { S::CLASSES };
     let bytes = line.as_bytes();
     let digit_at = |i: usize| bytes.get(i).is_some_and(u8::is_ascii_digit);
+    let mut start = 0;
     // The end of the last character that step 2 separated. Without padding, nothing precedes the first character.
     let mut separated = if S::PADDED { usize::MAX } else { 0 };
-    let at = |i: usize| {
+    let mut i = 0;
+    while i < bytes.len() {
         let (class, width) = match classes[bytes[i] as usize] {
-            Class::Plain => return (None, i + 1),
+            Class::Plain => {
+                i += 1;
+                continue;
+            }
             Class::Lead => {
                 let c = char_at(line, i);
                 (S::class(c), c.len_utf8())
@@ -127,20 +132,32 @@ pub(crate) fn scan<S: Script>(line: &str, emit: &mut dyn FnMut(&str)) {
         };
         let end = i + width;
         let after_digit = i > 0 && digit_at(i - 1);
-        let found = match class {
-            Class::Space => Some(Cut::Dropped),
-            Class::Symbol => Some(Cut::Token),
+        let is_token = match class {
+            Class::Space => false,
+            Class::Symbol => true,
             Class::Stop if i != separated && !after_digit => {
                 separated = end;
-                Some(Cut::Token)
+                true
             }
-            Class::Stop if !digit_at(end) && (S::PADDED || end < bytes.len()) => Some(Cut::Token),
-            Class::Dash if after_digit => Some(Cut::Token),
-            _ => None,
+            Class::Stop if !digit_at(end) && (S::PADDED || end < bytes.len()) => true,
+            Class::Dash if after_digit => true,
+            _ => {
+                i = end;
+                continue;
+            }
         };
-        (found, end)
-    };
-    cut(line, at, emit);
+        if start < i {
+            emit(&line[start..i]);
+        }
+        if is_token {
+            emit(&line[i..end]);
+        }
+        i = end;
+        start = end;
+    }
+    if start < bytes.len() {
+        emit(&line[start..]);
+    }
 }
 
 #[cfg(test)]
