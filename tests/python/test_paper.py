@@ -181,8 +181,8 @@ def test_the_appendix_explains_how_segment_scores_were_stored(unsaved: None) -> 
 def test_figures_have_captions(unsaved: None) -> None:
     files = paper_files(with_baseline(), Layout(names={"baseline": "Base_1"}))
     latex, typst = files["figures.tex"].decode(), files["figures.typ"].decode()
-    assert r"\caption{BLEU: differences from Base\_1 with 95\% CI.}\label{fig:forest}" in latex
-    assert 'caption: "BLEU: scores with 95% CI, best first.") <fig-ranking>' in typst
+    assert r"\caption{BLEU: differences from Base\_1 with 95\% CI. Adjusted $p$: step-down maxT" in latex
+    assert 'caption: "BLEU: scores with 95% CI, best first. Adjusted ' in typst
     symbols = r"do not differ significantly. Significant: adjusted $p$ $\leq$ 0.05. Adjusted $p$: "
     assert symbols in paper_files(ranked(), Layout())["figures.tex"].decode()
     on_both = paper_files(on_sets(False), Layout())["figures.tex"].decode()
