@@ -31,6 +31,7 @@ from reshuffle.data.demo import demo_corpus
 from reshuffle.inference.exchange import EXCHANGES
 from reshuffle.meta.coefficients import TESTS
 from reshuffle.report import Layout, paper_files, render
+from reshuffle.report.captions import symbols_of_figure
 from reshuffle.report.paper import MOST_FIGURES
 from reshuffle.report.sources import entries_of
 from reshuffle.report.studies import STUDIES as REPORTS
@@ -174,10 +175,14 @@ def test_the_appendix_explains_how_segment_scores_were_stored(unsaved: None) -> 
 def test_figures_have_captions(unsaved: None) -> None:
     files = paper_files(with_baseline(), Layout(names={"baseline": "Base_1"}))
     latex, typst = files["figures.tex"].decode(), files["figures.typ"].decode()
-    assert r"\caption{BLEU: differences from Base\_1 with 95\% CI.}\label{fig:forest}" in latex
-    assert 'caption: "BLEU: scores with 95% CI, best first.") <fig-ranking>' in typst
-    symbols = r"do not differ significantly. Significant: adjusted $p$ $\leq$ 0.05. Adjusted $p$: "
-    assert symbols in paper_files(ranked(), Layout())["figures.tex"].decode()
+    assert r"\caption{BLEU: differences from Base\_1 with 95\% CI. Adjusted $p$: step-down maxT" in latex
+    assert 'caption: "BLEU: scores with 95% CI, best first. Adjusted ' in typst
+    symbols = " ".join(symbols_of_figure(ranked(), "ranking", 2))
+    assert symbols.startswith(
+        "Systems that share a letter do not differ significantly. Significant: adjusted p ≤ 0.05."
+    )
+    assert symbols.endswith("Adjusted p: step-down maxT over the 6 pairs under each metric.")
+    assert next(symbols_of_figure(ranked(), "ranking", 1)).startswith("Rank: simultaneous 95% confidence intervals")
     on_both = paper_files(on_sets(False), Layout())["figures.tex"].decode()
     assert r"\caption{BLEU: differences from baseline with" in on_both
     of_runs = paper_files(RUNS["computed"](), Layout())["figures.tex"].decode()
