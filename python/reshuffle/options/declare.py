@@ -453,7 +453,8 @@ def check_each(options: Options, names: Mapping[str, str] | None = None) -> None
 
 def check_combined(options: Options, names: Mapping[str, str] | None = None) -> None:
     """The second part of :func:`check`: what the declared options need and exclude."""
-    for name, rule in _combining(type(options)):
+    record: Any = type(options)
+    for name, rule in _combining(record):
         if not _is_given(options, name):
             continue
         given = [other for other in rule.others if _is_given(options, other)]
