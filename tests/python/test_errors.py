@@ -58,12 +58,6 @@ BATCH = np.ones((SEGMENTS, 9, 10), np.int64)
 NAN = np.array([np.nan if i in WRONG else 1.0 for i in range(SEGMENTS)])
 
 
-def pool() -> _core.Experiment:
-    """Simulations of tests."""
-    samples = [(BLEU, _core.Counts([ONES]))]
-    return _core.Experiment([(samples, None)], sampling="replace", size=None, swapped=0, seed=1)
-
-
 FAILING: dict[str, tuple[Callable[..., Any], str]] = {
     "counts": (lambda **how: _core.count([DEPF], [PARSES], [[""] * SEGMENTS], **how), "segment 1201, system 1, line 1"),
     "lists": (
@@ -82,10 +76,6 @@ FAILING: dict[str, tuple[Callable[..., Any], str]] = {
         ),
         "thresholds must be numbers, got NaN",
     ),
-    "simulations": (
-        lambda **how: pool().exceedances("less", NAN[None], n_resamples=10, **how),
-        "thresholds must be numbers, got NaN",
-    ),
 }
 
 
@@ -100,6 +90,12 @@ def test_the_first_error_ends_the_work_and_is_that_of_the_lowest_item(
     assert str(raised.value).startswith(message)
     # The items before it were done, except for those of its block, and none was begun after it.
     assert min(WRONG) - 64 <= progress.done <= min(WRONG)
+
+
+def test_the_first_threshold_of_simulations_that_is_no_number_is_named() -> None:
+    study = _core.Experiment([([(BLEU, _core.Counts([ONES]))], None)], sampling="replace", size=None, swapped=0, seed=1)
+    with pytest.raises(InputError, match="^thresholds must be numbers, got NaN"):
+        study.exceedances("less", NAN[None], n_resamples=10, threads=2)
 
 
 def test_a_system_name_that_looks_like_a_default_name_is_kept() -> None:
