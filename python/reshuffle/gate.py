@@ -298,11 +298,12 @@ def _given_margins(
 
 
 def _example(m: object) -> str:
-    """A margin for scores of this size: a fiftieth of the range that segments have, or points of other metrics."""
+    """A margin for scores of this size: a fiftieth of the range that segments have, or of the baseline's score."""
     if not isinstance(m, SegmentScores):
-        return "0.8"
+        return "2%"
     scores = [m.segment_scores(counts) for counts in m.counts.values()]
-    return f"{float(np.nanmax(scores) - np.nanmin(scores)) / 50:.1g}"
+    spread = float(np.nanmax(scores) - np.nanmin(scores)) or 1.0
+    return f"{float(f'{spread / 50:.1g}'):g}"
 
 
 def _only(data: Data, own: Sequence[int], primary: set[int], margin: Margin) -> int:

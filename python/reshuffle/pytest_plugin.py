@@ -47,7 +47,7 @@ def _not_worse(
         if references is None:
             metrics, systems = SegmentScores("score", systems, higher_is_better), None
         result = gate(references, systems, metrics, **options)
-    except (InputError, TypeError) as error:
+    except InputError as error:
         raise error.with_traceback(None) from None
     if result.verdict == "inconclusive" and inconclusive == "skip":
         pytest.skip(f"{result}")

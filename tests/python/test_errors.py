@@ -94,7 +94,7 @@ def test_the_first_error_ends_the_work_and_is_that_of_the_lowest_item(
 
 def test_the_first_threshold_of_simulations_that_is_no_number_is_named() -> None:
     study = _core.Experiment([([(BLEU, _core.Counts([ONES]))], None)], sampling="replace", size=None, swapped=0, seed=1)
-    with pytest.raises(InputError, match="^thresholds must be numbers, got NaN"):
+    with pytest.raises(InputError, match=r"^thresholds must be numbers, got NaN"):
         study.exceedances("less", NAN[None], n_resamples=10, threads=2)
 
 

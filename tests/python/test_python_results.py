@@ -211,7 +211,7 @@ def test_without_scripts_the_html_report_has_the_tables_and_the_sentences_of_the
     shown = list(tables(result, Layout()))
     assert sorted(table.title for table in shown) == sorted(page.texts["caption"])
     assert sorted(c for table in shown for row in table.rows for c in row) == sorted(page.texts["td"])
-    sentences = [*conclusions(result, Layout()), *(table.key for table in shown if table.key)]
+    sentences = [*conclusions(result, Layout()), *dict.fromkeys(table.key for table in shown if table.key)]
     assert sentences == [text for text in page.texts["p"] if text and "need JavaScript" not in text]
     assert sorted(notes(result, Layout(pairs=True))) == sorted(page.texts.get("li", []))
     assert {result.signature, result.methods_sentence()} <= {*page.texts["pre"]}

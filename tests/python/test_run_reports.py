@@ -219,8 +219,8 @@ def test_text_shows_scores_then_what_was_found_then_tests() -> None:
         "TER ↓   baseline  65.66   0.37    0.20  65.52 to 65.89           2",
         "By the hierarchical bootstrap, sys1 is not significantly different from baseline",
         "under BLEU and TER.",
-        "p could not fall below 0.1 if whole runs were exchanged (3 runs each), so they",
-        "are not; with 4, below 0.0286, and with 5, below 0.0079.",
+        "Whole runs are not exchanged, because p could not fall below 0.1 with 3 runs",
+        "each; with 4, below 0.0286, and with 5, below 0.0079.",
         "Large s_sel: sys1 − baseline under BLEU (0.26, difference 0.29). Clark et al.",
         "Differences from baseline: would new runs on new segments differ? (p by the",
         "BLEU ↑  sys1    +0.29  -0.25 to +0.84  0.2574",
@@ -505,7 +505,7 @@ def test_the_runs_that_are_enough_are_those_of_the_test(alternative: str) -> Non
     for alpha in (0.05, 0.01, 0.001):
         needed = runs_needed(alpha, alternative)
         result = made(plan={"alpha": alpha, "alternative": alternative})
-        (sentence,) = found(result, "p could") or [""]
+        (sentence,) = found(result, "Whole runs are not") or [""]
         reached = smallest_of_splits(3, 3, alternative) <= alpha
         assert (sentence == "") is reached
         assert reached or f"; with {needed}, below" in sentence

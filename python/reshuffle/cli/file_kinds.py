@@ -189,7 +189,7 @@ def _scores_in_folder(path: str, files: Sequence[str]) -> Found | None:
 def _segments(path: str) -> object:
     """What the segments of a file of scores have in common with those of other systems: their ids, or their number."""
     source = _source(path)
-    return tuple(row_ids(INPUT_FORMATS[format_of(path)], source) or ()) or source.data.count(b"\n")
+    return frozenset(row_ids(INPUT_FORMATS[format_of(path)], source) or ()) or source.data.count(b"\n")
 
 
 def _counts(path: str) -> Found | None:

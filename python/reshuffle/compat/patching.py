@@ -169,6 +169,7 @@ def rebound(function: FunctionType, module: str, about: str, **names: Any) -> An
     ``about`` is its docstring.
     """
     copy = FunctionType(function.__code__, {**function.__globals__, **names}, function.__name__, function.__defaults__)
+    copy.__kwdefaults__ = function.__kwdefaults__
     update_wrapper(copy, function)
     copy.__module__, copy.__doc__ = module, about
     return copy

@@ -1,6 +1,6 @@
 """``METHODS``: the tests, intervals, adjustments and exchange units by name, as users know them.
 
-The tables of methods.toml have the fields that are no functions. The modules of the registries add the functions.
+The tables of methods.toml have the fields that are not functions. The modules of the registries add the functions.
 """
 
 from __future__ import annotations
@@ -11,4 +11,10 @@ from typing import Any
 
 from ..toml import loads
 
-METHODS: Mapping[str, Mapping[str, Mapping[str, Any]]] = loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+METHODS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
+    kind: {
+        name: {field: tuple(value) if isinstance(value, list) else value for field, value in entry.items()}
+        for name, entry in entries.items()
+    }
+    for kind, entries in loads(Path(__file__).with_suffix(".toml").read_text("utf-8")).items()
+}

@@ -284,7 +284,7 @@ class SegmentScores(InCore, PrecomputedCounts):
         try:
             if array.dtype.kind == "c":  # astype drops the imaginary part
                 raise TypeError("they are complex")
-            if array.dtype.kind in "SU":  # astype reads numbers in strings
+            if array.size and array.dtype.kind in "SU":  # astype reads numbers in strings
                 float(array.flat[0])
                 raise TypeError("they are strings: convert them to numbers first")
             array = array.astype(np.float64, copy=False)

@@ -362,7 +362,7 @@ def _source(source: Sequence[str | None] | None, n_segments: int) -> tuple[str |
 
 
 def _check_strings(what: str, lines: Iterable[object], required: bool = False) -> None:
-    """:class:`InputError` for a line that is no string, or None if that is allowed."""
+    """:class:`InputError` for a line that is not a string, unless it is None and that is allowed."""
     for segment, line in enumerate(lines, 1):
         if not isinstance(line, str) and (required or line is not None):
             raise InputError(f"{what}, segment {segment:,}: expected a string, got {quoted(line)}")

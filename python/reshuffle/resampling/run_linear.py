@@ -7,11 +7,11 @@ interaction of run and segment. This is the two-way analysis of variance of the 
 as Obuchowski & Rockette 1995 (doi:10.1080/03610919508813243) use it for readers and cases.
 
 A difference of two systems, divided by its estimated standard error, has the distribution of :class:`Levels`: its
-variance is a sum of parts, *levels*: the runs, whose few scores give an uncertain estimate, and
-the segments. With a single level it is Student's t. With several ones a critical value is the mean of those of
-Student's t, weighted by the estimated variances, as Cochran and Cox have it for two means (Cochran 1964, *Approximate
-significance levels of the Behrens-Fisher test*, Biometrics 20, 191-195). Satterthwaite's formula over all levels
-instead takes a variance that is small by chance for a well-known one, and rejects too often.
+variance is a sum of parts, *levels*: the runs, whose few scores give an uncertain estimate, and the segments. With a
+single level it is Student's t. With several, a critical value is the mean of those of Student's t, weighted by the
+estimated variances, as Cochran and Cox have it for two means (Cochran 1964, *Approximate significance levels of the
+Behrens-Fisher test*, Biometrics 20, 191-195). Satterthwaite's formula over all levels instead takes a variance that is
+small by chance for a well-known one, and rejects too often.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Rejection rates of simulated tests, and their Monte Carlo error.
 
-Of shares whose cases depend on one another, such as pairs of systems on one test set, the intervals take clusters.
+Of shares whose cases depend on one another, such as pairs of systems on one test set, the intervals allow for clusters.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Tables with a header: TSV without quotes, CSV as of spreadsheets, and those whose first line says how to split them.
+"""Tables with a header: TSV without quotes, CSV as spreadsheets write it, and others.
 
-In TSV and CSV, an empty line of a table with one column is an empty field.
+The first line of others says how to split them. In TSV and CSV, an empty line of a table with one column is an empty
+field.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ def read_rows(source: Source, header: bool = True, may_be_short: bool = False, i
     if set(map(len, rows)) != {len(names)}:
         row, number = next((row, number) for row, number in zip(rows, numbers, strict=True) if len(row) != len(names))
         fields = f"{counted(len(names), 'field')} as in the {'header' if header else 'first line'}"
-        source.fail(f"expected {fields}, got {len(row)}" if any(row) else f"expected {fields}, got none", number)
+        source.fail(f"expected {fields}, got {len(row) if len(row) > 1 or any(row) else 'none'}", number)
     return Rows(names, list(zip(*rows, strict=True)), numbers, source)
 
 

@@ -123,8 +123,8 @@ def _unreachable_run(result: RunComparison) -> Iterator[str]:
     pair = max(smallest, key=lambda pair: smallest[pair])
     if smallest[pair] > result.plan.alpha:
         low, runs = smallest[pair], _numbers(result, pairs[pair])
-        limit = "only be 1" if low == 1 else f"not fall below {low:.3g}"
-        yield f"p could {limit} if whole runs were exchanged ({runs}), so they are not; {_enough(result)}."
+        limit = "could only be 1" if low == 1 else f"could not fall below {low:.3g}"
+        yield f"Whole runs are not exchanged, because p {limit} with {runs}; {_enough(result)}."
 
 
 def _whatever(result: RunComparison, each: RunDifference, smallest: float) -> str:
