@@ -448,7 +448,7 @@ proptest! {
 
     #[test]
     fn states(
-        number in 0..11_usize, words in prop::collection::vec((any::<Index>(), wrong_word()), 0..4),
+        number in 0..reductions().len(), words in prop::collection::vec((any::<Index>(), wrong_word()), 0..4),
         cut in prop::option::of(any::<Index>()), near: bool,
     ) {
         let reduction = reductions().swap_remove(number).1;

@@ -10,6 +10,9 @@ use crate::error::{Error, Result};
 
 pub use unicode::unicode_version;
 
+/// Passes the tokens of a line to a function, in order.
+type Split = fn(&str, &mut dyn FnMut(&str));
+
 /// How a line is split into tokens.
 pub struct Tokenizer {
     /// The name in options and signatures.
@@ -20,11 +23,11 @@ pub struct Tokenizer {
     pub reads_line_ends: bool,
     /// Does the original tool lower-case ASCII only, leaving `Ü` as it is?
     pub lowercases_ascii_only: bool,
-    split: fn(&str, &mut dyn FnMut(&str)),
+    split: Split,
 }
 
 impl Tokenizer {
-    const fn new(name: &'static str, about: &'static str, split: fn(&str, &mut dyn FnMut(&str))) -> Self {
+    const fn new(name: &'static str, about: &'static str, split: Split) -> Self {
         Tokenizer { name, about, reads_line_ends: false, lowercases_ascii_only: false, split }
     }
 
