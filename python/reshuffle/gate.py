@@ -226,15 +226,15 @@ def _two_systems(sets: Mapping[str, SetData]) -> tuple[str, str]:
 
 
 @contextlib.contextmanager
-def _of_margins() -> Iterator[None]:
-    """Mark errors as those of margins: the command line names the file that has them."""
+def _about(option: str) -> Iterator[None]:
+    """Mark errors as those of an option: the command line names the file that has it. The innermost mark counts."""
     try:
         yield
     except InputError as error:
-        raise error.with_field("about", "margin") from None
+        raise error if "about" in error.fields else error.with_field("about", option) from None
 
 
-@_of_margins()
+@_about("margin")
 def _check_sets_of(rule: Gated, sets: Mapping[str, SetData]) -> None:
     """:class:`InputError` for the name of a margin or a primary metric with a test set that is not there.
 
@@ -254,15 +254,16 @@ def _check_sets_of(rule: Gated, sets: Mapping[str, SetData]) -> None:
             )
         if of_set:
             raise unknown_name("test set of a margin", of_set, sets)
-    for name in rule.primary:
-        of_set, _, metric = name.rpartition("/")
-        if of_set in sets and not metrics_named(name, metrics):
-            raise InputError(
-                f"primary metric {quoted(name)}: a metric is primary on all test sets, so write {quoted(metric)}"
-            )
+    with _about("primary"):
+        for name in rule.primary:
+            of_set, _, metric = name.rpartition("/")
+            if of_set in sets and not metrics_named(name, metrics):
+                raise InputError(
+                    f"primary metric {quoted(name)}: a metric is primary on all test sets, so write {quoted(metric)}"
+                )
 
 
-@_of_margins()
+@_about("margin")
 def _given_margins(
     data: Data, rule: Gated, given: Iterable[Mapping[str, Margin]], tested: Sequence[int] | None = None
 ) -> list[Margin | None]:
@@ -313,6 +314,7 @@ def _only(data: Data, own: Sequence[int], primary: set[int], margin: Margin) -> 
     return needy[0]
 
 
+@_about("primary")
 def _primary(data: Data, rule: Gated) -> set[int]:
     """The indices of the metrics under which the new system has to be better."""
     return {m for name in rule.primary for m in _named(name, data, "primary metric")}
@@ -448,7 +450,7 @@ class _Labelled:
             lost=(),
         )
 
-    @_of_margins()
+    @_about("margin")
     def _in_points(self, margin: Margin) -> float:
         known = [own[~np.isnan(own)] for own in self.labels]
         scales = {"": 1.0, "%": abs(self.baseline.mean) / 100, "sd": float(known[0].std(ddof=1))}
@@ -545,7 +547,7 @@ class _OnSet:
         )
 
 
-@_of_margins()
+@_about("margin")
 def _in_points(margin: Margin, sample: Sample, label: str) -> float:
     """The margin in points of the metric. ``sample`` has the segments of the test set."""
     ((new, base),) = sample.rows_of([PAIR])

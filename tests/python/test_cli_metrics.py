@@ -110,7 +110,7 @@ def test_arbitrary_metric_arguments_raise_only_input_errors(text: str, start: st
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("bleu,chrf", "-m bleu,chrf: separate metrics by spaces: -m bleu chrf"),
+        ("bleu,chrf", '\'bleu,chrf\' is one word: write -m bleu chrf, or ["bleu", "chrf"] in TOML and JSON'),
         ("bleu:tokenise=intl", "unknown bleu option 'tokenise': did you mean 'tokenize'"),
         ("bleu:", "-m bleu: ends with a colon: expected options after it, such as -m bleu:tokenize=VALUE"),
         ("bleu:tokenize", "-m bleu: tokenize must be one of 13a, intl"),

@@ -245,6 +245,20 @@ def test_a_reader_that_closes_the_pipe_is_not_an_error(demo: Path, command: str)
     assert done.stdout.count("\n") <= 1
 
 
+def test_verdicts_keep_their_exit_codes_when_the_reader_closes_the_pipe(demo: Path) -> None:
+    gate = "gate tuned.txt rules.txt --ref reference.txt -m ter --margin 0.1 -n 199"
+    for command, code in (
+        (f"{gate} | true", 1),
+        (f"{gate} -o - -o gate.json --format json | true", 1),
+        (f"verify gate.json {gate} --seed 2 | true", 1),
+        (f"{gate.replace('rules', 'tuned').replace('ter ', 'bleu ')} --rule superior --primary bleu | true", 5),
+    ):
+        shell = ["bash", "-o", "pipefail", "-c", f"{sys.executable} -m reshuffle {command}"]
+        done = subprocess.run(shell, capture_output=True, text=True, check=False, cwd=demo)
+        assert done.returncode == code, done.stderr
+    assert (demo / "gate.json").stat().st_size > 1000  # files are written all the same
+
+
 def test_bad_input_sets_the_exit_code_even_if_the_message_cannot_be_written(demo: Path) -> None:
     command = f"{{ sleep 0.5; {sys.executable} -m reshuffle score reference.txt nowhere.txt; }} 2>&1 | true"
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, check=False, cwd=demo)

@@ -363,6 +363,10 @@ def test_doctor_changes_no_file(files: Path) -> None:
     (found,) = found_in("nights.jsonl")
     assert "line 2 is damaged" in found.contents
     assert Path("nights.jsonl").read_bytes() == history
+    whole = history.removesuffix(b'{"cut off')
+    Path("nights.jsonl").write_bytes(whole + b"x\n" + whole)
+    with pytest.raises(reshuffle.InputError, match=r"line 2: .*; remove the line"):
+        found_in("nights.jsonl")
 
 
 def test_a_table_that_looks_like_scores_says_why_it_is_none(tmp_path: Path, run: Any) -> None:

@@ -335,7 +335,21 @@ def test_superior_needs_primary_metrics_to_be_better() -> None:
     assert gate(metrics=[better, equal], primary="a", **rule).allowed
     swapped = gate(metrics=[better, equal], primary="b", rule="superior", margin={"a": 0.5}, n_resamples=999)
     assert swapped.verdict == "inconclusive"
-    assert "b is not shown to be better" in str(swapped)
+    assert re.search(r"b is not shown to be better \([-+]0\.\d+, p = 0\.\d+\)", str(swapped))
+    assert "or worse by a margin, is allowed" in words(swapped)
+    alone = gate(metrics=equal, primary="b", rule="superior", n_resamples=99)
+    assert "under a primary metric is allowed" in words(alone)
+
+
+def words(found: Gate) -> str:
+    """The report without its lines."""
+    return " ".join(str(found).split())
+
+
+def test_a_loss_below_the_margin_is_rejected_with_the_margin_and_the_bound() -> None:
+    shown = "REJECT: points is worse (-0.2999, p = 0.0020), and not shown to be within 0.4 of the baseline (bound -0.4"
+    assert words(gate(metrics=noisy(100, -0.3), margin=0.4, n_resamples=999)).startswith(shown)
+    assert "not shown" not in words(gate(metrics=noisy(100, -0.5), margin=0.4, n_resamples=999))
 
 
 def test_no_regression_says_what_it_would_have_found() -> None:
@@ -568,14 +582,23 @@ def test_a_margin_that_allows_a_score_of_0_is_refused_or_warned_of() -> None:
         gate(metrics=SegmentScores("acc", {**given, "none": [0.0] * 90}), margin={"acc": 0.7}, n_resamples=99)
 
 
+def test_a_margin_under_few_segments_of_a_metric_that_is_no_mean_may_allow_more_often() -> None:
+    liberal = "may be larger: it was up to 0.08 instead of 0.05"
+    assert f"Under BLEU, with fewer than 500 segments or documents, the first probability {liberal}" in words(
+        of_demo("baseline", "tuned", "bleu", margin=2)
+    )
+    assert liberal not in words(of_demo("baseline", "tuned", "bleu", rule="no-regression"))
+    assert liberal not in words(gate(metrics=noisy(100, 0.0), margin=0.5, n_resamples=99))
+
+
 def test_units_are_in_the_signature_and_few_are_said() -> None:
-    metric, words = noisy(90, 0.0), "may be larger"
+    metric, few = noisy(90, 0.0), "may be larger"
     whole = gate(metrics=metric, margin={"points": 0.5}, n_resamples=99)
-    assert ("unit:" in whole.signature, words in str(whole)) == (False, False)
+    assert ("unit:" in whole.signature, few in str(whole)) == (False, False)
     documents = gate(metrics=metric, margin={"points": 0.5}, documents=[i // 3 for i in range(90)], n_resamples=99)
     assert "unit:document[30]" in documents.signature
     assert "Whole documents were drawn: 30." in str(documents)
-    assert words in str(documents)
+    assert few in str(documents)
 
 
 def test_no_probability_is_claimed_where_there_are_too_few_segments() -> None:

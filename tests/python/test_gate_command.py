@@ -298,6 +298,14 @@ def test_a_configuration_has_margins_and_options_replace_its_keys(
         ('rule = "none"', "gate.toml: unknown rule 'none'"),
         ("margin.bleu = -1", "gate.toml: the margin of bleu must be a finite number above 0"),
         ('metrics = ["blue"]', "gate.toml: unknown metric 'blue'"),
+        (
+            'metrics = "bleu chrf"',
+            'gate.toml: \'bleu chrf\' is one word: write -m bleu chrf, or ["bleu", "chrf"] in TOML',
+        ),
+        (
+            'rule = "superior"\nmargin.bleu = 3\nprimary = ["ter"]',
+            "gate.toml, primary: primary metric 'ter', which is not compared",
+        ),
         ('margin = "2 percent"', "gate.toml: the margin must be a number of points, such as 0.5, a number of"),
         ("margin = true", "gate.toml, margin: expected a number or a string, got the boolean true"),
         (

@@ -85,10 +85,11 @@ def test_a_line_that_a_full_disk_cuts_is_an_error(tmp_path: Path) -> None:
 def test_a_file_that_is_no_history_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "nights.jsonl"
     path.write_text("BLEU = 3\n")
-    with pytest.raises(InputError, match="line 1: expected a line of the history of a gate"):
+    with pytest.raises(InputError, match=r"line 1: expected a line of the history of a gate: .*; name another file"):
         nightly(path, 0, 1)
     nightly(good := tmp_path / "good.jsonl", 0, 1)
-    path.write_bytes(good.read_bytes() + b"x\n" + good.read_bytes())
-    with pytest.raises(InputError, match="line 2: expected a line of the history of a gate"):
-        nightly(path, 0, 1)
+    for damaged in (b"x\n", b"x\ny\n"):
+        path.write_bytes(good.read_bytes() + damaged + good.read_bytes())
+        with pytest.raises(InputError, match=r"line 2: expected a line of the history of a gate: .*; remove the line"):
+            nightly(path, 0, 1)
     assert b"x\n" in path.read_bytes()

@@ -57,6 +57,19 @@ def inside(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(saved)
 
 
+@pytest.mark.parametrize(
+    "command", ["compare FILE", "compare FILE tuned.txt", "compare reference.txt FILE", "votes FILE"]
+)
+def test_a_saved_result_in_place_of_data_is_named(run: Any, command: str) -> None:
+    said = run(*command.replace("FILE", "comparison/as.json").split()).refusal()
+    assert "comparison/as.json is a saved result: 'reshuffle show comparison/as.json' shows it" in said
+
+
+def test_json_lines_in_place_of_a_result_are_named(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "b.jsonl").write_text('{"correct": 1}\n' * 2)
+    assert "expected the JSON of a result, got JSON lines" in run("show", str(tmp_path / "b.jsonl")).refusal()
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("source", ["as.json", "as.html"])
 def test_every_format_is_that_of_the_command(saved: Path, run: Any, kind: str, source: str) -> None:

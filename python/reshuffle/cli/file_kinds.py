@@ -20,10 +20,10 @@ from ..data.count_files import is_count_file
 from ..data.evaluations import JUDGMENT_FORMATS, SCORE_FORMATS
 from ..data.evaluations.base import ScoreOptions, first_line
 from ..data.evaluations.tables import JSONL
-from ..data.files import STDIN
+from ..data.files import STDIN, read_bytes
 from ..data.formats import INPUT_FORMATS, Column, Source, format_of
 from ..data.formats.base import is_number
-from ..data.history import runs_in
+from ..data.history import runs_but_the_end, runs_in
 from ..data.id_columns import names_ids
 from ..data.manifest import Manifest
 from ..data.reading import read_texts, row_ids
@@ -145,7 +145,7 @@ def _source(path: str) -> Source:
     """The file, which several readers look at."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InputWarning)  # of characters that texts should not have; texts are read again
-        source = Source.read(path, "texts, scores or a result")
+        source = Source(path, read_bytes(path, "texts, scores or a result"))
     start = source.data[:1000]
     archive_or_utf16 = start.startswith((b"PK\x03\x04", b"\xff\xfe", b"\xfe\xff"))  # which are recognized later
     if start.startswith(b"%PDF") or (b"\0" in start and not archive_or_utf16):
@@ -217,9 +217,13 @@ def _result(path: str) -> Found | None:
 
 
 def _history(path: str) -> Found | None:
-    runs, problem = runs_in(_source(path).data.split(b"\n"))
+    source = _source(path)
+    lines = source.data.split(b"\n")
+    if not runs_in(lines)[0]:
+        return None
+    runs, problem = runs_but_the_end(lines, source.name)
     end = f"; line {len(runs) + 1} is damaged: {problem}" if problem else ""
-    return _said("JSON lines", f"{counted(len(runs), 'run')}{end}") if runs else None
+    return _said("JSON lines", f"{counted(len(runs), 'run')}{end}")
 
 
 def _lists(path: str) -> Found | None:

@@ -75,7 +75,7 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
     if files.page is not None:
         reports.check("--page", ["markdown"], ", or add --format markdown")
     values = given_values(GateOptions, options)
-    of_words = "margin" in values
+    of_words = {*values}
     values = _with_config(files.config, values, options)
     chosen = made(GateOptions, values)
     if chosen.human is not None:
@@ -92,9 +92,11 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
         try:
             result = job.report(lambda: gated(sets, chosen, job.resampling(chosen)))
         except InputError as error:
-            if files.config is None or of_words or error.fields.get("about") != "margin":
+            key = error.fields.get("about")
+            if files.config is None or key is None or key in of_words:
                 raise
-            raise error.with_prefix(f"{display_name(files.config)}{', margin' * bool(chosen.margin)}: ") from None
+            place = f", {key}" if getattr(chosen, key) else ""
+            raise error.with_prefix(f"{display_name(files.config)}{place}: ") from None
         if all(file not in (None, STDIN) for file, _ in reports.files):
             click.echo(headline(result), err=True)  # a log of CI should have the verdict
     return CODES[result.verdict]

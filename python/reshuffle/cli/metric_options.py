@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -110,8 +111,10 @@ def parse_metric(text: str, folder: Path = Path()) -> MetricChoice:
     {'tokenize': 'intl', 'lowercase': True, 'weights': [0.5, 0.5]}
     """
     name, colon, rest = text.partition(":")
-    if all(map(is_metric, name.split(","))) and "," in name:
-        raise InputError(f"-m {name}: separate metrics by spaces: -m {name.replace(',', ' ')}")
+    several = re.split(r"[,\s]+", name.strip())
+    if len(several) > 1 and all(map(is_metric, several)):
+        words = " ".join(several)
+        raise InputError(f"{quoted(name)} is one word: write -m {words}, or {json.dumps(several)} in TOML and JSON")
     name = metric_key(name)
     specs = _options_of(name)
     if colon and not rest:

@@ -164,7 +164,12 @@ def destination(output: Output, inputs: Sequence[str]) -> Iterator[Writer]:
                 written = write_paper(result, reports.paper, layout, lambda paths: _replacements([*paths], kept, "xb"))
                 _say_written(reports.paper, written)
             for part in parts:
-                _write(sys.stdout if part.output is None else streams[part.output], result, part)
+                if part.output is not None:
+                    _write(streams[part.output], result, part)
+                    continue
+                # If nobody reads on, files are still written, and the exit code is that of the result.
+                with contextlib.suppress(BrokenPipeError):
+                    _write(sys.stdout, result, part)
 
         yield write
 

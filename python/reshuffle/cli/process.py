@@ -28,7 +28,7 @@ INCONCLUSIVE = 5
 INTERRUPTED = 128 + 2  # as shells report the end by SIGINT
 # What each code means, as docs/guide/files.md and 'reshuffle explain exit-code' have it.
 EXIT_CODES: Mapping[int, str] = {
-    0: "success, also if the reader of standard output closes the pipe",
+    0: "success, also if the reader of standard output closes the pipe: 'gate' and 'verify' keep their codes",
     REJECTED: "'reshuffle gate' rejects, or 'reshuffle verify' found differences; Python itself also ends with 1 "
     "after an unexpected error",
     BAD_INPUT: "arguments or input cannot be used, or output cannot be written",
@@ -72,6 +72,7 @@ def leave(command: Callable[[], int | None]) -> NoReturn:
 
 
 def _run(command: Callable[[], int | None]) -> tuple[int, str]:
+    code = 0
     try:
         code = command() or 0
         if sys.stdout is not None:
@@ -84,7 +85,7 @@ def _run(command: Callable[[], int | None]) -> tuple[int, str]:
     except KeyboardInterrupt:  # where our signal handler is not installed
         return INTERRUPTED, "reshuffle: interrupted"
     except BrokenPipeError:
-        return 0, ""
+        return code, ""
     except Exception as error:
         if _lacks_memory(error):
             said = str(error) if isinstance(error, MemoryError) else ""

@@ -7,7 +7,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from dataclasses import replace
 from typing import IO, Any, NamedTuple, cast
 
@@ -51,7 +51,7 @@ def verify(source: str, words: Sequence[str]) -> int:
         now = replace(now, display_names=saved.display_names)  # display names are no values
     expected, found = saved.render("json"), now.render("json")
     if found == expected:
-        click.echo(f"same {'values from other files' if has_other_files else 'bytes'}: {printable(saved.signature)}")
+        _say(f"same {'values from other files' if has_other_files else 'bytes'}: {printable(saved.signature)}")
         return DIFFERENT if has_other_files else 0
     differences = sorted(compared(json.loads(expected), json.loads(found)), key=_rank)
     verdicts = _verdicts(saved)
@@ -74,26 +74,32 @@ def _verify_files(saved: Sequence[InputFile]) -> int:
     differing = changes(named, here)
     _show_lines(differing)
     if None in here:
-        click.echo(MISSING_FILES)
+        _say(MISSING_FILES)
     if differing:
         return DIFFERENT
     names = ", ".join(file.name for file in named)
-    click.echo(f"same files: {printable(names)}; add the command to compute the result again")
+    _say(f"same files: {printable(names)}; add the command to compute the result again")
     return 0
+
+
+def _say(line: str, out: IO[str] | None = None) -> None:
+    """Show a line. If nobody reads on, the comparison still has an exit code."""
+    with suppress(BrokenPipeError):
+        click.echo(line, file=out)
 
 
 def _show_lines(lines: Iterable[str], out: IO[str] | None = None) -> None:
     for each in lines:
-        click.echo(printable(each), file=out)
+        _say(printable(each), out)
 
 
 def _list(noun: str, changes: Sequence[tuple[str, str]], more: str = "") -> None:
     """Show what has changed, at most :data:`MAX_SHOWN` lines."""
-    click.echo(f"{counted(len(changes), noun)} {'differs' if len(changes) == 1 else 'differ'} (saved → now){more}:")
+    _say(f"{counted(len(changes), noun)} {'differs' if len(changes) == 1 else 'differ'} (saved → now){more}:")
     for place, change in changes[:MAX_SHOWN]:
-        click.echo(f"  {printable(f'{place}: {change}')}")
+        _say(f"  {printable(f'{place}: {change}')}")
     if len(changes) > MAX_SHOWN:
-        click.echo(f"  … and {len(changes) - MAX_SHOWN:,} others")
+        _say(f"  … and {len(changes) - MAX_SHOWN:,} others")
 
 
 def _verdicts(result: Any) -> dict[str, str]:

@@ -30,15 +30,24 @@ def read_history(path: str | os.PathLike[str]) -> list[PastGate]:
     if not file.exists():
         return []
     lines = opened(os.fspath(path), file.read_bytes).split(b"\n")
-    runs, problem = runs_in(lines)
+    runs, problem = runs_but_the_end(lines, name)
     if problem is None:
         return runs
-    if not runs or runs_in(lines[len(runs) + 1 :])[0]:
-        raise InputError(f"{name}, line {len(runs) + 1}: expected a line of the history of a gate: {problem}")
     with writing(name), file.open("r+b") as stream:
         stream.truncate(sum(len(line) + 1 for line in lines[: len(runs)]))
     warn(f"{name}: the end, after line {len(runs)}, is damaged and was cut off")
     return runs
+
+
+def runs_but_the_end(lines: Sequence[bytes], name: str) -> tuple[list[PastGate], str | None]:
+    """As :func:`runs_in`; :class:`InputError` if more than the end of a history is damaged."""
+    runs, problem = runs_in(lines)
+    at = len(runs) + 1
+    is_middle = problem is not None and any(runs_in([line, b""])[0] for line in lines[at:])
+    if problem is not None and (is_middle or not runs):
+        to_do = "remove the line" if is_middle else "name another file"
+        raise InputError(f"{name}, line {at}: expected a line of the history of a gate: {problem}; {to_do}")
+    return runs, problem
 
 
 def runs_in(lines: Sequence[bytes]) -> tuple[list[PastGate], str | None]:
@@ -49,6 +58,8 @@ def runs_in(lines: Sequence[bytes]) -> tuple[list[PastGate], str | None]:
             runs.append(_decoder()(json.loads(line)))
         except Mismatch as mismatch:
             return runs, f"{mismatch.place}: {mismatch.problem}"
+        except json.JSONDecodeError as error:  # whose own line is always 1
+            return runs, f"{error.msg} (column {error.colno})"
         except (ValueError, RecursionError) as error:
             return runs, str(error)
     return runs, "it has no end" if lines[-1:] not in ([], [b""]) else None

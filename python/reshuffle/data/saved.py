@@ -135,6 +135,8 @@ def _parsed(text: str, name: str) -> Any:
     except json.JSONDecodeError as error:
         if not text.removeprefix("\ufeff").lstrip(BLANK).startswith(("{", "[")):
             raise InputError(f"{name} is not JSON: expected {EXPECTED}, got {quoted(text)}{DOCTOR}") from None
+        if error.msg == "Extra data" and error.lineno > 1:
+            raise InputError(f"{name}: expected {EXPECTED}, got JSON lines{DOCTOR}") from None
         problem = f"expected {EXPECTED}, got: {error.msg} (column {error.colno}){DOCTOR}"
         raise at_line(name, error.lineno, problem) from None
     except ValueError as error:  # a constant or a number of thousands of digits

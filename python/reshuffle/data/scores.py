@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
-from ..errors import InputError, listed, quoted, shortened, unknown_name, warn
+from ..errors import InputError, listed, nearest, quoted, shortened, unknown_name, warn
 from ..types import InputFormat, Missing
 from ..validate import LARGEST_SCORE, check_name, expected_score
 from .alignment import aligned
@@ -44,6 +44,8 @@ NUMBER = re.compile(r"-?\d*\.?\d+(?:[eE][-+]?\d+)?")
 SEPARATORS = {"tsv": "\t", "csv": ","}
 # The most values of a label, such as right and wrong.
 MAX_LABELS = 2
+# How similar names have to be, so that one may be a misspelt other: comet and comet22 are not.
+ALMOST_THE_SAME = 0.85
 # How files of text and tables mark a missing score, in lower case. WMT's have None.
 MISSING_WORDS = ("", "nan", "-nan", "na", "n/a", "none", "null")
 
@@ -236,6 +238,8 @@ def scores_in(
         if key is None:
             kind = "key" if format_name == "jsonl" else "column"
             choose(source, kind, None, known, columns_of_scores(source, file_format, left))
+    if name is None:
+        _warn_of_near_name(source, known[0] if key is None and known else key, metric)
     (column,) = file_format.read(source, [key])
     return {None: numbers_of(column)}, row_ids(file_format, source, [key])
 
@@ -303,6 +307,14 @@ def _score_key(known: Sequence[str], roles: dict[str, str], metric: str | None) 
     return usual[0] if len(usual) == 1 else None
 
 
+def _warn_of_near_name(source: Source, key: str | None, metric: str | None) -> None:
+    """Warn if the only column or key of scores is called nearly like the metric: other names are free."""
+    if key is None or metric is None or key.casefold() == metric.casefold():
+        return
+    if nearest(metric, [key], n=2, cutoff=ALMOST_THE_SAME):
+        warn(f"{source.name}: the scores of {quoted(metric)} are called {quoted(key)} there: is the name misspelt?")
+
+
 def _long(
     source: Source,
     file_format: FileFormat,
@@ -321,6 +333,7 @@ def _long(
         left = [key for key in known if key not in taken]
         key = _score_key(left, roles, metric)
         name = left[0] if key is None and len(left) == 1 else key
+        _warn_of_near_name(source, name, metric)
     wanted = [name, roles["segment"], roles["system"], *(roles[role] for role in by_role)]
     columns = file_format.read(source, wanted)
     for role, column in zip(by_role, columns[3:], strict=True):

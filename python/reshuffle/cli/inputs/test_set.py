@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,8 +17,8 @@ from ...data.count_files import is_count_file, read_arrays
 from ...data.file_names import check_order
 from ...data.files import STDIN, display_name
 from ...data.formats import INPUT_FORMATS, Source, format_of
-from ...data.formats.base import Column
-from ...data.reading import read_columns, read_groups, split_name
+from ...data.formats.base import Column, check_not_saved
+from ...data.reading import path_is, read_columns, read_groups, split_name
 from ...data.scores import TABLES
 from ...errors import InputError, listed
 from ...metrics.native import NativeMetric
@@ -349,6 +350,10 @@ def _check_without_texts(files: SetFiles, chosen: Sequence[MetricChoice]) -> Non
 def _check_number(systems: Sequence[str], files: SetFiles, least: int) -> None:
     if len(systems) >= least:
         return
+    for file in [*files.references, *systems]:
+        if path_is(file, Path.is_file) and os.access(file, os.R_OK):
+            with Path(file).open("rb") as opened:
+                check_not_saved(file, opened.read(100))
     wanted = "expected at least one system after REF" if least == 1 else "expected at least two systems after REF"
     hint = "; the first file is the reference, and scores of segments follow --scores NAME"
     if len(files.references) == 2:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn, TypeAlias
@@ -11,6 +12,9 @@ from typing import Any, NoReturn, TypeAlias
 from ...documented import record
 from ...errors import InputError, listed, shortened, unknown_name
 from ..files import MAX_INPUT, at_line, decoded, display_name, read_bytes, warn_of_nul
+
+# The start of the JSON of a result.
+SAVED = re.compile(rb'\s*\{\s*"schema":\s*"reshuffle\.')
 
 
 @record
@@ -69,6 +73,13 @@ class StrippedText(str):
         return StrippedText, (self.unstripped,)
 
 
+def check_not_saved(file: str, data: bytes) -> None:
+    """:class:`InputError` for a file that begins as the JSON of a result does, where data are expected."""
+    if SAVED.match(data):
+        name = display_name(file)
+        raise InputError(f"{name} is a saved result: 'reshuffle show {name}' shows it")
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """A file that has been read and decompressed."""
@@ -79,8 +90,10 @@ class Source:
 
     @classmethod
     def read(cls, file: str, expected: str, max_input: int = MAX_INPUT) -> Source:
-        """Read a file. Arguments and errors as :func:`~reshuffle.data.files.read_bytes`."""
-        return cls(file, read_bytes(file, expected, max_input), max_input)
+        """Read a file. Arguments and errors as :func:`~reshuffle.data.files.read_bytes`; also for a saved result."""
+        data = read_bytes(file, expected, max_input)
+        check_not_saved(file, data)
+        return cls(file, data, max_input)
 
     def __post_init__(self) -> None:
         nul = self.data.find(b"\0")
