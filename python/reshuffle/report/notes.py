@@ -570,9 +570,9 @@ def _near_alpha(values: Values) -> str:
     which = "" if values["tests"] == 1 else f"For {values['near']:,} of {values['tests']:,} tests{named}, "
     enough = values.get("enough", 0)
     if enough is None:
-        more = "it is too near for any practical number of replicates to decide that"
+        more = "if p stays the same, even millions of replicates do not decide"
     elif enough:
-        more = f"if p stays the same, {option(f'-n {enough}', f'n_resamples={enough:_}')} decides"
+        more = f"if p stays the same, about {option(f'-n {enough}', f'n_resamples={enough:_}')} decides"
     else:
         more = MORE
     return (
