@@ -34,6 +34,7 @@ from reshuffle import (
     score,
 )
 from reshuffle.inference import enough
+from reshuffle.inference.caveats import _with
 from reshuffle.inference.concentration import SEGMENTS_WITH_RARE
 from reshuffle.inference.intervals import INTERVALS
 from reshuffle.inference.multiplicity import ADJUSTMENTS
@@ -436,13 +437,20 @@ def test_open_stars_are_those_of_adjusted_p_values() -> None:
 def test_open_stars_are_named_with_a_number_of_replicates_that_decides() -> None:
     pair = compared(ratings()).comparisons[0]
     for share, deciding in ((1.01, 2000), (1.001, 200_000), (1.0, None)):
-        found = compared(ratings(), alpha=pair.test.pvalue / share).caveats
+        on_alpha = compared(ratings(), alpha=pair.test.pvalue / share)
+        found = on_alpha.caveats
         assert [caveat.values["enough"] for caveat in found if caveat.kind == "near-alpha"] == [deciding]
+    assert "if p stays the same, even millions of replicates do not decide" in " ".join(str(on_alpha).split())
+    # p = 2·26/1,001 = 0.0519, whose share of draws, 2·25/1,000, is on the level.
+    test = replace(pair.test, n_resamples=1000, exceedances=25, tails=2, pvalue=52 / 1001)
+    more = _with(test, 200_000)
+    assert more.exceedances == 5_194  # (c + 1)/200,001 = 26/1,001
+    assert test.may_lie_across(0.05) and not more.may_lie_across(0.05)
     noisy = compared(ratings(k=6, apart=3.0), all_pairs=True, n_resamples=100)
     names = [f"{p.system} − {p.baseline}" for p in noisy.comparisons if "near-alpha" in p.caveats]
     text = " ".join(str(noisy).split())
     assert f"For 4 of 15 tests ({', '.join(names[:3])} and 1 more), Monte" in text
-    assert "if p stays the same, n_resamples=1_000 decides." in text
+    assert "if p stays the same, about n_resamples=1_000 decides." in text
 
 
 def test_what_caveats_count_is_added_up_over_metrics_and_test_sets() -> None:
@@ -461,7 +469,7 @@ def test_what_caveats_count_is_added_up_over_metrics_and_test_sets() -> None:
         "3 of 6 tests are not significant, although the 95% CI excludes 0, because p is adjusted for several tests "
         "and the interval is not.": ["a", "b"],
         f"For 2 of 6 tests ({pair} (a) and {pair} (b)), Monte Carlo error leaves open on which side of 0.05 adjusted "
-        "p lies (95% Clopper-Pearson interval); if p stays the same, n_resamples=9 decides.": ["a", "b"],
+        "p lies (95% Clopper-Pearson interval); if p stays the same, about n_resamples=9 decides.": ["a", "b"],
     }
 
 

@@ -36,6 +36,7 @@ from reshuffle import (
 )
 from reshuffle.inference.multiplicity import ADJUSTMENTS
 from reshuffle.inference.tests import TESTS
+from reshuffle.report import Layout, paper_files
 from reshuffle.results import may_lie_across
 from step_down import step_down
 from test_resampling import BLEU, flips, random_counts, weights
@@ -305,6 +306,28 @@ def test_the_default_adjustment_depends_on_the_family() -> None:
     # With one pair on each test set there is nothing to gain from maxT within the test sets.
     assert [used(one_pair, family) for family in ("metric", "set", "sets", "all")] == [None, None, "holm", "holm"]
     assert {used(two_metrics(1), family) for family in ("metric", "set", "sets", "all")} == {"maxt"}
+
+
+@pytest.mark.parametrize(
+    ("family", "average", "where", "rates"),
+    [
+        ("metric", True, "on each test set and for the average separately", ("8 families and ≤ 0.4", "≤ 0.1)")),
+        ("metric", False, "on each test set separately", ("6 families and ≤ 0.3", "≤ 0.05)")),
+        ("set", True, "on each test set and for the average separately", ("4 families and ≤ 0.2", "≤ 0.1)")),
+        ("sets", True, None, ("≤ 0.05 under a metric and ≤ 0.1 under both", "over the 18 tests)")),
+    ],
+)
+def test_the_error_rate_is_that_of_all_families_in_the_report(
+    family: str, average: bool, where: str | None, rates: tuple[str, str]
+) -> None:
+    result = compare_sets(two_metrics(1), family=family, average=average, n_resamples=99, all_pairs=True)
+    text = " ".join(result.render(pairs=False).split())
+    assert {*rates} == {rate for rate in rates if rate in text}
+    assert f"of all {24 if average else 18} tests: render(pairs=True)" in text
+    assert ("on each test set, and a difference is called" in result.methods_sentence()) == bool(where)
+    if where is not None:
+        assert f", {where}. The family-wise error rate" in text
+        assert f", {where}.}}" in paper_files(result, Layout())["table.tex"].decode()
 
 
 def test_averages_are_families_of_their_own() -> None:

@@ -67,6 +67,23 @@ def test_verdicts_that_changed_are_listed_also_of_pairs_in_the_other_direction()
     ]
 
 
+NO_PAIR = "no verdicts can be compared, because no pair of systems is in both results"
+
+
+def test_another_baseline_is_said() -> None:
+    def against(baseline: str, systems: str) -> Any:
+        return rated({s: 50 + 3 * ord(s) for s in systems}, baseline=baseline, all_pairs=False)
+
+    before = against("a", "abc")
+    was = "The baseline was a, and now is b."
+    assert [*since_sentences(against("b", "abc"), Layout(since=before))] == [
+        "Since the earlier result, no verdict has changed.",
+        f"{was.removesuffix('.')}; verdicts are compared only for pairs in both results.",
+    ]
+    none = [*since_sentences(against("b", "bc"), Layout(since=before))]
+    assert none == [f"Since the earlier result, {NO_PAIR}.", was, "Gone system: a."]
+
+
 def test_nothing_changes_since_the_same_result() -> None:
     layout = Layout(since=NOW)
     (only,) = since_tables(NOW, layout)
@@ -84,7 +101,7 @@ def test_sentences_say_what_is_new_or_gone_and_what_is_not_comparable() -> None:
     other = {"a": systems["a"] * 2, "c": systems["b"] * 2}
     now = compare(texts * 2, other, reshuffle.metric("bleu", tokenize="none"), n_resamples=9, test="bootstrap-shift")
     found = [*since_sentences(now, Layout(since=before, since_name="x", names={"c": "See"}))]
-    assert found[0] == "Since x, no verdict has changed, but the results may not be comparable."
+    assert found[0] == f"Since x, {NO_PAIR}."
     assert found[1].startswith("BLEU: scores are not comparable; it was computed as BLEU|")
     assert "tok:13a" in found[1]
     assert "tok:none" in found[1]

@@ -291,7 +291,7 @@ def test_of_many_speakers_those_with_most_errors_are_shown(
     assert "WER by document: the 5 highest of 30\n" in shown
     found = re.findall(r"^(s\d+) ", shown, re.MULTILINE)
     assert found == sorted(means, key=means.__getitem__, reverse=True)[:5]
-    assert "--pairs, json and html have the scores on all documents." in " ".join(shown.split())
+    assert "For the scores on all documents: --pairs, or save as JSON or HTML." in " ".join(shown.split())
     for options, n in ((["--pairs"], 30), (["--no-pairs"], 0)):
         assert len(re.findall(r"^s\d+ ", run(*command, *options).out, re.MULTILINE)) == n
     assert "5 highest" not in run(*command, "--format", "html").out

@@ -236,9 +236,8 @@ def test_pairs_are_shown_if_there_are_at_most_12_or_on_request(k: int, shown: bo
     of_pairs = [f"{metric}: {k * (k - 1) // 2} pairs" for metric in ("BLEU", "chrF2", "TER")]
     assert titles[True][1:] == ["95% CI of scores", *of_pairs]
     assert titles[None] == titles[shown]
-    advice = (
-        f"render(pairs=True), json and csv have the differences, intervals and p of all {3 * k * (k - 1) // 2} tests."
-    )
+    of_all = f"For the differences, intervals and p of all {3 * k * (k - 1) // 2} tests"
+    advice = f"{of_all}: render(pairs=True), or save as JSON or CSV."
     assert (advice in " ".join(render(result).split())) != shown
 
 
@@ -651,7 +650,7 @@ def test_notes_about_all_test_sets_are_shown_once() -> None:
     for comparison in (result.average, *result.sets.values()):
         assert comparison is not None
         layout = Layout(pairs=False)
-        for note in (*explanations(comparison, layout, of_several_sets=True), *cautions(comparison, layout)):
+        for note in (*explanations(comparison, layout, result), *cautions(comparison, layout)):
             assert text.count(note) == 1
     few = sets(BY_SET, n_resamples=9)
     where = [line for line in few.render(pairs=False).splitlines() if "cannot be below" in line]
@@ -660,11 +659,10 @@ def test_notes_about_all_test_sets_are_shown_once() -> None:
 
 
 def test_the_family_that_a_note_recommends_has_the_tests_that_it_counts() -> None:
-    for family, whole in (("metric", "set"), ("sets", "all")):
-        result = sets(BY_SET, family=family)
-        n_tests = sets(BY_SET, family=whole)["news"].family_size
-        text = " ".join(explanations(result["news"], Layout(), of_several_sets=True))
-        assert f"with family='{whole}', ≤ 0.05 over the {n_tests} tests" in text
+    result = sets(BY_SET, family="sets")
+    n_tests = sets(BY_SET, family="all")["news"].family_size
+    text = " ".join(explanations(result["news"], Layout(), result))
+    assert f"with family='all', ≤ 0.05 over the {n_tests} tests" in text
     assert "with family='all', ≤ 0.05" in " ".join(notes(result["news"], Layout()))
 
 
@@ -819,7 +817,7 @@ def test_options_are_named_in_the_language_of_the_reader() -> None:
     result = many(4)
     for command, pairs, n in (("reshuffle compare", "--pairs", "-n"), (None, "render(pairs=True)", "n_resamples")):
         text = " ".join(render(result, "text", Layout(command=command)).split())
-        assert f"{pairs}, json and csv have the differences" in text
+        assert f"of all 18 tests: {pairs}, or save as JSON or CSV." in text
         few = " ".join(render(sets(BY_SET, n_resamples=9), "text", Layout(command=command)).split())
         assert f"increase {n} to at least" in few
         assert not {"\0", "\1", "\2"} & {*text, *few}

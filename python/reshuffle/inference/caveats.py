@@ -441,10 +441,11 @@ def _undecided(family: _Group, plan: Plan, n: int | None = None, among: Sequence
 
 
 def _with(test: SignificanceResult, n: int | None) -> SignificanceResult:
-    """The test as if it had n replicates, and the same share of them at least as extreme."""
+    """The test as if it had n replicates, and the same p."""
     if n is None or not test.n_resamples or test.exceedances is None:
         return test
-    return replace(test, n_resamples=n, exceedances=round(test.exceedances / test.n_resamples * n))
+    exceedances = round((test.exceedances + 1) / (test.n_resamples + 1) * (n + 1)) - 1
+    return replace(test, n_resamples=n, exceedances=exceedances)
 
 
 def _on_one_set(test: SignificanceResult, n_sets: int) -> SignificanceResult:

@@ -10,7 +10,7 @@ from ..results import Comparison, SetComparison
 from .cells import Table
 from .margins import has_margin
 from .methods import adjustment_phrase, interval_phrase, on_all_sets, other_tests_phrase, test_phrase, uncited
-from .notes import EXACT
+from .notes import EXACT, over_sets, separately
 from .wording import ci, number
 
 # A score with letters, in a table of test sets.
@@ -34,6 +34,8 @@ def symbols_of_sets(result: SetComparison, table: Table) -> str:
     if average is not None and average.test is not None and average.family_size > 1:
         of_averages = adjustment_phrase(average, average.test, uncited)
         adjusted += f"; for averages {of_averages}" if of_averages != adjusted else ""
+    if not over_sets(result):
+        adjusted += f", {separately(result)}"
     return " ".join(_symbols(first, table, on_all_sets(result), adjusted, [*result.sets]))
 
 

@@ -141,9 +141,10 @@ def comparison_sentences(
         yield _scored_on_sets(result, first, cite)
         yield from _inferred(first, cite, shown, on_all_sets(result))
         if result.average is not None:
+            apart = ", and adjusted separately" if result.average.family_size > 1 else ""
             yield (
-                "The averages of the scores over the test sets were tested in the same way; each replicate of an "
-                "average is the mean of independent replicates, one from each test set."
+                f"The averages of the scores over the test sets were tested in the same way{apart}; each replicate of "
+                "an average is the mean of independent replicates, one from each test set."
             )
     else:
         yield _scored(result, cite)
@@ -178,7 +179,8 @@ def _inferred(
         elif not comparison.test.has_margin:
             yield Detail(null_sentence(comparison.test, comparison.unit))
         yield from map(Detail, _other_tests(tested, comparison.test))
-        yield _significant(comparison, comparison.test, cite)
+        apart = " on each test set" if on_all_sets is not None and comparison.test.n_sets == 1 else ""
+        yield _significant(comparison, comparison.test, cite, apart)
         if comparison.family_size > 1:
             yield Detail(adjusted_sentence(comparison.test, comparison.family_size, len(comparison.systems)))
     if comparison.interval is not None and comparison.confidence_level is not None:
@@ -402,7 +404,8 @@ def _other_tests(comparison: Comparison, test: UsedTest) -> Iterator[str]:
         yield f"For {metric}, which is a function of texts, the test was {name}{counts}."
 
 
-def _significant(comparison: Comparison, test: UsedTest, cite: Cite) -> str:
+def _significant(comparison: Comparison, test: UsedTest, cite: Cite, apart: str) -> str:
+    """What is called significant. ``apart``: that each test set has families of its own."""
     alpha = number(comparison.alpha or 0)
     called = "a difference is called significant"
     if has_margin(comparison):
@@ -410,10 +413,10 @@ def _significant(comparison: Comparison, test: UsedTest, cite: Cite) -> str:
     if comparison.family_size == 1:
         adjusted = "" if len(comparison.comparisons) == 1 else ", without an adjustment for multiple tests"
         return f"{called[0].upper()}{called[1:]} if p is at most {alpha}{adjusted}."
-    each = " under each metric" if _within_metrics(comparison) else ""
+    each = f"{' under each metric' if _within_metrics(comparison) else ''}{apart}"
     nominal = "a nominal " if is_nominal(comparison) else ""
     return (
-        f"The p-values were adjusted by {adjustment_phrase(comparison, test, cite)}, and {called} "
+        f"The p-values were adjusted by {adjustment_phrase(comparison, test, cite)}{apart}, and {called} "
         f"if the adjusted p is at most {alpha}; this controls the {test.adjustment_rate}{each} at {nominal}{alpha}."
     )
 

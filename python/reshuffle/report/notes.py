@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import InputError, quoted, unknown_name
 from ..grouping import grouped
-from ..results import Caveat, Comparison, SignificanceResult, UsedInterval, UsedTest
+from ..results import Caveat, Comparison, SetComparison, SignificanceResult, UsedInterval, UsedTest
 from .layout import Layout
 from .margins import claim, has_margin, within_all
 from .parts import notes_on_parts
@@ -38,8 +38,8 @@ def notes(comparison: Comparison, layout: Layout) -> Iterator[str]:
     yield from cautions(comparison, layout)
 
 
-def explanations(comparison: Comparison, layout: Layout, of_several_sets: bool = False) -> Iterator[str]:
-    """How the numbers were computed, and what the symbols mean."""
+def explanations(comparison: Comparison, layout: Layout, of: SetComparison | None = None) -> Iterator[str]:
+    """How the numbers were computed, and what the symbols mean. ``of``: of which the comparison is a part."""
     for metric in comparison.metrics:
         if metric.evaluations is not None:
             yield f"{metric.name}: computed from the texts by {metric.evaluations:,} calls of its function."
@@ -50,14 +50,12 @@ def explanations(comparison: Comparison, layout: Layout, of_several_sets: bool =
     if comparison.baseline is None and comparison.rankings:
         yield from _ranks(comparison, layout)
     if comparison.test is not None and comparison.alpha is not None:
-        # The family of all tests on one test set.
-        whole = "set" if of_several_sets and comparison.test.n_sets == 1 else "all"
-        of_test = _test(comparison, comparison.test, number(comparison.alpha), _star(comparison, layout), whole)
+        of_test = _test(comparison, comparison.test, number(comparison.alpha), _star(comparison, layout), of)
         yield from (spelled(sentence, layout.command is not None) for sentence in of_test)
     level = comparison.confidence_level
     if comparison.interval is not None and level is not None and layout.shows_intervals(comparison):
         yield f"{_interval(comparison, comparison.interval, level)}."
-    yield from _not_shown(comparison, layout)
+    yield from _not_shown(comparison, layout, of)
     if layout.shows_parts(comparison):
         yield from notes_on_parts(comparison)
 
@@ -174,17 +172,16 @@ def _ranks(comparison: Comparison, layout: Layout) -> Iterator[str]:
         yield f"Group: {LETTERS}{missing}"
 
 
-def _not_shown(comparison: Comparison, layout: Layout) -> Iterator[str]:
+def _not_shown(comparison: Comparison, layout: Layout, of: SetComparison | None) -> Iterator[str]:
     """What the report leaves out, and how to see it."""
-    several, tests = len(comparison.metrics) > 1, len(comparison.comparisons)
+    several, tests = len(comparison.metrics) > 1, len(comparison.comparisons) * (1 if of is None else _n_parts(of))
     if tests and not layout.shows_pairs(comparison) and (several or comparison.baseline is None):
         shown = "differences, intervals and p" if comparison.interval is not None else "differences and p"
         pairs = spelled(option("--pairs", "render(pairs=True)"), layout.command is not None)
-        yield f"{pairs}, json and csv have the {shown} of all {counted(tests, 'test')}."
+        yield f"For the {shown} of all {counted(tests, 'test')}: {pairs}, or save as JSON or CSV."
     if not (layout.paper or layout.shows_all_documents(comparison)):
         pairs = spelled(option("--pairs", "render(pairs=True)"), layout.command is not None)
-        others = f"{pairs}, json and html" if tests else "json and html"
-        yield f"{others} have the scores on all documents."
+        yield f"For the scores on all documents: {f'{pairs}, or ' if tests else ''}save as JSON or HTML."
     if several and not (tests or layout.shows_details(comparison)) and any(s.details for s in comparison.scores):
         yield "The components of the scores, such as precisions, are in json, and in reports on a single metric."
 
@@ -231,7 +228,7 @@ def _star(comparison: Comparison, layout: Layout) -> str:
     return "*" if has_stars else "significant:"
 
 
-def _test(comparison: Comparison, test: UsedTest, alpha: str, star: str, whole: str) -> Iterator[str]:
+def _test(comparison: Comparison, test: UsedTest, alpha: str, star: str, of: SetComparison | None) -> Iterator[str]:
     replicates = "" if test.replicates is None else f" {_replicates(comparison, test)}{_of_units(comparison, test)},"
     starred = "adjusted p" if comparison.family_size > 1 else "p"
     if has_margin(comparison):
@@ -245,7 +242,7 @@ def _test(comparison: Comparison, test: UsedTest, alpha: str, star: str, whole: 
     several = len(comparison.comparisons) * test.n_sets > 1
     if test.adjustment is not None and test.adjustment_rate is not None and several:
         mark = "star" if star == "*" else "positive"
-        yield _adjusted(comparison, test, test.adjustment_rate, mark, whole)
+        yield _adjusted(comparison, test, test.adjustment_rate, mark, of)
 
 
 def _named(test: UsedTest) -> str:
@@ -258,10 +255,25 @@ def is_nominal(comparison: Comparison) -> bool:
     return comparison.votes is not None and any(each.kind == "small-sample" for each in comparison.caveats)
 
 
-def _adjusted(comparison: Comparison, test: UsedTest, rate: str, mark: str, whole: str) -> str:
+def over_sets(result: SetComparison) -> bool:
+    """Whether families extend over the test sets."""
+    return any(each.test is not None and each.test.n_sets > 1 for each in result.sets.values())
+
+
+def separately(result: SetComparison) -> str:
+    """What has families of its own if they do not extend over the test sets."""
+    return f"on each test set {'' if result.average is None else 'and for the average '}separately"
+
+
+def _n_parts(result: SetComparison) -> int:
+    """The number of test sets, and the average."""
+    return len(result.sets) + (result.average is not None)
+
+
+def _adjusted(comparison: Comparison, test: UsedTest, rate: str, mark: str, of: SetComparison | None) -> str:
     """How p was adjusted, over which tests, and which error rate that controls.
 
-    ``mark`` is what a significant difference is called, and ``whole`` the family that has the tests of all metrics.
+    ``mark`` is what a significant difference is called.
     """
     tests, metrics, alpha = len(comparison.comparisons), len(comparison.metrics), comparison.alpha or 0
     pairs = counted(tests // metrics, "pair")
@@ -271,6 +283,8 @@ def _adjusted(comparison: Comparison, test: UsedTest, rate: str, mark: str, whol
     risk = RATES[rate].format(star=mark)
     nominal = f"nominally, because there are few {comparison.unit}s, " if is_nominal(comparison) else ""
     controlled = f"{nominal}{rate} ≤ {number(alpha)}: {risk}"
+    if of is not None and not over_sets(of):
+        return _adjusted_apart(comparison, test, of, f"The {rate}, {risk}, is {nominal}", risk)
     on_sets = "" if test.n_sets == 1 else f" on each of {test.n_sets:,} test sets"
     if metrics == 1:
         return f"{method} over {pairs}{on_sets}; {controlled}."
@@ -278,7 +292,7 @@ def _adjusted(comparison: Comparison, test: UsedTest, rate: str, mark: str, whol
         tests *= test.n_sets
         return f"{method} over {tests:,} tests, {pairs} under each of {metrics:,} metrics{on_sets}; {controlled}."
     # Each metric adds at most alpha to the chance of a false star, or to the share of false stars, over all metrics.
-    family = option(f"--family {whole}", f"family={whole!r}")
+    family = option("--family all", "family='all'")
     limit, over = number(min(1, round(metrics * alpha, 12))), f"over the {tests * test.n_sets:,} tests"
     if comparison.family_size == 1:
         return (
@@ -288,6 +302,30 @@ def _adjusted(comparison: Comparison, test: UsedTest, rate: str, mark: str, whol
     both = "both" if metrics == 2 else f"all {metrics:,}"
     rates = f"≤ {number(alpha)} under a metric and ≤ {limit} under {both} (with {family}, ≤ {number(alpha)} {over})"
     return f"{method} over {pairs} under each metric{on_sets}. The {rate}, {risk}, is {nominal}{rates}."
+
+
+def _adjusted_apart(comparison: Comparison, test: UsedTest, of: SetComparison, rate: str, risk: str) -> str:
+    """The same where each test set and the average have families of their own."""
+    metrics, alpha, size = len(comparison.metrics), comparison.alpha or 0, comparison.family_size
+    n = len(comparison.comparisons) // size * _n_parts(of)
+    # Each family adds at most alpha to the chance of a false star, or to the share of false stars, over all of them.
+    limit, together = (number(min(1, round(k * alpha, 12))) for k in (n, 1 + (of.average is not None)))
+    whole = "all" if metrics > 1 else "sets"
+    family = option(f"--family {whole}", f"family={whole!r}")
+    if size == 1:
+        return (
+            f"Each metric is a family of one test, {separately(of)}, so p needs no adjustment. For the {n:,} tests "
+            f"together, {risk} may be up to {limit}; with {family} it is at most {together}."
+        )
+    tests = counted(size, "pair")
+    if test.family in ("set", "all"):
+        tests = f"{size:,} tests, {counted(size // metrics, 'pair')} under each of {metrics:,} metrics"
+    elif metrics > 1:
+        tests += " under each metric"
+    return (
+        f"Adjusted p: {test.adjustment_title} over {tests}, {separately(of)}. {rate}≤ {number(alpha)} in each of these "
+        f"{n:,} families and ≤ {limit} in all together (with {family}, ≤ {together})."
+    )
 
 
 def _of_units(comparison: Comparison, test: UsedTest) -> str:
@@ -532,9 +570,9 @@ def _near_alpha(values: Values) -> str:
     which = "" if values["tests"] == 1 else f"For {values['near']:,} of {values['tests']:,} tests{named}, "
     enough = values.get("enough", 0)
     if enough is None:
-        more = "it is too near for any practical number of replicates to decide that"
+        more = "if p stays the same, even millions of replicates do not decide"
     elif enough:
-        more = f"if p stays the same, {option(f'-n {enough}', f'n_resamples={enough:_}')} decides"
+        more = f"if p stays the same, about {option(f'-n {enough}', f'n_resamples={enough:_}')} decides"
     else:
         more = MORE
     return (

@@ -94,7 +94,7 @@ def explanations_of_sets(result: SetComparison, layout: Layout) -> Iterator[str]
     found = (
         (sentence, name)
         for name, comparison in _by_name(result).items()
-        for sentence in explanations(comparison, layout, of_several_sets=True)
+        for sentence in explanations(comparison, layout, result)
         if not sentence.startswith(hidden)
     )
     yield from _where_said(result, grouped(found))

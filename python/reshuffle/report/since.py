@@ -52,6 +52,12 @@ class Change(NamedTuple):
         return [(before[ranking.metric], ranking) for ranking in self.now.rankings if ranking.metric in before]
 
     @property
+    def has_common_pairs(self) -> bool:
+        """Whether a pair has a verdict in both, under any metric."""
+        before = _verdicts_of(self.before)
+        return any((pair.system, pair.baseline, pair.metric) in before for pair in self.now.comparisons)
+
+    @property
     def gone(self) -> list[str]:
         """The systems that are no longer there."""
         return [system for system in self.before.systems if system not in self.now.systems]
@@ -77,7 +83,11 @@ def since_sentences(result: Comparison | SetComparison, layout: Layout) -> Itera
         nothing = f"no {'rank, verdict or candidate for the best system' if ranked else 'verdict'} has changed"
         comparable = not any(True for change in changes for _ in _incomparable(change, layout))
         caution = "" if comparable else ", but the results may not be comparable"
+        tested = any(change.now.comparisons or change.before.comparisons for change in changes)
+        if tested and not any(change.has_common_pairs for change in changes):
+            nothing, caution = "no verdicts can be compared, because no pair of systems is in both results", ""
         yield f"Since {layout.since_name}, {_what_changed(changes, layout) or nothing}{caution}."
+    yield from _of_each(changes, _baselines, layout)
     yield from _of_each(changes, _incomparable, layout)
     if len(changes) > 1:
         found = ((change.name, _what_changed([change], layout)) for change in changes)
@@ -107,6 +117,14 @@ def _what_changed(changes: Sequence[Change], layout: Layout) -> str:
     found += [f"the candidates for the best system under {joined(best)}"] if best else []
     have = "has" if n_ranks + n_verdicts == 1 and not best else "have"
     return f"{joined(found)} {have} changed" if found else ""
+
+
+def _baselines(change: Change, layout: Layout) -> Iterator[str]:
+    """That the systems are compared with another one."""
+    before, now = change.before.baseline, change.now.baseline
+    if before is not None and now is not None and before != now:
+        only = "; verdicts are compared only for pairs in both results" if change.has_common_pairs else ""
+        yield f"The baseline was {_name(change, before, layout)}, and now is {_name(change, now, layout)}{only}."
 
 
 def _new_and_gone(change: Change, layout: Layout) -> Iterator[str]:
