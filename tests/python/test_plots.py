@@ -46,7 +46,7 @@ from reshuffle import (
     score,
 )
 from reshuffle.data.demo import demo_corpus
-from reshuffle.report import PLOTS
+from reshuffle.report import PLOTS, Layout, paper_files
 from reshuffle.report.cells import short_pvalue
 from reshuffle.report.plots import figure_of, file_of, style
 from reshuffle.report.plots.densities import smoothed
@@ -246,15 +246,27 @@ def test_the_forest_shows_the_differences_from_the_baseline() -> None:
 
 
 def test_a_far_difference_does_not_squeeze_the_others() -> None:
-    scores = {name: np.random.default_rng(i).normal(50 + i, 5, 60) for i, name in enumerate(numbered(8))}
+    scores = {name: np.random.default_rng(i).normal(50 + i, 5, 60) for i, name in enumerate(numbered(10))}
     far = compare(metrics=SegmentScores("m", {**scores, "far": scores["system-1"] - 90}), n_resamples=99)
     ax = far.plot.forest(digits=1)
     left, right = ax.get_xlim()
     assert -30 < left < right < 30
     assert ax.get_xlabel().endswith("arrow: off the axis")
     assert [text.get_text() for text in ax.texts].count("−90.0") == 2  # in the column, and beside the arrow
-    near = compare(metrics=SegmentScores("m", scores), n_resamples=99).plot.forest()
-    assert "arrow" not in near.get_xlabel()
+    (value,) = [text for text in ax.texts if text.get_text() == "−90.0" and text.get_bbox_patch()]
+    drawn(ax)
+    zero = ax.transData.transform((0, 0))[0]
+    assert value.get_window_extent().x1 < zero  # the text is left of the line
+    assert "Arrow: a difference off the axis, with its value." in paper_files(far, Layout())["figures.tex"].decode()
+
+
+@pytest.mark.parametrize(("k", "shift"), [(9, 90), (10, 20)])
+def test_few_systems_and_those_that_leave_room_for_others_are_on_the_axis(k: int, shift: float) -> None:
+    scores = {name: np.random.default_rng(i).normal(50 + i, 5, 60) for i, name in enumerate(numbered(k))}
+    own = SegmentScores("m", {**scores, "far": scores["system-1"] - shift})
+    ax = compare(metrics=own, n_resamples=99).plot.forest()
+    assert "arrow" not in ax.get_xlabel()
+    assert len(whiskers(ax)) == k
 
 
 def test_forests_of_all_metrics_fit_a_page_or_the_figure_warns(tmp_path: Path, run: Any) -> None:
@@ -288,7 +300,9 @@ def test_an_interval_is_visible_however_far_apart_systems_are(k: int) -> None:
     ax = compare(metrics=SegmentScores("rating", far), all_pairs=True, n_resamples=200).plot.forest()
     drawn(ax)
     ends = [line for line in lines_of(ax) if line.get_marker() == "|"]
-    assert [len(line.get_xdata()) for line in ends] == [2] * k
+    arrows = [line for line in lines_of(ax) if line.get_marker() == "<"]
+    assert len(arrows) == (k >= 10)  # of few systems, none is off the axis
+    assert [len(line.get_xdata()) for line in ends] == [2] * (k - len(arrows))
     assert all(line.get_markersize() > MARKER for line in ends)
     low, high = ax.get_xlim()
     assert sum(low <= tick <= high for tick in ax.get_xticks()) >= 3
