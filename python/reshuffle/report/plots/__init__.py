@@ -229,10 +229,10 @@ class Plots:
 
         Notes
         -----
-        The bin in which the tail begins is cut there, so its shaded part is approximate. Both tails of
-        two-sided tests are shaded, also where p is twice the share of the smaller one (``bootstrap-percentile``, and
-        ``bootstrap-both`` if that has the larger p). For ``bootstrap-shift``, which centres the sizes of the
-        differences, no tail is.
+        The bin in which the tail begins is cut there, so its shaded part is approximate. What p counts is shaded:
+        both tails of two-sided tests, or the smaller one where p is 2(c + 1)/(R + 1) of its c of R draws
+        (``bootstrap-percentile``, and ``bootstrap-both`` if that has the larger p). For ``bootstrap-shift``, which
+        centres the sizes of the differences, no tail is.
 
         Examples
         --------
