@@ -238,7 +238,7 @@ def test_the_forest_shows_the_differences_from_the_baseline() -> None:
     ] == whiskers(ax)
     assert names_of(ax) == ["system-2", "system-3", "system-5", "system-4"]  # by score
     assert ax.get_xlabel() == "Δrating from system-1, 95% CI (→ better)"
-    assert "".join(key_of(ax)).startswith("● worse (adjusted $p$ ≤ 0.05)    ○ others")
+    assert "".join(key_of(ax)).startswith("● worse (adjusted $p$ ≤ 0.05)    ○ not significant")
     with pytest.raises(
         InputError, match="the systems were compared with 'system-1': leave out the baseline 'system-2'"
     ):
@@ -461,7 +461,7 @@ def test_a_pair_is_named_in_several_ways() -> None:
     wrongs: Any = (
         (
             (),
-            "there are 3 pairs: choose one, as in null('system-2', 'system-1'), on the command line --pair SYS BASELI",
+            "there are 3 pairs: choose one, as in null('system-2', 'system-1')",
         ),
         (("system-4",), "unknown system 'system-4'"),
         (("system-1",), "'system-1' is always the baseline"),
@@ -1049,13 +1049,22 @@ def test_plot_reads_html_and_standard_input(results: Path, run: Any, monkeypatch
     assert (results / "html.svg").read_bytes() == (results / "stdin.svg").read_bytes() == expected
 
 
+def test_a_figure_names_its_test_set() -> None:
+    comparison = compared(numbered(3))
+    for kind in ("forest", "ranking", "densities"):
+        (ax,) = figure_of(kind, {"rating": (comparison, "rating")}, test_set="fr-en").axes
+        assert "rating (fr-en)" in ax.get_xlabel()
+
+
 def test_plot_shows_the_average_or_a_test_set(results: Path, run: Any) -> None:
     result = read_json("sets.json")
     assert isinstance(result, SetComparison)
     assert result.average is not None
     for arguments, comparison in ((["--set", "two"], result["two"]), ([], result.average)):
         assert run("plot", "sets.json", "null", "--pair", "tuned", "larger", "-o", "out.svg", *arguments).code == 0
-        expected = file_of(comparison.plot.null("tuned", "larger").figure, "svg")
+        panel: dict[str, Any] = {comparison.metrics[0].name: (comparison, comparison.metrics[0].name)}
+        options = {"system": "tuned", "baseline": "larger", "test_set": "".join(arguments[1:])}
+        expected = file_of(figure_of("null", panel, **options), "svg")
         assert (results / "out.svg").read_bytes() == expected
     assert run("plot", "apart.json", "ranking", "--set", "one", "-o", "out.svg").code == 0
 
@@ -1077,6 +1086,7 @@ BAD = {
     "result": ("nothing.json ranking -o x.pdf", "nothing.json: no such file"),
     "no result": ("text.txt ranking -o x.pdf", "text.txt is not JSON: expected the JSON of a result"),
     "metric": ("pairs.json ranking -o x.pdf --metric chrf", "unknown metric 'chrf'; known: BLEU, TER"),
+    "no pair": ("pairs.json null -o x.pdf", "with --pair, as in --pair "),
     "pair of others": ("pairs.json forest -o x.pdf --pair a b", "--pair is for null, not for forest: leave it out"),
     "baseline of others": ("pairs.json null -o x.pdf --baseline a", "--baseline is for forest, not for null"),
     "set": ("sets.json ranking -o x.pdf --set three", "unknown test set 'three'; known: one, two"),
