@@ -643,7 +643,7 @@ class TestNullDistribution:
             browser.run("selectPair(arguments[0], 'baseline')", system)
             (caption,) = browser.texts("#null figcaption")
             assert f"({test.exceedances or 'none'})." in caption
-            assert ("p is twice this share" in caption) == (test.tails == 2 and test.exceedances != 0)
+            assert ("p = 2(c + 1)/(R + 1)" in caption) == (test.tails == 2)
             assert caption.startswith("499 shuffles.")
 
     def test_tests_without_replicates_have_none(self, browser: Browser) -> None:

@@ -46,7 +46,7 @@ from reshuffle import (
     score,
 )
 from reshuffle.data.demo import demo_corpus
-from reshuffle.report import PLOTS
+from reshuffle.report import PLOTS, Layout, paper_files
 from reshuffle.report.cells import short_pvalue
 from reshuffle.report.plots import figure_of, file_of, style
 from reshuffle.report.plots.densities import smoothed
@@ -238,7 +238,7 @@ def test_the_forest_shows_the_differences_from_the_baseline() -> None:
     ] == whiskers(ax)
     assert names_of(ax) == ["system-2", "system-3", "system-5", "system-4"]  # by score
     assert ax.get_xlabel() == "Δrating from system-1, 95% CI (→ better)"
-    assert "".join(key_of(ax)).startswith("● worse (adjusted $p$ ≤ 0.05)    ○ others")
+    assert "".join(key_of(ax)).startswith("● worse (adjusted $p$ ≤ 0.05)    ○ not significant")
     with pytest.raises(
         InputError, match="the systems were compared with 'system-1': leave out the baseline 'system-2'"
     ):
@@ -246,15 +246,27 @@ def test_the_forest_shows_the_differences_from_the_baseline() -> None:
 
 
 def test_a_far_difference_does_not_squeeze_the_others() -> None:
-    scores = {name: np.random.default_rng(i).normal(50 + i, 5, 60) for i, name in enumerate(numbered(8))}
+    scores = {name: np.random.default_rng(i).normal(50 + i, 5, 60) for i, name in enumerate(numbered(10))}
     far = compare(metrics=SegmentScores("m", {**scores, "far": scores["system-1"] - 90}), n_resamples=99)
     ax = far.plot.forest(digits=1)
     left, right = ax.get_xlim()
     assert -30 < left < right < 30
     assert ax.get_xlabel().endswith("arrow: off the axis")
     assert [text.get_text() for text in ax.texts].count("−90.0") == 2  # in the column, and beside the arrow
-    near = compare(metrics=SegmentScores("m", scores), n_resamples=99).plot.forest()
-    assert "arrow" not in near.get_xlabel()
+    (value,) = [text for text in ax.texts if text.get_text() == "−90.0" and text.get_bbox_patch()]
+    drawn(ax)
+    zero = ax.transData.transform((0, 0))[0]
+    assert value.get_window_extent().x1 < zero  # the text is left of the line
+    assert "Arrow: a difference off the axis, with its value." in paper_files(far, Layout())["figures.tex"].decode()
+
+
+@pytest.mark.parametrize(("k", "shift"), [(9, 90), (10, 20)])
+def test_few_systems_and_those_that_leave_room_for_others_are_on_the_axis(k: int, shift: float) -> None:
+    scores = {name: np.random.default_rng(i).normal(50 + i, 5, 60) for i, name in enumerate(numbered(k))}
+    own = SegmentScores("m", {**scores, "far": scores["system-1"] - shift})
+    ax = compare(metrics=own, n_resamples=99).plot.forest()
+    assert "arrow" not in ax.get_xlabel()
+    assert len(whiskers(ax)) == k
 
 
 def test_forests_of_all_metrics_fit_a_page_or_the_figure_warns(tmp_path: Path, run: Any) -> None:
@@ -288,7 +300,9 @@ def test_an_interval_is_visible_however_far_apart_systems_are(k: int) -> None:
     ax = compare(metrics=SegmentScores("rating", far), all_pairs=True, n_resamples=200).plot.forest()
     drawn(ax)
     ends = [line for line in lines_of(ax) if line.get_marker() == "|"]
-    assert [len(line.get_xdata()) for line in ends] == [2] * k
+    arrows = [line for line in lines_of(ax) if line.get_marker() == "<"]
+    assert len(arrows) == (k >= 10)  # of few systems, none is off the axis
+    assert [len(line.get_xdata()) for line in ends] == [2] * (k - len(arrows))
     assert all(line.get_markersize() > MARKER for line in ends)
     low, high = ax.get_xlim()
     assert sum(low <= tick <= high for tick in ax.get_xticks()) >= 3
@@ -418,14 +432,14 @@ def test_the_null_distribution_shows_the_histogram_the_observed_value_and_the_ta
     assert ax.get_ylabel() == "shuffles"
 
 
-def test_both_tails_are_filled_where_p_is_twice_one_and_a_key_says_so() -> None:
+def test_one_tail_is_filled_where_p_counts_one_and_a_key_has_its_formula() -> None:
     own = SegmentScores("m", {"a": np.zeros(60), "b": np.random.default_rng(2).normal(0.5, 3, 60)})
     ax = compare(metrics=own, test="bootstrap-percentile", n_resamples=199).plot.null()
-    observed = abs(lines_of(ax)[0].get_xdata()[0])
-    inner = [min(patch.get_data().edges, key=abs) for patch in steps(ax)[1:3]]
-    assert sorted(inner) == pytest.approx([-observed, observed])
+    observed = lines_of(ax)[0].get_xdata()[0]
+    _, tail, _ = steps(ax)
+    assert min(tail.get_data().edges, key=abs) == pytest.approx(-observed)
     said = " ".join(text.get_text() for artist in ax.artists for text in artist.findobj(Text))
-    for part in ("observed", "- - with the opposite sign", "at least as extreme; $p$ is twice the smaller tail"):
+    for part in ("observed", "- - with the opposite sign", "$c$ filled; $p$ = 2($c$ + 1)/($R$ + 1)"):
         assert part in said
 
 
@@ -447,7 +461,7 @@ def test_a_pair_is_named_in_several_ways() -> None:
     wrongs: Any = (
         (
             (),
-            "there are 3 pairs: choose one, as in null('system-2', 'system-1'), on the command line --pair SYS BASELI",
+            "there are 3 pairs: choose one, as in null('system-2', 'system-1')",
         ),
         (("system-4",), "unknown system 'system-4'"),
         (("system-1",), "'system-1' is always the baseline"),
@@ -1035,13 +1049,22 @@ def test_plot_reads_html_and_standard_input(results: Path, run: Any, monkeypatch
     assert (results / "html.svg").read_bytes() == (results / "stdin.svg").read_bytes() == expected
 
 
+def test_a_figure_names_its_test_set() -> None:
+    comparison = compared(numbered(3))
+    for kind in ("forest", "ranking", "densities"):
+        (ax,) = figure_of(kind, {"rating": (comparison, "rating")}, test_set="fr-en").axes
+        assert "rating (fr-en)" in ax.get_xlabel()
+
+
 def test_plot_shows_the_average_or_a_test_set(results: Path, run: Any) -> None:
     result = read_json("sets.json")
     assert isinstance(result, SetComparison)
     assert result.average is not None
     for arguments, comparison in ((["--set", "two"], result["two"]), ([], result.average)):
         assert run("plot", "sets.json", "null", "--pair", "tuned", "larger", "-o", "out.svg", *arguments).code == 0
-        expected = file_of(comparison.plot.null("tuned", "larger").figure, "svg")
+        panel: dict[str, Any] = {comparison.metrics[0].name: (comparison, comparison.metrics[0].name)}
+        options = {"system": "tuned", "baseline": "larger", "test_set": "".join(arguments[1:])}
+        expected = file_of(figure_of("null", panel, **options), "svg")
         assert (results / "out.svg").read_bytes() == expected
     assert run("plot", "apart.json", "ranking", "--set", "one", "-o", "out.svg").code == 0
 
@@ -1063,6 +1086,7 @@ BAD = {
     "result": ("nothing.json ranking -o x.pdf", "nothing.json: no such file"),
     "no result": ("text.txt ranking -o x.pdf", "text.txt is not JSON: expected the JSON of a result"),
     "metric": ("pairs.json ranking -o x.pdf --metric chrf", "unknown metric 'chrf'; known: BLEU, TER"),
+    "no pair": ("pairs.json null -o x.pdf", "with --pair, as in --pair "),
     "pair of others": ("pairs.json forest -o x.pdf --pair a b", "--pair is for null, not for forest: leave it out"),
     "baseline of others": ("pairs.json null -o x.pdf --baseline a", "--baseline is for forest, not for null"),
     "set": ("sets.json ranking -o x.pdf --set three", "unknown test set 'three'; known: one, two"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -88,15 +89,26 @@ def _of(result: Comparison | SetComparison, kind: str, options: Figure) -> Any:
     check_unused(options, options_of(StudyFigure), "is for figures of studies, but the result is a comparison")
     comparison = _chosen(result, options.test_set)
     common: dict[str, Any] = {"names": _names(options.names, result, comparison), "digits": options.digits}
+    common["test_set"] = options.test_set or ""
     size = {"width": options.width, "height": options.height}
     own: dict[str, Any] = {"baseline": options.baseline} if kind == "forest" else {}
-    if kind == "null" and options.pair is not None:
+    if kind == "null" and options.pair is None:
+        _check_one_pair(comparison)
+    elif kind == "null":
         own = dict(zip(("system", "baseline"), options.pair, strict=True))
     metrics = [metric.name for metric in comparison.metrics] if options.metric is None else [options.metric]
     panels = {metric: (comparison, metric) for metric in metrics}
     if kind == "forest" and options.baseline is None and options.metric is None:
         own = _baseline_of_all(comparison, partial(figure_of, kind, panels, **size, **common))
     return figure_of(kind, panels, **size, **common, **own)
+
+
+def _check_one_pair(comparison: Comparison) -> None:
+    """Raise :class:`InputError` if there are several pairs."""
+    pairs = dict.fromkeys((pair.system, pair.baseline) for pair in comparison.comparisons)
+    if len(pairs) > 1:
+        first = " ".join(map(shlex.quote, next(iter(pairs))))
+        raise InputError(f"choose one of the {len(pairs):,} pairs with --pair, as in --pair {printable(first)}")
 
 
 def _baseline_of_all(comparison: Comparison, draw: Callable[[], Any]) -> dict[str, str]:

@@ -39,8 +39,10 @@ def symbols_of_sets(result: SetComparison, table: Table) -> str:
     return " ".join(_symbols(first, table, on_all_sets(result), adjusted, [*result.sets]))
 
 
-def symbols_of_figure(comparison: Comparison, kind: str, n_panels: int) -> Iterator[str]:
-    """The meaning of ranks, letters and significance in a figure."""
+def symbols_of_figure(comparison: Comparison, kind: str, n_panels: int, has_arrows: bool = False) -> Iterator[str]:
+    """The meaning of arrows, ranks, letters and significance in a figure."""
+    if has_arrows:
+        yield "Arrow: a difference off the axis, with its value."
     test, alpha = comparison.test, comparison.alpha
     if kind == "densities" or test is None or alpha is None or not comparison.comparisons:
         return

@@ -163,8 +163,9 @@ def _figures(result: Comparison | SetComparison, layout: Layout) -> Iterator[tup
         under = joined(dict.fromkeys(metric for _, metric in shown.values()))
         over = ", average over the test sets" if averaged else ""
         what = _what(kind, [*shown.values()], layout)
+        arrows = kind == "forest" and any(_has_arrows(*panel, layout) for panel in shown.values())
         left = "" if len(shown) == len(panels) else f" Only the first {len(shown)} of {len(panels)} panels have room."
-        says = " ".join([f"{under}{over}: {what}.", *symbols_of_figure(first, kind, len(shown))])
+        says = " ".join([f"{under}{over}: {what}.", *symbols_of_figure(first, kind, len(shown), arrows)])
         yield f"{kind}.pdf", _picture(figure, f"{says}{left}", f"the {what}")
 
 
@@ -214,6 +215,14 @@ def _compared_with(comparison: Comparison, metric: str, layout: Layout) -> str:
     baseline, _ = view.against(None)
     is_best = comparison.baseline is None and baseline == next(iter(view.scores))
     return f"{layout.name(baseline)}, the best system," if is_best else layout.name(baseline)
+
+
+def _has_arrows(comparison: Comparison, metric: str, layout: Layout) -> bool:
+    """Whether a forest plot has arrows for systems off its axis."""
+    from .plots.forest import Forest  # imports matplotlib
+    from .plots.view import View
+
+    return Forest.from_view(View.from_options(comparison, metric, layout.names, layout.digits), None).inner is not None
 
 
 def _study_figures(study: StudyResult) -> Iterator[tuple[str, Picture]]:

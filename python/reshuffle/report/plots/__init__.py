@@ -229,10 +229,10 @@ class Plots:
 
         Notes
         -----
-        The bin in which the tail begins is cut there, so its shaded part is approximate. Both tails of
-        two-sided tests are shaded, also where p is twice the share of the smaller one (``bootstrap-percentile``, and
-        ``bootstrap-both`` if that has the larger p). For ``bootstrap-shift``, which centres the sizes of the
-        differences, no tail is.
+        The bin in which the tail begins is cut there, so its shaded part is approximate. What p counts is shaded:
+        both tails of two-sided tests, or the smaller one where p is 2(c + 1)/(R + 1) of its c of R draws
+        (``bootstrap-percentile``, and ``bootstrap-both`` if that has the larger p). For ``bootstrap-shift``, which
+        centres the sizes of the differences, no tail is.
 
         Examples
         --------
@@ -300,14 +300,17 @@ class Plots:
 
 def figure_of(
     kind: str, panels: Mapping[str, tuple[Comparison, str | None]], *, width: float | None = None,
-    height: float | None = None, **options: Any,
+    height: float | None = None, test_set: str = "", **options: Any,
 ) -> Figure:  # fmt: skip
-    """A new figure with a panel for each title: a comparison under one of its metrics. One panel needs no title."""
+    """A new figure with a panel for each title: a comparison under one of its metrics. One panel needs no title.
+
+    ``test_set``: the one of the comparisons, for labels, if the result has several.
+    """
     from .style import drawn_alone, panels_of, stacked_height
 
     def draw(order: tuple[str, ...] = ()) -> dict[str, Callable[..., Axes]]:
         return {
-            title: partial(PLOTS[kind], _Panel(comparison, order), metric=metric, **options)
+            title: partial(PLOTS[kind], _Panel(comparison, order, test_set), metric=metric, **options)
             for title, (comparison, metric) in panels.items()
         }
 
@@ -335,12 +338,13 @@ def _shared_order(kind: str, panels: Mapping[str, tuple[Comparison, str | None]]
 
 @record(slots=False)
 class _Panel(Plots):
-    """The figures of a comparison whose rows are in an order that several panels share, if there is one."""
+    """The figures of a comparison on this test set, whose rows are in an order that several panels share, if any."""
 
     order: tuple[str, ...] = ()
+    test_set: str = ""
 
     def _view(self, metric: str | None, names: Mapping[str, str] | None, digits: int | None) -> View:
-        return replace(super()._view(metric, names, digits), order=self.order)
+        return replace(super()._view(metric, names, digits), order=self.order, test_set=self.test_set)
 
 
 def figures_in_words(plot: str, names: Iterable[str]) -> str:
@@ -371,7 +375,7 @@ def _pair(view: View, system: str | PairedDifference | None, baseline: str | Non
     if len(view.pairs) > 1:
         raise InputError(
             f"there are {len(view.pairs):,} pairs: choose one, as in null({quoted(first.system)}, "
-            f"{quoted(first.baseline)}), on the command line --pair SYS BASELINE"
+            f"{quoted(first.baseline)})"
         )
     return first
 

@@ -9,13 +9,15 @@ from matplotlib.axes import Axes
 from ...lazy import lazy
 from ...results import PairedDifference
 from .intervals import Key, draw_key, inner_limits, mark, set_limits, whisker
-from .labels import LABEL, wrapped
+from .labels import LABEL, LETTER, columns, text_size, wrapped
 from .rows import Column, RowFigure, Rows, columns_beside, width_of
 from .style import INK
 from .view import View
 
 # The height of what is above and below the rows, in inches.
 FURNITURE = 0.72
+# The width of an arrow and the spaces beside it, in average letters, and the most of an axis for it and its value.
+BESIDE_ARROW, MOST_ROOM = 3, 0.4
 
 
 @dataclass(frozen=True)
@@ -39,14 +41,20 @@ class Forest(RowFigure):
         rows = Rows.from_names(names, FURNITURE, beside=width_of(self._columns()))
         return replace(rows, shared=bool(self.view.order))
 
+    @lazy
+    def inner(self) -> tuple[float, float] | None:
+        """The ends of the intervals that the axis reaches, if a few others are beyond it."""
+        return inner_limits([pair.confidence_interval for pair in self.pairs])
+
     def draw(self, ax: Axes) -> None:
         self.rows.draw(ax)
         limits = self.view.limits
         intervals = [pair.confidence_interval for pair in self.pairs]
-        if (inner := inner_limits(intervals)) is None:
+        if self.inner is None:
             set_limits(ax, [0.0, *limits, *(pair.difference for pair in self.pairs)], intervals)
         else:
-            set_limits(ax, [0.0, *limits, *inner], [])
+            set_limits(ax, [0.0, *limits, *self.inner], [])
+            self._make_room(ax)
         left, right_end = ax.get_xlim()
         ax.axvline(0, color=INK, linewidth=0.8, zorder=1)
         for limit in limits:
@@ -63,15 +71,34 @@ class Forest(RowFigure):
         ax.set_xlabel(self._label(self.rows.label_width(ax, right)), **LABEL)
         draw_key(ax, Key.of(self.view, self.pairs))
 
+    def _make_room(self, ax: Axes) -> None:
+        """Extend an axis where the values of arrows would cross its vertical lines."""
+        lines = [0.0, *self.view.limits]
+        width = self.rows.axes_width(ax, 72 * width_of(self._columns()))
+        for is_left in (True, False):
+            left, right = ax.get_xlim()
+            beyond = [p.difference for p in self.pairs if (p.difference < left if is_left else p.difference > right)]
+            if not beyond:
+                continue
+            letters = max(columns(self._beyond(each)) for each in beyond) + BESIDE_ARROW
+            share = min(letters * LETTER * text_size() / width, MOST_ROOM)
+            if is_left:
+                ax.set_xlim(left=min(left, (min(lines) - share * right) / (1 - share)))
+            else:
+                ax.set_xlim(right=max(right, (max(lines) - share * left) / (1 - share)))
+
+    def _beyond(self, difference: float) -> str:
+        """The value beside an arrow."""
+        return self.view.signed(difference, [pair.difference for pair in self.pairs])
+
     def _mark_beyond(self, ax: Axes, y: float, pair: PairedDifference, color: str) -> None:
         """An arrow at the end of an axis that does not reach a difference, and its value."""
         is_left = pair.difference < 0
         left, right = ax.get_xlim()
         edge = (left if is_left else right) + (0.015 if is_left else -0.015) * (right - left)
-        among = [each.difference for each in self.pairs]
         ax.plot(edge, y, marker="<" if is_left else ">", markersize=4, color=color, clip_on=False, zorder=4)
         ax.annotate(
-            self.view.signed(pair.difference, among), (edge, y), (5 if is_left else -5, 0), "data", "offset points",
+            self._beyond(pair.difference), (edge, y), (5 if is_left else -5, 0), "data", "offset points",
             ha="left" if is_left else "right", va="center_baseline", fontsize="small", color=color,
             bbox={"facecolor": "white", "linewidth": 0, "pad": 0.8},
         )  # fmt: skip
@@ -90,5 +117,5 @@ class Forest(RowFigure):
         what = ", ".join(filter(None, (difference, self.view.interval_name(of_differences=True))))
         what += " (→ better)" if metric.higher_is_better else " (← better)"
         what += ", dashed: margin" if self.view.limits else ""
-        what += ", arrow: off the axis" if inner_limits([p.confidence_interval for p in self.pairs]) else ""
+        what += ", arrow: off the axis" if self.inner else ""
         return wrapped(what, width)

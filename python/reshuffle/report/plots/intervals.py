@@ -23,8 +23,8 @@ from .view import View
 MARKER, END = 3.2, 4.8
 # The height of a line of a key, as a multiple of the font size.
 KEY_LINE = 1.4
-# An axis with fewer rows is never cut off; others are, if most rows would take at most so much of it.
-FEW_ROWS, SQUEEZED = 6, 0.6
+# An axis ends before a tenth of the rows if the others would take less than this share of it.
+SQUEEZED = 0.25
 # What the colours of significant differences mean.
 DIRECTIONS = {BETTER: "better", WORSE: "worse"}
 # Texts with their colours.
@@ -42,16 +42,15 @@ def set_limits(ax: Axes, values: Iterable[float], intervals: Sequence[Confidence
 
 
 def inner_limits(intervals: Sequence[ConfidenceInterval | None]) -> tuple[float, float] | None:
-    """The ends of most intervals, if few others, at most a tenth of them, would take much of the axis; else None."""
+    """The ends of most intervals, if a few others, at most a tenth of them, would squeeze them; else None."""
     spans = [(each.low, each.high) for each in intervals if each is not None]
-    if len(spans) < FEW_ROWS or not all(math.isfinite(end) for span in spans for end in span):
+    if not all(math.isfinite(end) for span in spans for end in span):
         return None
-    n_out = max(len(spans) // 10, 1)
     whole = _width([*spans, (0.0, 0.0)])
     farthest = sorted(spans, key=lambda span: -max(map(abs, span)))
-    for out in range(1, n_out + 1):
+    for out in range(1, len(spans) // 10 + 1):
         rest = [*farthest[out:], (0.0, 0.0)]
-        if _width(rest) <= SQUEEZED * whole:
+        if _width(rest) < SQUEEZED * whole:
             return min(low for low, _ in rest), max(high for _, high in rest)
     return None
 
@@ -61,19 +60,20 @@ def _width(spans: Sequence[tuple[float, float]]) -> float:
 
 
 def whisker(ax: Axes, y: float, value: float, interval: ConfidenceInterval | None, color: str) -> None:
-    """Draw an interval as a line with marked ends: an arrow at the edge of the axes instead of an infinite one."""
+    """Draw an interval as a line with marked ends: an arrow at the edge of the axes instead of an end beyond it."""
     if interval is None:
         return
     edges = ax.get_xlim()
     drawn = []
     for end, edge, arrow in zip((interval.low, interval.high), edges, "<>", strict=True):
-        if math.isinf(end):
+        is_beyond = not edges[0] <= end <= edges[1] and not math.isnan(end)
+        if is_beyond:
             ax.plot(edge, y, marker=arrow, markersize=3, color=color, clip_on=False, zorder=3)
         # An undefined end is drawn at the value itself.
-        drawn.append(edge if math.isinf(end) else value if math.isnan(end) else end)
+        drawn.append(edge if is_beyond else value if math.isnan(end) else end)
     if not any(map(math.isnan, drawn)):
         ax.plot(drawn, [y, y], color=color, linewidth=1.0, solid_capstyle="butt", zorder=2)
-        ends = [end for end in (interval.low, interval.high) if math.isfinite(end)]
+        ends = [end for end in (interval.low, interval.high) if edges[0] <= end <= edges[1]]
         ax.plot(
             ends, [y] * len(ends), marker="|", markersize=END, markeredgewidth=0.7, color=color, linestyle="none",
             zorder=3,
@@ -129,7 +129,7 @@ class Key:
         directed = any(color in DIRECTIONS for color in self.filled)
         of_markers += [(f"({self.significant})" if directed else self.significant, INK)] * bool(self.filled)
         of_markers += [("    ", INK)] * bool(self.filled and self.hollow)
-        of_markers += [("○", MUTED), (" others" if directed else f" {self.not_significant}", INK)] * self.hollow
+        of_markers += [("○", MUTED), (" not significant" if directed else f" {self.not_significant}", INK)] * self.hollow
         if not self.baseline:
             return [of_markers]
         of_baseline = [(f"■ {self.baseline}", INK)]

@@ -66,7 +66,7 @@ class NullFigure:
         if null.width > 0:
             edges = np.float64(null.low) + np.float64(null.width) * np.arange(len(null.counts) + 1)
             ax.stairs(null.counts, edges, fill=True, color="#c9c9c9", linewidth=0)
-            for low, high in self._tails:
+            for low, high in tails(self.pair):
                 self._fill_tail(ax, edges, low, high)
             ax.stairs(null.counts, edges, color=MUTED, linewidth=0.5)
         else:
@@ -82,19 +82,12 @@ class NullFigure:
         write_below(ax, self._key())
         ax.set_title(mathematical(self._observed()), pad=2, **MATHEMATICAL)
 
-    @property
-    def _tails(self) -> list[tuple[float, float]]:
-        """The tails to fill: where p is twice one of them, also the other."""
-        found = tails(self.pair)
-        both = self.pair.test.alternative == "two-sided" and len(found) == 1
-        return [*found, *((-high, -low) for low, high in found if both)]
-
     def _key(self) -> list[Pieces]:
         """What lines and areas mean."""
         opposite = "   - - with the opposite sign" if self.pair.test.alternative == "two-sided" else ""
-        twice = "; p is twice the smaller tail" if self.pair.test.tails == 2 else ""
-        areas: Pieces = [("■", BETTER), (f" at least as extreme{twice}", INK)]
-        return [[(f"— observed{opposite}", INK)], *[areas] * bool(self._tails)]
+        said = " c filled; p = 2(c + 1)/(R + 1)" if self.pair.test.tails == 2 else " at least as extreme"
+        areas: Pieces = [("■", BETTER), (said, INK)]
+        return [[(f"— observed{opposite}", INK)], *[areas] * bool(tails(self.pair))]
 
     def _fill_tail(self, ax: Axes, edges: NDArray[np.float64], low: float, high: float) -> None:
         clipped = np.clip(edges, low, high)

@@ -90,6 +90,17 @@ class Rows:
 
     def label_width(self, ax: Axes, right: float = 0.0) -> int:
         """How many average letters fit a line below the axes, if text beside the axes takes ``right`` points."""
+        width, left = self._width_and_left(ax)
+        # Two letters less than the estimate: releases of matplotlib set text in slightly different widths.
+        return max(int((width - left - right + 2 * min(left, right)) / (LETTER * FONT_SIZE)) - 2, 12)
+
+    def axes_width(self, ax: Axes, right: float) -> float:
+        """The approximate width of axes without what is beside them, in points."""
+        width, left = self._width_and_left(ax)
+        return width - left - right
+
+    def _width_and_left(self, ax: Axes) -> tuple[float, float]:
+        """The approximate width of a panel and, of that, of the names beside the axes, in points."""
         figure = ax.figure
         width, left = self.width, self.names_width * 72
         if isinstance(figure, PaperFigure):
@@ -98,8 +109,7 @@ class Rows:
             width = float(figure.get_figwidth())
             if self.shared:
                 width, left = (width - self.names_width) / beside, 0.0
-        # Two letters less than the estimate: releases of matplotlib set text in slightly different widths.
-        return max(int((72 * width - left - right + 2 * min(left, right)) / (LETTER * FONT_SIZE)) - 2, 12)
+        return 72 * width, left
 
     @property
     def names_width(self) -> float:

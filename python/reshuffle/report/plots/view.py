@@ -36,6 +36,8 @@ class View:
     """Display names and decimals."""
     order: tuple[str, ...] = ()
     """The systems in the order of rows that several panels share; such panels have no columns of scores."""
+    test_set: str = ""
+    """The name of the test set, if the result has several."""
 
     @classmethod
     def from_options(
@@ -99,8 +101,9 @@ class View:
 
     @property
     def scored(self) -> str:
-        """The metric, in labels."""
-        return f"{self.metric.name}{' (average)' if self.comparison.averaged_over else ''}"
+        """The metric, in labels, with what it is of if there are several test sets."""
+        where = "average" if self.comparison.averaged_over else self.test_set
+        return f"{self.metric.name} ({where})" if where else self.metric.name
 
     @property
     def pvalue_name(self) -> str:

@@ -196,6 +196,6 @@ function nullCaption(view, pair, rule) {
   const replicates = replicatesText(view, pair);
   const counted = pair.test("exceedances");
   const number = typeof counted === "number" ? ` (${counted ? formatCount(counted) : "none"})` : "";
-  const twice = pair.test("tails") === 2 && counted !== 0 ? " p is twice this share." : "";
+  const twice = pair.test("tails") === 2 ? " p = 2(c + 1)/(R + 1), where c draws are filled and R are all." : "";
   return [`${replicates[0].toUpperCase()}${replicates.slice(1)}. ${RULE_WORDS[rule]}${number}.${twice}`];
 }

@@ -103,7 +103,12 @@ addSection({
     const scores = view.systems.map(({ name }) => other.systems[other.positions.get(name)].score * other.sign);
     const tau = kendall(view.systems.map(({ score }) => score * view.sign), scores);
     const agreement = Number.isNaN(tau) ? "" : ` Agreement of the two orders, Kendall's τ: ${fixed(tau, 2)}.`;
-    const figure = figureIn(body, "scatter", (width) => drawScatter(view, other, width), [`A dot for each system${view.systems.length > MOST_NAMED ? `, with the names of the best ${MOST_NAMED} where there is room; its name and` : "; its"} scores appear when you point at it.${agreement}`]);
+    const isMany = view.systems.length > MOST_NAMED;
+    const caption = [
+      `A dot for each system${isMany ? `, with the names of the best ${MOST_NAMED} where there is room` : ""}.${agreement}`,
+      h("span", { class: "hint" }, ` ${isMany ? "Its name and scores" : "Its scores"} appear when you point at it.`),
+    ];
+    const figure = figureIn(body, "scatter", (width) => drawScatter(view, other, width), caption);
     body.replaceChildren(h("p", { class: "controls" }, choice), figure);
   },
 });
