@@ -37,38 +37,32 @@ const ROWS: usize = 256; // 16 KiB: half an L1 cache
 type Row = [u8; 64];
 
 dispatch! {
-    fn add_rows(rows: &[Row], times: usize) -> Row = add_rows_inline;
-}
-
-#[inline(always)]
-fn add_rows_inline(rows: &[Row], times: usize) -> Row {
-    let mut sums = [[0u8; 64]; 8];
-    for _ in 0..times {
-        for eight in black_box(rows).as_chunks::<8>().0 {
-            for (sum, row) in sums.iter_mut().zip(eight) {
-                sum.iter_mut().zip(row).for_each(|(sum, byte)| *sum = sum.wrapping_add(*byte));
+    fn add_rows(rows: &[Row], times: usize) -> Row {
+        let mut sums = [[0u8; 64]; 8];
+        for _ in 0..times {
+            for eight in black_box(rows).as_chunks::<8>().0 {
+                for (sum, row) in sums.iter_mut().zip(eight) {
+                    sum.iter_mut().zip(row).for_each(|(sum, byte)| *sum = sum.wrapping_add(*byte));
+                }
             }
         }
+        sums.iter().fold([0; 64], |all, sum| std::array::from_fn(|i| all[i] ^ sum[i]))
     }
-    sums.iter().fold([0; 64], |all, sum| std::array::from_fn(|i| all[i] ^ sum[i]))
 }
 
 dispatch! {
-    fn add_registers(row: &Row, times: usize) -> Row = add_registers_inline;
-}
-
-#[inline(always)]
-fn add_registers_inline(row: &Row, times: usize) -> Row {
-    let mut sums = [*row; 8];
-    for _ in 0..times {
-        for _ in 0..ROWS / 8 {
-            for sum in &mut sums {
-                // Each addition depends on the one before, and the compiler cannot turn the loop into a product.
-                sum.iter_mut().zip(row).for_each(|(sum, byte)| *sum = (*sum ^ *byte).wrapping_add(1));
+    fn add_registers(row: &Row, times: usize) -> Row {
+        let mut sums = [*row; 8];
+        for _ in 0..times {
+            for _ in 0..ROWS / 8 {
+                for sum in &mut sums {
+                    // Each addition depends on the one before, and the compiler cannot turn the loop into a product.
+                    sum.iter_mut().zip(row).for_each(|(sum, byte)| *sum = (*sum ^ *byte).wrapping_add(1));
+                }
             }
         }
+        sums.iter().fold([0; 64], |all, sum| std::array::from_fn(|i| all[i] ^ sum[i]))
     }
-    sums.iter().fold([0; 64], |all, sum| std::array::from_fn(|i| all[i] ^ sum[i]))
 }
 
 fn synthetic_counts() -> Vec<i64> {
