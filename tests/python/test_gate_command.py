@@ -84,7 +84,7 @@ def test_the_exit_code_is_the_verdict(
         ("a.scores b.scores --scores rating --margin 1", "without texts, write --scores rating a.scores b.scores"),
         ("--scores rating a.scores --margin 1", "expected two systems, a baseline and a new one, got 1 system: a"),
         ("base new --scores r --margin 1", "without texts, write --scores r base new"),
-        (PAIR, r"no margin for BLEU: .* with margin \(such as BLEU=0.8\)"),
+        (PAIR, r"no margin for BLEU: .* with margin \(such as BLEU=2%\)"),
         ("--scores r right.scores right.scores", r"with margin \(such as r=0.02\)"),
         ("--scores r a.scores b.scores --margin 1", "if the files are of several tasks, name those of each in a manif"),
         (

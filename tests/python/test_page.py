@@ -1008,8 +1008,8 @@ def test_on_paper_there_are_all_rows_and_no_controls(browser: Browser) -> None:
         )
         assert cut == []
         # Chromium leaves buttons out of the headers that it repeats on each page.
-        buttons = browser.run("return [...document.querySelectorAll('th > button')].map((b) => getComputedStyle(b).display)")
-        assert {*buttons} == {"contents"}
+        shown = "[...document.querySelectorAll('th > button')].map((button) => getComputedStyle(button).display)"
+        assert {*browser.run(f"return {shown}")} == {"contents"}
         assert browser.one("#view-name").is_displayed()
         # A section whose texts have not been read has nothing to print.
         browser.run("document.querySelector('#matrix .body').innerHTML = '<p class=\"hint\">Reading the texts …</p>'")

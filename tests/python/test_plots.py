@@ -1063,7 +1063,7 @@ def test_plot_shows_the_average_or_a_test_set(results: Path, run: Any) -> None:
     for arguments, comparison in ((["--set", "two"], result["two"]), ([], result.average)):
         assert run("plot", "sets.json", "null", "--pair", "tuned", "larger", "-o", "out.svg", *arguments).code == 0
         panel: dict[str, Any] = {comparison.metrics[0].name: (comparison, comparison.metrics[0].name)}
-        options = {"system": "tuned", "baseline": "larger", "test_set": "".join(arguments[1:])}
+        options: dict[str, Any] = {"system": "tuned", "baseline": "larger", "test_set": "".join(arguments[1:])}
         expected = file_of(figure_of("null", panel, **options), "svg")
         assert (results / "out.svg").read_bytes() == expected
     assert run("plot", "apart.json", "ranking", "--set", "one", "-o", "out.svg").code == 0

@@ -330,6 +330,14 @@ def test_the_error_rate_is_that_of_all_families_in_the_report(
         assert f", {where}.}}" in paper_files(result, Layout())["table.tex"].decode()
 
 
+@pytest.mark.parametrize("all_pairs", [True, False])
+def test_what_is_found_of_averages_is_said_to_be_on_average(all_pairs: bool) -> None:
+    result = compare_sets(two_metrics(1), all_pairs=all_pairs, n_resamples=99)
+    sentence, *_ = result.render("text").split("On average, ")[1:]
+    assert sentence[0].islower()
+    assert "On average" not in next(iter(result.sets.values())).render("text")
+
+
 def test_averages_are_families_of_their_own() -> None:
     for family, of_average in (("metric", "metric"), ("set", "all"), ("sets", "metric"), ("all", "all")):
         found = average(compare_sets(two_metrics(1), family=family, n_resamples=99, all_pairs=True))

@@ -90,12 +90,12 @@ def _of(result: Comparison | SetComparison, kind: str, options: Figure) -> Any:
     comparison = _chosen(result, options.test_set)
     common: dict[str, Any] = {"names": _names(options.names, result, comparison), "digits": options.digits}
     common["test_set"] = options.test_set or ""
-    size = {"width": options.width, "height": options.height}
+    size: dict[str, Any] = {"width": options.width, "height": options.height}
     own: dict[str, Any] = {"baseline": options.baseline} if kind == "forest" else {}
-    if kind == "null" and options.pair is None:
-        _check_one_pair(comparison)
-    elif kind == "null":
+    if kind == "null" and options.pair is not None:
         own = dict(zip(("system", "baseline"), options.pair, strict=True))
+    elif kind == "null":
+        _check_one_pair(comparison)
     metrics = [metric.name for metric in comparison.metrics] if options.metric is None else [options.metric]
     panels = {metric: (comparison, metric) for metric in metrics}
     if kind == "forest" and options.baseline is None and options.metric is None:

@@ -16,6 +16,7 @@ from .systems import has_ranks, is_significant
 from .votes import vote_conclusions
 from .wording import MAX_NAMED, are, joined, named, number
 
+AVERAGE = "On average, "
 NONE_BETTER = "no system is better than another"
 CANDIDATES = "Candidates are not significantly worse than any other system."
 # More candidates for the best system are counted.
@@ -31,13 +32,17 @@ def conclusions(comparison: Comparison, layout: Layout) -> Iterator[str]:
 
 
 def _of_tests(comparison: Comparison, layout: Layout) -> Iterator[str]:
+    average = AVERAGE if comparison.averaged_over else ""
     if has_margin(comparison):
         for metric in comparison.metrics:  # each statement names the metric, as the unit of the margin
-            yield f"{_capitalized(statement(comparison, metric))}{doubts(comparison, metric)}."
+            said = statement(comparison, metric)
+            yield f"{average}{said if average else _capitalized(said)}{doubts(comparison, metric)}."
         return
     tested = {metric.name: (comparison, metric) for metric in comparison.metrics}
     candidates = _numbers_of_candidates(comparison)
-    found = f"Candidates for the best system: {candidates}." if candidates else _found(tested, "under", "metric")
+    some = f"{average}candidates" if average else "Candidates"
+    counts = f"{some} for the best system: {candidates}."
+    found = counts if candidates else _found(tested, "under", "metric", average)
     # The set that agrees with the ranks, letters and bold type beside it, and holds at once with them. Results have the
     # smaller one of multiple comparisons with the best, too, which holds for one system at a time.
     yield f"{found} {CANDIDATES}" if re.search("candidates? for the best system", found, re.IGNORECASE) else found
@@ -149,7 +154,7 @@ def one_sentence(statements: Mapping[str, tuple[str, str]], preposition: str, st
         sentence = "; ".join(parts)
         return f"{start}{sentence if start else sentence[0].upper() + sentence[1:]}."
     (((text, doubt), names),) = where.items()
-    return f"{start}{_capitalized(text)} {preposition} {joined(names)}{doubt}."
+    return f"{start}{text if start == AVERAGE else _capitalized(text)} {preposition} {joined(names)}{doubt}."
 
 
 def _capitalized(text: str) -> str:

@@ -129,7 +129,8 @@ class Key:
         directed = any(color in DIRECTIONS for color in self.filled)
         of_markers += [(f"({self.significant})" if directed else self.significant, INK)] * bool(self.filled)
         of_markers += [("    ", INK)] * bool(self.filled and self.hollow)
-        of_markers += [("○", MUTED), (" not significant" if directed else f" {self.not_significant}", INK)] * self.hollow
+        hollow = "not significant" if directed else self.not_significant
+        of_markers += [("○", MUTED), (f" {hollow}", INK)] * self.hollow
         if not self.baseline:
             return [of_markers]
         of_baseline = [(f"■ {self.baseline}", INK)]
