@@ -58,10 +58,10 @@ def test_a_name_that_is_almost_that_of_the_only_key_of_scores_is_doubted(run: An
     for system in "ab":
         put(f"{system}.jsonl", "".join(f'{{"id": {i}, "correct": {i % 2}}}\n' for i in range(6)))
     words = ("a.jsonl", "b.jsonl", "-n", "99")
-    doubt = "b.jsonl: the scores of 'corect' are called 'correct' there: is the name misspelt?"
+    doubt = "b.jsonl: the scores of 'corect' are called 'correct' there: is the name mistyped?"
     assert doubt in run("compare", "--scores", "corect", *words).err
     for name in ("correct", "Correct", "acc"):  # names are free
-        assert "misspelt" not in run("compare", "--scores", name, *words).err
+        assert "mistyped" not in run("compare", "--scores", name, *words).err
 
 
 def test_tables_of_several_systems(run: Any) -> None:

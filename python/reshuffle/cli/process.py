@@ -28,7 +28,7 @@ INCONCLUSIVE = 5
 INTERRUPTED = 128 + 2  # as shells report the end by SIGINT
 # What each code means, as docs/guide/files.md and 'reshuffle explain exit-code' have it.
 EXIT_CODES: Mapping[int, str] = {
-    0: "success, also if the reader of standard output closes the pipe: 'gate' and 'verify' keep their codes",
+    0: "success, also if the reader of standard output closes the pipe: gate and verify keep their codes",
     REJECTED: "'reshuffle gate' rejects, or 'reshuffle verify' found differences; Python itself also ends with 1 "
     "after an unexpected error",
     BAD_INPUT: "arguments or input cannot be used, or output cannot be written",

@@ -44,7 +44,7 @@ NUMBER = re.compile(r"-?\d*\.?\d+(?:[eE][-+]?\d+)?")
 SEPARATORS = {"tsv": "\t", "csv": ","}
 # The most values of a label, such as right and wrong.
 MAX_LABELS = 2
-# How similar names have to be, so that one may be a misspelt other: comet and comet22 are not.
+# How similar names have to be, so that one may be a mistyped other: comet and comet22 are not.
 ALMOST_THE_SAME = 0.85
 # How files of text and tables mark a missing score, in lower case. WMT's have None.
 MISSING_WORDS = ("", "nan", "-nan", "na", "n/a", "none", "null")
@@ -312,7 +312,7 @@ def _warn_of_near_name(source: Source, key: str | None, metric: str | None) -> N
     if key is None or metric is None or key.casefold() == metric.casefold():
         return
     if nearest(metric, [key], n=2, cutoff=ALMOST_THE_SAME):
-        warn(f"{source.name}: the scores of {quoted(metric)} are called {quoted(key)} there: is the name misspelt?")
+        warn(f"{source.name}: the scores of {quoted(metric)} are called {quoted(key)} there: is the name mistyped?")
 
 
 def _long(
