@@ -314,6 +314,8 @@ def cases_of_texts() -> Iterator[Case]:
 # --- Damage
 
 NUMBERS = [0, 1, 2, 63, 64, 65, 70, 700, 2**31, 2**32, 2**33 + 1, 2**40, 2**53, 2**62, 2**63, 2**64 - 1, 2**70, -1]
+# The stacks of hundreds of threads would leave no room for anything else.
+THREADS = [0, 1, 3, 4097, 2**40, 2**64 - 1, 2**70, -1]
 REALS = [0.0, -0.0, 0.5, -1.0, 1e300, -1e300, 5e-324, np.inf, -np.inf, np.nan]
 PIECES = (
     '\0 \t \n \r\n \u0085 \u2028 \u001c ||| = - . # " \\u \\ud83d { } [ ] , &amp; _ 1e999 nan -1 18446744073709551616 '
@@ -348,7 +350,7 @@ def damaged(value: Any, random: np.random.Generator) -> Any:
         return type(value)(damaged(each, random) if i == at else each for i, each in enumerate(value))
     if isinstance(value, dict) and value:
         key = one_of([*value], random)
-        return {**value, key: damaged(value[key], random)}
+        return {**value, key: one_of(THREADS, random) if key == "threads" else damaged(value[key], random)}
     if isinstance(value, bytes):
         return damaged_text(value.decode("utf-8", "surrogatepass"), random).encode("utf-8", "surrogatepass")
     if isinstance(value, str):

@@ -582,6 +582,14 @@ def test_a_margin_that_allows_a_score_of_0_is_refused_or_warned_of() -> None:
         gate(metrics=SegmentScores("acc", {**given, "none": [0.0] * 90}), margin={"acc": 0.7}, n_resamples=99)
 
 
+@pytest.mark.parametrize(("pvalue", "is_open"), [(0.052, True), (0.046, True), (0.02, False), (1 / 1024, False)])
+def test_a_task_that_other_replicates_may_decide_otherwise_is_named(pvalue: float, is_open: bool) -> None:
+    result = gate(metrics=noisy(100, 0.0), margin={"points": 0.2}, n_resamples=999)
+    (task,) = result.tasks
+    text = " ".join(replace(result, tasks=(replace(task, margin_pvalue=pvalue),)).render("text").split())
+    assert ("Monte Carlo error leaves open whether points is within the margin" in text) is is_open
+
+
 def test_a_margin_under_few_segments_of_a_metric_that_is_no_mean_may_allow_more_often() -> None:
     liberal = "may be larger: it was up to 0.08 instead of 0.05"
     assert f"Under BLEU, with fewer than 500 segments or documents, the first probability {liberal}" in words(

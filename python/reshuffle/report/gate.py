@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 
 from ..errors import counted, printable
 from ..names import higher_is_better, is_metric
-from ..results import Gate, GateTask, Trend
+from ..results import Gate, GateTask, Trend, may_lie_across
 from ..results.caveat_kinds import SMALL_SAMPLE
 from ..results.schemas import GATE
 from .cells import Table, decimals_apart, decimals_for, equation, pvalue_cell, signed
@@ -275,12 +275,28 @@ def _sentences(gate: Gate) -> Iterator[str]:
         shown = [task for task in gate.tasks if task.is_shown]
         closest = f"; {_listed(_closest(shown), partial(_shown, alpha=gate.alpha))}" if shown else ""
         yield f"No regression is shown{closest}."
+    by_chance = [task.name for task in gate.tasks if _is_open_by_chance(gate, task)]
+    if by_chance:
+        within = f"{joined(by_chance)} {'is' if len(by_chance) == 1 else 'are'} within the margin"
+        yield (
+            f"Monte Carlo error leaves open whether {within} (95% Clopper-Pearson interval of p): more replicates may "
+            "decide otherwise."
+        )
     yield from _power(gate)
     detectable = [task for task in gate.tasks if task.has_enough and task.detectable is not None]
     if gate.rule == "no-regression" and detectable:
         smallest = _listed(detectable, lambda t: f"{t.name} {number(float(f'{t.detectable:.2g}'))}")
         yield f"Regressions that would have been found with a probability of 80%: {smallest}."
     yield from _trends(gate)
+
+
+def _is_open_by_chance(gate: Gate, task: GateTask) -> bool:
+    """Whether p of the margin, a share of replicates, is so near alpha that other replicates may decide otherwise."""
+    if task.margin_pvalue is None or not task.has_enough or not gate.n_resamples:
+        return False
+    reached = task.margin_pvalue * (gate.n_resamples + 1)  # c + 1, unless all ways were tried
+    is_share = math.isclose(reached, round(reached), rel_tol=1e-9)
+    return is_share and may_lie_across(round(reached) - 1, gate.n_resamples, gate.alpha)
 
 
 def _power(gate: Gate) -> Iterator[str]:
