@@ -1142,7 +1142,10 @@ def test_several_metrics_have_a_panel_each(results: Path, run: Any, kind: str) -
     comparison: Any = read_json("pairs.json")
     made = panels(comparison, kind, **({"system": "tuned", "baseline": "baseline"} if pair else {}))
     assert [ax.get_title("left") for ax in made] == ([""] * 2 if pair else ["BLEU", "TER"])
-    assert file_of(made[0].figure, "svg") == (results / "out.svg").read_bytes()
+    out = (results / "out.svg").read_bytes()
+    # The ids of clip paths are hashes of what the solver of the layout finds, which may differ in the last digit.
+    drawn, written = (re.sub(rb"#?\bp[0-9a-f]{10}\b", b"", svg) for svg in (file_of(made[0].figure, "svg"), out))
+    assert drawn == written
     assert len([ax for ax in made if ax.get_legend() is not None]) == (kind == "matrix")
 
 
