@@ -24,9 +24,9 @@ from reshuffle import study, tune
 from reshuffle.data.demo_lists import write_demo_lists
 from reshuffle.execution import Execution
 from reshuffle.results.studies import StudyResult
+from reshuffle.study import testing
 from reshuffle.study.experiments import Experiment
 from reshuffle.study.populations import Population, Selection
-from reshuffle.study.testing import Testing
 
 Counts: TypeAlias = NDArray[np.int64]
 
@@ -220,8 +220,8 @@ def test_simulations(
     outputs = [systems[OTHER], systems[BASELINE]]
     population = Population("pair", metrics, [metric.suff_stats(references, outputs) for metric in metrics])
     experiment = Experiment([population], Selection("replace", 500), 1)
-    testing = Testing(tests, 999, execution=Execution(threads=threads))
-    tested = benchmark(testing.run, experiment, TABLE_SIMULATIONS)
+    study = testing.Testing(tests, 999, execution=Execution(threads=threads))
+    tested = benchmark(study.run, experiment, TABLE_SIMULATIONS)
     assert tested.pvalue.shape == (len(tests), 2, TABLE_SIMULATIONS)
 
 
