@@ -33,8 +33,8 @@ MOST_LISTED = 3
 # measured to have up to .08 at .05 with 100 segments, and about .05 only from 500 on (docs/evidence/equivalence.md).
 NEAR_LEVEL = 500
 LIBERAL = (
-    f"Under {{metrics}}, with fewer than {NEAR_LEVEL} segments or documents, the first probability may be larger: it "
-    "was up to 0.08 instead of 0.05 where that was measured, under BLEU with 100 segments."
+    f"Under {{metrics}}, with fewer than {NEAR_LEVEL} segments or documents, a system worse by a margin may be allowed "
+    "more often: up to 0.08 where that was measured (alpha 0.05, BLEU, 100 segments)."
 )
 MEANINGS = {
     "non-inferior": "In one run, the probability is about {alpha} at most that a system worse by a margin is allowed, "
