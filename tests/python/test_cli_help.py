@@ -139,7 +139,7 @@ def test_what_readers_of_reports_look_up_is_explained(run: Any, name: str) -> No
 
 def test_a_command_is_explained_with_an_example_and_what_it_tests(run: Any) -> None:
     out = " ".join(run("explain", "gate").out.split())
-    for words in ("NEW is allowed if", "Tests non-inferior: for each metric", "Example reshuffle gate base.txt"):
+    for words in ("NEW is allowed if", "Tests two for each metric", "Example reshuffle gate base.txt"):
         assert words in out
     assert "did you mean 'wer', " in run("explain", "word error rate").refusal()
 
