@@ -30,8 +30,8 @@ class TestSet:
 
     Parameters
     ----------
-    references, systems, documents, strata, reference, source
-        As for :func:`reshuffle.compare`: texts and ids, or a data frame and names of its columns.
+    references, systems, documents, strata, source
+        As for :func:`reshuffle.compare`.
     metrics : str, metric, or sequence of these, optional
         The metrics on this test set, instead of those of the call: with other options, such as a tokenizer, or with
         scores of this test set (:class:`~reshuffle.SegmentScores`). All test sets need metrics of the same names.
@@ -49,7 +49,6 @@ class TestSet:
     metrics: Metrics | None = None
     documents: DocumentIds | None = field(default=None, repr=False)
     strata: StratumIds | None = field(default=None, repr=False)
-    reference: str | Sequence[str] | None = None
     source: Sequence[str | None] | None = field(default=None, repr=False)
 
 
