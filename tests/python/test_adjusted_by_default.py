@@ -14,8 +14,8 @@ import pytest
 from known import known
 from margins import chosen, with_margins
 from pages import markup
-from reshuffle import Comparison, InputError, SegmentScores, compare, experimentwise_error, score
-from reshuffle.inference.multiplicity import ADJUSTMENTS, holm, per_comparison_level
+from reshuffle import Comparison, InputError, SegmentScores, compare, score
+from reshuffle.inference.multiplicity import ADJUSTMENTS, holm
 from reshuffle.inference.tests import TESTS
 from reshuffle.report import render
 from reshuffle.resampling.schemes import SCHEMES
@@ -287,15 +287,7 @@ def test_where_every_family_has_one_test_tables_have_no_second_p(adjust: str) ->
     assert "djust" not in words(compared(2, adjust=adjust)).partition("Signature")[0]
 
 
-@pytest.mark.parametrize("m", [1, 2, 105])
-def test_the_per_comparison_level_gives_the_experimentwise_error(m: int) -> None:
-    for alpha in (0.01, 0.05, 0.5):
-        level = per_comparison_level(alpha, m)
-        assert experimentwise_error(level, m) == pytest.approx(alpha)
-        assert alpha / m <= level * (1 + 1e-12)
-
-
-def test_the_per_comparison_level_is_in_results_and_in_the_note() -> None:
+def test_the_family_and_the_per_comparison_level_are_in_csv_json_and_the_note() -> None:
     comparison = compared(4, ("easy", "noisy"), adjust="none")
     level = 1 - 0.95 ** (1 / 12)
     assert comparison.per_comparison_level == pytest.approx(level)
@@ -304,9 +296,6 @@ def test_the_per_comparison_level_is_in_results_and_in_the_note() -> None:
     assert 0.00426 <= level < 0.00427
     assert compared(2).per_comparison_level == pytest.approx(0.05)
     assert score(metrics=scores("easy", 2)).per_comparison_level is None
-
-
-def test_csv_and_json_name_the_adjustment_and_the_family() -> None:
     comparison = compared(3, ("easy", "noisy"), adjust="holm", family="all")
     found = json.loads(comparison.render("json"))
     assert (found["test"]["adjustment"], found["test"]["family"]) == ("holm", "all")

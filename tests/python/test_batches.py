@@ -45,18 +45,7 @@ def problems(seed: int, batch: int = 5, segments: int = 40) -> tuple[Counts, Cou
     return a, b
 
 
-SINGLE = (
-    "statistic",
-    "pvalue",
-    "exceedances",
-    "n_resamples",
-    "seed",
-    "wins",
-    "ties",
-    "scheme",
-    "stopping",
-    "standard_error",
-)
+SINGLE = "statistic pvalue exceedances n_resamples seed wins ties scheme stopping standard_error".split()
 
 
 def check(whole: SignificanceResult, alone: list[SignificanceResult]) -> None:
