@@ -25,12 +25,7 @@ from reshuffle.inference.power import (
     t_required_units,
 )
 from reshuffle.study import testing
-from reshuffle.study.parametric import (
-    CARD_BLEU,
-    SwapEffects,
-    effects_of_swaps,
-    simulate_swap_effects,
-)
+from reshuffle.study.parametric import CARD_BLEU, SwapEffects, effects_of_swaps, simulate_swap_effects
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 

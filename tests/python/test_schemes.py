@@ -17,15 +17,7 @@ from numpy.typing import NDArray
 
 import calls
 from known import known
-from reshuffle import (
-    Formula,
-    InputError,
-    SegmentScores,
-    _core,
-    approximate_randomization,
-    compare,
-    metric,
-)
+from reshuffle import Formula, InputError, SegmentScores, _core, approximate_randomization, compare, metric
 from reshuffle.data.demo import demo_corpus
 from reshuffle.metrics.base import Counts, Metric
 from reshuffle.report import render

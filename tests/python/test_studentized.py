@@ -18,15 +18,7 @@ from benches.simulations import studentized_numpy as twin
 from benches.simulations.studentized_numpy import Probed
 from budgets import budget
 from known import known
-from reshuffle import (
-    CorpusFunction,
-    InputError,
-    SegmentScores,
-    _core,
-    approximate_randomization,
-    compare,
-    metric,
-)
+from reshuffle import CorpusFunction, InputError, SegmentScores, _core, approximate_randomization, compare, metric
 from reshuffle.inference import studentized as inference
 from reshuffle.inference.hypotheses import Hypotheses, Observed
 from reshuffle.metrics.base import Counts, Metric, Scores

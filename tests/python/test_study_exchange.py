@@ -14,7 +14,6 @@ from budgets import budget
 from known import known
 from reshuffle import InputError, SegmentScores, StudyResult, compare_runs, derive_seed, read_json, read_lines
 from reshuffle.inference.exchange import EXCHANGES
-from reshuffle.results import ConfidenceInterval
 from reshuffle.results.studies import ExchangeRate
 from reshuffle.settings import Resampling
 from reshuffle.study import exchange
@@ -278,15 +277,6 @@ def test_runs_of_multeval(data: Any) -> None:
 
 
 # Reports and errors.
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "verdict"), [(0.03, 0.07, "at its level"), (0.06, 0.09, "liberal"), (0.01, 0.04, "conservative")]
-)
-def test_verdicts_follow_from_the_interval(low: float, high: float, verdict: str) -> None:
-    interval = ConfidenceInterval(low, high, 0.95, "x")
-    rate = ExchangeRate("run", "score", "pooled", 3, 0.0, 0.0, 200, 0.05, 0.05, interval, 0.05, 1000)
-    assert rate.verdict == verdict
 
 
 def test_the_text_has_a_column_for_each_unit_and_says_what_was_true() -> None:

@@ -529,11 +529,6 @@ def test_rank_files_have_prompts_and_no_ties(data: Path) -> None:
     assert (read.n_ties, read.default_units, set(read.units)) == (0, "prompt", {"prompt"})
 
 
-def test_the_command(tmp_path: Path, run: Callable[..., Outcome]) -> None:
-    found = run("votes", str(battles(tmp_path / "a.jsonl", ROWS)), "-n", "200", "--position")
-    assert "120 votes by 7 judges" in found.out
-
-
 def test_judges_with_unequal_numbers_of_votes_count_as_fewer() -> None:
     read = simulated(n=2000)
     judges = np.minimum(np.arange(len(read)) // 5, 149)  # the last has most of the votes
