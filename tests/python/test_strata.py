@@ -413,10 +413,7 @@ def test_ids_in_files_give_the_results_of_the_api(demo: Path, run: Any) -> None:
 def test_invalid_files_of_ids_are_refused_with_file_and_line(
     demo: Path, run: Any, args: list[str], message: str
 ) -> None:
-    for name, content in {
-        "short.txt": "1\n2\n3\n",
-        "alone.txt": "".join(f"{i}\n" for i in range(400)),
-    }.items():
+    for name, content in {"short.txt": "1\n2\n3\n", "alone.txt": "".join(f"{i}\n" for i in range(400))}.items():
         Path(name).write_text(content)
     assert message in run(*COMPARE, *args).refusal()
 

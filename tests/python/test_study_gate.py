@@ -147,15 +147,6 @@ def test_the_report_marks_wrong_decisions_and_says_what_was_simulated() -> None:
     assert "Wrong decisions of gate are compatible with α = 0.05." in gated
 
 
-def test_the_command_is_the_function(run: Any) -> None:
-    words = ["--tasks", "2", "--correlation", "0.5", "--sizes", "40", "--simulations", "9", "-n", "59"]
-    shown = run("study", "gate", *words, "--format", "json")
-    assert shown.code == 0, shown.err
-    assert read_json(shown.out) == gate(tasks=2, correlation=0.5, sizes=40, simulations=9, n_resamples=59)
-    assert "--scores" not in run("study", "gate", "--help-all").out
-    assert run("study", "gate", "ref.txt").code == 2
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
