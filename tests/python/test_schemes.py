@@ -225,20 +225,16 @@ def test_the_scheme_is_chosen_for_each_pair_and_reported() -> None:
         p = tests[name].pvalue
         assert abs(p - iid_tests[name].pvalue) < 5 * (p * (1 - p) / 1000) ** 0.5 + 1 / 1000
     assert "|test:ar|alternative:two-sided|scheme:exact+iid|n:1000|" in result.signature
-    text = " ".join(render(result, "text").split())
-    assert "1,000 shuffles († 2 of 3 tests exact, by enumeration of all shuffles), two-sided" in text
     assert ",ar,exact,two-sided," in render(result, "csv")
 
     group = compare_mixed(test="ar:scheme=subgroup")
     assert "|scheme:subgroup[2^10]|n:1000|" in group.signature
-    assert "a random subgroup of 1,024 shuffles, two-sided" in " ".join(render(group, "text").split())
 
 
 def test_reports_of_exact_tests_have_no_number_of_shuffles() -> None:
     scores = SegmentScores("rating", {"a": [3] * 40, "b": [2] * 40, "c": [2, 4] * 20})
     result = compare(metrics=scores, test="ar:scheme=exact", n_resamples=10, interval="t")
     text = " ".join(render(result, "text").split())
-    assert "p: ar (approximate randomization), † exact, by convolution, two-sided; * adjusted p ≤ 0.05." in text
     assert "<0.0001† <0.0001*" in text  # 2/2^40
     assert "increase n" not in text, "however few shuffles were asked for"
     test = json.loads(render(result, "json"))["comparisons"][0]["test"]

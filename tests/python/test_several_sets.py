@@ -37,7 +37,6 @@ from reshuffle import (
 )
 from reshuffle.inference.multiplicity import ADJUSTMENTS
 from reshuffle.inference.tests import TESTS
-from reshuffle.report import Layout, paper_files
 from reshuffle.results import may_lie_across
 from step_down import step_down
 from test_resampling import BLEU, flips, random_counts, weights
@@ -324,7 +323,7 @@ def test_the_error_rate_is_that_of_all_families_in_the_report(
     assert ("on each test set, and a difference is called" in result.methods_sentence()) == bool(where)
     if where is not None:
         assert f", {where}. The family-wise error rate" in text
-        assert f", {where}.}}" in paper_files(result, Layout())["table.tex"].decode()
+        assert f", {where}.}}" in result.render("latex")
 
 
 @pytest.mark.parametrize("all_pairs", [True, False])

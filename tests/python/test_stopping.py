@@ -333,9 +333,6 @@ def test_besag_clifford_p_values_can_be_adjusted(adjust: str, by_hand: Any) -> N
         assert there.test.n_resamples == here.test.n_resamples
         assert here.test.stopping == there.test.stopping
         assert here.test.scheme == "iid"
-    text = " ".join(render(result, "text").split())
-    assert "p: ar (approximate randomization), at most 2,000 shuffles, two-sided; * adjusted p ≤ 0.05." in text
-    assert "each test ends after 20 shuffles with a difference at least as large;" in text
 
 
 def test_the_caveat_on_few_replicates_uses_their_maximum_not_those_used() -> None:
@@ -362,7 +359,6 @@ def test_each_test_of_a_comparison_stops_independently() -> None:
         # Not guaranteed by Gandy's rule, but true here: the decision agrees with that of all shuffles.
         assert (there.test.pvalue <= 0.1) == (here.test.pvalue <= 0.1)
     text = " ".join(render(early, "text").split())
-    assert "each test ends once it is decided whether p ≤ 0.1" in text
     assert f"at most 0.001; {min(used)} to {max(used):,} shuffles used; p itself is an estimate." in text
     undecided = sum(pair.test.stopping is None or not pair.test.stopping.stopped for pair in early.comparisons)
     assert (f"{undecided} of 12 tests undecided after 2,000 shuffles; increase n_resamples." in text) == (undecided > 0)

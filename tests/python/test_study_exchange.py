@@ -280,7 +280,7 @@ def test_runs_of_multeval(data: Any) -> None:
 
 
 def test_the_text_has_a_column_for_each_unit_and_says_what_was_true() -> None:
-    study = exchange(exchange=["all", "multeval"], runs=[1, 4], sizes=50, simulations=60, n_resamples=49)
+    study = exchange(exchange=["all", "multeval"], runs=[1, 4], sizes=20, simulations=4, n_resamples=19)
     text = study.render()
     header = next(line for line in text.splitlines() if line.startswith("Runs"))
     assert header.split() == ["Runs", "ρ", "τ", *study.plan["exchange"]]

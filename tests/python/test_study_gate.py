@@ -61,7 +61,7 @@ def scores_of(simulation: int, tasks: int, correlation: float, worse: int, diffe
 
 
 def test_decisions_are_those_of_the_gate_and_of_watch() -> None:
-    n, margin = 12, 2.0
+    n, margin = 6, 2.0
     study = gate(
         methods=["gate", *LOOKING], tasks=3, correlation=0.5, margin=margin, sizes=60, simulations=n, n_resamples=99,
         first_look=20, looks=3,

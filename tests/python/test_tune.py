@@ -314,7 +314,8 @@ def test_results_are_read_back_and_follow_the_schema(result: TuningResult, monke
     assert result.signature.startswith(f"study:tune|optimizer:{result.plan['optimizer']}|")
 
 
-def test_every_format_is_written_and_fits_a_terminal(result: TuningResult) -> None:
+def test_every_format_is_written_and_fits_a_terminal(result: TuningResult, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reshuffle.report.studies.page.find_spec", lambda name: None)  # no figures, which take long
     for fmt in get_args(types.Format):
         assert result.render(fmt).endswith("\n")
     for width in (80, 120):
