@@ -28,6 +28,10 @@ CONVERTERS = (
 )
 
 
+# Most arguments are of these types, and to look for their index would only take time.
+WITHOUT_INDEX = (np.ndarray, type(None), str)
+
+
 class Table(Protocol):
     """What type checkers accept as a table."""
 
@@ -86,6 +90,8 @@ def index_of(values: Any) -> Any:
 def _indexes(arguments: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """The indexes of the columns of pandas in some arguments, with their names."""
     for name, value in arguments.items():
+        if type(value) in WITHOUT_INDEX:
+            continue
         index = getattr(value, "index", None)
         if callable(getattr(index, "equals", None)):
             yield str(name), index
