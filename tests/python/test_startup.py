@@ -278,7 +278,7 @@ REGISTRIES: list[tuple[object, Iterable[str]]] = [
     (types.RunSet, SETS),
     (types.RunAdjustment, ["auto", "none", *(a.name for a in ADJUSTMENTS.values() if a.of_pvalues), "maxt"]),
     (types.MetaAdjustment, [name for name in ADJUSTMENT_CHOICES if name not in ("tukey", "scheffe")]),
-    (types.RunTable, TABLES_OF["runs"]),
+    (types.RunTable, ["pairs", "systems", "observed"]),
     (types.InputFormat, INPUT_FORMATS),
     (types.Null, NULLS),
     (types.Equalize, EQUALIZE),
