@@ -17,6 +17,7 @@ from .options.declare import called_with
 from .progress import reported
 from .resampling.counting import Data, Metrics, References, Systems
 from .results import ComparedTexts, Comparison, SetComparison
+from .results.sets import AVERAGE
 from .seeds import derive_seed
 from .settings import ComparisonSettings, DocumentIds, Resampling, StratumIds, Units
 
@@ -154,6 +155,8 @@ def compared_sets(
     """Compare the systems on each test set, and their averages: see :func:`compare_sets`."""
     if not sets:
         raise InputError("no test sets: expected at least one")
+    if average and AVERAGE in sets:
+        raise InputError(f"a test set is called {AVERAGE!r}, as the average of all: rename it")
     _check_metrics(sets)
     _warn_of_copies(sets)
     names, dropped = _common_systems(sets, missing_systems)

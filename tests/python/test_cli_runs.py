@@ -483,7 +483,7 @@ BAD = [
     ((*TEXTS, "-m", "chrf", "--median-metric", "chr"), "(--median-metric): unknown metric 'chr': did you mean 'chrF2'"),
     # Output.
     ((*TEXTS, *DEV_TEXTS, "-o", "dev/new.1.txt"), "dev/new.1.txt is also an input and would be overwritten"),
-    ((*TEXTS, "--table", "pairs"), "unknown table 'pairs'; known: systems, comparisons, observed"),
+    ((*TEXTS, "--table", "comparisons"), "unknown table 'comparisons'; known: pairs, systems, observed"),
     ((*TEXTS, "--manifest", "runs.json"), "--refs and --manifest cannot be combined: use the key 'references'"),
     (("--manifest", "runs.json", "--baseline-name", "old"),
      "--baseline-name and --manifest cannot be combined: use the key 'baseline'"),

@@ -300,14 +300,28 @@ def test_errors_name_what_one_wants_instead() -> None:
             lambda: compare(metrics=scores, documents="talk", n_resamples=9),
         r"^x, system a: expected a number for every segment: they are strings: convert them to numbers first$":
             lambda: SegmentScores("x", {"a": ["1", "2"]}),
+        r"^x, system a: expected a number for every segment, got the text 'no': compare\(references, systems\) takes":
+            lambda: SegmentScores("x", {"a": ["no", "yes"]}),
+        r"^x: expected scores of each system, got one list of 3 values: write \{'a': scores":
+            lambda: SegmentScores("x", frame["a"]),
+        r"^SegmentScores: the first argument is the name of the metric, got a b talk 0 1 .* SegmentScores\('NAME'":
+            lambda: SegmentScores(frame, "x"),
     }  # fmt: skip
     for message, call in errors.items():
         with pytest.raises(InputError, match=message):
             call()
+    untyped: Any = compare
+    own: Any = SegmentScores
     unknown: dict[str, Callable[[], Any]] = {
         r"^verdict\(\) takes only pair, got 2 arguments$": lambda: result.verdict("a", "b"),
         r"'figsize': did you mean 'width and height'\?$": lambda: result.plot.forest(figsize=(3, 2)),
         r"'x': its arguments are system, metric$": lambda: result.score("a", x=1),
+        r"^SegmentScores\(\) lacks scores: write SegmentScores\(name, scores\)$": lambda: own(frame),
+        r"'margin': did you mean \"test=NonInferiority\(\{'METRIC': MARGIN\}\) or test=Equival": lambda: untyped(
+            metrics=scores, margin=0.5
+        ),
+        r"'scores': did you mean \"metrics=SegmentScores\(": lambda: untyped(scores=frame),
+        r"'paired': its arguments are references, systems, metrics, ": lambda: untyped(metrics=scores, paired=True),
     }
     for message, call in unknown.items():
         with pytest.raises(TypeError, match=message):

@@ -111,7 +111,9 @@ SETS = SetComparison({"news": PAIRS, "chat": PAIRS}, PAIRS, (), "", "")
 def test_rows_of_several_test_sets_name_the_set_first(table: Any) -> None:
     rows, single = SETS.to_dicts(table), PAIRS.to_dicts(table)
     assert [next(iter(row)) for row in rows] == ["test_set"] * len(rows)
-    assert [row["test_set"] for row in rows] == ["news"] * len(single) + ["chat"] * len(single) + [None] * len(single)
+    assert [row["test_set"] for row in rows] == ["news"] * len(single) + ["chat"] * len(single) + ["average"] * len(
+        single
+    )
     assert [{key: value for key, value in row.items() if key != "test_set"} for row in rows] == single * 3
     assert replace(SETS, average=None).to_dicts(table) == rows[: 2 * len(single)]
 

@@ -19,8 +19,12 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
+<<<<<<< HEAD
 from known import known
 from reshuffle import InputError, SegmentScores, compare_runs, read_html, read_json
+=======
+from reshuffle import InputError, SegmentScores, compare, compare_runs, read_html, read_json
+>>>>>>> 0d239fc1f49ecc0dbc6f5b838c8bd62d5f83d388
 from reshuffle.report import Layout, Terminal, render
 from reshuffle.report.cells import Table
 from reshuffle.report.plots import file_of
@@ -433,10 +437,11 @@ def test_csv_has_a_row_for_each_system_and_metric() -> None:
     assert "scores" not in rows[0]
     written = [*csv.DictReader(io.StringIO(result.render("csv", table="systems")))]
     assert [row["system"] for row in written] == [row["system"] for row in rows]
-    assert result.to_dicts() == result.to_dicts("comparisons")
-    for table, records in result.tables.items():
-        if table != "systems":
-            assert len(result.to_dicts(table)) == len(records)
+    assert result.to_dicts() == result.to_dicts("pairs")
+    one_run: Any = compare(metrics=SegmentScores("m", {"a": [1, 2, 3], "b": [2, 2, 3]}), test="ar").to_dicts()
+    assert [*result.to_dicts()[0]][:12] == [*one_run[0]][:12]
+    assert len(result.to_dicts("pairs")) == len(result.comparisons)
+    assert len(result.to_dicts("observed")) == len(result.observed)
 
 
 # --- Saved results

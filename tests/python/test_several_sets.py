@@ -8,6 +8,7 @@ import math
 import sys
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -520,6 +521,7 @@ RATED = {name: rated(np.random.default_rng(1).normal(size=(2, 20)).tolist()) for
         ({"u": "text"}, {}, r"test set 'u': expected a TestSet or a tuple \(references, systems\), got 'text'"),
         ({"": some_texts("a", "b")}, {}, "sets: expected a name for each test set, got an empty one"),
         ({1: some_texts("a", "b"), "1": some_texts("a", "b")}, {}, "sets: 2 test sets are called '1': each needs"),
+        ({"average": some_texts("a", "b")}, {}, "a test set is called 'average', as the average of all: rename it"),
         ({"u": some_texts("a")}, {}, r"only one system \(a\): a comparison needs at least two"),
         (
             {"u": some_texts("a", "b", "c"), "v": some_texts("b", "d")},
@@ -551,12 +553,23 @@ def test_bad_test_sets_are_refused(sets: Any, options: dict[str, Any], message: 
         compare_sets(sets, **{"test": "ar", "n_resamples": 9, **options})
 
 
+def test_scores_pairs_and_figures_are_those_of_the_average_unless_a_test_set_is_named() -> None:
+    result = compare_sets({"u": some_texts("a", "b"), "v": some_texts("b", "a")}, test="ar", n_resamples=9)
+    assert result.pair("b", metric="bleu") is average(result).pair("b")
+    assert result.pair("b", test_set="v") is result["v"].pair("b")
+    assert (result.score("a"), result.score("a", test_set="u")) == (average(result).score("a"), result["u"].score("a"))
+    assert "(average)" in result.plot.forest().get_xlabel()
+    without: Any = replace(result, average=None)
+    with pytest.raises(InputError, match=r"there is no average: choose a test set, as in result\[NAME\]: u, v"):
+        without.pair("b")
+
+
 def test_systems_that_a_test_set_lacks_are_left_out_with_a_warning() -> None:
     sets = {"u": some_texts("a", "b", "c"), "v": some_texts("c", "b", "d")}
     with pytest.warns(reshuffle.InputWarning, match="left out, because not every test set has them: a, d$"):
         found = compare_sets(sets, test="ar", n_resamples=9, missing_systems="drop")
     assert (found.dropped, found["u"].systems, found["v"].systems) == (("a", "d"), ("b", "c"), ("b", "c"))
-    assert repr(found) == "<SetComparison: 2 test sets (u, v) and their average>"
+    assert repr(found) == "<SetComparison: BLEU; 2 systems (b, c); 2 test sets (u, v) and their average; 3 tests (ar)>"
     with pytest.raises(InputError, match="unknown test set 'w'; known: u, v"):
         found["w"]
 

@@ -251,7 +251,7 @@ REGISTRIES: list[tuple[object, Iterable[str] | str]] = [
     (types.RunSet, "runs.SETS"),
     (types.RunAdjustment, ["auto", "none", *(a.name for a in ADJUSTMENTS.values() if a.of_pvalues), "maxt"]),
     (types.MetaAdjustment, [name for name in ADJUSTMENT_CHOICES if name not in ("tukey", "scheffe")]),
-    (types.RunTable, TABLES_OF["runs"]),
+    (types.RunTable, ["pairs", "systems", "observed"]),
     (types.InputFormat, "data.formats.INPUT_FORMATS"),
     (types.Null, "study.nulls.NULLS"),
     (types.Equalize, "study.null_data.EQUALIZE"),

@@ -21,9 +21,10 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import re
 import textwrap
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import (
     Annotated,
     Any,
@@ -558,16 +559,22 @@ def _meant(given: Mapping[str, Any], options: Mapping[str, Option]) -> str:
     for name in given:
         if name in options:
             continue
+        of_flag = (each.name for each in options.values() if name in [flag.lstrip("-") for flag in each.flag.names])
+        if near := next(of_flag, _meant_here(name, options)):
+            return meant_argument(name, options, near)
         for option in options.values():
             for record in (each for each in get_args(option.element) if isinstance(each, type)):
                 if issubclass(record, Options) and name in options_of(record):
                     (shown, *_) = record.__subclasses__() or [record]
                     return f": write {option.name}={shown.__name__}({name}=…)"
-        of_flag = (each.name for each in options.values() if name in [flag.lstrip("-") for flag in each.flag.names])
-        elsewhere = meant(name)
-        known = elsewhere is not None and elsewhere.partition("=")[0] in options
-        return meant_argument(name, options, next(of_flag, elsewhere if known else None))
+        return meant_argument(name, options)
     return ""
+
+
+def _meant_here(name: str, known: Collection[str]) -> str | None:
+    """What an argument that other packages have is called here, if it is one of those that are known."""
+    found = meant(name)
+    return found if found and re.split(r"\W", found, maxsplit=1)[0] in known else None
 
 
 def with_hints(made: type[T]) -> type[T]:
@@ -578,7 +585,9 @@ def with_hints(made: type[T]) -> type[T]:
 
 def hinting(function: Callable[P, T], called: str | None = None) -> Callable[P, T]:
     """A function or method whose errors for arguments that do not exist say which one may be meant, or name all."""
-    parameters = [*inspect.signature(function).parameters]
+    declared = inspect.signature(function).parameters
+    parameters = [*declared]
+    required = [name for name, each in declared.items() if each.default is each.empty and name != "self"]
     known = [name for name in parameters if name != "self"]
     name = called or function.__name__
 
@@ -586,14 +595,13 @@ def hinting(function: Callable[P, T], called: str | None = None) -> Callable[P, 
     def public(*args: P.args, **kwargs: P.kwargs) -> T:
         for given in kwargs:
             if given not in known:
-                near = meant(given)
-                hint = meant_argument(
-                    given, known, near if near and near.partition("=")[0].partition(" ")[0] in known else None
-                )
+                hint = meant_argument(given, known, _meant_here(given, known))
                 raise TypeError(f"{name}() got an unexpected keyword argument {given!r}{hint}")
         if len(args) > len(parameters):
             n = len(args) - (len(parameters) - len(known))
             raise TypeError(f"{name}() takes only {listed(known)}, got {n} arguments")
+        if lacking := [each for each in required if each not in kwargs and each not in parameters[: len(args)]]:
+            raise TypeError(f"{name}() lacks {listed(lacking)}: write {name}({', '.join(required)})")
         return function(*args, **kwargs)
 
     return public
