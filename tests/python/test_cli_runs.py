@@ -432,12 +432,6 @@ BAD = [
     # Tests.
     ((*TEXTS, "--exchange", "rnu"), "unknown exchange 'rnu': did you mean 'run'?"),
     ((*TEXTS, "--exchange", "auto", "run"), "exchange: expected auto, or names of units, got auto, run"),
-    (("--refs", "ref.txt", "--baseline", "old/0.txt", "--system", "new", "new/0.txt", "--exchange", "run"),
-     "exchange 'run' "),
-    (("--refs", "ref.txt", *OLD, "--system", "new", "new/0.txt", "--exchange", "hierarchical"),
-     "exchange 'hierarchical' needs at least 2 runs of each system, but new has 1: add runs, or choose another unit"),
-    (("--refs", "ref.txt", *OLD, "--system", "new", "new/0.txt", "--exchange", "cell"),
-     "exchange 'cell' needs as many runs of one system as of the other, but baseline has 3 and new has 1"),
     ((*TEXTS, "--hyps-sys1", "x"), "there is no option --hyps-sys1: use 'reshuffle runs' with --system NAME FILE"),
     # Metrics and scores.
     ((*TEXTS, "--scores", "COMET"), "--scores COMET: expected a file for each of 6 runs (3 of baseline, 3 of new)"),
@@ -478,8 +472,6 @@ BAD = [
     ((*TEXTS, *["--dev-scores", "new", "BLEU", "1", "2", "3"] * 2), "--dev-scores new BLEU is used twice"),
     ((*TEXTS, *DEV_TEXTS, "--dev-scores", "new", "BLEU", "1", "2", "3"), "given twice: leave out one of them"),
     ((*TEXTS, "--median-on", "dev"), "--median-on dev) is chosen by BLEU, but there are no outputs or scores of it"),
-    ((*TEXTS, "-m", "bleu", "ter", "--median-on", "dev", "--dev-scores", "new", "BLEU", "1", "2", "3", "--dev-scores",
-      "baseline", "TER", "1", "2", "3"), "chosen by BLEU, but there are no outputs or scores of it for baseline"),
     ((*TEXTS, "-m", "chrf", "--median-metric", "chr"), "(--median-metric): unknown metric 'chr': did you mean 'chrF2'"),
     # Output.
     ((*TEXTS, *DEV_TEXTS, "-o", "dev/new.1.txt"), "dev/new.1.txt is also an input and would be overwritten"),

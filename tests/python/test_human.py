@@ -120,14 +120,6 @@ def test_published_and_independent_numbers(data: Path) -> None:
     assert (own.estimate, own.low, own.high) == pytest.approx((-0.13407566, -0.89793484, 0.62978351), abs=0.02)
 
 
-def test_scale_of_the_predictor() -> None:
-    sample = Sample()
-    own = difference(sample.estimated(), "judge")
-    other = difference(human(metrics=sample.metrics(-100 * sample.judge + 7)), "judge")
-    assert (own.estimate, own.standard_error) == pytest.approx((other.estimate, other.standard_error), rel=1e-9)
-    assert other.weight == pytest.approx(-own.weight / 100, rel=1e-9)
-
-
 def test_a_constant_predictor_changes_nothing() -> None:
     result = human(metrics=Sample().metrics(3.0))
     alone, own = difference(result, None), difference(result, "judge")
