@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# The files of each room, and the tests that are slow because of it. tests/python/test_tiers.py checks both.
+# The files of each room, and the tests that are slow because of it. tests/python/test_release.py checks both.
 ROOMS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("rust/src/text", "python/reshuffle/metrics/tokenizers.py"): (
         "tokenizers",
@@ -41,6 +41,8 @@ ROOMS: dict[tuple[str, ...], tuple[str, ...]] = {
         "sets",
         "several_sets",
         "runtime",
+        "run_sizes",
+        "type1",
     ),
     ("python/reshuffle/gate.py", "python/reshuffle/inference/gate.py"): ("gate",),
     ("python/reshuffle/watch.py", "python/reshuffle/inference/sequential.py"): ("watch",),

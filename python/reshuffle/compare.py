@@ -58,8 +58,9 @@ def compare(options: Compare) -> Comparison:
 
     The same from the columns of a data frame:
 
-    >>> frame = {"ref": references, "poor": poor, "good": good, "talk": documents}
-    >>> again = compare(frame, ["poor", "good"], reference="ref", documents="talk", test="ar", n_resamples=99)
+    >>> import pandas
+    >>> frame = pandas.DataFrame({"ref": references, "poor": poor, "good": good, "talk": documents})
+    >>> again = compare(frame["ref"], frame[["poor", "good"]], documents=frame["talk"], test="ar", n_resamples=99)
     >>> again == comparison
     True
     """

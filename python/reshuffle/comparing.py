@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core, signature
-from .data.columns import Texts, check_rows
+from .data.columns import check_rows
 from .data.formats.base import number_in
 from .errors import InputError, either
 from .inference.caveats import with_caveats
@@ -120,12 +120,9 @@ def data_and_units(options: Any, metrics: Metrics | None = None) -> tuple[Data, 
     The metrics are ``metrics``, or those of the options.
     """
     strata = getattr(options, "strata", getattr(options, "domains", None))
-    texts = Texts.from_arguments(
-        options.references, options.systems, options.reference, documents=options.documents, strata=strata
-    )
     source = getattr(options, "source", None)
     own = options.metrics if metrics is None else metrics
-    data = Data.from_arguments(texts.references, texts.systems, own, documents=texts.documents, source=source)
+    data = Data.from_arguments(options.references, options.systems, own, documents=options.documents, source=source)
     of_runs = next((m for m in data.metrics if isinstance(m, PrecomputedCounts) and m.has_runs), None)
     if of_runs is not None:
         raise InputError(
@@ -133,7 +130,7 @@ def data_and_units(options: Any, metrics: Metrics | None = None) -> tuple[Data, 
         )
     columns = {"references": options.references, "systems": options.systems, **{m.name: m for m in data.metrics}}
     check_rows("", {**columns, "documents": options.documents, "strata": strata, "source": source})
-    return data, Units(texts.documents, texts.strata, source)
+    return data, Units(options.documents, strata, source)
 
 
 class Resampled(NamedTuple):

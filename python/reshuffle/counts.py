@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias
 from numpy.typing import NDArray
 
 from ._core import Progress
-from .data.columns import Texts, named_columns, segment_list
+from .data.columns import named_columns, segment_list
 from .data.corpus import Corpus, number_of_references, number_systems, reference_columns
 from .data.count_files import ENDINGS, BlockSpool, narrowest, write_arrays
 from .data.files import display_name
@@ -187,11 +187,9 @@ def save_counts(
     """
     path = os.fspath(path)
     check_ending(path)
-    texts = Texts.from_arguments(references, systems, None, documents=documents, strata=strata)
-    data = Data.from_arguments(texts.references, texts.systems, metrics, documents=texts.documents)
+    data = Data.from_arguments(references, systems, metrics, documents=documents)
     with reported(progress) as watched, _replaced(path) as file:
-        ids = {"documents": texts.documents, "strata": texts.strata}
-        write_counts(file, path, data, ids, threads, watched)
+        write_counts(file, path, data, {"documents": documents, "strata": strata}, threads, watched)
 
 
 def write_counts(

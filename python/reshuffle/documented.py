@@ -13,7 +13,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
 from itertools import groupby
 from typing import Any, NamedTuple, TypeVar, overload
@@ -70,10 +70,37 @@ def record(*, slots: bool = True, **options: bool) -> Callable[[type[T]], type[T
 def record(kind: type[T] | None = None, /, *, slots: bool = True, **options: bool) -> Any:
     """A frozen dataclass with slots and the docstring of :func:`documented`. The options are those of ``dataclass``.
 
-    Errors for attributes that it lacks have the advice of advice.toml.
+    Errors for attributes that it lacks have the advice of advice.toml. Its repr has six digits of numbers.
     """
-    made = dataclass(frozen=True, slots=slots, **options)
-    return (lambda each: _with_advice(documented(made(each)))) if kind is None else _with_advice(documented(made(kind)))
+
+    def made(each: type[Any]) -> type[Any]:
+        own = "__repr__" in vars(each) or not options.get("repr", True)
+        found = dataclass(frozen=True, slots=slots, **{**options, "repr": False})(each)
+        if not own:
+            found.__repr__ = _repr  # type: ignore[assignment]
+        return _with_advice(documented(found))
+
+    return made if kind is None else made(kind)
+
+
+def _repr(record: Any) -> str:
+    shown = (f"{each.name}={_short(getattr(record, each.name))}" for each in fields(record) if each.repr)
+    return f"{type(record).__qualname__}({', '.join(shown)})"
+
+
+def _short(value: Any) -> str:
+    """The repr of a value, with six digits of the numbers in it.
+
+    >>> _short({"p_1": (96.90173745173745, 3)})
+    "{'p_1': (96.9017, 3)}"
+    """
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{key!r}: {_short(each)}' for key, each in value.items())}}}"
+    if isinstance(value, tuple) and type(value) is tuple:
+        return f"({', '.join(map(_short, value))}{',' if len(value) == 1 else ''})"
+    return repr(value)
 
 
 class _Docstring:

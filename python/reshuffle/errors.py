@@ -207,8 +207,8 @@ def quoted(value: object) -> str:
     >>> print(quoted("it's"), quoted("word " * 1000), quoted(list(range(1000))))
     "it's" 'word word word word word word word word …' [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 1…
     """
-    # Truncate a string before repr, so that the closing quote is kept.
-    return repr(shortened(value)) if isinstance(value, str) else shortened(repr(value))
+    # Truncate a string before repr, so that the closing quote is kept. The repr of a table has several lines.
+    return repr(shortened(value)) if isinstance(value, str) else shortened(" ".join(repr(value).split()))
 
 
 def listed(names: Iterable[str]) -> str:
@@ -280,7 +280,7 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
 
 
 # More arguments are not listed.
-MOST_ARGUMENTS = 12
+MOST_ARGUMENTS = 24
 
 
 def meant_argument(name: str, known: Iterable[str], near: str | None = None) -> str:

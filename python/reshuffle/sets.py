@@ -17,6 +17,7 @@ from .options.declare import called_with
 from .progress import reported
 from .resampling.counting import Data, Metrics, References, Systems
 from .results import ComparedTexts, Comparison, SetComparison
+from .results.sets import AVERAGE
 from .seeds import derive_seed
 from .settings import ComparisonSettings, DocumentIds, Resampling, StratumIds, Units
 
@@ -30,8 +31,8 @@ class TestSet:
 
     Parameters
     ----------
-    references, systems, documents, strata, reference, source
-        As for :func:`reshuffle.compare`: texts and ids, or a data frame and names of its columns.
+    references, systems, documents, strata, source
+        As for :func:`reshuffle.compare`.
     metrics : str, metric, or sequence of these, optional
         The metrics on this test set, instead of those of the call: with other options, such as a tokenizer, or with
         scores of this test set (:class:`~reshuffle.SegmentScores`). All test sets need metrics of the same names.
@@ -49,7 +50,6 @@ class TestSet:
     metrics: Metrics | None = None
     documents: DocumentIds | None = field(default=None, repr=False)
     strata: StratumIds | None = field(default=None, repr=False)
-    reference: str | Sequence[str] | None = None
     source: Sequence[str | None] | None = field(default=None, repr=False)
 
 
@@ -155,6 +155,8 @@ def compared_sets(
     """Compare the systems on each test set, and their averages: see :func:`compare_sets`."""
     if not sets:
         raise InputError("no test sets: expected at least one")
+    if average and AVERAGE in sets:
+        raise InputError(f"a test set is called {AVERAGE!r}, as the average of all: rename it")
     _check_metrics(sets)
     _warn_of_copies(sets)
     names, dropped = _common_systems(sets, missing_systems)

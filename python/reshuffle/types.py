@@ -224,8 +224,8 @@ RunStatistic: TypeAlias = Literal["pooled", "mean"]
 RunSet: TypeAlias = Literal["test", "dev"]
 """:data:`reshuffle.runs.SETS`."""
 
-RunTable: TypeAlias = Literal["systems", "comparisons", "observed"]
-""":data:`reshuffle.results.studies.tables.TABLES_OF`."""
+RunTable: TypeAlias = Literal["pairs", "systems", "observed"]
+""":func:`reshuffle.report.studies.rows.tables_of`."""
 
 MetaCoefficient: TypeAlias = Literal[
     "tau", "darr", "pearson", "spearman", "kendall-b", "kendall-c", "acc23", "tau23", "accuracy", "soft-accuracy"

@@ -14,8 +14,8 @@ import pytest
 from known import known
 from margins import chosen, with_margins
 from pages import markup
-from reshuffle import Comparison, InputError, SegmentScores, compare, experimentwise_error, score
-from reshuffle.inference.multiplicity import ADJUSTMENTS, holm, per_comparison_level
+from reshuffle import Comparison, InputError, SegmentScores, compare, score
+from reshuffle.inference.multiplicity import ADJUSTMENTS, holm
 from reshuffle.inference.tests import TESTS
 from reshuffle.report import render
 from reshuffle.resampling.schemes import SCHEMES
@@ -222,13 +222,11 @@ def test_stars_and_intervals_are_compared_within_the_family() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"family": "metrics"}, "unknown family 'metrics': did you mean 'metric'. Known: metric, set, sets, all"),
         ({"adjust": "holms"}, "unknown adjustment 'holms': did you mean 'holm'. Known: auto, none, bonferroni, holm,"),
         ({"adjust": ""}, "unknown adjustment ''; known: auto, none, "),
         ({"adjust": "none", "family": "all"}, "family 'all' needs adjusted p-values, but the adjustment is 'none'"),
         ({"adjust": "maxt", "test": "ar:scheme=exact"}, "adjustment 'maxt' needs the scheme 'iid', got 'exact'"),
         ({"adjust": "maxt", "test": "ar:stopping=gandy"}, "adjustment 'maxt' needs all shuffles of every pair"),
-        ({"adjust": "maxt", "test": "t-test"}, "adjustment 'maxt' does not support the test 't-test': use test='ar', "),
     ],
 )
 def test_impossible_families_and_adjustments_are_refused(options: dict[str, Any], message: str) -> None:
@@ -290,15 +288,7 @@ def test_where_every_family_has_one_test_tables_have_no_second_p(adjust: str) ->
     assert "djust" not in words(compared(2, adjust=adjust)).partition("Signature")[0]
 
 
-@pytest.mark.parametrize("m", [1, 2, 105])
-def test_the_per_comparison_level_gives_the_experimentwise_error(m: int) -> None:
-    for alpha in (0.01, 0.05, 0.5):
-        level = per_comparison_level(alpha, m)
-        assert experimentwise_error(level, m) == pytest.approx(alpha)
-        assert alpha / m <= level * (1 + 1e-12)
-
-
-def test_the_per_comparison_level_is_in_results_and_in_the_note() -> None:
+def test_the_family_and_the_per_comparison_level_are_in_csv_json_and_the_note() -> None:
     comparison = compared(4, ("easy", "noisy"), adjust="none")
     level = 1 - 0.95 ** (1 / 12)
     assert comparison.per_comparison_level == pytest.approx(level)
@@ -307,9 +297,6 @@ def test_the_per_comparison_level_is_in_results_and_in_the_note() -> None:
     assert 0.00426 <= level < 0.00427
     assert compared(2).per_comparison_level == pytest.approx(0.05)
     assert score(metrics=scores("easy", 2)).per_comparison_level is None
-
-
-def test_csv_and_json_name_the_adjustment_and_the_family() -> None:
     comparison = compared(3, ("easy", "noisy"), adjust="holm", family="all")
     found = json.loads(comparison.render("json"))
     assert (found["test"]["adjustment"], found["test"]["family"]) == ("holm", "all")

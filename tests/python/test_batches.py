@@ -45,18 +45,7 @@ def problems(seed: int, batch: int = 5, segments: int = 40) -> tuple[Counts, Cou
     return a, b
 
 
-SINGLE = (
-    "statistic",
-    "pvalue",
-    "exceedances",
-    "n_resamples",
-    "seed",
-    "wins",
-    "ties",
-    "scheme",
-    "stopping",
-    "standard_error",
-)
+SINGLE = "statistic pvalue exceedances n_resamples seed wins ties scheme stopping standard_error".split()
 
 
 def check(whole: SignificanceResult, alone: list[SignificanceResult]) -> None:
@@ -88,13 +77,6 @@ def test_shuffling_a_batch_equals_shuffling_each_problem(
     whole = approximate_randomization(a, b, m, seed=seeds, **options)
     each = np.broadcast_to(seeds, len(a)).tolist()
     check(whole, [approximate_randomization(x, y, m, seed=s, **options) for x, y, s in zip(a, b, each, strict=True)])
-
-
-def test_a_batch_of_exact_tests_equals_one_call_per_problem() -> None:
-    a, b = problems(1, batch=3, segments=8)
-    whole = approximate_randomization(a, b, BLEU, scheme="exact")
-    check(whole, [approximate_randomization(x, y, BLEU, scheme="exact") for x, y in zip(a, b, strict=True)])
-    assert set(whole.scheme) == {"exact"}
 
 
 def test_a_batch_may_mix_exact_and_monte_carlo_tests_and_its_signature_names_both() -> None:

@@ -7,7 +7,6 @@ import math
 from functools import partial
 from typing import Any, get_args
 
-import attrs
 import numpy as np
 import pytest
 
@@ -94,31 +93,8 @@ def test_text_stands_for_the_object(noun: str, text: str, expected: str | Choice
     found = of_text(noun, text)
     assert type(found) is type(expected)
     assert found == expected
-
-
-def written(noun: str, choice: Choice) -> str:
-    """The text of a choice: its name, and all options that the name leaves open."""
-    named = NAMED[noun][0]
-    key = noun if noun != "interval" else None
-    name = "simultaneous" if key is None else choice.settings[key]
-    parts: list[str] = []
-    for field in attrs.fields(type(choice)):
-        value = getattr(choice, field.name)
-        if field.name in named[name].keywords or value is None:
-            continue
-        if isinstance(value, dict):
-            parts += [f"{metric}={margin}" for metric, margin in value.items()]
-        elif isinstance(value, bool):
-            parts.append(field.name if value else f"{field.name}=no")
-        else:
-            parts.append(f"{field.name}={value}")
-    return f"{name}:{','.join(parts)}"
-
-
-@pytest.mark.parametrize(("noun", "choice"), [(noun, each) for noun, _, each in SAME if isinstance(each, Choice)])
-def test_an_object_has_a_text_that_is_read_back(noun: str, choice: Choice) -> None:
-    assert of_text(noun, written(noun, choice)) == choice
-    assert eval(repr(choice), {type(choice).__name__: type(choice)}) == choice
+    if isinstance(expected, Choice):
+        assert eval(repr(expected), {type(expected).__name__: type(expected)}) == expected
 
 
 # --- Errors

@@ -15,8 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reshuffle import InputError, metric, types
+from reshuffle.cli.command import Command
 from reshuffle.cli.habits import habits
 from reshuffle.cli.metric_options import MetricChoice, flag, flags, is_metric, parse_metric
+from reshuffle.cli.root import cli
+from reshuffle.cli.studies import COMMANDS as STUDIES
 from reshuffle.metrics.registry import every_spec
 
 TEXTS = ("reference.txt", "baseline.txt", "larger.txt")
@@ -249,30 +252,23 @@ def test_an_option_is_advised_by_meaning_where_the_command_has_it(
         (("score", "reference.txt"), "expected at least one system after REF, got none; - is standard input"),
         (("compare", "sets.toml"), "got none; if sets.toml is a manifest, write --manifest before it"),
         (("compare", *TEXTS[:2]), "; the first file is the reference: for scores of segments write --scores NAME "),
+        (("compare", *TEXTS, "--tokenize", "mecab"), "use ja-mecab for Japanese, ko-mecab for Korean"),
+        (("compare", *TEXTS, "-m", "bleu:tokenize=mecab"), "use ja-mecab for Japanese, ko-mecab for Korean"),
     ],
 )
 def test_what_other_tools_call_otherwise_is_named(run: Any, args: tuple[str, ...], message: str) -> None:
     assert message in run(*args).refusal()
 
 
-def test_a_command_without_arguments_gets_no_advice(run: Any) -> None:
-    assert run("compare").err.startswith("reshuffle: error: no reference and no systems: add REF and SYS")
-
-
-@pytest.mark.parametrize(("name", "meant"), sorted(habits("command").items()))
-def test_commands_of_other_names_get_a_hint(run: Any, name: str, meant: str) -> None:
-    from reshuffle.cli.root import cli
-
-    assert meant in cli.list_commands(click.Context(cli))
-    assert name not in cli.list_commands(click.Context(cli))
-    assert run(name, "x").err == f"reshuffle: error: there is no command {name!r}: use 'reshuffle {meant}'\n"
+def test_commands_of_other_names_get_a_hint(run: Any) -> None:
+    commands = cli.list_commands(click.Context(cli))
+    for name, meant in habits("command").items():
+        assert meant in commands
+        assert name not in commands
+        assert run(name, "x").err == f"reshuffle: error: there is no command {name!r}: use 'reshuffle {meant}'\n"
 
 
 def test_no_option_of_reshuffle_gets_the_hint_for_another_tool() -> None:
-    from reshuffle.cli.command import Command
-    from reshuffle.cli.root import cli
-    from reshuffle.cli.studies import COMMANDS as STUDIES
-
     context = click.Context(cli)
     every = [*(cli.get_command(context, name) for name in cli.list_commands(context)), *STUDIES.values()]
     commands = [command for command in every if isinstance(command, Command)]
@@ -283,14 +279,9 @@ def test_no_option_of_reshuffle_gets_the_hint_for_another_tool() -> None:
     assert {name for command in commands for param in command.params for name in param.opts} & set(OPTIONS) == of_some
 
 
-@pytest.mark.parametrize("name", sorted(METRICS))
-def test_metrics_of_other_tools_get_a_hint(demo: Path, run: Any, name: str) -> None:
-    assert METRICS[name] in run("compare", *TEXTS, "-m", name).refusal()
-
-
-def test_a_tokenizer_of_another_tool_gets_a_hint(demo: Path, run: Any) -> None:
-    for args in (("--tokenize", "mecab"), ("-m", "bleu:tokenize=mecab")):
-        assert "use ja-mecab for Japanese, ko-mecab for Korean" in run("compare", *TEXTS, *args).refusal()
+def test_metrics_of_other_tools_get_a_hint(demo: Path, run: Any) -> None:
+    for name, hint in METRICS.items():
+        assert hint in run("compare", *TEXTS, "-m", name).refusal()
 
 
 def test_a_forgotten_command_gets_a_hint(demo: Path, run: Any) -> None:
@@ -343,7 +334,6 @@ def test_external_scores_can_be_compared_with_texts_or_alone(demo: Path, run: An
         ("--scores x a", "only one system (a): a comparison needs at least two"),
         ("--scores x headless.csv", "only one system (0.5): a comparison needs at least two; the name is a number:"),
         ("--scores x a c", "c: no such file"),
-        ("--scores x a nan", "nan, line 2: expected a finite number"),
         ("--scores x a short", "x: a has 3 segments, short has 2: all systems must have the same segments"),
         ("reference.txt tuned.txt rules.txt --scores x a b", "x: no file is named like 2 of 2 systems: 'tuned.txt', "),
         ("reference.txt tuned.txt rules.txt --scores x a b --by-position", "x has 3 segments, the texts 400"),
@@ -355,7 +345,6 @@ def test_external_scores_can_be_compared_with_texts_or_alone(demo: Path, run: An
         ("", "no reference and no systems: add REF and SYS, or external scores"),
         ("reference.txt tuned.txt rules.txt -m depf", "DepF reads parses in CoNLL-U, but reference.txt contains text"),
         ("p.conllu p.conllu p.conllu", "BLEU reads text, but p.conllu contains parses in CoNLL-U"),
-        ("p.conllu p.conllu bad.conllu -m depf", "bad.conllu, line 2: expected 10 columns of CoNLL-U"),
         ("reference.txt tuned.txt rules.txt --variant tercom", "--variant does not apply to bleu"),
     ],
 )
@@ -363,11 +352,9 @@ def test_invalid_inputs_of_metrics_are_refused(demo: Path, run: Any, arguments: 
     for name, content in {
         "a": "1\n2\n3\n",
         "b": "1\n2\n4\n",
-        "nan": "1\nnan\n3\n",
         "short": "1\n2\n",
         "headless.csv": "a,0.5\nb,1\nc,0\n",
         "p.conllu": "# nothing\n\n",
-        "bad.conllu": "# nothing\n1\ta\n\n",
     }.items():
         (demo / name).write_text(content)
     assert message in run("compare", *shlex.split(arguments)).refusal()

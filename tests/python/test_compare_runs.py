@@ -34,6 +34,10 @@ FULL = {"a": [1.0, 2.0, 3.0], "b": [3.0, 2.0, 1.0]}
             {"median_on": "dev", "dev_scores": {"a": {"X": FULL["a"]}, "b": {"Y": FULL["b"]}}},
             "chosen by X, .* for b",
         ),
+        (NUMBERS, {"exchange": 3}, "unknown exchange '3'"),
+        (NUMBERS, {"exchange": None}, "unknown exchange 'None'"),
+        (NUMBERS, {"baseline": 0}, "baseline must be a string of valid characters, got 0"),
+        (NUMBERS, {"median_metric": 3}, "median_metric must be a string of valid characters, got 3"),
     ],
 )
 def test_what_needs_no_counts_is_refused_before_counting(
@@ -44,23 +48,20 @@ def test_what_needs_no_counts_is_refused_before_counting(
         compare_runs(None, numbers, [X, Y], n_resamples=9, **options)
 
 
+NO_NUMBERS = [3, "abc", [1, 2, None], [1, 2, 10**400], [1, 2, 3j], [1, 2, float("nan")], [[1], [2], [3]], {1, 2, 3}]
+
+
 @pytest.mark.parametrize(
-    "values", [3, "abc", [1, 2, None], [1, 2, 10**400], [1, 2, 3j], [1, 2, float("nan")], [[1], [2], [3]], {1, 2, 3}]
+    ("scores", "message"),
+    [
+        *(({"a": {"X": each}}, "on the development set: expected a finite number for each run") for each in NO_NUMBERS),
+        ({"a": {"X": [1.0, -1e300, 2.0]}}, r"X of a on the .*: expected a number of at most 1e\+75 in magnitude for"),
+        ([1], "expected a mapping from"),
+        ({"a": [1, 2, 3]}, "expected a mapping from"),
+    ],
 )
-def test_scores_on_the_development_set_are_finite_numbers(values: object) -> None:
-    with pytest.raises(InputError, match="X of a on the development set: expected a finite number for each run, got"):
-        compare_runs(None, NUMBERS, X, n_resamples=9, dev_scores={"a": {"X": values}})  # type: ignore[dict-item]
-
-
-def test_scores_on_the_development_set_are_not_beyond_those_of_metrics() -> None:
-    values = {name: {"X": [1.0, -1e300, 2.0]} for name in NUMBERS}
-    with pytest.raises(InputError, match=r"X of a on the .*: expected a number of at most 1e\+75 in magnitude for"):
-        compare_runs(None, NUMBERS, X, n_resamples=9, dev_scores=values)
-
-
-@pytest.mark.parametrize("scores", [[1], {"a": [1, 2, 3]}])
-def test_scores_on_the_development_set_are_by_system_and_metric(scores: Any) -> None:
-    with pytest.raises(InputError, match="expected a mapping from"):
+def test_scores_on_the_development_set_are_finite_numbers_by_system_and_metric(scores: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
         compare_runs(None, NUMBERS, X, n_resamples=9, dev_scores=scores)
 
 
@@ -68,20 +69,6 @@ def test_the_median_run_may_be_chosen_by_scores_of_zero() -> None:
     zeros = {name: {"X": [0.0, 0.0, 0.0]} for name in NUMBERS}
     result = compare_runs(None, NUMBERS, X, n_resamples=9, dev_scores=zeros, median_on="dev")
     assert result.plan["median_runs"] == {"a": 1, "b": 1}
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"exchange": 3}, "unknown exchange '3'"),
-        ({"exchange": None}, "unknown exchange 'None'"),
-        ({"baseline": 0}, "baseline must be a string of valid characters, got 0"),
-        ({"median_metric": 3}, "median_metric must be a string of valid characters, got 3"),
-    ],
-)
-def test_names_of_a_wrong_type_are_refused_in_a_sentence(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        compare_runs(None, NUMBERS, X, n_resamples=9, **options)
 
 
 def test_a_baseline_and_all_pairs_are_refused_with_their_flags_before_files_are_read(run: Any) -> None:
@@ -104,15 +91,12 @@ def test_exchange_units_may_come_from_a_generator() -> None:
     assert result.plan["exchange"] == ["run", "cell"]
 
 
-def test_a_huge_number_of_runs_is_refused_at_once() -> None:
-    with pytest.raises(InputError, match="X has no scores of 'b#3'"):
-        compare_runs(None, {"a": 3, "b": 10**30}, X)
-
-
-def test_missing_scores_are_named() -> None:
+def test_missing_scores_are_named_also_of_a_huge_number_of_runs() -> None:
     scores = {**RATINGS, "b#1": [1.0, np.nan, *np.ones(18)]}
     with pytest.raises(InputError, match="X lacks some, the first of b#1 on segment 2"):
         compare_runs(None, NUMBERS, SegmentScores("X", scores, missing="pairwise"))
+    with pytest.raises(InputError, match="X has no scores of 'b#3'"):
+        compare_runs(None, {"a": 3, "b": 10**30}, X)
 
 
 def test_p_values_that_do_not_count_ties_are_never_adjusted() -> None:

@@ -89,6 +89,7 @@ def test_a_file_of_numbers_for_each_system_and_some_of_the_systems(files: None, 
     assert ran("-t", "c.txt", "a.txt", "--scores", "y", "w").out == expected
     assert "x_name: c.txt\ny_name: a.txt" in expected
     assert expected.splitlines()[-1] == "a.txt                  False"
+    assert "not adjusted for 6 pairs" in ran("--scores", "comet.json").err
 
 
 def test_lines_end_where_they_do_in_comet(files: None, ran: Program) -> None:
@@ -172,10 +173,6 @@ def test_the_tests_beside_it_are_those_of_compare(files: None, ran: Program) -> 
         result = compare(metrics=[metric], test=test, all_pairs=True, n_resamples=500)
         assert f"\n{test}\n\n{result}\n" in out
         assert written["reshuffle"][test] == json.loads(result.render("json"))
-
-
-def test_a_note_says_what_is_missing(files: None, ran: Program) -> None:
-    assert "not adjusted for 6 pairs" in ran("--scores", "comet.json").err
 
 
 def change(key: str, value: Any) -> None:

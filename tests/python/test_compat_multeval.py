@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import math
 import os
@@ -492,12 +491,6 @@ def test_several_references_and_short_options(small: list[str], multeval: Progra
     assert multeval(*short, "-D", "-t", 1, "-v", 0, "--bleu.verbosity", 1, "--ter.beamWidth", 20) == long
 
 
-def test_compressed_files_are_read(small: list[str], multeval: Program) -> None:
-    plain = multeval(*small)
-    Path("ref.gz").write_bytes(gzip.compress(Path("ref").read_bytes()))
-    assert multeval(*instead(small, "--refs", "ref.gz")) == plain
-
-
 # N-best lists.
 
 NBEST = """\
@@ -576,21 +569,6 @@ def test_ranks_equal_those_of_a_slow_twin(groups: list[list[tuple[int, int]]]) -
     n = len(segments)
     found = nbest.rank(scores, nbest.Hypotheses(segments, [""] * n, [""] * n, [0.0] * n), metrics)
     assert found.ranks.tolist() == slow_ranks([own.tolist() for own in scores], segments, [1, -1])
-
-
-def test_a_real_nbest_list(data: Path, multeval: Program) -> None:
-    """The oracles are bounds of the decoder's choice, and every line of the list is there."""
-    lines = (data / "moses-nbest/scorer/nbest.out").read_text("utf-8").splitlines()
-    references = (data / "moses-nbest/scorer/reference.txt").read_text("utf-8").splitlines()
-    segments = 1 + max(int(line.split("|||")[0]) for line in lines)
-    write_lines("ref", references[:segments])
-    _, out, err = multeval(
-        "nbest", "--nbest", data / "moses-nbest/scorer/nbest.out", "--refs", "ref", "--metrics", "bleu", "ter"
-    )
-    assert len(out.splitlines()) == len(lines)
-    scores = {(name, which): float(value) for name, which, value in re.findall(r"(\w+) (\S+) score: (\S+)", err)}
-    assert scores["BLEU", "worst-oracle"] < scores["BLEU", "topbest"] < scores["BLEU", "oracle"]
-    assert scores["TER", "worst-oracle"] > scores["TER", "topbest"] > scores["TER", "oracle"]
 
 
 # Errors.

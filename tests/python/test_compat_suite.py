@@ -147,24 +147,3 @@ def test_the_tests_of_other_versions_pass(host: str, version: str, cache: Path, 
 @pytest.mark.parametrize("host", SUITES)
 def test_the_lowest_supported_version_and_the_installed_one_are_tested(host: str) -> None:
     assert {HOSTS[host].lowest, INSTALLED[host].__version__} <= set(SUITES[host])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("version", ["2.0.0", "2.4.1"])
-def test_versions_that_are_not_supported_are_refused(version: str, cache: Path, tmp_path: Path) -> None:
-    path = other_version("sacrebleu", version, cache)
-    refused = f"sacrebleu {version} is not supported: reshuffle.compat supports sacrebleu>=2.4.2,<2.7"
-    (tmp_path / "script.py").write_text(
-        "import sacrebleu; print(sacrebleu.corpus_bleu(['a b c d'], [['a b c d']]).score)", encoding="utf-8"
-    )
-    for command in (["reshuffle.compat", "--only", "sacrebleu", "script.py"], ["reshuffle.compat.sacrebleu", "-V"]):
-        done = python("-m", *command, cwd=tmp_path, path=path)
-        assert done.returncode == 2
-        assert done.stderr.endswith(f"python -m {command[0]}: error: {refused}\n")
-    # If it is not named, the program runs with sacreBLEU unpatched.
-    done = python("-m", "reshuffle.compat", "-v", "script.py", cwd=tmp_path, path=path)
-    assert done.returncode == 0
-    assert done.stdout.startswith("100.0")
-    assert f"not patched: {refused}\n" in done.stderr
-    done = python("-c", "from reshuffle.compat.sacrebleu import BLEU", cwd=tmp_path, path=path)
-    assert done.stderr.endswith(f"InputError: {refused}\n")

@@ -25,14 +25,11 @@ def write(path: Path, content: bytes) -> str:
     return str(path)
 
 
-def test_lines_end_at_lf_or_crlf_and_nowhere_else(tmp_path: Path) -> None:
+def test_lines_end_at_lf_or_crlf_and_nowhere_else_and_the_last_needs_no_end(tmp_path: Path) -> None:
     odd = "\ufeffa\u2028b\u2029c\x85d\x0be\x0cf\x1cg\rh\ufeff"
     for end in ("\n", "\r\n"):
         path = write(tmp_path / "text", f"{odd}{end}{end}second{end}".encode())
         assert read_lines(path) == [odd, "", "second"]
-
-
-def test_the_last_line_needs_no_line_feed(tmp_path: Path) -> None:
     assert read_lines(write(tmp_path / "a", b"one\ntwo")) == ["one", "two"]
     assert read_lines(write(tmp_path / "b", b"one\n\n")) == ["one", ""]
     assert read_lines(write(tmp_path / "c", b"\n")) == [""]

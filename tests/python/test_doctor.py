@@ -20,17 +20,7 @@ from reshuffle.cli.root import CONTEXT, cli
 from reshuffle.metrics.tokenizers import EXTERNAL
 
 # What is optional, by the name under which it is imported.
-OPTIONAL = (
-    "MeCab",
-    "mecab_ko",
-    "sentencepiece",
-    "matplotlib",
-    "ir_measures",
-    "zstandard",
-    "distributed",
-    "pandas",
-    "polars",
-)
+OPTIONAL = "MeCab mecab_ko sentencepiece matplotlib ir_measures zstandard distributed pandas polars".split()
 
 
 def test_without_optional_packages_doctor_says_how_to_get_each(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,7 +39,7 @@ def test_without_optional_packages_doctor_says_how_to_get_each(run: Any, monkeyp
     assert "pip install 'reshuffle[spm]'" in shown.out
 
 
-def test_versions_and_instructions_are_those_in_use(run: Any) -> None:
+def test_versions_instructions_and_packages_are_those_in_use(run: Any) -> None:
     health = json.loads(run("doctor", "--json").out)
     assert health["reshuffle"] == reshuffle.__version__
     assert health["vector_instructions"] == _core.simd()
@@ -59,9 +49,9 @@ def test_versions_and_instructions_are_those_in_use(run: Any) -> None:
     optional = {*health["usable"], *health["missing"]}
     assert set(EXTERNAL) < optional
     assert not set(health["usable"]) & set(health["missing"])
-
-
-def test_what_can_be_imported_is_usable() -> None:
+    shown = set(json.loads(run("doctor", "--json").out)["packages"])
+    assert {"numpy", "sacrebleu"} <= shown
+    assert not shown & {"pytest", "hypothesis", "mypy", "ruff", "pexpect", "rouge-score", "import-linter"}
     pytest.importorskip("matplotlib")
     pytest.importorskip("pandas")
     assert {"figures", "pandas"} <= set(Health.of_this_process().usable)
@@ -165,21 +155,10 @@ def test_every_command_that_is_offered_exists() -> None:
         assert {word for word in words if word.startswith("-")} <= known, line
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "reference.txt",
-        "old.scores",
-        "outputs",
-        "counts.npz",
-        "result.json",
-        "sets.toml",
-        "nights.jsonl",
-        "dev.nbest",
-        "named.txt",
-        "talks.trn",
-    ],
-)
+TAKEN = "reference.txt old.scores outputs counts.npz result.json sets.toml nights.jsonl dev.nbest named.txt talks.trn"
+
+
+@pytest.mark.parametrize("name", TAKEN.split())
 def test_commands_that_are_offered_take_the_file(files: Path, run: Any, name: str) -> None:
     others = {**OTHERS, **dict.fromkeys(("REF", "BASELINE", "NEW"), "talks.trn")} if name == "talks.trn" else OTHERS
     found = found_in(name)[0]
@@ -269,11 +248,6 @@ def test_a_file_that_cannot_be_read_is_refused(
     assert message in run("doctor", str(tmp_path / name)).refusal()
 
 
-def test_no_file_and_standard_input_are_refused(run: Any) -> None:
-    assert "no-such-file" in run("doctor", "no-such-file").refusal()
-    assert "name a file" in run("doctor", "-").refusal()
-
-
 def test_a_folder_of_scores_is_of_systems_or_of_test_sets(tmp_path: Path, run: Any) -> None:
     for name, ids in (("a", "xyz"), ("b", "xyz"), ("c", "uvw")):
         for folder in ("systems", "tasks") if name == "a" else ("tasks",) if name == "c" else ("systems",):
@@ -316,6 +290,8 @@ def test_a_file_that_cannot_be_read_hides_no_other(files: Path, run: Any) -> Non
     shown = run("doctor", "--json", "no-such-file", "old.scores")
     assert (shown.code, list(json.loads(shown.out))) == (2, ["old.scores"])
     assert run("doctor", "--json", "no-such-file").refusal()
+    assert "no-such-file" in run("doctor", "no-such-file").refusal()
+    assert "name a file" in run("doctor", "-").refusal()
 
 
 @pytest.mark.parametrize("share", [0.5, 0.9, 1])
@@ -328,7 +304,7 @@ def test_a_page_that_is_cut_off_is_not_called_whole(files: Path, run: Any, share
     assert run("show", "cut.html").code == 0
 
 
-def test_a_table_of_numbers_says_which_cell_is_none(tmp_path: Path) -> None:
+def test_a_table_says_why_it_is_none_of_numbers_or_scores(tmp_path: Path, run: Any) -> None:
     (tmp_path / "a.tsv").write_text("old\tnew\n1\t2\n3\tx\n2\t2\n")
     (found,) = found_in(str(tmp_path / "a.tsv"))
     assert (found.kind, found.contents) == (
@@ -336,6 +312,13 @@ def test_a_table_of_numbers_says_which_cell_is_none(tmp_path: Path) -> None:
         "3 segments; numbers in old; numbers in new, but 'x' in segment 2",
     )
     assert all("--scores" in command or "--counts" in command for command in found.commands)
+    file = tmp_path / "da.tsv"
+    file.write_text("system\tscore\tseg_id\na\tbad\t1\n")
+    shown = run("doctor", str(file))
+    assert (shown.code, shown.err) == (0, "")
+    assert "texts in system, score" in shown.out
+    assert "Not scores" in shown.out
+    assert "line 2" in shown.out
 
 
 def test_ids_in_a_table_are_no_scores(demo: Path, run: Any) -> None:
@@ -366,12 +349,6 @@ def test_a_file_of_several_language_pairs_is_said_to_be_one(tmp_path: Path, run:
     assert "meta systems --human" in found.commands[0]
 
 
-def test_packages_are_those_of_users(run: Any) -> None:
-    shown = set(json.loads(run("doctor", "--json").out)["packages"])
-    assert {"numpy", "sacrebleu"} <= shown
-    assert not shown & {"pytest", "hypothesis", "mypy", "ruff", "pexpect", "rouge-score", "import-linter"}
-
-
 def test_doctor_changes_no_file(files: Path) -> None:
     history = Path("nights.jsonl").read_bytes() + b'{"cut off'
     Path("nights.jsonl").write_bytes(history)
@@ -382,16 +359,6 @@ def test_doctor_changes_no_file(files: Path) -> None:
     Path("nights.jsonl").write_bytes(whole + b"x\n" + whole)
     with pytest.raises(reshuffle.InputError, match=r"line 2: .*; remove the line"):
         found_in("nights.jsonl")
-
-
-def test_a_table_that_looks_like_scores_says_why_it_is_none(tmp_path: Path, run: Any) -> None:
-    file = tmp_path / "da.tsv"
-    file.write_text("system\tscore\tseg_id\na\tbad\t1\n")
-    shown = run("doctor", str(file))
-    assert (shown.code, shown.err) == (0, "")
-    assert "texts in system, score" in shown.out
-    assert "Not scores" in shown.out
-    assert "line 2" in shown.out
 
 
 def test_json_has_what_text_shows(files: Path, run: Any) -> None:

@@ -251,14 +251,8 @@ def test_what_is_in_the_wrong_place_is_told_where_it_belongs() -> None:
         ({"references": reshuffle.Corpus([references], systems)}, "write compare(corpus.references, corpus.systems)"),
         ({"references": table}, "a ScoreTable holds scores: write metrics=SegmentScores.from_table(scores)"),
         ({"metrics": table}, "a ScoreTable holds scores: write metrics=SegmentScores.from_table(scores)"),
-        (
-            {"references": {"ref": references} | systems},
-            "name its columns: compare(frame, ['a', 'b'], reference=",
-        ),
-        (
-            {"references": {"ref": references} | systems, "systems": "ref", "metrics": ["x"]},
-            "name its columns: compare(",
-        ),
+        ({"references": {"ref": references} | systems}, "references is a whole table: pass its columns, as in"),
+        ({"references": {"ref": references} | systems, "systems": "ref"}, "references is a whole table: pass"),
         ({"references": [0.5, 1], "systems": [1, 0]}, "expected texts, got numbers: write"),
         ({"references": np.ones(2), "systems": np.ones(2)}, "expected texts, got numbers: write metrics=SegmentScores"),
         ({"metrics": {"x": [1, 0], "y": [1, 1]}}, "need a name to be a metric: write metrics=SegmentScores"),
@@ -299,22 +293,35 @@ def test_errors_name_what_one_wants_instead() -> None:
     scores = SegmentScores("rating", frame[["a", "b"]])
     result: Any = compare(metrics=scores, n_resamples=9)
     errors: dict[str, Callable[[], Any]] = {
-        r"^the columns \['a', 'b'\] have numbers: .* metrics=SegmentScores\('NAME', frame\[\['a', 'b'\]\]\)$":
+        r"^references is a whole table: .*metrics=SegmentScores\('NAME', frame\[\['a', 'b'\]\]\)\) for scores$":
             lambda: compare(frame, ["a", "b"]),
-        r"if it has scores, write metrics=SegmentScores": lambda: compare(frame, metrics="accuracy"),
         r"^accuracy needs texts: .* write metrics=SegmentScores\('accuracy', ": lambda: compare(metrics="accuracy"),
         r"pass the column itself, as in documents=frame\['talk'\]$":
             lambda: compare(metrics=scores, documents="talk", n_resamples=9),
         r"^x, system a: expected a number for every segment: they are strings: convert them to numbers first$":
             lambda: SegmentScores("x", {"a": ["1", "2"]}),
+        r"^x, system a: expected a number for every segment, got the text 'no': compare\(references, systems\) takes":
+            lambda: SegmentScores("x", {"a": ["no", "yes"]}),
+        r"^x: expected scores of each system, got one list of 3 values: write \{'a': scores":
+            lambda: SegmentScores("x", frame["a"]),
+        r"^SegmentScores: the first argument is the name of the metric, got a b talk 0 1 .* SegmentScores\('NAME'":
+            lambda: SegmentScores(frame, "x"),
     }  # fmt: skip
     for message, call in errors.items():
         with pytest.raises(InputError, match=message):
             call()
+    untyped: Any = compare
+    own: Any = SegmentScores
     unknown: dict[str, Callable[[], Any]] = {
         r"^verdict\(\) takes only pair, got 2 arguments$": lambda: result.verdict("a", "b"),
         r"'figsize': did you mean 'width and height'\?$": lambda: result.plot.forest(figsize=(3, 2)),
         r"'x': its arguments are system, metric$": lambda: result.score("a", x=1),
+        r"^SegmentScores\(\) lacks scores: write SegmentScores\(name, scores\)$": lambda: own(frame),
+        r"'margin': did you mean \"test=NonInferiority\(\{'METRIC': MARGIN\}\) or test=Equival": lambda: untyped(
+            metrics=scores, margin=0.5
+        ),
+        r"'scores': did you mean \"metrics=SegmentScores\(": lambda: untyped(scores=frame),
+        r"'paired': its arguments are references, systems, metrics, ": lambda: untyped(metrics=scores, paired=True),
     }
     for message, call in unknown.items():
         with pytest.raises(TypeError, match=message):

@@ -25,7 +25,6 @@ from reshuffle import (
     bootstrap_test,
     compare,
     compare_sets,
-    metric,
     read_lines,
 )
 from reshuffle.inference.concentration import SEGMENTS_WITH_RARE, SKEWED
@@ -104,25 +103,6 @@ def test_influences_are_those_of_a_slow_loop(documents: bool) -> None:
     assert found.differing == differing
     assert found.effective == pytest.approx(effective, rel=2e-3)
     assert found.skewness == pytest.approx(skewness, rel=1e-2, abs=1e-2)
-
-
-def test_influences_of_a_mean_are_its_differences() -> None:
-    differences = np.array([3.0, -1.0, 0.0, 0.0, 4.0, 0.0])
-    found = influence(compare(metrics=scores(differences), **OPTIONS))
-    d = differences - differences.mean()
-    assert found.differing == 3
-    assert found.effective == pytest.approx(64 / 26, rel=1e-3)
-    assert found.skewness == pytest.approx((d**3).mean() / (d**2).mean() ** 1.5, rel=1e-3)
-
-
-def test_influences_of_bleu_use_the_gradient_in_rust() -> None:
-    words = ["a b c d e f g h", "i j k l m n o p", "q r s t u v w x"] * 10
-    other = [line.replace("b", "z") if i % 2 else line for i, line in enumerate(words)]
-    systems = {"x": [line[:13] for line in words], "y": [line[:13] for line in other]}
-    found = influence(compare(words, systems, "bleu", **OPTIONS))
-    counts = metric("bleu").suff_stats([words], list(systems.values()))
-    assert found.differing == np.count_nonzero((counts[0] != counts[1]).any(axis=1))
-    assert 0 < known(found.effective) <= found.differing
 
 
 def test_unknown_influences_are_none() -> None:

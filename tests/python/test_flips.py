@@ -158,7 +158,6 @@ def test_reports_of_flips() -> None:
         ({"baseline": "Baseline"}, "unknown baseline 'Baseline': did you mean 'baseline'"),
         ({"baseline": "tuned"}, "system and baseline are both 'tuned': expected two different systems"),
         ({"system": None}, r"there are 4 systems: choose one with system, to compare it with baseline"),
-        ({"metric": "blue"}, "unknown metric 'blue': did you mean 'bleu'"),
         ({"top": -1}, "top must be a whole number of at least 0, got -1"),
         ({"documents": ["x"] * 400}, "there is only one document"),
     ],
@@ -207,7 +206,5 @@ def test_the_command_line_has_flips(run: Callable[..., Any], tmp_path: Path) -> 
         ([ref, base, tuned, "-m", "bleu", "ter", "--threshold", "5"], "for one metric, got 2 (bleu, ter)"),
         ([ref, base, tuned, "--threshold", "5", "--strata", ref], "--strata does not apply to 'reshuffle flips'"),
         ([ref, base, tuned, "--threshold", "5", "--missing", "pairwise"], "--missing needs --scores"),
-        ([ref, base, tuned, "--threshold", "5", "--system", "x"], "unknown system 'x'"),
-        ([ref, base, "--threshold", "5"], "expected at least two systems after REF"),
     ):
         assert message in run("flips", *args).refusal()

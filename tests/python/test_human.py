@@ -19,7 +19,7 @@ import reshuffle
 from conftest import ROOT
 from reshuffle import InputError, InputWarning, SegmentScores, human
 from reshuffle.human import Design, Question
-from reshuffle.inference.predicted import Estimated, Labelled
+from reshuffle.inference.predicted import Labelled
 from reshuffle.inference.raters import agreements, noise, standardized
 from reshuffle.metrics.base import Scores
 from reshuffle.report import Layout
@@ -120,14 +120,6 @@ def test_published_and_independent_numbers(data: Path) -> None:
     assert (own.estimate, own.low, own.high) == pytest.approx((-0.13407566, -0.89793484, 0.62978351), abs=0.02)
 
 
-def test_scale_of_the_predictor() -> None:
-    sample = Sample()
-    own = difference(sample.estimated(), "judge")
-    other = difference(human(metrics=sample.metrics(-100 * sample.judge + 7)), "judge")
-    assert (own.estimate, own.standard_error) == pytest.approx((other.estimate, other.standard_error), rel=1e-9)
-    assert other.weight == pytest.approx(-own.weight / 100, rel=1e-9)
-
-
 def test_a_constant_predictor_changes_nothing() -> None:
     result = human(metrics=Sample().metrics(3.0))
     alone, own = difference(result, None), difference(result, "judge")
@@ -190,13 +182,6 @@ def test_documents_are_ratios_of_sums() -> None:
         at = rng.integers(30, size=30)
         drawn.append(sums[at].sum() / sizes[at].sum())
     assert own.standard_error == pytest.approx(np.std(drawn), rel=0.1)
-
-
-@pytest.mark.parametrize("mean", [0.0, 1.0])
-def test_no_error_is_no_test(mean: float) -> None:
-    estimate = Estimated(mean, 0.0, 29, 30)
-    assert (estimate.pvalue, estimate.pvalue_above(0.0), estimate.pvalue_above(-2.0)) == (1, 1, 1)
-    assert estimate.interval(0.95) == (-np.inf, np.inf)
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.1])
@@ -660,7 +645,6 @@ def test_captions_of_a_paper_explain_the_columns() -> None:
         assert symbol in differences
     (scores,) = [each for each in captions if ". Scores." in each]
     assert "MDD" not in scores
-    assert "Monte Carlo" not in as_checklist(Sample().estimated(), Layout(), "references.bib")
 
 
 def test_the_checklist_of_a_paper_claims_no_simulation() -> None:

@@ -299,12 +299,20 @@ def test_bca_is_defined_if_all_draws_lie_on_one_side_of_the_value() -> None:
     assert ends(draws, 99.5, np.array([0.0] * 8 + [-1e9]))[1] == 99
 
 
-def test_a_normal_interval_needs_two_draws() -> None:
+def test_too_few_draws_shuffles_or_segments_are_errors_with_a_way_out() -> None:
     with pytest.raises(InputError, match="needs at least 2 draws, got 1"):
         bootstrap_interval([[1, 1], [2, 1]], MEAN, interval="normal", n_resamples=1)
+    a, b = np.random.default_rng(1).normal(size=(2, 100))
+    with pytest.raises(
+        InputError, match=r"at least 19 shuffles at confidence level 0\.95, got 18: increase n_resamples"
+    ):
+        bootstrap_interval(a, b=b, interval="ar-studentized", n_resamples=18)
+    assert bootstrap_interval(a, b=b, interval="ar-studentized", n_resamples=19).method == "ar-studentized"
+    with pytest.raises(InputError, match=r"the units that differ allow only 15: choose another interval$"):
+        bootstrap_interval([1.0, 2.0, 4.0, 8.0], b=[0.0, 3.0, 1.0, 5.0], interval="ar-studentized")
 
 
-def test_only_intervals_from_draws_report_draws() -> None:
+def test_intervals_are_made_if_named_and_only_those_from_draws_report_draws() -> None:
     rating = SegmentScores("rating", {"a": [1, 2, 4], "b": [2, 2, 3]})
     for name, interval in INTERVALS.items():
         if name == "studentized" or interval.inverts is not None:  # three segments are too few
@@ -313,10 +321,6 @@ def test_only_intervals_from_draws_report_draws() -> None:
             assert result.interval == interval.used
             assert ("|rng:" in result.signature) == interval.draws
             assert (result.n_resamples, result.seed) == ((10_000, 12345) if interval.draws else (None, None))
-
-
-def test_score_makes_intervals_if_an_interval_or_a_level_is_named() -> None:
-    rating = SegmentScores("rating", {"a": [1, 2, 4], "b": [2, 2, 3]})
 
     def used(result: Comparison) -> set[tuple[str, float]]:
         found = [s.confidence_interval for s in result.scores]
@@ -376,17 +380,3 @@ def test_the_interval_excludes_0_exactly_when_the_test_rejects(scheme: str, leve
         rejected.append(pair.is_significant(1 - level))
         assert rejected[-1] == (not interval.low <= 0 <= interval.high)
     assert 0 < sum(rejected) < len(rejected)
-
-
-def test_too_few_shuffles_are_an_error_with_a_way_out() -> None:
-    a, b = np.random.default_rng(1).normal(size=(2, 100))
-    with pytest.raises(
-        InputError, match=r"at least 19 shuffles at confidence level 0\.95, got 18: increase n_resamples"
-    ):
-        bootstrap_interval(a, b=b, interval="ar-studentized", n_resamples=18)
-    assert bootstrap_interval(a, b=b, interval="ar-studentized", n_resamples=19).method == "ar-studentized"
-
-
-def test_too_few_segments_are_an_error_that_does_not_advise_more_shuffles() -> None:
-    with pytest.raises(InputError, match=r"the units that differ allow only 15: choose another interval$"):
-        bootstrap_interval([1.0, 2.0, 4.0, 8.0], b=[0.0, 3.0, 1.0, 5.0], interval="ar-studentized")

@@ -252,9 +252,6 @@ def test_pearmut() -> None:
     assert (table.name, table.systems) == ("score", ("a", "b"))
     assert table.segment_ids == ("d1", '{"src": "in"}')
     np.testing.assert_array_equal(table.segments, [[80, 5], [30, math.nan]])
-
-
-def test_pearmut_sliders_and_bad_scores() -> None:
     line = annotated("u", 0, "d", a=None)
     line["annotation"][0]["a"]["sliders"] = {"fluency": 3}
     put_lines("p.jsonl", [line])

@@ -145,16 +145,6 @@ def test_metrics_without_some_scores_are_compared_on_common_votes() -> None:
     assert (pair.difference, pair.n) == (expected.difference, int(late.sum()))
 
 
-def test_identical_metrics_have_p_1_and_share_letters() -> None:
-    tables, judgments = random_votes(6, m=2)
-    same = [tables[0], ScoreTable("again", tables[0].systems, tables[0].segments, None, True), tables[1]]
-    result = meta.segments(JudgedSet.from_scores(same, judgments=judgments), n_resamples=199)
-    pair = next(each for each in result.comparisons if {each.metric_a, each.metric_b} == {"m0", "again"})
-    assert (pair.difference, pair.pvalue, pair.adjusted_pvalue) == (0.0, 1.0, 1.0)
-    letters = {each.metric: (each.rank, each.letters) for each in result.groups}
-    assert letters["m0"] == letters["again"]
-
-
 def test_a_baseline_is_compared_with_all_others_without_a_ranking() -> None:
     tables, judgments = random_votes(7)
     result = meta.segments(JudgedSet.from_scores(tables, judgments=judgments), baseline="m2", n_resamples=99)

@@ -278,8 +278,6 @@ def test_bad_arguments_are_refused(change: dict[str, Any], message: str) -> None
     [
         (0, 20, "segment 20 is out of range"),
         (1, 5, "system 5 is out of range"),
-        (2, -1, "each system must be a number of at least 0, got -1"),
-        (3, -1, "votes must be at least 0"),
         (3, 2**40, "less than 2"),
     ],
 )

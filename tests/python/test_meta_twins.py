@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache, partial
-from itertools import combinations, product
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -78,16 +78,10 @@ def stepdown(observed: Scores, found: Scores) -> Scores:
 SEGMENT_COEFFICIENTS = ["pearson", "spearman", "kendall-b", "kendall-c", "acc23", "tau23"]
 
 
-# Every unit and every grouping; the other cases are slow. The core's values are compared for all of them by default.
-BY_DEFAULT = [("both", "none"), ("both", "sys"), ("both", "item"), ("inputs", "none"), ("systems", "item")]
-
-
+# Every unit and every grouping; test_meta_resampling compares the core's values for all of them together.
 @pytest.mark.parametrize(
     ("unit", "grouping"),
-    [
-        pytest.param(*case, marks=[] if case in BY_DEFAULT else pytest.mark.slow)
-        for case in product(["both", "inputs", "systems"], ["none", "sys", "item"])
-    ],
+    [("both", "none"), ("both", "sys"), ("both", "item"), ("inputs", "none"), ("systems", "item")],
 )
 def test_segments_equal_their_definitions(unit: str, grouping: str) -> None:
     seed = {"both": 0, "inputs": 1, "systems": 2}[unit]

@@ -359,11 +359,6 @@ def test_text_has_the_methods_on_request() -> None:
         render(comparison, "markdown", Layout(methods=True))
 
 
-def test_results_name_the_papers_of_metrics() -> None:
-    every = score(REFERENCES, SYSTEMS, ["bleu", "chrf++", RATINGS, CorpusFunction("length", lambda h, r: 1.0)])
-    assert [metric.source for metric in every.metrics] == ["P02-1040", "W17-4770", None, None]
-
-
 def test_all_pairs_of_two_systems_are_one_difference() -> None:
     metric = SegmentScores("x", {"a": [0.0, 1.0, 2.0] * 20, "b": [1.0, 1.0, 2.0] * 20})
     text = compare(metrics=metric, all_pairs=True, n_resamples=99).methods_sentence()

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from known import known
 from reshuffle import CorpusFunction, InputError, metric
 from reshuffle.tune import LinearModel, NBest, Sparse, read_nbest, template_features
 
@@ -324,11 +325,9 @@ def test_features_are_added_to_lists() -> None:
     rows = [dict(zip(more.sparse.indices[a:b].tolist(), more.sparse.values[a:b].tolist(), strict=True))
             for a, b in itertools.pairwise(more.sparse.indptr)]  # fmt: skip
     assert rows == [{0: 2, 3: 5}, {2: 6, 3: 7}, {1: 1}]
-    assert lists.sparse is not None
-    assert lists.sparse.names == ["s_x", "s_y"]
+    assert known(lists.sparse).names == ["s_x", "s_y"]
     some = more.selected([1, 2])
-    assert some.sparse is not None
-    assert (some.sparse.indptr.tolist(), some.sparse.values.tolist()) == ([0, 2, 3], [6, 7, 1])
+    assert (known(some.sparse).indptr.tolist(), known(some.sparse).values.tolist()) == ([0, 2, 3], [6, 7, 1])
     with pytest.raises(InputError, match="expected features of 2 entries, got those of 3"):
         lists.selected([0, 1]).with_features(added)
     with pytest.raises(InputError, match="the lists already have the features p, q"):

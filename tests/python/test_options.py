@@ -19,7 +19,7 @@ import reshuffle.meta
 from reshuffle import InputError, study, tune
 from reshuffle.cli.command import Command
 from reshuffle.cli.declared import declared_options, flag_of, given_values, made
-from reshuffle.options import arrays, comparisons, evaluations, files, flips, gate, list_files, meta, studies, tuning
+from reshuffle.options import arrays, files, list_files, meta, studies
 from reshuffle.options.declare import (
     Excludes,
     Flag,
@@ -34,51 +34,25 @@ from reshuffle.options.declare import (
     taken,
 )
 
-FUNCTIONS: dict[Callable[..., Any], type[Options]] = {
-    reshuffle.compare: comparisons.Compare,
-    reshuffle.compare_sets: comparisons.CompareSets,
-    reshuffle.compare_runs: comparisons.CompareRuns,
-    reshuffle.score: comparisons.Score,
-    reshuffle.segment_scores: comparisons.SegmentScoring,
-    reshuffle.flips: flips.FlipOptions,
-    reshuffle.gate: gate.Gate,
-    reshuffle.approximate_randomization: arrays.ApproximateRandomization,
-    reshuffle.bootstrap_test: arrays.BootstrapTest,
-    reshuffle.bootstrap_interval: arrays.BootstrapInterval,
-    reshuffle.standard_error: arrays.StandardError,
-    study.type1: studies.Type1,
-    study.power: studies.Power,
-    study.sensitivity: studies.Sensitivity,
-    study.parametric_power: studies.ParametricPower,
-    study.plan: studies.Plan,
-    study.samples: studies.Samples,
-    study.validate: studies.Validate,
-    study.agreement: studies.Agreement,
-    study.multiplicity: studies.Multiplicity,
-    study.exchange: studies.Exchange,
-    study.gate: studies.Gate,
-    reshuffle.meta.segments: meta.Segments,
-    reshuffle.meta.systems: meta.Systems,
-    reshuffle.meta.tune_smoothing: meta.TuneSmoothing,
-    reshuffle.read_scores: evaluations.ReadScores,
-    reshuffle.meta.read_all_scores: evaluations.ReadAllScores,
-    reshuffle.meta.read_judgments: evaluations.ReadJudgments,
-    reshuffle.meta.JudgedSet.from_texts: evaluations.JudgedTexts,
-    tune.tune: tuning.Tune,
-    tune.mert: tuning.FitMert,
-    tune.kbmira: tuning.FitKbmira,
-    tune.pro: tuning.FitPro,
-    tune.xbleu: tuning.FitXbleu,
-    tune.fit_l1: tuning.FitL1,
-    tune.train_variants: tuning.TrainVariants,
-    tune.oracle: tuning.Oracle,
-    tune.mbr: tuning.Mbr,
-}
+
+def records() -> Iterator[tuple[Callable[..., Any], type[Options]]]:
+    """Every public function that is called with the fields of a record, and the record."""
+    public = [getattr(module, name) for module in (reshuffle, study, tune, reshuffle.meta) for name in module.__all__]
+    for function in (*public, reshuffle.meta.JudgedSet.from_texts):
+        if inspect.isroutine(function) and hasattr(function, "__wrapped__"):
+            for annotation in inspect.get_annotations(function.__wrapped__, eval_str=True).values():
+                if isinstance(annotation, type) and issubclass(annotation, Options):
+                    yield function, annotation
+
+
+FUNCTIONS = dict(records())
 # Values of required arguments that would be refused after all others.
 REQUIRED: dict[str, Any] = {
     "sets": {},
     "systems": {},
-    **dict.fromkeys(("references", "lists", "counts", "scores", "lengths", "targets", "apply_to", "a", "b", "path")),
+    **dict.fromkeys(
+        ("references", "lists", "counts", "scores", "lengths", "targets", "apply_to", "a", "b", "path", "votes")
+    ),
     "test_sets": [],
     "optimizer": "mert",
     "threshold": 1.0,

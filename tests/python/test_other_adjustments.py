@@ -19,6 +19,7 @@ import pytest
 import scipy.stats
 from numpy.typing import NDArray
 
+from known import known
 from reshuffle import SegmentScores, compare
 from reshuffle.inference.hypotheses import Hypotheses
 from reshuffle.inference.multiplicity import ADJUSTMENTS
@@ -33,32 +34,17 @@ Values = NDArray[np.float64]
 
 OF_PVALUES = [name for name, adjustment in ADJUSTMENTS.items() if not adjustment.from_replicates]
 
-# The names of other packages for adjustments of p-values.
-STATSMODELS = {
-    "bonferroni": "bonferroni",
-    "holm": "holm",
-    "sidak": "sidak",
-    "hochberg": "simes-hochberg",
-    "hommel": "hommel",
-    "bh": "fdr_bh",
-    "by": "fdr_by",
+# The names of adjustments of p-values in statsmodels, p.adjust of R and multtest.
+NAMES = {
+    "bonferroni": ("bonferroni", "bonferroni", "Bonferroni"),
+    "holm": ("holm", "holm", "Holm"),
+    "sidak": ("sidak", None, "SidakSS"),
+    "hochberg": ("simes-hochberg", "hochberg", "Hochberg"),
+    "hommel": ("hommel", "hommel", None),
+    "bh": ("fdr_bh", "BH", "BH"),
+    "by": ("fdr_by", "BY", "BY"),
 }
-P_ADJUST = {
-    "bonferroni": "bonferroni",
-    "holm": "holm",
-    "hochberg": "hochberg",
-    "hommel": "hommel",
-    "bh": "BH",
-    "by": "BY",
-}
-RAWP2ADJP = {
-    "bonferroni": "Bonferroni",
-    "holm": "Holm",
-    "hochberg": "Hochberg",
-    "sidak": "SidakSS",
-    "bh": "BH",
-    "by": "BY",
-}
+P_ADJUST, RAWP2ADJP = ({name: of[at] for name, of in NAMES.items() if of[at] is not None} for at in (1, 2))
 
 
 def _families() -> list[Values]:
@@ -85,14 +71,12 @@ FAMILIES = _families()
 
 
 def adjusted(name: str, pvalues: Values) -> Values:
-    of_pvalues = ADJUSTMENTS[name].of_pvalues
-    assert of_pvalues is not None
+    of_pvalues = known(ADJUSTMENTS[name].of_pvalues)
     return of_pvalues(pvalues)
 
 
 def test_every_adjustment_of_p_values_is_compared() -> None:
-    assert set(OF_PVALUES) == set(STATSMODELS)
-    assert set(OF_PVALUES) == set(P_ADJUST) | set(RAWP2ADJP)
+    assert set(OF_PVALUES) == set(NAMES) == set(P_ADJUST) | set(RAWP2ADJP)
 
 
 @pytest.mark.parametrize("method", ["bh", "by"])
@@ -111,7 +95,7 @@ def test_adjustments_of_p_values_are_those_of_statsmodels(name: str) -> None:
     multitest = pytest.importorskip("statsmodels.stats.multitest")
     for pvalues in FAMILIES:
         with np.errstate(divide="ignore"):  # statsmodels, for the logarithm of 1 − p if p is 1
-            expected = multitest.multipletests(pvalues, method=STATSMODELS[name])[1]
+            expected = multitest.multipletests(pvalues, method=NAMES[name][0])[1]
         np.testing.assert_allclose(adjusted(name, pvalues), expected, rtol=1e-12, atol=0)
 
 
@@ -206,9 +190,8 @@ def on_all_swaps(scores: Values, test: str, adjust: str) -> tuple[Values, Values
     replicates = Replicates([sample], n_resamples=swaps, seed=1).with_codes(codes, swaps)
     plan = Plan.from_settings(ComparisonSettings(test=test, scheme="iid", adjust=adjust))
     outcome = run_on_test_set(plan, replicates, Hypotheses.from_pairs(PAIRS))
-    assert outcome.adjusted is not None
     # The swaps include the observed outputs, so the Monte Carlo formula (c + 1)/(R + 1) counts these twice.
-    shares = [(p * (swaps + 1) - 1) / swaps for p in (outcome.pvalue, outcome.adjusted)]
+    shares = [(p * (swaps + 1) - 1) / swaps for p in (outcome.pvalue, known(outcome.adjusted))]
     return shares[0], shares[1]
 
 
@@ -356,9 +339,7 @@ def of_disjoint_pairs(differences: Values, test: str, adjust: str | None, seed: 
     plan = Plan.from_settings(ComparisonSettings(test=test, adjust=adjust))
     pairs = [(2 * h, 2 * h + 1) for h in range(len(differences))]
     outcome = run_on_test_set(plan, replicates, Hypotheses.from_pairs(pairs))
-    p = outcome.pvalue if adjust is None else outcome.adjusted
-    assert p is not None
-    return p
+    return known(outcome.pvalue if adjust is None else outcome.adjusted)
 
 
 WITH_MAX_T = [name for name, test in TESTS.items() if "maxt" in test.step_down]

@@ -270,6 +270,15 @@ def test_compressed_pairs_are_shown_as_others(browser: Browser, monkeypatch: pyt
 # --- Narrow pages
 
 
+def test_all_of_a_pair_is_visible_on_narrow_pages(browser: Browser) -> None:
+    browser.resize(390)
+    browser.open(PAGES["all pairs"])
+    assert browser.run("const [rows] = document.querySelectorAll('.rows'); return rows.scrollWidth <= rows.clientWidth")
+    shown = [cell.text for cell in browser.all("#pairs tbody tr:first-child td") if cell.is_displayed()]
+    assert len(shown) == 5
+    assert " to " in shown[3]
+
+
 def test_names_in_tables_are_broken_between_their_parts(browser: Browser) -> None:
     result = compare(
         metrics=ratings(["news.en_de-sentence_document.6974.txt", "MSRA.MADL.6926.txt", "b"]),
@@ -311,10 +320,11 @@ def test_three_notes_cautions_first_are_shown_and_the_others_folded_except_on_pa
         assert folded.get_attribute("open") == is_open
 
 
-def test_tabs_and_links_to_sections_come_first_and_choose_the_table_of_test_sets(browser: Browser) -> None:
+def test_links_to_sections_come_first_and_tabs_before_what_they_choose(browser: Browser) -> None:
     browser.open(PAGES["sets"])
-    assert browser.run("return document.querySelector('main').firstElementChild.id") == "bar"
-    assert browser.texts("#contents button")[:2] == ["Results", "Ranking"]
+    ids = browser.run("return [...document.querySelectorAll('main > *')].map((each) => each.id).filter(Boolean)")
+    assert ids == ["contents", "summary", "tabs", "of-sets", "view", "methods"]
+    assert browser.texts("#contents button")[:3] == ["Average over 2 test sets", "Test sets", "Ranking"]
 
     def shown() -> list[str]:
         captions = browser.all("#of-sets caption")
@@ -323,10 +333,35 @@ def test_tabs_and_links_to_sections_come_first_and_choose_the_table_of_test_sets
     assert shown() == ["BLEU on 2 test sets"]
     browser.all("#tabs [role=tab]")[-1].click()
     assert shown() == ["TER on 2 test sets, lower is better"]
-    assert browser.run("return scrollY") == 0
-    browser.open(PAGES["all pairs"])  # here nothing but the figures changes
-    browser.all("#tabs [role=tab]")[-1].click()
-    assert browser.run("return document.querySelector('#ranking').getBoundingClientRect().top < innerHeight")
+    names = browser.texts("#of-sets table:first-of-type th")[1:4]
+    for name, tab in zip(names, browser.all("#tabs [role=tab]"), strict=False):
+        tab.click()
+        assert {*browser.texts("#of-sets th.chosen")} == {name}
+
+
+def test_numbers_with_letters_or_stars_are_aligned(browser: Browser) -> None:
+    """The letters after them have different widths: abc, ij."""
+    browser.open(PAGES["sets"])
+    ends = """return [...document.querySelectorAll("#of-sets tbody tr td:nth-child(2)")].flatMap((cell) => {
+      const range = document.createRange();
+      range.setEnd(cell.firstChild, cell.firstChild.length);
+      range.setStart(cell.firstChild, cell.firstChild.length - 1);
+      return cell.offsetParent ? [Math.round(10 * range.getBoundingClientRect().right)] : [];
+    })"""
+    browser.run("""for (const [row, cell] of document.querySelectorAll("#of-sets tbody tr td:nth-child(2)").entries()) {
+      fillMarked(cell, `30.00 ${["iil", "mm ", "a  "][row % 3]}`);
+    }""")
+    assert len({*browser.run(ends)}) == 1
+
+
+def test_letters_stand_beside_their_scores(browser: Browser) -> None:
+    browser.open(PAGES["all pairs"])
+    assert browser.texts("#summary th")[1:4] == ["BLEU", "Group", "Rank"]
+    gap = """const [score, letters] = ["2", "3"].map((n) => document.querySelector(`#summary td:nth-child(${n})`));
+      const range = document.createRange();
+      range.selectNodeContents(letters);
+      return range.getBoundingClientRect().left - score.getBoundingClientRect().right;"""
+    assert browser.run(gap) < 15
 
 
 def test_a_rule_between_rows_is_one_line(browser: Browser) -> None:
@@ -343,7 +378,7 @@ def test_a_rule_between_rows_is_one_line(browser: Browser) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("table", ["#summary .scroll", "#pairs .rows"])
+@pytest.mark.parametrize("table", ["#summary .scroll"])
 def test_a_table_has_a_shadow_where_it_is_cut_off(browser: Browser, table: str, scheme: str) -> None:
     def edge() -> str:
         """The right end of the table without its text: a PNG file."""
@@ -843,7 +878,7 @@ def test_without_scripts_the_page_has_the_tables_of_the_text_report(browser: Bro
             "TER, lower is better",
         ):
             assert sentence in shown
-        assert not any(element.is_displayed() for element in browser.all("#view section, #bar, #theme"))
+        assert not any(element.is_displayed() for element in browser.all("#view section, #contents, #tabs, #theme"))
     finally:
         browser.cdp(disable, {"value": False})
 
@@ -999,7 +1034,7 @@ def test_on_paper_there_are_all_rows_and_no_controls(browser: Browser) -> None:
     assert len(browser.all("#pairs tbody tr")) == 30 * 29 // 2
     browser.cdp("Emulation.setEmulatedMedia", {"media": "print"})
     try:
-        for control in ("#bar", "#theme", "#contents", "input", ".copy"):
+        for control in ("#tabs", "#theme", "#contents", "input", ".copy"):
             assert not any(element.is_displayed() for element in browser.all(control))
         assert browser.run("return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
         cut = browser.run(

@@ -681,25 +681,43 @@ class TestScatter:
         assert browser.run("return document.querySelector('#scatter select').selectedOptions[0].textContent") == "TER"
         assert browser.texts("#scatter circle title")[0].split(": ")[1].startswith("chrF2")
 
-    @pytest.mark.parametrize("n", [5, 12, 13])
-    def test_names_of_the_best_systems_are_beside_their_dots(self, browser: Browser, n: int) -> None:
+    @pytest.mark.parametrize(("n", "width"), [(4, 1400), (16, 1400), (16, 390), (40, 1400)])
+    def test_names_or_numbers_are_beside_their_dots_and_cover_nothing(
+        self, browser: Browser, n: int, width: int
+    ) -> None:
         rng = np.random.default_rng(n)
         scores = [{f"system-{i}": rng.normal(i % 3, 0.2, 40) for i in range(n)} for _ in range(2)]
         metrics = [SegmentScores(name, each) for name, each in zip("xy", scores, strict=True)]
-        browser.open(compare(metrics=metrics, all_pairs=True, n_resamples=19).render("html"))
-        names = browser.texts("#scatter text.name")
-        # Dots in clusters: their names do not overlap each other or other dots.
-        assert len(names) == len({*names}) == min(n, 12)
+        result = compare(metrics=metrics, all_pairs=True, n_resamples=19)
+        browser.resize(width)
+        browser.open(result.render("html"))
+        best = by_score(result, "x")[:30]
+        beside, listed = browser.texts("#scatter text.name"), browser.texts("#scatter .numbered li")
+        if n == 4:
+            assert (beside, listed) == (best, [])
+        else:  # in clusters, names have no room
+            ranks = {system: rank for rank, system in enumerate(by_score(result, "y"), 1)}
+            assert listed == [f"{system} ({ranks[system]})" for system in best]
+            assert {*beside} <= {f"{rank}" for rank in range(1, 31)}
+            assert len(beside) == len({*beside}) >= 10
         overlaps = """
             const all = (selector) => [...document.querySelectorAll("#scatter " + selector)];
             const boxes = (selector) => all(selector).map((each) => each.getBoundingClientRect());
-            const [names, dots] = [boxes("text.name"), boxes("circle")];
+            const [texts, dots] = [boxes("text.name"), boxes("circle")];
             const apart = (a, b) => a.right <= b.left || b.right <= a.left;
-            const above = (a, b) => a.bottom <= b.top + 2 || b.bottom <= a.top + 2;
-            const others = names.map((_, i) => [...names.slice(i + 1), ...dots]);
-            return names.flatMap((a, i) => others[i].filter((b) => !apart(a, b) && !above(a, b))).length;
+            const above = (a, b) => a.bottom <= b.top + 3 || b.bottom <= a.top + 3;
+            const others = texts.map((_, i) => [...texts.slice(i + 1), ...dots]);
+            const of = (line) => ["x1", "y1", "x2", "y2"].map((end) => Number(line.getAttribute(end)));
+            const side = ([ax, ay], [bx, by], [cx, cy]) => Math.sign((bx - ax) * (cy - ay) - (by - ay) * (cx - ax));
+            const meet = (a, b) => [[a, b], [b, a]].every(([[ax, ay, bx, by], [cx, cy, dx, dy]]) =>
+                side([ax, ay], [bx, by], [cx, cy]) * side([ax, ay], [bx, by], [dx, dy]) < 0);
+            const lines = all(".reference-line").map(of);
+            return [
+                texts.flatMap((a, i) => others[i].filter((b) => !apart(a, b) && !above(a, b))).length,
+                lines.flatMap((a, i) => lines.slice(i + 1).filter((b) => meet(a, b))).length,
+            ];
         """
-        assert browser.run(overlaps) == 0
+        assert browser.run(overlaps) == [0, 0]
 
     def test_one_metric_or_two_systems_have_none(self, browser: Browser) -> None:
         browser.open(rated(3).render("html"))

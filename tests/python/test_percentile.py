@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budgets import budget
+from known import known
 from reshuffle import (
     Formula,
     SegmentScores,
@@ -109,8 +110,7 @@ def test_draws_that_differ_from_0_only_by_rounding_are_ties_in_test_and_interval
     a, b = zeros.copy(), zeros.copy()
     a[:3], b[3:] = ones[2], ones[0] + ones[1]
     result = bootstrap_test(a, b, WEIGHTED, test="bootstrap-percentile", n_resamples=999, keep_null_distribution=True)
-    assert result.null_distribution is not None
-    drawn = result.null_distribution + result.statistic
+    drawn = known(result.null_distribution) + result.statistic
     noise = (drawn != 0) & (np.abs(drawn) < 1e-12)
     assert noise.sum() > 20, "without a tolerance these draws would not be ties"
     assert min((drawn < 1e-12).sum(), (drawn > -1e-12).sum()) == result.exceedances
@@ -141,8 +141,7 @@ def test_interval_and_star_agree_in_comparisons(alternative: str) -> None:
         significant = [pair.test.pvalue <= alpha for pair in comparison.comparisons]
         assert 0 < sum(significant) < len(significant)
         for pair, star in zip(comparison.comparisons, significant, strict=True):
-            interval = pair.confidence_interval
-            assert interval is not None
+            interval = known(pair.confidence_interval)
             beyond = (interval.low > 0, interval.high < 0)
             assert star == {"two-sided": any(beyond), "greater": beyond[0], "less": beyond[1]}[alternative]
 
@@ -219,8 +218,7 @@ def test_the_interval_of_p_covers_it_with_at_least_its_probability(n: int, ties:
         covered = 0.0
         for x in range(n + 1):
             for y in range(n + 1 - x):
-                interval = intervals[min(n - x, n - y)]
-                assert interval is not None
+                interval = known(intervals[min(n - x, n - y)])
                 if interval.low <= p <= interval.high:
                     covered += comb(n, x) * comb(n - x, y) * below**x * above**y * ties ** (n - x - y)
         assert covered >= 0.95 - 1e-12
@@ -230,8 +228,7 @@ def test_the_interval_of_p_covers_it_with_at_least_its_probability(n: int, ties:
 def test_may_lie_across_a_level_agrees_with_the_interval_of_p(n: int, share: float, level: float, tails: int) -> None:
     c = round(n * share)
     result, one_tail = result_of(c, n, tails), clopper_pearson(c, n)
-    assert result.pvalue_interval is not None
-    low, high = result.pvalue_interval.low, result.pvalue_interval.high
+    low, high = known(result.pvalue_interval).low, known(result.pvalue_interval).high
     assert (min(1, tails * one_tail.low), min(1, tails * one_tail.high)) == (low, high)
     assert (low < level < high) == result.may_lie_across(level)
 

@@ -18,25 +18,15 @@ from counts import bleu_counts
 from reshuffle import Comparison, Formula, FromCounts, InputError, SegmentScores, _core, compare, metric
 from reshuffle.metrics.base import Counts, Scores
 from reshuffle.resampling import CountSample, PermutedTally, Replicates
+from test_resampling import random_values
 
 BLEU = metric("bleu")
 Labels = NDArray[np.int64]
 
 
-def philox(counter: tuple[int, ...], key: tuple[int, int]) -> tuple[int, ...]:
-    """Philox4x32-10, as in docs/design/random-numbers.md."""
-    for _ in range(10):
-        high_0, low_0 = divmod(0xD2511F53 * counter[0], 2**32)
-        high_1, low_1 = divmod(0xCD9E8D57 * counter[2], 2**32)
-        counter = (high_1 ^ counter[1] ^ key[0], low_1, high_0 ^ counter[3] ^ key[1], low_0)
-        key = ((key[0] + 0x9E3779B9) % 2**32, (key[1] + 0xBB67AE85) % 2**32)
-    return counter
-
-
 def word(seed: int, r: int, part: int, w: int) -> int:
-    """The 32-bit number w of a part of the stream of permutations."""
-    counter = (w // 4, 6 + 256 * part, r % 2**32, r >> 32)
-    return philox(counter, (seed % 2**32, seed >> 32))[w % 4]
+    """The 32-bit number w of a part of the stream of permutations, as in docs/design/random-numbers.md."""
+    return int(random_values(seed, r, "permutation", w // 2 + 1, part).astype("<u8").view("<u4")[w])
 
 
 def rebuilt(seed: int, r: int, k: int, units: int) -> Labels:

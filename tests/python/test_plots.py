@@ -119,7 +119,8 @@ def plotted(comparison: Comparison, kind: str, **options: Any) -> Axes:
     """A figure of any kind, for the first pair if need be."""
     if kind == "null" and "system" not in options:
         options["system"] = comparison.comparisons[-1]
-    return PLOTS[kind](comparison.plot, **options)
+    axes: Axes = getattr(comparison.plot, kind)(**options)
+    return axes
 
 
 @cache
@@ -223,7 +224,7 @@ def test_scores_without_tests_have_a_ranking_and_densities() -> None:
     assert (whiskers(ax), len(markers(ax)), ax.get_xlabel()) == ([], 3, "rating (→ better)")
     for kind in ("forest", "matrix", "null"):
         with pytest.raises(InputError, match="this result has scores only"):
-            PLOTS[kind](plain.plot)
+            getattr(plain.plot, kind)()
     with pytest.raises(InputError, match="has no histograms of bootstrap draws: compute it with an interval or a test"):
         replace(plain, scores=tuple(replace(s, draws=None) for s in plain.scores)).plot.densities()
 
@@ -658,10 +659,20 @@ def test_a_metric_is_chosen_by_its_name(kind: str) -> None:
         assert names_of(ax) == ["system-2", "system-1"]
     else:
         assert names_of(ax) == ["system-3", "system-2", "system-1"]
+    panels = plotted(comparison, kind, **options or {"metric": None}).figure.axes
+    titles = [panel.get_title(loc="left") or panel.get_xlabel() for panel in panels]
+    assert [name in title for name, title in zip(("first", "second"), titles, strict=True)] == [True, True]
     with pytest.raises(InputError, match="there are 2 metrics: choose one with metric='first' or 'second'"):
-        plotted(comparison, kind, **options)
+        plotted(comparison, kind, ax=Figure().add_subplot(), **options)
     with pytest.raises(InputError, match="unknown metric 'third'"):
         plotted(comparison, kind, metric="third", **options)
+
+
+def test_a_notebook_displays_axes_as_the_picture() -> None:
+    axes: Any = compared(numbered(2)).plot.ranking()
+    content, size = axes._repr_png_()
+    assert content.startswith(b"\x89PNG")
+    assert size["width"] == pytest.approx(144 * axes.figure.get_figwidth())
 
 
 @pytest.mark.parametrize("length", [0, -1, 51, math.nan, "3", True])
@@ -1034,7 +1045,7 @@ def test_plot_writes_what_the_methods_draw(results: Path, run: Any, kind: str, f
     assert content.startswith(START[fmt])
     comparison = read_json("pairs.json")
     assert isinstance(comparison, Comparison)
-    ax = PLOTS[kind](comparison.plot, names={"tuned": "Ours", "baseline": "Base"}, **options)
+    ax = getattr(comparison.plot, kind)(names={"tuned": "Ours", "baseline": "Base"}, **options)
     assert content == file_of(ax.figure, fmt)
 
 

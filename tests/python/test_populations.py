@@ -25,6 +25,7 @@ from benches.simulations.populations import (
     with_unmatched,
 )
 from benches.simulations.size_power import ratio
+from known import known
 from reshuffle import SegmentScores, compare
 from reshuffle.resampling import CountSample, Replicates
 from texts import translations
@@ -118,11 +119,9 @@ def test_an_interrupted_run_continues_after_the_last_complete_line(tmp_path: Pat
     _drop_partial_line(path)
     assert path.read_text(encoding="utf-8") == "".join(f"{line}\n" for line in lines)
     results = Results.read(path)
-    found = results.of(cell, 199, ["ar"], BLOCK + 10)
-    assert found is not None
+    found = known(results.of(cell, 199, ["ar"], BLOCK + 10))
     assert np.array_equal(np.concatenate(list(rejected), axis=1)[:, : BLOCK + 10], found["ar"])
-    everything = results.of(cell, 199, ["ar"], 10 * BLOCK)
-    assert everything is not None
+    everything = known(results.of(cell, 199, ["ar"], 10 * BLOCK))
     assert everything["ar"].shape == (len(LEVELS), 2 * BLOCK)
     assert results.of(cell, 199, ["ar", "bootstrap"], 10) is None
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 import reshuffle
+from known import known
 from reshuffle import SegmentScores, metric
 from reshuffle.execution import Execution
 from reshuffle.inference.power import (
@@ -24,12 +25,7 @@ from reshuffle.inference.power import (
     t_required_units,
 )
 from reshuffle.study import testing
-from reshuffle.study.parametric import (
-    CARD_BLEU,
-    SwapEffects,
-    effects_of_swaps,
-    simulate_swap_effects,
-)
+from reshuffle.study.parametric import CARD_BLEU, SwapEffects, effects_of_swaps, simulate_swap_effects
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 
@@ -113,12 +109,10 @@ def test_published_sample_sizes_of_the_t_test() -> None:
 @given(st.floats(0.05, 3), st.sampled_from([0.01, 0.05]), st.floats(0.3, 0.99), st.sampled_from(ALTERNATIVES))
 def test_needed_sizes_are_the_smallest(effect: float, level: float, power: float, alternative: str) -> None:
     signed = -effect if alternative == "less" else effect
-    n = t_required_units(signed, level, power, alternative)
-    assert n is not None
+    n = known(t_required_units(signed, level, power, alternative))
     assert t_power(signed, n, level, alternative) >= power
     assert n == 2 or t_power(signed, n - 1, level, alternative) < power
-    units = required_units(effect, 1.0, 1, level, power, alternative)
-    assert units is not None
+    units = known(required_units(effect, 1.0, 1, level, power, alternative))
     factor = detectable_factor(level, power, alternative)
     assert factor / math.sqrt(units) <= effect * (1 + 1e-9)
     assert units == 2 or factor / math.sqrt(units - 1) > effect
@@ -213,8 +207,7 @@ def test_a_fit_finds_the_parameters_again() -> None:
     base = rng.normal(size=n)
     scores = SegmentScores("quality", {"a": base + contributions, "b": base})
     counts = scores.counts_of(["a", "b"])
-    fitted = SwapEffects.fitted(scores, counts)
-    assert fitted is not None
+    fitted = known(SwapEffects.fitted(scores, counts))
     assert fitted.p_zero == pytest.approx(0.25, abs=0.03)
     assert fitted.b_zero == pytest.approx(18.0, rel=0.05)
     assert SwapEffects.fitted(scores, counts[[0, 0]]) is None

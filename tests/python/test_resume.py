@@ -25,7 +25,6 @@ from hypothesis import strategies as st
 from budgets import budget
 from reshuffle import InputError, InputWarning, Progress, SegmentScores, study
 from reshuffle.cli.root import cli
-from reshuffle.data.demo import write_demo
 from reshuffle.execution import jobs
 from reshuffle.execution.checkpoint import Stage
 from reshuffle.study import power, type1
@@ -219,21 +218,20 @@ def test_killed_fifty_times(tmp_path: Path) -> None:
     assert at_work >= 20
 
 
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("demo")
-    write_demo(str(folder))
-    return folder
+@pytest.fixture
+def texts(demo_files: Path) -> list[Path]:
+    """A reference and the outputs of two systems."""
+    return [demo_files / f"{name}.txt" for name in ("reference", "baseline", "tuned")]
 
 
 def reshuffle(*arguments: object) -> Result:
     return CliRunner().invoke(cli, [str(argument) for argument in arguments])
 
 
-def test_command_line(demo: Path, short_blocks: None, tmp_path: Path) -> None:
+def test_command_line(texts: list[Path], short_blocks: None, tmp_path: Path) -> None:
     checkpoint, output = tmp_path / "study.checkpoint", tmp_path / "a.json"
     options = ["--simulations", "40", "-n", "49", "--sizes", "50", "-o", output]
-    study = ["study", "type1", demo / "reference.txt", demo / "baseline.txt", demo / "tuned.txt", *options]
+    study = ["study", "type1", *texts, *options]
     assert reshuffle(*study).exit_code == 0
     whole = output.read_bytes()
     with interrupted_after(3), pytest.raises(Interrupted):
@@ -245,7 +243,7 @@ def test_command_line(demo: Path, short_blocks: None, tmp_path: Path) -> None:
     assert output.read_bytes() == whole
     for arguments, message in [
         ([*study, "--seed", "7", "--resume", checkpoint], "seed is 12345 there and 7 here"),
-        ([*study, "--resume", demo / "tuned.txt"], "tuned.txt is not a checkpoint of reshuffle"),
+        ([*study, "--resume", texts[2]], "tuned.txt is not a checkpoint of reshuffle"),
         ([*study, "--resume", output], "--resume and -o have the same file"),
         ([*study, "--resume", "-"], "--resume: expected the name of a file, got '-'"),
     ]:
@@ -254,9 +252,8 @@ def test_command_line(demo: Path, short_blocks: None, tmp_path: Path) -> None:
         assert message in str(result.exception)
 
 
-def test_counts_in_place_of_texts(demo: Path, short_blocks: None, tmp_path: Path) -> None:
+def test_counts_in_place_of_texts(texts: list[Path], short_blocks: None, tmp_path: Path) -> None:
     """A study on texts goes on with their counts, wherever the file is."""
-    texts = [demo / "reference.txt", demo / "baseline.txt", demo / "tuned.txt"]
     options = ["--simulations", "20", "-n", "49", "--format", "json", "--resume", tmp_path / "study.checkpoint"]
     assert reshuffle("count", *texts, "-o", tmp_path / "counts.npz").exit_code == 0
     whole = reshuffle("study", "type1", *texts, *options)
@@ -268,25 +265,18 @@ def test_counts_in_place_of_texts(demo: Path, short_blocks: None, tmp_path: Path
 
 
 FIVE = SegmentScores("quality", dict(zip("abcde", np.random.default_rng(3).random((5, 80)).round(2), strict=True)))
+FEW: dict[str, Any] = {"simulations": 20, "n_resamples": 39}
 IN_PYTHON: dict[str, dict[str, Any]] = {
     "agreement": {"metrics": FIVE, "n_resamples": 39},
-    "exchange": {"metrics": FIVE, "simulations": 20, "n_resamples": 39},
-    "gate": {"tasks": 1, "simulations": 20, "n_resamples": 39},
-    "multiplicity": {"metrics": FIVE, "simulations": 20, "n_resamples": 39},
-    "parametric_power": {"difference": 1, "sizes": 40, "simulations": 20, "n_resamples": 39},
-    "plan": {
-        "metrics": FIVE,
-        "difference": {"quality": 0.02},
-        "power": 0.15,
-        "family_size": 1,
-        "sizes": 40,
-        "simulations": 20,
-        "n_resamples": 39,
-    },
-    "power": {"metrics": FIVE, "effects": [0, 0.5], "simulations": 20, "n_resamples": 39},
+    "exchange": {"metrics": FIVE, **FEW},
+    "gate": {"tasks": 1, **FEW},
+    "multiplicity": {"metrics": FIVE, **FEW},
+    "parametric_power": {"difference": 1, "sizes": 40, **FEW},
+    "plan": {"metrics": FIVE, "difference": {"quality": 0.02}, "power": 0.15, "family_size": 1, "sizes": 40, **FEW},
+    "power": {"metrics": FIVE, "effects": [0, 0.5], **FEW},
     "samples": {"metrics": FIVE, "sizes": 20, "n_resamples": 39},
-    "sensitivity": {"metrics": [FIVE, replace(FIVE, name="other")], "simulations": 20, "n_resamples": 39},
-    "type1": {"metrics": FIVE, "simulations": 20, "n_resamples": 39},
+    "sensitivity": {"metrics": [FIVE, replace(FIVE, name="other")], **FEW},
+    "type1": {"metrics": FIVE, **FEW},
     "validate": {"metrics": FIVE, "sizes": 20, "n_resamples": 39},
 }
 
@@ -303,13 +293,10 @@ def test_every_function(name: str, short_blocks: None, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
-def test_killed_with_processes(demo: Path, tmp_path: Path) -> None:
+def test_killed_with_processes(texts: list[Path], tmp_path: Path) -> None:
     """The workers end with the process that is killed, and hold no lock of its file."""
     checkpoint, output = tmp_path / "study.checkpoint", tmp_path / "resumed.json"
-    study = [
-        *("study", "type1", demo / "reference.txt", demo / "baseline.txt", demo / "tuned.txt"),
-        *("--tests", "ar", "--simulations", "1000", "-n", "199", "--sizes", "200"),
-    ]
+    study = [*("study", "type1", *texts), *("--tests", "ar", "--simulations", "1000", "-n", "199", "--sizes", "200")]
     command = [sys.executable, "-m", "reshuffle", *map(str, study), "--resume", str(checkpoint), "-o", str(output)]
     with subprocess.Popen([*command, "--executor", "processes", "--threads", "2"]) as process:
         wait_until_larger(checkpoint, 0, process)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from known import known
 from reshuffle import Comparison, InputError, SegmentScores, TestSet, compare, compare_sets
 from reshuffle.data.demo import demo_corpus
 from reshuffle.inference.estimates import MEANS
@@ -64,10 +65,8 @@ def test_a_turned_pair_has_the_numbers_of_the_other_order(test: str) -> None:
 def test_the_numbers_include_all_that_has_a_direction() -> None:
     pair = compared(("tuned", "baseline")).pair("tuned", "baseline", "BLEU")
     assert pair.test.wins not in (None, 0, pair.test.n_resamples)
-    assert pair.brevity is not None
-    assert pair.brevity.system != pair.brevity.baseline
-    assert pair.influence is not None
-    assert pair.influence.skewness
+    assert known(pair.brevity).system != known(pair.brevity).baseline
+    assert known(pair.influence).skewness
     assert pair.contributions
     assert pair.null is not None
     assert pair.confidence_interval is not None
@@ -80,8 +79,7 @@ def test_a_difference_of_0_has_no_sign() -> None:
 
 def test_an_average_and_a_baseline_are_turned_too() -> None:
     scores = SegmentScores("rating", {"a": RATINGS["baseline"], "b": RATINGS["tuned"]})
-    found = compare_sets({"x": TestSet(metrics=scores), "y": TestSet(metrics=scores)}, n_resamples=99).average
-    assert found is not None
+    found = known(compare_sets({"x": TestSet(metrics=scores), "y": TestSet(metrics=scores)}, n_resamples=99).average)
     assert found.pair("a", "b").difference == -found.pair("b", "a").difference
 
 

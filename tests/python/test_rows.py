@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from known import known
 from reshuffle import (
     Comparison,
     ConfidenceInterval,
@@ -44,8 +45,7 @@ def test_systems_have_a_row_for_each_metric_and_system() -> None:
         ("c", "rating", 1.75),
     ]
     for row, expected in zip(rows, PAIRS.scores, strict=True):
-        interval = expected.confidence_interval
-        assert interval is not None
+        interval = known(expected.confidence_interval)
         assert (row["low"], row["high"], row["n_segments"]) == (interval.low, interval.high, 4)
         assert (row["unit"], row["n_units"], row["n_strata"]) == ("segment", 4, None)
 
@@ -59,8 +59,7 @@ def test_pairs_have_a_row_for_each_metric_and_pair() -> None:
         assert row["difference"] == row["system_score"] - row["baseline_score"]
         assert (row["pvalue"], row["adjusted_pvalue"]) == (pair.test.pvalue, pair.test.adjusted_pvalue)
         assert (row["adjustment"], row["family"]) == ("maxt", "metric")
-        assert PAIRS.alpha is not None
-        assert row["significant"] is pair.is_significant(PAIRS.alpha)
+        assert row["significant"] is pair.is_significant(known(PAIRS.alpha))
 
 
 def test_rows_of_systems_have_their_place_in_the_ranking() -> None:
@@ -112,7 +111,9 @@ SETS = SetComparison({"news": PAIRS, "chat": PAIRS}, PAIRS, (), "", "")
 def test_rows_of_several_test_sets_name_the_set_first(table: Any) -> None:
     rows, single = SETS.to_dicts(table), PAIRS.to_dicts(table)
     assert [next(iter(row)) for row in rows] == ["test_set"] * len(rows)
-    assert [row["test_set"] for row in rows] == ["news"] * len(single) + ["chat"] * len(single) + [None] * len(single)
+    assert [row["test_set"] for row in rows] == ["news"] * len(single) + ["chat"] * len(single) + ["average"] * len(
+        single
+    )
     assert [{key: value for key, value in row.items() if key != "test_set"} for row in rows] == single * 3
     assert replace(SETS, average=None).to_dicts(table) == rows[: 2 * len(single)]
 

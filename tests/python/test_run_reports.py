@@ -19,7 +19,8 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reshuffle import InputError, SegmentScores, compare_runs, read_html, read_json
+from known import known
+from reshuffle import InputError, SegmentScores, compare, compare_runs, read_html, read_json
 from reshuffle.report import Layout, Terminal, render
 from reshuffle.report.cells import Table
 from reshuffle.report.plots import file_of
@@ -32,6 +33,7 @@ from reshuffle.results.studies import ObservedDifference, RunComparison, RunDiff
 from reshuffle.results.studies.runs import RunPlan, runs_needed, smallest_of_splits
 from schemas import validator
 from tex import compiled_all
+from told import assert_told
 
 # The scores of MultEval's example, and s_sel from 20,000 draws in numpy.
 BLEU = {"baseline": (18.538889, 18.464451, 18.577084), "sys1": (18.986909, 18.474014, 18.979487)}
@@ -211,143 +213,116 @@ RESULTS: Mapping[str, Callable[[], RunComparison]] = {
 # --- Text
 
 
-def test_text_shows_scores_then_what_was_found_then_tests() -> None:
-    lines = render(made(), "text", Layout(Terminal(80), full=True)).splitlines()
-    expected = [
-        "Scores of 3 runs of each system: 2,489 segments",
-        "BLEU ↑  baseline  18.53   0.26    0.06  18.46 to 18.58           0",
-        "TER ↓   baseline  65.66   0.37    0.20  65.52 to 65.89           2",
-        "By the hierarchical bootstrap, sys1 shows no significant difference from",
-        "baseline under BLEU and TER.",
-        "Too few runs for exchange='run': with 3 runs each, p is never below 0.1; with 4,",
-        "it can be 0.0286.",
-        "Large s_sel: sys1 − baseline under BLEU (0.26, difference 0.29). Clark et al.",
-        "Differences from baseline: would new runs on new segments differ? (p by the",
-        "BLEU ↑  sys1    +0.29  -0.25 to +0.84  0.2574",
-        "The same differences: p by other tests",
-        "TER ↓   sys1        0.0001     0.0001",
-    ]
-    assert [line for line in lines if line in expected] == expected
+def of_bleu(dev: Mapping[str, Sequence[float]], s_sel: float = 0.01, test: Any = BLEU, **options: Any) -> RunComparison:
+    return made(scores={name: {"BLEU": scored(test[name], s_sel, dev[name])} for name in BLEU}, **options)
 
 
-def test_limits_are_told_of_the_test_that_decides_first() -> None:
-    result = made(("hierarchical", "run"))
-    kinds = {"hierarchical": ("skewed-runs",), "run": ("unequal-spreads", "skewed-runs")}
-    limited = tuple(replace(each, caveats=kinds[each.exchange]) for each in result.comparisons)
-    result = replace(result, tables={**result.tables, "comparisons": limited})
-    (sentence,) = (sentence for sentence in conclusions(result) if sentence.startswith("Limit"))
-    start = "Limitation of hierarchical: if the scores of runs are skewed, it rejects too often (up to ."
-    assert sentence.startswith(start)
-    beside = [sentence for sentence in notes(result) if sentence.startswith("Limit")]
-    assert [sentence.split(": ")[0] for sentence in beside] == ["Limitation of run"] * 2
-    one = tuple(replace(each, caveats=each.caveats if each.metric == "TER" else ()) for each in limited)
-    (sentence,) = found(replace(result, tables={**result.tables, "comparisons": one}), "Limitation of hierarchical")
-    assert sentence.startswith("Limitation of hierarchical, sys1 − baseline under TER: if")
-    for fmt in ("text", "markdown", "latex", "typst", "html"):
-        assert "if the scores of runs are skewed" in " ".join(re.sub("[%/]{1,2} ", "", result.render(fmt)).split()), fmt
+def with_tests(
+    result: RunComparison, caveats: Mapping[str, tuple[str, ...]] = MappingProxyType({}), **fields: Any
+) -> Any:
+    """The result with other fields of all its tests, and with caveats by exchange unit or metric."""
+    records = tuple(
+        replace(each, caveats=caveats.get(each.exchange, caveats.get(each.metric, ())), **fields)
+        for each in result.comparisons
+    )
+    return replace(result, tables={**result.tables, "comparisons": records})
 
 
-def test_only_the_unit_that_decides_has_stars() -> None:
-    low = {"BLEU": dict.fromkeys(NULLS, 0.01), "TER": dict.fromkeys(NULLS, 0.2)}
-    text = made(pvalues=low).render("text", full=True)
-    assert text.count("0.0100*") == 1
-    assert "*: p ≤ 0.05 by the hierarchical bootstrap" in text
-    beside = {"BLEU": {**P["BLEU"], "segment": 0.01}, "TER": P["TER"]}
-    assert "*" not in made(pvalues=beside).render("text", full=True)
+def identical(duplicates: list[list[Any]]) -> RunComparison:
+    p = {metric: dict.fromkeys(NULLS, 1.0) for metric in P}
+    return made(plan={"duplicates": duplicates}, pvalues=p, differences={"BLEU": 0.0, "TER": 0.0})
 
 
-def test_tests_that_cannot_reach_alpha_are_marked() -> None:
-    result = made(("run", "segment"), plan={"exchange_requested": ["run", "segment"]})
-    text = result.render("text", full=True)
-    assert "0.3000†‡" in text
-    assert "†: exact p. ‡: no outputs could give p ≤ 0.05." in text
-    assert found(result, "run: with 3 runs each, p cannot fall below 0.1; with 4, it can be 0.0286.")
-    reaching = tuple(replace(each, smallest_pvalue=0.02) for each in result.comparisons)
-    enough = replace(result, tables={**result.tables, "comparisons": reaching})
-    assert "cannot fall below" not in " ".join(conclusions(enough))
-    assert "‡" not in enough.render("text", full=True)
+SURE, UNSURE = ({metric: dict.fromkeys(NULLS, p) for metric in P} for p in (0.01, 0.2))
+NO_DEV: dict[str, tuple[float, ...]] = {"baseline": (), "sys1": ()}
+# Standard deviations of .1414 and .0141.
+DEV = {"baseline": (20.0, 20.2), "sys1": (20.0, 20.02)}
+EVEN = {"baseline": (18.0, 18.0), "sys1": (19.0, 19.0)}
+OVERFITTED = {"baseline": (20.0, 20.01, 20.02), "sys1": (20.5, 20.52, 20.51)}
+SAME = [["sys1", run, "baseline", run] for run in range(3)]
+COPIES = [["sys1", run, "sys1", 0] for run in range(1, MAX_NAMED + 3)]
+BOTH = {"hierarchical": ("skewed-runs",), "run": ("unequal-spreads", "skewed-runs")}
+
+# Results with sentences that the example has not.
+CASES: Mapping[str, Callable[[], RunComparison]] = {
+    **{name: RESULTS[name] for name in ("run decides", "development set", "one system", "one run")},
+    "both tests are limited": lambda: with_tests(made(("hierarchical", "run")), caveats=BOTH),
+    "a test is limited under one metric": lambda: with_tests(made(), caveats={"TER": ("skewed-runs",)}),
+    "p cannot reach alpha": lambda: made(("run", "segment"), plan={"exchange_requested": ["run", "segment"]}),
+    "p can reach alpha": lambda: with_tests(made(("run", "segment")), smallest_pvalue=0.02),
+    "all exchanges are counted": lambda: with_tests(made(("segment",)), smallest_pvalue=0.25, exact=True),
+    "few replicates": lambda: with_tests(made(("segment",)), smallest_pvalue=0.25, exact=False),
+    "s_dev is half of the difference": lambda: of_bleu(DEV, test=EVEN, differences={"BLEU": 0.28}),
+    "s_dev is below half of the difference": lambda: of_bleu(DEV, test=EVEN, differences={"BLEU": 0.29}),
+    "s_dev of one system": lambda: made(scores={"baseline": {"BLEU": scored([18.0, 18.1], 0.2, DEV["baseline"])}}),
+    "overfitting": lambda: of_bleu(OVERFITTED),
+    "s_dev is larger": lambda: of_bleu({name: [2 * x for x in runs] for name, runs in BLEU.items()}),
+    "large s_sel": lambda: of_bleu(NO_DEV, 0.2, differences={"BLEU": 0.3}, pvalues=UNSURE),
+    "small s_sel": lambda: of_bleu(NO_DEV, 0.1, differences={"BLEU": 0.3}, pvalues=UNSURE),
+    "large s_sel of a significant difference": lambda: of_bleu(NO_DEV, 0.2, differences={"BLEU": 0.3}, pvalues=SURE),
+    "two runs of one system": lambda: made(
+        scores={"baseline": {"BLEU": scored([18.0, 18.2])}, "sys1": {"BLEU": scored([18.0, 18.4, 18.3])}}
+    ),
+    "copies": lambda: made(plan={"duplicates": [["sys1", 1, "sys1", 0], ["sys1", 2, "baseline", 1]]}),
+    "many copies": lambda: made(plan={"duplicates": COPIES}),
+    "identical systems": lambda: identical(SAME),
+    "identical systems with copies": lambda: identical(
+        [SAME[0], SAME[2], ["baseline", 1, "baseline", 0], ["sys1", 1, "baseline", 0]]
+    ),
+    "median runs by TER on the development set": lambda: made(plan={"median_metric": "TER", "median_on": "dev"}),
+    "better": lambda: made(differences={"BLEU": 0.3, "TER": -0.8}, pvalues=SURE),
+    "worse under one metric": lambda: made(differences={"BLEU": -0.3, "TER": -0.8}, pvalues=SURE),
+    "a unit is left out": lambda: made(plan={"left_out": {"cell": "needs as many runs of both: choose another unit"}}),
+    "documents": lambda: made(("segment", "pooled"), plan={"unit": "document", "units": 100}),
+}
 
 
-def test_other_limits_of_p_have_other_advice() -> None:
-    for exact, expected in (
-        (True, "segment: p ≥ 0.25: all exchanges are counted, because the outputs differ in so few segments."),
-        (False, "segment: p ≥ 0.25: use more replicates (n_resamples)."),
-    ):
-        result = made(("segment",))
-        limited = tuple(replace(each, smallest_pvalue=0.25, exact=exact) for each in result.comparisons)
-        assert found(replace(result, tables={**result.tables, "comparisons": limited}), "segment:") == [expected]
-    assert not found(made(("segment",)), "segment:")
+def sentences(result: RunComparison) -> list[str]:
+    return [spelled(sentence, for_command=False) for sentence in (*conclusions(result), *notes(result))]
+
+
+def test_sentences_are_told_where_the_numbers_say_so() -> None:
+    usual = sentences(made())
+    told = {name: [each for each in sentences(make()) if each not in usual] for name, make in CASES.items()}
+    example = render(made(), "text", Layout(Terminal(80), full=True))
+    assert_told("runs", {"example": example, **{name: "\n".join(own) for name, own in told.items()}})
+
+
+def test_marks_and_headings_of_tables() -> None:
+    def text(result: RunComparison) -> str:
+        return render(result, "text", Layout(Terminal(200), full=True))
+
+    usual, first = text(made()), made().observed[0]
+    starred = text(made(pvalues={**P, "BLEU": dict.fromkeys(NULLS, 0.01)}))
+    assert (starred.count("0.0100*"), "*: p ≤ 0.05 by the hierarchical bootstrap" in starred) == (1, True)
+    assert "*" not in text(made(pvalues={**P, "BLEU": {**P["BLEU"], "segment": 0.01}}))
+    assert "0.3000†‡" in text(CASES["p cannot reach alpha"]())
+    assert "‡" not in text(CASES["p can reach alpha"]())
+    adjusted = text(with_tests(made(plan={"adjustments": {"hierarchical": "maxt"}}), adjusted_pvalue=0.4567))
+    assert "would new runs on new segments differ? (adjusted p by the hierarchical bootstrap)" in adjusted
+    assert (adjusted.count("0.4567"), "adjusted" in usual) == (6, False)
+    assert re.search(r"BLEU ↑ +baseline +18.00 +0.30 +– +– +0$", text(RESULTS["one run"]()), re.M)
+    tiny = text(made(scores={"baseline": {"BLEU": scored([30.0, 30.001], 0.001)}}))
+    assert re.search(r"baseline +30.00 +<0.01 +<0.01 ", tiny)
+    assert re.search("Runs +Documents +Run × document +Effective test sets", text(CASES["documents"]()))
+    # Long tables of other experiments are only data.
+    many = tuple(replace(first, system=f"s{i}", n_runs=n) for i in range(13) for n in (1, 2))
+    longer = text(replace(made(), tables={**made().tables, "observed": many}))
+    assert [("Central 95%" in each, "--table observed" in each) for each in (usual, longer)] == [(1, 0), (0, 1)]
+
+
+def test_replicates_and_adjustments_are_named_by_unit() -> None:
+    (sentence,) = [note for note in notes(computed((3, 4, 3), exchange=("segment", "run"))) if "Tests:" in note]
+    assert "; run: all 20 to 35 exchanges; p adjusted by step-down maxT" in sentence
+    assert sentence.endswith("(segment) and Holm 1979 (run) over the pairs under each metric.")
 
 
 @pytest.mark.parametrize("fmt", ["text", "markdown", "latex", "typst", "html"])
 def test_every_format_names_options_in_one_language(fmt: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("reshuffle.report.studies.page.find_spec", lambda name: None)  # no figures, which take long
-    result = made(("segment",))
-    limited = tuple(replace(each, smallest_pvalue=0.25, exact=False) for each in result.comparisons)
     for command, option in ((None, "n_resamples"), ("reshuffle runs", "-n")):
-        shown = replace(result, tables={**result.tables, "comparisons": limited})
-        report = " ".join(render(shown, fmt, Layout(command=command)).replace("\\_", "_").split())
-        assert f"use more replicates ({option})" in report
-
-
-def test_adjusted_p_is_shown_where_there_is_one() -> None:
-    result = made()
-    adjusted = tuple(replace(each, adjusted_pvalue=0.4567) for each in result.comparisons)
-    tables = {**result.tables, "comparisons": adjusted}
-    shown = replace(result, tables=tables, plan=replace(result.plan, adjustments={"hierarchical": "maxt"}))
-    text = render(shown, "text", Layout(Terminal(200), full=True))
-    assert "would new runs on new segments differ? (adjusted p by the hierarchical bootstrap)" in text
-    assert text.count("0.4567") == 6
-    assert "p adjusted by step-down maxT (Westfall & Young 1993) over the pairs under each metric." in text
-    assert "adjusted" not in made().render("text", full=True)
-
-
-def test_an_undefined_deviation_is_no_zero() -> None:
-    text = RESULTS["one run"]().render("text", full=True)
-    assert re.search(r"BLEU ↑ +baseline +18.00 +0.30 +– +– +0$", text, re.M)
-    assert "With one run, s_test is undefined." in text
-    tiny = made(scores={"baseline": {"BLEU": scored([30.0, 30.001], 0.001)}}).render("text", full=True)
-    assert re.search(r"baseline +30.00 +<0.01 +<0.01 ", tiny)
-
-
-# --- Sentences: they appear exactly when the numbers say so
-
-
-def found(result: RunComparison, start: str) -> list[str]:
-    sentences = (spelled(sentence, for_command=False) for sentence in conclusions(result))
-    return [sentence for sentence in sentences if sentence.startswith(start)]
-
-
-def of_bleu(dev: Mapping[str, Sequence[float]], s_sel: float = 0.01, test: Any = BLEU, **options: Any) -> RunComparison:
-    return made(scores={name: {"BLEU": scored(test[name], s_sel, dev[name])} for name in BLEU}, **options)
-
-
-def test_high_s_dev_is_half_of_the_smallest_difference() -> None:
-    dev = {"baseline": (20.0, 20.2), "sys1": (20.0, 20.02)}  # standard deviations of .1414 and .0141
-    test = {"baseline": (18.0, 18.0), "sys1": (19.0, 19.0)}
-    for difference, expected in ((0.28, True), (0.29, False)):
-        sentences = found(of_bleu(dev, test=test, differences={"BLEU": difference}), "High s_dev")
-        assert bool(sentences) is expected
-    high = "High s_dev: baseline under BLEU (0.14, difference 0.28). The optimizer may end in different local optima"
-    assert found(of_bleu(dev, test=test, differences={"BLEU": 0.28}), high)
-    assert not found(made(), "High s_dev")
-    alone = {"baseline": {"BLEU": scored([18.0, 18.1], 0.2, dev["baseline"])}}
-    assert found(made(scores=alone), "High s_dev: baseline under BLEU (0.14, s_sel 0.20)")
-
-
-def test_overfitting_is_told_from_chance() -> None:
-    equal = {"baseline": (20.0, 20.01, 20.02), "sys1": (20.5, 20.52, 20.51)}
-    p = variance_test(equal["sys1"], BLEU["sys1"])
-    assert p is not None
-    assert p < 0.05
-    (sure, unsure) = found(of_bleu(equal), "s_test > s_dev")
-    cases = f"sys1 under BLEU (0.29 > 0.01, p = {p:.2g})"
-    assert sure == f"s_test > s_dev: {cases}. This points to overfitting of the tuning set (p: Pitman–Morgan test)."
-    assert "baseline under BLEU (0.06 > 0.01, p = " in unsure
-    assert "also chance" in unsure
-    larger = {name: [2 * x for x in runs] for name, runs in BLEU.items()}
-    assert found(of_bleu(larger), "s_test > s_dev") == []
-    assert found(made(), "s_test > s_dev") == []
+        report = render(CASES["few replicates"](), fmt, Layout(command=command))
+        assert f"use more replicates ({option})" in " ".join(report.replace("\\_", "_").split())
 
 
 SCORES = st.lists(st.integers(-1000, 1000), min_size=3, max_size=8)
@@ -372,80 +347,12 @@ def test_variances_of_two_runs_cannot_be_compared() -> None:
     assert variance_test([1, 2, 3], [1, 2, 3]) is None
 
 
-def test_more_runs_are_recommended_where_s_sel_is_large_and_nothing_was_shown() -> None:
-    dev: dict[str, tuple[float, ...]] = {"baseline": (), "sys1": ()}
-    unsure, sure = ({"BLEU": dict.fromkeys(NULLS, p)} for p in (0.2, 0.01))
-    for s_sel, pvalues, expected in ((0.2, unsure, True), (0.1, unsure, False), (0.2, sure, False)):
-        result = of_bleu(dev, s_sel, differences={"BLEU": 0.3}, pvalues=pvalues)
-        assert bool(found(result, "Large s_sel: sys1 − baseline under BLEU (0.20, difference 0.30)")) is expected
-        assert bool(found(result, "Large s_sel")) is expected
-
-
-def test_fewer_than_three_runs_are_warned_of() -> None:
-    assert not found(made(), "Warning")
-    alone = RESULTS["one run"]()
-    (one,) = found(alone, "Warning: baseline and sys1 have 1 run each; Clark et al. 2011 recommend at least 3")
-    assert one.endswith("With one run, s_test is undefined.")
-    two = made(scores={"baseline": {"BLEU": scored([18.0, 18.2])}, "sys1": {"BLEU": scored([18.0, 18.4, 18.3])}})
-    (warning,) = found(two, "Warning")
-    assert warning.startswith("Warning: baseline has 2 runs; ")
-    assert "undefined" not in warning
-
-
-def test_duplicates_are_warned_of_and_identical_systems_are_named() -> None:
-    copies = [["sys1", 1, "sys1", 0], ["sys1", 2, "baseline", 1]]
-    assert found(made(plan={"duplicates": copies}), "Warning") == [
-        "Warning: runs 0 and 1 of sys1 and run 2 of sys1 and run 1 of baseline have the same bytes: p counts "
-        "copies as further runs, so it is too small."
-    ]
-    same = [["sys1", run, "baseline", run] for run in range(3)]
-    identical: dict[str, Any] = {
-        "pvalues": {metric: dict.fromkeys(NULLS, 1.0) for metric in P}, "differences": {"BLEU": 0.0, "TER": 0.0}
-    }  # fmt: skip
-    result = made(plan={"duplicates": same}, **identical)
-    assert not found(result, "Warning")
-    (sentence,) = found(result, "sys1 and baseline are identical")
-    assert sentence.endswith("byte for byte: p = 1.")
-    within = [same[0], same[2], ["baseline", 1, "baseline", 0], ["sys1", 1, "baseline", 0]]
-    both = made(plan={"duplicates": within}, **identical)
-    assert len(found(both, "sys1 and baseline are identical")) == 1
-    assert found(both, "Warning: runs 0 and 1 of baseline have the same bytes")
-
-
-def test_many_cases_are_counted() -> None:
-    copies = [["sys1", run, "sys1", 0] for run in range(1, MAX_NAMED + 3)]
-    (warning,) = found(made(plan={"duplicates": copies}), "Warning")
-    assert "and 2 more have the same bytes" in warning
-
-
-def test_median_runs_that_differ_between_metrics_are_named() -> None:
-    assert found(made(), "For manual analysis: the median runs by BLEU on the test set are run 0 of baseline and run 2")
-    assert found(made(), "Other metrics choose other median runs: TER (run 2 of baseline).")
-    by_ter = made(plan={"median_metric": "TER", "median_on": "dev"})
-    assert found(by_ter, "For manual analysis: the median runs by TER on the development set are run 2 of baseline and")
-    assert not found(with_dev(), "Other metrics")
-    assert not found(RESULTS["one run"](), "For manual")
-
-
-def test_the_answer_follows_the_direction_of_the_metric() -> None:
-    low = {metric: dict.fromkeys(NULLS, 0.01) for metric in P}
-    worse = {"BLEU": -0.3, "TER": -0.8}
-    for differences, expected in (
-        ({"BLEU": 0.3, "TER": -0.8}, "sys1 is significantly better than baseline under BLEU and TER."),
-        (
-            worse,
-            "under BLEU, sys1 is significantly worse than baseline; under TER, sys1 is significantly better than "
-            "baseline.",
-        ),
-    ):
-        result = made(differences=differences, pvalues=low)
-        assert next(conclusions(result)) == f"By the hierarchical bootstrap, {expected}"
-        for shown in (STUDIES["runs"].tables, STUDIES["runs"].paper):
-            assert shown is not None
-            (table,) = (table for table in shown(result) if "Δ" in table.header)
-            bold = {row[0][:-2] for row, flags in zip(table.rows, table.bold, strict=True) if any(flags)}
-            assert bold == ({"BLEU", "TER"} if differences["BLEU"] > 0 else {"TER"})
-            assert table.key == "Bold: significantly better than baseline, by the hierarchical bootstrap."
+@pytest.mark.parametrize(("case", "better"), [("better", {"BLEU", "TER"}), ("worse under one metric", {"TER"})])
+def test_bold_type_follows_the_direction_of_the_metric(case: str, better: set[str]) -> None:
+    for shown in (STUDIES["runs"].tables, STUDIES["runs"].paper):
+        (table,) = (table for table in known(shown)(CASES[case]()) if "Δ" in table.header)
+        assert {row[0][:-2] for row, bold in zip(table.rows, table.bold, strict=True) if any(bold)} == better
+        assert table.key == "Bold: significantly better than baseline, by the hierarchical bootstrap."
 
 
 @pytest.mark.parametrize("name", RESULTS)
@@ -467,70 +374,22 @@ def test_a_terminal_shows_two_metrics_of_two_systems_in_25_lines() -> None:
     assert "Median" not in text
 
 
-def test_notes_have_the_nulls_the_reason_and_what_was_left_out() -> None:
-    result = made(plan={"left_out": {"cell": "needs as many runs of one system as of the other: choose another unit"}})
-    text = " ".join(result.render("text", full=True).split())
-    for name in result.plan["exchange"]:
-        assert f"{name}: {NULLS[name]}" in text
-    assert f"Why hierarchical decides: {REASON.replace('<=', '≤')}." in text
-    assert "cell is left out: it needs as many runs of one system as of the other." in text
-    assert "left out" not in made().render("text", full=True)
-
-
-def test_replicates_and_adjustments_are_named_by_unit() -> None:
-    (sentence,) = [note for note in notes(made(("run", "segment"))) if note.startswith("Tests:")]
-    assert sentence == "Tests: two-sided; run: all 20 exchanges; segment: 10,000 replicates."
-    of_three = computed((3, 4, 3), exchange=("segment", "run"))
-    (sentence,) = [note for note in notes(of_three) if note.startswith("Tests:")]
-    assert "; run: all 20 to 35 exchanges; p adjusted by step-down maxT" in sentence
-    assert sentence.endswith("(segment) and Holm 1979 (run) over the pairs under each metric.")
-
-
-def test_documents_are_called_so() -> None:
-    result = made(("segment", "pooled"), plan={"unit": "document", "units": 100})
-    text = " ".join(result.render("text", full=True).split())
-    assert "By exchanging documents (for these runs only)" in text
-    assert "Runs Documents Run × document Effective test sets" in text
-
-
-def test_long_tables_of_other_experiments_are_only_data() -> None:
-    result = made()
-    (first, *_), names = result.observed, [f"s{i}" for i in range(13)]
-    many = tuple(replace(first, system=name, n_runs=n) for name in names for n in (1, 2))
-    longer = replace(result, tables={**result.tables, "observed": many}).render("text", full=True)
-    usual = result.render("text", full=True)
-    assert ["Central 95%" in text for text in (longer, usual)] == [False, True]
-    assert ["--table observed" in text for text in (longer, usual)] == [True, False]
-
-
 @pytest.mark.parametrize("alternative", ["two-sided", "greater"])
-def test_the_runs_that_are_enough_are_those_of_the_test(alternative: str) -> None:
-    for alpha in (0.05, 0.01, 0.001):
-        needed = runs_needed(alpha, alternative)
-        result = made(plan={"alpha": alpha, "alternative": alternative})
-        (sentence,) = found(result, "Too few runs for exchange='run'") or [""]
-        reached = smallest_of_splits(3, 3, alternative) <= alpha
-        assert (sentence == "") is reached
-        assert reached or f"; with {needed}, it can be" in sentence
+@pytest.mark.parametrize("alpha", [0.05, 0.01, 0.001])
+def test_the_runs_that_are_enough_are_those_of_the_test(alternative: str, alpha: float) -> None:
+    result = made(plan={"alpha": alpha, "alternative": alternative})
+    sentence = next((each for each in conclusions(result) if each.startswith("Too few runs for ")), None)
+    if smallest_of_splits(3, 3, alternative) <= alpha:
+        assert sentence is None
+    else:
+        assert f"; with {runs_needed(alpha, alternative)}, it can be" in known(sentence)
 
 
 # --- Formats
 
 
 def test_the_latex_table_has_scores_and_tests_and_the_nulls_in_the_caption() -> None:
-    latex = made().render("latex")
-    assert latex.startswith("% needs \\usepackage{booktabs}, \\usepackage{graphicx} and \\usepackage{multirow}\n")
-    header = r"Metric & System & Avg & $s_{\mathrm{sel}}$ & $s_{\mathrm{test}}$ & $\Delta$ & 95\% CI & "
-    assert header + r"$p$ \\" in latex
-    assert r"\multirow{2}{*}{BLEU $\uparrow$} & baseline & 18.53 & 0.26 & 0.06 & -- & -- & -- \\" in latex
-    assert r" & sys1 & 18.81 & 0.26 & 0.29 & +0.29 & $-$0.25 to +0.84 & 0.2574 \\" in latex
-    assert r"Metric & System & $p$, segment & $p$, pooled \\" in latex
-    assert r"\multirow{2}{*}{TER $\downarrow$}" in latex
-    captions = re.findall(r"\\caption\{(.*)\}\\label", latex)
-    for name, at in (("hierarchical", 0), ("segment", 1), ("pooled", 1)):
-        assert [f"Null hypothesis of {name}: {NULLS[name]}." in each for each in captions[:2]] == [at == 0, at == 1]
-    assert "s\\_sel" not in captions[0]
-    assert r"$s_{\mathrm{dev}}$" in with_dev().render("latex")
+    assert_told("runs.tex", {"example": made().render("latex"), "development set": with_dev().render("latex")})
 
 
 def test_latex_compiles(tmp_path: Path) -> None:
@@ -574,10 +433,11 @@ def test_csv_has_a_row_for_each_system_and_metric() -> None:
     assert "scores" not in rows[0]
     written = [*csv.DictReader(io.StringIO(result.render("csv", table="systems")))]
     assert [row["system"] for row in written] == [row["system"] for row in rows]
-    assert result.to_dicts() == result.to_dicts("comparisons")
-    for table, records in result.tables.items():
-        if table != "systems":
-            assert len(result.to_dicts(table)) == len(records)
+    assert result.to_dicts() == result.to_dicts("pairs")
+    one_run: Any = compare(metrics=SegmentScores("m", {"a": [1, 2, 3], "b": [2, 2, 3]}), test="ar").to_dicts()
+    assert [*result.to_dicts()[0]][:12] == [*one_run[0]][:12]
+    assert len(result.to_dicts("pairs")) == len(result.comparisons)
+    assert len(result.to_dicts("observed")) == len(result.observed)
 
 
 # --- Saved results

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import optimize, stats
 
 from budgets import budget
+from known import known
 from reshuffle import FromCounts, InputError, SegmentScores, _core
 from reshuffle.inference.exchange import EXCHANGES
 from reshuffle.inference.run_tests import run_caveats, run_outcome
@@ -140,8 +141,7 @@ def test_components_are_the_two_way_moments(seed: int, n: int, s: int) -> None:
     rng = np.random.default_rng(seed)
     values = np.round(rng.normal(size=(n, s)) + 2 * rng.normal(size=s) + rng.normal(size=(n, 1)), 4)
     data = run_data({"a": values})
-    parts = data.covariances[0].parts(0)
-    assert parts is not None
+    parts = known(data.covariances[0].parts(0))
     expected = mean_squares(values)
     assert parts[1:] == pytest.approx(expected, abs=1e-9)
     (variation,) = variations(data)[0]
@@ -269,8 +269,7 @@ def test_the_interval_of_a_t_test_excludes_zero_exactly_when_it_rejects(name: st
     rng = np.random.default_rng(seed)
     data = run_data({"a": rng.normal(size=(3, 8)) + rng.normal(), "b": rng.normal(size=(2, 8))})
     _, outcome = run_outcome(data, [(0, 1)], EXCHANGES[name], RunSettings(statistic="mean"))
-    interval = EXCHANGES[name].interval.of(data, 0, (0, 1), "mean", level)
-    assert interval is not None
+    interval = known(EXCHANGES[name].interval.of(data, 0, (0, 1), "mean", level))
     assert (outcome.pvalue[0] <= 1 - level) == (not interval.low <= 0 <= interval.high)
 
 
@@ -348,8 +347,7 @@ def test_the_interval_excludes_zero_exactly_when_the_test_rejects(statistic: str
     rng = np.random.default_rng(seed)
     data = run_data({"a": rng.normal(size=(3, 8)) + rng.normal(), "b": rng.normal(size=(2, 8))}, n_draws=99)
     _, outcome = run_outcome(data, [(0, 1)], EXCHANGES["hierarchical"], RunSettings(statistic=statistic))
-    interval = EXCHANGES["hierarchical"].interval.of(data, 0, (0, 1), statistic, level)
-    assert interval is not None
+    interval = known(EXCHANGES["hierarchical"].interval.of(data, 0, (0, 1), statistic, level))
     assert interval.method == "hierarchical"
     assert (outcome.pvalue[0] <= round(1 - level, 12)) == (not interval.low <= 0 <= interval.high)
     assert (interval.low + interval.high) / 2 == pytest.approx(outcome.statistic[0])
@@ -367,8 +365,7 @@ def test_the_interval_of_runs_is_welchs(seed: int, n: int, m: int) -> None:
     rng = np.random.default_rng(seed)
     a, b = (np.round(rng.normal(size=(size, 6)), 4) for size in (n, m))
     data = run_data({"a": a, "b": b})
-    interval = EXCHANGES["run"].interval.of(data, 0, (0, 1), "mean", 0.9)
-    assert interval is not None
+    interval = known(EXCHANGES["run"].interval.of(data, 0, (0, 1), "mean", 0.9))
     means = [scores.mean(axis=1) for scores in (a, b)]
     shares = [mean.var(ddof=1) / len(mean) for mean in means]
     df = sum(shares) ** 2 / sum(share**2 / (len(mean) - 1) for share, mean in zip(shares, means, strict=True))
@@ -384,8 +381,7 @@ def test_intervals_with_fixed_runs_are_percentiles_of_the_draws(exchange: str) -
     for m, statistic in product(range(2), ("pooled", "mean")):
         _, fixed, _ = slow_draws(data, m)
         draws = sorted(fixed[statistic][0] - fixed[statistic][1])
-        interval = EXCHANGES[exchange].interval.of(data, m, (0, 1), statistic, 0.9)
-        assert interval is not None
+        interval = known(EXCHANGES[exchange].interval.of(data, m, (0, 1), statistic, 0.9))
         assert (interval.low, interval.high) == pytest.approx((draws[4], draws[-5]), rel=1e-9)
         assert interval.method == "percentile"
 

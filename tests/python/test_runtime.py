@@ -24,6 +24,7 @@ import psutil
 import pytest
 
 import calls
+from known import known
 from reshuffle import Progress, _core, approximate_randomization, bootstrap_test, metric
 from reshuffle.cli import process
 from reshuffle.metrics.base import Counts, Scores
@@ -88,12 +89,11 @@ except KeyboardInterrupt:
     print(time.monotonic(), time.process_time(), flush=True)
 """
     with subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE, text=True) as child:
-        assert child.stdout is not None
-        assert child.stdout.readline() == "started\n"
+        assert known(child.stdout).readline() == "started\n"
         time.sleep(0.3)
         sent, used = time.monotonic(), processor_time(child)
         child.send_signal(signal.SIGINT)
-        answer = child.stdout.readline()
+        answer = known(child.stdout).readline()
     assert answer != "finished\n"
     raised, used_then = map(float, answer.split())
     assert prompt(raised - sent, (used_then - used) / threads, 1)
@@ -307,8 +307,7 @@ def test_ctrl_c_on_the_command_line_leaves_no_traceback_and_no_file(tmp_path: Pa
     source += "m.leave = lambda command: leave(lambda: [os.write(1, b'begun'), command()][1]); m.main()"
     command[1:3] = ["-c", source]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path) as child:
-        assert child.stdout is not None
-        assert child.stdout.read(5) == b"begun"
+        assert known(child.stdout).read(5) == b"begun"
         time.sleep(delay)
         begun, used = time.monotonic(), processor_time(child)
         earlier = os.times()
@@ -423,8 +422,7 @@ def test_the_command_line_restores_signal_handlers() -> None:
 
 
 def test_the_error_names_a_segment_that_does_not_fit_in_memory() -> None:
-    resource = pytest.importorskip("resource")
-    assert resource is not None
+    pytest.importorskip("resource")
     source = """
 import resource
 from reshuffle import *

@@ -171,10 +171,7 @@ def test_files(run: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.Monk
     Path("sets.toml").write_text(
         '[sets.one]\nreferences = "ref.txt"\nsource = "src.txt"\nsystems = ["a.txt", "b.txt"]\n'
     )
-    for command in (
-        ["compare", *files, "--source", "src.txt", "-n", "20"],
-        ["score", *files, "--source", "src.txt"],
-    ):
+    for command in (["compare", *files, "--source", "src.txt", "-n", "20"], ["score", *files, "--source", "src.txt"]):
         assert run(*command, "-o", "out.json").code == 0
         assert [each.score for each in saved("out.json").scores] == expected
     assert run("compare", "--manifest", "sets.toml", "-m", "sari", "-n", "20", "-o", "sets.json").code == 0

@@ -117,10 +117,7 @@ def test_logs_beside_texts_and_groups(run: Any) -> None:
     put("few.tsv", "id\tdoc\ns0\tx\n")
     options = ("-n", "99", "--format", "json")
     files = ("a.da", "b.da")
-    for texts, logs, more in (
-        (TEXTS, ("b.json", "a.json"), ()),
-        ((), ("a.json", "b.json"), ("--docs", "docs.txt")),
-    ):
+    for texts, logs, more in ((TEXTS, ("b.json", "a.json"), ()), ((), ("a.json", "b.json"), ("--docs", "docs.txt"))):
         expected = metrics(run("compare", *texts, "--scores", "f1", *files, *more, *options))
         assert metrics(run("compare", *texts, "--scores", "f1", *logs, *more, *options)) == expected
     named = ("--scores", "f1", "a.named.json", "b.named.json")

@@ -19,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inputs import put
+from known import known
 from reshuffle import InputError, read_lines
 from reshuffle.data.score_tables import ScoreTable, read_all_scores, read_scores
 
@@ -48,10 +49,9 @@ def means(ratings: list[tuple[str, int, float | None]]) -> dict[tuple[str, int],
 
 def cells(table: ScoreTable, base: int = 1) -> dict[tuple[str, int], float]:
     """The cells of a table that have scores."""
-    assert table.segments is not None
     return {
         (system, segment): value
-        for system, row in zip(table.systems, table.segments.tolist(), strict=True)
+        for system, row in zip(table.systems, known(table.segments).tolist(), strict=True)
         for segment, value in enumerate(row, base)
         if not math.isnan(value)
     }
@@ -111,16 +111,14 @@ def test_scores_of_systems_have_no_segments(ratings: list[tuple[str, int, float 
     table = read_scores(put("sys.csv", "LP HUMAN SYSTEM\n" + rows))
     expected = means([(system, 1, score) for system, _, score in ratings])
     assert table.segments is None
-    assert table.system_scores is not None
-    found = dict(zip(table.systems, table.system_scores.tolist(), strict=True))
+    found = dict(zip(table.systems, known(table.system_scores).tolist(), strict=True))
     assert found == pytest.approx({system: value for (system, _), value in expected.items()})
 
 
 def test_system_files_of_mt_metrics_eval() -> None:
     table = read_scores(put("BLEU-refA.refB.sys.score", "a\t1\nb\tNone\n"), systems=["b", "a"])
-    assert table.system_scores is not None
     assert (table.name, table.systems, table.segments) == ("BLEU-refA.refB", ("b", "a"), None)
-    np.testing.assert_array_equal(table.system_scores, [np.nan, 1])
+    np.testing.assert_array_equal(known(table.system_scores), [np.nan, 1])
     Path("en-de.mqm.seg.score.gz").write_bytes(gzip.compress(b"a 1\na 2\nb 3\nb None\n"))
     human = read_scores("en-de.mqm.seg.score.gz")
     assert (human.name, human.n_ratings) == ("en-de.mqm", 3)
@@ -136,8 +134,7 @@ def test_segment_scores_of_this_package(run: Callable[..., Any]) -> None:
         found = read_all_scores(put(f"long.{name}", result.out), lower_is_better=["TER"], systems=["two", "one"])
         assert [(table.name, table.higher_is_better) for table in found.values()] == [("BLEU", True), ("TER", False)]
         assert found["BLEU"].systems == ("two", "one")
-        assert found["BLEU"].segments is not None
-        assert found["BLEU"].segments[1].tolist() == pytest.approx([53.7284966, 100], abs=1e-6)
+        assert known(found["BLEU"].segments)[1].tolist() == pytest.approx([53.7284966, 100], abs=1e-6)
         only = read_scores(f"long.{name}", metric="TER", higher_is_better=False)
         assert only.systems == ("one", "two")
         np.testing.assert_array_equal(only.segments, found["TER"].segments[::-1])  # type: ignore[index]
@@ -151,8 +148,7 @@ def test_json_lines_with_one_key_are_the_segments_of_one_system() -> None:
 
 def test_quotes_without_a_partner_are_text_in_tsv() -> None:
     table = read_scores(put("q.tsv", 'system\tsource\tscore\na\t"\t1\nb\tx"y\t2\n'))
-    assert table.system_scores is not None
-    assert table.system_scores.tolist() == [1, 2]
+    assert known(table.system_scores).tolist() == [1, 2]
 
 
 def test_names_match_with_and_without_txt() -> None:
@@ -192,8 +188,7 @@ def test_rows_with_their_own_texts_are_the_segments_of_one_system(data: Path) ->
     assert human.systems == bleu.systems == ("system",)
     assert human.n_segments == bleu.n_segments == 435
     assert read_scores(path).name == "HUMAN_score"
-    assert human.segments is not None
-    assert human.segments[0, 0] == -1.68253166003065
+    assert known(human.segments)[0, 0] == -1.68253166003065
 
 
 def test_sentence_bleu_agrees_with_people_as_wmt17_printed(data: Path) -> None:

@@ -118,11 +118,7 @@ def compare_ter(texts: Real, **options: Any) -> None:
 
 
 def assert_equal(
-    name: str,
-    texts: Real,
-    theirs: Any,
-    options: Mapping[str, Any],
-    converted: Callable[[NDArray[Any]], NDArray[Any]],
+    name: str, texts: Real, theirs: Any, options: Mapping[str, Any], converted: Callable[[NDArray[Any]], NDArray[Any]]
 ) -> None:
     ours = metric(name, **options)
     counts = ours.suff_stats(texts.references, list(texts.systems.values()))

@@ -8,6 +8,7 @@ import math
 import sys
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -20,6 +21,7 @@ from scipy.special import ndtri
 
 import reshuffle
 from budgets import budget
+from known import known
 from margins import with_margins
 from meteor_files import write_meteor
 from reshuffle import (
@@ -36,7 +38,6 @@ from reshuffle import (
 )
 from reshuffle.inference.multiplicity import ADJUSTMENTS
 from reshuffle.inference.tests import TESTS
-from reshuffle.report import Layout, paper_files
 from reshuffle.results import may_lie_across
 from step_down import step_down
 from test_resampling import BLEU, flips, random_counts, weights
@@ -60,8 +61,7 @@ def sets_of(*counts: Counts, **options: Any) -> dict[str, TestSet]:
 
 
 def average(result: SetComparison) -> reshuffle.Comparison:
-    assert result.average is not None
-    return result.average
+    return known(result.average)
 
 
 def random_sets(seed: int, systems: int, sizes: Sequence[int]) -> list[Counts]:
@@ -134,9 +134,10 @@ def test_bootstrap_tests_of_an_average_use_the_means_of_the_draws(seed: int) -> 
             }
             expected["bootstrap-both"] = max(expected["bootstrap"], expected["bootstrap-percentile"])
             assert pair.test.pvalue == pytest.approx(expected[test], rel=1e-12)
-            assert pair.confidence_interval is not None
             ends = np.sort(b)[[1, -2]]  # k = .05·100/2 = 2
-            np.testing.assert_allclose([pair.confidence_interval.low, pair.confidence_interval.high], ends, atol=1e-9)
+            np.testing.assert_allclose(
+                [known(pair.confidence_interval).low, known(pair.confidence_interval).high], ends, atol=1e-9
+            )
 
 
 def test_permutations_of_an_average_are_the_means_of_those_of_the_test_sets() -> None:
@@ -175,9 +176,8 @@ def test_intervals_without_percentiles_are_those_of_independent_samples(with_doc
             squared[:2] += np.square(errors) / 4
         half_widths = ndtri(0.975) * np.sqrt(squared[:2])
         score, pair = found.score("s2"), found.pair("s2")
-        assert score.confidence_interval is not None
         assert pair.confidence_interval is not None
-        widths = [c.high - c.low for c in (score.confidence_interval, pair.confidence_interval)]
+        widths = [c.high - c.low for c in (known(score.confidence_interval), pair.confidence_interval)]
         np.testing.assert_allclose(widths, 2 * half_widths, rtol=1e-9)
         assert pair.confidence_interval.high + pair.confidence_interval.low == pytest.approx(2 * pair.difference)
 
@@ -200,8 +200,7 @@ def test_bca_intervals_of_an_average_add_up_the_moments_of_the_test_sets() -> No
     low, high = (float(ndtr(z0 + (z0 + z) / (1 - a * (z0 + z)))) for z in (ndtri(0.025), ndtri(0.975)))
     ordered = np.sort(b)
     expected = ordered[int(n * low)], ordered[n - 1 - int(n * (1 - high))]
-    got = found.comparisons[0].confidence_interval
-    assert got is not None
+    got = known(found.comparisons[0].confidence_interval)
     np.testing.assert_allclose([got.low, got.high], expected, rtol=1e-9)
 
 
@@ -246,8 +245,7 @@ def two_metrics(seed: int) -> dict[str, TestSet]:
 
 @pytest.mark.parametrize("name", [name for name, each in ADJUSTMENTS.items() if each.of_pvalues is not None])
 def test_adjustments_of_p_values_take_the_whole_family(name: str) -> None:
-    of_pvalues = ADJUSTMENTS[name].of_pvalues
-    assert of_pvalues is not None
+    of_pvalues = known(ADJUSTMENTS[name].of_pvalues)
     options: dict[str, Any] = {"n_resamples": 199, "all_pairs": True, "adjust": name, "average": False}
     found = {
         family: compare_sets(two_metrics(1), family=family, **options) for family in ("metric", "set", "sets", "all")
@@ -299,8 +297,7 @@ def test_the_default_adjustment_depends_on_the_family() -> None:
     one_pair = sets_of(*(counts[:2] for counts in random_sets(1, 3, (50, 45))))
 
     def used(sets: dict[str, TestSet], family: str) -> str | None:
-        test = compare_sets(sets, family=family, n_resamples=99)["set0"].test
-        assert test is not None
+        test = known(compare_sets(sets, family=family, n_resamples=99)["set0"].test)
         return test.adjustment
 
     # With one pair on each test set there is nothing to gain from maxT within the test sets.
@@ -332,7 +329,7 @@ def test_the_error_rate_is_that_of_all_families_in_the_report(
     assert ("on each test set, and a difference is called" in result.methods_sentence()) == bool(where)
     if where is not None:
         assert f", {where}. The family-wise error rate" in text
-        assert f", {where}.}}" in paper_files(result, Layout())["table.tex"].decode()
+        assert f", {where}.}}" in result.render("latex")
 
 
 @pytest.mark.parametrize("all_pairs", [True, False])
@@ -346,8 +343,7 @@ def test_what_is_found_of_averages_is_said_to_be_on_average(all_pairs: bool) -> 
 def test_averages_are_families_of_their_own() -> None:
     for family, of_average in (("metric", "metric"), ("set", "all"), ("sets", "metric"), ("all", "all")):
         found = average(compare_sets(two_metrics(1), family=family, n_resamples=99, all_pairs=True))
-        assert found.test is not None
-        assert (found.test.family, found.test.n_sets) == (of_average, 1)
+        assert (known(found.test).family, known(found.test).n_sets) == (of_average, 1)
         assert found.family_size == (6 if of_average == "all" else 3)
         assert ("|adjust:maxt|family:all|" in found.signature) == (of_average == "all")
     # Of one test there is no adjustment.
@@ -367,9 +363,8 @@ def test_simultaneous_intervals_over_test_sets_exclude_0_only_with_a_star(test: 
         for pair, narrower in zip(each.comparisons, within[name].comparisons, strict=True):
             wide, narrow = pair.confidence_interval, narrower.confidence_interval
             assert wide is not None
-            assert narrow is not None
-            assert wide.low <= narrow.low
-            assert narrow.high <= wide.high
+            assert wide.low <= known(narrow).low
+            assert known(narrow).high <= wide.high
             if not wide.low <= 0 <= wide.high:
                 excluded += 1
                 assert pair.is_significant(0.05)
@@ -437,8 +432,7 @@ def test_missing_scores_of_a_test_set_are_left_out_of_its_part_of_the_average() 
         assert pair.difference == pytest.approx(d)
         assert (pair.n_units, pair.n_segments) == (30 + both.sum(), 30 + both.sum())
         squared = first.var(ddof=1) / 30 / 4 + second[both].var(ddof=1) / both.sum() / 4
-        assert pair.confidence_interval is not None
-        width = pair.confidence_interval.high - pair.confidence_interval.low
+        width = known(pair.confidence_interval).high - known(pair.confidence_interval).low
         assert width == pytest.approx(2 * ndtri(0.975) * math.sqrt(squared), rel=1e-6)
         signs = [
             np.array([1 - 2.0 * flips(derive_seed(SEED, "test-set", t), r, n) for r in range(500)])
@@ -476,8 +470,7 @@ def test_functions_and_formulas_in_python_have_the_averages_of_native_metrics() 
         function.comparisons[0].test.pvalue
         == average(compare_sets(means, test="ar:scheme=iid", n_resamples=50)).comparisons[0].test.pvalue
     )
-    assert function.metrics[0].evaluations is not None
-    assert function.metrics[0].evaluations > 4 * 2 * 50
+    assert known(function.metrics[0].evaluations) > 4 * 2 * 50
 
 
 def test_documents_and_strata_of_test_sets_count_for_the_average() -> None:
@@ -498,8 +491,7 @@ def test_outputs_that_are_not_exchangeable_on_the_test_sets_are_not_on_average()
     sets = {name: TestSet(metrics=uneven) for name in "ab"}
     result = compare_sets(sets, test="ar", n_resamples=99)
     of_sets = [each.comparisons[0].exchangeability for each in result.sets.values()]
-    of_average = average(result).comparisons[0].exchangeability
-    assert of_average is not None
+    of_average = known(average(result).comparisons[0].exchangeability)
     assert of_sets[0] is not None
     assert of_average.ratio == pytest.approx(of_sets[0].ratio)
     assert of_average.near_kink == of_sets[0].near_kink
@@ -515,34 +507,26 @@ def test_tests_without_averages_compare_the_test_sets(test: str) -> None:
     assert of_sets["a"].comparisons
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"test": "ar:scheme=exact"}, "scheme 'exact' does not support averages over test sets: use 'iid', or"),
-        ({"interval": "t"}, "interval 't' does not support averages over test sets: use 'percentile', "),
-        ({"missing_systems": "ignore"}, "unknown missing_systems 'ignore'; known: error, drop"),
-        ({"family": "metrics"}, "unknown family 'metrics': did you mean 'metric'"),
-        ({"adjust": "none", "family": "sets"}, "family 'sets' needs adjusted p-values, but the adjustment is 'none'"),
-    ],
-)
-def test_impossible_options_are_refused(options: dict[str, Any], message: str) -> None:
-    rng = np.random.default_rng(1)
-    sets = {name: rated(rng.normal(size=(2, 20)).tolist()) for name in "ab"}
-    with pytest.raises(InputError, match=message):
-        compare_sets(sets, **options)
-
-
 def some_texts(*systems: str) -> tuple[list[str], dict[str, list[str]]]:
     return ["a b c d", "e f g h", "i j k l"], {name: ["a b c", f"{name} e f", "i j k l"] for name in systems}
+
+
+RATED = {name: rated(np.random.default_rng(1).normal(size=(2, 20)).tolist()) for name in "ab"}
 
 
 @pytest.mark.parametrize(
     ("sets", "options", "message"),
     [
+        (RATED, {"test": "ar:scheme=exact"}, "scheme 'exact' does not support averages over test sets: use 'iid', or"),
+        (RATED, {"interval": "t"}, "interval 't' does not support averages over test sets: use 'percentile', "),
+        (RATED, {"missing_systems": "ignore"}, "unknown missing_systems 'ignore'; known: error, drop"),
+        (RATED, {"family": "metrics"}, "unknown family 'metrics': did you mean 'metric'"),
+        (RATED, {"adjust": "none", "family": "sets"}, "family 'sets' needs adjusted p-values, but the adjustment is"),
         ({}, {}, "no test sets: expected at least one"),
         ({"u": "text"}, {}, r"test set 'u': expected a TestSet or a tuple \(references, systems\), got 'text'"),
         ({"": some_texts("a", "b")}, {}, "sets: expected a name for each test set, got an empty one"),
         ({1: some_texts("a", "b"), "1": some_texts("a", "b")}, {}, "sets: 2 test sets are called '1': each needs"),
+        ({"average": some_texts("a", "b")}, {}, "a test set is called 'average', as the average of all: rename it"),
         ({"u": some_texts("a")}, {}, r"only one system \(a\): a comparison needs at least two"),
         (
             {"u": some_texts("a", "b", "c"), "v": some_texts("b", "d")},
@@ -571,7 +555,18 @@ def some_texts(*systems: str) -> tuple[list[str], dict[str, list[str]]]:
 )
 def test_bad_test_sets_are_refused(sets: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        compare_sets(sets, test="ar", n_resamples=9, **options)
+        compare_sets(sets, **{"test": "ar", "n_resamples": 9, **options})
+
+
+def test_scores_pairs_and_figures_are_those_of_the_average_unless_a_test_set_is_named() -> None:
+    result = compare_sets({"u": some_texts("a", "b"), "v": some_texts("b", "a")}, test="ar", n_resamples=9)
+    assert result.pair("b", metric="bleu") is average(result).pair("b")
+    assert result.pair("b", test_set="v") is result["v"].pair("b")
+    assert (result.score("a"), result.score("a", test_set="u")) == (average(result).score("a"), result["u"].score("a"))
+    assert "(average)" in result.plot.forest().get_xlabel()
+    without: Any = replace(result, average=None)
+    with pytest.raises(InputError, match=r"there is no average: choose a test set, as in result\[NAME\]: u, v"):
+        without.pair("b")
 
 
 def test_systems_that_a_test_set_lacks_are_left_out_with_a_warning() -> None:
@@ -579,7 +574,7 @@ def test_systems_that_a_test_set_lacks_are_left_out_with_a_warning() -> None:
     with pytest.warns(reshuffle.InputWarning, match="left out, because not every test set has them: a, d$"):
         found = compare_sets(sets, test="ar", n_resamples=9, missing_systems="drop")
     assert (found.dropped, found["u"].systems, found["v"].systems) == (("a", "d"), ("b", "c"), ("b", "c"))
-    assert repr(found) == "<SetComparison: 2 test sets (u, v) and their average>"
+    assert repr(found) == "<SetComparison: BLEU; 2 systems (b, c); 2 test sets (u, v) and their average; 3 tests (ar)>"
     with pytest.raises(InputError, match="unknown test set 'w'; known: u, v"):
         found["w"]
 
@@ -683,17 +678,9 @@ def test_set_names_a_test_set_and_its_files(halves: Path, run: Any) -> None:
     assert document["signature"] == expected.signature
     # The order of the first test set, whatever that of the others.
     assert document["sets"]["two"]["systems"] == ["baseline", "tuned"]
-
-
-def test_the_text_has_the_average_and_each_test_set(halves: Path, run: Any) -> None:
-    args = ("compare", "--set", "one", *NEWS, "--set", "two", *TALKS, "-n", "99", "--baseline", "news/tuned.txt")
-    out = run(*args).out
-    assert out.startswith("BLEU, average over 2 test sets: 400 segments, 1 reference, 2 systems\n")
-    assert "\nBLEU on 2 test sets\n" in out
-    assert "\none: BLEU: 200 segments, 1 reference, 2 systems\n" in out
-    assert "99 draws within each test set" in " ".join(out.split())
-    assert out.count("\ntuned ") == 4
-    assert "Average" not in run(*args, "--no-average").out
+    alone = run("compare", "--set", "one", *NEWS, "--set", "two", *TALKS, "-n", "99", "--no-average").out
+    assert "Average" not in alone
+    assert "\none: BLEU: 200 segments, 1 reference, 2 systems\n" in alone
 
 
 TOML = """

@@ -143,7 +143,10 @@ def test_notes_name_flags_and_standard_input_is_read(saved: Path, run: Any, monk
         ("scores/as.json --triangle", "--triangle is for comparisons, but the result has only scores: leave it out"),
         ("comparison/as.json --triangle", "a triangle (--triangle) needs all pairs"),
         ("comparison/as.json --full", "--full is for results of 'reshuffle runs' and 'reshuffle gate': leave it out"),
-        ("runs/as.json --format csv --table pairs", "unknown table 'pairs'; known: systems, comparisons, observed"),
+        (
+            "runs/as.json --format csv --table pair",
+            "unknown table 'pair': did you mean 'pairs'? Known: pairs, systems, observed",
+        ),
         ("comparison/as.json --max-texts 1MB --format html", "--max-texts is for texts, but the result has none"),
         ("texts/as.json --max-texts 1KB --format html", "the limit for an HTML report is 1,000: raise the limit"),
         ("comparison/as.json --names other.tsv", "other.tsv, line 1: unknown system 'tunde': did you mean 'tuned'"),

@@ -268,8 +268,7 @@ def test_signed_ranks_are_exact_up_to_the_documented_sizes_with_any_scipy(
 
 # sacrebleu 2.6.0: `sacrebleu ref.txt -i BASELINE SYSTEM -m bleu --paired-ar` (or --paired-bs), SACREBLEU_SEED=12345.
 @pytest.mark.parametrize(
-    ("system", "test"),
-    [("RWTH-nmt-ensemble.4921", "ar"), pytest.param("xmu.4910", "bs", marks=pytest.mark.slow)],
+    ("system", "test"), [("RWTH-nmt-ensemble.4921", "ar"), pytest.param("xmu.4910", "bs", marks=pytest.mark.slow)]
 )
 def test_p_values_equal_sacrebleu_within_monte_carlo_error(wmt17: Corpus, system: str, test: str) -> None:
     from sacrebleu.metrics.bleu import BLEU as SacreBLEU  # noqa: N811

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from known import known
 from reshuffle import FromCounts, InputError, SegmentScores, bootstrap_interval, bootstrap_test, compare
 from reshuffle.inference.tests import TESTS
 from reshuffle.metrics.base import Counts
@@ -63,8 +64,7 @@ def test_each_interval_that_excludes_0_has_its_star(
         metrics, test=test, n_resamples=n, family=family, alpha=alpha, confidence_level=round(1 - alpha, 12)
     )
     for pair in comparison.comparisons:
-        interval = pair.confidence_interval
-        assert interval is not None
+        interval = known(pair.confidence_interval)
         assert (interval.method, interval.confidence_level) == ("simultaneous", round(1 - alpha, 12))
         assert interval.low <= pair.difference <= interval.high
         if excludes_0(interval):
@@ -101,8 +101,7 @@ def test_ends_from_draws_follow_their_definition(test: str) -> None:
     np.testing.assert_allclose([[each.low for each in got], [each.high for each in got]], expected)
     # Wider than single intervals, but by less than Bonferroni's quantile of a normal distribution, 2.64 for six pairs.
     for each, alone in zip(got, compared(data, test=test, interval="percentile").comparisons, strict=True):
-        own = alone.confidence_interval
-        assert own is not None
+        own = known(alone.confidence_interval)
         assert 1 < (each.high - each.low) / (own.high - own.low) < 1.6
 
 
@@ -112,11 +111,9 @@ def test_a_family_of_one_pair_has_the_interval_by_inversion() -> None:
     for data in (ratings(1, 2), bleu(3, 2)):
         (one,) = compared(data, test=test, interval="simultaneous:scores=ar-studentized").comparisons
         (other,) = compared(data, test=test, interval="ar-studentized").comparisons
-        assert one.confidence_interval is not None
-        assert other.confidence_interval is not None
         assert one.test.adjusted_pvalue == one.test.pvalue == other.test.pvalue
-        assert (one.confidence_interval.low, one.confidence_interval.high) == pytest.approx(
-            (other.confidence_interval.low, other.confidence_interval.high), rel=1e-12
+        assert (known(one.confidence_interval).low, known(one.confidence_interval).high) == pytest.approx(
+            (known(other.confidence_interval).low, known(other.confidence_interval).high), rel=1e-12
         )
 
 
@@ -126,10 +123,8 @@ def test_one_family_of_all_metrics_has_wider_intervals(test: str) -> None:
     by_metric, of_all = (compared(metrics, test=test, family=family) for family in ("metric", "all"))
     for one, other in zip(by_metric.comparisons, of_all.comparisons, strict=True):
         own, wide = one.confidence_interval, other.confidence_interval
-        assert own is not None
-        assert wide is not None
-        assert wide.low <= own.low
-        assert own.high <= wide.high
+        assert known(wide).low <= known(own).low
+        assert known(own).high <= known(wide).high
     alone = compared(metrics[0], test=test)
     assert [p.confidence_interval for p in alone.comparisons] == [p.confidence_interval for p in by_metric.comparisons][
         :6
@@ -140,8 +135,7 @@ def test_one_family_of_all_metrics_has_wider_intervals(test: str) -> None:
 def test_identical_systems_have_an_interval_of_width_0(test: str) -> None:
     data = bleu(4)  # s2 is a copy of s0
     pair = compared(data, test=test).pair("s2", "s0")
-    assert pair.confidence_interval is not None
-    assert (pair.confidence_interval.low, pair.confidence_interval.high) == (0, 0)
+    assert (known(pair.confidence_interval).low, known(pair.confidence_interval).high) == (0, 0)
     assert pair.test.adjusted_pvalue == 1
 
 
@@ -150,8 +144,7 @@ def test_identical_systems_have_an_interval_of_width_0(test: str) -> None:
 def test_constant_differences_have_an_interval_of_width_0_and_a_star(test: str, others: dict[str, Any]) -> None:
     table = {"a": [1.0, 2.0, 3.0], "b": [2.0, 3.0, 4.0], **others}
     for pair in compared(SegmentScores("rating", table), test=test).comparisons:
-        interval = pair.confidence_interval
-        assert interval is not None
+        interval = known(pair.confidence_interval)
         assert (interval.low, interval.high) == pytest.approx((pair.difference, pair.difference), abs=1e-12)
         assert pair.is_significant(0.05) == excludes_0(interval) == (pair.difference != 0)
 
@@ -160,9 +153,7 @@ def test_scores_keep_their_intervals_and_reports_say_what_holds() -> None:
     metrics = [ratings(2), bleu(2)]
     plain, wide = (compared(metrics, interval=interval) for interval in ("percentile", "simultaneous"))
     assert [score.confidence_interval for score in plain.scores] == [score.confidence_interval for score in wide.scores]
-    assert plain.interval is not None
-    assert wide.interval is not None
-    assert (plain.interval.simultaneous, wide.interval.simultaneous) == (False, True)
+    assert (known(plain.interval).simultaneous, known(wide.interval).simultaneous) == (False, True)
     assert "percentile[0.95]+simultaneous" in wide.signature
     texts = [" ".join(str(comparison).split()) for comparison in (plain, wide)]
     assert "95% holds for each interval, not for all at once" in texts[0]

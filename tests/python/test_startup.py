@@ -3,63 +3,31 @@
 from __future__ import annotations
 
 import pickle
+import pkgutil
 import random
 import re
 import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Literal, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 
 import pytest
 
 import reshuffle
 from reshuffle import _core, types
-from reshuffle.cli.listing import CATALOGUE_FORMATS
 from reshuffle.cli.meta import COMMANDS as META_COMMANDS
 from reshuffle.cli.studies import COMMANDS
-from reshuffle.data.evaluations import JUDGMENT_FORMATS, SCORE_FORMATS
-from reshuffle.data.formats import INPUT_FORMATS
-from reshuffle.data.scores import ROLES
-from reshuffle.data.votes import UNITS as VOTE_UNITS
 from reshuffle.errors import InputError
-from reshuffle.inference.exchange import EXCHANGES
-from reshuffle.inference.gate import RULES
-from reshuffle.inference.hypotheses import FAMILIES
-from reshuffle.inference.intervals import INTERVALS, STANDARD_ERRORS
 from reshuffle.inference.multiplicity import ADJUSTMENTS
-from reshuffle.inference.tests import ADJUSTMENT_CHOICES, ALTERNATIVES, TEST_CHOICES, TESTS
-from reshuffle.meta.coefficients import COEFFICIENTS, GROUPINGS
+from reshuffle.inference.tests import ADJUSTMENT_CHOICES, TESTS
 from reshuffle.meta.coefficients import TESTS as META_TESTS
-from reshuffle.meta.coefficients import TIES as METRIC_TIES
-from reshuffle.meta.human import HUMAN_SCORES
-from reshuffle.meta.systems import SCORED_SEGMENTS
-from reshuffle.metrics.in_python import IN_PYTHON
-from reshuffle.metrics.precomputed import TREATMENTS_OF_MISSING
 from reshuffle.metrics.registry import every_spec, tokenizer_specs
-from reshuffle.options.tuning import PRESETS
-from reshuffle.report import FORMATS, OF_GATES, OF_SEGMENTS, PLOTS, TABLES
+from reshuffle.report import FORMATS
 from reshuffle.report.studies import STUDIES
-from reshuffle.report.votes import MODELS as VOTE_MODELS
-from reshuffle.resampling.runs import STATISTICS
-from reshuffle.resampling.schemes import SCHEMES
-from reshuffle.resampling.stopping import STOPPING
 from reshuffle.results.studies.tables import TABLES_OF
 from reshuffle.results.studies.watch import BONFERRONI, E_BH
-from reshuffle.runs import SETS
-from reshuffle.sets import TREATMENTS_OF_MISSING_SYSTEMS
-from reshuffle.study.families import VARIANCES
-from reshuffle.study.gate import DIFFERENCES
-from reshuffle.study.null_data import EQUALIZE
-from reshuffle.study.nulls import NULLS
-from reshuffle.study.pools import LAYOUTS
-from reshuffle.study.populations import SAMPLING
-from reshuffle.study.power import MODELS
-from reshuffle.study.settings import STUDY_SCHEMES
-from reshuffle.study.validation import TRUTHS
 from reshuffle.tune.options import OPTIMIZERS
-from reshuffle.votes import FACTORS
-from reshuffle.watch import METHODS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -236,70 +204,75 @@ def kinds_of_seeds() -> list[str]:
     return str(raised.value.fields["known"]).split(", ")
 
 
-# Each type of names beside the registry, of which it lists the names.
-REGISTRIES: list[tuple[object, Iterable[str]]] = [
+def registry(name: str) -> Any:
+    """What a module of the package calls by this name."""
+    return pkgutil.resolve_name(f"reshuffle.{name}")
+
+
+# Each type of names beside the registry, of which it lists the names: itself, or where it is.
+REGISTRIES: list[tuple[object, Iterable[str] | str]] = [
     (types.MetricName, [spec.name for spec in every_spec()]),
-    (types.CountedInPython, IN_PYTHON),
+    (types.CountedInPython, "metrics.in_python.IN_PYTHON"),
     (types.Tokenizer, [spec.name for spec in tokenizer_specs()]),
     (types.Tokenizer, choices("bleu", "tokenize")),
-    (types.Missing, TREATMENTS_OF_MISSING),
-    (types.MissingSystems, TREATMENTS_OF_MISSING_SYSTEMS),
-    (types.StandardError, STANDARD_ERRORS),
+    (types.Missing, "metrics.precomputed.TREATMENTS_OF_MISSING"),
+    (types.MissingSystems, "sets.TREATMENTS_OF_MISSING_SYSTEMS"),
+    (types.StandardError, "inference.intervals.STANDARD_ERRORS"),
     (types.SeedKind, kinds_of_seeds()),
     (types.Test, TESTS),
-    (types.TestChoice, TEST_CHOICES),
-    (types.Alternative, ALTERNATIVES),
-    (types.Scheme, SCHEMES),
-    (types.Stopping, STOPPING),
+    (types.TestChoice, "inference.tests.TEST_CHOICES"),
+    (types.Alternative, "inference.tests.ALTERNATIVES"),
+    (types.Scheme, "resampling.schemes.SCHEMES"),
+    (types.Stopping, "resampling.stopping.STOPPING"),
     (types.Adjustment, ["auto", "none", *ADJUSTMENTS]),
     (types.Adjustment, ADJUSTMENT_CHOICES),
-    (types.Family, FAMILIES),
-    (types.Interval, INTERVALS),
-    (types.IntervalChoice, [*INTERVALS, "simultaneous"]),
+    (types.Family, "inference.hypotheses.FAMILIES"),
+    (types.Interval, "inference.intervals.INTERVALS"),
+    (types.IntervalChoice, [*registry("inference.intervals.INTERVALS"), "simultaneous"]),
     (types.Format, FORMATS),
-    (types.Table, TABLES),
-    (types.SegmentFormat, OF_SEGMENTS),
-    (types.SequentialMethod, ["auto", *METHODS]),
+    (types.Table, "report.TABLES"),
+    (types.SegmentFormat, "report.OF_SEGMENTS"),
+    (types.SequentialMethod, ["auto", *registry("watch.METHODS")]),
     (types.SequentialAdjustment, (BONFERRONI, E_BH)),
-    (types.SimulatedDifferences, DIFFERENCES),
-    (types.DecisionMethod, ["gate", *METHODS, "naive", "once"]),
+    (types.SimulatedDifferences, "study.gate.DIFFERENCES"),
+    (types.DecisionMethod, ["gate", *registry("watch.METHODS"), "naive", "once"]),
     (types.FlipFormat, [name for name in FORMATS if name != "html"]),
-    (types.GateFormat, [*FORMATS, *OF_GATES]),
-    (types.GateRule, RULES),
-    (types.VoteUnit, [*VOTE_UNITS, "vote"]),
-    (types.VoteTies, VOTE_MODELS),
-    (types.RatingScale, FACTORS),
-    (types.CatalogueFormat, CATALOGUE_FORMATS),
-    (types.PlotKind, PLOTS),
-    (types.SampleLayout, LAYOUTS),
-    (types.Truth, TRUTHS),
-    (types.Exchange, EXCHANGES),
-    (types.RunStatistic, STATISTICS),
-    (types.RunSet, SETS),
+    (types.GateFormat, [*FORMATS, *registry("report.OF_GATES")]),
+    (types.GateRule, "inference.gate.RULES"),
+    (types.VoteUnit, [*registry("data.votes.UNITS"), "vote"]),
+    (types.VoteTies, "report.votes.MODELS"),
+    (types.RatingScale, "votes.FACTORS"),
+    (types.CatalogueFormat, "cli.listing.CATALOGUE_FORMATS"),
+    (types.PlotKind, "report.PLOTS"),
+    (types.SampleLayout, "study.pools.LAYOUTS"),
+    (types.Truth, "study.validation.TRUTHS"),
+    (types.Exchange, "inference.exchange.EXCHANGES"),
+    (types.RunStatistic, "resampling.runs.STATISTICS"),
+    (types.RunSet, "runs.SETS"),
     (types.RunAdjustment, ["auto", "none", *(a.name for a in ADJUSTMENTS.values() if a.of_pvalues), "maxt"]),
     (types.MetaAdjustment, [name for name in ADJUSTMENT_CHOICES if name not in ("tukey", "scheffe")]),
-    (types.RunTable, TABLES_OF["runs"]),
-    (types.InputFormat, INPUT_FORMATS),
-    (types.Null, NULLS),
-    (types.Equalize, EQUALIZE),
-    (types.Variances, VARIANCES),
-    (types.Sampling, SAMPLING),
+    (types.RunTable, ["pairs", "systems", "observed"]),
+    (types.InputFormat, "data.formats.INPUT_FORMATS"),
+    (types.Null, "study.nulls.NULLS"),
+    (types.Equalize, "study.null_data.EQUALIZE"),
+    (types.Variances, "study.families.VARIANCES"),
+    (types.Sampling, "study.populations.SAMPLING"),
     (types.Study, COMMANDS),
-    (types.StudyScheme, STUDY_SCHEMES),
-    (types.PowerModel, MODELS),
-    (types.MetaCoefficient, COEFFICIENTS),
-    (types.Grouping, GROUPINGS),
-    (types.MetricTies, METRIC_TIES),
-    (types.HumanScore, HUMAN_SCORES),
-    (types.ScoredSegments, SCORED_SEGMENTS),
+    (types.StudyScheme, "study.settings.STUDY_SCHEMES"),
+    (types.PowerModel, "study.power.MODELS"),
+    (types.MetaCoefficient, "meta.coefficients.COEFFICIENTS"),
+    (types.Grouping, "meta.coefficients.GROUPINGS"),
+    (types.MetricTies, "meta.coefficients.TIES"),
+    (types.HumanScore, "meta.human.HUMAN_SCORES"),
+    (types.ScoredSegments, "meta.systems.SCORED_SEGMENTS"),
     (types.MetaTest, META_TESTS),
     (types.MetaInterval, [name for name, test in META_TESTS.items() if test.replicates == "draws"]),
     (types.MetaTable, TABLES_OF["meta"]),
-    (types.JudgmentFormat, JUDGMENT_FORMATS),
-    (types.ScoreFormat, SCORE_FORMATS),
-    (types.ScoreColumn, ROLES),
+    (types.JudgmentFormat, "data.evaluations.JUDGMENT_FORMATS"),
+    (types.ScoreFormat, "data.evaluations.SCORE_FORMATS"),
+    (types.ScoreColumn, "data.scores.ROLES"),
     (types.OptimizerName, OPTIMIZERS),
-    (types.MertPreset, PRESETS),
+    (types.MertPreset, "options.tuning.PRESETS"),
     (types.OracleTable, TABLES_OF["oracle"]),
     (types.MbrTable, TABLES_OF["mbr"]),
     (types.TuneTable, TABLES_OF["tune"]),
@@ -308,8 +281,8 @@ REGISTRIES: list[tuple[object, Iterable[str]]] = [
 
 
 def test_literal_types_list_the_names_of_the_registries() -> None:
-    for names, registry in REGISTRIES:
-        assert list(get_args(names)) == list(registry), names
+    for names, found in REGISTRIES:
+        assert list(get_args(names)) == list(registry(found) if isinstance(found, str) else found), names
 
 
 LITERALS = {name: each for name, each in vars(types).items() if get_origin(each) is Literal}

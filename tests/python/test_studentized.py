@@ -17,15 +17,8 @@ from numpy.typing import NDArray
 from benches.simulations import studentized_numpy as twin
 from benches.simulations.studentized_numpy import Probed
 from budgets import budget
-from reshuffle import (
-    CorpusFunction,
-    InputError,
-    SegmentScores,
-    _core,
-    approximate_randomization,
-    compare,
-    metric,
-)
+from known import known
+from reshuffle import CorpusFunction, InputError, SegmentScores, _core, approximate_randomization, compare, metric
 from reshuffle.inference import studentized as inference
 from reshuffle.inference.hypotheses import Hypotheses, Observed
 from reshuffle.metrics.base import Counts, Metric, Scores
@@ -548,8 +541,7 @@ def test_a_difference_without_variance_is_infinite() -> None:
     result = approximate_randomization(a, b, strata=strata, test="ar-studentized", scheme="exact")
     assert (result.pvalue, result.standard_error) == (2 / 64, 0)
     options: dict[str, Any] = {"strata": strata, "test": "ar-studentized", "scheme": "exact"}
-    kept = approximate_randomization(a, b, keep_null_distribution=True, **options).null_distribution
-    assert kept is not None
+    kept = known(approximate_randomization(a, b, keep_null_distribution=True, **options).null_distribution)
     z = np.sort(kept)
     assert (z[0], z[-1], np.isfinite(z).sum()) == (-np.inf, np.inf, 62)
     assert (
@@ -613,8 +605,7 @@ def test_any_range_of_shuffles_has_the_same_statistics(case: str) -> None:
     """Series of parts, cut at multiples of 64 or anywhere else, are those of the whole."""
     m, invent = CASES[case]
     studentized = studentize(sample_of(m, invent(np.random.default_rng(4), 90)), (0, 1))
-    native = studentized.native("shuffles")
-    assert native is not None
+    native = known(studentized.native("shuffles"))
     resampler = _core.Resampler([native], kind="shuffles")
 
     def part(first: int, n: int) -> _core.Series:

@@ -162,14 +162,7 @@ def test_simulated_test_sets_equal_their_definition(
     st.sampled_from(["iid", "subgroup"]),
 )
 def test_whole_tests_equal_public_tests(
-    seed: int,
-    selection: Selection,
-    units: int,
-    n_populations: int,
-    groups: bool,
-    n: int,
-    alternative: str,
-    scheme: str,
+    seed: int, selection: Selection, units: int, n_populations: int, groups: bool, n: int, alternative: str, scheme: str
 ) -> None:
     experiment, twin = both(seed, selection, units, n_populations, groups)
     tests = [*testing.CAN_STOP, *get_args(BootstrapTest)]

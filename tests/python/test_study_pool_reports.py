@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from counts import bleu_counts
-from reshuffle import FromCounts, SegmentScores, StudyResult, read_json, study
+from reshuffle import FromCounts, SegmentScores, StudyResult, study
 from reshuffle.report import Layout, Terminal, render
 from reshuffle.report.studies.agreement import pooled
 from reshuffle.report.studies.plots import draw_figure
 from reshuffle.report.studies.wording import band_name, gap_name
 from reshuffle.results.studies import DomainBand
 from reshuffle.study.validation import BANDS
+from told import assert_told
 
 COUNTS = bleu_counts(5, 4, 120, 0.015)
 BLEU = FromCounts("BLEU", {f"s{i}": rows for i, rows in enumerate(COUNTS)}, "bleu")
@@ -48,27 +47,13 @@ def hand() -> StudyResult:
     )
 
 
-def test_text_of_a_validation() -> None:
-    text = render(hand(), "text", Layout(Terminal(100)))
-    lines = [line.split() for line in text.splitlines()]
-    assert lines[2] == ["Confidence", "%", "n=10†", "right", "%", "95%", "CI"]
-    assert lines[4][:3] == ["100", "3", "66.7"]
-    assert "x, paired-bootstrap: of the conclusions at 95% confidence, 66.7% of those from blocks† are right." in text
-    assert ["0", "to", "0.5", "1", "50.0", "25.0"] in lines
-    assert ["b", "a", "0.25", "50", "25"] in lines
-    assert ["block", "10†", "4"] in [line[:3] for line in lines]
-    assert "†: fewer than ten samples, too few for reliable shares." in text
-
-
-def test_sentences_mark_sizes_with_few_samples_as_tables_do() -> None:
-    """b is always better. The pool of 40 has 20 samples of 2, but 4 of 10."""
+def test_texts_mark_sizes_with_few_samples() -> None:
+    """Where b is always better, the pool of 40 has 20 samples of 2, but 4 of 10."""
     better = SegmentScores("x", {"a": [0.0] * 40, "b": [1.0] * 40})
     found = study.validate(metrics=better, sizes=(2, 10), layouts="block", truth="whole", n_resamples=50, bins=(0, 9))
-    text = " ".join(found.render("text").split())
-    assert "at least 90% of samples of 2 where the difference is over 0 and of 10† where it is over 0 lead" in text
-    assert "n=2 right % n=10† right % all n† right %" in text
-    scores = study.samples(metrics=better, sizes=10, layouts="block", n_resamples=50).render("text")
-    assert "x, blocks of 10†: 0 of 8 intervals" in " ".join(scores.split())
+    scores = study.samples(metrics=better, sizes=10, layouts="block", n_resamples=50)
+    results = {"validation by hand": hand(), "validation of a better system": found, "samples": scores}
+    assert_told("pool", {name: render(each, "text", Layout(Terminal(100))) for name, each in results.items()})
 
 
 def test_bands_and_bins_have_names() -> None:
@@ -139,75 +124,15 @@ def test_bands_of_several_parts_are_pooled() -> None:
 
 # --- The command line
 
-
-def texts(demo: Path) -> tuple[list[str], dict[str, list[str]]]:
-    names = ("reference", "baseline", "tuned", "online")
-    lines = {n: (demo / f"{n}.txt").read_text("utf-8").splitlines() for n in names if (demo / f"{n}.txt").exists()}
-    return lines.pop("reference"), lines
+FILES = ("reference.txt", "baseline.txt", "tuned.txt")
 
 
-def files(demo: Path) -> list[str]:
-    return ["reference.txt", *(f"{name}.txt" for name in texts(demo)[1])]
-
-
-@pytest.mark.parametrize(
-    ("words", "arguments"),
-    [
-        (
-            "validate --sizes 20 50 --layouts broad --tests paired-bootstrap,ar --truth whole --confidence 0.9"
-            " --bins 0,1,2 --n-samples 8 -n 49 --seed 3",
-            {
-                "sizes": (20, 50), "layouts": "broad", "tests": ("paired-bootstrap", "ar"), "truth": "whole",
-                "confidence_level": 0.9, "bins": (0, 1, 2), "n_samples": 8, "n_resamples": 49, "seed": 3,
-            },
-        ),
-        ("validate --baseline tuned.txt --sizes 20 -n 9", {"baseline": "tuned", "sizes": 20, "n_resamples": 9}),
-        (
-            "samples --sizes 40 --curve-sizes 50 100 --interval percentile --all-pairs -n 49 --n-references 1",
-            {
-                "sizes": 40, "curve_sizes": (50, 100), "interval": "percentile", "all_pairs": True, "n_references": 1,
-                "n_resamples": 49,
-            },
-        ),
-        (
-            "agreement --tests ar bootstrap --alphas 0.1 --domains domains.txt -n 49",
-            {"tests": ("ar", "bootstrap"), "alphas": 0.1, "domains": ["talks", "news", "news"], "n_resamples": 49},
-        ),
-        ("agreement --halves block --tests ar -n 9", {"halves": "block", "tests": "ar", "n_resamples": 9}),
-    ],
-)  # fmt: skip
-def test_commands_give_what_functions_give(run: Any, demo: Path, words: str, arguments: dict[str, Any]) -> None:
-    references, systems = texts(demo)
-    if "domains" in arguments:
-        arguments = {**arguments, "domains": (arguments["domains"] * len(references))[: len(references)]}
-        (demo / "domains.txt").write_text("\n".join(arguments["domains"]) + "\n", "utf-8")
-    name, *options = words.split()
-    outcome = run("study", name, *files(demo), *options, "--format", "json")
-    assert (outcome.code, outcome.err) == (0, "")
-    assert replace(read_json(outcome.out), inputs=()) == getattr(study, name)(references, systems, **arguments)
-
-
-def test_figures_are_plotted_from_files(run: Any, demo: Path) -> None:
-    assert run("study", "samples", *files(demo), "--sizes", "40", "-n", "49", "-o", "samples.json").code == 0
-    where = ("--layout", "broad", "--system", next(iter(texts(demo)[1])))
+@pytest.mark.usefixtures("demo")
+def test_figures_are_plotted_from_files(run: Any) -> None:
+    assert run("study", "samples", *FILES, "--sizes", "40", "-n", "49", "-o", "samples.json").code == 0
+    where = ("--layout", "broad", "--system", "baseline")
     assert run("plot", "samples.json", "scores", *where, "-o", "scores.svg").code == 0
     wrong = run("plot", "samples.json", "scores", "--layout", "brood", "-o", "no.svg").refusal()
     assert "unknown layout 'brood'" in wrong
     wrong = run("plot", "samples.json", "scores", "--layout", "broad", "-o", "no.svg").refusal()
     assert "several values of system: choose one with --system" in wrong
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("validate", "--sizes", "5000"), "a sample of 5,000 segments is larger than the pool of 400"),
-        (("validate", "--sizes", "400"), "or truth='whole' (--truth whole)"),
-        (("validate", "--layouts", "brood"), "unknown layout 'brood'"),
-        (("validate", "--truth", "half"), "unknown truth 'half'"),
-        (("samples", "--n-references", "2"), "n_references has 2, but segments have at most 1 reference:"),
-        (("agreement", "--alphas", "2"), "alphas must lie strictly between 0 and 1"),
-        (("validate", "--strata", "reference.txt"), "--strata does not apply to 'reshuffle study"),
-    ],
-)
-def test_bad_arguments_are_one_sentence(run: Any, demo: Path, words: tuple[str, ...], message: str) -> None:
-    assert message in run("study", words[0], *files(demo), *words[1:]).refusal()

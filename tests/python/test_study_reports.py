@@ -34,6 +34,7 @@ from reshuffle.results.studies.type1 import Type1Plan
 from reshuffle.study.settings import DEFAULT_TESTS
 from schemas import validator
 from tex import compiled_all, plain
+from told import assert_told
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs/guide"
 LEVELS = (0.01, 0.05, 0.1)
@@ -105,20 +106,10 @@ def results() -> list[StudyResult]:
 # --- Text and the other formats
 
 
-def test_text_shows_rates_intervals_verdicts_and_what_was_true() -> None:
-    lines = render(made(), "text", Layout(Terminal(100))).splitlines()
-    expected = [
-        "Type-I error in %: BLEU, null hypothesis swap, n = 500, 2,000 simulations",
-        "ar                      1.0   0.6 to 1.5    5.1    4.2 to 6.2  10.0    8.7 to 11.3",
-        "bootstrap-percentile    0.9   0.5 to 1.4    3.9†   3.1 to 4.8   8.0†    6.8 to 9.3",
-        "bootstrap-shift         2.4*  1.8 to 3.2   10.8*  9.5 to 12.2  22.6*  20.7 to 24.4",
-        "Too liberal: bootstrap-shift at every α.",
-        "Conservative: bootstrap-percentile at α = 0.05 and 0.1.",
-        "The rates of ar are compatible with α.",
-        "swap: What is true under swap.",
-        "Tests: ar, bootstrap-percentile and bootstrap-shift, two-sided, with 999 replicates each.",
-    ]
-    assert [line for line in lines if line in expected] == expected
+def test_text_and_captions_have_rates_intervals_verdicts_and_what_was_true() -> None:
+    one, several = (render(result, "text", Layout(Terminal(100))) for result in (made(), SEVERAL))
+    typst = plain(made().render("typst"))
+    assert_told("type1", {"one null": one, "several": several, "LaTeX": made().render("latex"), "Typst": typst})
 
 
 def test_tests_of_equivalence_are_not_called_two_sided() -> None:
@@ -130,23 +121,6 @@ def test_tests_of_equivalence_are_not_called_two_sided() -> None:
     ):
         found = study.type1(metrics=metric, tests=tests, simulations=5, n_resamples=19)
         assert shown in found.render("text")
-
-
-def test_rates_of_several_cells_are_in_one_row_each() -> None:
-    text = SEVERAL.render()
-    for null in ("swap", "equal-score"):
-        assert text.count(f"Type-I error in %: null hypothesis {null}, 2,000 simulations") == 1
-        assert f"{null}: What is true under {null}." in text
-    assert len(re.findall(r"^bootstrap-shift +(BLEU|chrF2) +(100|2,500) +2.4\* ±0.7 +10.8\* ±1.4", text, re.M)) == 8
-    assert "±: half the width of the 95% CI." in text
-    assert "one in forty rates" in text
-
-
-def test_captions_explain_the_symbols() -> None:
-    (caption,) = re.findall(r"\\caption\{(.*)\}\\label", made().render("latex"))
-    assert caption.startswith(r"Type-I error in \%: BLEU, null hypothesis swap, $n$ = 500, 2,000 simulations. Bold:")
-    (caption,) = re.findall(r'caption\(position: top, "(.*)"\)', plain(made().render("typst")))
-    assert caption.endswith("*: the interval lies above α (liberal). †: the interval lies below α (conservative).")
 
 
 def test_latex_compiles(tmp_path: Path) -> None:
@@ -335,42 +309,6 @@ def test_without_matplotlib_the_page_says_so(monkeypatch: pytest.MonkeyPatch) ->
 ARGUMENTS = ("study", "type1", "reference.txt", "baseline.txt", "tuned.txt", "--simulations", "20", "-n", "39")
 
 
-def test_the_command_gives_what_the_function_gives(run: Any, demo: Path) -> None:
-    options = ("--null", "swap", "--tests", "ar,bootstrap,bootstrap-shift", "-m", "bleu", "chrf", "--sizes", "50", "80")
-    outcome = run(*ARGUMENTS, *options, "--alphas", "0.1,0.2", "--seed", "7", "--threads", "1", "--format", "json")
-    assert (outcome.code, outcome.err) == (0, "")
-    lines = {
-        name: (demo / f"{name}.txt").read_text("utf-8").splitlines() for name in ("reference", "baseline", "tuned")
-    }
-    references = lines.pop("reference")
-    expected = study.type1(
-        references, lines, ["bleu", "chrf"], tests=["ar", "bootstrap", "bootstrap-shift"], sizes=[50, 80],
-        alphas=[0.1, 0.2], simulations=20, n_resamples=39, seed=7,
-    )  # fmt: skip
-    found = read_json(outcome.out)
-    assert replace(found, inputs=()) == expected
-    rates = json.loads(outcome.out)["rates"]
-    assert set(rates[0]) == {
-        "test", "metric", "null", "size", "alpha", "rate", "confidence_interval", "simulations"
-    }  # fmt: skip
-    assert {"low", "high"} < set(rates[0]["confidence_interval"])
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("--tests", "ar", "bootstrap", "reference.txt", "baseline.txt", "tuned.txt"),
-        ("reference.txt", "baseline.txt", "tuned.txt", "--tests", "ar,bootstrap"),
-        ("--test", "ar", "--sizes", "400", "--test", "bootstrap", "reference.txt", "baseline.txt", "tuned.txt"),
-    ],
-)
-@pytest.mark.usefixtures("demo")
-def test_lists_are_separated_by_commas_or_spaces(run: Any, words: tuple[str, ...]) -> None:
-    outcome = run("study", "type1", *words, "--simulations", "5", "-n", "19", "--format", "json")
-    assert outcome.code == 0, outcome.err
-    assert json.loads(outcome.out)["plan"]["tests"] == ["ar", "bootstrap"]
-
-
 def test_reports_are_written_to_files(run: Any, demo: Path) -> None:
     for ending in ("tex", "html"):
         outcome = run(*ARGUMENTS, "--tests", "ar", "-o", f"out.{ending}")
@@ -388,25 +326,6 @@ def test_reports_are_written_to_files(run: Any, demo: Path) -> None:
 def test_a_table_is_chosen_for_csv(run: Any) -> None:
     outcome = run(*ARGUMENTS, "--tests", "ar", "--format", "csv", "--table", "pvalues")
     assert outcome.out.startswith("test,metric,null,size,p,share\n")
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("study", "tpye1"), "unknown study 'tpye1': did you mean 'type1'?"),
-        (("study", "type1", "reference.txt"), "expected at least two systems after REF"),
-        ((*ARGUMENTS, "--tests", "ar", "bootstrop"), "unknown test 'bootstrop': did you mean 'bootstrap'?"),
-        ((*ARGUMENTS, "--alphas", "5%"), "--alphas must be numbers separated by commas or spaces, got '5%'"),
-        ((*ARGUMENTS, "--sizes", "5000"), "5,000 segments were asked for, but the pool has only 400"),
-        ((*ARGUMENTS, "--table", "rates"), "--table is for the format csv, not text"),
-        ((*ARGUMENTS, "--format", "csv", "--table", "rate"), "unknown table 'rate': did you mean 'rates'?"),
-        ((*ARGUMENTS, "--strata", "reference.txt"), "--strata does not apply to 'reshuffle study type1': leave it out"),
-        ((*ARGUMENTS, "--baseline", "bleu.txt"), "unknown baseline 'bleu.txt'"),
-    ],
-)
-@pytest.mark.usefixtures("demo")
-def test_bad_arguments_are_one_sentence(run: Any, words: tuple[str, ...], message: str) -> None:
-    assert message in run(*words).refusal()
 
 
 def test_plots_of_studies_and_comparisons_are_told_apart(run: Any, tmp_path: Path, monkeypatch: Any) -> None:

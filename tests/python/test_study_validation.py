@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from budgets import budget
 from counts import as_bleu, bleu_counts
+from known import known
 from reshuffle import InputError, SegmentScores, _core, compare, derive_seed, metric, read_corpus
 from reshuffle.inference.hypotheses import Hypotheses
 from reshuffle.inference.plan import Plan
@@ -92,10 +93,8 @@ def test_wins_and_losses_are_those_of_the_test(seed: int, k: int, n: int, step: 
     wins, losses = wins_and_losses(replicates.draws[0], pairs)
     plan = Plan.from_settings(ComparisonSettings(test="paired-bootstrap", adjust="none"), scores)
     outcome = run_on_test_set(plan, replicates, Hypotheses.from_pairs(pairs))
-    assert outcome.wins is not None
-    assert outcome.ties is not None
-    assert outcome.wins.tolist() == wins.tolist()
-    assert (n - outcome.wins - outcome.ties).tolist() == losses.tolist()
+    assert known(outcome.wins).tolist() == wins.tolist()
+    assert (n - known(outcome.wins) - known(outcome.ties)).tolist() == losses.tolist()
 
 
 # Ten segments per sample. b is better than a by 1 in all segments of the samples 0 and 1, worse by 1 in sample 2, and
@@ -215,9 +214,8 @@ def test_the_plan_and_the_signature_name_the_settings() -> None:
 def test_the_interval_of_independent_cases_is_that_of_clopper_and_pearson() -> None:
     hits = np.random.default_rng(1).integers(0, 2, 400)
     clustered, independent = clustered_interval(hits, np.ones(400, dtype=int)), clopper_pearson(int(hits.sum()), 400)
-    assert clustered is not None
     # The variance over clusters is that of independent cases but for 400/399.
-    assert (clustered.low, clustered.high) == pytest.approx((independent.low, independent.high), abs=1e-3)
+    assert (known(clustered).low, known(clustered).high) == pytest.approx((independent.low, independent.high), abs=1e-3)
 
 
 @pytest.mark.slow
@@ -227,8 +225,7 @@ def test_clustered_intervals_cover_where_intervals_of_independent_cases_do_not()
     for _ in range(400):
         hits = rng.binomial(40, rng.beta(4, 2, 20))  # 20 clusters of 40 cases; the mean of the rates is 2/3
         own, naive = clustered_interval(hits, np.full(20, 40)), clopper_pearson(int(hits.sum()), 800)
-        assert own is not None
-        covered += [own.low <= 2 / 3 <= own.high, naive.low <= 2 / 3 <= naive.high]
+        covered += [known(own).low <= 2 / 3 <= known(own).high, naive.low <= 2 / 3 <= naive.high]
     assert covered[0] / 400 > 0.92
     assert covered[1] / 400 < 0.6
 
@@ -242,8 +239,7 @@ def test_empty_clusters_do_not_count_and_one_cluster_has_no_interval() -> None:
 def test_the_jackknife_over_systems_of_a_mean_is_the_textbook_formula() -> None:
     pairs = list(combinations(range(6), 2))
     values = np.random.default_rng(3).random(len(pairs))
-    interval = jackknife_interval(lambda mask: float(values[mask].mean()), pairs, 6)
-    assert interval is not None
+    interval = known(jackknife_interval(lambda mask: float(values[mask].mean()), pairs, 6))
     without = [np.mean([v for v, pair in zip(values, pairs, strict=True) if i not in pair]) for i in range(6)]
     error = (5 / 6 * sum((w - np.mean(without)) ** 2 for w in without)) ** 0.5
     assert (interval.low + interval.high) / 2 == pytest.approx(values.mean())
@@ -261,8 +257,7 @@ def test_intervals_of_shares_of_pairs_cover_where_those_of_independent_pairs_do_
         quality = rng.normal(size=12)
         hits = quality[first] + quality[second] > 0
         own, naive = share_of_pairs_interval(hits, np.ones(66), pairs, 12), clopper_pearson(int(hits.sum()), 66)
-        assert own is not None
-        covered += [own.low <= 0.5 <= own.high, naive.low <= 0.5 <= naive.high]
+        covered += [known(own).low <= 0.5 <= known(own).high, naive.low <= 0.5 <= naive.high]
     assert covered[0] / 400 > 0.93
     assert covered[1] / 400 < 0.7
 
@@ -323,8 +318,7 @@ def test_accuracies_by_confidence_on_wmt_are_like_those_of_the_paper(data: Path)
     assert sum(band.conclusions for band in broad) == 253 * (30 + 10) - 3
     published = {1.0: 100, 0.999: 100, 0.99: 99, 0.95: 98, 0.9: 95, 0.8: 88, 0.7: 77, 0.6: 72, 0.5: 52}
     for band in broad:
-        assert band.right is not None
-        assert 100 * band.right == pytest.approx(published[band.low], abs=9)
+        assert 100 * known(band.right) == pytest.approx(published[band.low], abs=9)
     # Consecutive segments are from one document, so conclusions from blocks are less often right.
     alone = validate(corpus.references, corpus.systems, sizes=100, truth="whole")
     assert shares(alone, "broad") == pytest.approx([100, 99, 98, 91, 87, 76, 71, 57], abs=9)

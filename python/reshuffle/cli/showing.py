@@ -12,6 +12,7 @@ from ..options.declare import options_of
 from ..options.display import ComparisonDisplay
 from ..report import TABLES
 from ..report.studies.registry import report_of
+from ..report.studies.rows import tables_of
 from ..results import Comparison, Flips, Gate, SetComparison
 from ..results.studies import StudyResult
 from ..validate import check_name
@@ -55,7 +56,7 @@ def _tables(result: Comparison | SetComparison | StudyResult | Flips | Gate) -> 
     if isinstance(result, Flips | Gate):
         return []
     if isinstance(result, StudyResult):
-        return list(result.tables)
+        return tables_of(result)
     return list(TABLES) if _parts(result)[0].comparisons else ["systems"]
 
 

@@ -7,14 +7,14 @@ an object that offers one of the protocols ``__arrow_c_stream__`` and ``__datafr
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from importlib import import_module
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError, listed, quoted, unknown_name
+from ..errors import InputError, quoted
 
 # Packages whose tables have columns by name: ``table[name]``.
 BY_NAME = {"numpy", "pandas", "polars", "pyarrow"}
@@ -28,158 +28,14 @@ CONVERTERS = (
 )
 
 
+# Most arguments are of these types, and to look for their index would only take time.
+WITHOUT_INDEX = (np.ndarray, type(None), str)
+
+
 class Table(Protocol):
     """What type checkers accept as a table."""
 
     def __getitem__(self, name: str, /) -> Any: ...
-
-
-class Texts(NamedTuple):
-    """The arguments of :func:`reshuffle.compare` and similar functions that hold a value for each segment."""
-
-    references: Any
-    systems: Any
-    documents: Any
-    strata: Any
-
-    @classmethod
-    def from_arguments(
-        cls, references: Any, systems: Any, reference: Any = None, *, documents: Any = None, strata: Any = None
-    ) -> Texts:
-        """The arguments with the names of columns replaced by the columns.
-
-        With ``reference``, ``references`` is a table and the other arguments are names of its columns. ``documents``
-        and ``strata`` may still be ids. Otherwise the arguments are returned as they are.
-
-        :class:`InputError` if ``references`` is no table, a column does not exist or is named twice, or a text of a
-        system is missing.
-
-        >>> table = {"ref": ["a b", "c"], "a": ["a", "c"], "b": ["b", "d"], "doc": [1, 2]}
-        >>> texts = Texts.from_arguments(table, ["a", "b"], "ref", documents="doc")
-        >>> texts.references, texts.systems, texts.documents
-        ([['a b', 'c']], {'a': ['a', 'c'], 'b': ['b', 'd']}, [1, 2])
-        >>> Texts.from_arguments(table, {"Alpha": "a"}, "ref").systems
-        {'Alpha': ['a', 'c']}
-        """
-        if reference is None:
-            _check_texts(references, systems)
-            return cls(references, systems, documents, strata)
-        frame = Frame.from_argument(references, reference)
-        if systems is None:
-            raise InputError(f"systems: expected the names of columns, got None; {frame.listed}")
-        named = systems.items() if isinstance(systems, Mapping) else [(str(name), name) for name in _names(systems)]
-        return cls(
-            frame.columns("reference", _names(reference)),
-            frame.texts(dict(_distinct("systems", named))),
-            *(frame.ids(what, ids) for what, ids in (("documents", documents), ("strata", strata))),
-        )
-
-
-def _names(names: Any) -> list[Any]:
-    """One name or several as a list."""
-    return [names] if isinstance(names, str | int) or not isinstance(names, Iterable) else list(names)
-
-
-def _distinct(what: str, pairs: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
-    seen: set[str] = set()
-    for name, value in pairs:
-        if name in seen:
-            raise InputError(f"{what}: {quoted(name)} is named twice")
-        seen.add(name)
-        yield name, value
-
-
-def _check_texts(references: Any, systems: Any) -> None:
-    """Raise :class:`InputError` if the arguments are swapped, or if ``systems`` are names of columns, but no column is
-    named as the reference.
-    """
-    if _are_swapped(references, systems):
-        raise InputError(
-            "references and systems are swapped: the references come first, then a mapping from the names of systems "
-            "to their outputs"
-        )
-    if isinstance(systems, list | tuple) and systems and all(isinstance(name, str) for name in systems):
-        opened = None if references is None else _opened(references)
-        if opened is not None:
-            table, names = opened
-            kinds = [getattr(getattr(table[name], "dtype", None), "kind", "") for name in systems if name in names]
-            if kinds and all(kind in ("b", "i", "u", "f") for kind in kinds):
-                raise InputError(
-                    f"the columns {quoted(list(systems))} have numbers: for scores of segments, write "
-                    f"metrics=SegmentScores('NAME', frame[{list(systems)!r}])"
-                )
-            raise InputError(
-                f"systems {quoted(list(systems))} are names of columns: name the column of the references, too, as in "
-                "reference='ref'"
-            )
-
-
-def _are_swapped(references: Any, systems: Any) -> bool:
-    """Whether texts by name come first, and then a list of texts, or of lists of texts, instead of names of columns."""
-    if not (isinstance(references, Mapping) and isinstance(systems, list | tuple) and systems):
-        return False
-    if not all(isinstance(lines, list | tuple) for lines in references.values()):
-        return False
-    return not any(isinstance(each, Hashable) and each in references for each in systems)
-
-
-class Frame(NamedTuple):
-    """A table and the names of its columns."""
-
-    table: Any
-    names: list[Hashable]
-
-    @classmethod
-    def from_argument(cls, references: Any, reference: Any) -> Frame:
-        """The table; :class:`InputError` if the argument is not a table."""
-        if references is None:
-            raise InputError(f"reference={quoted(reference)} names a column: pass a data frame as the first argument")
-        opened = _opened(references)
-        if opened is None:
-            raise InputError(
-                f"reference={quoted(reference)} names a column: expected a data frame as the first argument, got a "
-                f"{type(references).__name__}"
-            )
-        return cls(*opened)
-
-    @property
-    def listed(self) -> str:
-        """The columns, for messages."""
-        return f"the columns are {listed(map(quoted, map(str, self.names)))}"
-
-    def column(self, what: str, name: Any) -> Any:
-        """The column of this name as the package has it."""
-        if not isinstance(name, Hashable) or isinstance(name, float) or name is None:
-            raise InputError(f"{what}: expected the name of a column, got {quoted(name)}; {self.listed}")
-        found = [own for own in self.names if str(own) == str(name)]
-        if not found:
-            raise unknown_name(f"column of {what}", str(name), [str(own) for own in self.names])
-        if len(found) > 1:
-            raise InputError(f"{what}: {len(found)} columns are called {quoted(str(name))}: give them different names")
-        return self.table[found[0]]
-
-    def columns(self, what: str, names: Sequence[Any]) -> list[list[Any]]:
-        """The values of these columns, with None for missing ones."""
-        if not names:
-            raise InputError(f"{what}: expected the name of a column, got none; {self.listed}")
-        chosen = dict(_distinct(what, ((str(name), self.column(what, name)) for name in names)))
-        return [segment_list(f"column {name!r}", column) for name, column in chosen.items()]
-
-    def texts(self, systems: Mapping[str, Any]) -> dict[str, list[str]]:
-        """The texts of systems, from the names of their columns."""
-        found = {}
-        for system, name in systems.items():
-            (lines,) = self.columns("systems", [name])
-            for row, line in enumerate(lines, 1):
-                if not isinstance(line, str):
-                    got = "a missing value: only references may be missing" if line is None else quoted(line)
-                    raise InputError(f"column {str(name)!r}, row {row:,}: expected a string, got {got}")
-            found[str(system)] = lines
-        return found
-
-    def ids(self, what: str, ids: Any) -> Any:
-        """The column of ids if ``ids`` is a name; otherwise the ids themselves."""
-        return self.columns(what, [ids])[0] if isinstance(ids, str) else ids
 
 
 def named_columns(what: str, values: Any) -> dict[str, Any] | None:
@@ -234,6 +90,8 @@ def index_of(values: Any) -> Any:
 def _indexes(arguments: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """The indexes of the columns of pandas in some arguments, with their names."""
     for name, value in arguments.items():
+        if type(value) in WITHOUT_INDEX:
+            continue
         index = getattr(value, "index", None)
         if callable(getattr(index, "equals", None)):
             yield str(name), index

@@ -112,7 +112,7 @@ class Hypotheses:
     def __len__(self) -> int:
         return len(self.metric)
 
-    @property
+    @lazy
     def n_sets(self) -> int:
         """The number of test sets."""
         return int(self.test_set[-1]) + 1

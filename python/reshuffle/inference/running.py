@@ -102,7 +102,7 @@ def run_on_test_set(plan: Plan, replicates: Replicates, hypotheses: Hypotheses, 
     """
     observed = _observed(plan, replicates, hypotheses, histograms)
     few = few_differing(observed) if plan.automatic else NO_INDICES
-    near = near_kink(observed, few)
+    near = near_kink(observed, few) if few.size else NO_INDICES
     if few.size and few.size == len(hypotheses):  # one test for all, and its own adjustment
         plan, few = plan.for_few, near
         observed = _observed(plan, replicates, hypotheses, histograms)
@@ -199,9 +199,9 @@ def records(
             scheme_part = None if bits is None or bits == MISSING else signature.for_scheme(scheme, bits)
             if scheme == "replay":
                 scheme_part = signature.for_replay(replicates.n_resamples)
-            run = run_signature(used, replicates, scheme_part, seed)
-            of_metric = None if margin is None else signature.for_margins([margin])
-            runs[t, name, margin, scheme, bits] = seed, run._replace(test=name, margin=of_metric).line
+            margins = () if margin is None else (margin,)
+            run = run_signature(used, replicates, scheme_part, seed, name, margins)
+            runs[t, name, margin, scheme, bits] = seed, run.line
         seed, line = runs[t, name, margin, scheme, bits]
         results.append(
             SignificanceResult(
@@ -232,15 +232,26 @@ def _none_if_missing(number: int | None) -> int | None:
     return None if number == MISSING else number
 
 
-def run_signature(plan: Plan, replicates: Replicates, scheme: str | None, seed: int | None) -> signature.Run:
-    """The run's part of the signature of a test. It mentions resampling units and strata if p depends on them."""
+def run_signature(
+    plan: Plan,
+    replicates: Replicates,
+    scheme: str | None,
+    seed: int | None,
+    test: str | None = None,
+    margins: Sequence[float] | None = None,
+) -> signature.Run:
+    """The run's part of the signature of a test. It mentions resampling units and strata if p depends on them.
+
+    ``test`` and ``margins`` are those of one result, by default those of the plan.
+    """
+    margins = plan.margins if margins is None else margins
     rule, strata, sample = plan.shuffling.stopping, replicates.strata, replicates.samples[0]
     on_units = plan.test.replicates is not None or plan.test.approximate_unless_mean
     on_strata = plan.test.replicates == "draws" or plan.test.approximate_unless_mean
     return signature.Run(
         average=sample.n_sets if isinstance(sample, AveragedSample) else None,
-        test=plan.test.name,
-        margin=signature.for_margins(plan.margins) if plan.margins else None,
+        test=plan.test.name if test is None else test,
+        margin=signature.for_margins(margins) if margins else None,
         # The names of tests with a margin say it.
         alternative=None if plan.margins else plan.alternative,
         adjust=plan.adjustment.name if plan.adjustment is not None and plan.adjusts else None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from typing import TypeAlias
 
 from ..data.arrays import as_array
@@ -11,10 +12,11 @@ from ..data.columns import check_rows
 from ..errors import InputError
 from ..metrics.base import Metric, Scores
 from ..options.arrays import ApproximateRandomization, BootstrapTest
-from ..options.declare import called_with, taken
+from ..options.declare import called_with
 from ..progress import reported
 from ..resampling import CountSample, Problems, Replicates, is_batch
 from ..resampling.schemes import null_distribution
+from ..resampling.stopping import AnyRule
 from ..results import SignificanceResult
 from ..settings import ComparisonSettings, Units
 from .batches import ONE_PAIR, run_batch
@@ -26,6 +28,13 @@ from .studentized import as_studentized
 
 # The values of a null distribution, and their probabilities unless all values are equally likely.
 NullDistribution: TypeAlias = tuple[Scores, Scores | None]
+
+
+@lru_cache
+def _plan(test: str, alternative: str, scheme: str = "auto", stopping: AnyRule | str | None = None) -> Plan:
+    """The plan of a test. Simulations ask for the same one thousands of times."""
+    settings = ComparisonSettings(test=test, alternative=alternative, scheme=scheme, stopping=stopping)
+    return Plan.from_settings(settings)
 
 
 def _test(
@@ -175,7 +184,7 @@ def approximate_randomization(options: ApproximateRandomization) -> Significance
             "strata: shuffles do not depend on them, only the standard errors of studentized differences do; leave "
             "them out, or pass test='ar-studentized'"
         )
-    plan = Plan.from_settings(taken(ComparisonSettings, options))
+    plan = _plan(options.test, options.alternative, options.scheme, options.stopping)
     replay = Replay.from_options("masks", options)
     if replay is not None:
         for argument, is_default in (
@@ -259,7 +268,7 @@ def bootstrap_test(options: BootstrapTest) -> SignificanceResult:
     >>> result.statistic, result.pvalue < 0.1
     (0.5, True)
     """
-    plan = Plan.from_settings(taken(ComparisonSettings, options))
+    plan = _plan(options.test, options.alternative)
     replay = Replay.from_options("indices", options)
     if replay is not None:
         plan = plan.for_replay(options.ties)

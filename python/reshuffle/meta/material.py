@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.columns import Texts
 from ..documented import record
 from ..errors import InputError, listed, quoted, unknown_name
 from ..inference.steps import counting_steps
@@ -118,8 +117,7 @@ class JudgedSet:
         >>> test_set.systems, test_set.left_out, [m.label for m in test_set.metrics]
         (('a', 'b'), ('c',), ['sentBLEU', 'TER'])
         """
-        texts = Texts.from_arguments(options.references, options.systems, options.reference)
-        data = Data.from_arguments(texts.references, texts.systems, options.metrics, warn_of_duplicates=False)
+        data = Data.from_arguments(options.references, options.systems, options.metrics, warn_of_duplicates=False)
         with reported(options.progress) as watched:
             resampling = Resampling(threads=options.threads, progress=watched)
             return JudgedSet.from_data(data, options.judgments, options.human, options.scores, options.name, resampling)

@@ -191,6 +191,11 @@ class SegmentScores(InCore, PrecomputedCounts):
     is_mean = True
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise InputError(
+                f"SegmentScores: the first argument is the name of the metric, got {quoted(self.name)}: write "
+                "SegmentScores('NAME', scores)"
+            )
         check_text("the name of a metric", self.name)
         if self.higher_is_better is not None:
             check_flag("higher_is_better", self.higher_is_better)
@@ -289,12 +294,13 @@ class SegmentScores(InCore, PrecomputedCounts):
                 raise TypeError("they are strings: convert them to numbers first")
             array = array.astype(np.float64, copy=False)
         except (TypeError, ValueError, OverflowError) as error:
-            long = "; a long table needs a column for each system, as DataFrame.pivot makes them"
-            is_word = array.dtype.kind in "OUT" and isinstance(array.flat[0], str) and isinstance(error, ValueError)
-            hint = long if is_word else ""
-            raise InputError(
-                f"{what}: expected a number for every segment: {shortened(str(error), 80)}{hint}"
-            ) from None
+            if array.dtype.kind in "OUT" and isinstance(array.flat[0], str) and isinstance(error, ValueError):
+                raise InputError(
+                    f"{what}: expected a number for every segment, got the text {quoted(str(array.flat[0]))}: "
+                    "compare(references, systems) takes texts; a long table of scores needs a column for each system, "
+                    "as DataFrame.pivot makes them"
+                ) from None
+            raise InputError(f"{what}: expected a number for every segment: {shortened(str(error), 80)}") from None
         if array.ndim != 1 or array.size == 0:
             hint = "; of several runs, pass a list with the scores of each run" if array.ndim == 2 else ""
             raise InputError(f"{what}: expected a number for every segment, got shape {array.shape}{hint}")
@@ -643,6 +649,11 @@ def _items_by_system(name: str, values: Any) -> list[tuple[str, Any]]:
             # Some arrays, for example those with only ``__dlpack__``, cannot be iterated over.
             is_iterable = hasattr(values, "__iter__") or hasattr(values, "__getitem__")
             named = number_systems(values if is_iterable else as_array(values, name))
+            if named and all(np.ndim(each) == 0 for each in named.values()):
+                raise InputError(
+                    f"{name}: expected scores of each system, got one list of {counted(len(named), 'value')}: write "
+                    "{'a': scores, 'b': others}, or pass a table with a column for each system"
+                )
         except TypeError:
             raise InputError(f"{name}: expected a mapping from systems to values, got {values!r}") from None
     check_rows(f"{name}: ", named)

@@ -23,7 +23,6 @@ from .groups import (
     IdsOfStrata,
     OutputTexts,
     Progress,
-    ReferenceColumns,
     Threads,
 )
 
@@ -64,22 +63,19 @@ class Texts(Options):
     """What is scored. Commands read it from files."""
 
     TITLE: ClassVar[str] = "Input"
-    references: Annotated["References", PYTHON, Kind("S references, columns of S references each, or a data frame")] = (
-        None
-    )
-    """None stands for a missing reference; every segment needs at least one reference."""
+    references: Annotated["References", PYTHON, Kind("S references, or columns of S references each")] = None
+    """None stands for a missing reference; every segment needs at least one reference.
+
+    Columns may be lists or columns of pandas, polars, Arrow or numpy: ``compare(frame["ref"], frame[["a", "b"]])``.
+    """
     systems: OutputTexts = None
-    """In a sequence they are named ``system 1``, ``system 2`` …"""
+    """In a sequence they are named ``system 1``, ``system 2`` … The columns of a data frame, a table or a structured
+    array are named as they are there.
+    """
     metrics: AnyMetrics = "bleu"
     """Names, or metrics made by :func:`reshuffle.metric`, :class:`~reshuffle.CorpusFunction`,
     :class:`~reshuffle.SegmentScores`, :class:`~reshuffle.FromCounts` or :class:`~reshuffle.OwnTexts`. The last three
     bring their own data: with only these, ``references`` and ``systems`` can be left out.
-    """
-    reference: ReferenceColumns = field(default=None, kw_only=True)
-    """The column of the references, or several such columns, if ``references`` is a data frame with S rows. Null stands
-    for a missing reference. ``systems`` are then names of columns, or a mapping from names of systems to names of
-    columns; ``documents`` and ``strata`` may also be names of columns. The data frame is from pandas or polars, an
-    Arrow table, a structured numpy array, or a dict of columns.
     """
     documents: IdsOfDocuments = field(default=None, kw_only=True)
     """The document id of each segment; the segments of a document need not be adjacent. Whole documents are then

@@ -21,9 +21,10 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import re
 import textwrap
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import (
     Annotated,
     Any,
@@ -247,51 +248,55 @@ class Option:
         """The checks of its own, instead of those of its type."""
         return [rule for rule in self.rules if isinstance(rule, Check)]
 
-    def check(self, shown: str, value: Any) -> None:
-        """Raise :class:`InputError`, with the name of the option as ``shown``, for a value that cannot be used."""
-        if value is None and self.optional:
-            return
-        if self.checks or not self.several:
-            for rule in self.checks:
-                rule.function(shown, value)
-            if not self.checks:
-                self._check_one(shown, value)
-            return
-        if not value and MinLen(0) not in self.rules:
+    @lazy
+    def check(self) -> Callable[[str, Any], object] | None:
+        """Raises :class:`InputError` for a bad value, which it gets after the name to show. None if all are good."""
+        if self.checks:
+            return self._check_by_rules
+        return self._check_several if self.several else self._check_of_type
+
+    def _check_by_rules(self, shown: str, value: Any) -> None:
+        for rule in self.checks:
+            rule.function(shown, value)
+
+    def _check_several(self, shown: str, values: Any) -> None:
+        if not values and MinLen(0) not in self.rules:
             raise InputError(f"no {shown}: expected at least one")
-        for each in value:
-            self._check_one(shown, each)
-        for at, each in enumerate(value):
-            if each in value[:at]:
+        if self._check_of_type is not None:
+            for each in values:
+                self._check_of_type(shown, each)
+        for at, each in enumerate(values):
+            if each in values[:at]:
                 raise InputError(f"{shown}: {quoted(each)} is given twice: leave one out")
 
-    def _check_one(self, shown: str, value: Any) -> None:
+    @lazy
+    def _check_of_type(self) -> Callable[[str, Any], object] | None:
         low, high, strict = self.limits
         if self.number is int:
-            check_integer(shown, value, -(2**63) if low is None else int(low), None if high is None else int(high))
-        elif self.number is float and strict and (low, high) == (0, 1):
-            check_level(shown, value)
-        elif self.number is float:
-            least, most = -LARGEST if low is None else low, LARGEST if high is None else high
-            check_number(shown, value, least, most, is_open=any(isinstance(rule, Gt) for rule in self.rules))
-        elif self.element is bool:
-            check_flag(shown, value)
-        elif self.choices and (isinstance(value, str) or not self.takes_objects):
+            least, most = -(2**63) if low is None else int(low), None if high is None else int(high)
+            return functools.partial(check_integer, minimum=least, maximum=most)
+        if self.number is float and strict and (low, high) == (0, 1):
+            return check_level
+        if self.number is float:
+            is_open = any(isinstance(rule, Gt) for rule in self.rules)
+            smallest, largest = -LARGEST if low is None else low, LARGEST if high is None else high
+            return functools.partial(check_number, minimum=smallest, maximum=largest, is_open=is_open)
+        if self.element is bool:
+            return check_flag
+        if self.choices:
+            return self._check_choice
+        if self.is_mapping:
+            return _check_mapping
+        return check_text if self.element is str else None
+
+    def _check_choice(self, shown: str, value: Any) -> None:
+        """Raise :class:`InputError` for a name or an object that cannot be chosen."""
+        if isinstance(value, str) or not self.takes_objects:
             reason = self.excepted.get(value) if isinstance(value, str) else None
             if reason:
                 raise InputError(reason)
             check_name(self.noun, value, self.choices)
-        elif self.choices:
-            self._check_object(shown, value)
-        elif self.is_mapping and not isinstance(value, Mapping):
-            raise InputError(
-                f"{shown} must be a mapping of metrics to numbers, such as {{'bleu': 0.5}}, got {quoted(value)}"
-            )
-        elif self.element is str:
-            check_text(shown, value)
-
-    def _check_object(self, shown: str, value: Any) -> None:
-        """Raise :class:`InputError` for an object instead of a name, unless it is one of those that can be."""
+            return
         classes = tuple(each for each in get_args(self.element) if isinstance(each, type) and each is not str)
         if classes and not isinstance(value, classes):
             raise InputError(f"{shown} must be {self.kind.text}, got {quoted(value)}")
@@ -319,6 +324,13 @@ class Option:
         if self.default in (None, False, ()) or "efault" in self.about or self.positional:
             return ""
         return f" By default {self.shown_default!r}." if not isinstance(self.default, Mapping) else ""
+
+
+def _check_mapping(shown: str, value: Any) -> None:
+    if not isinstance(value, Mapping):
+        raise InputError(
+            f"{shown} must be a mapping of metrics to numbers, such as {{'bleu': 0.5}}, got {quoted(value)}"
+        )
 
 
 def _names_in(kind: Any) -> tuple[str, ...]:
@@ -399,13 +411,17 @@ def several(value: Any) -> tuple[Any, ...]:
 
 def taken(record: Callable[..., R], *options: object, **others: Any) -> R:
     """A record with those of its options that other records have, too, the last one counting, and ``others``."""
-    names = _names_of(record)
-    given = {name: getattr(each, name) for each in options for name in names if hasattr(each, name)}
     make: Callable[..., R] = record
-    return make(**given | others)
+    return make(**{name: getattr(options[at], name) for name, at in _shared(record, *map(type, options))} | others)
 
 
 @functools.cache
+def _shared(record: Any, *kinds: Any) -> list[tuple[str, int]]:
+    """The names of a record's options that records of these kinds have, too, and which of them is the last one."""
+    places = {name: at for at, kind in enumerate(kinds) for name in {*dir(kind), *_names_of(kind)}}
+    return [(name, places[name]) for name in _names_of(record) if name in places]
+
+
 def _names_of(record: Any) -> list[str]:
     return [each.name for each in (attrs.fields(record) if attrs.has(record) else dataclasses.fields(record))]
 
@@ -445,10 +461,19 @@ def check(options: Options, names: Mapping[str, str] | None = None) -> None:
 
 def check_each(options: Options, names: Mapping[str, str] | None = None) -> None:
     """The first part of :func:`check`: each value alone."""
-    for name, option in options_of(type(options)).items():
-        value = getattr(options, name)
-        if value is not option.default:  # defaults need no check, and many calls have little else
-            option.check((names or {}).get(name, name), value)
+    values, record = vars(options), cast(Any, type(options))  # mypy takes classes of attrs for unhashable
+    for name, default, optional, check_value in _checked(record):
+        value = values[name]
+        # Defaults need no check, and many calls have little else.
+        if value is not default and (value is not None or not optional):
+            check_value((names or {}).get(name, name), value)
+
+
+@functools.cache
+def _checked(record: Any) -> list[tuple[str, Any, bool, Callable[[str, Any], object]]]:
+    """The options of a record that have a check: their names and defaults, whether they may be None, and the checks."""
+    options = options_of(record).items()
+    return [(name, each.default, each.optional, each.check) for name, each in options if each.check is not None]
 
 
 def check_combined(options: Options, names: Mapping[str, str] | None = None) -> None:
@@ -502,7 +527,7 @@ def called_with(record: Callable[P, R]) -> _Decorator[P, R]:
         def public(*args: Any, **kwargs: Any) -> T:
             bound, args = args[: len(me)], args[len(me) :]
             try:
-                given = record(*args, **kwargs)
+                given: Any = record(*args, **kwargs)
             except TypeError as error:  # names the record instead of the function
                 from ..names import metric_option_error  # --help does not need it
 
@@ -511,7 +536,7 @@ def called_with(record: Callable[P, R]) -> _Decorator[P, R]:
                     raise TypeError(of_metric) from None
                 text = str(error).replace(f"{record.__name__}.__init__()", f"{function.__name__}()")
                 raise TypeError(f"{text}{_meant(kwargs, options)}") from None
-            check(cast("Options", given))
+            check(given)
             return function(*bound, given)
 
         options = options_of(record)
@@ -534,16 +559,22 @@ def _meant(given: Mapping[str, Any], options: Mapping[str, Option]) -> str:
     for name in given:
         if name in options:
             continue
+        of_flag = (each.name for each in options.values() if name in [flag.lstrip("-") for flag in each.flag.names])
+        if near := next(of_flag, _meant_here(name, options)):
+            return meant_argument(name, options, near)
         for option in options.values():
             for record in (each for each in get_args(option.element) if isinstance(each, type)):
                 if issubclass(record, Options) and name in options_of(record):
                     (shown, *_) = record.__subclasses__() or [record]
                     return f": write {option.name}={shown.__name__}({name}=…)"
-        of_flag = (each.name for each in options.values() if name in [flag.lstrip("-") for flag in each.flag.names])
-        elsewhere = meant(name)
-        known = elsewhere is not None and elsewhere.partition("=")[0] in options
-        return meant_argument(name, options, next(of_flag, elsewhere if known else None))
+        return meant_argument(name, options)
     return ""
+
+
+def _meant_here(name: str, known: Collection[str]) -> str | None:
+    """What an argument that other packages have is called here, if it is one of those that are known."""
+    found = meant(name)
+    return found if found and re.split(r"\W", found, maxsplit=1)[0] in known else None
 
 
 def with_hints(made: type[T]) -> type[T]:
@@ -554,7 +585,9 @@ def with_hints(made: type[T]) -> type[T]:
 
 def hinting(function: Callable[P, T], called: str | None = None) -> Callable[P, T]:
     """A function or method whose errors for arguments that do not exist say which one may be meant, or name all."""
-    parameters = [*inspect.signature(function).parameters]
+    declared = inspect.signature(function).parameters
+    parameters = [*declared]
+    required = [name for name, each in declared.items() if each.default is each.empty and name != "self"]
     known = [name for name in parameters if name != "self"]
     name = called or function.__name__
 
@@ -562,14 +595,13 @@ def hinting(function: Callable[P, T], called: str | None = None) -> Callable[P, 
     def public(*args: P.args, **kwargs: P.kwargs) -> T:
         for given in kwargs:
             if given not in known:
-                near = meant(given)
-                hint = meant_argument(
-                    given, known, near if near and near.partition("=")[0].partition(" ")[0] in known else None
-                )
+                hint = meant_argument(given, known, _meant_here(given, known))
                 raise TypeError(f"{name}() got an unexpected keyword argument {given!r}{hint}")
         if len(args) > len(parameters):
             n = len(args) - (len(parameters) - len(known))
             raise TypeError(f"{name}() takes only {listed(known)}, got {n} arguments")
+        if lacking := [each for each in required if each not in kwargs and each not in parameters[: len(args)]]:
+            raise TypeError(f"{name}() lacks {listed(lacking)}: write {name}({', '.join(required)})")
         return function(*args, **kwargs)
 
     return public

@@ -16,7 +16,6 @@ from .groups import (
     AnyMetrics,
     OutputTexts,
     Progress,
-    ReferenceColumns,
     ReferenceTexts,
     Threads,
 )
@@ -158,7 +157,5 @@ class JudgedTexts(Options):
     """Further metrics: scores of the same outputs from other programs."""
     name: Annotated[str, PYTHON] = field(default="", kw_only=True)
     """Such as a language pair."""
-    reference: ReferenceColumns = field(default=None, kw_only=True)
-    """The column of the references, or several such columns, if ``references`` is a data frame."""
     threads: Threads = field(default=None, kw_only=True)
     progress: Progress = field(default=None, kw_only=True)

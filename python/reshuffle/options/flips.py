@@ -11,7 +11,7 @@ from attrs import field, frozen
 from ..errors import InputError, quoted
 from .comparisons import Watched
 from .declare import Check, Flag, Kind
-from .groups import PYTHON, IdsOfDocuments, ReferenceColumns
+from .groups import PYTHON, IdsOfDocuments
 
 if TYPE_CHECKING:
     from ..resampling.counting import AnyMetric, References, Systems
@@ -52,8 +52,6 @@ class FlipOptions(Watched):
     """The other system. By default the only other one."""
     top: Annotated[int, Ge(0)] = field(default=10, kw_only=True)
     """How many segments to list by their influence on the difference."""
-    reference: ReferenceColumns = field(default=None, kw_only=True)
-    """As for :func:`reshuffle.compare`."""
     documents: IdsOfDocuments = field(default=None, kw_only=True)
     """The document id of each segment. Documents are then compared instead of segments; the score of a document is the
     corpus score of its segments.

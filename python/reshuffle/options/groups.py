@@ -63,20 +63,19 @@ def by_metric(value: Mapping[str, float] | None) -> Mapping[str, float]:
     return {name: float(each) if _is(each, Real) else each for name, each in value.items()}
 
 
-ReferenceColumns = Annotated["str | Sequence[str] | None", PYTHON, Kind("str or sequence of str, optional")]
 IdsOfDocuments = Annotated[
     "DocumentIds | None", Flag(("--docs",), shown=False), Kind("sequence of S str or int, optional")
 ]
 ReferenceTexts = Annotated[
     "References",
     PYTHON,
-    Kind("S references, columns of these, or a data frame"),
+    Kind("S references, or columns of these"),
     Doc("As for :func:`reshuffle.compare`."),
 ]
 OutputTexts = Annotated[
     "Systems",
     PYTHON,
-    Kind("mapping of str to S hypotheses, or sequence of these"),
+    Kind("mapping of str to S hypotheses, sequence of these, or a data frame"),
     Doc("As for :func:`reshuffle.compare`."),
 ]
 AnyMetrics = Annotated[
@@ -94,8 +93,6 @@ class Inputs(Options):
     references: ReferenceTexts = None
     systems: OutputTexts = None
     metrics: AnyMetrics = "bleu"
-    reference: ReferenceColumns = field(default=None, kw_only=True)
-    """The column of the references, or several such columns, if ``references`` is a data frame."""
     documents: IdsOfDocuments = field(default=None, kw_only=True)
     """The document id of each segment. Sizes are then in documents, which are drawn whole."""
 

@@ -21,6 +21,7 @@ from .frames import rows_of as rows_of
 from .layout import MAX_TEXTS as MAX_TEXTS
 from .layout import Layout as Layout
 from .notebook import as_fragment as as_fragment
+from .notebook import lines_as_fragment as lines_as_fragment
 from .notebook import notebook_html as notebook_html
 from .paper import check_folder as check_folder
 from .paper import paper_files as paper_files

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import singledispatch
 from typing import Any
 
@@ -9,12 +10,15 @@ import numpy as np
 
 from ..errors import counted, printable
 from ..results import ConfidenceInterval, PairedDifference, SignificanceResult
+from ..results.caveat_kinds import CAVEAT_KINDS, RUN_CAVEAT_KINDS
 from ..results.studies import MetricDifference, RunDifference
 from .cells import decimals_for, difference_and_interval, equation, pvalue_cell, random_replicates
 from .notes import worded
 from .parts import part_name
 from .wording import ci, number
 
+# The most caveats with a line each.
+MOST_CAVEATS = 4
 # The most parts of a formula that fit into one line or two.
 MOST_PARTS = 12
 
@@ -52,7 +56,7 @@ def _(pair: PairedDifference) -> str:
         replicates_in_words(test),
         _rests_on(pair),
         _parts(pair, decimals),
-        _caveats(pair.caveats),
+        *_caveats(pair.caveats),
         f"Signature: {test.signature}",
     )
 
@@ -70,7 +74,7 @@ def _(each: RunDifference) -> str:
         _difference(f"{each.system} − {each.baseline}, {each.metric}", each, _decimals(each.difference)),
         _p(each, each.n_resamples or None, f"exchange: {each.exchange}; {replicates}"),
         f"Score: {score}.{smallest}{needed}",
-        _caveats(each.caveats),
+        *_caveats(each.caveats),
     )
 
 
@@ -153,7 +157,8 @@ def _rests_on(pair: PairedDifference) -> str:
     if pair.influence is not None:
         effective = pair.influence.effective
         text = f"{pair.influence.differing:,} of {units} differ"
-        text += "" if effective is None else f" (effective number {effective:.0f})"
+        if effective is not None and round(effective) < pair.influence.differing:
+            text += f", with the weight of {effective:,.0f} that differ equally"
     parts = [text, *([counted(pair.n_segments, "segment")] if of_documents else [])]
     if pair.intraclass_correlation is not None:
         parts.append(f"intraclass correlation {pair.intraclass_correlation:.3f}")
@@ -174,5 +179,10 @@ def _parts(pair: PairedDifference, decimals: int) -> str | None:
     return f"Contributions: {', '.join(shown)}." if shown else None
 
 
-def _caveats(names: tuple[str, ...]) -> str | None:
-    return f"Caveats: {', '.join(names)}; the report of the whole comparison explains them." if names else None
+def _caveats(names: tuple[str, ...]) -> Iterator[str]:
+    """What limits p, a line each."""
+    kinds = {**CAVEAT_KINDS, **RUN_CAVEAT_KINDS}
+    for name in names[:MOST_CAVEATS]:
+        yield f"Caveat ({name}): {kinds[name].about}." if name in kinds else f"Caveat: {name}."
+    if more := names[MOST_CAVEATS:]:
+        yield f"Further caveats, which print(comparison) explains: {', '.join(more)}."

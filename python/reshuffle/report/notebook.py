@@ -8,7 +8,7 @@ as character references, so that a file with nothing but the fragment is display
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 
 from ..errors import printable
@@ -75,6 +75,13 @@ def as_fragment(document: Document) -> str:
     lines = ["<div>", *(line for table in shown for line in _table(table))]
     lines += ["<ul>", *(f"<li>{item}</li>" for item in items), "</ul>", "</div>"]
     return "".join(f"{line}\n" for line in lines).encode("ascii", "xmlcharrefreplace").decode("ascii")
+
+
+def lines_as_fragment(lines: Sequence[str]) -> str:
+    """A ``div`` with the first of some lines in bold type, and the others below it."""
+    first, *others = map(_escaped, lines)
+    shown = "<br>\n".join([f"<b>{first}</b>", *others])
+    return f"<div>{shown}</div>\n".encode("ascii", "xmlcharrefreplace").decode("ascii")
 
 
 def _table(table: Table) -> Iterator[str]:

@@ -19,6 +19,7 @@ from ..results import (
     SetComparison,
     SystemScore,
 )
+from ..results.sets import AVERAGE
 from ..results.studies import StudyResult
 from ..validate import check_name
 from .flips import flip_columns
@@ -129,10 +130,9 @@ def _(result: Comparison, table: str | None = None) -> Columns:
 
 @columns_of.register
 def _(result: SetComparison, table: str | None = None) -> Columns:
-    # None instead of a name like "average", which a test set could have.
-    comparisons: list[tuple[str | None, Comparison]] = [*result.sets.items()]
+    comparisons = [*result.sets.items()]
     if result.average is not None:
-        comparisons.append((None, result.average))
+        comparisons.append((AVERAGE, result.average))
     columns, rows_of = _table(result, table)
     rows = [(name, row) for name, comparison in comparisons for row in rows_of(comparison)]
     return {"test_set": ([name for name, _ in rows], None), **taken(columns, [row for _, row in rows])}

@@ -88,14 +88,39 @@ def _check_arguments(references: Any, systems: Any) -> None:
         raise InputError("compare takes references and systems: write compare(corpus.references, corpus.systems)")
     if _is_table(references):
         raise _no_texts(references)
-    if (systems is None or isinstance(systems, str)) and named_columns("references", references) is not None:
+    if _are_swapped(references, systems):
         raise InputError(
-            "if this is a data frame of texts, name its columns: compare(frame, ['a', 'b'], reference='ref'); if it "
-            "has scores, write metrics=SegmentScores('NAME', frame[['a', 'b']])"
+            "references and systems are swapped: the references come first, then a mapping from the names of systems "
+            "to their outputs"
+        )
+    if _are_names(systems) and named_columns("references", references) is not None:
+        chosen = "frame[['a', 'b']]"
+        if isinstance(references, Mapping):
+            chosen = "{'a': frame['a'], 'b': frame['b']}"
+        raise InputError(
+            f"references is a whole table: pass its columns, as in compare(frame['ref'], {chosen}) for texts or "
+            f"compare(metrics=SegmentScores('NAME', {chosen})) for scores"
         )
     first = references[0] if isinstance(references, list | tuple) and references else None
     if isinstance(first, Real) or getattr(getattr(references, "dtype", None), "kind", None) in ("b", "i", "u", "f"):
         raise InputError("expected texts, got numbers: write metrics=SegmentScores('NAME', {'a': scores, 'b': scores})")
+
+
+def _are_names(systems: Any) -> bool:
+    """Whether there are no texts of systems, but at most what may be names of columns."""
+    names = systems.values() if isinstance(systems, Mapping) else systems
+    return isinstance(systems, str | None) or (
+        isinstance(systems, list | tuple | Mapping) and bool(systems) and all(isinstance(each, str) for each in names)
+    )
+
+
+def _are_swapped(references: Any, systems: Any) -> bool:
+    """Whether texts by name come first, and then a list of texts, or of lists of texts, instead of names of columns."""
+    if not (isinstance(references, Mapping) and isinstance(systems, list | tuple) and systems):
+        return False
+    if not all(isinstance(lines, list | tuple) for lines in references.values()):
+        return False
+    return not any(isinstance(each, str) and each in references for each in systems)
 
 
 def _no_metric(m: object) -> InputError:

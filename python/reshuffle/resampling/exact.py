@@ -191,11 +191,15 @@ def _exact_tests_of_metric(
     # The largest d for which 2^(d − 1) ≤ R: a two-sided test enumerates half of the 2^d patterns.
     cheap_bits = replicates.n_resamples.bit_length()
     most = cheap_bits if scheme == "auto" else sample.n_units
-    max_cost = _cost_of_shuffles(replicates, sample, shuffled_together) if scheme == "auto" else MAX_COST
+
+    def pays_off(n_units: int, column: DifferingColumn) -> bool:
+        most = _cost_of_shuffles(replicates, sample, shuffled_together) if scheme == "auto" else MAX_COST
+        return Convolution.cost(n_units, column) <= most and column.n_steps < MAX_CONVOLUTION
+
     for p, (n_units, column) in enumerate(sample.differing(pairs, most)):
         if n_units <= cheap_bits:
             yield p, Enumeration(replicates, *sample.select_pair(pairs[p]))
-        elif column is not None and Convolution.cost(n_units, column) <= max_cost and column.n_steps < MAX_CONVOLUTION:
+        elif column is not None and pays_off(n_units, column):
             yield p, Convolution(replicates, column, column.differences)
         elif scheme == "auto":
             continue

@@ -80,8 +80,14 @@ class Replicates:
     @classmethod
     def from_settings(cls, samples: Sequence[Sample], settings: Resampling) -> Replicates:
         """Replicates of these samples with a caller's number, seed, threads and progress."""
-        names = ("n_resamples", "seed", "threads", "progress", "executor")
-        return cls(samples, **{name: getattr(settings, name) for name in names})
+        return cls(
+            samples,
+            n_resamples=settings.n_resamples,
+            seed=settings.seed,
+            threads=settings.threads,
+            progress=settings.progress,
+            executor=settings.executor,
+        )
 
     @property
     def unit(self) -> str:
@@ -253,8 +259,8 @@ class Replicates:
     ) -> Iterator[tuple[int, list[Any]]]:
         """The reductions of each sample that Python scores, until none needs more replicates."""
         kind = reductions[0].kind
-        first = FIRST_BATCH if any(isinstance(reduction, SequentialTally) for reduction in reductions) else None
         for m in self._scored_here(kind):
+            first = FIRST_BATCH if any(isinstance(reduction, SequentialTally) for reduction in reductions) else None
             sample, pairs = self.samples[m], own_pairs[m]
             # The number of systems, without calls of a function of texts.
             systems = len(sample.systems if isinstance(sample, TextSample) else sample.scores)

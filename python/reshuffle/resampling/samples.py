@@ -566,24 +566,24 @@ def _none_if_nan(value: float) -> float | None:
 
 def _sample_from_arrays(metric: MetricLike | None, systems: Mapping[str, ArrayLike]) -> CountSample:
     """A sample from the counts or segment scores of systems. The keys are the names that error messages use."""
-    shapes = {name: as_array(values, name).shape for name, values in systems.items()}
+    given = {name: as_array(values, name) for name, values in systems.items()}
     if metric is None:
-        for name, shape in shapes.items():
-            if len(shape) != 1:
+        for name, array in given.items():
+            if array.ndim != 1:
                 raise InputError(
-                    f"without a metric, {name} must hold one score for each segment, shape (S,), got shape {shape}; "
-                    "for (S, K) counts pass the metric: a name, a Metric or a function of summed counts"
+                    f"without a metric, {name} must hold one score for each segment, shape (S,), got shape "
+                    f"{array.shape}; for (S, K) counts pass the metric: a name, a Metric or a function of summed counts"
                 )
         scores = SegmentScores("score", systems)
         return CountSample.from_counts(scores, scores.counts_of(list(systems)))
-    for name, shape in shapes.items():
-        if len(shape) == 1:
+    for name, array in given.items():
+        if array.ndim == 1:
             raise InputError(
-                f"{name} must have 2 dimensions, got shape {shape}: a metric needs (S, K) counts; to compare the "
+                f"{name} must have 2 dimensions, got shape {array.shape}: a metric needs (S, K) counts; to compare the "
                 "means of segment scores, leave the metric out"
             )
     metric = resolve(metric)
-    arrays = [counts_array(values, name, ndim=2) for name, values in systems.items()]
+    arrays = [counts_array(array, name, ndim=2) for name, array in given.items()]
     if len({array.shape for array in arrays}) > 1:
         got = " and ".join(str(array.shape) for array in arrays)
         raise InputError(f"a and b must have the same shape (segments, counts), got {got}")

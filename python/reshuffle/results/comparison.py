@@ -510,8 +510,8 @@ class Comparison(Compared):
         >>> round(comparison.score("a", "TER").score, 2)
         16.67
         """
-        name = metric_name(metric, [used.name for used in self.metrics])
         check_name("system", system, self.systems)
+        name = metric_name(metric, [used.name for used in self.metrics])
         return next(score for score in self.scores if (score.system, score.metric) == (system, name))
 
     @hinting
@@ -550,9 +550,5 @@ class Comparison(Compared):
             raise InputError(
                 "this result has scores only: reshuffle.compare tests differences, reshuffle.score does not"
             )
-        metrics = [used.name for used in self.metrics]
-        if baseline is not None and baseline not in self.systems and baseline.casefold() in map(str.casefold, metrics):
-            raise InputError(f"{quoted(baseline)} is a metric, not a baseline: name it as metric={baseline!r}")
-        name = metric_name(metric, metrics)
-        pairs = [pair for pair in self.comparisons if pair.metric == name]
-        return pair_of(pairs, system, baseline, self.systems, self.baseline, self.is_reversible)
+        metrics, names = [used.name for used in self.metrics], (system, baseline, metric)
+        return pair_of(self.comparisons, names, self.systems, metrics, self.baseline, self.is_reversible)

@@ -41,18 +41,29 @@ def first_names(names: Iterable[str]) -> str:
 
 
 def pair_of(
-    pairs: Sequence[P], system: str, baseline: str | None, systems: Sequence[str], only: str | None, reversible: bool
-) -> P:
-    """The pair of two systems, reversed if need be. ``only`` is the baseline of all pairs, if there is one.
+    pairs: Sequence[P], names: tuple[str, str | None, str | None], systems: Sequence[str], metrics: Sequence[str],
+    only: str | None, reversible: bool,
+) -> P:  # fmt: skip
+    """The pair with these ``names`` of the system, its baseline and the metric, reversed if need be.
+
+    ``only`` is the baseline of all pairs, if there is one.
 
     Raises
     ------
     InputError
-        If there is no such pair, or if the baseline is left out and there are several.
+        If there is no such pair, or if the baseline or the metric is left out and there are several.
     """
+    system, baseline, metric = names
     check_name("system", system, systems)
+    if baseline is not None and baseline not in systems and str(baseline).casefold() in map(str.casefold, metrics):
+        raise InputError(f"{quoted(baseline)} is a metric, not a baseline: name it as metric={baseline!r}")
     if baseline is not None:
         check_name("baseline", baseline, systems)
+    shown = quoted(system)
+    if system == baseline:
+        raise InputError(f"a pair has two systems, got {shown} twice: name another baseline, or leave it out")
+    name = metric_name(metric, metrics)
+    pairs = [pair for pair in pairs if pair.metric == name]
     found = [pair for pair in pairs if pair.system == system and baseline in (None, pair.baseline)]
     if len(found) == 1:
         return found[0]
@@ -61,7 +72,6 @@ def pair_of(
             if (pair.baseline, pair.system) == (system, baseline):
                 reversed_pair: P = pair.reversed
                 return reversed_pair
-    shown = quoted(system)
     if found:
         raise InputError(f"{shown} was compared with {listed(pair.baseline for pair in found)}: choose a baseline")
     problem = "is always the baseline" if baseline is None else f"was not compared with baseline {quoted(baseline)}"

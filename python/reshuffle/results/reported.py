@@ -43,6 +43,11 @@ class Worded:
         text: str = reports().in_words(self)
         return text
 
+    def _repr_html_(self) -> str:
+        """The same words in a notebook."""
+        fragment: str = reports().lines_as_fragment(str(self).split("\n"))
+        return fragment
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reported:
@@ -128,18 +133,18 @@ class Reported:
         Parameters
         ----------
         table : str, optional
-            A name in ``tables`` of a study, the first by default, or ``comparisons`` of runs. For a comparison,
-            ``systems`` has a row for each metric and system, with its score, interval and ranks, and ``pairs`` a row
-            for each metric and pair of systems, with the difference and its test: the default, unless the result has
-            only scores. Other results have one table.
+            For a comparison, also of runs, ``systems`` has a row for each metric and system, with its score, interval
+            and ranks, and ``pairs`` a row for each metric and pair of systems, with the difference and its test: the
+            default, unless the result has only scores. A name in ``tables`` of a study, the first by default. Other
+            results have one table.
 
         Returns
         -------
         list of dict
             All have the same keys, the columns of the CSV (docs/guide/python.md#results-as-data-frames). The value is
             None where one does not apply, such as ranks unless all pairs were compared. With several test sets, the
-            rows are those of each test set and then of the average, and the first key is ``test_set``, None for the
-            average.
+            rows are those of each test set and then of the average, and the first key is ``test_set``, ``average`` for
+            the average.
 
         Raises
         ------

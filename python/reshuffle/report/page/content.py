@@ -5,8 +5,8 @@ from __future__ import annotations
 import platform
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, replace
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from attrs import evolve
@@ -28,6 +28,7 @@ from ..wording import ci, joined, named, number
 # How many notes are above the figures. Those that need care come first.
 MOST_UNFOLDED = 3
 
+T = TypeVar("T")
 # Tables and sentences about an earlier result.
 Since: TypeAlias = tuple[Sequence[Table], Sequence[str]]
 
@@ -37,6 +38,8 @@ class Content:
     """What the templates render of any result."""
 
     title: str
+    heading: str = ""
+    """What the conclusions and the tables below it are about, if it is not the whole result."""
     facts: Sequence[tuple[str, str]]
     """The most important settings, as terms and values."""
     conclusions: Sequence[str]
@@ -84,6 +87,8 @@ class Content:
 class ComparisonContent(Content):
     """The same of a comparison."""
 
+    conclusions_of_sets: Sequence[str]
+    """Sentences about each test set, if ``conclusions`` are about the average."""
     of_sets: Sequence[Table]
     """Scores on each test set: a table for each metric."""
     since: Sequence[Table]
@@ -104,7 +109,13 @@ def content(result: Comparison | SetComparison, layout: Layout, since: Since) ->
         chosen = with_choice(result, layout)
         title = f"{_title(first)} on {named([*result.sets], 'test set')}"
         settings = [("Test sets", f"{len(result.sets):,}"), *facts(first)]
-        found = [*(s for average in averages for s in conclusions(average, layout)), *conclusions_of_sets(result)]
+        found, found_on_sets = (
+            [s for average in averages for s in conclusions(average, layout)],
+            [*conclusions_of_sets(result)],
+        )
+        heading = f"Average over {counted(len(result.sets), 'test set')}" if averages else ""
+        if not averages:
+            found, found_on_sets = found_on_sets, []
         tables = [table for average in averages for table in system_tables(average, layout)]
         of_sets = [*set_tables(result, layout)]
         pairs = [
@@ -114,16 +125,18 @@ def content(result: Comparison | SetComparison, layout: Layout, since: Since) ->
         caveats, sentences = cautions_of_sets(result, with_pairs), explanations_of_sets(result, with_pairs)
     else:
         title, settings = _title(result), [*sizes(result), *facts(result)]
-        found = [*conclusions(result, layout)]
+        found, found_on_sets, heading = [*conclusions(result, layout)], [], ""
         tables = [*system_tables(result, layout), *document_tables(result, layout, every=True)]
         of_sets, pairs = [], [*pair_tables(result, layout)]
         caveats, sentences = cautions(result, with_pairs), explanations(result, with_pairs)
     methods = Methods.of(comparison_sentences, result)
     return ComparisonContent(
         title=title,
+        heading=heading,
         facts=settings,
         conclusions=found,
-        tables=tables,
+        tables=[*map(letters_first, tables)],
+        conclusions_of_sets=found_on_sets,
         of_sets=of_sets,
         since=since[0],
         since_sentences=since[1],
@@ -137,6 +150,20 @@ def content(result: Comparison | SetComparison, layout: Layout, since: Since) ->
         version=result.version,
         schema=schema_of(result),
     )
+
+
+def letters_first(table: Table) -> Table:
+    """The table with letters directly after the scores that they belong to, instead of after the ranks."""
+    places = [*range(len(table.header))]
+    for column, heading in enumerate(table.header):
+        if heading == "Group" and table.header[column - 1] == "Rank":
+            places[column - 1 : column + 1] = column, column - 1
+
+    def moved(row: Sequence[T]) -> list[T]:
+        return [row[place] for place in places]
+
+    bold = [tuple(moved(each)) for each in table.bold]
+    return replace(table, header=moved(table.header), rows=[*map(moved, table.rows)], bold=bold)
 
 
 def _title(comparison: Comparison) -> str:

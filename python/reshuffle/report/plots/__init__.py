@@ -1,7 +1,7 @@
 """Figures for papers. matplotlib is imported only when a figure is drawn.
 
-To add a figure, write a file here with a class that has a size and draws into axes, a method of :class:`Plots`, and an
-entry in :data:`PLOTS`. Add its name to :mod:`reshuffle.types`, for type checkers and the command line.
+To add a figure, write a file here with a class that has a size and draws into axes, an entry in :data:`PLOTS`, and a
+method of :class:`Plots` with its name. Add the name to :mod:`reshuffle.types`, for type checkers and the command line.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ class Plots:
     All methods have these parameters:
 
     metric : str, optional
-        The name of a metric in ``comparison.metrics``; case is ignored. May be omitted if there is only one.
+        The name of a metric in ``comparison.metrics``; case is ignored. If there are several and none is named, a new
+        figure has a panel for each: ``ax.figure.axes`` are all of them, of which the first one is returned.
     ax : matplotlib.axes.Axes, optional
         Axes to draw into, which keep their style. A new figure by default.
     width, height : float, optional
@@ -119,10 +120,7 @@ class Plots:
         >>> ax.get_xlabel()
         'Δrating from b, 95% CI (→ better)'
         """
-        from .forest import Forest
-
-        view = self._view(metric, names, digits)
-        return self._drawn(Forest.from_view(view, baseline), ax, width, height)
+        return self._drawn("forest", metric, ax, width, height, names=names, digits=digits, baseline=baseline)
 
     @hinting
     def matrix(
@@ -158,9 +156,7 @@ class Plots:
         >>> [text.get_text() for text in comparison.plot.matrix().get_legend().get_texts()]
         ['≤ 0.001', '≤ 0.01', '≤ 0.05*', '≤ 0.1', '> 0.1']
         """
-        from .matrix import Matrix
-
-        return self._drawn(Matrix.from_view(self._view(metric, names, digits)), ax, width, height)
+        return self._drawn("matrix", metric, ax, width, height, names=names, digits=digits)
 
     @hinting
     def ranking(
@@ -197,9 +193,7 @@ class Plots:
         >>> comparison.plot.ranking().get_xlabel()
         'rating, 95% CI (→ better)'
         """
-        from .ranking import RankingFigure
-
-        return self._drawn(RankingFigure(self._view(metric, names, digits)), ax, width, height)
+        return self._drawn("ranking", metric, ax, width, height, names=names, digits=digits)
 
     @hinting
     def null(
@@ -242,12 +236,10 @@ class Plots:
         >>> comparison.plot.null("c", "a").get_xlabel().splitlines()
         ['Δrating: c − a', 'under the null hypothesis']
         """
-        from .null import NullFigure
-
         if isinstance(system, PairedDifference):
             metric = system.metric if metric is None else metric
-        view = self._view(metric, names, digits)
-        return self._drawn(NullFigure.from_view(view, _pair(view, system, baseline)), ax, width, height)
+        own: dict[str, Any] = {"system": system, "baseline": baseline}
+        return self._drawn("null", metric, ax, width, height, names=names, digits=digits, **own)
 
     @hinting
     def densities(
@@ -282,20 +274,20 @@ class Plots:
         >>> comparison.plot.densities().get_xlabel()
         'rating on bootstrap draws; darker: 95% CI'
         """
-        from .densities import Densities
+        return self._drawn("densities", metric, ax, width, height, names=names, digits=digits)
 
-        return self._drawn(Densities.from_view(self._view(metric, names, digits)), ax, width, height)
-
-    def _view(self, metric: str | None, names: Mapping[str, str] | None, digits: int | None) -> View:
-        from .view import View
-
-        return View.from_options(self.comparison, metric, names, digits)
-
-    @staticmethod
-    def _drawn(drawing: Drawing, ax: Axes | None, width: float | None, height: float | None) -> Axes:
+    def _drawn(
+        self, kind: str, metric: str | None, ax: Axes | None, width: float | None, height: float | None, **options: Any
+    ) -> Axes:  # fmt: skip
+        """The axes of a figure under a metric; without one, the first axes of a figure with a panel for each."""
         from .style import axes_of
 
-        return axes_of(drawing, ax, width, height)
+        metrics = [used.name for used in self.comparison.metrics]
+        if metric is None and ax is None and len(metrics) > 1:
+            panels = {name: (self.comparison, name) for name in metrics}
+            axes: Axes = figure_of(kind, panels, width=width, height=height, **options).axes[0]
+            return axes
+        return axes_of(_drawing(kind, self.comparison, metric, **options), ax, width, height)
 
 
 def figure_of(
@@ -306,13 +298,11 @@ def figure_of(
 
     ``test_set``: the one of the comparisons, for labels, if the result has several.
     """
-    from .style import drawn_alone, panels_of, stacked_height
+    from .style import axes_of, drawn_alone, panels_of, stacked_height
 
     def draw(order: tuple[str, ...] = ()) -> dict[str, Callable[..., Axes]]:
-        return {
-            title: partial(PLOTS[kind], _Panel(comparison, order, test_set), metric=metric, **options)
-            for title, (comparison, metric) in panels.items()
-        }
+        shown: dict[str, Any] = {**options, "order": order, "test_set": test_set}
+        return {title: partial(axes_of, _drawing(kind, *panel, **shown)) for title, panel in panels.items()}
 
     panel = draw()
     if len(panel) == 1:
@@ -328,23 +318,25 @@ def figure_of(
 
 def _shared_order(kind: str, panels: Mapping[str, tuple[Comparison, str | None]], baseline: Any) -> tuple[str, ...]:
     """The systems from the best one in the first panel, if all panels can have these rows."""
+    from .view import View
+
     first, *others = panels.values()
     comparison, metric = first
     same_rows = kind in ("ranking", "densities") or (kind == "forest" and (baseline or comparison.baseline) is not None)
     if not same_rows or any({*other.systems} != {*comparison.systems} for other, _ in others):
         return ()
-    return (*_Panel(comparison)._view(metric, None, None).scores,)
+    return (*View.from_options(comparison, metric, None, None).scores,)
 
 
-@record(slots=False)
-class _Panel(Plots):
-    """The figures of a comparison on this test set, whose rows are in an order that several panels share, if any."""
+def _drawing(
+    kind: str, comparison: Comparison, metric: str | None, *, names: Mapping[str, str] | None = None,
+    digits: int | None = None, order: tuple[str, ...] = (), test_set: str = "", **own: Any,
+) -> Drawing:  # fmt: skip
+    """A figure of a comparison on this test set, whose rows are in an order that several panels share, if any."""
+    from .view import View
 
-    order: tuple[str, ...] = ()
-    test_set: str = ""
-
-    def _view(self, metric: str | None, names: Mapping[str, str] | None, digits: int | None) -> View:
-        return replace(super()._view(metric, names, digits), order=self.order, test_set=self.test_set)
+    view = View.from_options(comparison, metric, names, digits)
+    return PLOTS[kind](replace(view, order=order, test_set=test_set), **own)
 
 
 def figures_in_words(plot: str, names: Iterable[str]) -> str:
@@ -360,6 +352,36 @@ def check_matplotlib() -> None:
     """Raise :class:`ModuleNotFoundError` if matplotlib is not installed."""
     if find_spec("matplotlib") is None:
         raise ModuleNotFoundError("plots need matplotlib: pip install 'reshuffle[plots]'", name="matplotlib")
+
+
+def _forest(view: View, baseline: str | None = None) -> Drawing:
+    from .forest import Forest
+
+    return Forest.from_view(view, baseline)
+
+
+def _matrix(view: View) -> Drawing:
+    from .matrix import Matrix
+
+    return Matrix.from_view(view)
+
+
+def _ranking(view: View) -> Drawing:
+    from .ranking import RankingFigure
+
+    return RankingFigure(view)
+
+
+def _null(view: View, system: str | PairedDifference | None = None, baseline: str | None = None) -> Drawing:
+    from .null import NullFigure
+
+    return NullFigure.from_view(view, _pair(view, system, baseline))
+
+
+def _densities(view: View) -> Drawing:
+    from .densities import Densities
+
+    return Densities.from_view(view)
 
 
 def _pair(view: View, system: str | PairedDifference | None, baseline: str | None) -> PairedDifference:
@@ -387,11 +409,11 @@ def file_of(figure: Any, fmt: str) -> bytes:
     return content.getvalue()
 
 
-# In the order of the gallery (docs/gallery.md).
-PLOTS: Mapping[str, Callable[..., Axes]] = {
-    "ranking": Plots.ranking,
-    "forest": Plots.forest,
-    "matrix": Plots.matrix,
-    "null": Plots.null,
-    "densities": Plots.densities,
+# By the name of a method of Plots, in the order of the gallery (docs/gallery.md).
+PLOTS: Mapping[str, Callable[..., Drawing]] = {
+    "ranking": _ranking,
+    "forest": _forest,
+    "matrix": _matrix,
+    "null": _null,
+    "densities": _densities,
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -23,6 +24,8 @@ PAGE = 16.0 / 2.54
 PAGE_HEIGHT = 23.0 / 2.54
 # The height of the title of a panel with the space above it, and the space between two panels as a fraction of one.
 TITLE, GAP = 0.2, 0.08
+# Pixels of an inch in a notebook, where a figure is larger than in print.
+NOTEBOOK = 144
 # The margin of a figure, so that no line is cut off.
 PADDING = 0.02
 
@@ -160,11 +163,27 @@ class PaperFigure(Figure):
                 if not self._has_room():
                     raise self._too_small()
 
+    def _repr_png_(self) -> tuple[bytes, dict[str, float]]:
+        """What a notebook displays, also without pyplot: the picture, and its size there."""
+        content = BytesIO()
+        self.savefig(content, format="png")
+        width, height = self.get_size_inches() * NOTEBOOK
+        return content.getvalue(), {"width": float(width), "height": float(height)}
+
     def _has_room(self) -> bool:
         """The layout engine reserves space for most labels, but not for wide ones below and above the axes."""
         box, (width, height) = self.get_tightbbox(), self.get_size_inches()
         over = max(-box.x0, -box.y0, box.x1 - width, box.y1 - height)
         return bool(over <= PADDING)
+
+
+class PaperAxes(Axes):
+    """Axes that a notebook displays as their figure."""
+
+    def _repr_png_(self) -> tuple[bytes, dict[str, float]]:
+        figure: Any = self.figure
+        shown: tuple[bytes, dict[str, float]] = figure._repr_png_()
+        return shown
 
 
 def _fonts() -> list[str]:
@@ -173,7 +192,7 @@ def _fonts() -> list[str]:
     return [*FONTS, *(name for name in FALLBACK if name in installed)]
 
 
-def axes_of(drawing: Drawing, ax: Axes | None, width: float | None, height: float | None) -> Axes:
+def axes_of(drawing: Drawing, ax: Axes | None = None, width: float | None = None, height: float | None = None) -> Axes:
     """Axes with the drawing: ``ax``, or those of a new figure of this width and height in inches."""
     if ax is not None:
         if width is not None or height is not None:
@@ -184,7 +203,7 @@ def axes_of(drawing: Drawing, ax: Axes | None, width: float | None, height: floa
     layout = ConstrainedLayoutEngine(h_pad=PADDING, w_pad=PADDING)
     figure = PaperFigure(drawing.font_size, figsize=(size[0], size[1]), dpi=STYLE["figure.dpi"], layout=layout)
     with figure.style():
-        axes = figure.add_subplot()
+        axes = figure.add_subplot(axes_class=PaperAxes)
         drawing.draw(axes)
         _warn_of_missing_letters(figure)
     return axes
@@ -220,8 +239,12 @@ def panels_of(
     default = PAGE if beside > 1 else max(wide for wide, _ in sizes), high
     if height is None and high > PAGE_HEIGHT:
         warn(
-            f"the panels are {high:.1f} inches high together, and a page has {PAGE_HEIGHT:.1f}: plot each metric alone "
-            "(--metric), or choose --height"
+            "the panels are {high} inches high together, and a page has {page}: plot each metric alone ({metric}), or "
+            "choose {height}",
+            high=f"{high:.1f}",
+            page=f"{PAGE_HEIGHT:.1f}",
+            metric=Argument("metric"),
+            height=SIZES["height"],
         )
     size = [_length(*given) for given in zip(("width", "height"), (width, height), default, strict=True)]
     layout = ConstrainedLayoutEngine(h_pad=0.05, w_pad=PADDING, wspace=GAP)
@@ -229,7 +252,7 @@ def panels_of(
     figure = PaperFigure(font_size, figsize=(size[0], size[1]), dpi=STYLE["figure.dpi"], layout=layout)
     with figure.style():
         grid = figure.add_gridspec(len(rows), beside, height_ratios=heights)
-        panels = [figure.add_subplot(grid[divmod(number, beside)]) for number in range(len(draw))]
+        panels = [figure.add_subplot(grid[divmod(number, beside)], axes_class=PaperAxes) for number in range(len(draw))]
         for number, (axes, (title, each)) in enumerate(zip(panels, draw.items(), strict=True)):
             each(ax=axes)
             if not axes.get_title():

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...results import ConfidenceInterval
-from ...results.studies import ObservedDifference, RunDifference, StudyResult, SystemRuns, record_types
+from ...results.studies import ObservedDifference, RunComparison, RunDifference, StudyResult, SystemRuns, record_types
+from ...results.studies.runs import RunPlan
 from ...validate import check_name
-from ..frames import Columns
+from ..frames import Columns, Fields, taken
+from ..rows import PAIR_COLUMNS
 
 # The pandas type of a field; without None in its annotation, integers need none that has missing values.
 TYPES: Mapping[type, str | None] = {str: None, int: "Int64", float: "float64", bool: "boolean"}
@@ -19,15 +21,73 @@ SEED = "UInt64"
 INTERVAL = "_interval"
 # The column of the keys of a field that maps names to records, by the name of the field.
 KEYS: Mapping[str, str] = {"scores": "metric"}
-# The table by default, by study; of others the first.
-MAIN: Mapping[str, str] = {"runs": "comparisons"}
+# The table of the differences of runs, which is that by default, and that of a study; of other studies it is the first.
+PAIRS = ("pairs", "comparisons")
 # Columns that have the names of those of a comparison, instead of names of fields.
-OF_DIFFERENCE: Mapping[str, str] = {"low": "difference_low", "high": "difference_high"}
 RENAMED: Mapping[type, Mapping[str, str]] = {
     SystemRuns: {"name": "system"},
-    RunDifference: OF_DIFFERENCE,
-    ObservedDifference: OF_DIFFERENCE,
+    ObservedDifference: {"low": "difference_low", "high": "difference_high"},
 }
+
+
+class RunPairRow(NamedTuple):
+    """A metric, a pair of systems with several runs, and an exchange unit."""
+
+    plan: RunPlan
+    pair: RunDifference
+    system_score: float
+    baseline_score: float
+
+    @property
+    def significant(self) -> bool:
+        """Whether the difference has a star."""
+        return self.pair.is_significant(self.plan.alpha)
+
+    @property
+    def caveats(self) -> str:
+        """The kinds of the caveats that apply to the pair."""
+        return " ".join(self.pair.caveats)
+
+
+# Those of a comparison of one run of each system come first, as far as there are any, in their order.
+RUN_PAIR_COLUMNS: Fields = {
+    **{name: PAIR_COLUMNS[name] for name in ("system", "baseline", "metric", "system_score", "baseline_score")},
+    "difference": ("float64", "pair.difference"),
+    **{name: PAIR_COLUMNS[name] for name in ("difference_low", "difference_high")},
+    "pvalue": ("float64", "pair.pvalue"),
+    "adjusted_pvalue": ("float64", "pair.adjusted_pvalue"),
+    "significant": PAIR_COLUMNS["significant"],
+    "n_segments": ("Int64", "plan.segments"),
+    "exchange": (None, "pair.exchange"),
+    "statistic": (None, "pair.statistic"),
+    "alternative": (None, "plan.alternative"),
+    "exact": ("boolean", "pair.exact"),
+    "exceedances": ("Int64", "pair.exceedances"),
+    "n_resamples": ("Int64", "pair.n_resamples"),
+    "seed": ("UInt64", "plan.seed"),
+    "smallest_pvalue": ("float64", "pair.smallest_pvalue"),
+    "runs_needed": ("Int64", "pair.runs_needed"),
+    "degrees_of_freedom": ("float64", "pair.degrees_of_freedom"),
+    "unit": (None, "plan.unit"),
+    "n_units": ("Int64", "plan.units"),
+    "caveats": PAIR_COLUMNS["caveats"],
+}
+
+
+def _run_pairs(runs: RunComparison) -> Iterator[RunPairRow]:
+    """A row for each metric, pair and exchange unit, in the order of ``runs.comparisons``."""
+    for pair in runs.comparisons:
+        scores = (runs.score(name, pair.metric) for name in (pair.system, pair.baseline))
+        of_both = [each.pooled if pair.statistic == "pooled" else each.mean for each in scores]
+        yield RunPairRow(runs.plan, pair, *of_both)
+
+
+def tables_of(study: StudyResult) -> list[str]:
+    """The names of the tables of a study, as ``to_pandas`` and ``--table`` take them, the main one first."""
+    if not isinstance(study, RunComparison):
+        return list(study.tables)
+    shown, own = PAIRS
+    return [*([shown] if own in study.tables else []), *(name for name in study.tables if name != own)]
 
 
 def study_columns(study: StudyResult, table: str | None = None) -> Columns:
@@ -39,9 +99,11 @@ def study_columns(study: StudyResult, table: str | None = None) -> Columns:
     ``FIELD.NAME`` for each name. A record with a field that maps names to records has a row for each name, with the
     name in a column of its own (:data:`KEYS`) and the fields of both records.
     """
-    main = MAIN.get(study.study, "")
-    name = table if table is not None else main if main in study.tables else next(iter(study.tables))
-    check_name("table", name, list(study.tables))
+    known = tables_of(study)
+    name = known[0] if table is None else table
+    check_name("table", name, known)
+    if isinstance(study, RunComparison) and name == PAIRS[0]:
+        return taken(RUN_PAIR_COLUMNS, [*_run_pairs(study)])
     return _columns(record_types(study.study)[name], study.tables[name])
 
 

@@ -281,10 +281,9 @@ class RunComparison(StudyResult[RunPlan]):
         InputError
             If there is no such system or metric; ``metric`` may be left out if there is only one.
         """
-        name = metric_name(metric, [used.name for used in self.metrics])
         found = {each.name: each.scores for each in self.systems}
         check_name("system", system, list(found))
-        return found[system][name]
+        return found[system][metric_name(metric, [used.name for used in self.metrics])]
 
     @hinting
     def pair(
@@ -312,11 +311,11 @@ class RunComparison(StudyResult[RunPlan]):
         >>> round(result.pair("b").difference, 3), round(result.score("b").mean, 3)
         (0.875, 3.25)
         """
-        name = metric_name(metric, [used.name for used in self.metrics])
         if not self.comparisons:
             raise InputError("this result has the runs of one system only: compare two or more")
         unit = self.plan.exchange[0] if exchange is None else exchange
         check_name("exchange", unit, self.plan.exchange)
-        pairs = [each for each in self.comparisons if (each.metric, each.exchange) == (name, unit)]
+        pairs = [each for each in self.comparisons if each.exchange == unit]
+        metrics, names = [used.name for used in self.metrics], (system, baseline, metric)
         reversible = self.plan.alternative == "two-sided"
-        return pair_of(pairs, system, baseline, list(self.plan.systems), self.plan.baseline, reversible)
+        return pair_of(pairs, names, list(self.plan.systems), metrics, self.plan.baseline, reversible)

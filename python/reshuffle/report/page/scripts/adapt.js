@@ -17,6 +17,20 @@ function addBreaks() {
   }
 }
 
+// A number, letters or a star after it, and the spaces that stand for those that other rows have.
+const MARKED = /^(.*\d)((?: [a-z]+)?[*† ]*)$/s;
+
+/** Fill a cell with a number and its marks, which are letters of one width, so that the numbers are aligned. */
+function fillMarked(cell, text) {
+  const [, value, marks] = MARKED.exec(text) ?? [];
+  cell.replaceChildren(...(marks ? [value, h("span", { class: "marks" }, marks)] : [text]));
+  return cell;
+}
+
+function alignMarks() {
+  for (const cell of document.querySelectorAll(".scroll td:not(.name)")) fillMarked(cell, cell.textContent);
+}
+
 /** Above each table that is cut off, how many columns are to the right. */
 function addColumnHints() {
   document.querySelectorAll(".scroll").forEach(hintAtColumns);

@@ -15,6 +15,7 @@ function start() {
   addSorting();
   addTableCopies();
   addBreaks();
+  alignMarks();
   addColumnHints();
   unfoldForPrint();
   state.pair = firstPair(currentView());

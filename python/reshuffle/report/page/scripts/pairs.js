@@ -5,14 +5,15 @@ const ROWS_AT_ONCE = 80;
 // The most pairs that are printed: those of a hundred systems would fill a hundred pages.
 const MAX_PRINTED = 500;
 
-/** The columns of the table: {label, first: direction, key(pair), cell(pair), name?, class?(pair)}. */
+/** The columns of the table: {label, first: direction, key(pair), cell(pair), name?, class?(pair), narrow: its class, for narrow windows}. */
 function pairColumns(view) {
   const places = (name) => view.positions.get(name);
   const columns = [
-    { label: "System", name: true, first: ASCENDING, key: (pair) => shownName(pair.system), cell: (pair) => shownName(pair.system) },
-    { label: "Baseline", name: true, first: ASCENDING, key: (pair) => shownName(pair.baseline), cell: (pair) => shownName(pair.baseline) },
+    { label: "System", narrow: "of-system", name: true, first: ASCENDING, key: (pair) => shownName(pair.system), cell: (pair) => shownName(pair.system) },
+    { label: "Baseline", narrow: "of-baseline", name: true, first: ASCENDING, key: (pair) => shownName(pair.baseline), cell: (pair) => shownName(pair.baseline) },
     {
       label: "Δ",
+      narrow: "of-difference",
       first: DESCENDING,
       key: (pair) => pair.difference,
       cell: (pair) => formatDifference(pair.difference, view),
@@ -23,19 +24,21 @@ function pairColumns(view) {
     const level = view.pairs.find((pair) => pair.interval).interval.confidence_level ?? view.document.confidence_level;
     columns.push({
       label: `${fixedPercent(level)}% CI`,
+      narrow: "of-interval",
       first: DESCENDING,
       key: (pair) => pair.interval?.low ?? null,
       cell: (pair) => formatInterval(pair.interval, view, formatDifference),
     });
   }
   if (view.lacksScores) {
-    columns.push({ label: "n", first: DESCENDING, key: (pair) => pair.get("n_segments"), cell: (pair) => formatCount(pair.get("n_segments")) });
+    columns.push({ label: "n", narrow: "left-out", first: DESCENDING, key: (pair) => pair.get("n_segments"), cell: (pair) => formatCount(pair.get("n_segments")) });
   }
   const mark = (pair) => (pair.significant ? "*" : " ");
   const exact = view.pairs.some((pair) => pair.test("scheme") === "exact");
   const dagger = (pair) => (!exact ? "" : pair.test("scheme") === "exact" ? "†" : " ");
   columns.push({
     label: "p",
+    narrow: view.adjusted ? "left-out" : "of-p",
     first: ASCENDING,
     key: (pair) => pair.pvalue,
     cell: (pair) => formatP(pair.pvalue, pair.decimals, view.alpha) + dagger(pair) + (view.adjusted ? "" : mark(pair)),
@@ -43,12 +46,17 @@ function pairColumns(view) {
   if (view.adjusted) {
     columns.push({
       label: "adjusted p",
+      narrow: "of-p",
       first: ASCENDING,
       key: (pair) => pair.adjusted,
       cell: (pair) => (pair.adjusted === null ? "" : formatP(pair.adjusted, pair.decimals, view.alpha)) + mark(pair),
     });
   }
   return { columns, order: (pair) => places(pair.system) * view.systems.length + places(pair.baseline) };
+}
+
+function classes(...names) {
+  return names.filter(Boolean).join(" ");
 }
 
 /** A share in per cent, formatted as in the other reports. */
@@ -77,7 +85,7 @@ class PairsTable {
     this.rows = [];
     this.active = 0;
     this.body = h("tbody");
-    this.headers = columns.map((column) => h("th", { scope: "col", class: column.name && "name" }, column.label));
+    this.headers = columns.map((column) => h("th", { scope: "col", class: classes(column.name && "name", column.narrow) }, column.label));
     this.table = h(
       "table",
       { role: "grid", "aria-label": `Pairs under ${viewName()}`, "aria-readonly": "true" },
@@ -154,9 +162,10 @@ class PairsTable {
   }
 
   #row(pair, position) {
-    const cells = this.columns.map((column) =>
-      column.name ? fillBreakable(h("td", { class: "name" }), column.cell(pair)) : h("td", { class: column.class?.(pair) }, column.cell(pair)),
-    );
+    const cells = this.columns.map((column) => {
+      const cell = h("td", { class: classes(column.name && "name", column.class?.(pair), column.narrow) });
+      return column.name ? fillBreakable(cell, column.cell(pair)) : fillMarked(cell, column.cell(pair));
+    });
     return h(
       "tr",
       {

@@ -5,5 +5,6 @@ addCopying();
 addSorting();
 addTableCopies();
 addBreaks();
+alignMarks();
 addColumnHints();
 unfoldForPrint();

@@ -11,10 +11,7 @@ function tabList(label, names, chosen, choose) {
         "aria-controls": "view",
         "aria-selected": String(position === chosen),
         tabindex: position === chosen ? 0 : -1,
-        onclick: () => {
-          choose(position);
-          showFigures();
-        },
+        onclick: () => choose(position),
       },
       name,
     ),
@@ -43,16 +40,15 @@ function tabList(label, names, chosen, choose) {
   return { list, mark };
 }
 
-/** Scroll to the figures of a chosen tab if they are below the window, and nothing above them has changed. */
-function showFigures() {
-  const view = byId("view");
-  if (byId("of-sets") === null && view.getBoundingClientRect().top > 0.8 * window.innerHeight) view.scrollIntoView({ block: "start" });
-}
-
-/** Of the tables of scores on each test set, show that of the chosen metric. All are on paper. */
+/** Of the tables of scores on each test set, mark the column of the chosen one, and show the table of the chosen metric. All are on paper. */
 function addTablesOfSets() {
   const tables = [...document.querySelectorAll("#of-sets .tables > div")];
   const metrics = comparisons[0].metrics.map((each) => visible(each.name));
+  watchers.push(() => {
+    for (const row of document.querySelectorAll("#of-sets tr")) {
+      [...row.cells].forEach((cell, column) => cell.classList.toggle("chosen", column === state.comparison + 1));
+    }
+  });
   if (tables.length < 2) return;
   const hint = h("p", { class: "hint" });
   byId("of-sets").append(hint);
@@ -108,10 +104,12 @@ function addContents() {
       button.hidden = section.hidden;
     });
   }
-  const bar = byId("bar");
-  bar.hidden = false;
-  // The height of the bar varies with its lines; sticky elements and scroll targets are placed below it.
-  new ResizeObserver(() => document.documentElement.style.setProperty("--bar-height", `${bar.offsetHeight}px`)).observe(bar);
+  list.hidden = false;
+  // The heights of the bars vary with their lines; sticky elements and scroll targets are placed below them.
+  for (const [element, name] of [[list, "--contents-height"], [byId("tabs"), "--tabs-height"]]) {
+    const update = () => document.documentElement.style.setProperty(name, `${element.offsetHeight}px`);
+    new ResizeObserver(update).observe(element);
+  }
   byId("skip").addEventListener("click", (event) => {
     event.preventDefault(); // in the frame of a notebook, the link would load another address
     byId("results").focus();
