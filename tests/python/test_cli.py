@@ -357,8 +357,8 @@ def test_one_segment_can_be_scored_but_not_compared(tmp_path: Path, run: Any) ->
 
 
 def test_the_same_seed_gives_the_same_bytes_on_any_number_of_threads(demo: Path, run: Any) -> None:
-    one = run(*COMPARE, "--format", "json", "--threads", "1").out
-    assert one == run(*COMPARE, "--format", "json", "--threads", "3").out
+    one = run(*COMPARE, "--format", "json", "--workers", "1").out
+    assert one == run(*COMPARE, "--format", "json", "--workers", "3").out
     assert one != run(*COMPARE, "--format", "json", "--seed", "1").out
 
 
@@ -413,7 +413,7 @@ BAD = {
         (*COMPARE[1:], "--test", "bootstrap-shift", "--alternative", "less"),
         "must be 'two-sided', got 'less'",
     ),
-    "threads": ((*COMPARE[1:], "--threads", "0"), "--threads must be a whole number from 1 to 4096, got 0"),
+    "threads": ((*COMPARE[1:], "--workers", "0"), "--workers must be a whole number from 1 to 4096, got 0"),
     "seed no integer": ((*COMPARE[1:], "--seed", "1.5"), "--seed must be a whole number, got '1.5'"),
     "seed below 0": ((*COMPARE[1:], "--seed", "-1"), "--seed must be a whole number from 0 to 18446744073709551615"),
     "baseline": ((*COMPARE[1:], "--baseline", "tunde"), "unknown baseline 'tunde': did you mean 'tuned'"),

@@ -151,7 +151,7 @@ def test_pages_leave_out_figures_of_one_point() -> None:
 # Commands.
 
 FILES = ("reference.txt", "baseline.txt", "tuned.txt")
-NUMBERS = ("--simulations", "15", "-n", "19", "--seed", "7", "--threads", "1", "--format", "json")
+NUMBERS = ("--simulations", "15", "-n", "19", "--seed", "7", "--workers", "1", "--format", "json")
 
 
 def texts(demo: Path) -> tuple[list[str], dict[str, list[str]]]:

@@ -337,7 +337,7 @@ ARGUMENTS = ("study", "type1", "reference.txt", "baseline.txt", "tuned.txt", "--
 
 def test_the_command_gives_what_the_function_gives(run: Any, demo: Path) -> None:
     options = ("--null", "swap", "--tests", "ar,bootstrap,bootstrap-shift", "-m", "bleu", "chrf", "--sizes", "50", "80")
-    outcome = run(*ARGUMENTS, *options, "--alphas", "0.1,0.2", "--seed", "7", "--threads", "1", "--format", "json")
+    outcome = run(*ARGUMENTS, *options, "--alphas", "0.1,0.2", "--seed", "7", "--workers", "1", "--format", "json")
     assert (outcome.code, outcome.err) == (0, "")
     lines = {
         name: (demo / f"{name}.txt").read_text("utf-8").splitlines() for name in ("reference", "baseline", "tuned")
