@@ -353,8 +353,8 @@ def test_one_segment_can_be_scored_but_not_compared(tmp_path: Path, run: Any) ->
 
 
 def test_the_same_seed_gives_the_same_bytes_on_any_number_of_threads(demo: Path, run: Any) -> None:
-    one = run(*COMPARE, "--format", "json", "--threads", "1").out
-    assert one == run(*COMPARE, "--format", "json", "--threads", "3").out
+    one = run(*COMPARE, "--format", "json", "--workers", "1").out
+    assert one == run(*COMPARE, "--format", "json", "--workers", "3").out
     assert one != run(*COMPARE, "--format", "json", "--seed", "1").out
 
 

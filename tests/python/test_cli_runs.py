@@ -19,7 +19,7 @@ from reshuffle.data.manifest import Manifest
 from reshuffle.inference.exchange import EXCHANGES
 from reshuffle.options.run_files import RunFiles
 
-N = ("-n", "99", "--threads", "1")
+N = ("-n", "99", "--workers", "1")
 SEGMENTS = 30
 SYSTEMS = {"baseline": ("old/0.txt", "old/1.txt", "old/2.txt"), "new": ("new/0.txt", "new/1.txt", "new/2.txt")}
 OLD, NEW = ("--baseline", *SYSTEMS["baseline"]), ("--system", "new", *SYSTEMS["new"])
@@ -75,7 +75,7 @@ def tables(result: Mapping[str, Any]) -> list[Any]:
 
 
 def from_python(*args: Any, **options: Any) -> list[Any]:
-    result = compare_runs(*args, n_resamples=99, threads=1, **options)
+    result = compare_runs(*args, n_resamples=99, workers=1, **options)
     return tables(json.loads(result.render("json")))
 
 

@@ -161,7 +161,7 @@ ALL = [name for name, each in COEFFICIENTS.items() if "segment" in each.levels a
 def test_every_coefficient_has_tests_and_intervals(test: str) -> None:
     result = meta.segments(random_matrices(1), coefficients=ALL, groupings=["none", "item"], test=test, n_resamples=99)
     again = meta.segments(
-        random_matrices(1), coefficients=ALL, groupings=["none", "item"], test=test, n_resamples=99, threads=1
+        random_matrices(1), coefficients=ALL, groupings=["none", "item"], test=test, n_resamples=99, workers=1
     )
     assert result == again
     assert len(result.results) == 3 * 2 * len(ALL)

@@ -16,7 +16,7 @@ import pytest
 from reshuffle import meta, read_json, read_lines
 from reshuffle.data.demo import demo_corpus, demo_votes
 
-N = ("-n", "99", "--threads", "1")
+N = ("-n", "99", "--workers", "1")
 NAMES = ("alpha", "beta", "gamma", "delta")
 SEGMENTS = 30
 TEXTS = ("--refs", "ref.txt", "--systems", "sys")

@@ -38,7 +38,7 @@ from reshuffle import (
 )
 from reshuffle.data.demo import demo_corpus
 from reshuffle.execution import transport
-from reshuffle.execution.executors import process_pool
+from reshuffle.execution.executors import NamedWorkers, process_pool
 from reshuffle.metrics.base import Formula
 from reshuffle.resampling import (
     CountSample,
@@ -251,8 +251,8 @@ ALL_METRICS = ["bleu", "ter", RATINGS, FromCounts("share", COUNTS, share), FromC
 def test_a_comparison_is_the_same_with_an_executor(options: dict[str, Any]) -> None:
     arguments = {"metrics": ALL_METRICS, "n_resamples": 1200, "seed": 8, **options}
     executor = Copying()
-    expected = compare(REFERENCES, SYSTEMS, threads=2, **arguments)
-    got = compare(REFERENCES, SYSTEMS, executor=executor, **arguments)
+    expected = compare(REFERENCES, SYSTEMS, workers=2, **arguments)
+    got = compare(REFERENCES, SYSTEMS, workers=executor, **arguments)
     assert expected == got
     assert expected.render("json") == got.render("json")
     assert executor.tasks > 0
@@ -264,7 +264,7 @@ def test_calls_of_a_function_of_texts_are_counted_wherever_they_are_made() -> No
     expected = compare(REFERENCES, SYSTEMS, **arguments)
     with ThreadPoolExecutor(3) as threads:
         for executor in (Copying(), threads):
-            got = compare(REFERENCES, SYSTEMS, executor=executor, **arguments)
+            got = compare(REFERENCES, SYSTEMS, workers=executor, **arguments)
             assert expected == got
             assert expected.metrics[0].evaluations == got.metrics[0].evaluations
 
@@ -276,7 +276,7 @@ def test_averages_over_test_sets_are_the_same_with_an_executor() -> None:
     }
     for test in ("bootstrap-both", "ar"):
         expected = compare_sets(sets, ["bleu", "chrf"], test=test, n_resamples=1100)
-        got = compare_sets(sets, ["bleu", "chrf"], test=test, n_resamples=1100, executor=Copying())
+        got = compare_sets(sets, ["bleu", "chrf"], test=test, n_resamples=1100, workers=Copying())
         assert expected == got
 
 
@@ -295,7 +295,7 @@ def test_a_comparison_of_runs_is_the_same_with_an_executor(statistic: str) -> No
     arguments |= {"statistic": statistic, "n_resamples": 1100}
     systems = runs_of(3)
     expected = compare_runs(REFERENCES, systems, ["bleu", "ter"], **arguments)
-    got = compare_runs(REFERENCES, systems, ["bleu", "ter"], executor=Copying(), **arguments)
+    got = compare_runs(REFERENCES, systems, ["bleu", "ter"], workers=Copying(), **arguments)
     assert expected == got
 
 
@@ -311,7 +311,7 @@ def test_counts_in_a_file_are_read_by_the_workers(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(parts_module, "SENT_BYTES", 0)
     save_counts(tmp_path / "counts.npz", REFERENCES, SYSTEMS, ["bleu", "chrf"])
     arguments: dict[str, Any] = {"metrics": open_counts(tmp_path / "counts.npz"), "test": "ar", "all_pairs": True}
-    assert compare(**arguments) == compare(**arguments, executor=Copying())
+    assert compare(**arguments) == compare(**arguments, workers=Copying())
     assert len(sizes) > 1
     assert max(sizes) < 6000
 
@@ -328,7 +328,7 @@ def test_the_counts_of_a_comparison_are_sent_once(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(transport, "LARGE_BYTES", 10_000)
     monkeypatch.setattr(transport._Folder, "keep", watched)
-    compare(REFERENCES, SYSTEMS, "bleu", executor=Copying(), test="ar", adjust="maxt", all_pairs=True, n_resamples=1000)
+    compare(REFERENCES, SYSTEMS, "bleu", workers=Copying(), test="ar", adjust="maxt", all_pairs=True, n_resamples=1000)
     counting, first, *later = written
     assert len(counting) == len(first) == 1
     assert later
@@ -351,19 +351,19 @@ def test_agreement_with_people_is_the_same_with_an_executor(function: Any, optio
     )
     executor = Copying()
     expected = function(test_set, n_resamples=600, **options)
-    assert expected == function(test_set, n_resamples=600, executor=executor, **options)
+    assert expected == function(test_set, n_resamples=600, workers=executor, **options)
     assert executor.tasks > 1
 
 
 def test_bad_lines_are_named_in_the_workers_error() -> None:
     systems = {"a": ["x", "y"], "b": ["x", 3]}
     with pytest.raises(InputError, match=r"system 1 failed in a worker: .*b.*segment 2"):
-        compare(["x", "y"], systems, executor=Copying())
+        compare(["x", "y"], systems, workers=Copying())
 
 
 def test_an_executor_that_is_none_is_refused_before_anything_is_counted() -> None:
-    with pytest.raises(InputError, match=r"executor: expected an executor of concurrent\.futures"):
-        compare(REFERENCES, SYSTEMS, executor="processes")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"workers: expected a number of threads, an executor of concurrent\.futures"):
+        compare(REFERENCES, SYSTEMS, workers="processes")  # type: ignore[arg-type]
 
 
 def test_samples_without_a_form_that_can_be_sent_stay_here() -> None:
@@ -403,8 +403,8 @@ def test_replications_are_the_same_with_an_executor(optimizer: Any, options: dic
     references = [f"w{s * 7 % 11} w1 w{s % 5}" for s in range(30)]
     arguments: dict[str, Any] = {"replications": 5, "initial": {"lm": 0.5, "tm": 0.1}, **options}
     executor = Copying()
-    expected = tune.tune(optimizer, lists, references, threads=2, **arguments)
-    got = tune.tune(optimizer, lists, references, executor=executor, **arguments)
+    expected = tune.tune(optimizer, lists, references, workers=2, **arguments)
+    got = tune.tune(optimizer, lists, references, workers=executor, **arguments)
     assert executor.tasks > 1
     assert expected.result == got.result
     assert [model.weights for model in expected.models] == [model.weights for model in got.models]
@@ -434,17 +434,15 @@ def test_real_workers_give_the_same_bytes_and_show_progress(
     arguments: dict[str, Any] = {"test": "ar", "all_pairs": True, "n_resamples": 20_000}
     progress = reshuffle.Progress()
     expected = compare(REFERENCES, SYSTEMS, ["bleu", RATINGS], **arguments)
-    assert expected == compare(
-        REFERENCES, SYSTEMS, ["bleu", RATINGS], executor=executor, progress=progress, **arguments
-    )
+    assert expected == compare(REFERENCES, SYSTEMS, ["bleu", RATINGS], workers=executor, progress=progress, **arguments)
     assert progress.fraction == 1.0
     exchange: dict[str, Any] = {"exchange": ["hierarchical", "cell"], "n_resamples": 2000}
     runs = runs_of(2)
-    assert compare_runs(REFERENCES, runs, **exchange) == compare_runs(REFERENCES, runs, executor=executor, **exchange)
+    assert compare_runs(REFERENCES, runs, **exchange) == compare_runs(REFERENCES, runs, workers=executor, **exchange)
     (tmp_path / "dev.nbest").write_text("\n".join(NBEST) + "\n")
     lists, lines = tune.read_nbest(tmp_path / "dev.nbest"), [f"w{s * 7 % 11} w1 w{s % 5}" for s in range(30)]
     one = tune.tune(tune.Mert(restarts=2), lists, lines, replications=3)
-    assert one.result == tune.tune(tune.Mert(restarts=2), lists, lines, replications=3, executor=executor).result
+    assert one.result == tune.tune(tune.Mert(restarts=2), lists, lines, replications=3, workers=executor).result
 
 
 @pytest.fixture
@@ -462,14 +460,14 @@ def test_the_commands_take_an_executor(
     run: Callable[..., Any], files: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The names of executors are tested with those of studies."""
-    made: list[tuple[str | None, int | None, Copying]] = []
+    made: list[tuple[NamedWorkers, Copying]] = []
 
     @contextlib.contextmanager
-    def opened(name: str | None, threads: int | None = None) -> Iterator[Copying | None]:
-        made.append((name, threads, Copying()))
-        yield made[-1][2] if name == "processes" else None
+    def opened(workers: NamedWorkers) -> Iterator[Copying]:
+        made.append((workers, Copying()))
+        yield made[-1][1]
 
-    monkeypatch.setattr("reshuffle.execution.opened", opened)
+    monkeypatch.setattr(NamedWorkers, "opened", opened)
     a, b = files[:2], files[2:]
     Path("dev.nbest").write_text("\n".join(NBEST) + "\n")
     Path("dev.ref").write_text("".join(f"w{s * 7 % 11} w1 w{s % 5}\n" for s in range(30)))
@@ -480,7 +478,7 @@ def test_the_commands_take_an_executor(
             for segment in range(1, 30)
         ]
         Path(f"{file}.tsv").write_text("\n".join(["system\tsegment\tscore", *rows]) + "\n")
-    small = ("-n", "1200", "--threads", "2", "--format", "json")
+    small = ("-n", "1200", "--format", "json")
     commands: dict[str, tuple[str, ...]] = {
         "compare": ("compare", "ref.txt", *files, *small),
         "sets": ("compare", "--set", "x", "ref.txt", *a, "--set", "y", "ref.txt", *a, *small),
@@ -490,19 +488,23 @@ def test_the_commands_take_an_executor(
     }
     for name, words in commands.items():
         outputs = []
-        for executor in ("threads", "processes"):
-            outcome = run(*words, "--executor", executor)
+        for workers in ("2", "processes:2"):
+            outcome = run(*words, "--workers", workers)
             assert outcome.code == 0, outcome.err
-            outputs.append(outcome.out.replace(f"--executor {executor}", ""))
-            assert made[-1][:2] == (executor, 2)
+            outputs.append(outcome.out.replace(f"--workers {workers}", ""))
         assert outputs[0] == outputs[1], name
-        assert made[-1][2].tasks > 1, name
+        assert made[-1][0].number == 2
+        assert made[-1][1].tasks > 1, name
+    assert len(made) == len(commands)
 
 
 def test_executors_that_the_commands_cannot_use_are_one_sentence(run: Callable[..., Any], files: list[str]) -> None:
     for words, message in [
-        (("compare", "ref.txt", *files, "--executor", "slurm"), "unknown executor 'slurm'"),
-        (("tune", "l1", "--nbest", "x", "--refs", "y", "--executor", "processes"), "--executor"),
-        (("tune", "mert", "--nbest", "x", "--refs", "y", "--executor", "processes", "--threads", "0"), "--threads"),
+        (
+            ("compare", "ref.txt", *files, "--workers", "slurm"),
+            "--workers: expected a number of threads, processes, processes:N",
+        ),
+        (("tune", "l1", "--nbest", "x", "--refs", "y", "--workers", "processes"), "--workers: l1 reads texts"),
+        (("tune", "mert", "--nbest", "x", "--refs", "y", "--workers", "processes:0"), "--workers processes must be"),
     ]:
         assert message in run(*words).refusal()

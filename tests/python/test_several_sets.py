@@ -208,7 +208,7 @@ def test_bca_intervals_of_an_average_add_up_the_moments_of_the_test_sets() -> No
 def test_results_are_the_same_bytes_on_any_number_of_threads(test: str) -> None:
     sets = sets_of(*random_sets(2, 4, (70, 40, 33)))
     options: dict[str, Any] = {"test": with_margins(test, "bleu"), "n_resamples": 300, "all_pairs": True}
-    one, four = (compare_sets(sets, threads=threads, **options) for threads in (1, 4))
+    one, four = (compare_sets(sets, workers=threads, **options) for threads in (1, 4))
     assert one == four
 
 

@@ -168,7 +168,7 @@ def test_the_same_command_gives_the_same_bytes(saved: Path, run: Any, kind: str)
     words = KINDS[kind].split()
     signature = json.loads((saved / kind / "as.json").read_text("utf-8"))["signature"]
     for source in ("as.json", "as.html"):
-        found = run("verify", f"{kind}/{source}", *words, "--threads", "1")
+        found = run("verify", f"{kind}/{source}", *words, "--workers", "1")
         assert found[:2] == (0, f"same bytes: {signature}\n")
     changed = (
         (saved / kind / "as.json").read_text("utf-8").replace('"higher_is_better": true', '"higher_is_better": false')

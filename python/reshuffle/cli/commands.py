@@ -22,7 +22,6 @@ from .options import (
     ARGUMENTS,
     COMMON,
     COUNTS,
-    EXECUTOR,
     METRICS,
     all_of,
     any_of,
@@ -47,7 +46,6 @@ if TYPE_CHECKING:
     declared_options(Sets),
     METRICS,
     declared_options(CompareSets),
-    (EXECUTOR,),
     declared_options(ComparisonDisplay),
     systems="SYS SYS...",
     output=output_options(tables=get_args(types.Table)),
@@ -82,7 +80,7 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
     from .layout import ChosenLayout
     from .output import Reports
 
-    reports, executor = Reports.taken(options, get_args(types.Format)), options.pop("executor")
+    reports = Reports.taken(options, get_args(types.Format))
     values = given_values(CompareSets, options)
     display = made(ComparisonDisplay, given_values(ComparisonDisplay, options))
     layout = ChosenLayout.chosen(display, reports, values.get("with_texts", False))
@@ -92,7 +90,7 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
     if inputs.is_one and (chosen.missing_systems != "error" or not chosen.average):
         option = "--missing-systems" if chosen.average else "--no-average"
         raise InputError(f"{option} is for several test sets: add --set or --manifest, or leave it out")
-    with started(layout, inputs.paths, executor, chosen.threads) as job:
+    with started(layout, inputs.paths, chosen.workers) as job:
         testing = evolve(testing, baseline=inputs.system(chosen.baseline))
         sets = inputs.read()
         if not testing.all_pairs:
@@ -159,13 +157,13 @@ def score_command(reference: str | None, systems: tuple[str, ...], segments: boo
     layout = ChosenLayout.chosen(display, reports)
     if scoring.interval is None:
         _check_no_ids(files, segments or any(m.uses_documents for m in test_set.metrics))
-    with started(layout, test_set.paths) as job:
+    with started(layout, test_set.paths, wanted.workers) as job:
         found = test_set.read(stored_ids=not segments and scoring.interval is not None)
 
         def compute() -> SegmentTable | Comparison:
             if segments:
                 given = found.references, found.systems, found.metrics or ()
-                own: Any = {"threads": wanted.threads, "progress": job.progress}
+                own: Any = {"workers": wanted.threads, "progress": job.progress}
                 return segment_scores(*given, documents=found.documents, **own)
             data, units = SetData.from_set("", found, ())
             layout.check(data.names)

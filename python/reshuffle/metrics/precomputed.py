@@ -540,8 +540,8 @@ class OwnTexts(Rebuilt, CountsOfFormula):
     metric : str or NativeMetric
     references, systems
         As for :func:`reshuffle.compare`. Systems must have the same names as the other texts.
-    threads : int, optional
-        One per processor core by default.
+    workers : int, optional
+        Number of threads. By default all cores.
 
     Raises
     ------
@@ -562,7 +562,7 @@ class OwnTexts(Rebuilt, CountsOfFormula):
     metric: MetricName | str | NativeMetric
     references: Sequence[str | None] | Sequence[Sequence[str | None]] = field(repr=False)
     systems: Mapping[str, Lines] | Sequence[Lines] = field(repr=False)
-    threads: int | None = field(default=None, repr=False)
+    workers: int | None = field(default=None, repr=False)
     formula: NativeMetric = field(init=False, repr=False)
     counts: Mapping[str, Counts] = field(init=False, repr=False)
     _n_references: str = field(init=False, repr=False)
@@ -572,7 +572,7 @@ class OwnTexts(Rebuilt, CountsOfFormula):
         if not isinstance(formula, NativeMetric):
             raise InputError(f"expected the name of a metric or reshuffle.metric(name), got {quoted(formula)}")
         corpus = Corpus.from_texts(self.references, self.systems)
-        rows = formula.suff_stats(corpus.references, corpus.systems, threads=self.threads)
+        rows = formula.suff_stats(corpus.references, corpus.systems, workers=self.workers)
         counts = dict(zip(corpus.systems, rows, strict=True))
         vars(self).update(counts=counts, formula=formula, _n_references=corpus.n_references)
         self._take_over(formula, "core", "decimals", "name", "higher_is_better")

@@ -24,6 +24,7 @@ from .groups import (
     OutputTexts,
     Progress,
     Threads,
+    Working,
 )
 
 if TYPE_CHECKING:
@@ -282,11 +283,11 @@ class CompareSets(Resampled, Kept, Intervals, Tested, Pairs):
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
-class Watched(Options):
+class Watched(Working):
     """Threads, and how a result is watched, where nothing is drawn."""
 
     TITLE: ClassVar[str] = "Resampling"
-    threads: Threads = None
+    workers: Threads = None
     progress: Progress = None
 
 
