@@ -29,7 +29,10 @@ def leftover(undo: Callable[[], object]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def opened(path: str | int, shown: str, mode: str = "w") -> Iterator[IO[Any]]:
-    """A file to write to, or an open descriptor. ``shown`` is its name in errors."""
+    """A file to write to, or an open descriptor. ``shown`` is its name in errors.
+
+    A pipe that nobody reads is closed without an error, which writing to it has raised.
+    """
     # Names from JSON may have half of a surrogate pair, which standard output escapes in the same way.
     text: dict[str, Any] = {"encoding": "utf-8", "errors": "backslashreplace", "newline": "\n"}
     with writing(shown):
@@ -38,7 +41,7 @@ def opened(path: str | int, shown: str, mode: str = "w") -> Iterator[IO[Any]]:
         stream = open(target, mode, **({} if "b" in mode else text))  # noqa: SIM115
     try:
         yield stream
-        with writing(shown):
+        with writing(shown), contextlib.suppress(BrokenPipeError):
             stream.close()
     finally:
         with contextlib.suppress(OSError):

@@ -81,7 +81,7 @@ def test_whole_runs_are_tested_in_the_direction_of_each_metric() -> None:
     }
     assert [*one["bleu"].comparisons, *one["ter"].comparisons] == list(both.comparisons)
     shown = " ".join(str(both).split())
-    assert "nder TER, larger is better than baseline, and tuned is not shown to be better." in shown
+    assert "nder TER, larger is significantly better than baseline, and tuned is not shown to be better." in shown
 
 
 @pytest.mark.parametrize("scheme", ["iid", "orbit", "subgroup"])

@@ -39,7 +39,9 @@ def test_the_table_shows_scores_intervals_differences_p_values_and_the_signature
     assert rows[0][-1] == "baseline"
     assert rows[1][-1] == "0.0040*"
     assert rows[2][-1] == "0.1397"
-    conclusion = "larger is better than baseline, rules is worse, and tuned is not significantly different"
+    conclusion = (
+        "larger is significantly better than baseline, rules is significantly worse, and tuned shows no significant"
+    )
     assert lines[9].startswith(conclusion)
     assert lines[-1].startswith(
         "Signature: BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|interval:percentile[0.95]"

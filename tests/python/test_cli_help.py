@@ -128,7 +128,7 @@ def test_words_commands_and_tests_are_explained(run: Any) -> None:
     for name in "caveats;notes;brevity penalty;BP;kink;exit codes;design effect;adjusted p (worse)".split(";"):
         assert run("explain", name).code == 0, name
     out = " ".join(run("explain", "gate").out.split())
-    for words in ("NEW is allowed if", "Tests non-inferior: for each metric", "Example reshuffle gate base.txt"):
+    for words in ("NEW is allowed if", "Tests two for each metric", "Example reshuffle gate base.txt"):
         assert words in out
     assert "did you mean 'wer', " in run("explain", "word error rate").refusal()
     text = " ".join(run("explain", "bootstrap-shift", "permutation", "run").out.split())

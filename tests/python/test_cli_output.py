@@ -248,6 +248,7 @@ def test_verdicts_keep_their_exit_codes_when_the_reader_closes_the_pipe(demo: Pa
     gate = "gate tuned.txt rules.txt --ref reference.txt -m ter --margin 0.1 -n 199"
     for command, code in (
         (f"{gate} | true", 1),
+        (f"{gate} -o >(true)", 1),
         (f"{gate} -o - -o gate.json --format json | true", 1),
         (f"verify gate.json {gate} --seed 2 | true", 1),
         (f"{gate.replace('rules', 'tuned').replace('ter ', 'bleu ')} --rule superior --primary bleu | true", 5),

@@ -203,7 +203,6 @@ def test_commands_for_scores_of_any_form_work(tmp_path: Path, run: Any, monkeypa
         for line in found.commands:
             written = line
             for word, value in (
-                ("METRIC:FORMULA", "M:id"),
                 ("OTHER", other),
                 ("REF", "question"),
                 ("SYSTEM", "answer"),
@@ -261,6 +260,22 @@ def test_a_folder_of_scores_is_of_systems_or_of_test_sets(tmp_path: Path, run: A
         f"reshuffle {command} --scores right {tmp_path}/tasks OTHER{margin}"
         for command, margin in (("compare", ""), ("gate", " --margin MARGIN"))
     ]
+
+
+def test_a_folder_with_the_reference_names_its_files(demo: Path, run: Any) -> None:
+    (found,) = found_in(str(demo))
+    for command in found.commands:
+        _, *arguments = shlex.split(command)
+        assert run(*arguments, "-n", "99").code == 0
+
+
+def test_tables_with_tabs_and_spaces_between_columns_are_scores(tmp_path: Path) -> None:
+    """As those of MQM that WMT published."""
+    rows = "".join(f"{system}\t-{segment}.0 {segment}\n" for system in "ab" for segment in range(1, 30))
+    (tmp_path / "mqm.avg_seg_scores.tsv").write_text(f"system mqm_avg_score seg_id\n{rows}")
+    (found,) = found_in(str(tmp_path / "mqm.avg_seg_scores.tsv"))
+    assert found.contents == "58 scores of mqm_avg_score; systems a, b"
+    assert found.commands[0].startswith("reshuffle compare --scores mqm_avg_score ")
 
 
 def test_a_file_that_cannot_be_read_hides_no_other(files: Path, run: Any) -> None:

@@ -482,7 +482,7 @@ def test_a_loss_within_its_margin_is_rejected_with_the_open_task_named() -> None
     assert found.verdict == "reject"
     said = " ".join(f"{found}".split())
     assert re.search(r"points on math is worse \(.*?\), though within its margin of 0.9; points on code is not", said)
-    assert "A loss within its margin is allowed only if no other task is open." in said
+    assert "A loss within its margin is allowed only if no other task is inconclusive." in said
     failures = [case.find("failure") for case in ElementTree.fromstring(found.render("junit")).iter("testcase")]
     assert [None if each is None else each.get("type") for each in failures] == ["reject", None, "inconclusive"]
     texts = [each.text or "" for each in failures if each is not None]

@@ -175,8 +175,9 @@ def test_the_appendix_explains_how_segment_scores_were_stored(unsaved: None) -> 
 def test_figures_have_captions(unsaved: None) -> None:
     files = paper_files(with_baseline(), Layout(names={"baseline": "Base_1"}))
     latex, typst = files["figures.tex"].decode(), files["figures.typ"].decode()
-    assert r"\caption{BLEU: differences from Base\_1 with 95\% CI. Adjusted $p$: step-down maxT" in latex
-    assert 'caption: "BLEU: scores with 95% CI, best first. Adjusted ' in typst
+    assert r"\caption{BLEU: differences from Base\_1 with 95\% CI. Filled markers: adjusted $p$ $\leq$ 0.05" in latex
+    assert r"The intervals are not adjusted. Adjusted $p$: step-down maxT" in latex
+    assert 'caption: "BLEU: scores with 95% CI, best first. Filled markers: adjusted ' in typst
     symbols = " ".join(symbols_of_figure(ranked(), "ranking", 2))
     assert symbols.startswith(
         "Systems that share a letter do not differ significantly. Significant: adjusted p ≤ 0.05."
@@ -387,11 +388,13 @@ def test_the_command_writes_the_same_beside_its_report(unsaved: None, demo: Path
     inputs = "".join(f" \\input{{paper/{part}}}" for part in ("table", "differences", "methods", "appendix", "figures"))
     files = len([*Path("paper").iterdir()])
     assert (outcome.code, outcome.out) == (0, run(*compared).out)
-    assert outcome.err == f"Wrote {files} files to paper/. In LaTeX: \\graphicspath{{{{paper/}}}}{inputs}\n"
+    packages = r"\usepackage{booktabs,graphicx,natbib,xurl} \graphicspath{{paper/}}"
+    assert outcome.err == f"Wrote {files} files to paper/. In LaTeX: {packages}{inputs}\n"
     assert "table*" in Path("paper/table.tex").read_text("utf-8")
     runs = "runs --refs reference.txt --baseline tuned.txt larger.txt --system new baseline.txt rules.txt -n 99"
     for number, command in enumerate((compared, runs.split())):
-        assert run(*command, "--paper", f"paper{number}", "-o", "r.json").code == 0
+        written = run(*command, "--paper", f"paper{number}", "-o", "r.json")
+        assert ("multirow" in written.err) == (command is not compared)
         assert run("show", "r.json", "--paper", f"shown{number}").code == 0
         for path in Path(f"shown{number}").iterdir():
             # A command's notes name its own options.

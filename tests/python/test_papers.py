@@ -16,7 +16,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pages import markup
-from reshuffle import Comparison, SegmentScores, SetComparison, compare, compare_sets, read_json, score
+from reshuffle import Comparison, SegmentScores, SetComparison, TestSet, compare, compare_sets, read_json, score
 from reshuffle.data.demo import demo_corpus
 from reshuffle.errors import InputError, printable
 from reshuffle.report import Layout, document, render
@@ -117,11 +117,27 @@ def test_a_table_taller_than_a_page_is_divided_where_its_rows_have_lines() -> No
 
 
 def test_latex_has_more_space_between_metrics_and_smaller_letters_for_wide_tables() -> None:
-    for length, expected in ((2, ["footnotesize"]), (30, []), (50, ["small"]), (99, ["scriptsize"])):
+    for length, expected in ((2, ["footnotesize"]), (30, []), (45, ["small"]), (99, ["scriptsize"])):
         names = tuple(f"{i}{'n' * length}" for i in range(3))
         report = render(of_systems(3, all_pairs=False, names=names), "latex")
         assert re.findall(r"\\(small|footnotesize|scriptsize)", report) == expected
-        assert report.count(r"@{\hskip 1em}r") == 2
+        assert report.count(r"@{\hskip 1.6em}r") == 2
+
+
+def test_letters_stand_beside_their_score() -> None:
+    latex, typst = (render(of_systems(3), fmt) for fmt in ("latex", "typst"))
+    assert r"\begin{tabular}{@{}lr@{\hskip 0.4em}l@{\hskip 1.6em}r@{\hskip 0.4em}l" in latex
+    assert "align: (left, right, left, right, left, right, left,)," in typst
+
+
+def test_what_several_tables_share_is_explained_once() -> None:
+    scores = {name: [float(i * (j + 3) % 7 + j) for i in range(40)] for j, name in enumerate("abc")}
+    one = TestSet(metrics=[SegmentScores(metric, scores) for metric in ("m", "n")])
+    result = compare_sets({"x": one, "y": one}, all_pairs=True, n_resamples=99)
+    for fmt, reference in (("latex", r"Table~\ref{tab:reshuffle}"), ("typst", "ref(<tab-reshuffle>)")):
+        report = render(result, fmt)
+        assert report.count("Systems that share a letter do not differ significantly. Significant: adjusted") == 1
+        assert report.count(reference) == 1
 
 
 # --- Markup in names
@@ -216,10 +232,10 @@ def test_a_paper_has_a_table_of_systems_and_test_sets_for_each_metric(all_pairs:
     for report in (latex, typst):
         captions = [line for line in report.splitlines() if "caption{" in line or "caption(" in line]
         assert len(captions) == 2
-        for caption in captions:
-            assert "199 draws of segments within each test set" in caption
-            assert ("Systems that share a letter do not differ significantly." in caption) == all_pairs
-            assert ("differs from baseline, adjusted p" in caption) == (not all_pairs)
+        assert "199 draws of segments within each test set" in captions[0]
+        assert ("Systems that share a letter do not differ significantly." in captions[0]) == all_pairs
+        assert ("differs from baseline, adjusted p" in captions[0]) == (not all_pairs)
+        assert "Symbols as in " in captions[1]
     more = render(result, "latex", Layout(pairs=True))
     assert more.count(r"\begin{table") > 2 + 3 * 2
     labels = re.findall(r"\\label\{(.*)\}", more)
@@ -231,7 +247,7 @@ def test_markdown_and_html_have_the_tables_and_sentences_of_the_text() -> None:
     assert r"| System | Average | news \& views | \_talks\_ | \[x\]\| |" in markdown
     assert "news &amp; views</th>" in html
     assert html.count("<table") == len(re.findall("^\\| ---", markdown, re.MULTILINE)) == 3
-    for sentence in ("larger is better than all others", "step-down maxT over 6 pairs"):
+    for sentence in ("larger is significantly better than all others", "step-down maxT over 6 pairs"):
         assert all(sentence in " ".join(report.split()) for report in (text, markdown, html))
 
 
@@ -382,9 +398,21 @@ def test_symbols_are_mathematics_in_papers_but_not_in_names() -> None:
     result = compare(metrics=SegmentScores("n", named), baseline="k", n_resamples=99)
     layout = Layout(methods=True, names={"s": "S c"})
     latex, typst = (render(result, fmt, layout) for fmt in ("latex", "typst"))
-    for shown in ("adjusted $p$", "($c_1$ + 1)/($R$ + 1)", "$d^*$ $-$ $d$", "from k.", "n: 36 segments", "S c & "):
+    for shown in (
+        "adjusted $p$",
+        "($c_1$ + 1)/($R$ + 1)",
+        "$d^*$ $-$ $d$",
+        "from k, before rounding.",
+        "n: 36 segments",
+        "S c & ",
+    ):
         assert shown in latex.replace(r"\textbar{}", ""), shown
-    for shown in ('"adjusted " + $p$', '("$c_1$#" + 1)/("$R$#" + 1)', '" + $Δ$ + ": difference from k.', '"S c"'):
+    for shown in (
+        '"adjusted " + $p$',
+        '("$c_1$#" + 1)/("$R$#" + 1)',
+        '" + $Δ$ + ": difference from k, before rounding.',
+        '"S c"',
+    ):
         assert shown in typst, shown
     for report in (latex, typst):
         code = "\n".join(line for line in report.splitlines() if not line.startswith(("%", "//")))

@@ -311,7 +311,12 @@ def test_the_default_adjustment_depends_on_the_family() -> None:
         ("metric", True, "on each test set and for the average separately", ("8 families and ≤ 0.4", "≤ 0.1)")),
         ("metric", False, "on each test set separately", ("6 families and ≤ 0.3", "≤ 0.05)")),
         ("set", True, "on each test set and for the average separately", ("4 families and ≤ 0.2", "≤ 0.1)")),
-        ("sets", True, None, ("≤ 0.05 under a metric and ≤ 0.1 under both", "over the 18 tests)")),
+        (
+            "sets",
+            True,
+            None,
+            ("≤ 0.05 under each metric; over both metrics together it may be up to 0.1", "over the 18 tests)"),
+        ),
     ],
 )
 def test_the_error_rate_is_that_of_all_families_in_the_report(

@@ -51,7 +51,7 @@ def test_scores_before_and_now_of_all_systems() -> None:
 
 def test_verdicts_that_changed_are_listed_also_of_pairs_in_the_other_direction() -> None:
     before, now = rated({"a": 50, "b": 51, "c": 60}), rated({"c": 50, "b": 51, "a": 50})
-    assert {now.verdict(pair) for pair in now.comparisons} == {"undecided"}
+    assert {now.verdict(pair) for pair in now.comparisons} == {"no significant difference"}
     _, ranks, verdicts = since_tables(now, Layout(since=before))
     assert sorted(ranks.rows) == [["a", "2–3", "1–3"], ["b", "2–3", "1–3"], ["c", "1", "1–3"]]
     assert {(*{*row[:2]},) for row in verdicts.rows} <= {("a", "c"), ("c", "a"), ("b", "c"), ("c", "b")}
@@ -160,6 +160,37 @@ def test_ranks_that_changed_are_those_among_the_systems_of_both_results() -> Non
     assert ranks.rows == [["a", "3", "1"], ["c", "1", "3"]]
 
 
+def test_of_several_metrics_each_has_rows_of_its_own() -> None:
+    """So that the table fits, however many metrics there are."""
+    before, now = (
+        compare(
+            metrics=[SegmentScores(m, {"a": NOISE["a"], "b": NOISE["b"] + shift}) for m in ("x", "y")], n_resamples=99
+        )
+        for shift in (0, 20)
+    )
+    scores, *_ = since_tables(now, Layout(since=before))
+    assert (scores.header, scores.rules) == (["Metric", "System", "before", "now", "change"], [2])
+    assert [row[:2] for row in scores.rows] == [["x", "a"], ["x", "b"], ["y", "a"], ["y", "b"]]
+
+
+def test_why_a_verdict_changed_is_said_if_p_did_not() -> None:
+    """By adjustment for more tests, or perhaps by Monte Carlo error."""
+    rng = np.random.default_rng(1)
+    base, noise = rng.normal(size=(2, 100)).round(2)
+    scores = {"a": base, "b": base + noise - noise.mean() + 0.22}
+    more = {name: base + rng.normal(0, 1, 100).round(2) for name in "cdefgh"}
+    before, now = (
+        compare(metrics=SegmentScores("x", {**scores, **others}), all_pairs=True, test="t-test", interval=None)
+        for others in ({}, more)
+    )
+    assert [each.verdict(each.pair("b", "a")) for each in (before, now)] == ["better", "no significant difference"]
+    (said,) = [each for each in since_sentences(now, Layout(since=before)) if "verdict changed" in each]
+    assert said == (
+        "b − a: the verdict changed with the number of tests over which p is adjusted (1 before, 28 now): p without "
+        "adjustment is on the same side of alpha as before."
+    )
+
+
 def test_metrics_that_are_new_or_gone_are_said() -> None:
     texts = ["the cat sat on the mat", "a dog barked", "it rained all day"]
     before, now = (
@@ -188,6 +219,8 @@ def test_test_sets_and_averages_are_compared_by_name() -> None:
         "Since old, 2 verdicts have changed.",
         "Average over test sets: 1 verdict has changed.",
         "x: 1 verdict has changed.",
+        "b − a: the verdict may have changed by Monte Carlo error, which leaves open on which side of alpha p lies; "
+        "more replicates tell.",
     ]
     assert [table.title for table in since_tables(on("xy", 9), layout)] == [
         "Average over test sets: Scores since old",

@@ -190,8 +190,8 @@ def test_a_significant_test_of_equal_scores_makes_no_system_better() -> None:
     wins = SegmentScores("m", {"a": [0] * 21, "b": [1] * 20 + [-20]})
     result = compare(metrics=wins, test="sign-test", interval=None)
     (pair,) = result.comparisons
-    assert (pair.is_significant(0.05), pair.difference, result.verdict(pair)) == (True, 0, "undecided")
-    assert next(iter(conclusions(result, Layout()))) == "b is not significantly different from a under m."
+    assert (pair.is_significant(0.05), pair.difference, result.verdict(pair)) == (True, 0, "no significant difference")
+    assert next(iter(conclusions(result, Layout()))) == "b shows no significant difference from a under m."
 
 
 def many(k: int, **options: Any) -> Comparison:
@@ -276,24 +276,25 @@ TIED = {"uedin": (1, 2), "SYSTRAN": (1, 2), "xmu": (3, 3)}
 def test_the_sentence_names_the_systems_at_the_top() -> None:
     (sentence,) = said(ranking("BLEU", CLEAR), ranking("chrF", CLEAR), ranking("TER", TIED))
     assert sentence == (
-        "Under BLEU and chrF, uedin is better than all others; under TER, uedin and SYSTRAN are better than xmu, and "
-        "not significantly different from each other."
+        "Under BLEU and chrF, uedin is significantly better than all others; under TER, uedin and SYSTRAN are "
+        "significantly better than xmu, with no significant difference between them."
     )
 
 
 @pytest.mark.parametrize(
     ("spans", "sentence"),
     [
-        ({"a": (1, 1), "b": (2, 2)}, "a is better than b under m."),
-        ({"a": (1, 2), "b": (1, 2)}, "a and b are not significantly different under m."),
-        ({"a": (1, 3), "b": (1, 3), "c": (1, 3)}, "No system is better than another under m."),
+        ({"a": (1, 1), "b": (2, 2)}, "a is significantly better than b under m."),
+        ({"a": (1, 2), "b": (1, 2)}, "a and b show no significant difference under m."),
+        ({"a": (1, 3), "b": (1, 3), "c": (1, 3)}, "No system is significantly better than another under m."),
         (
             {"a": (1, 2), "b": (2, 2), "c": (3, 3)},
-            "a is the only candidate for the best system, but it is not better than all others under m. " + CANDIDATES,
+            "a is the only candidate for the best system, but not significantly better than all others under m. "
+            + CANDIDATES,
         ),
         (
             {"a": (1, 2), "b": (1, 2), "c": (3, 4), "d": (3, 4)},
-            "a and b are better than all others, and not significantly different from each other under m.",
+            "a and b are significantly better than all others, with no significant difference between them under m.",
         ),
         ({"a": (1, 2), "b": (1, 3), "c": (2, 3)}, "a and b are candidates for the best system under m. " + CANDIDATES),
         (
@@ -312,8 +313,8 @@ def test_many_candidates_under_several_metrics_are_counted_in_one_sentence() -> 
         f"Candidates for the best system: 11 under m, 13 under n. {CANDIDATES}"
     ]
     assert said(ranking("m", eleven), ranking("n", TIED | dict.fromkeys(eleven, (9, 9)))) == [
-        "Under m, 11 systems are candidates for the best system; under n, uedin and SYSTRAN are better than all "
-        f"others, and not significantly different from each other. {CANDIDATES}"
+        "Under m, 11 systems are candidates for the best system; under n, uedin and SYSTRAN are significantly better "
+        f"than all others, with no significant difference between them. {CANDIDATES}"
     ]
 
 
@@ -348,18 +349,23 @@ def test_the_minimum_detectable_difference_is_one_line() -> None:
 @pytest.mark.parametrize(
     ("means", "sentence"),
     [
-        ({"b": 30.0}, "b is better than a under m."),
-        ({"b": 10.25}, "b is not significantly different from a under m."),
-        ({"b": 1.0}, "b is worse than a under m."),
+        ({"b": 30.0}, "b is significantly better than a under m."),
+        ({"b": 10.25}, "b shows no significant difference from a under m."),
+        ({"b": 1.0}, "b is significantly worse than a under m."),
         (
             {"b": 30.0, "c": 1.0, "d": 10.25, "e": 10.0},
-            "b is better than a, c is worse, and d and e are not significantly different from it under m.",
+            "b is significantly better than a, c is significantly worse, and d and e show no significant difference "
+            "from it under m.",
         ),
-        ({f"s{i}": 30.0 for i in range(5)}, "All 5 other systems are better than a under m."),
-        ({**{f"s{i}": 30.0 for i in range(5)}, "x": 1.0}, "5 systems are better than a, and x is worse under m."),
+        ({f"s{i}": 30.0 for i in range(5)}, "All 5 other systems are significantly better than a under m."),
+        (
+            {**{f"s{i}": 30.0 for i in range(5)}, "x": 1.0},
+            "5 systems are significantly better than a, and x is significantly worse under m.",
+        ),
+        ({f"s{i}": 10.25 for i in range(5)}, "All 5 other systems show no significant difference from a under m."),
         (
             {f"{s}{i}": mean for s, mean in {"s": 30.0, "x": 1.0}.items() for i in range(5)},
-            "5 systems are better than a, and 5 are worse under m.",
+            "5 systems are significantly better than a, and 5 are significantly worse under m.",
         ),
     ],
 )
@@ -374,8 +380,8 @@ def test_many_systems_are_better_than_a_baseline_under_all_metrics_or_some() -> 
     systems = {"base": 20.0, "b": 60.0, "c": 60.0, "d": 60.0, "e": 60.0, "f": 20.0}
     x, y = ratings("x", systems), ratings("y", {**systems, "c": 20.0, "d": 0.0})
     assert next(conclusions(compared(x, y, all_pairs=False), Layout())) == (
-        "b and e are better than base under both metrics, and c and d under x only; d is worse under y only; f is not "
-        "significantly different from it under any metric."
+        "b and e are significantly better than base under both metrics, and c and d under x only; d is significantly "
+        "worse under y only; f shows no significant difference from it under any metric."
     )
 
 
@@ -595,11 +601,14 @@ def test_the_average_comes_first_then_the_scores_and_letters_on_each_test_set() 
     assert bleu.bold[1] == (False, False, False, True, False)
     assert ter.title == "TER on 3 test sets, lower is better"
     assert (
-        "BLEU: on news and chat, c is better than all others; on talks, c and b are better than a, and not\n"
-        "significantly different from each other.\n"
-        "TER: on news and chat, c is better than all others; on talks, b is better than all others.\n"
-    ) in text
-    assert text.index("BLEU on 3") < text.index("TER on 3") < text.index("TER: on news")
+        "BLEU: on news and chat, c is significantly better than all others; on talks, c and b are "
+        "significantly better than a, with no significant difference between them. "
+        "TER: on news and chat, c is significantly better than all others; on talks, b is significantly "
+        "better than all others. "
+    ) in " ".join(text.split())
+    assert [text.index(part) for part in ("BLEU on 3", "TER on 3", "TER: on news")] == sorted(
+        text.index(part) for part in ("BLEU on 3", "TER on 3", "TER: on news")
+    )
 
 
 def test_metrics_without_letters_are_named() -> None:
@@ -825,12 +834,12 @@ def test_the_verdict_says_why_it_is_doubtful() -> None:
     """Where a test may not hold its level, the sentence about the result says so of significant differences."""
     noise = np.random.default_rng(3).normal(size=(3, 35)).round(3)
     few = {"a": noise[0], "b": noise[1] + 3, "c": noise[2]}
-    plain = "b is better than a, and c is not significantly different from it under x"
+    plain = "b is significantly better than a, and c shows no significant difference from it under x"
     for test, systems, expected in (
         ("bootstrap-both", "abc", f"{plain} (p may be too small, because there are few segments)."),
         ("ar", "abc", f"{plain}."),
         ("bootstrap-shift", "abc", "the test rejects too often"),
-        ("bootstrap-shift", "ac", "c is not significantly different from a under x."),
+        ("bootstrap-shift", "ac", "c shows no significant difference from a under x."),
     ):
         scores = SegmentScores("x", {name: few[name] for name in systems})
         result = compare(metrics=scores, test=test, n_resamples=999, interval=None)

@@ -125,6 +125,9 @@ def chosen(names: Sequence[str]) -> list[tuple[Kind, list[Entry]]]:
         if not meant and not only:
             name = _head(name)
             meant = [kind for kind in KINDS if any(_same(each, name) for each in kind.known)]
+        if not meant and not only:  # what reports call a test, which its entry has
+            meant = [kind for kind in KINDS if any(_same(each, given) for one in kind.entries for each in one.also)]
+            name = given if meant else name
         if not meant:
             raise _unknown(own_name if only else given, [each for kind in every for each in (*kind.known, kind.key)])
         # The list of a whole kind comes before an option of that name.

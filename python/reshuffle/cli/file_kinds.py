@@ -108,7 +108,10 @@ def found_in(path: str) -> list[Found]:
 
 def _is_long(path: str) -> bool:
     """Whether a table has a row for each system and segment: its columns of names are no texts."""
-    columns = _columns(path)
+    try:
+        columns = _columns(path)
+    except InputError:  # it can be read as scores alone, such as WMT's tables with tabs and spaces between columns
+        return True
     name = roles_of(list(columns)).get("system")
     return name is not None and 2 * len(set(columns[name].lines)) <= len(columns[name].lines)
 
@@ -160,7 +163,14 @@ def _folder(path: str) -> Found | None:
     names = system_names(files)
     holds = f"{counted(len(files), 'file')}: {listed(names)}"
     scores = _scores_in_folder(path, files)
-    return _said("folder", holds) if scores is None else replace(scores, contents=f"{holds}; {scores.contents}")
+    if scores is not None:
+        return replace(scores, contents=f"{holds}; {scores.contents}")
+    references = [file for file in files if Path(file).stem.casefold() in REFERENCES]
+    if len(references) != 1:
+        return _said("folder", holds)
+    # A folder stands for all of its files, and the reference is no system.
+    named = shlex.join([*references, *(file for file in files if file not in references)])
+    return _said("folder", holds, [f"reshuffle compare {named}", f"reshuffle compare {named} --all-pairs"])
 
 
 def _scores_in_folder(path: str, files: Sequence[str]) -> Found | None:
@@ -347,7 +357,8 @@ def _scores(path: str) -> Found | None:
         return _by_language_pair(error, f"{name}, by language pair: {score_format.about}", [several])
     systems = cells.ids if cells.system is not None else []
     unnamed = metrics == [Path(source.name).name]  # where a file does not name its metric
-    holds = counted(len(cells.values), "score") + ("" if unnamed else f" of each of {listed(metrics)}")
+    of = "of each of" if len(metrics) > 1 else "of"
+    holds = counted(len(cells.values), "score") + ("" if unnamed else f" {of} {listed(metrics)}")
     holds += f"; systems {listed(systems)}" if systems else ""
     key = "METRIC" if unnamed else shlex.quote(metrics[0])
     lacks = bool(np.isnan(cells.values).any())
@@ -463,7 +474,9 @@ def _of_numbers(path: str, names: Sequence[str], lacks: bool) -> list[str]:
     else:
         every = _with_scores("METRIC", "FILE", lacks)
         found = [*one, *every] if format_of(path) == "jsonl" else [*every, *one]
-    return found if lacks else [*found, COUNTED]
+    counts = [name for name in names if name.isidentifier()]
+    counted_by = [] if lacks or len(counts) < 2 else [COUNTED.format(shlex.quote("ratio:{}/{}".format(*counts)))]
+    return [*found, *counted_by]
 
 
 def _is_missing(value: object) -> bool:
@@ -487,7 +500,7 @@ VOTES = (
     "reshuffle meta segments --judgments FILE --refs REF --systems FOLDER",
 )
 OF_TEXTS = ("reshuffle compare FILE BASELINE NEW", "reshuffle compare REF FILE NEW", "reshuffle score REF FILE")
-SHOWN = ("reshuffle show FILE", "reshuffle verify FILE COMMAND")
+SHOWN = ("reshuffle show FILE", "reshuffle verify FILE")
 COLUMNS = ("reshuffle compare FILE#REF FILE#BASELINE FILE#NEW", "reshuffle score FILE#REF FILE#NEW")
 OF_TWO_COLUMNS = ("reshuffle compare FILE#REF FILE#SYSTEM OTHER#SYSTEM", "reshuffle score FILE#REF FILE#SYSTEM")
 OF_FORMAT: Mapping[str, Sequence[str]] = {
@@ -496,7 +509,9 @@ OF_FORMAT: Mapping[str, Sequence[str]] = {
     "utt2spk": ("reshuffle compare REF BASELINE NEW -m asr-wer --input-format kaldi --docs FILE",),
 }
 BY_SCORES = "reshuffle compare --scores"
-COUNTED = "reshuffle compare --counts METRIC:FORMULA FILE OTHER"
+COUNTED = "reshuffle compare --counts {} FILE OTHER"
+# What a reference is called.
+REFERENCES = ("ref", "refs", "reference", "references")
 # So many files show what a folder holds.
 FIRST_FILES = 3
 KINDS: Sequence[Kind] = (

@@ -164,21 +164,21 @@ def destination(output: Output, inputs: Sequence[str]) -> Iterator[Writer]:
                 written = write_paper(result, reports.paper, layout, lambda paths: _replacements([*paths], kept, "xb"))
                 _say_written(reports.paper, written)
             for part in parts:
-                if part.output is not None:
-                    _write(streams[part.output], result, part)
-                    continue
                 # If nobody reads on, files are still written, and the exit code is that of the result.
                 with contextlib.suppress(BrokenPipeError):
-                    _write(sys.stdout, result, part)
+                    _write(sys.stdout if part.output is None else streams[part.output], result, part)
 
         yield write
 
 
 def _say_written(folder: Path, written: Sequence[Path]) -> None:
-    """Say that a paper was written, with the commands of LaTeX that read it."""
-    shown = printable(folder.as_posix())
-    inputs = "".join(f" \\input{{{shown}/{path.stem}}}" for path in written if path.suffix == ".tex")
-    click.echo(f"Wrote {len(written)} files to {shown}/. In LaTeX: \\graphicspath{{{{{shown}/}}}}{inputs}", err=True)
+    """Say that a paper was written, with the commands of LaTeX that read it, and the packages that its files name."""
+    shown, sources = printable(folder.as_posix()), [path for path in written if path.suffix == ".tex"]
+    needed = (re.findall(r"^%.*", path.read_text("utf-8"), re.MULTILINE)[:1] for path in sources)
+    packages = dict.fromkeys(name for line in needed for name in re.findall(r"\\usepackage\{(\w+)\}", "".join(line)))
+    commands = f"\\usepackage{{{','.join(packages)}}} \\graphicspath{{{{{shown}/}}}}"
+    inputs = "".join(f" \\input{{{shown}/{path.stem}}}" for path in sources)
+    click.echo(f"Wrote {len(written)} files to {shown}/. In LaTeX: {commands}{inputs}", err=True)
 
 
 def need_matplotlib() -> None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..metrics.base import Scores, tolerance
 from ..resampling import Replicates
-from ..results import Comparison, RankedSystem, Ranking, UsedMetric
+from ..results import NO_DIFFERENCE, Comparison, RankedSystem, Ranking, UsedMetric, Verdict
 from .detectable import detectable_differences
 from .multiplicity import ADJUSTMENTS, FAMILY_WISE
 from .tests import TESTS
@@ -100,7 +100,7 @@ def letters(groups: Sequence[int], n_systems: int) -> list[str]:
 
 # Groups are named by one letter each.
 MOST_GROUPS = 26
-SIGNS = {"better": 1, "worse": -1, "undecided": 0}
+SIGNS: Mapping[Verdict, int] = {"better": 1, "worse": -1, NO_DIFFERENCE: 0}
 
 
 def with_rankings(comparison: Comparison, replicates: Replicates) -> Comparison:

@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ..results import Comparison, SetComparison
-from .cells import Table
+from .cells import EXACT, Table
 from .margins import has_margin
 from .methods import adjustment_phrase, interval_phrase, on_all_sets, other_tests_phrase, test_phrase, uncited
-from .notes import EXACT, over_sets, separately
+from .notes import over_sets, separately
 from .wording import ci, number
 
 # A score with letters, in a table of test sets.
@@ -46,6 +46,12 @@ def symbols_of_figure(comparison: Comparison, kind: str, n_panels: int, has_arro
     test, alpha = comparison.test, comparison.alpha
     if kind == "densities" or test is None or alpha is None or not comparison.comparisons:
         return
+    p = "adjusted p" if comparison.family_size > 1 else "p"
+    if kind == "forest" or (kind == "ranking" and not comparison.rankings):
+        colours = "" if has_margin(comparison) else " (blue: better, orange: worse)"
+        yield f"Filled markers: {p} ≤ {number(alpha)}{colours}; open: {p} > {number(alpha)}."
+    if kind == "forest" and not has_margin(comparison) and _has_unadjusted_intervals(comparison):
+        yield f"The intervals are{_NOT_ADJUSTED.removeprefix(',')}."
     if kind == "ranking" and comparison.rankings:
         lettered = any(system.letters for ranking in comparison.rankings for system in ranking.systems)
         if not lettered or n_panels == 1:
@@ -53,9 +59,17 @@ def symbols_of_figure(comparison: Comparison, kind: str, n_panels: int, has_arro
         if lettered:
             who = "Systems that share a letter" if n_panels > 1 else "Systems on the same bar"
             yield f"{who} do not differ significantly."
-        yield f"Significant: {'adjusted p' if comparison.family_size > 1 else 'p'} ≤ {number(alpha)}."
+        yield f"Significant: {p} ≤ {number(alpha)}."
     if comparison.family_size > 1:
         yield f"Adjusted p: {adjustment_phrase(comparison, test, uncited)}."
+
+
+_NOT_ADJUSTED = ", not adjusted"
+
+
+def _has_unadjusted_intervals(comparison: Comparison) -> bool:
+    """Whether p is adjusted for several tests, and the intervals of differences are not."""
+    return comparison.family_size > 1 and comparison.interval is not None and not comparison.interval.simultaneous
 
 
 def _rank(comparison: Comparison) -> str:
@@ -77,23 +91,24 @@ def _symbols(
     cells = [cell for row in table.rows for cell in row[table.n_names :]]
     test, alpha = comparison.test, comparison.alpha
     p = "adjusted p" if comparison.family_size > 1 else "p"
+    lettered = any(_LETTERED.search(cell) for cell in cells)
     if "Rank" in header:
         yield _rank(comparison)
     if "Group" in header:
         yield "Group: systems that share a letter do not differ significantly."
-    elif any(_LETTERED.search(cell) for cell in cells) and "Rank" not in header:
+    elif lettered and "Rank" not in header:
         yield "Systems that share a letter do not differ significantly."
     if "Δ" in header and "Baseline" in header:
         yield "Δ: the system's score minus the baseline's."
     elif "Δ" in header and comparison.baseline is not None and "Differences from" not in table.title:
-        yield f"Δ: difference from {comparison.baseline}."
+        yield f"Δ: difference from {comparison.baseline}, before rounding."
     if test is not None and alpha is not None:
         if any(cell.rstrip().endswith("*") for cell in cells):
             # The titles of tables say what a star means if it marks no difference.
             named = comparison.baseline is not None and not has_margin(comparison)
             differs = f"differs from {comparison.baseline}, " if named else ""
             yield f"*: {differs}{p} ≤ {number(alpha)}."
-        elif {"Rank", "Group"} & header:
+        elif lettered or {"Rank", "Group"} & header:
             yield f"Significant: {p} ≤ {number(alpha)}."
         yield f"p: {test_phrase(tested, test, uncited)}{other_tests_phrase(tested, test)}."
         if comparison.family_size > 1:
@@ -103,7 +118,8 @@ def _symbols(
     level = comparison.confidence_level
     if comparison.interval is not None and level is not None and any(ci(level) in name for name in header):
         of_scores = " of scores" if has_margin(comparison) else ""
-        yield f"{ci(level)}{of_scores}: {interval_phrase(comparison, comparison.interval, uncited)}."
+        apart = _NOT_ADJUSTED * ("Δ" in header and not of_scores and _has_unadjusted_intervals(comparison))
+        yield f"{ci(level)}{of_scores}: {interval_phrase(comparison, comparison.interval, uncited)}{apart}."
         if of_scores:
             yield f"{ci(level)} of differences: the inverse of the test."
     if "n" in header:

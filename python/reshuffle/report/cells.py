@@ -9,6 +9,9 @@ from dataclasses import dataclass, field, replace
 from ..documented import documented
 from ..results import ConfidenceInterval, SignificanceResult, SystemScore
 
+# The mark of exact p-values in tables.
+EXACT = "†"
+
 
 @documented
 @dataclass(slots=True)
@@ -35,12 +38,16 @@ class Table:
     """
     sections: dict[int, str] = field(default_factory=dict)
     """In papers, what stands above these rows, across the table: what holds of them all."""
+    beside: tuple[int, ...] = ()
+    """Columns of letters that belong to the number on their left: papers set them close to it."""
     stacks: bool = False
     """Whether a narrow page shows each row as a list of its cells: the rows are read one by one, not compared."""
     bold_means: str = ""
     """What bold type marks, as a phrase."""
     symbols: str = ""
     """Sentences that explain the symbols in the cells and the header."""
+    remark: str = ""
+    """In papers, a sentence about the numbers of this table alone."""
 
     def add(self, cells: Sequence[str], bold: bool | Sequence[bool] = False) -> None:
         """Append a row. ``bold`` has a flag for each cell, or is one flag for all cells."""
@@ -73,7 +80,16 @@ class Table:
     @property
     def caption(self) -> str:
         """The title, and the meaning of all symbols: what stands above the table in a paper."""
-        return " ".join(filter(None, (f"{self.title}.", self.key, self.symbols)))
+        return " ".join(filter(None, (f"{self.title}.", self.remark, self.key, self.symbols)))
+
+    def is_explained_by(self, other: Table) -> bool:
+        """Whether the caption of another table explains the same symbols, so that a reference to it is enough."""
+        return self is not other and bool(self.symbols) and (self.key, self.symbols) == (other.key, other.symbols)
+
+    @property
+    def unexplained(self) -> Table:
+        """The same table without the meaning of its symbols."""
+        return replace(self, symbols="", bold_means="")
 
     @property
     def key(self) -> str:
@@ -86,7 +102,7 @@ class Table:
         >>> before, table.key
         ('', 'Bold: better than a.')
         """
-        return f"Bold: {self.bold_means}." if any(map(any, self.bold)) else ""
+        return f"Bold: {self.bold_means}." if self.bold_means and any(map(any, self.bold)) else ""
 
     def spans(self) -> list[list[int]]:
         """For each row and grouped column, how many rows the cell spans; 0 if it belongs to the cell above.

@@ -7,17 +7,26 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ..errors import counted
 from ..grouping import grouped
-from ..results import Comparison, PairedDifference, Ranking, SetComparison, UsedMetric, Verdict, sought_by
+from ..results import (
+    NO_DIFFERENCE,
+    Comparison,
+    PairedDifference,
+    Ranking,
+    SetComparison,
+    UsedMetric,
+    Verdict,
+    sought_by,
+)
 from .cells import decimals_apart, decimals_of
 from .layout import Layout
 from .margins import WITHOUT_NAME, has_margin, margin_statement
 from .notes import Values
-from .systems import has_ranks, is_significant
+from .systems import has_ranks, is_significant, pairs_of
 from .votes import vote_conclusions
 from .wording import MAX_NAMED, are, joined, named, number
 
 AVERAGE = "On average, "
-NONE_BETTER = "no system is better than another"
+NONE_BETTER = "no system is significantly better than another"
 CANDIDATES = "Candidates are not significantly worse than any other system."
 # More candidates for the best system are counted.
 MAX_CANDIDATES = 10
@@ -66,8 +75,8 @@ def _found(tested: Mapping[str, tuple[Comparison, UsedMetric]], preposition: str
     if first.baseline is None or has_margin(first) or len(first.systems) - 1 <= MAX_NAMED:
         return one_sentence(statements, preposition, start)
     relations = {name: _relations(*each) for name, each in tested.items()}
-    undecided = {each for of in relations.values() for each in of.values()} - DECIDED
-    if len({text for text, _ in statements.values()}) == 1 or len(undecided) > 1:
+    others = {each for of in relations.values() for each in of.values()} - DECIDED
+    if len({text for text, _ in statements.values()}) == 1 or len(others) > 1:
         return one_sentence(statements, preposition, start)
     doubtful = grouped((doubt[2:-1], name) for name, (_, doubt) in statements.items() if doubt)
     found = across(relations, first.baseline, preposition, noun)
@@ -120,7 +129,7 @@ def doubts(comparison: Comparison, metric: UsedMetric) -> str:
     ]
     if not caveats:  # the pairs may be many
         return ""
-    found = [pair for pair in comparison.comparisons if pair.metric == metric.name and is_significant(comparison, pair)]
+    found = [pair for pair in pairs_of(comparison, metric) if is_significant(comparison, pair)]
     phrases = dict.fromkeys(_doubt(comparison, caveat.kind, found) for caveat in caveats)
     shown = "; ".join(filter(None, phrases))
     return f" ({shown})" if shown else ""
@@ -159,7 +168,7 @@ def one_sentence(statements: Mapping[str, tuple[str, str]], preposition: str, st
 
 def _capitalized(text: str) -> str:
     """A statement as the start of a sentence, unless it begins with the name of a system, which keeps its case."""
-    ours = text.startswith((NONE_BETTER, *WITHOUT_NAME)) or re.match(r"all [\d,]+ other systems are ", text)
+    ours = text.startswith((NONE_BETTER, *WITHOUT_NAME)) or re.match(r"all [\d,]+ other systems (are|show) ", text)
     return f"{text[0].upper()}{text[1:]}" if ours else text
 
 
@@ -174,19 +183,20 @@ def _top(ranking: Ranking, order: Sequence[str]) -> str:
     best = sorted(ranking.best, key=order.index) if {*ranking.best} <= {*order} else ranking.best
     if top.rank_high == 1:
         others = "" if n_systems == 2 else "all others"
-        return f"{top.system} is better than {others or ranking.systems[1].system}"
+        return f"{top.system} is significantly better than {others or ranking.systems[1].system}"
     if len(ranking.best) == n_systems:
         if n_systems == 2:
-            return f"{joined(best)} are not significantly different"
+            return f"{joined(best)} show no significant difference"
         return NONE_BETTER
     if len(ranking.best) == 1:
-        return f"{ranking.best[0]} is the only candidate for the best system, but it is not better than all others"
+        it = "is the only candidate for the best system, but not significantly better than all others"
+        return f"{ranking.best[0]} {it}"
     n_best, rest = len(ranking.best), [each for each in ranking.systems if each.system not in ranking.best]
     # Each of the best is better than every other system.
     apart = all(each.rank_high <= n_best for each in ranking.systems if each.system in ranking.best)
     if apart and n_best <= MAX_NAMED:
         others = rest[0].system if len(rest) == 1 else "all others"
-        return f"{joined(best)} are better than {others}, and not significantly different from each other"
+        return f"{joined(best)} are significantly better than {others}, with {NO_DIFFERENCE} between them"
     return f"{named(best, 'system', MAX_CANDIDATES)} are candidates for the best system"
 
 
@@ -201,37 +211,39 @@ def _numbers_of_candidates(comparison: Comparison) -> str | None:
 
 # How a system may differ from the baseline, and the wording once the sentence has named the baseline.
 RELATIONS = {
-    "better than": "better",
-    "worse than": "worse",
-    "not significantly different from": "not significantly different from it",
+    "significantly better than": "significantly better",
+    "significantly worse than": "significantly worse",
+    f"{NO_DIFFERENCE} from": f"{NO_DIFFERENCE} from it",
     "not shown to be better than": "not shown to be better",
     "not shown to be worse than": "not shown to be worse",
 }
-DECIDED = {"better than", "worse than"}
+DECIDED = {"significantly better than", "significantly worse than"}
 
 
 def against_baseline(relations: Mapping[str, str], baseline: str) -> str:
     """How the systems differ from the baseline: each is in a relation to it (:func:`relation`).
 
-    >>> against_baseline({"b": "better than", "c": "not significantly different from"}, "a")
-    'b is better than a, and c is not significantly different from it'
+    >>> against_baseline({"b": "significantly better than", "c": "no significant difference from"}, "a")
+    'b is significantly better than a, and c shows no significant difference from it'
     """
     groups: dict[str, list[str]] = {each: [] for each in RELATIONS}
     for system, each in relations.items():
         groups[each].append(system)
     (first, systems), *others = ((each, systems) for each, systems in groups.items() if systems)
-    subject = _some(systems) if others or len(systems) <= MAX_NAMED else f"all {len(systems):,} other systems are"
+    every = not others and len(systems) > MAX_NAMED
+    subject = f"all {len(systems):,} other systems {_verb(first, 2)}" if every else _some(first, systems)
     counts = len(systems) > MAX_NAMED
-    *phrases, last = f"{subject} {first} {baseline}", *(f"{_some(s, counts)} {RELATIONS[each]}" for each, s in others)
+    more = (f"{_some(each, own, counts)} {RELATIONS[each]}" for each, own in others)
+    *phrases, last = f"{subject} {first} {baseline}", *more
     return f"{', '.join(phrases)}, and {last}" if phrases else last
 
 
 def across(relations: Mapping[str, Mapping[str, str]], baseline: str, preposition: str, noun: str) -> str:
     """How the systems differ from the baseline under several metrics, or on several test sets.
 
-    >>> better, equal = "better than", "not significantly different from"
+    >>> better, equal = "significantly better than", "no significant difference from"
     >>> across({"BLEU": {"b": better, "c": better}, "chrF": {"b": better, "c": equal}}, "a", "under", "metric")
-    'b is better than a under both metrics, and c under BLEU only'
+    'b is significantly better than a under both metrics, and c under BLEU only'
     """
     groups: dict[str, dict[tuple[str, ...], list[str]]] = {each: {} for each in RELATIONS}
     for system in next(iter(relations.values())):
@@ -245,7 +257,7 @@ def across(relations: Mapping[str, Mapping[str, str]], baseline: str, prepositio
         for under, own in sorted(found.items(), key=lambda item: -len(item[0])):
             some = f"{len(own):,}" if len(own) > MAX_NAMED else joined(own)
             if not parts:
-                some = f"{_some(own, bool(phrases))} {RELATIONS[each] if phrases else f'{each} {baseline}'}"
+                some = f"{_some(each, own, bool(phrases))} {RELATIONS[each] if phrases else f'{each} {baseline}'}"
             where = all_of_them if each in DECIDED else f"any {noun}"
             where = where if len(under) == len(relations) else f"{joined(under)} only"
             parts.append(f"{some} {preposition} {where}")
@@ -259,19 +271,26 @@ def relation(verdict: Verdict, alternative: str, metric: UsedMetric) -> str:
     """What a test shows about a system and the baseline. A one-sided one can only show a difference in its direction.
 
     >>> ter = UsedMetric("TER", "TER", higher_is_better=False)
-    >>> relation("better", "better", ter), relation("undecided", "less", ter), relation("undecided", "two-sided", ter)
-    ('better than', 'not shown to be better than', 'not significantly different from')
+    >>> relation("better", "better", ter), relation(NO_DIFFERENCE, "two-sided", ter)
+    ('significantly better than', 'no significant difference from')
+    >>> relation(NO_DIFFERENCE, "less", ter)
+    'not shown to be better than'
     """
-    if verdict != "undecided":
-        return f"{verdict} than"
+    if verdict != NO_DIFFERENCE:
+        return f"significantly {verdict} than"
     sought = sought_by(alternative, metric.higher_is_better)
-    return "not significantly different from" if sought is None else f"not shown to be {sought} than"
+    return f"{NO_DIFFERENCE} from" if sought is None else f"not shown to be {sought} than"
 
 
-def _some(systems: list[str], counted_before: bool = False) -> str:
+def _some(relation: str, systems: list[str], counted_before: bool = False) -> str:
     """The systems as a subject with its verb; as a number alone if the sentence has said of what."""
     some = f"{len(systems):,}" if counted_before and len(systems) > MAX_NAMED else named(systems, "system")
-    return f"{some} {are(len(systems))}"
+    return f"{some} {_verb(relation, len(systems))}"
+
+
+def _verb(relation: str, n: int) -> str:
+    """The verb of so many systems before a relation."""
+    return ("shows" if n == 1 else "show") if relation.startswith(NO_DIFFERENCE) else are(n)
 
 
 def number_of_pairs(significant: Sequence[bool]) -> str:

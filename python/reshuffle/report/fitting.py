@@ -34,7 +34,9 @@ WIDTHS = {
     **dict.fromkeys("ABCDEFGHKLNOPQRTUVXYZw+−<>≤≥±Δ", 7.7),
     **dict.fromkeys("mMW%", 9.5),
 }
-LETTER, BOLD, BREAK = 5.6, 1.12, 10.0
+LETTER, BOLD = 5.6, 1.12
+# The space before the numbers of the next metric, and before letters that belong to the number on their left.
+BREAK, CLOSE = 16.0, 4.0
 
 
 class Fit(NamedTuple):
@@ -65,8 +67,9 @@ def table_width(table: Table, size: Size) -> float:
     for row, bold in zip(table.rows, table.bold, strict=True):
         cells = [_text_width(cell) * (BOLD if flag else 1) for cell, flag in zip(row, bold, strict=True)]
         widths = [*map(max, widths, cells)]
-    gaps = len(widths) - 1 - len(breaks(table))
-    return size.scale * (sum(widths) + BREAK * len(breaks(table))) + 2 * size.space * gaps
+    own = BREAK * len(breaks(table)) + CLOSE * len(table.beside)
+    gaps = len(widths) - 1 - len(breaks(table)) - len(table.beside)
+    return size.scale * (sum(widths) + own) + 2 * size.space * gaps
 
 
 def pages(table: Table, fit: Fit) -> list[Table]:

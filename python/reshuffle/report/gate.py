@@ -84,9 +84,12 @@ def _directions(gate: Gate) -> Iterator[str]:
 
 def _of_units(gate: Gate) -> Iterator[str]:
     """What was drawn, unless it is segments, and how many were compared, unless it is all."""
-    drawn = dict.fromkeys(counted(task.n_units, task.unit) for task in gate.tasks if task.unit == "document")
+    drawn = {task.test_set: task.n_units for task in gate.tasks if task.unit == "document"}
+    several = len({task.test_set for task in gate.tasks}) > 1
     if drawn:
-        yield f"Whole documents were drawn: {joined(each.partition(' ')[0] for each in drawn)}."
+        shown = [f"{n:,} of {name}" if several else f"{n:,}" for name, n in drawn.items()]
+        others = [f"those of {counted(len(shown) - MOST_LISTED, 'more test set')}"] * (len(shown) > MOST_LISTED)
+        yield f"Whole documents were drawn: {joined([*shown[:MOST_LISTED], *others])}."
     for task in gate.tasks:
         if task.n_missing:
             compared = f"{task.n_units:,} of {counted(task.n_units + task.n_missing, task.unit)}"
@@ -270,11 +273,11 @@ def _sentences(gate: Gate) -> Iterator[str]:
     if gate.verdict == "allow" and worse:
         yield f"{_listed(worse, partial(_worse, alpha=gate.alpha))}: by less than the margin."
     if gate.verdict == "reject" and all(map(_is_within, worse)):
-        yield "A loss within its margin is allowed only if no other task is open."
+        yield "A loss within its margin is allowed only if no other task is inconclusive."
     if gate.verdict == "inconclusive" and not worse and all(task.has_enough for task in gate.tasks):
         shown = [task for task in gate.tasks if task.is_shown]
         closest = f"; {_listed(_closest(shown), partial(_shown, alpha=gate.alpha))}" if shown else ""
-        yield f"No regression is shown{closest}."
+        yield f"{gate.system} is not shown to be worse, either{closest}."
     by_chance = [task.name for task in gate.tasks if _is_open_by_chance(gate, task)]
     if by_chance:
         within = f"{joined(by_chance)} {'is' if len(by_chance) == 1 else 'are'} within the margin"
@@ -380,7 +383,7 @@ def result_of(gate: Gate, task: GateTask) -> str:
     if not task.has_enough:
         return "too few"
     if gate.rule == "no-regression" or not task.is_shown:
-        return "worse" if task.is_worse else "no regression" if gate.rule == "no-regression" else "open"
+        return "worse" if task.is_worse else "not shown worse" if gate.rule == "no-regression" else "inconclusive"
     if task.is_primary:
         return "better"
     return "worse, within margin" if task.is_worse else "within margin"
@@ -416,7 +419,7 @@ def gate_columns(gate: Gate, table: str | None = None) -> Columns:
 
 
 def gate_as_junit(gate: Gate, layout: object = None) -> str:
-    """JUnit's XML: a test case for each task. Unless the outputs are allowed, tasks that are worse or open fail."""
+    """JUnit's XML: a test case for each task. Those that are worse or inconclusive fail, unless outputs are allowed."""
     failed = {
         n: "reject" if task.is_worse else "inconclusive"
         for n, task in enumerate(gate.tasks)

@@ -9,7 +9,7 @@ from functools import partial
 from ..errors import printable
 from .cells import Table
 from .document import FIGURE, Document, Picture, References
-from .fitting import Fit, breaks, fitting, pages
+from .fitting import BREAK, CLOSE, Fit, breaks, fitting, pages
 from .formulas import Symbol, pieces
 from .layout import Layout
 from .methods import Methods
@@ -26,7 +26,9 @@ def as_latex(document: Document, layout: Layout, label: str = LABEL) -> str:
     packages = ["booktabs", "graphicx", *["multirow"] * any(table.grouped for table in tables)]
     lines = ["% needs " + joined(f"\\usepackage{{{name}}}" for name in packages)]
     for numbered, table in zip(labels_of(document, label), tables, strict=True):
-        lines += _table(table, fitting(table, layout.columns), numbered, document.names)
+        as_first = table.is_explained_by(tables[0])
+        shown, more = (table.unexplained, f" Symbols as in Table~\\ref{{{label}}}.") if as_first else (table, "")
+        lines += _table(shown, more, fitting(table, layout.columns), numbered, document.names)
     if document.methods is not None:
         entries = "-o FILE.tex writes them to FILE.bib"
         lines += ["", latex_paragraph(document.methods.main, entries, document.names)]
@@ -88,9 +90,10 @@ def _citation(source: str) -> str:
     return f"~\\citep{{{','.join(keys_of(source))}}}"
 
 
-def _table(table: Table, fit: Fit, label: str, names: Collection[str]) -> Iterator[str]:
+def _table(table: Table, more: str, fit: Fit, label: str, names: Collection[str]) -> Iterator[str]:
+    """``more``: what the caption ends with."""
     environment = "table*" if fit.columns == 2 else "table"
-    above = [SPACE, f"\\caption{{{_prose(table.caption, names)}}}\\label{{{label}}}"]
+    above = [SPACE, f"\\caption{{{_prose(table.caption, names)}{more}}}\\label{{{label}}}"]
     for part in pages(table, fit):
         yield from [f"\\begin{{{environment}}}", r"\centering", *above, *SIZES[fit.size.scale]]
         yield from [SHRUNK, f"\\begin{{tabular}}{{{_columns(table)}}}", r"\toprule"]
@@ -110,10 +113,12 @@ def _body(table: Table, names: Collection[str]) -> Iterator[str]:
 
 
 def _columns(table: Table) -> str:
-    """The columns: names to the left, numbers to the right, with more space before those of the next metric."""
+    """The columns: names to the left, numbers to the right, letters beside them, more space before the next metric."""
     kinds = ["l" if index < table.n_names else "r" for index in range(len(table.header))]
     for index in breaks(table):
-        kinds[index] = f"@{{\\hskip 1em}}{kinds[index]}"
+        kinds[index] = f"@{{\\hskip {BREAK / 10}em}}{kinds[index]}"
+    for index in table.beside:
+        kinds[index] = f"@{{\\hskip {CLOSE / 10}em}}l"
     return f"@{{}}{''.join(kinds)}@{{}}"
 
 

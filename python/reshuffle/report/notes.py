@@ -11,9 +11,11 @@ from typing import Any
 from ..errors import InputError, quoted, unknown_name
 from ..grouping import grouped
 from ..results import Caveat, Comparison, SetComparison, SignificanceResult, UsedInterval, UsedTest
+from .cells import EXACT
 from .layout import Layout
 from .margins import claim, has_margin, within_all
 from .parts import notes_on_parts
+from .systems import pairs_of
 from .votes import vote_notes
 from .wording import are, ci, counted, joined, number, option, spelled, strata
 
@@ -27,9 +29,6 @@ Values = Mapping[str, Any]
 
 # Caveats of intervals, which do not help a reader who sees none.
 OF_INTERVALS = {"few-draws", "star-and-interval"}
-
-# The mark of exact p-values in tables.
-EXACT = "†"
 
 
 def notes(comparison: Comparison, layout: Layout) -> Iterator[str]:
@@ -141,7 +140,8 @@ def with_pairs(comparison: Comparison, caveat: Caveat, name: str = "") -> Caveat
         (f"{pair.system} − {pair.baseline}" if comparison.baseline is None else pair.system)
         + (f" under {pair.metric}" if several else "")
         + (f" ({name})" if name else "")
-        for pair in comparison.comparisons
+        for metric in comparison.metrics
+        for pair in pairs_of(comparison, metric)
         if caveat.kind in pair.caveats
     ]
     return replace(caveat, values={**caveat.values, "named": names})
@@ -299,8 +299,9 @@ def _adjusted(comparison: Comparison, test: UsedTest, rate: str, mark: str, of: 
             f"Each metric is a family of one test, so p needs no adjustment. For the {metrics:,} metrics together, "
             f"{risk} may be up to {limit}; with {family} it is at most {number(alpha)} {over}."
         )
-    both = "both" if metrics == 2 else f"all {metrics:,}"
-    rates = f"≤ {number(alpha)} under a metric and ≤ {limit} under {both} (with {family}, ≤ {number(alpha)} {over})"
+    both = "both metrics" if metrics == 2 else f"all {metrics:,} metrics"
+    together = f"over {both} together it may be up to {limit} (with {family}, ≤ {number(alpha)} {over})"
+    rates = f"≤ {number(alpha)} under each metric; {together}"
     return f"{method} over {pairs} under each metric{on_sets}. The {rate}, {risk}, is {nominal}{rates}."
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ..errors import InputError
 from ..grouping import grouped
-from ..results import Comparison, PairedDifference, Ranking, SetComparison, UsedMetric, Verdict
+from ..results import NO_DIFFERENCE, Comparison, PairedDifference, Ranking, SetComparison, UsedMetric, Verdict
 from .cells import Table, decimals_for, rank_cell
 from .conclusions import MAX_CANDIDATES
 from .layout import Layout
@@ -17,12 +17,7 @@ from .systems import has_ranks, sorted_systems
 from .wording import counted, joined, named, number
 
 ABSENT = "–"
-OPPOSITE: Mapping[Verdict, Verdict] = {"better": "worse", "worse": "better", "undecided": "undecided"}
-IN_WORDS: Mapping[Verdict, str] = {
-    "better": "better",
-    "worse": "worse",
-    "undecided": "no significant difference",
-}
+OPPOSITE: Mapping[Verdict, Verdict] = {"better": "worse", "worse": "better", NO_DIFFERENCE: NO_DIFFERENCE}
 
 
 class Change(NamedTuple):
@@ -92,7 +87,7 @@ def since_sentences(result: Comparison | SetComparison, layout: Layout) -> Itera
     if len(changes) > 1:
         found = ((change.name, _what_changed([change], layout)) for change in changes)
         yield from (f"{name}: {what}." for name, what in found if what)
-    for sentences in (_new_and_gone, _candidates):
+    for sentences in (_new_and_gone, _candidates, _only_adjusted, _by_chance):
         yield from _of_each(changes, sentences, layout)
 
 
@@ -224,13 +219,23 @@ def _name(change: Change, system: str, layout: Layout) -> str:
 
 
 def _scores(change: Change, layout: Layout) -> Table:
-    """A row for each system, with its score before and now under each metric."""
-    header = [f"{metric.name} {what}" for metric in change.metrics for what in ("before", "now", "change")]
-    table = Table(_titled(f"Scores since {layout.since_name}", change), ["System", *header])
-    for system in change.systems:
-        cells = (_score_cells(change, metric, system, layout) for metric in change.metrics)
-        table.add([_name(change, system, layout), *(cell for three in cells for cell in three)])
+    """A row for each system, with its score before and now; under each metric, so that the table stays narrow."""
+    metrics = change.metrics
+    table = _table(change, f"Scores since {layout.since_name}", [m.name for m in metrics], ["before", "now", "change"])
+    for metric in metrics:
+        if table.rows:
+            table.rule()
+        for system in change.systems:
+            cells = _score_cells(change, metric, system, layout)
+            table.add([*[metric.name] * (len(metrics) > 1), _name(change, system, layout), *cells])
     return table
+
+
+def _table(change: Change, title: str, metrics: Sequence[str], what: Sequence[str]) -> Table:
+    """A table without rows; of several metrics, these are in the first column."""
+    if len(metrics) == 1:
+        return Table(_titled(title, change), ["System", *(f"{metrics[0]} {each}" for each in what)])
+    return Table(_titled(title, change), ["Metric", "System", *what], n_names=2, grouped=1)
 
 
 def _score_cells(change: Change, metric: UsedMetric, system: str, layout: Layout) -> tuple[str, str, str]:
@@ -263,7 +268,7 @@ def _ranks_among(systems: Sequence[str], comparison: Comparison, metric: str) ->
     low, high = dict.fromkeys(systems, 1), dict.fromkeys(systems, len(systems))
     for pair in comparison.comparisons:
         verdict = comparison.verdict(pair)
-        if pair.metric == metric and verdict != "undecided" and {pair.system, pair.baseline} <= {*systems}:
+        if pair.metric == metric and verdict != NO_DIFFERENCE and {pair.system, pair.baseline} <= {*systems}:
             better, worse = (pair.system, pair.baseline)[:: 1 if verdict == "better" else -1]
             low[worse] += 1
             high[better] -= 1
@@ -273,13 +278,15 @@ def _ranks_among(systems: Sequence[str], comparison: Comparison, metric: str) ->
 def _ranks(change: Change, layout: Layout) -> Table:
     """The systems of both results whose rank among them is not what it was, under any metric."""
     ranks = _common_ranks(change)
-    header = [f"{metric} {what}" for metric in ranks for what in ("before", "now")]
     of_common = " among common systems" if change.new or change.gone else ""
-    table = Table(_titled(f"Ranks{of_common} that changed since {layout.since_name}", change), ["System", *header])
-    for system in change.systems:
-        own = [of[system] for of in ranks.values() if system in of]
-        if any(before != now for before, now in own):
-            table.add([_name(change, system, layout), *(cell for both in own for cell in both)])
+    title = f"Ranks{of_common} that changed since {layout.since_name}"
+    table = _table(change, title, [*ranks], [f"before{of_common}", f"now{of_common}"])
+    for metric, of in ranks.items():
+        moved = [system for system in change.systems if system in of and len({*of[system]}) > 1]
+        if moved and table.rows:
+            table.rule()
+        for system in moved:
+            table.add([*[metric] * (len(ranks) > 1), _name(change, system, layout), *of[system]])
     return table
 
 
@@ -287,14 +294,9 @@ def _verdicts(change: Change, layout: Layout) -> Table:
     """The pairs whose verdict is not what it was."""
     header = ["System", "Baseline", "Metric", "before", "now"]
     table = Table(_titled(f"Verdicts that changed since {layout.since_name}", change), header, n_names=3, stacks=True)
-    earlier = _verdicts_of(change.before)
-    names = {metric.name for metric in change.metrics}
-    for pair in change.now.comparisons:
-        before = earlier.get((pair.system, pair.baseline, pair.metric))
-        now = _verdict_of(change.now, pair)
-        if pair.metric in names and before is not None and before.kind == now.kind and before.found != now.found:
-            shown = layout.name(pair.system), layout.name(pair.baseline)
-            table.add([*shown, pair.metric, before.words, now.words])
+    for before, now in _changed(change):
+        shown = layout.name(now.pair.system), layout.name(now.pair.baseline)
+        table.add([*shown, now.pair.metric, before.words, now.words])
     return table
 
 
@@ -304,6 +306,54 @@ class _Found(NamedTuple):
     kind: str
     found: str
     words: str
+    pair: PairedDifference
+
+
+def _changed(change: Change) -> Iterator[tuple[_Found, _Found]]:
+    """The verdicts before and now of the pairs whose verdict is not what it was."""
+    earlier = _verdicts_of(change.before)
+    names = {metric.name for metric in change.metrics}
+    for pair in change.now.comparisons:
+        before = earlier.get((pair.system, pair.baseline, pair.metric))
+        now = _verdict_of(change.now, pair)
+        if pair.metric in names and before is not None and before.kind == now.kind and before.found != now.found:
+            yield before, now
+
+
+def _pairs(change: Change, found: Sequence[_Found], layout: Layout) -> str:
+    """The pairs in words."""
+    several = len(change.metrics) > 1
+    names = [
+        f"{layout.name(pair.system)} − {layout.name(pair.baseline)}{f' under {pair.metric}' if several else ''}"
+        for *_, pair in found
+    ]
+    return named(names, "pair")
+
+
+def _only_adjusted(change: Change, layout: Layout) -> Iterator[str]:
+    """Verdicts that changed although p itself did not cross alpha, because it is adjusted over other tests."""
+    levels = [change.before.alpha or 0, change.now.alpha or 0]
+    sizes = [change.before.family_size, change.now.family_size]
+    found = [
+        now
+        for before, now in _changed(change)
+        if (before.pair.test.pvalue <= levels[0]) == (now.pair.test.pvalue <= levels[1])
+    ]
+    if found and sizes[0] != sizes[1]:
+        yield (
+            f"{_pairs(change, found, layout)}: the verdict changed with the number of tests over which p is adjusted "
+            f"({sizes[0]:,} before, {sizes[1]:,} now): p without adjustment is on the same side of alpha as before."
+        )
+
+
+def _by_chance(change: Change, layout: Layout) -> Iterator[str]:
+    """Verdicts that other replicates may change back."""
+    found = [both[1] for both in _changed(change) if any("near-alpha" in each.pair.caveats for each in both)]
+    if found:
+        yield (
+            f"{_pairs(change, found, layout)}: the verdict may have changed by Monte Carlo error, which leaves open on "
+            "which side of alpha p lies; more replicates tell."
+        )
 
 
 def _verdict_of(comparison: Comparison, pair: PairedDifference) -> _Found:
@@ -311,9 +361,9 @@ def _verdict_of(comparison: Comparison, pair: PairedDifference) -> _Found:
     if comparison.test is not None and comparison.alpha is not None and has_margin(comparison):
         shown = pair.is_significant(comparison.alpha)
         words = claim(comparison, within(comparison, pair.metric)) if shown else "not shown"
-        return _Found(comparison.test.alternative, "shown" if shown else "", words)
+        return _Found(comparison.test.alternative, "shown" if shown else "", words, pair)
     verdict = comparison.verdict(pair)
-    return _Found("", verdict, IN_WORDS[verdict])
+    return _Found("", verdict, verdict, pair)
 
 
 def _verdicts_of(comparison: Comparison) -> dict[tuple[str, str, str], _Found]:
@@ -324,7 +374,7 @@ def _verdicts_of(comparison: Comparison) -> dict[tuple[str, str, str], _Found]:
         own = found[pair.system, pair.baseline, pair.metric] = _verdict_of(comparison, pair)
         if alternative == "two-sided":
             verdict = OPPOSITE[comparison.verdict(pair)]
-            own = _Found(own.kind, verdict, IN_WORDS[verdict])
+            own = _Found(own.kind, verdict, verdict, pair)
         if alternative in ("two-sided", "equivalence"):
             found[pair.baseline, pair.system, pair.metric] = own
     return found

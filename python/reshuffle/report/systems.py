@@ -16,6 +16,7 @@ from ..results import (
     UsedMetric,
 )
 from .cells import (
+    EXACT,
     Table,
     decimals_of,
     difference_and_interval,
@@ -27,7 +28,6 @@ from .cells import (
 )
 from .layout import Layout
 from .margins import claim, has_margin, within
-from .notes import EXACT
 from .wording import ci, joined, strata
 
 # The heading of a column, and what it shows of a record.
@@ -66,6 +66,16 @@ def sorted_systems(comparison: Comparison, metric: UsedMetric | None = None) -> 
     return sorted(comparison.systems, key=lambda system: (system != comparison.baseline, scores[system]))
 
 
+def pairs_of(comparison: Comparison, metric: UsedMetric) -> list[PairedDifference]:
+    """The pairs under a metric, in the order of their rows. Of all pairs, the better system comes first."""
+    all_pairs = comparison.baseline is None
+    place = {system: number for number, system in enumerate(sorted_systems(comparison, metric if all_pairs else None))}
+    pairs = [pair for pair in comparison.comparisons if pair.metric == metric.name]
+    if all_pairs and comparison.is_reversible:
+        pairs = [pair if place[pair.system] < place[pair.baseline] else pair.reversed for pair in pairs]
+    return sorted(pairs, key=lambda pair: sorted((place[pair.system], place[pair.baseline])))
+
+
 def has_ranks(comparison: Comparison) -> bool:
     """Whether the table of systems shows ranks: differences from a baseline say more about that baseline."""
     return comparison.baseline is None and bool(comparison.rankings)
@@ -81,7 +91,7 @@ def of_one_metric(comparison: Comparison, metric: UsedMetric, layout: Layout) ->
         if len(comparison.metrics) == 1
         else _with_direction(metric) + margin_in_title(comparison, metric)
     )
-    table = Table(title, header, breaks=(*range(1 + len(columns.header), len(header)),))
+    table = Table(title, header, breaks=(*range(1 + len(columns.header), len(header)),), beside=columns.letters(1))
     table.bold_means = bold_means(comparison)
     cluster = None
     for system in sorted_systems(comparison, metric if has_ranks(comparison) else None):
@@ -97,10 +107,12 @@ def merged(comparison: Comparison, layout: Layout) -> Table:
     """Systems × metrics: scores with ranks and letters, or with differences from the baseline and stars."""
     groups = [_Columns(comparison, metric, layout, complete=False) for metric in comparison.metrics]
     header, breaks = ["System"], []
+    beside: list[int] = []
     for group in groups:
         breaks.append(len(header))
+        beside += group.letters(len(header))
         header += group.header
-    table = Table(_title(comparison, comparison.metrics), header, breaks=tuple(breaks[1:]))
+    table = Table(_title(comparison, comparison.metrics), header, breaks=tuple(breaks[1:]), beside=tuple(beside))
     table.bold_means = f"{bold_means(comparison)}; a name is bold if this holds under all metrics"
     for system in sorted_systems(comparison):
         cells, bold = [system], [all(group.bold(system) for group in groups)]
@@ -193,6 +205,10 @@ class _Columns:
         """Whether the system may be the best one, or is significantly better than the baseline."""
         pair = self.pairs.get(system)
         return system in self.best if pair is None else self.comparison.verdict(pair) == "better"
+
+    def letters(self, first: int) -> tuple[int, ...]:
+        """The index of the column of letters, if there is one, where that of the score is ``first``."""
+        return tuple(first + index for index, heading in enumerate(self.header) if heading == "Group" and index)
 
     def cluster(self, system: str) -> int | None:
         """The system's cluster, if there are ranks."""

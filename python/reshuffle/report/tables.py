@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from ..errors import counted
-from ..results import Comparison, DocumentScore, PairedDifference, SystemScore, UsedMetric
+from ..results import Comparison, DocumentScore, SystemScore, UsedMetric
 from .captions import symbols
 from .cells import Table, decimals_of
 from .conclusions import detectable_sentence
@@ -19,6 +20,7 @@ from .systems import (
     margin_in_title,
     merged,
     of_one_metric,
+    pairs_of,
     score_intervals,
     shows_best_alone,
     sorted_systems,
@@ -63,7 +65,7 @@ def pair_tables(comparison: Comparison, layout: Layout) -> Iterator[Table]:
         yield from _pairs_of_metrics(comparison, layout)
     if layout.shows_parts(comparison):
         for metric in comparison.metrics:
-            pairs = _pairs_of(comparison, metric)
+            pairs = pairs_of(comparison, metric)
             if any(pair.contributions for pair in pairs):
                 yield parts_table(comparison, metric, pairs, layout)
 
@@ -111,7 +113,7 @@ def differences(comparison: Comparison, layout: Layout) -> Table:
         decimals = decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits)
         pairs = [
             pair.reversed if of_best and pair.system == best[metric.name] and comparison.is_reversible else pair
-            for pair in _pairs_of(comparison, metric)
+            for pair in pairs_of(comparison, metric)
             if not of_best or best[metric.name] in (pair.system, pair.baseline)
         ]
         decimals = layout.decimals_of([pair.difference for pair in pairs], decimals)
@@ -119,22 +121,12 @@ def differences(comparison: Comparison, layout: Layout) -> Table:
         for pair in pairs:
             table.add([*(pair.system, pair.baseline)[: len(names)], *(cell(pair) for _, cell in columns)])
     more = detectable_sentence(comparison, layout) if comparison.detectable else ""
-    return table.explained(" ".join(filter(None, (symbols(comparison, table), more))))
-
-
-def _pairs_of(comparison: Comparison, metric: UsedMetric) -> list[PairedDifference]:
-    """The pairs under a metric, in the order of the systems. Of all pairs, the better system comes first."""
-    all_pairs = comparison.baseline is None
-    place = {system: number for number, system in enumerate(sorted_systems(comparison, metric if all_pairs else None))}
-    pairs = [pair for pair in comparison.comparisons if pair.metric == metric.name]
-    if all_pairs and comparison.is_reversible:
-        pairs = [pair if place[pair.system] < place[pair.baseline] else pair.reversed for pair in pairs]
-    return sorted(pairs, key=lambda pair: sorted((place[pair.system], place[pair.baseline])))
+    return replace(table.explained(symbols(comparison, table)), remark=more)
 
 
 def _pairs(comparison: Comparison, metric: UsedMetric, layout: Layout) -> Table:
     """A row for each pair of systems."""
-    pairs = _pairs_of(comparison, metric)
+    pairs = pairs_of(comparison, metric)
     decimals = decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits)
     decimals = layout.decimals_of([pair.difference for pair in pairs], decimals)
     columns = difference_columns(comparison, pairs, decimals, comparison.lacks_scores(metric.name))

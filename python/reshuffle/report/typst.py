@@ -9,7 +9,7 @@ from functools import partial
 from ..errors import printable
 from .cells import Table
 from .document import Document, Picture, References
-from .fitting import Fit, fitting, pages
+from .fitting import BREAK, CLOSE, Fit, breaks, fitting, pages
 from .formulas import Symbol, pieces
 from .latex import LABEL, NUMBERS, figure_label, labels_of
 from .layout import Layout
@@ -33,7 +33,10 @@ def as_typst(document: Document, layout: Layout, label: str = LABEL) -> str:
     """A ``figure`` with a label for each table, and the sentences as comments. Text is in strings, without markup."""
     lines: list[str] = []
     for numbered, table in zip(labels_of(document, label), document.tables, strict=True):
-        lines += _figure(table, fitting(table, layout.columns), numbered, document.names)
+        as_first = table.is_explained_by(document.tables[0])
+        more = f' + " Symbols as in " + {_reference(label)[1:]} + "."' if as_first else ""
+        shown = table.unexplained if as_first else table
+        lines += _figure(shown, more, fitting(table, layout.columns), numbered, document.names)
     if document.methods is not None:
         entries = "-o FILE.typ writes them to FILE.bib"
         lines += ["", typst_paragraph(document.methods.main, entries, document.names)]
@@ -111,16 +114,18 @@ def _citation(source: str) -> str:
     return "".join(f" #cite(<{key}>)" for key in keys_of(source))
 
 
-def _figure(table: Table, fit: Fit, label: str, names: Collection[str]) -> Iterator[str]:
-    kinds = ["left" if index < table.n_names else "right" for index in range(len(table.header))]
-    caption, end = _prose(table.caption, names), f") <{_label(label)}>"
+def _figure(table: Table, more: str, fit: Fit, label: str, names: Collection[str]) -> Iterator[str]:
+    """``more``: code for what the caption ends with."""
+    n_names, beside = table.n_names, table.beside
+    kinds = ["left" if index < n_names or index in beside else "right" for index in range(len(table.header))]
+    caption, end = _prose(table.caption, names) + more, f") <{_label(label)}>"
     for part in pages(table, fit):
         yield "#figure("
         if fit.columns == 2:
             yield f"  {WIDE}"
         yield f"  {FITTED}(text(size: {fit.size.scale}em, table("
         yield f"    columns: {len(kinds)}, align: ({', '.join(kinds)},),"
-        yield f"    stroke: none, inset: (x: {fit.size.space}pt, y: {INSET}pt),"
+        yield f"    stroke: none, inset: {_insets(table, fit)},"
         yield "    table.hline(),"
         yield f"    table.header({', '.join(_prose(name, names) for name in table.header)}),"
         yield "    table.hline(stroke: 0.5pt),"
@@ -135,6 +140,19 @@ def _figure(table: Table, fit: Fit, label: str, names: Collection[str]) -> Itera
         yield f"  caption: figure.caption(position: top, {caption}),"
         yield end
         caption, end = f'{_reference(label)[1:]} + " (continued)"', "  numbering: none, outlined: false,\n)"
+
+
+def _insets(table: Table, fit: Fit) -> str:
+    """The space around cells: less between a number and its letters, and more before the next metric."""
+    space = [[fit.size.space, fit.size.space] for _ in table.header]
+    for index in breaks(table):
+        space[index][0] = fit.size.scale * BREAK - fit.size.space
+    for index in table.beside:
+        space[index - 1][1], space[index][0] = 0, fit.size.scale * CLOSE
+    if not breaks(table) and not table.beside:
+        return f"(x: {fit.size.space}pt, y: {INSET}pt)"
+    left, right = (", ".join(f"{sides[side]:g}pt" for sides in space) for side in (0, 1))
+    return f"(x, _) => (left: ({left}).at(x), right: ({right}).at(x), y: {INSET}pt)"
 
 
 def _row(cells: Sequence[str], bold: Sequence[bool] = (), spans: Sequence[int] = (), n_names: int = 1) -> str:

@@ -32,6 +32,7 @@ from .sets import SetComparison as SetComparison
 from .significance import SignificanceResult as SignificanceResult
 from .significance import UsedStopping as UsedStopping
 from .texts import ComparedTexts as ComparedTexts
+from .verdicts import NO_DIFFERENCE as NO_DIFFERENCE
 from .verdicts import Verdict as Verdict
 from .verdicts import sought_by as sought_by
 from .verdicts import verdict as verdict

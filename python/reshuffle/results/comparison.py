@@ -18,7 +18,7 @@ from .ranking import DetectableDifference, Ranking
 from .reported import Compared, Worded, reports
 from .significance import SignificanceResult
 from .texts import ComparedTexts
-from .verdicts import Verdict, verdict
+from .verdicts import NO_DIFFERENCE, Verdict, verdict
 from .votes import VoteFit
 
 if TYPE_CHECKING:
@@ -338,7 +338,8 @@ class Comparison(Compared):
     tuned     73.24     +2.05  0.1622     0.1622
     rules     54.09    -17.10  0.0002     0.0002*
     <BLANKLINE>
-    larger is better than baseline, rules is worse, and tuned is not significantly different from it under BLEU.
+    larger is significantly better than baseline, rules is significantly worse, and tuned shows no significant
+    difference from it under BLEU.
     Minimum detectable difference (80% power, median pair): BLEU 4.65 (range 4.24 to 4.82).
     <BLANKLINE>
     p: bootstrap-both (centred and percentile bootstrap), 10,000 draws, two-sided; * adjusted p ≤ 0.05.
@@ -458,10 +459,11 @@ class Comparison(Compared):
 
     @hinting
     def verdict(self, pair: PairedDifference) -> Verdict:
-        """Whether the system of a pair is significantly ``better`` or ``worse`` than its baseline, or ``undecided``.
+        """Whether the system of a pair is significantly ``better`` or ``worse`` than its baseline, or neither.
 
-        It takes into account whether higher scores are better under the metric. A test with a margin shows no
-        difference, so its pairs are ``undecided``. Bold type in reports follows it.
+        It takes into account whether higher scores are better under the metric. If neither is shown, it is ``no
+        significant difference``; a test with a margin shows no difference, so it is that of all its pairs. Bold type in
+        reports follows it.
 
         Examples
         --------
@@ -474,7 +476,7 @@ class Comparison(Compared):
         if not isinstance(pair, PairedDifference):
             raise InputError(f"verdict takes a pair, such as comparison.pair({pair!r}), got {quoted(pair)}")
         if self.alpha is None or (self.test is not None and self.test.has_margin):
-            return "undecided"
+            return NO_DIFFERENCE
         higher_is_better = next(metric.higher_is_better for metric in self.metrics if metric.name == pair.metric)
         return verdict(pair.difference, pair.is_significant(self.alpha), higher_is_better, pair.test.alternative)
 

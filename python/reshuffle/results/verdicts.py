@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias
 
-Verdict: TypeAlias = Literal["better", "worse", "undecided"]
+Verdict: TypeAlias = Literal["better", "worse", "no significant difference"]
+
+# What every report calls it.
+NO_DIFFERENCE: Literal["no significant difference"] = "no significant difference"
 
 
 class Tested:
@@ -46,10 +49,10 @@ def verdict(difference: float, significant: bool, higher_is_better: bool, altern
     A one-sided test can only show a difference in its direction. Tests that do not compare the scores themselves, such
     as the sign test, may find a difference between systems with equal scores, of which neither is then the better one.
 
-    >>> verdict(-2.0, True, True), verdict(-2.0, True, False), verdict(-2.0, False, True), verdict(0.0, True, True)
-    ('worse', 'better', 'undecided', 'undecided')
+    >>> verdict(-2.0, True, True), verdict(-2.0, True, False), verdict(-2.0, False, True)
+    ('worse', 'better', 'no significant difference')
     """
     sought = sought_by(alternative, higher_is_better)
     if not significant or (sought is None and difference == 0):
-        return "undecided"
+        return NO_DIFFERENCE
     return sought or ("better" if (difference > 0) == higher_is_better else "worse")

@@ -46,7 +46,12 @@ def tests() -> Iterable[Entry]:
         about = f"{test.title}: {test.about}"
         options = with_options(test.name, TESTS_WITH_OPTIONS)
         data = {"alternatives": [*test.alternatives]}
-        yield Entry(test.name, about, test.source, _facts_of_test(test), options, data)
+        yield Entry(test.name, about, test.source, _facts_of_test(test), options, data, [_called(test.title)])
+
+
+def _called(title: str) -> str:
+    """What reports call a test or an adjustment, as a name."""
+    return title.replace(" ", "-")
 
 
 def _facts_of_test(test: SignificanceTest) -> dict[str, str]:
@@ -118,8 +123,11 @@ def _facts_of_interval(interval: Interval) -> dict[str, str]:
 def adjustments() -> Iterable[Entry]:
     for name, about in ADJUSTMENT_CHOICES.items():
         adjustment = ADJUSTMENTS.get(name)
-        facts = {} if adjustment is None else _facts_of_adjustment(adjustment)
-        yield Entry(name, about, "–" if adjustment is None else adjustment.source, facts)
+        if adjustment is None:
+            yield Entry(name, about, "–")
+        else:
+            facts = _facts_of_adjustment(adjustment)
+            yield Entry(name, about, adjustment.source, facts, also=[_called(adjustment.title)])
     exact = either(name for name, test in SEQUENTIAL_TESTS.items() if test.is_exact)
     facts = {"Controls": f"{FALSE_DISCOVERY}, at one look", "Tests": f"reshuffle watch --method {exact}"}
     yield Entry(E_BH, watch.E_BH, watch.SOURCE_OF_E_BH, facts)

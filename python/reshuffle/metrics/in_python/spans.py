@@ -22,8 +22,8 @@ Placed = tuple[int, int, int, str]
 LETTERS = "OBIES"
 MODE = OptionSpec(
     "mode",
-    "as in seqeval: default also takes E- and S-, and lets a span begin with I-; strict is IOB2, where I- without B- "
-    "is not a span",
+    "as in seqeval: default also takes E- and S-, and lets a span begin with I-; strict is its mode='strict' with "
+    "scheme=IOB2, where a span begins with B- only",
     "choice",
     ["default", "strict"],
     "default",

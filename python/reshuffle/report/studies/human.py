@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ...errors import counted, listed, printable
+from ...results import NO_DIFFERENCE
 from ...results.studies import LabelledEstimate, RaterAgreement, StudyResult
 from ...results.studies.human import HumanPlan, deciding, is_selected
 from ..cells import Table, decimals_for, pvalue_cell, rank_cell
@@ -192,7 +193,7 @@ def conclusions(study: StudyResult[HumanPlan]) -> Iterator[str]:
     decided = [] if selected else of_name(differences, predictor=_chosen(study))
     if len(decided) > MOST_VERDICTS:
         shown = sum(row.decisive_pvalue <= 1 - study.plan.confidence_level for row in decided)
-        yield f"{shown} of {len(decided)} differences are shown, {_by(_chosen(study))}."
+        yield f"{shown} of {len(decided)} differences are significant, {_by(_chosen(study))}."
     else:
         yield from (_verdict(study, row) for row in decided)
     for predictor in predictors:
@@ -217,9 +218,9 @@ def _verdict(study: StudyResult[HumanPlan], row: LabelledEstimate) -> str:
     human, by = next(iter(of_name(study.metrics, name=study.plan.human[0]))), _by(row.predictor)
     end = f"under {joined(study.plan.human)}, {by}"
     if row.decisive_pvalue > 1 - study.plan.confidence_level:
-        return f"No difference between {row.system} and {row.baseline} is shown {end}."
+        return f"{row.system} shows {NO_DIFFERENCE} from {row.baseline} {end}."
     better = "better" if (row.estimate > 0) == human.higher_is_better else "worse"
-    return f"{row.system} is {better} than {row.baseline} {end}."
+    return f"{row.system} is significantly {better} than {row.baseline} {end}."
 
 
 def _worth_cell(worth: float) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ...grouping import grouped
 from ...results.studies import MetaEvaluation, MetricDifference
-from ..wording import are, ci, counted, joined, named, number
+from ..wording import are, ci, counted, joined, named, number, option
 from ..words import words
 from .meta_values import AVERAGE, POOLED, Family, families, on_segments, short_name, shown_families, sized
 
@@ -190,7 +190,8 @@ def notes(result: MetaEvaluation) -> Iterator[str]:
     yield from _intervals(result)
     yield from _tests(result)
     if sum(bool(family.comparisons) for family in shown_families(result)) > MAX_TESTED:
-        yield "json, and csv with --table comparisons (table='comparisons'), have the differences and p of all pairs."
+        table = option("--table comparisons", "table='comparisons'")
+        yield f"The differences and p of all pairs are in json, and in csv with {table}."
     if any(family.groups for family in families(result)):
         yield (
             "Group: metrics that share a letter do not differ significantly. Cluster: all metrics of a cluster differ "

@@ -123,8 +123,9 @@ def _unreachable_run(result: RunComparison) -> Iterator[str]:
     pair = max(smallest, key=lambda pair: smallest[pair])
     if smallest[pair] > result.plan.alpha:
         low, runs = smallest[pair], _numbers(result, pairs[pair])
-        limit = "could only be 1" if low == 1 else f"could not fall below {low:.3g}"
-        yield f"Whole runs are not exchanged, because p {limit} with {runs}; {_enough(result)}."
+        limit = "is always 1" if low == 1 else f"is never below {low:.3g}"
+        run = option("--exchange run", "exchange='run'")
+        yield f"Too few runs for {run}: with {runs}, p {limit}; {_enough(result)}."
 
 
 def _whatever(result: RunComparison, each: RunDifference, smallest: float) -> str:
@@ -139,11 +140,10 @@ def _numbers(result: RunComparison, each: RunDifference) -> str:
 
 
 def _enough(result: RunComparison) -> str:
-    """The smallest p of the next numbers of runs that are enough."""
+    """How many runs of each system would be enough, and the smallest p that they allow."""
     alternative = result.plan.alternative
     needed = runs_needed(result.plan.alpha, alternative) or MOST_RUNS
-    first, second = (smallest_of_splits(n, n, alternative) for n in (needed, needed + 1))
-    return f"with {needed:,}, below {first:.3g}, and with {needed + 1:,}, below {second:.2g}"
+    return f"with {needed:,}, it can be {smallest_of_splits(needed, needed, alternative):.3g}"
 
 
 # What limits the answer.

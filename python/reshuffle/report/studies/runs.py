@@ -10,8 +10,7 @@ from typing import Any, TypeAlias
 from ...errors import counted
 from ...grouping import grouped
 from ...results.studies import ObservedDifference, RunComparison, RunDifference
-from ..cells import Table, decimals_apart, decimals_in_column, difference_and_interval, pvalue_cell, signed
-from ..notes import EXACT
+from ..cells import EXACT, Table, decimals_apart, decimals_in_column, difference_and_interval, pvalue_cell, signed
 from ..pivot import Bold, Columns, Rows, pivot
 from ..wording import ci, joined, number, option
 from .base import Brief, Figure, StudyReport
