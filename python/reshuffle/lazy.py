@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Generic, NoReturn, TypeVar, overload
 
 from .advice import advice
 
@@ -77,6 +77,10 @@ def lazy_names(package: str, file: str) -> tuple[Callable[[str], Any], Callable[
                     return
                 value = getattr(value, name)
             super().__setattr__(name, value)
+
+        def __call__(self, *args: object, **options: object) -> NoReturn:
+            functions = [name for name in public if name[0].islower()]
+            raise TypeError(f"{package} is a package, not a function: call one of {', '.join(functions)}")
 
     def find(name: str) -> Any:
         if name in module_of:

@@ -437,6 +437,8 @@ def metric(name: MetricName | str, **options: Any) -> NativeMetric | TextMetric:
     key = metric_key(name)
     known = [*(spec.name for spec in metric_specs()), *IN_PYTHON]
     _check_without_options(name, known)
+    if isinstance(name, str) and " " in name.strip():
+        raise InputError(f"{quoted(name)} is no metric; all systems are one argument: {{'a': outputs, 'b': outputs}}")
     check_name("metric", key, known)
     if key not in IN_PYTHON:
         sources = options.pop("sources", None)
