@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from . import _core, signature
 from .comparing import Design, Inferred, Resampled, average_of, comparisons_of, data_and_units
-from .errors import InputError, listed, quoted, warn
+from .errors import Argument, InputError, listed, quoted, warn
 from .metrics.precomputed import PrecomputedCounts
 from .options.comparisons import CompareSets
 from .options.declare import called_with
@@ -238,8 +238,9 @@ def _common_systems(sets: Mapping[str, SetData], missing_systems: str) -> tuple[
     if lacking and missing_systems == "error":
         found = "; ".join(f"{quoted(name)} lacks {listed(missing)}" for name, missing in lacking.items())
         raise InputError(
-            f"test sets have different systems: {found}; name systems alike, or leave these out with "
-            "missing_systems='drop' (--missing-systems drop)"
+            "test sets have different systems: {found}; name systems alike, or leave these out with {drop}",
+            found=found,
+            drop=Argument("missing_systems", ("drop",)),
         )
     common = tuple(system for system in names if system not in dropped)
     if lacking and len(common) < 2:

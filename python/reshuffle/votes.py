@@ -10,7 +10,7 @@ import numpy as np
 from .comparing import compared, scored
 from .data.columns import named_columns
 from .data.votes import UNITS, VoteTable, read_votes
-from .errors import InputError, listed, warn
+from .errors import Argument, InputError, listed, warn
 from .inference.intervals import symmetric_ends
 from .inference.pvalues import pvalue
 from .options.declare import called_with, taken
@@ -99,8 +99,10 @@ def _unit(table: VoteTable, chosen: str | None) -> str:
     n = table.n_units(unit)
     prompts = table.n_units("prompt") if "prompt" in table.units else 0
     if n < 2:
-        instead = ": use units='prompt' (--units prompt)" if unit != "prompt" and prompts > 1 else ""
-        raise InputError(f"units: all votes belong to one {unit}, and at least 2 are needed{instead}")
+        problem = f"units: all votes belong to one {unit}, and at least 2 are needed"
+        if unit == "prompt" or prompts < 2:
+            raise InputError(problem)
+        raise InputError("{problem}: use {units}", problem=problem, units=Argument("units", ("prompt",)))
     if chosen is None and unit == "judge" and n < FEW_JUDGES and prompts > n:
         warn(
             f"judges are drawn, and there are only {n}: if they are models, or if your conclusions are only about "

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from . import _core, signature
 from .comparing import data_and_units
-from .errors import InputError, either, warn
+from .errors import Argument, InputError, either, warn
 from .inference import sequential
 from .inference.estimates import MEANS, check_kind
 from .inference.hypotheses import pairs_of
@@ -122,9 +122,11 @@ def _resolved(options: WatchOptions, data: Data, sample: CountSample) -> WatchOp
             raise InputError(f"method {method!r} takes segments as units, not {sample.unit}s: use 'asymptotic'")
     if (method == "betting") != (options.bounds is not None):
         raise InputError(
-            f"method {method!r} needs no bounds: leave them out"
+            "method {method!r} needs no bounds: leave them out"
             if options.bounds is not None
-            else "method 'betting' needs the lowest and the highest possible score: give bounds (--bounds 0 1)"
+            else "method 'betting' needs the lowest and the highest possible score: give {bounds}, such as 0 and 1",
+            method=method,
+            bounds=Argument("bounds"),
         )
     if options.adjust == E_BH and method not in WEALTH:
         raise InputError(f"adjust 'e-bh' needs e-values, which method {method!r} lacks: use {either(WEALTH)}")
@@ -133,7 +135,8 @@ def _resolved(options: WatchOptions, data: Data, sample: CountSample) -> WatchOp
         if planned is None:
             raise InputError(
                 f"method {method!r} needs the number of {sample.unit}s at the last look, chosen before the first: give "
-                "planned (--planned)"
+                "{planned}",
+                planned=Argument("planned"),
             )
         if sample.n_units > planned:
             raise InputError(
@@ -143,7 +146,10 @@ def _resolved(options: WatchOptions, data: Data, sample: CountSample) -> WatchOp
         if options.looks > planned:
             raise InputError(f"looks: {options.looks:,} looks need as many {sample.unit}s, but {planned:,} are planned")
     elif planned is not None:
-        raise InputError(f"method {method!r} has no planned looks: leave out planned (--planned), or choose 'pocock'")
+        raise InputError(
+            f"method {method!r} has no planned looks: leave out {{planned}}, or choose 'pocock'",
+            planned=Argument("planned"),
+        )
     return evolve(options, method=method)
 
 

@@ -428,7 +428,7 @@ def test_the_command_line_compares_pairwise(
         Path(name).write_text(text)
     scores = ["--scores", "x", "a.txt", "d.txt", "--test", "ar", "--format", "csv"]
     for args, message in (
-        (scores, "a.txt, line 2: expected a finite number, got 'None'; with missing='pairwise' (--missing pairwise)"),
+        (scores, "a.txt, line 2: expected a finite number, got 'None'; with --missing pairwise it is a missing score"),
         ([*scores, "--missing", "pairwise"], "x: only 1 segment has scores of both 'a' and 'd'"),
         ([*scores, "--missing", "pairwize"], "unknown value of --missing 'pairwize': did you mean 'pairwise'"),
         (["a.txt", "a.txt", "d.txt", "--missing", "pairwise"], "--missing needs --scores"),

@@ -606,9 +606,7 @@ def test_the_average_comes_first_then_the_scores_and_letters_on_each_test_set() 
         "TER: on news and chat, c is significantly better than all others; on talks, b is significantly "
         "better than all others. "
     ) in " ".join(text.split())
-    assert [text.index(part) for part in ("BLEU on 3", "TER on 3", "TER: on news")] == sorted(
-        text.index(part) for part in ("BLEU on 3", "TER on 3", "TER: on news")
-    )
+    assert text.index("BLEU on 3") < text.index("TER on 3") < text.index("TER: on news")
 
 
 def test_metrics_without_letters_are_named() -> None:

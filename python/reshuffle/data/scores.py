@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
-from ..errors import InputError, listed, nearest, quoted, shortened, unknown_name, warn
+from ..errors import Argument, InputError, listed, nearest, quoted, shortened, unknown_name, warn
 from ..types import InputFormat, Missing
 from ..validate import LARGEST_SCORE, check_name, expected_score
 from .alignment import aligned
@@ -390,8 +390,11 @@ def _finite(column: Column, convert: Callable[[Any], float], may_be_missing: boo
             if is_missing and may_be_missing:
                 continue
             shown = quoted(value) if isinstance(value, str) and convert is number_in else shown_json(value)
-            hint = "; with missing='pairwise' (--missing pairwise) it is a missing score" if is_missing else ""
-            raise InputError(f"{column.place(segment)}: expected {expected_score(number)}, got {shown}{hint}")
+            problem = f"{column.place(segment)}: expected {expected_score(number)}, got {shown}"
+            if not is_missing:
+                raise InputError(problem)
+            pairwise = Argument("missing", ("pairwise",))
+            raise InputError("{problem}; with {missing} it is a missing score", problem=problem, missing=pairwise)
     return numbers
 
 

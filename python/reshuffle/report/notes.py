@@ -243,6 +243,9 @@ def _test(comparison: Comparison, test: UsedTest, alpha: str, star: str, of: Set
     if test.adjustment is not None and test.adjustment_rate is not None and several:
         mark = "star" if star == "*" else "positive"
         yield _adjusted(comparison, test, test.adjustment_rate, mark, of)
+        if of is not None and of.average is not None and over_sets(of):
+            others = "The test sets" if comparison.averaged_over else "The averages"
+            yield f"{others} are adjusted apart, so that this rate is not that of both together."
 
 
 def _named(test: UsedTest) -> str:
