@@ -1193,12 +1193,8 @@ def test_forests_one_above_the_other_have_the_order_of_the_first_metric() -> Non
 
 def test_figures_of_pairs_name_their_metric_and_test_set() -> None:
     comparison = of_three_metrics(4, True)
-    for kind, options in (
-        ("matrix", {}),
-        ("forest", {}),
-        ("ranking", {}),
-        ("null", {"system": "system-1", "baseline": "system-2"}),
-    ):
+    for kind in ("matrix", "forest", "ranking", "null"):
+        options: dict[str, Any] = {"system": "system-1", "baseline": "system-2"} if kind == "null" else {}
         figure: Any = figure_of(kind, {"": (comparison, "m1")}, test_set="news", **options)
         assert "m1 (news)" in figure.axes[0].get_xlabel()
 
@@ -1209,9 +1205,11 @@ def test_a_forest_says_that_intervals_are_unadjusted_where_one_disagrees_with_p(
     disagrees = 0
     for adjust in ("bonferroni", None):
         found = compare(metrics=SegmentScores("m", scores), all_pairs=True, adjust=adjust, n_resamples=500)
-        pairs = [pair for pair in found.comparisons if pair.confidence_interval is not None]
-        bounds = [(pair.confidence_interval.low, pair.confidence_interval.high, pair) for pair in pairs]
-        some = any((low > 0 or high < 0) and pair.test.final_pvalue > 0.05 for low, high, pair in bounds)
+        some = any(
+            interval.low * interval.high > 0 and pair.test.final_pvalue > 0.05
+            for pair in found.comparisons
+            if (interval := pair.confidence_interval) is not None
+        )
         assert ("unadjusted 95% CI" in found.plot.forest().get_xlabel().replace("\n", " ")) == some
         disagrees += some
     assert disagrees == 1
