@@ -53,7 +53,7 @@ def test_the_table_shows_scores_intervals_differences_p_values_and_the_signature
 
 def test_json_holds_what_the_api_returns(demo: Path, run: Any) -> None:
     corpus = read_corpus(["reference.txt"], [f"{name}.txt" for name in SYSTEMS])
-    expected = compare(corpus.references, corpus.systems, n_resamples=500, test="bootstrap", with_parts=True)
+    expected = compare(corpus.references, corpus.systems, n_resamples=500, test="bootstrap", include="parts")
     assert unnamed(run(*COMPARE, "--format", "json", "--test", "bootstrap").out) == expected.render("json")
 
 

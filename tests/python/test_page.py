@@ -74,7 +74,7 @@ def on_sets(**options: Any) -> SetComparison:
 RESULTS = Lazy[Comparison | SetComparison](
     {
         "all pairs": lambda: compare(
-            REFERENCES, SYSTEMS, ["bleu", "ter"], all_pairs=True, n_resamples=199, test="ar", with_parts=True
+            REFERENCES, SYSTEMS, ["bleu", "ter"], all_pairs=True, n_resamples=199, test="ar", include="parts"
         ),
         "baseline": lambda: compare(REFERENCES, SYSTEMS, ["bleu", "ter"], n_resamples=199),
         "one pair": lambda: compare(

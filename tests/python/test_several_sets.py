@@ -670,7 +670,7 @@ def test_set_names_a_test_set_and_its_files(halves: Path, run: Any) -> None:
         {"one": texts_of("news", "baseline", "tuned"), "two": texts_of("talks", "tuned", "baseline")},
         "ter",
         n_resamples=99,
-        with_parts=True,
+        include="parts",
     )
     assert unnamed(outcome.out) == expected.render("json")
     assert list(document["sets"]) == ["one", "two"]

@@ -334,7 +334,7 @@ def test_errors_of_recordings_equal_meetevals(golden: Path, run: Any) -> None:
 def test_the_kinds_of_edits_are_the_parts_of_a_difference() -> None:
     references = ["a b c d", "e f g h", "i j k l"] * 4
     systems = {"x": ["a c d e", "e f g h", "i j x l"] * 4, "y": ["a b c d", "e f h", "q j k l m"] * 4}
-    result = compare(references, systems, metrics=["asr-wer", "cer", "mer"], with_parts=True, baseline="x")
+    result = compare(references, systems, metrics=["asr-wer", "cer", "mer"], include="parts", baseline="x")
     for pair in result.comparisons:
         assert [each.part for each in pair.contributions or ()] == ["substitutions", "deletions", "insertions"]
         rates = []

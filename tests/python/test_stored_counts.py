@@ -554,7 +554,7 @@ ERRORS: list[tuple[list[str], str]] = [
     (["compare", "c.npz", "--lowercase"], "--lowercase: the texts of c.npz were counted before"),
     (["compare", "c.npz", "--refs", "reference.txt"], "--refs is for texts, and c.npz has counts: leave it out"),
     (["compare", "c.npz", "--docs", "c.npz"], "c.npz was counted without ids of documents"),
-    (["compare", "c.npz", "--with-texts", "-o", "x.html"], "needs texts"),
+    (["compare", "c.npz", "--include", "texts", "-o", "x.html"], "needs texts"),
     (["count", "c.npz", "tuned", "-o", "d.npz"], "c.npz has counts already: expected texts"),
     (["count", "reference.txt", "tuned.txt", "-o", "d.txt"], "expected a file whose ending is .npz or .npy"),
     (["count", "reference.txt", "tuned.txt", "-m", "bleu", "ter", "-o", "d.npy"], "got 2 metrics: write .npz"),

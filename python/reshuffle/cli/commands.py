@@ -83,8 +83,9 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
     reports = Reports.taken(options, get_args(types.Format))
     values = given_values(CompareSets, options)
     display = made(ComparisonDisplay, given_values(ComparisonDisplay, options))
-    layout = ChosenLayout.chosen(display, reports, values.get("with_texts", False))
-    chosen = made(CompareSets, {"sets": {}, **values, "with_parts": layout.needs_parts})
+    layout = ChosenLayout.chosen(display, reports, "texts" in values.get("include", ()))
+    include = dict.fromkeys((*values.get("include", ()), *(("parts",) if layout.needs_parts else ())))
+    chosen = made(CompareSets, {"sets": {}, **values, "include": include})
     testing = ComparisonSettings.from_options(chosen)
     inputs = Inputs.from_options(reference, systems, options, chosen.threads)
     if inputs.is_one and (chosen.missing_systems != "error" or not chosen.average):
@@ -96,7 +97,7 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
         if not testing.all_pairs:
             next(iter(inputs.sets.values())).note_baseline(chosen.baseline)
         layout.check(list(dict.fromkeys(name for each in sets.values() for name in each.data.names)), testing.all_pairs)
-        if testing.with_texts:
+        if "texts" in testing.include:
             layout.check_texts(common_texts(sets))
         resampling = job.resampling(chosen)
 

@@ -298,8 +298,8 @@ class Data:
         """
         if self.corpus is None:
             raise InputError(
-                "with_texts (--with-texts) needs texts, but there are only precomputed scores: pass references and "
-                "systems (REF and SYS), or leave it out"
+                "include='texts' (--include texts) needs texts, but there are only precomputed scores: pass references "
+                "and systems (REF and SYS), or leave it out"
             )
         references = tuple(zip(*self.corpus.references, strict=True))
         for column in self.corpus.references:
