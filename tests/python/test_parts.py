@@ -6,6 +6,7 @@ import contextlib
 import pickle
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -232,27 +233,68 @@ COUNTS = {name: np.array([[len(line) % 5, 9] for line in lines]) for name, lines
 ALL_METRICS = ["bleu", "ter", RATINGS, FromCounts("share", COUNTS, share), FromCounts("mean", COUNTS, "length")]
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"test": "ar:scheme=iid", "all_pairs": True, "adjust": "maxt"},
-        {"test": "ar", "adjust": "minp", "family": "all", "metrics": ["bleu", "ter"]},
-        {"test": "ar:scheme=subgroup"},
-        {"test": "ar:stopping=besag-clifford,scheme=iid"},
-        {"test": "ar-studentized", "adjust": "maxt"},
-        {"test": "permutation", "metrics": ["bleu", FromCounts("share", COUNTS, share)]},
-        {"test": "bootstrap-percentile", "strata": ["a"] * 60 + ["b"] * 60, "interval": "bca"},
-        {"documents": [i // 6 for i in range(120)], "interval": "simultaneous", "metrics": ["chrf", RATINGS]},
-        {"metrics": [OwnTexts("wer", REFERENCES, SYSTEMS), "bleu"], "n_resamples": 200},
-    ],
-    ids=lambda options: options.get("test", "default"),
-)
-def test_a_comparison_is_the_same_with_an_executor(options: dict[str, Any]) -> None:
-    arguments = {"metrics": ALL_METRICS, "n_resamples": 1200, "seed": 8, **options}
+SETS = {
+    name: TestSet(REFERENCES[part], {system: lines[part] for system, lines in SYSTEMS.items()})
+    for name, part in (("news", slice(60)), ("talks", slice(60, None)))
+}
+
+
+def runs_of(n: int) -> dict[str, list[list[str]]]:
+    outputs = {name: list(lines) for name, lines in SYSTEMS.items()}
+    lines = list(outputs.values())
+    return {
+        name: [own[r:] + own[:r] if r % 2 else [*own[:-r], *lines[0][:r]] if r else own for r in range(n)]
+        for name, own in outputs.items()
+    }
+
+
+def comparison(metrics: Any = ALL_METRICS, n_resamples: int = 1200, **options: Any) -> Callable[..., Any]:
+    return partial(compare, REFERENCES, SYSTEMS, metrics, n_resamples=n_resamples, seed=8, **options)
+
+
+def runs(statistic: str) -> Callable[..., Any]:
+    exchange = ["run", "hierarchical", "pooled", "segment", "cell"]
+    options: dict[str, Any] = {"exchange": exchange, "statistic": statistic, "n_resamples": 1100}
+    return partial(compare_runs, REFERENCES, runs_of(3), ["bleu", "ter"], **options)
+
+
+def people(function: Any, coefficients: Any, **options: Any) -> Callable[..., Any]:
+    tables, votes = random_votes(3)
+    judged = meta.JudgedSet.from_scores(tables, judgments=votes) if coefficients == "tau" else random_matrices(4)
+    return partial(function, judged, coefficients=coefficients, n_resamples=600, **options)
+
+
+CALLS: dict[str, Callable[..., Any]] = {
+    "default": comparison(),
+    "iid": comparison(test="ar:scheme=iid", all_pairs=True, adjust="maxt"),
+    "minp": comparison(["bleu", "ter"], test="ar", adjust="minp", family="all"),
+    "subgroup": comparison(test="ar:scheme=subgroup"),
+    "stopping": comparison(test="ar:stopping=besag-clifford,scheme=iid"),
+    "studentized": comparison(test="ar-studentized", adjust="maxt"),
+    "permutation": comparison(["bleu", FromCounts("share", COUNTS, share)], test="permutation"),
+    "strata": comparison(test="bootstrap-percentile", strata=["a"] * 60 + ["b"] * 60, interval="bca"),
+    "documents": comparison(["chrf", RATINGS], documents=[i // 6 for i in range(120)], interval="simultaneous"),
+    "own texts": comparison([OwnTexts("wer", REFERENCES, SYSTEMS), "bleu"], 200),
+    "sets, bootstrap": partial(compare_sets, SETS, ["bleu", "chrf"], test="bootstrap-both", n_resamples=1100),
+    "sets, ar": partial(compare_sets, SETS, ["bleu", "chrf"], test="ar", n_resamples=1100),
+    "runs, pooled": runs("pooled"),
+    "runs, mean": runs("mean"),
+    "people, segments": people(meta.segments, ["pearson", "kendall-b", "acc23"], groupings="item", test="perm-both"),
+    "people, votes": people(meta.segments, "tau"),
+    "people, minp": people(meta.segments, "tau", test="perm-both", adjust="minp"),
+    "people, systems": people(meta.systems, ["pearson", "kendall-b"], test="perm-both"),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_results_are_the_same_with_an_executor(name: str) -> None:
     executor = Copying()
+<<<<<<< HEAD
     expected = compare(REFERENCES, SYSTEMS, workers=2, **arguments)
     got = compare(REFERENCES, SYSTEMS, workers=executor, **arguments)
+=======
+    expected, got = CALLS[name](workers=2), CALLS[name](workers=executor)
+>>>>>>> 0f6439bbea9e4ad57771fd80487e15211472c5aa
     assert expected == got
     assert expected.render("json") == got.render("json")
     assert executor.tasks > 0
@@ -269,6 +311,7 @@ def test_calls_of_a_function_of_texts_are_counted_wherever_they_are_made() -> No
             assert expected.metrics[0].evaluations == got.metrics[0].evaluations
 
 
+<<<<<<< HEAD
 def test_averages_over_test_sets_are_the_same_with_an_executor() -> None:
     sets = {
         "news": TestSet(REFERENCES[:60], {name: lines[:60] for name, lines in SYSTEMS.items()}),
@@ -299,6 +342,8 @@ def test_a_comparison_of_runs_is_the_same_with_an_executor(statistic: str) -> No
     assert expected == got
 
 
+=======
+>>>>>>> 0f6439bbea9e4ad57771fd80487e15211472c5aa
 def test_counts_in_a_file_are_read_by_the_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
     keep = transport._Folder.keep
@@ -335,6 +380,7 @@ def test_the_counts_of_a_comparison_are_sent_once(monkeypatch: pytest.MonkeyPatc
     assert not any(later)
 
 
+<<<<<<< HEAD
 @pytest.mark.parametrize(
     ("function", "options"),
     [
@@ -355,6 +401,8 @@ def test_agreement_with_people_is_the_same_with_an_executor(function: Any, optio
     assert executor.tasks > 1
 
 
+=======
+>>>>>>> 0f6439bbea9e4ad57771fd80487e15211472c5aa
 def test_bad_lines_are_named_in_the_workers_error() -> None:
     systems = {"a": ["x", "y"], "b": ["x", 3]}
     with pytest.raises(InputError, match=r"system 1 failed in a worker: .*b.*segment 2"):
@@ -386,6 +434,15 @@ NBEST = [
 ]  # fmt: skip
 
 
+DEV = [f"w{s * 7 % 11} w1 w{s % 5}" for s in range(30)]
+
+
+@pytest.fixture
+def lists(tmp_path: Path) -> tune.NBest:
+    (tmp_path / "dev.nbest").write_text("\n".join(NBEST) + "\n")
+    return tune.read_nbest(tmp_path / "dev.nbest")
+
+
 @pytest.mark.parametrize(
     ("optimizer", "options"),
     [
@@ -397,14 +454,16 @@ NBEST = [
         (tune.Xbleu(epochs=3), {}),
     ],
 )
-def test_replications_are_the_same_with_an_executor(optimizer: Any, options: dict[str, Any], tmp_path: Any) -> None:
-    (tmp_path / "dev.nbest").write_text("\n".join(NBEST) + "\n")
-    lists = tune.read_nbest(tmp_path / "dev.nbest")
-    references = [f"w{s * 7 % 11} w1 w{s % 5}" for s in range(30)]
+def test_replications_are_the_same_with_an_executor(lists: Any, optimizer: Any, options: dict[str, Any]) -> None:
     arguments: dict[str, Any] = {"replications": 5, "initial": {"lm": 0.5, "tm": 0.1}, **options}
     executor = Copying()
+<<<<<<< HEAD
     expected = tune.tune(optimizer, lists, references, workers=2, **arguments)
     got = tune.tune(optimizer, lists, references, workers=executor, **arguments)
+=======
+    expected = tune.tune(optimizer, lists, DEV, threads=2, **arguments)
+    got = tune.tune(optimizer, lists, DEV, executor=executor, **arguments)
+>>>>>>> 0f6439bbea9e4ad57771fd80487e15211472c5aa
     assert executor.tasks > 1
     assert expected.result == got.result
     assert [model.weights for model in expected.models] == [model.weights for model in got.models]
@@ -428,7 +487,7 @@ def client() -> Iterator[Any]:
 
 @pytest.mark.parametrize("workers", ["processes", pytest.param("client", marks=pytest.mark.slow)])
 def test_real_workers_give_the_same_bytes_and_show_progress(
-    workers: str, tmp_path: Path, request: pytest.FixtureRequest
+    workers: str, lists: tune.NBest, request: pytest.FixtureRequest
 ) -> None:
     executor = request.getfixturevalue(workers)
     arguments: dict[str, Any] = {"test": "ar", "all_pairs": True, "n_resamples": 20_000}
@@ -437,12 +496,19 @@ def test_real_workers_give_the_same_bytes_and_show_progress(
     assert expected == compare(REFERENCES, SYSTEMS, ["bleu", RATINGS], workers=executor, progress=progress, **arguments)
     assert progress.fraction == 1.0
     exchange: dict[str, Any] = {"exchange": ["hierarchical", "cell"], "n_resamples": 2000}
+<<<<<<< HEAD
     runs = runs_of(2)
     assert compare_runs(REFERENCES, runs, **exchange) == compare_runs(REFERENCES, runs, workers=executor, **exchange)
     (tmp_path / "dev.nbest").write_text("\n".join(NBEST) + "\n")
     lists, lines = tune.read_nbest(tmp_path / "dev.nbest"), [f"w{s * 7 % 11} w1 w{s % 5}" for s in range(30)]
     one = tune.tune(tune.Mert(restarts=2), lists, lines, replications=3)
     assert one.result == tune.tune(tune.Mert(restarts=2), lists, lines, replications=3, workers=executor).result
+=======
+    of_runs = partial(compare_runs, REFERENCES, runs_of(2), **exchange)
+    assert of_runs() == of_runs(executor=executor)
+    tuned = partial(tune.tune, tune.Mert(restarts=2), lists, DEV, replications=3)
+    assert tuned().result == tuned(executor=executor).result
+>>>>>>> 0f6439bbea9e4ad57771fd80487e15211472c5aa
 
 
 @pytest.fixture
@@ -470,7 +536,7 @@ def test_the_commands_take_an_executor(
     monkeypatch.setattr(NamedWorkers, "opened", opened)
     a, b = files[:2], files[2:]
     Path("dev.nbest").write_text("\n".join(NBEST) + "\n")
-    Path("dev.ref").write_text("".join(f"w{s * 7 % 11} w1 w{s % 5}\n" for s in range(30)))
+    Path("dev.ref").write_text("\n".join(DEV) + "\n")
     for file, factor in (("da", 1), ("x", 3), ("y", 7)):
         rows = [
             f"{system}\t{segment}\t{factor * segment * len(system) % 11}"

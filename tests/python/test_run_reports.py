@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from known import known
-from reshuffle import InputError, SegmentScores, compare_runs, read_html, read_json
+from reshuffle import InputError, SegmentScores, compare, compare_runs, read_html, read_json
 from reshuffle.report import Layout, Terminal, render
 from reshuffle.report.cells import Table
 from reshuffle.report.plots import file_of
