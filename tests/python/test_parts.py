@@ -289,12 +289,7 @@ CALLS: dict[str, Callable[..., Any]] = {
 @pytest.mark.parametrize("name", CALLS)
 def test_results_are_the_same_with_an_executor(name: str) -> None:
     executor = Copying()
-<<<<<<< HEAD
-    expected = compare(REFERENCES, SYSTEMS, workers=2, **arguments)
-    got = compare(REFERENCES, SYSTEMS, workers=executor, **arguments)
-=======
     expected, got = CALLS[name](workers=2), CALLS[name](workers=executor)
->>>>>>> 0f6439bbea9e4ad57771fd80487e15211472c5aa
     assert expected == got
     assert expected.render("json") == got.render("json")
     assert executor.tasks > 0
@@ -311,39 +306,6 @@ def test_calls_of_a_function_of_texts_are_counted_wherever_they_are_made() -> No
             assert expected.metrics[0].evaluations == got.metrics[0].evaluations
 
 
-<<<<<<< HEAD
-def test_averages_over_test_sets_are_the_same_with_an_executor() -> None:
-    sets = {
-        "news": TestSet(REFERENCES[:60], {name: lines[:60] for name, lines in SYSTEMS.items()}),
-        "talks": TestSet(REFERENCES[60:], {name: lines[60:] for name, lines in SYSTEMS.items()}),
-    }
-    for test in ("bootstrap-both", "ar"):
-        expected = compare_sets(sets, ["bleu", "chrf"], test=test, n_resamples=1100)
-        got = compare_sets(sets, ["bleu", "chrf"], test=test, n_resamples=1100, workers=Copying())
-        assert expected == got
-
-
-def runs_of(n: int) -> dict[str, list[list[str]]]:
-    outputs = {name: list(lines) for name, lines in SYSTEMS.items()}
-    lines = list(outputs.values())
-    return {
-        name: [own[r:] + own[:r] if r % 2 else [*own[:-r], *lines[0][:r]] if r else own for r in range(n)]
-        for name, own in outputs.items()
-    }
-
-
-@pytest.mark.parametrize("statistic", ["pooled", "mean"])
-def test_a_comparison_of_runs_is_the_same_with_an_executor(statistic: str) -> None:
-    arguments: dict[str, Any] = {"exchange": ["run", "hierarchical", "pooled", "segment", "cell"]}
-    arguments |= {"statistic": statistic, "n_resamples": 1100}
-    systems = runs_of(3)
-    expected = compare_runs(REFERENCES, systems, ["bleu", "ter"], **arguments)
-    got = compare_runs(REFERENCES, systems, ["bleu", "ter"], workers=Copying(), **arguments)
-    assert expected == got
-
-
-=======
->>>>>>> 0f6439bbea9e4ad57771fd80487e15211472c5aa
 def test_counts_in_a_file_are_read_by_the_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
     keep = transport._Folder.keep
@@ -380,29 +342,6 @@ def test_the_counts_of_a_comparison_are_sent_once(monkeypatch: pytest.MonkeyPatc
     assert not any(later)
 
 
-<<<<<<< HEAD
-@pytest.mark.parametrize(
-    ("function", "options"),
-    [
-        (meta.segments, {"coefficients": ["pearson", "kendall-b", "acc23"], "groupings": "item", "test": "perm-both"}),
-        (meta.segments, {"coefficients": "tau"}),
-        (meta.segments, {"coefficients": "tau", "test": "perm-both", "adjust": "minp"}),
-        (meta.systems, {"coefficients": ["pearson", "kendall-b"], "test": "perm-both"}),
-    ],
-)
-def test_agreement_with_people_is_the_same_with_an_executor(function: Any, options: dict[str, Any]) -> None:
-    tables, votes = random_votes(3)
-    test_set = (
-        random_matrices(4) if options["coefficients"] != "tau" else meta.JudgedSet.from_scores(tables, judgments=votes)
-    )
-    executor = Copying()
-    expected = function(test_set, n_resamples=600, **options)
-    assert expected == function(test_set, n_resamples=600, workers=executor, **options)
-    assert executor.tasks > 1
-
-
-=======
->>>>>>> 0f6439bbea9e4ad57771fd80487e15211472c5aa
 def test_bad_lines_are_named_in_the_workers_error() -> None:
     systems = {"a": ["x", "y"], "b": ["x", 3]}
     with pytest.raises(InputError, match=r"system 1 failed in a worker: .*b.*segment 2"):
@@ -457,13 +396,8 @@ def lists(tmp_path: Path) -> tune.NBest:
 def test_replications_are_the_same_with_an_executor(lists: Any, optimizer: Any, options: dict[str, Any]) -> None:
     arguments: dict[str, Any] = {"replications": 5, "initial": {"lm": 0.5, "tm": 0.1}, **options}
     executor = Copying()
-<<<<<<< HEAD
-    expected = tune.tune(optimizer, lists, references, workers=2, **arguments)
-    got = tune.tune(optimizer, lists, references, workers=executor, **arguments)
-=======
     expected = tune.tune(optimizer, lists, DEV, threads=2, **arguments)
     got = tune.tune(optimizer, lists, DEV, executor=executor, **arguments)
->>>>>>> 0f6439bbea9e4ad57771fd80487e15211472c5aa
     assert executor.tasks > 1
     assert expected.result == got.result
     assert [model.weights for model in expected.models] == [model.weights for model in got.models]
@@ -496,19 +430,10 @@ def test_real_workers_give_the_same_bytes_and_show_progress(
     assert expected == compare(REFERENCES, SYSTEMS, ["bleu", RATINGS], workers=executor, progress=progress, **arguments)
     assert progress.fraction == 1.0
     exchange: dict[str, Any] = {"exchange": ["hierarchical", "cell"], "n_resamples": 2000}
-<<<<<<< HEAD
-    runs = runs_of(2)
-    assert compare_runs(REFERENCES, runs, **exchange) == compare_runs(REFERENCES, runs, workers=executor, **exchange)
-    (tmp_path / "dev.nbest").write_text("\n".join(NBEST) + "\n")
-    lists, lines = tune.read_nbest(tmp_path / "dev.nbest"), [f"w{s * 7 % 11} w1 w{s % 5}" for s in range(30)]
-    one = tune.tune(tune.Mert(restarts=2), lists, lines, replications=3)
-    assert one.result == tune.tune(tune.Mert(restarts=2), lists, lines, replications=3, workers=executor).result
-=======
     of_runs = partial(compare_runs, REFERENCES, runs_of(2), **exchange)
     assert of_runs() == of_runs(executor=executor)
     tuned = partial(tune.tune, tune.Mert(restarts=2), lists, DEV, replications=3)
     assert tuned().result == tuned(executor=executor).result
->>>>>>> 0f6439bbea9e4ad57771fd80487e15211472c5aa
 
 
 @pytest.fixture
