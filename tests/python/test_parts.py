@@ -396,8 +396,8 @@ def lists(tmp_path: Path) -> tune.NBest:
 def test_replications_are_the_same_with_an_executor(lists: Any, optimizer: Any, options: dict[str, Any]) -> None:
     arguments: dict[str, Any] = {"replications": 5, "initial": {"lm": 0.5, "tm": 0.1}, **options}
     executor = Copying()
-    expected = tune.tune(optimizer, lists, DEV, threads=2, **arguments)
-    got = tune.tune(optimizer, lists, DEV, executor=executor, **arguments)
+    expected = tune.tune(optimizer, lists, DEV, workers=2, **arguments)
+    got = tune.tune(optimizer, lists, DEV, workers=executor, **arguments)
     assert executor.tasks > 1
     assert expected.result == got.result
     assert [model.weights for model in expected.models] == [model.weights for model in got.models]
@@ -431,9 +431,9 @@ def test_real_workers_give_the_same_bytes_and_show_progress(
     assert progress.fraction == 1.0
     exchange: dict[str, Any] = {"exchange": ["hierarchical", "cell"], "n_resamples": 2000}
     of_runs = partial(compare_runs, REFERENCES, runs_of(2), **exchange)
-    assert of_runs() == of_runs(executor=executor)
+    assert of_runs() == of_runs(workers=executor)
     tuned = partial(tune.tune, tune.Mert(restarts=2), lists, DEV, replications=3)
-    assert tuned().result == tuned(executor=executor).result
+    assert tuned().result == tuned(workers=executor).result
 
 
 @pytest.fixture
