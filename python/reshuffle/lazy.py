@@ -51,7 +51,7 @@ class lazy(Generic[T]):  # noqa: N801
         if instance is None:
             return self
         # A descriptor without __set__ is looked up after the instance's own attributes, so this runs only once.
-        value: T = vars(instance).setdefault(self._name, self.__wrapped__(instance))
+        value: T = instance.__dict__.setdefault(self._name, self.__wrapped__(instance))
         return value
 
 

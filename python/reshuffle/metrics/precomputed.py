@@ -231,9 +231,9 @@ class SegmentScores(InCore, PrecomputedCounts):
         lacking = {} if self.missing == "error" else {name: np.isnan(array) for name, array in arrays.items()}
         lacking = {name: is_missing for name, is_missing in lacking.items() if is_missing.any()}
         if self.higher_is_better is None:
-            check_direction(self.name, float(np.nanmax(all_scores)))
+            check_direction(self.name, float(np.fmax.reduce(all_scores)))
             vars(self)["higher_is_better"] = True
-        largest = float(np.nanmax(np.abs(all_scores)))
+        largest = float(np.fmax.reduce(np.abs(all_scores)))  # without those that are missing
         if 0 < largest < SMALLEST_SCORE:
             raise InputError(
                 f"{self.name}: all scores are at most {largest:g} in magnitude, which is too small (expected one of at "
