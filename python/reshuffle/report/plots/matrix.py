@@ -72,8 +72,9 @@ class PvalueMatrix(RowFigure):
     @lazy
     def rows(self) -> Rows:
         """A row for each name."""
+        furniture = FURNITURE + (LABELLED if self.label else 0.0)
         return Rows.from_names(
-            self.names, FURNITURE, ROW, beside=self.LEGEND_WIDTH, axes=self.MIN_CELL * len(self.names)
+            self.names, furniture, ROW, beside=self.LEGEND_WIDTH, axes=self.MIN_CELL * len(self.names)
         )
 
     @property
@@ -99,7 +100,7 @@ class PvalueMatrix(RowFigure):
                 )  # fmt: skip
         self._draw_legend(ax, shades)
         if self.label:
-            ax.set_xlabel(wrapped(self.label, max(int(self.rows.label_width(ax)), MIN_LABEL)), **LABEL)
+            ax.set_xlabel(wrapped(self.label, max(self.rows.label_width(ax), MIN_LABEL)), **LABEL)
 
     def _number(self, ax: Axes) -> None:
         """Number the rows between the names and the cells, and the columns on the diagonal."""
@@ -165,7 +166,7 @@ class Matrix(PvalueMatrix):
     @property
     def size(self) -> tuple[float, float]:
         width, height = self.rows.size
-        return width, max(height, LEGEND) + LABELLED
+        return width, max(height, LEGEND + LABELLED)
 
     @property
     def label(self) -> str:
