@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..errors import InputError
 from ..grouping import grouped
 from ..results import NO_DIFFERENCE, Comparison, PairedDifference, Ranking, SetComparison, UsedMetric, Verdict
-from .cells import Table, decimals_for, rank_cell
+from .cells import Table, decimals_of, rank_cell
 from .conclusions import MAX_CANDIDATES
 from .layout import Layout
 from .margins import claim, has_margin, within, within_all
@@ -225,8 +225,10 @@ def _scores(change: Change, layout: Layout) -> Table:
     for metric in metrics:
         if table.rows:
             table.rule()
+        shown = [score for each in (change.before, change.now) for score in each.scores if score.metric == metric.name]
+        decimals = decimals_of(shown, layout.digits)
         for system in change.systems:
-            cells = _score_cells(change, metric, system, layout)
+            cells = _score_cells(change, metric, system, decimals, layout)
             table.add([*[metric.name] * (len(metrics) > 1), _name(change, system, layout), *cells])
     return table
 
@@ -238,14 +240,14 @@ def _table(change: Change, title: str, metrics: Sequence[str], what: Sequence[st
     return Table(_titled(title, change), ["Metric", "System", *what], n_names=2, grouped=1)
 
 
-def _score_cells(change: Change, metric: UsedMetric, system: str, layout: Layout) -> tuple[str, str, str]:
+def _score_cells(
+    change: Change, metric: UsedMetric, system: str, decimals: int, layout: Layout
+) -> tuple[str, str, str]:
     """A score before, a score now, and the change."""
     found = [
         each.score(system, metric.name).score if system in each.systems else None
         for each in (change.before, change.now)
     ]
-    size = max(abs(score) for score in found if score is not None)
-    decimals = decimals_for(size) if layout.digits is None else layout.digits
     before, now = ("" if score is None else f"{score:.{decimals}f}" for score in found)
     if found[0] is None or found[1] is None:
         return before or "new", now or "gone", ABSENT
