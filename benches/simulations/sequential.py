@@ -58,7 +58,7 @@ def series(pair: tuple[str, str], swapped: bool, simulations: int) -> list[str]:
             drawn = np.where(swaps[None, :, None], drawn[::-1], drawn)
         sample = CountSample.from_counts(metric, np.ascontiguousarray(drawn))
         for column, first_look in COLUMNS.items():
-            options = WatchOptions(method="asymptotic", first_look=first_look, threads=1)
+            options = WatchOptions(method="asymptotic", first_look=first_look, workers=1)
             found[column].append(decided_at(Hypothesis(sample, 1, ALPHA, options)))
         z = (sample.scores[0] - sample.scores[1]) / np.sqrt(sample.linear.variance(0, 1))
         found["once"].append(LENGTH if abs(z) >= -float(ndtri(ALPHA / 2)) else None)

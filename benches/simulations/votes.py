@@ -62,13 +62,13 @@ def row(users: int, ties: float, simulations: int, n_resamples: int) -> list[flo
         rng = np.random.default_rng([number, users, round(100 * ties)])
         apart, equal = (sample(rng, strengths, users, ties) for strengths in (APART, EQUAL))
         by_user, null, single = (
-            votes(table, units=unit, n_resamples=n_resamples, seed=number, threads=1)
+            votes(table, units=unit, n_resamples=n_resamples, seed=number, workers=1)
             for table, unit in ((apart, "judge"), (equal, "judge"), (equal, "vote"))
         )
         if not (by_user.comparisons and null.comparisons and single.comparisons):
             refused += 1
             continue
-        advantage = votes(equal, units="judge", position=True, n_resamples=n_resamples, seed=number, threads=1).votes
+        advantage = votes(equal, units="judge", position=True, n_resamples=n_resamples, seed=number, workers=1).votes
         if advantage is not None and advantage.first is not None and advantage.first.pvalue is not None:
             place.append(advantage.first.pvalue <= LEVEL)
         rejected = [float(np.mean([p.test.pvalue <= LEVEL for p in each.comparisons])) for each in (null, single)]

@@ -27,8 +27,8 @@ def compare(options: Compare) -> Comparison:
     ------
     InputError
         If the texts differ in length, there are fewer than two systems, segments or documents, a name is unknown, an
-        argument is out of range, the test or the interval does not support one of the metrics, or ``with_texts`` is
-        used without texts.
+        argument is out of range, the test or the interval does not support one of the metrics, or texts are to be
+        included that are not there.
 
     Notes
     -----

@@ -97,9 +97,9 @@ class Design:
 
     def count(self, data: Data, units: Units, seed: int) -> Resampled:
         """Count the systems on a test set, whose replicates have this seed."""
-        if units.source is not None and not self.testing.with_texts and not data.reads_sources:
-            raise InputError("a source is shown with the texts: add with_texts (--with-texts), or leave it out")
-        texts = data.texts(self.names, units) if self.testing.with_texts else None
+        if units.source is not None and "texts" not in self.testing.include and not data.reads_sources:
+            raise InputError("a source is shown with the texts: add include='texts' (--include texts), or leave it out")
+        texts = data.texts(self.names, units) if "texts" in self.testing.include else None
         resampled = Resampled.from_data(data, self.names, units, replace(self.resampling, seed=seed), self.pairs)
         return resampled if texts is None else resampled.with_texts(texts)
 
@@ -252,7 +252,7 @@ class Resampled(NamedTuple):
         None, too, for averages over test sets.
         """
         samples = self.replicates.samples
-        if not design.testing.with_parts or isinstance(self.data, AveragedData):
+        if "parts" not in design.testing.include or isinstance(self.data, AveragedData):
             return [None] * (len(samples) * len(design.pairs))
         # Intervals need draws, which exist unless neither the test nor the interval has any.
         has_intervals = design.interval is not None and self.replicates.has_draws

@@ -56,8 +56,8 @@ class CountsWriter:
         As for :func:`reshuffle.compare`: metrics that read texts.
     documents, strata : sequence of S str or int, optional
         The id of each segment's document and stratum, which the file then has.
-    threads : int, optional
-        One per processor core by default. The file does not depend on it, nor on the blocks.
+    workers : int, optional
+        Number of threads. By default all cores. The file does not depend on it, nor on the blocks.
 
     Raises
     ------
@@ -86,7 +86,7 @@ class CountsWriter:
         *,
         documents: DocumentIds | None = None,
         strata: StratumIds | None = None,
-        threads: int | None = None,
+        workers: int | None = None,
     ) -> None:
         self._path = os.fspath(path)
         check_ending(self._path)
@@ -97,7 +97,7 @@ class CountsWriter:
         if self._path.lower().endswith(".npy"):
             check_fits_npy(resolved, documents, strata)
         self._ids = {"documents": documents, "strata": strata}
-        self._counting = BlockCounting(resolved, Path(self._path).parent, threads)
+        self._counting = BlockCounting(resolved, Path(self._path).parent, workers)
 
     def __enter__(self) -> CountsWriter:
         return self
@@ -136,7 +136,7 @@ def save_counts(
     *,
     documents: DocumentIds | None = None,
     strata: StratumIds | None = None,
-    threads: int | None = None,
+    workers: int | None = None,
     progress: AnyProgress = None,
 ) -> None:
     """Count texts, or take counts that are known, into a file that takes the place of texts.
@@ -150,7 +150,9 @@ def save_counts(
         :class:`FromCounts` with the formula of a metric, or of another file.
     documents, strata : sequence of S str or int, optional
         The id of each segment's document and stratum, which the file then has.
-    threads, progress
+    workers : int, optional
+        Number of threads. By default all cores.
+    progress : bool or Progress, optional
         As for :func:`reshuffle.compare`.
 
     Returns
@@ -189,7 +191,7 @@ def save_counts(
     check_ending(path)
     data = Data.from_arguments(references, systems, metrics, documents=documents)
     with reported(progress) as watched, _replaced(path) as file:
-        write_counts(file, path, data, {"documents": documents, "strata": strata}, threads, watched)
+        write_counts(file, path, data, {"documents": documents, "strata": strata}, workers, watched)
 
 
 def write_counts(

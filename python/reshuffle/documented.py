@@ -25,6 +25,8 @@ from .advice import advised
 T = TypeVar("T")
 
 WIDTH = 120
+# The most items of a tuple in a repr.
+MOST_ITEMS = 12
 # A class, or a field with the docstring after it. Further lines of the field are indented, or begin with a bracket.
 CLASS_OR_FIELD = re.compile(r'^ *class (\w+)|^( *)(\w+): .*\n(?:\2(?: |[])}]).*\n)*\2(r?"""[\s\S]*?""")', re.MULTILINE)
 # What types of this package stand for.
@@ -89,7 +91,7 @@ def _repr(record: Any) -> str:
 
 
 def _short(value: Any) -> str:
-    """The repr of a value, with six digits of the numbers in it.
+    """The repr of a value, with six digits of the numbers in it, and the first items of long tuples.
 
     >>> _short({"p_1": (96.90173745173745, 3)})
     "{'p_1': (96.9017, 3)}"
@@ -99,7 +101,8 @@ def _short(value: Any) -> str:
     if isinstance(value, Mapping):
         return f"{{{', '.join(f'{key!r}: {_short(each)}' for key, each in value.items())}}}"
     if isinstance(value, tuple) and type(value) is tuple:
-        return f"({', '.join(map(_short, value))}{',' if len(value) == 1 else ''})"
+        more = [f"… {len(value):,} in all"] if len(value) > MOST_ITEMS else []
+        return f"({', '.join([*map(_short, value[:MOST_ITEMS]), *more])}{',' if len(value) == 1 else ''})"
     return repr(value)
 
 

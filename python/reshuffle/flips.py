@@ -71,7 +71,7 @@ def _pair(names: Sequence[str], system: str | None, baseline: str | None) -> tup
             raise InputError(
                 "there are {n} systems: choose one with {system}, to compare it with {baseline}",
                 n=len(names),
-                system=Argument("system"),
+                system=Argument("system", tuple(others)),
                 baseline=baseline,
             )
         system = others[0]

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Generic, NoReturn, TypeVar, overload
 
 from .advice import advice
 
@@ -51,7 +51,7 @@ class lazy(Generic[T]):  # noqa: N801
         if instance is None:
             return self
         # A descriptor without __set__ is looked up after the instance's own attributes, so this runs only once.
-        value: T = vars(instance).setdefault(self._name, self.__wrapped__(instance))
+        value: T = instance.__dict__.setdefault(self._name, self.__wrapped__(instance))
         return value
 
 
@@ -77,6 +77,10 @@ def lazy_names(package: str, file: str) -> tuple[Callable[[str], Any], Callable[
                     return
                 value = getattr(value, name)
             super().__setattr__(name, value)
+
+        def __call__(self, *args: object, **options: object) -> NoReturn:
+            functions = [name for name in public if name[0].islower()]
+            raise TypeError(f"{package} is a package, not a function: call one of {', '.join(functions)}")
 
     def find(name: str) -> Any:
         if name in module_of:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 from attrs import field, frozen
 
 from .errors import Argument, InputError, listed
-from .execution import Execution, check_executor
+from .execution import Execution
 from .options.choices import TESTS_WITH_MARGIN, settings_of
 from .options.comparisons import Compare, CompareRuns, CompareSets, Kept, Medians, Pairs, Resampled, RunTests, Tested
 from .options.declare import taken
@@ -56,7 +56,6 @@ class Resampling:
     checkpoint: Checkpoint | None = None
 
     def __post_init__(self) -> None:
-        check_executor(self.executor)
         object.__setattr__(self, "seed", chosen_seed(self.seed))
 
     @property

@@ -32,7 +32,7 @@ def for_metric(name: str, options: Iterable[tuple[str, str]] = (), n_references:
     'TER|nrefs:1|case:lc'
     """
     nrefs = None if n_references is None else f"nrefs:{n_references}"
-    return joined([name, nrefs, *(f"{option}:{value}" for option, value in options)])
+    return joined([name, nrefs, *[f"{option}:{value}" for option, value in options]])
 
 
 def for_precomputed_counts(name: str, formula: str | None) -> str:

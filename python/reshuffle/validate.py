@@ -47,7 +47,9 @@ def check_text(what: str, value: object) -> str:
     Traceback (most recent call last):
     reshuffle.errors.InputError: the name of a metric must be a string of valid characters, got '\\ud800'
     """
-    if not isinstance(value, str) or any("\ud800" <= character <= "\udfff" for character in value):
+    if not isinstance(value, str) or (
+        not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value)
+    ):
         raise InputError(f"{what} must be a string of valid characters, got {quoted(value)}")
     return value
 

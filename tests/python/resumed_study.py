@@ -21,7 +21,7 @@ def long_study(simulations: int, checkpoint: str | None = None) -> str:
         sizes=[50, 100],
         simulations=simulations,
         n_resamples=99,
-        threads=1,
+        workers=1,
         checkpoint=checkpoint,
     )
     return study.render("json")

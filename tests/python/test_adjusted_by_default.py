@@ -119,8 +119,7 @@ def message(**options: Any) -> str | None:
     return None
 
 
-@pytest.mark.parametrize("family", ["metric", "all"])
-@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize(("k", "family"), [(2, "metric"), (3, "all")])
 @pytest.mark.parametrize("test", TESTS)
 def test_auto_is_never_the_reason_of_an_error(test: str, k: int, family: str) -> None:
     every = [with_margins(test, "easy")]

@@ -183,11 +183,11 @@ def test_the_range_of_two_variables_is_a_difference(df: int) -> None:
 
 @pytest.mark.parametrize(("k", "df"), [(3, 20), (40, 39 * 2999)])
 def test_many_probabilities_are_those_of_single_calls(k: int, df: int) -> None:
-    q = np.random.default_rng(0).gamma(3, 2, 1000)
+    q = np.random.default_rng(0).gamma(3, 2, 200)
     together = studentized_range_sf(q, k, df)
     assert (np.diff(together[np.argsort(q)]) <= 0).all()
     assert ((together >= 1e-10) & (together <= 1)).all()
-    some = [*range(0, 1000, 249), int(np.argmin(q)), int(np.argmax(q))]
+    some = [0, 99, 199, int(np.argmin(q)), int(np.argmax(q))]
     assert np.allclose(together[some], studentized_range_sf(q[some], k, df), rtol=0, atol=1e-6)
     assert studentized_range_sf(np.array([]), 3, 5).size == 0
 

@@ -53,7 +53,7 @@ def test_the_table_shows_scores_intervals_differences_p_values_and_the_signature
 
 def test_json_holds_what_the_api_returns(demo: Path, run: Any) -> None:
     corpus = read_corpus(["reference.txt"], [f"{name}.txt" for name in SYSTEMS])
-    expected = compare(corpus.references, corpus.systems, n_resamples=500, test="bootstrap", with_parts=True)
+    expected = compare(corpus.references, corpus.systems, n_resamples=500, test="bootstrap", include="parts")
     assert unnamed(run(*COMPARE, "--format", "json", "--test", "bootstrap").out) == expected.render("json")
 
 
@@ -355,8 +355,8 @@ def test_one_segment_can_be_scored_but_not_compared(tmp_path: Path, run: Any) ->
 
 
 def test_the_same_seed_gives_the_same_bytes_on_any_number_of_threads(demo: Path, run: Any) -> None:
-    one = run(*COMPARE, "--format", "json", "--threads", "1").out
-    assert one == run(*COMPARE, "--format", "json", "--threads", "3").out
+    one = run(*COMPARE, "--format", "json", "--workers", "1").out
+    assert one == run(*COMPARE, "--format", "json", "--workers", "3").out
     assert one != run(*COMPARE, "--format", "json", "--seed", "1").out
 
 

@@ -158,9 +158,9 @@ def test_the_help_lists_every_metric(run: Any) -> None:
 
 
 def test_the_options_of_metrics_are_explained_as_other_options(run: Any) -> None:
+    text = " ".join(run("explain", *(flag(each.option.name) for each in flags())).out.split())
     for each in flags():
         name = flag(each.option.name)
-        text = " ".join(run("explain", name).out.split())
         assert f"{name[2:]}: option (reshuffle COMMAND --help)" in text
         assert f"{name} of commands with -m" in text
         assert f" of {', '.join(each.metrics)}" in text

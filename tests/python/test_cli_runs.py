@@ -19,7 +19,7 @@ from reshuffle.data.manifest import Manifest
 from reshuffle.inference.exchange import EXCHANGES
 from reshuffle.options.run_files import RunFiles
 
-N = ("-n", "99", "--threads", "1")
+N = ("-n", "99", "--workers", "1")
 SEGMENTS = 30
 SYSTEMS = {"baseline": ("old/0.txt", "old/1.txt", "old/2.txt"), "new": ("new/0.txt", "new/1.txt", "new/2.txt")}
 OLD, NEW = ("--baseline", *SYSTEMS["baseline"]), ("--system", "new", *SYSTEMS["new"])
@@ -75,7 +75,7 @@ def tables(result: Mapping[str, Any]) -> list[Any]:
 
 
 def from_python(*args: Any, **options: Any) -> list[Any]:
-    result = compare_runs(*args, n_resamples=99, threads=1, **options)
+    result = compare_runs(*args, n_resamples=99, workers=1, **options)
     return tables(json.loads(result.render("json")))
 
 
@@ -591,24 +591,3 @@ def test_exchange_units_are_listed(run: Any) -> None:
 
 # MultEval 0.5.1, multeval.sh eval --refs ref.txt --hyps-baseline baseline/opt*.txt --hyps-sys1 sys1/opt*.txt --metrics
 # bleu ter length: mean, s_opt and the median run of each system.
-MULTEVAL = {
-    "BLEU": ((18.526808, 0.057280, 0), (18.813470, 0.294001, 2)),
-    "TER": ((65.656694, 0.203397, 2), (64.816644, 0.589323, 2)),
-    "length": ((107.544525, 0.121665, 2), (107.700640, 0.724763, 2)),
-}
-
-
-def test_the_example_of_multeval_has_its_figures(data: Path, run: Any) -> None:
-    folder = data / "multeval-newstest2010-optreps"
-    files = {name: sorted(map(str, (folder / name).iterdir())) for name in ("baseline", "sys1")}
-    args = ["--refs", str(folder / "ref.txt"), "--baseline", *files["baseline"], "--system", "sys1", *files["sys1"]]
-    args += ["-m", "bleu:tokenize=none", "ter:variant=tercom", "length:tokenize=none", "--exchange", "segment"]
-    outcome = run("runs", *args, "-n", "999", "--format", "json")
-    result = json.loads(outcome.out)
-    for metric, published in MULTEVAL.items():
-        scale = 100 if metric == "length" else 1
-        for system, (mean, s_opt, median) in zip(result["systems"], published, strict=True):
-            found = system["scores"][metric]
-            assert round(scale * found["mean"], 6) == pytest.approx(mean, abs=1.5e-6)
-            assert round(scale * found["s_test"], 6) == pytest.approx(s_opt, abs=1.5e-6)
-            assert found["median_run"] == median

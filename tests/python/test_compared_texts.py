@@ -1,4 +1,4 @@
-"""Texts in results (``with_texts``): what they hold, their limit, and how JSON and HTML hold them."""
+"""Texts in results (``include="texts"``): what they hold, their limit, and how JSON and HTML hold them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def all_metrics() -> list[Any]:
 @pytest.mark.parametrize("options", [{"baseline": "a"}, {"all_pairs": True}, {"documents": [0, 0, 1, 1]}], ids=str)
 def test_the_result_has_the_texts_and_the_scores_of_segment_scores(options: dict[str, Any]) -> None:
     chosen = all_metrics()
-    comparison = compare(REFERENCES, SYSTEMS, chosen, n_resamples=19, with_texts=True, **options)
+    comparison = compare(REFERENCES, SYSTEMS, chosen, n_resamples=19, include="texts", **options)
     texts = known(comparison.texts)
     assert texts.references == tuple(zip(*REFERENCES, strict=True))
     assert texts.systems == {name: tuple(lines) for name, lines in SYSTEMS.items()}
@@ -80,7 +80,7 @@ def test_the_result_has_the_texts_and_the_scores_of_segment_scores(options: dict
 
 def test_a_result_has_no_texts_unless_requested() -> None:
     without = compare(REFERENCES, SYSTEMS, "bleu", n_resamples=19)
-    texts = compare(REFERENCES, SYSTEMS, "bleu", n_resamples=19, with_texts=True)
+    texts = compare(REFERENCES, SYSTEMS, "bleu", n_resamples=19, include="texts")
     assert without.texts is None
     assert without != texts
     assert json.loads(without.render("json"))["texts"] is None
@@ -94,7 +94,7 @@ def test_each_test_set_has_its_texts_and_the_average_has_none() -> None:
     reverse = [column[::-1] for column in REFERENCES], {name: SYSTEMS[name][::-1] for name in ("c", "a")}
     sets = {"one": (REFERENCES, SYSTEMS), "two": reverse}
     with pytest.warns(match="left out"):
-        result = compare_sets(sets, n_resamples=19, missing_systems="drop", with_texts=True)
+        result = compare_sets(sets, n_resamples=19, missing_systems="drop", include="texts")
     assert known(result.average).texts is None
     for name, (references, systems) in sets.items():
         texts = known(result[name].texts)
@@ -105,12 +105,14 @@ def test_each_test_set_has_its_texts_and_the_average_has_none() -> None:
 
 def test_without_texts_there_is_an_error() -> None:
     ratings = SegmentScores("rating", {"a": [1, 2, 3], "b": [2, 2, 3]})
-    with pytest.raises(InputError, match=r"^with_texts \(--with-texts\) needs texts, but there are only precomputed"):
-        compare(metrics=ratings, with_texts=True)
+    with pytest.raises(
+        InputError, match=r"^include=.texts. \(--include texts\) needs texts, but there are only precomputed"
+    ):
+        compare(metrics=ratings, include="texts")
     sets = {"one": TestSet(["a b", "c"], [["a b", "c"], ["a", "c"]], SegmentScores("rating", [[1, 2], [2, 3]]))}
     sets["two"] = TestSet(metrics=SegmentScores("rating", [[1, 2], [2, 3]]))
-    with pytest.raises(InputError, match=r"^test set 'two': with_texts \(--with-texts\) needs texts"):
-        compare_sets(sets, with_texts=True, n_resamples=9, average=False)
+    with pytest.raises(InputError, match=r"^test set 'two': include=.texts. \(--include texts\) needs texts"):
+        compare_sets(sets, include="texts", n_resamples=9, average=False)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +126,7 @@ def test_texts_that_no_metric_has_read_are_checked(references: Any, systems: Any
     names = list(systems) if isinstance(systems, dict) else ["system 1", "system 2"]
     ratings = SegmentScores("rating", {name: [i, 2 + i] for i, name in enumerate(names)})
     with pytest.raises(InputError, match=f"^{message}$"):
-        compare(references, systems, ratings, with_texts=True)
+        compare(references, systems, ratings, include="texts")
 
 
 # --- The limit
@@ -142,15 +144,15 @@ def test_the_size_is_that_of_the_texts_in_utf_8(first: list[str], second: list[s
 
 
 def test_only_html_has_a_limit_which_is_for_all_test_sets_together() -> None:
-    one = compare(REFERENCES, SYSTEMS, n_resamples=9, with_texts=True)
-    both = compare_sets({"x": (REFERENCES, SYSTEMS), "y": (REFERENCES, SYSTEMS)}, n_resamples=9, with_texts=True)
+    one = compare(REFERENCES, SYSTEMS, n_resamples=9, include="texts")
+    both = compare_sets({"x": (REFERENCES, SYSTEMS), "y": (REFERENCES, SYSTEMS)}, n_resamples=9, include="texts")
     for result, size in ((one, known(one.texts).n_bytes), (both, 2 * known(one.texts).n_bytes)):
         assert result.render("html") == result.render("html", max_texts=size)
         with pytest.raises(InputError) as found:
             result.render("html", max_texts=size - 1)
         assert str(found.value) == (
             f"the texts have {size:,} bytes, but the limit for an HTML report is {size - 1:,}: raise the limit with "
-            "--max-texts 1MB (max_texts=1_000_000), or leave out --with-texts"
+            "--max-texts 1MB (max_texts=1_000_000), or leave out --include texts"
         )
         assert result.render("json") == result.render("json", max_texts=1)
     assert MAX_TEXTS == 50_000_000  # as the help says
@@ -174,17 +176,17 @@ def test_too_large_texts_are_an_error_before_tests_are_computed(
     monkeypatch.setattr(reshuffle.sets, "compared_sets", computed)
     inputs = ["--set", "x", *files(demo), "--set", "y", *files(demo)] if sets else files(demo)
     size = sum(Path(file).stat().st_size - 400 for file in files(demo)) * (1 + sets)  # without the ends of lines
-    outcome = run("compare", *inputs, "--with-texts", "--max-texts", str(size - 1), "-o", "report.html")
+    outcome = run("compare", *inputs, "--include", "texts", "--max-texts", str(size - 1), "-o", "report.html")
     assert outcome.code == 2
     assert outcome.err == (
         f"reshuffle: error: the texts have {size:,} bytes, but the limit for an HTML report is {size - 1:,}: raise the "
-        "limit with --max-texts 1MB (max_texts=1_000_000), or leave out --with-texts\n"
+        "limit with --max-texts 1MB (max_texts=1_000_000), or leave out --include texts\n"
     )
     assert not (demo / "report.html").exists()
 
 
 def test_the_command_line_writes_texts_to_json_and_html(demo: Path, run: Any) -> None:
-    inputs = [*files(demo), "--with-texts", "-n", "99"]
+    inputs = [*files(demo), "--include", "texts", "-n", "99"]
     size = sum(Path(file).stat().st_size - 400 for file in files(demo))
     assert run("compare", *inputs, "-o", "out.json").code == 0
     assert run("compare", *inputs, "-o", "out.html", "--max-texts", str(size)).code == 0
@@ -194,18 +196,24 @@ def test_the_command_line_writes_texts_to_json_and_html(demo: Path, run: Any) ->
     assert known(saved.texts).n_bytes == size
     assert known(saved.texts).systems["tuned"] == tuple((demo / "tuned.txt").read_text("utf-8").splitlines())
     sets = ["--set", "x", *files(demo), "--set", "y", *files(demo)]
-    assert run("compare", *sets, "--with-texts", "-n", "99", "--format", "json", "-o", "sets.json").code == 0
+    assert run("compare", *sets, "--include", "texts", "-n", "99", "--format", "json", "-o", "sets.json").code == 0
     assert all(each["texts"]["systems"] for each in json.loads(Path("sets.json").read_text("utf-8"))["sets"].values())
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--with-texts"], "--with-texts is for the formats html and json, not text: leave it out, or add --format"),
-        (["--with-texts", "-o", "x.csv"], "--with-texts is for the formats html and json, not csv"),
+        (
+            ["--include", "texts"],
+            "--include texts is for the formats html and json, not text: leave it out, or add --format",
+        ),
+        (["--include", "texts", "-o", "x.csv"], "--include texts is for the formats html and json, not csv"),
         (["--max-texts", "9MB", "--format", "html"], "--max-texts limits the texts in HTML reports"),
-        (["--with-texts", "--max-texts", "9MB", "-o", "x.json"], "--max-texts limits the texts in HTML reports"),
-        (["--with-texts", "--max-texts", "much", "-o", "x.html"], "--max-texts: expected a size of at least 1 byte"),
+        (["--include", "texts", "--max-texts", "9MB", "-o", "x.json"], "--max-texts limits the texts in HTML reports"),
+        (
+            ["--include", "texts", "--max-texts", "much", "-o", "x.html"],
+            "--max-texts: expected a size of at least 1 byte",
+        ),
     ],
 )
 def test_options_that_do_not_apply_are_errors(demo: Path, run: Any, options: list[str], message: str) -> None:
@@ -227,7 +235,7 @@ HOSTILE = [
 def hostile(lines: Sequence[str]) -> Comparison:
     systems = {"<b>": list(lines), "&amp;": ["y"] * len(lines)}
     ratings = SegmentScores("<i>", {name: [*range(i, i + len(lines))] for i, name in enumerate(systems)})
-    return compare(list(lines), systems, ratings, n_resamples=9, with_texts=True)
+    return compare(list(lines), systems, ratings, n_resamples=9, include="texts")
 
 
 @given(st.lists(st.text(max_size=20), min_size=2, max_size=4) | st.just(HOSTILE))
@@ -247,7 +255,7 @@ def test_texts_are_read_back_and_cannot_end_the_element_that_holds_them(lines: l
 
 
 def broken(*path: str, value: Any) -> str:
-    document = json.loads(compare(REFERENCES, SYSTEMS, n_resamples=9, with_texts=True).render("json"))
+    document = json.loads(compare(REFERENCES, SYSTEMS, n_resamples=9, include="texts").render("json"))
     place = document["texts"]
     for key in path[:-1]:
         place = place[key]
@@ -283,18 +291,18 @@ def test_texts_that_do_not_fit_the_result_are_named(text: str, message: str) -> 
 
 def test_a_source_is_kept_with_the_texts(demo: Path, run: Any) -> None:
     source = ["Quelle", None, "</script>", "ß"]
-    comparison = compare(REFERENCES, SYSTEMS, n_resamples=9, with_texts=True, source=source, documents=[1, 1, 2, 2])
+    comparison = compare(REFERENCES, SYSTEMS, n_resamples=9, include="texts", source=source, documents=[1, 1, 2, 2])
     assert known(comparison.texts).source == tuple(source)
     assert known(comparison.texts).documents == ("1", "1", "2", "2")
-    without = compare(REFERENCES, SYSTEMS, n_resamples=9, with_texts=True)
+    without = compare(REFERENCES, SYSTEMS, n_resamples=9, include="texts")
     assert known(comparison.texts).n_bytes == known(without.texts).n_bytes + len("Quelle</script>ß".encode())
     for saved in (read_json(comparison.render("json")), read_html(comparison.render("html"))):
         assert saved == comparison
     sets = {name: TestSet(REFERENCES, SYSTEMS, source=[name] * 4) for name in ("x", "y")}
-    averaged = compare_sets(sets, n_resamples=9, with_texts=True)
+    averaged = compare_sets(sets, n_resamples=9, include="texts")
     assert [averaged[name].texts.source for name in sets] == [("x",) * 4, ("y",) * 4]  # type: ignore[union-attr]
     Path("source.txt").write_text("".join(f"line {i}\n" for i in range(400)), "utf-8")
-    options = ["--with-texts", "-n", "99", "--source", "source.txt"]
+    options = ["--include", "texts", "-n", "99", "--source", "source.txt"]
     assert run("compare", *files(demo), *options, "-o", "out.json").code == 0
     saved = read_json("out.json")
     assert isinstance(saved, Comparison)
@@ -304,10 +312,13 @@ def test_a_source_is_kept_with_the_texts(demo: Path, run: Any) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"source": ["x"] * 4}, "a source is shown with the texts: add with_texts (--with-texts), or leave it out"),
-        ({"source": ["x"] * 3, "with_texts": True}, "source: expected a text for each of 4 segments, got 3"),
-        ({"source": "xxxx", "with_texts": True}, "source: expected a text for each of 4 segments, got a single string"),
-        ({"source": ["x", 1, "x", "x"], "with_texts": True}, "the source, segment 2: expected a string, got 1"),
+        (
+            {"source": ["x"] * 4},
+            "a source is shown with the texts: add include='texts' (--include texts), or leave it out",
+        ),
+        ({"source": ["x"] * 3, "include": "texts"}, "source: expected a text for each of 4 segments, got 3"),
+        ({"source": "xxxx", "include": "texts"}, "source: expected a text for each of 4 segments, got a single string"),
+        ({"source": ["x", 1, "x", "x"], "include": "texts"}, "the source, segment 2: expected a string, got 1"),
     ],
 )
 def test_a_source_that_does_not_fit_is_an_error(options: dict[str, Any], message: str) -> None:
@@ -330,5 +341,5 @@ def test_a_source_file_that_does_not_fit_is_an_error(
     monkeypatch.chdir(demo)
     Path("source.txt").write_text("x\n" * lines, "utf-8")
     texts = ["reference.txt", "baseline.txt", "tuned.txt", "--source", "source.txt"]
-    more = {"compare": ["--with-texts", "-o", "x.html"], "flips": ["--threshold", "50"]}.get(command, [])
+    more = {"compare": ["--include", "texts", "-o", "x.html"], "flips": ["--threshold", "50"]}.get(command, [])
     assert message in run(command, *texts, *more).refusal()

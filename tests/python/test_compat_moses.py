@@ -155,10 +155,5 @@ BAD: list[tuple[list[str], str]] = [
 
 
 @pytest.mark.parametrize(("arguments", "message"), BAD)
-def test_bad_input(
-    files: None,
-    ran: Program,
-    arguments: list[str],
-    message: str,
-) -> None:
+def test_bad_input(files: None, ran: Program, arguments: list[str], message: str) -> None:
     assert message in ran(*arguments, code=2).refusal("moses")

@@ -137,8 +137,9 @@ def replaced(name: str, old: str, new: str) -> tuple[str, str]:
     return name, text.replace(old, new, 1)
 
 
-BAD: list[tuple[tuple[str, str] | None, list[str], str]] = [
+BAD: list[tuple[tuple[str, str | bytes] | None, list[str], str]] = [
     (None, ["-r", "missing.sgm"], "missing.sgm cannot be read: No such file"),
+    (("src.sgm", b"<srcset>\n\xff"), [], "src.sgm, line 2: 0xff is not valid UTF-8"),
     (None, ["--brevity-penalty", "longest"], "--brevity-penalty: expected closest or shortest, got 'longest'"),
     (None, ["--mteval-version", "12"], "--mteval-version: expected 13a or 14"),
     (None, ["-d=two"], "-d: expected a whole number, got 'two'"),
@@ -183,11 +184,7 @@ BAD: list[tuple[tuple[str, str] | None, list[str], str]] = [
 
 @pytest.mark.parametrize(("file", "arguments", "message"), BAD)
 def test_bad_input(
-    files: None,
-    ran: Program,
-    file: tuple[str, str] | None,
-    arguments: list[str],
-    message: str,
+    files: None, ran: Program, file: tuple[str, str | bytes] | None, arguments: list[str], message: str
 ) -> None:
     if file is not None:
         put(*file)
@@ -197,12 +194,6 @@ def test_bad_input(
         message = "tst.sgm: the set is 'other', but 'made up' in src.sgm"
     refused = ran("-r", "ref.sgm", "-s", "src.sgm", "-t", "tst.sgm", *arguments, code=2)
     assert message in refused.refusal("mteval")
-
-
-def test_bytes_that_are_not_utf_8(files: None, ran: Program) -> None:
-    Path("src.sgm").write_bytes(b"<srcset>\n\xff")
-    error = ran("-r", "ref.sgm", "-s", "src.sgm", "-t", "tst.sgm", code=2).err
-    assert "src.sgm, line 2: 0xff is not valid UTF-8" in error
 
 
 @pytest.mark.parametrize("missing", "rst")

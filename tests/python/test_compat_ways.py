@@ -277,15 +277,13 @@ def test_the_pytest_plugin_patches_and_reports(programs: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert "reshuffle.compat: library 1.3, p-values: exact-replay\n" in done.stdout
     assert "left to the original" not in done.stdout
-    done = pytest_with_plugin(programs, "-v", "--compat-only", "library", "--compat-pvalues", "sound")
+    done = pytest_with_plugin(programs, "-v", "--compat-only", "library", RESHUFFLE_COMPAT_PVALUES="sound")
     assert "reshuffle.compat: library 1.3, p-values: sound\n" in done.stdout
     assert "= reshuffle.compat =" in done.stdout
     assert "  total                           1                     1\n    1: not integers\n" in done.stdout
 
 
-def test_the_pytest_plugin_reads_the_environment(programs: Path) -> None:
-    done = pytest_with_plugin(programs, RESHUFFLE_COMPAT_PVALUES="sound")
-    assert "reshuffle.compat: library 1.3, p-values: sound\n" in done.stdout
+def test_the_pytest_plugin_refuses_unknown_hosts_and_modes(programs: Path) -> None:
     done = pytest_with_plugin(programs, RESHUFFLE_COMPAT_ONLY="other")
     assert done.returncode == pytest.ExitCode.USAGE_ERROR
     assert "ERROR: reshuffle.compat cannot patch 'other'; it can patch: library" in done.stdout + done.stderr

@@ -29,7 +29,7 @@ STARTS = {
 TYPED = {
     "expl": "explain",
     "study sensi": "study sensitivity",
-    "compare --threa": "compare --threads",
+    "compare --worke": "compare --workers",
     "compare --test bootstrap-k": "compare --test bootstrap-kink",
     "compare r.txt -m bleu met": "compare r.txt -m bleu meteor",
     "compare refer": "compare reference.txt",
@@ -79,7 +79,7 @@ def test_shells_complete_commands_options_values_and_files(shell: Any) -> None:
         ("compare --test = bootstrap-k", ("bootstrap-kink",)),  # as bash takes it apart
         ("study type1 --tests ar,bootstrap-k", ("ar,bootstrap-kink",)),
         ("compare --tokenize mt", ("mteval-intl",)),  # an option of a metric
-        ("compare --executor p", ("processes",)),
+        ("compare --workers p", ("processes",)),
         ("explain bootstrap-k", ("bootstrap-kink",)),
         ("meta seg", ("segments",)),
         ("compare -m bleu --set A b", ("<file>",)),

@@ -154,7 +154,7 @@ def demo() -> Comparison:
     corpus = demo_corpus()
     chosen = [METRICS[name] for name in ("bleu", "chrf", "chrf++", "gtm", "meteor", "nist")]
     return compare(
-        corpus.references, corpus.systems, [*chosen, "ter"], all_pairs=True, n_resamples=DRAWS, with_parts=True
+        corpus.references, corpus.systems, [*chosen, "ter"], all_pairs=True, n_resamples=DRAWS, include="parts"
     )
 
 
@@ -268,7 +268,7 @@ def test_contributions_on_draws_add_up_to_the_drawn_differences(name: str, units
     """So they are those of the draws that the interval of the difference has, within strata and of documents."""
     m = METRICS[name]
     counts = random_counts(m, 11)
-    comparison = compare(metrics=from_counts(m, counts), n_resamples=DRAWS, with_parts=True, **units)
+    comparison = compare(metrics=from_counts(m, counts), n_resamples=DRAWS, include="parts", **units)
     (pair,) = comparison.comparisons
     assert pair.contributions
     assert abs(sum(each.difference for each in pair.contributions) - pair.difference) < 1e-6
@@ -278,7 +278,7 @@ def test_contributions_on_draws_add_up_to_the_drawn_differences(name: str, units
     chosen = {"chrf smoothed": slice(0, None, 3), "meteor": slice(-3, -2), "nist": slice(-2, -1)}[name]
     other[1] = other[0]
     other[1, :, chosen] += np.random.default_rng(1).integers(1, 3, (30, 1))
-    comparison = compare(metrics=from_counts(m, other), n_resamples=DRAWS, with_parts=True, **units)
+    comparison = compare(metrics=from_counts(m, other), n_resamples=DRAWS, include="parts", **units)
     (pair,) = comparison.comparisons
     (differing,) = (each for each in known(pair.contributions) if each.difference)
     assert ends(differing) == pytest.approx(ends(pair), abs=1e-6)
@@ -316,30 +316,30 @@ def test_bleu_with_add_k_and_metrics_without_known_parts_are_not_split() -> None
     add_k = metric("bleu", smooth_method="add-k")
     assert contributions_of(drawn(add_k, counts), 0, [(0, 1)], LEVEL) == [()]
     scores = SegmentScores("rating", {"a": [1.0, 2.0] * 20, "b": [2.0, 2.0] * 20})
-    (pair,) = compare(metrics=scores, n_resamples=99, with_parts=True).comparisons
+    (pair,) = compare(metrics=scores, n_resamples=99, include="parts").comparisons
     assert pair.contributions == ()
     functions = FromCounts("F", {"a": counts[0], "b": counts[1]}, lambda totals: totals[..., 2] / totals[..., 0])
-    assert compare(metrics=functions, n_resamples=99, with_parts=True).comparisons[0].contributions == ()
+    assert compare(metrics=functions, n_resamples=99, include="parts").comparisons[0].contributions == ()
 
 
 def test_there_are_no_intervals_without_draws_or_intervals() -> None:
     sets = from_counts(BLEU, bleu_counts(1, 2, 60, 0.05))
     for options in ({"interval": None}, {"interval": "delta", "test": "ar"}):
-        (pair,) = compare(metrics=sets, n_resamples=99, with_parts=True, **options).comparisons
+        (pair,) = compare(metrics=sets, n_resamples=99, include="parts", **options).comparisons
         assert [each.confidence_interval for each in known(pair.contributions)] == [None] * 5
 
 
 def test_contributions_are_computed_on_request_and_do_not_change_anything_else() -> None:
     sets = from_counts(BLEU, bleu_counts(1, 2, 60, 0.05))
-    without, found = (compare(metrics=sets, n_resamples=99, with_parts=wanted) for wanted in (False, True))
+    without, found = (compare(metrics=sets, n_resamples=99, include=wanted) for wanted in ((), "parts"))
     assert without.comparisons[0].contributions is None
     document, extended = (json.loads(each.render("json")) for each in (without, found))
     assert document["comparisons"][0].pop("contributions") is None
     parts = [each["part"] for each in extended["comparisons"][0].pop("contributions")]
     assert parts == ["bp", "p_1", "p_2", "p_3", "p_4"]
     assert extended == document
-    with pytest.raises(InputError, match="with_parts"):
-        compare(metrics=sets, with_parts="yes")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="unknown value of include"):
+        compare(metrics=sets, include="yes")
 
 
 def test_on_several_test_sets_each_has_its_contributions_and_the_average_none() -> None:
@@ -348,7 +348,7 @@ def test_on_several_test_sets_each_has_its_contributions_and_the_average_none() 
         name: TestSet(corpus.references[0][part], {s: lines[part] for s, lines in corpus.systems.items()})
         for name, part in {"news": slice(0, 200), "talks": slice(200, 400)}.items()
     }
-    result = compare_sets(halves, n_resamples=99, with_parts=True)
+    result = compare_sets(halves, n_resamples=99, include="parts")
     for comparison in result.sets.values():
         for pair in comparison.comparisons:
             assert abs(sum(each.difference for each in known(pair.contributions)) - pair.difference) < 1e-9
@@ -388,13 +388,13 @@ def test_reports_say_which_differences_of_bleu_are_not_split() -> None:
     counts = random_counts(BLEU, 8, systems=3)
     counts[2, :, 5] = 0
     sets = from_counts(BLEU, counts)
-    comparison = compare(metrics=sets, n_resamples=99, with_parts=True)
+    comparison = compare(metrics=sets, n_resamples=99, include="parts")
     assert [len(pair.contributions or ()) for pair in comparison.comparisons] == [5, 0]
     text = comparison.render("text", pairs=True)
     assert "BLEU: 1 of 2 differences is not split into parts, because a precision is 0 or smoothed." in text
     assert read_json(io.StringIO(comparison.render("json"))) == comparison
     counts[2, 0, 5] = 1
-    comparison = compare(metrics=from_counts(BLEU, counts), n_resamples=99, with_parts=True)
+    comparison = compare(metrics=from_counts(BLEU, counts), n_resamples=99, include="parts")
     assert "Contributions without an interval: on some draws" in comparison.render("text", pairs=True)
 
 

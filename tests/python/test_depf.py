@@ -61,8 +61,8 @@ def row(hypothesis: str, references: Sequence[str], **options: bool) -> list[int
     return max(rows, key=lambda r: 2 * r[0] / max(r[1] + r[2], 1))
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=lambda o: "+".join(k for k in o if o[k]) or "default")
-def test_counts_of_real_parses_equal_the_slow_twin_under_every_option(data: Path, options: dict[str, bool]) -> None:
+@pytest.mark.parametrize("options", [OPTIONS[0], OPTIONS[-1]], ids=["default", "all"])
+def test_counts_of_real_parses_equal_the_slow_twin(data: Path, options: dict[str, bool]) -> None:
     reference = read_sentences(data / PARSED / "ref.conllu")[::50]
     systems = [read_sentences(path)[::50] for path in sorted((data / PARSED / "sys").glob("*.conllu"))]
     assert (len(systems), len(reference)) == (6, 10)

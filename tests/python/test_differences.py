@@ -43,7 +43,7 @@ def of_metrics(**options: Any) -> list[Any]:
 
 KINDS: dict[str, Any] = {
     "pairs": of_pairs,
-    "parts": lambda: of_pairs(with_parts=True, all_pairs=True, metrics=["bleu", "chrf++", "meteor"]),
+    "parts": lambda: of_pairs(include="parts", all_pairs=True, metrics=["bleu", "chrf++", "meteor"]),
     "exact": lambda: of_pairs(metrics="ter", test="ar:scheme=exact", adjust="none"),
     "margin": lambda: of_pairs(test="equivalence:bleu=5"),
     "documents": lambda: of_pairs(documents=[i // 10 for i in range(400)], interval=None),
@@ -72,7 +72,7 @@ def test_every_difference_prints_a_few_lines_and_knows_whether_it_is_significant
 
 
 def test_a_pair_of_systems_prints_what_it_rests_on_and_its_parts() -> None:
-    (pair,) = compare(CORPUS.references, TWO, n_resamples=999, with_parts=True).comparisons
+    (pair,) = compare(CORPUS.references, TWO, n_resamples=999, include="parts").comparisons
     lines = str(pair).splitlines()
     assert lines[0] == "tuned − baseline, BLEU: +2.05, 95% CI -0.88 to +5.06 (percentile)"
     assert lines[1] == "p = 0.1600 (bootstrap-both, two-sided)"
@@ -104,7 +104,7 @@ def test_of_all_pairs_the_better_system_is_the_first() -> None:
         return [line for line in lines if line[1:2] and line[0] in systems and line[1] in systems]
 
     systems = {name: CORPUS.systems[name] for name in ("tuned", "baseline", "rules")}
-    comparison = compare(CORPUS.references, systems, all_pairs=True, n_resamples=99, with_parts=True)
+    comparison = compare(CORPUS.references, systems, all_pairs=True, n_resamples=99, include="parts")
     result = comparison.render("json")
     pairs = rows(comparison)[:3]
     assert [pair[:2] for pair in pairs] == [["tuned", "baseline"], ["tuned", "rules"], ["baseline", "rules"]]

@@ -302,6 +302,8 @@ def test_errors_name_what_one_wants_instead() -> None:
             lambda: SegmentScores("x", {"a": ["1", "2"]}),
         r"^x, system a: expected a number for every segment, got the text 'no': compare\(references, systems\) takes":
             lambda: SegmentScores("x", {"a": ["no", "yes"]}),
+        r"^'the cat' is no metric; all systems are one argument: \{'a': outputs":
+            lambda: compare(["the cat"], {"a": ["the cat"]}, ["the cat"]),
         r"^x: expected scores of each system, got one list of 3 values: write \{'a': scores":
             lambda: SegmentScores("x", frame["a"]),
         r"^SegmentScores: the first argument is the name of the metric, got a b talk 0 1 .* SegmentScores\('NAME'":

@@ -322,9 +322,9 @@ def test_counts_do_not_depend_on_the_number_of_threads(name: str) -> None:
     reference, systems = texts(name)
     outputs, columns = [lines * 40 for lines in systems.values()], [reference * 40, reference[::-1] * 40]
     m = native(name, [*range(len(TEXT))] * 40)
-    expected = m.suff_stats(columns, outputs, threads=1)
+    expected = m.suff_stats(columns, outputs, workers=1)
     for threads in (2, 3):
-        np.testing.assert_array_equal(expected, m.suff_stats(columns, outputs, threads=threads))
+        np.testing.assert_array_equal(expected, m.suff_stats(columns, outputs, workers=threads))
 
 
 @pytest.mark.parametrize("name", NATIVE + EXTERNAL)
@@ -333,7 +333,7 @@ def test_p_values_do_not_depend_on_the_number_of_threads(name: str) -> None:
     # A function of texts is called on one thread, whatever the argument.
     repeat, n = (1, 40) if name == "CorpusFunction" else (100, 2_000)
     columns, m = rearranged(name, [*range(len(TEXT))] * repeat)
-    results = [compare(*columns, m, test="ar", n_resamples=n, threads=threads) for threads in (1, 3)]
+    results = [compare(*columns, m, test="ar", n_resamples=n, workers=threads) for threads in (1, 3)]
     assert results[0] == results[1]
 
 

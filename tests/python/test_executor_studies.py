@@ -71,7 +71,7 @@ def processes() -> Iterator[Any]:
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_every_study_is_the_same_with_processes(processes: Any, name: str) -> None:
-    here, there = STUDIES[name](), STUDIES[name](executor=processes)
+    here, there = STUDIES[name](), STUDIES[name](workers=processes)
     assert there.tables == here.tables
     assert there.render("json") == here.render("json")
 
@@ -81,7 +81,7 @@ def test_tuning_is_the_same_with_processes(processes: Any, tmp_path: Path) -> No
     lists, refs = tune.read_nbest(str(tmp_path / "dev.nbest")), (tmp_path / "dev.ref").read_text("utf-8").splitlines()
     for optimizer in ("mert", "kbmira"):
         given: dict[str, Any] = {"initial": [0.1, 0.3, 0.3, -0.3], "replications": 2}
-        here, there = (tune.tune(optimizer, lists, refs, executor=each, **given) for each in (None, processes))
+        here, there = (tune.tune(optimizer, lists, refs, workers=each, **given) for each in (None, processes))
         assert there.result.render("json") == here.result.render("json")
 
 
@@ -99,15 +99,15 @@ COMMAND = ("study", "type1", "ref", "a", "b", "--seed", "7")
 
 def test_the_command_gives_the_same_bytes(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(files)
-    for name in ("threads", "processes"):
-        arguments = [*COMMAND, "--simulations", "50", "-n", "99", "--threads", "2", "--executor", name]
-        assert run([*arguments, "-o", f"{name}.json"]) == 0
-    assert (files / "threads.json").read_bytes() == (files / "processes.json").read_bytes()
+    for name in ("2", "processes:2"):
+        arguments = [*COMMAND, "--simulations", "50", "-n", "99", "--workers", name]
+        assert run([*arguments, "-o", f"{name[:1]}.json"]) == 0
+    assert (files / "2.json").read_bytes() == (files / "p.json").read_bytes()
 
 
 def started(files: Path, temporary: Path, *arguments: str) -> subprocess.Popen[str]:
     """A long study in a process group of its own."""
-    command = [sys.executable, "-m", "reshuffle", *COMMAND, "--simulations", "10000000", "--threads", "2", *arguments]
+    command = [sys.executable, "-m", "reshuffle", *COMMAND, "--simulations", "10000000", *arguments]
     return subprocess.Popen(
         command,
         cwd=files,
@@ -143,7 +143,7 @@ def workers_of(process: subprocess.Popen[str], temporary: Path) -> list[Any]:
 @pytest.mark.parametrize("whole_group", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_ctrl_c_ends_the_command_and_its_workers(files: Path, tmp_path: Path, whole_group: bool) -> None:
     """Terminals send SIGINT to all processes of the group, ``kill -INT`` to one."""
-    process = started(files, tmp_path, "--executor", "processes")
+    process = started(files, tmp_path, "--workers", "processes:2")
     workers = workers_of(process, tmp_path)
     (os.killpg if whole_group else os.kill)(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=60)
@@ -154,7 +154,7 @@ def test_ctrl_c_ends_the_command_and_its_workers(files: Path, tmp_path: Path, wh
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_a_killed_worker_ends_the_command_with_one_sentence(files: Path, tmp_path: Path) -> None:
-    process = started(files, tmp_path, "--executor", "processes", "--resume", str(tmp_path / "checkpoint"))
+    process = started(files, tmp_path, "--workers", "processes:2", "--resume", str(tmp_path / "checkpoint"))
     workers = workers_of(process, tmp_path)
     workers[0].kill()
     _, errors = process.communicate(timeout=60)

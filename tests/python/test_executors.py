@@ -27,7 +27,7 @@ from reshuffle import FromCounts, InputError, SegmentScores, metric
 from reshuffle._core import Progress
 from reshuffle.errors import WorkerError
 from reshuffle.execution import Execution, executors, jobs, run_job, worker
-from reshuffle.execution.executors import check_executor, check_name_of_executor, opened, process_pool, stop
+from reshuffle.execution.executors import NamedWorkers, check_workers, process_pool, stop
 from reshuffle.study import testing as study_testing
 from reshuffle.study import type1
 from reshuffle.study.experiments import Experiment
@@ -353,18 +353,19 @@ def test_sizes_of_tasks_follow_their_times_and_shrink_near_the_end() -> None:
     assert remaining.take(1) == (7, 9)
 
 
-@pytest.mark.parametrize("bad", ["processes", 3, ThreadPoolExecutor, object()])
+@pytest.mark.parametrize("bad", ["processes", 0, 2.5, True, ThreadPoolExecutor, object()])
 def test_what_is_no_executor_is_an_error(bad: Any) -> None:
-    with pytest.raises(InputError, match="executor: expected an executor"):
-        check_executor(bad)
-    with pytest.raises(InputError, match="executor: expected an executor"):
-        type1(metrics=SegmentScores("x", {"a": [1, 2], "b": [3, 4]}), executor=bad)
+    with pytest.raises(InputError, match=r"^workers(: expected an? | must be a whole number from 1)"):
+        check_workers("workers", bad)
+    with pytest.raises(InputError, match=r"^workers"):
+        type1(metrics=SegmentScores("x", {"a": [1, 2], "b": [3, 4]}), workers=bad)
 
 
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("dask", "unknown executor 'dask': expected threads, processes or dask://HOST:PORT"),
+        ("dask", "--workers: expected a number of threads, processes, processes:N or dask://HOST:PORT, got 'dask'"),
+        ("processes:x", "expected a number of processes, as processes:4"),
         ("dask://somewhere", "expected the address of a Dask scheduler, as dask://localhost:8786"),
         ("dask://:1", "expected the address"),
         ("dask://tcp://localhost:8786", "expected the address"),
@@ -373,9 +374,7 @@ def test_what_is_no_executor_is_an_error(bad: Any) -> None:
 )
 def test_names_of_executors(name: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        check_name_of_executor(name)
-    with pytest.raises(InputError, match=message), opened(name):
-        pass
+        NamedWorkers.from_text(name)
 
 
 def test_a_scheduler_that_does_not_answer_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -383,7 +382,7 @@ def test_a_scheduler_that_does_not_answer_is_one_sentence(monkeypatch: pytest.Mo
     monkeypatch.setattr(executors, "CONNECT_SECONDS", 0.2)
     with (
         pytest.raises(InputError, match=r"no Dask scheduler answers at 127\.0\.0\.1:9: .*dask scheduler"),
-        opened("dask://127.0.0.1:9"),
+        NamedWorkers.from_text("dask://127.0.0.1:9").opened(),
     ):
         pass
 
@@ -401,7 +400,10 @@ def test_another_server_at_the_address_is_one_sentence() -> None:
         thread = threading.Thread(target=answer, daemon=True)
         thread.start()
         host, port = server.getsockname()
-        with pytest.raises(InputError, match="no Dask scheduler answers at"), opened(f"dask://{host}:{port}"):
+        with (
+            pytest.raises(InputError, match="no Dask scheduler answers at"),
+            NamedWorkers.from_text(f"dask://{host}:{port}").opened(),
+        ):
             pass
         thread.join(60)
 
@@ -413,7 +415,7 @@ def test_a_scheduler_without_workers_is_one_sentence(monkeypatch: pytest.MonkeyP
         address = empty.scheduler_address.removeprefix("tcp://")
         with (
             pytest.raises(InputError, match="has no workers: start some with 'dask worker"),
-            opened(f"dask://{address}"),
+            NamedWorkers.from_text(f"dask://{address}").opened(),
         ):
             pass
 
@@ -427,7 +429,10 @@ def test_a_scheduler_that_ends_is_one_sentence(
     cluster = distributed.LocalCluster(
         n_workers=1, processes=False, protocol="tcp://", host="127.0.0.1", dashboard_address=":0"
     )
-    with cluster, opened(f"dask://{cluster.scheduler_address.removeprefix('tcp://')}") as client:
+    with (
+        cluster,
+        NamedWorkers.from_text(f"dask://{cluster.scheduler_address.removeprefix('tcp://')}").opened() as client,
+    ):
         assert joined(run_job(Squares(), 3, Execution(client), stage="squaring")) == [0, 1, 4]
         cluster.close()
         with pytest.raises(WorkerError, match=r"cannot be sent to the workers of the Dask client .*are the scheduler"):
@@ -437,15 +442,16 @@ def test_a_scheduler_that_ends_is_one_sentence(
 
 def test_dask_is_optional(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(InputError, match=r"pip install 'reshuffle\[cluster\]'"), opened("dask://localhost:8786"):
+    with (
+        pytest.raises(InputError, match=r"pip install 'reshuffle\[cluster\]'"),
+        NamedWorkers.from_text("dask://localhost:8786").opened(),
+    ):
         pass
 
 
 def test_names_open_executors(cluster: Any) -> None:
-    with opened("threads") as none:
-        assert none is None
     address = cluster.scheduler.address.removeprefix("tcp://")
-    with opened(f"dask://{address}") as client:
+    with NamedWorkers.from_text(f"dask://{address}").opened() as client:
         assert joined(run_job(Squares(), 9, Execution(client), stage="squaring")) == [i**2 for i in range(9)]
     assert cluster.nthreads()  # the cluster is not ours
 

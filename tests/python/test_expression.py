@@ -168,7 +168,7 @@ def test_formulas_are_pickled_and_saved(counts: dict[str, NDArray[np.int64]], tm
     expected = compare(metrics=own, n_resamples=99)
     assert compare(metrics=again, n_resamples=99) == expected
     with ProcessPoolExecutor(1) as pool:
-        assert compare(metrics=own, n_resamples=99, executor=pool) == expected
+        assert compare(metrics=own, n_resamples=99, workers=pool) == expected
     path = tmp_path / "counts.npz"
     save_counts(path, metrics=[own, FromCounts("y", counts, "log(words)", columns=("edits", "words"))])
     stored = open_counts(path)

@@ -157,7 +157,11 @@ def test_reports_of_flips() -> None:
         ({"system": "tuend"}, "unknown system 'tuend': did you mean 'tuned'"),
         ({"baseline": "Baseline"}, "unknown baseline 'Baseline': did you mean 'baseline'"),
         ({"baseline": "tuned"}, "system and baseline are both 'tuned': expected two different systems"),
-        ({"system": None}, r"there are 4 systems: choose one with system, to compare it with baseline"),
+        (
+            {"system": None},
+            r"there are 4 systems: choose one with system='tuned', 'larger' or 'rules', to comp",
+        ),
+        ({"metric": "blue"}, "unknown metric 'blue': did you mean 'bleu'"),
         ({"top": -1}, "top must be a whole number of at least 0, got -1"),
         ({"documents": ["x"] * 400}, "there is only one document"),
     ],

@@ -9,24 +9,21 @@ import warnings
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from inputs import put
-from reshuffle import InputError, InputWarning, read_lines, segment_scores
+from reshuffle import InputError, InputWarning, read_lines
 from reshuffle.data.judgments import Judgments, read_judgments
 from reshuffle.data.score_tables import read_scores
 from reshuffle.data.system_names import read_sysmap
 from reshuffle.meta.human import human_scores
 
 pytestmark = pytest.mark.usefixtures("here")
-
-Scores: TypeAlias = NDArray[np.float64]
 
 # A ranking: the segment, and (system, rank) of up to five outputs; -1 is not ranked.
 RANKED = st.tuples(st.permutations("abcdefg"), st.lists(st.sampled_from([-1, 1, 2, 3]), min_size=5, max_size=5)).map(
@@ -197,6 +194,9 @@ def test_the_rankings_of_2008_by_task(data: Path) -> None:
     path = data / "wmt08-judgments/wmt08-human-judgments.csv"
     every = read_judgments(path, language_pair="WMT08 All-English News", n_segments=2051)
     assert (every.n_raw, every.n_raw_ties, every.n_votes, len(every.systems)) == (1751, 257, 1622, 35)
+    with pytest.warns(InputWarning, match=r"10 systems have no output: .*; \d+ of 1,751 votes and \d+ of 257 ties are"):
+        few = read_judgments(path, language_pair="all-english news", systems=every.systems[:25], unknown="drop")
+    assert few.systems == every.systems[:25]
     # Chen & Cherry have 7,804 pairs. Nearest are the net votes into English but for Czech commentary and Hungarian.
     tasks = [f"{task}-English News" for task in ("French", "German", "Czech", "All")]
     tasks += [f"{task}-English Europarl" for task in ("French", "German")]
@@ -218,49 +218,6 @@ def test_the_ranked_outputs_of_2013_are_the_votes_of_the_rank_file(data: Path) -
     assert from_rnk.n_raw_ties == 19_219
     test = read("trueskill-sample-fr-en-test.csv")
     assert (test.n_raw, test.n_raw_ties, test.n_raw + test.n_raw_ties) == (1555, 445, 2000)
-
-
-def agreement(judgments: Judgments, scores: Scores, shift: int) -> float:
-    """Kendall's tau of scores (N, S) if segments were ``shift`` lines later."""
-    segment = judgments.segment + shift
-    inside = (segment >= 0) & (segment < scores.shape[1])
-    better, worse = (scores[i[inside], segment[inside]] for i in (judgments.better, judgments.worse))
-    return float(np.sign(better - worse).mean())
-
-
-def bleu(reference: Path, files: Sequence[Path]) -> Scores:
-    """Sentence BLEU of each output (N, S)."""
-    texts = {file.name + str(file.parent): read_lines(file) for file in files}
-    (scores,) = segment_scores(read_lines(reference), texts, metrics=["sentbleu"]).scores.values()
-    return scores
-
-
-def test_segments_of_rank_files_count_from_1(data: Path) -> None:
-    folder = data / "wmt13-cs-en"
-    judgments = read_judgments(
-        folder / "judgments/cs-en.rank", sysmap=folder / "judgments/sysmap.tsv", systems=outputs(folder)
-    )
-    assert judgments.segment.max() == 2999  # of 3,000
-    scores = bleu(folder / "ref.txt", [file for file in outputs(folder) if file.stem in judgments.systems])
-    at, other = agreement(judgments, scores, 0), [agreement(judgments, scores, shift) for shift in (-2, -1, 1, 2)]
-    assert at > 0.2
-    assert max(other) < 0.1
-
-
-def test_segments_of_2008_count_from_0_and_1_is_the_best_rank(data: Path) -> None:
-    files = {f"{file.stem}_{pair}": file for pair in ("cz", "de", "fr") for file in outputs(data / f"wmt08-{pair}-en")}
-    with pytest.warns(InputWarning, match=r"8 systems have no output: .*; 556 of 1,751 votes and 69 of 257 ties are"):
-        judgments = read_judgments(
-            data / "wmt08-judgments/wmt08-human-judgments.csv",
-            language_pair="all-english news",
-            systems=files,
-            unknown="drop",
-            n_segments=2051,
-        )
-    scores = bleu(data / "wmt08-fr-en/ref.txt", [files[name] for name in judgments.systems])
-    at, other = agreement(judgments, scores, 0), [agreement(judgments, scores, shift) for shift in (-2, -1, 1, 2)]
-    assert at > 0.29
-    assert max(other) < 0.25
 
 
 def test_wins_are_the_official_scores_of_2012(data: Path) -> None:

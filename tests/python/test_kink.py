@@ -212,8 +212,8 @@ def test_threads_documents_and_strata(tmp_path: Any) -> None:
     counts = outputs(SEGMENTS, 2, 1.0, 0.01)
     external = FromCounts("BLEU", {"a": counts[0], "b": counts[1]}, "bleu")
     options: dict[str, Any] = {"test": "bootstrap-kink", "interval": "bootstrap-kink", "n_resamples": 499}
-    one = compare(metrics=external, threads=1, **options)
-    assert compare(metrics=external, threads=2, **options) == one
+    one = compare(metrics=external, workers=1, **options)
+    assert compare(metrics=external, workers=2, **options) == one
     ids = [i // 2 for i in range(SEGMENTS)]
     by_document = compare(metrics=external, documents=ids, **options).comparisons[0].test
     summed = counts.reshape(2, -1, 2, 10).sum(axis=2)

@@ -171,7 +171,7 @@ def test_results_are_the_same_bytes_for_any_number_of_threads(test: str, monkeyp
     import reshuffle.inference.margins as module
 
     a, b = some_scores(4, 150)
-    one, three = (compared(ratings(a, b), test, 0.5, threads=threads) for threads in (1, 3))
+    one, three = (compared(ratings(a, b), test, 0.5, workers=threads) for threads in (1, 3))
     monkeypatch.setattr(module, "BATCH_CELLS", 64)
     assert one == three == compared(ratings(a, b), test, 0.5)
     assert render(one, "json") == render(three, "json")

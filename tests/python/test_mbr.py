@@ -64,7 +64,7 @@ def test_utilities_are_those_of_single_pairs(
 ) -> None:
     lists = NBest.from_texts(texts)
     scores = None if scale is None else np.random.default_rng(seed).normal(size=len(lists)).round(1)
-    found = mbr(lists, m, scores=scores, scale=1.0 if scale is None else scale, exclude_self=exclude_self, threads=2)
+    found = mbr(lists, m, scores=scores, scale=1.0 if scale is None else scale, exclude_self=exclude_self, workers=2)
     expected = np.concatenate(
         [
             slow_utilities(m, own, found.probabilities[first : first + len(own)], exclude_self)
@@ -148,7 +148,7 @@ def test_scores_are_those_of_sacrebleu(small: NBest) -> None:
 
 def test_any_number_of_threads_gives_the_same_bytes(small: NBest) -> None:
     for name in ("chrf", "ter", "nist", "gtm"):
-        one, three = (mbr(small, name, threads=threads) for threads in (1, 3))
+        one, three = (mbr(small, name, workers=threads) for threads in (1, 3))
         assert one.utilities.tobytes() == three.utilities.tobytes()
         assert one.result.render("json") == three.result.render("json")
 
@@ -157,7 +157,7 @@ def test_a_long_list_is_divided_among_threads() -> None:
     rng = np.random.default_rng(7)
     texts = [" ".join(rng.choice(list("abcdefgh"), size=rng.integers(1, 12))) for _ in range(700)]
     bleu = metric("bleu")
-    found = mbr(NBest.from_texts([texts]), bleu, threads=3)
+    found = mbr(NBest.from_texts([texts]), bleu, workers=3)
     for row in (0, 232, 233, 466, 467, 699):
         scores = bleu.segment_scores(bleu.suff_stats([texts], [[texts[row]] * 700]))[0]
         assert found.utilities[row] == pytest.approx(scores.mean(), rel=1e-12)

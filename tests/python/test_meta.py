@@ -161,7 +161,7 @@ ALL = [name for name, each in COEFFICIENTS.items() if "segment" in each.levels a
 def test_every_coefficient_has_tests_and_intervals(test: str) -> None:
     result = meta.segments(random_matrices(1), coefficients=ALL, groupings=["none", "item"], test=test, n_resamples=99)
     again = meta.segments(
-        random_matrices(1), coefficients=ALL, groupings=["none", "item"], test=test, n_resamples=99, threads=1
+        random_matrices(1), coefficients=ALL, groupings=["none", "item"], test=test, n_resamples=99, workers=1
     )
     assert result == again
     assert len(result.results) == 3 * 2 * len(ALL)
@@ -460,54 +460,41 @@ def test_size_of_tests_between_metrics(test: str) -> None:
             assert low <= rejected <= high, (name, alpha, rejected / n)
 
 
-def _scores() -> tuple[ScoreTable, ScoreTable]:
-    return table("m", [[1.0, 2.0, 3.0], [2.0, 1.0, 5.0], [0.0, 1.0, 1.0]]), table(
-        "h", [[1.0, 2.0, 3.0], [2.0, 1.0, 5.0], [1.0, 0.0, 2.0]]
-    )
+SCORES = table("m", [[1.0, 2.0, 3.0], [2.0, 1.0, 5.0], [0.0, 1.0, 1.0]])
+HUMAN = table("h", [[1.0, 2.0, 3.0], [2.0, 1.0, 5.0], [1.0, 0.0, 2.0]])
+FOUR = [ScoreTable(name, tuple("abcd"), None, np.arange(4.0) ** k) for k, name in ((1, "x"), (2, "y"), (3, "h"))]
+of_scores, nothing = JudgedSet.from_scores, np.ones((2, 1))
 
 
 def _votes(*votes: tuple[int, int, int], n_segments: int = 3, systems: str = "abc") -> Judgments:
     return judged(systems, n_segments, votes)
 
 
-def _set(**human: Any) -> JudgedSet:
-    return JudgedSet.from_scores(_scores()[0], **(human or {"human": _scores()[1]}))
+def _set(metrics: Any = SCORES, **human: Any) -> JudgedSet:
+    return of_scores(metrics, **(human or {"human": HUMAN}))
 
 
 BAD: dict[str, tuple[Callable[[], object], str]] = {
-    "nothing from people": (lambda: JudgedSet.from_scores(_scores()[0]), "no judgments and no human scores"),
-    "no metrics": (lambda: JudgedSet.from_scores([], human=_scores()[1]), "no metrics"),
+    "nothing from people": (lambda: of_scores(SCORES), "no judgments and no human scores"),
+    "no metrics": (lambda: _set([]), "no metrics"),
     "an unknown system": (
-        lambda: JudgedSet.from_scores(
-            ScoreTable("m", ("newsA", "b"), np.ones((2, 1)), None),
-            human=ScoreTable("h", ("newA", "b"), np.ones((2, 1)), None),
-        ),
+        lambda: _set(ScoreTable("m", ("newsA", "b"), nothing), human=ScoreTable("h", ("newA", "b"), nothing)),
         "unknown judged system 'newA': did you mean 'newsA'?",
     ),
     "no system in common": (
-        lambda: JudgedSet.from_scores(
-            [_scores()[0], ScoreTable("n", ("x",), np.ones((1, 3)), None)], human=_scores()[1]
-        ),
+        lambda: _set([SCORES, ScoreTable("n", ("x",), np.ones((1, 3)))]),
         "unknown system of n 'x'",
     ),
-    "segments differ": (
-        lambda: JudgedSet.from_scores([_scores()[0], table("n", [[1.0], [2.0]])], human=_scores()[1]),
-        "n has 1 segments, the test set 3",
-    ),
+    "segments differ": (lambda: _set([SCORES, table("n", [[1.0], [2.0]])]), "n has 1 segments, the test set 3"),
     "segments of SegmentScores differ": (
-        lambda: JudgedSet.from_scores(
-            [_scores()[0], SegmentScores("n", {"a": [1], "b": [2], "c": [3]})], human=_scores()[1]
-        ),
+        lambda: _set([SCORES, SegmentScores("n", {"a": [1], "b": [2], "c": [3]})]),
         "n has 1 segments, the test set 3",
     ),
     "a judgment beyond the end": (
         lambda: _set(judgments=_votes((4, 0, 1), n_segments=5)),
         "a judgment of segment 5, but the test set has 3 segments",
     ),
-    "the same metric twice": (
-        lambda: JudgedSet.from_scores([_scores()[0], _scores()[0]], human=_scores()[1]),
-        "two metrics are called m",
-    ),
+    "the same metric twice": (lambda: _set([SCORES, SCORES]), "two metrics are called m"),
     "a function of texts": (
         lambda: JudgedSet.from_texts(
             ["x", "y"],
@@ -520,11 +507,11 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     "no test set": (lambda: meta.segments([]), "no test sets"),
     "no JudgedSet": (lambda: meta.segments([3]), "expected a meta.JudgedSet, got 3"),  # type: ignore[list-item]
     "names of test sets": (
-        lambda: meta.segments([JudgedSet.from_scores(_scores()[0], human=_scores()[1], name="x")] * 2),
+        lambda: meta.segments([_set(human=HUMAN, name="x")] * 2),
         "test sets need names of their own, other than average and pooled, got 'x'",
     ),
     "different metrics": (
-        lambda: meta.segments({"x": _set(), "y": JudgedSet.from_scores(table("n", np.eye(3)), human=_scores()[1])}),
+        lambda: meta.segments({"x": _set(), "y": _set(table("n", np.eye(3)))}),
         "'m' is not in all of them; test set 'y' has n",
     ),
     "coefficient": (lambda: meta.segments(_set(), coefficients="peerson"), "did you mean 'pearson'?"),
@@ -560,20 +547,12 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
         "darr needs human scores",
     ),
     "only systems scored": (
-        lambda: meta.segments(
-            JudgedSet.from_scores(_scores()[0], human=ScoreTable("h", ("a", "b", "c"), None, np.array([0.0, 1, 2])))
-        ),
+        lambda: meta.segments(_set(human=ScoreTable("h", ("a", "b", "c"), None, np.arange(3.0)))),
         "people scored systems but no segments",
     ),
     "human scores of votes": (lambda: meta.systems(_set(), human_scores="wins"), "need votes"),
     "cells are needed": (
-        lambda: meta.systems(
-            JudgedSet.from_scores(
-                [ScoreTable(n, tuple("abcd"), None, np.array([0.0, 1, 2, 3]) ** k) for k, n in ((1, "x"), (2, "y"))],
-                human=ScoreTable("h", tuple("abcd"), None, np.array([1.0, 3, 2, 5])),
-            ),
-            test="perm-both",
-        ),
+        lambda: meta.systems(_set(FOUR[:2], human=FOUR[2]), test="perm-both"),
         "'perm-both' needs scores of segments, but x has only scores of systems",
     ),
 }

@@ -215,7 +215,7 @@ def test_votes_have_the_same_test_also_pooled() -> None:
     result = meta.segments(sets, pooled=True, n_resamples=49)
     assert {each.test for each in result.comparisons} == {"t-both"}
     assert {each.test_set for each in result.comparisons} == {*sets, "average", "pooled"}
-    first = meta.segments(sets, pooled=True, n_resamples=49, threads=2)
+    first = meta.segments(sets, pooled=True, n_resamples=49, workers=2)
     assert first.comparisons == result.comparisons
 
 

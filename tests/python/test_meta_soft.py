@@ -285,5 +285,5 @@ def test_averages_over_test_sets_are_means() -> None:
 
 def test_threads_do_not_change_results() -> None:
     test_set = material(9)[2]
-    results = [meta.systems(test_set, **SOFT, n_resamples=99, threads=threads) for threads in (1, 2, 4)]
+    results = [meta.systems(test_set, **SOFT, n_resamples=99, workers=threads) for threads in (1, 2, 4)]
     assert results[0] == results[1] == results[2]

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import cache, partial
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import scipy.stats
 
 from agreement import agreement, of_vectors, swaps
 from meta_material import table
@@ -22,7 +19,7 @@ from step_down import step_down
 Scores = np.ndarray[Any, Any]
 
 R = 39
-FEW = 19  # where the twin takes long
+FEW = 9  # where the twin takes long
 SEED = 4
 
 
@@ -231,33 +228,3 @@ def test_huge_and_tiny_scores_agree_as_others_do(factor: float) -> None:
             strict=True,
         ):
             assert (pair.difference, pair.pvalue) == pytest.approx((same.difference, same.pvalue), abs=1e-9)
-
-
-@pytest.mark.parametrize(("pair", "n_metrics", "n_systems"), [("es-en", 12, 12), ("en-fr", 2, 15)])
-def test_williams_of_all_pairs_of_wmt12(data: Path, pair: str, n_metrics: int, n_systems: int) -> None:
-    """Graham & Baldwin's example with several metrics: their one-sided p, from absolute correlations."""
-    folder = data / "williams-test-examples" / "example-data-multi"
-    human = meta.read_scores(folder / "mt-systems-scored-by-humans", language_pair=pair)
-    tables = meta.read_all_scores(folder / "mt-systems-scored-by-metrics", language_pair=pair)
-    test_set = JudgedSet.from_scores(list(tables.values()), human=human)
-    assert (len(test_set.metrics), len(test_set.systems)) == (n_metrics, n_systems)
-    result = meta.systems(test_set, coefficients="pearson")
-    assert human.system_scores is not None
-    people = human.system_scores[[human.systems.index(name) for name in test_set.systems]]
-    scores = {m.label: m.system_scores for m in test_set.metrics}
-    r = {name: float(np.corrcoef(own, people)[0, 1]) for name, own in scores.items()}
-    assert {each.metric: each.value for each in result.results} == pytest.approx(r)
-    assert len(result.comparisons) == n_metrics * (n_metrics - 1) // 2
-    for each in result.comparisons:
-        r12, r13 = r[each.metric_a], r[each.metric_b]
-        r23 = float(np.corrcoef(scores[each.metric_a], scores[each.metric_b])[0, 1])
-        k = 1 - r12**2 - r13**2 - r23**2 + 2 * r12 * r13 * r23
-        below = 2 * (n_systems - 1) / (n_systems - 3) * k + (r12 + r13) ** 2 / 4 * (1 - r23) ** 3
-        t = (r12 - r13) * math.sqrt((n_systems - 1) * (1 + r23) / below)
-        assert each.statistic == pytest.approx(t)
-        assert each.pvalue == pytest.approx(2 * scipy.stats.t.sf(abs(t), n_systems - 3))
-    if pair == "es-en":  # printed by their scripts for the two metrics alone, with n - 2 degrees of freedom
-        found = meta.williams(
-            people, scores["AMBER"], scores["BLEU_4_closest_cased"], alternative="greater", df=n_systems - 2
-        )
-        assert found.pvalue == pytest.approx(0.0114079074943561)

@@ -293,16 +293,6 @@ def one_resource(folder: Path) -> NativeMetric:
     )
 
 
-@given(st.lists(SENTENCES, min_size=1, max_size=3))
-def test_identical_texts_score_100_and_empty_ones_0(invented: Path, texts: list[str]) -> None:
-    ours = one_resource(invented)
-    counts = ours.suff_stats([texts], [texts, [""] * len(texts)])
-    assert_close([100.0 if line else 0.0 for line in texts], ours.segment_scores(counts[0]))
-    assert_close(100.0 if any(texts) else 0.0, ours.score(counts[0].sum(axis=0)))
-    assert ours.segment_scores(counts[1]).tolist() == [0.0] * len(texts)
-    assert counts[0, :, -3].tolist() == [0] * len(texts)
-
-
 def test_identical_texts_do_not_match_without_the_module_for_equal_words() -> None:
     """METEOR 1.5: ``java -jar meteor-1.5.jar hyp ref -l en -m 'stem' -w '1.0' -ssOut``."""
     ours = metric("meteor", modules=["stem"], module_weights=[1.0])

@@ -23,7 +23,6 @@ from reshuffle.inference.hypotheses import Hypotheses, Observed
 from reshuffle.inference.multiplicity import ADJUSTMENTS
 from reshuffle.inference.plan import Plan
 from reshuffle.inference.running import run_on_test_set
-from reshuffle.inference.step_down import Unadjusted
 from reshuffle.inference.tests import TESTS
 from reshuffle.metrics.base import Counts, Scores
 from reshuffle.resampling import (
@@ -37,7 +36,6 @@ from reshuffle.resampling import (
     extremeness,
 )
 from reshuffle.resampling.schemes import Shuffling
-from reshuffle.resampling.studentized import studentize
 from reshuffle.results import Comparison
 from reshuffle.settings import ComparisonSettings
 from step_down import step_down
@@ -285,43 +283,6 @@ def test_max_t_of_identical_metrics_is_that_of_one(test: str) -> None:
             np.testing.assert_array_equal(together, raw)
 
 
-@pytest.mark.parametrize("family", ["metric", "all"])
-@pytest.mark.parametrize("test", ["bootstrap", "bootstrap-percentile", "bootstrap-both", "ar-studentized", "ar"])
-def test_the_largest_statistics_and_the_scales_are_those_of_the_family(test: str, family: str) -> None:
-    samples = samples_of(9, "np")
-    replicates = Replicates(samples, n_resamples=120, seed=2)
-    hypotheses = Hypotheses.from_pairs(PAIRS, 2, family=family)
-    max_t = TESTS[test].step_down["maxt"]
-    observed = Observed(replicates, hypotheses, "two-sided", Shuffling(), max_t.extra, every_statistic=True)
-    outcome = (max_t.run or TESTS[test].run)(observed)
-    adjusted = ADJUSTMENTS["maxt"].adjust(Unadjusted(observed, outcome), max_t)
-    if test == "ar":
-        assert not adjusted.bands
-        return
-    if test == "ar-studentized":
-        studentized = [studentize(sample.with_counts(), pair) for sample in samples for pair in PAIRS]
-        (series,) = replicates.with_samples(studentized).run([Series()], [(0, 1)])
-        expected = [(np.abs(series[:, 0]), [(sample.observed.error,) * 2 for sample in studentized])]
-    else:
-        expected = []
-        for by_side in {"bootstrap": [False], "bootstrap-percentile": [True], "bootstrap-both": [False, True]}[test]:
-            extreme, scales = [], []
-            for h in range(8):
-                drawn, d = observed.drawn_differences(h), observed.statistic[h]
-                scales.append(scales_by_hand(drawn, d, by_side))
-                below, above = (scale or 1 for scale in scales[-1])
-                extreme.append(np.abs(drawn - d) / np.where(drawn < d, below, above))
-            expected.append((np.array(extreme), scales))
-    for band, (extreme_, scales_) in zip(adjusted.bands, expected, strict=True):
-        np.testing.assert_allclose([band.below, band.above], np.array(scales_).T, atol=1e-12)
-        assert len(band.critical(0.05)) == len(hypotheses.families())
-        for k in (1, 6, 12):  # of 121 statistics with the observed one
-            for critical, place in zip(band.critical(k / 121), hypotheses.families(), strict=True):
-                assert critical == pytest.approx(np.sort(extreme_[place].max(axis=0))[-k])
-    if test == "ar-studentized":
-        np.testing.assert_allclose(adjusted.bands[0].to_reach, np.abs([s.observed.value for s in studentized]))
-
-
 def test_families_over_metrics_are_the_same_for_any_number_of_threads_and_batches(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -355,7 +316,7 @@ SUPPORTED = {
 def test_no_adjusted_p_value_is_below_its_p_value(test: str) -> None:
     samples = samples_of(3, "np")
     for adjust, alternative, family in product(SUPPORTED[test], TESTS[test].alternatives, ("metric", "all")):
-        p, adjusted = adjusted_by(test, adjust, samples, family, alternative=alternative)
+        p, adjusted = adjusted_by(test, adjust, samples, family, alternative=alternative, n=50)
         assert np.all(p <= adjusted), (adjust, alternative, family)
         assert np.all(adjusted <= 1), (adjust, alternative, family)
 

@@ -105,16 +105,9 @@ def test_other_unknown_keywords_are_named_alone() -> None:
         compare(REFERENCE, SYSTEMS, n_resamples=99).render("text", digit=2)  # type: ignore[call-arg]
 
 
-@pytest.fixture
-def files(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name, lines in {"ref.txt": REFERENCE, **{f"{name}.txt": lines for name, lines in SYSTEMS.items()}}.items():
-        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), "utf-8")
-
-
-@pytest.mark.usefixtures("files")
+@pytest.mark.usefixtures("demo")
 def test_the_command_line_takes_any_name(run: Any) -> None:
-    command = ("compare", "ref.txt", "a.txt", "b.txt", "-m", "BLEU", "chrF2++", "TER", "-n", "19")
+    command = ("compare", "reference.txt", "baseline.txt", "larger.txt", "-m", "BLEU", "chrF2++", "TER", "-n", "19")
     found = json.loads(run(*command, "--format", "json", "-o", "result.json", "-o", "-").out)
     assert [m["name"] for m in found["metrics"]] == ["BLEU", "chrF2++", "TER"]
     pytest.importorskip("matplotlib")
@@ -122,11 +115,11 @@ def test_the_command_line_takes_any_name(run: Any) -> None:
         assert run("plot", "result.json", "forest", "--metric", name, "-o", "figure.svg").code == 0
 
 
-@pytest.mark.usefixtures("files")
+@pytest.mark.usefixtures("demo")
 def test_options_that_name_a_metric_take_any_name(run: Any) -> None:
-    margin = run("compare", "ref.txt", "a.txt", "b.txt", "--test", "equivalence:BLEU=50", "-n", "19")
+    margin = run("compare", "reference.txt", "baseline.txt", "larger.txt", "--test", "equivalence:BLEU=50", "-n", "19")
     assert "equivalent within ±50 BLEU" in margin.out
-    runs = "runs --refs ref.txt --baseline a.txt a.txt --system new b.txt b.txt -n 19".split()
+    runs = "runs --refs reference.txt --baseline baseline.txt rules.txt --system new tuned.txt larger.txt -n 19".split()
     for name in ("chrF2", "chrf", "CHRF"):
         assert "chrF2" in run(*runs, "-m", "bleu", "chrf", "--median-metric", name).out
     assert run(*runs, "-m", "bleu", "--median-metric", "chrf").code == 2

@@ -166,9 +166,9 @@ def test_entries_are_counted_as_a_system_is(data: Path, threads: int) -> None:
     system = lists.hypotheses(rows)
     for name in ("bleu", "ter", "chrf", "nist", "sentbleu", "wer", "gtm", "length"):
         found = metric(name)
-        counts = lists.count(found, references, threads=threads)
+        counts = lists.count(found, references, workers=threads)
         np.testing.assert_array_equal(counts[rows], found.suff_stats(references, [system])[0])
-        scores = lists.sentence_scores(found, references, threads=threads)
+        scores = lists.sentence_scores(found, references, workers=threads)
         np.testing.assert_array_equal(scores, found.segment_scores(counts))
 
 

@@ -55,7 +55,7 @@ def test_a_page_too_large_for_a_notebook_is_left_out_in_words(name: str, monkeyp
 
 
 def test_a_page_with_too_large_texts_is_not_rendered(monkeypatch: pytest.MonkeyPatch) -> None:
-    comparison = compare(CORPUS.references, CORPUS.systems, n_resamples=200, with_texts=True)
+    comparison = compare(CORPUS.references, CORPUS.systems, n_resamples=200, include="texts")
     monkeypatch.setattr(notebook, "as_html", lambda *_: pytest.fail("rendered"))
     assert comparison.texts is not None
     monkeypatch.setattr(notebook, "MAX_PAGE", comparison.texts.n_bytes - 1)

@@ -130,7 +130,7 @@ def test_lower_is_better_for_ter(dev: tuple[NBest, list[str]]) -> None:
 
 def test_any_number_of_threads_and_seeds_give_the_same_bytes(dev: tuple[NBest, list[str]]) -> None:
     lists, references = dev
-    one, three = (oracle(lists, references, random_starts=6, threads=threads) for threads in (1, 3))
+    one, three = (oracle(lists, references, random_starts=6, workers=threads) for threads in (1, 3))
     assert one.result.render("json") == three.result.render("json")
     other = oracle(lists, references, random_starts=6, seed=1)
     starts = [[each.initial for each in found.result.tables["searches"]] for found in (one, other)]

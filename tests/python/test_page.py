@@ -39,7 +39,7 @@ from reshuffle.errors import printable
 from reshuffle.report import Layout
 from reshuffle.report.cells import pvalue_cell, short_pvalue
 from reshuffle.report.notes import cautions
-from reshuffle.report.page import HERE, SCRIPTS, STUDY_SCRIPTS
+from reshuffle.report.page import COMMENTS, HERE, SCRIPTS, STUDY_SCRIPTS
 from reshuffle.report.tables import pair_tables, tables
 
 CORPUS = demo_corpus()
@@ -74,7 +74,7 @@ def on_sets(**options: Any) -> SetComparison:
 RESULTS = Lazy[Comparison | SetComparison](
     {
         "all pairs": lambda: compare(
-            REFERENCES, SYSTEMS, ["bleu", "ter"], all_pairs=True, n_resamples=199, test="ar", with_parts=True
+            REFERENCES, SYSTEMS, ["bleu", "ter"], all_pairs=True, n_resamples=199, test="ar", include="parts"
         ),
         "baseline": lambda: compare(REFERENCES, SYSTEMS, ["bleu", "ter"], n_resamples=199),
         "one pair": lambda: compare(
@@ -375,6 +375,16 @@ def test_a_rule_between_rows_is_one_line(browser: Browser) -> None:
     rule = "return getComputedStyle(document.querySelector('#summary tbody tr'), '::after')"
     assert browser.run(f"{rule}.borderBottomWidth") == "1px"
     assert browser.run(f"{rule}.position") == "absolute"
+
+
+def test_rows_below_a_rule_have_their_cells_in_the_columns(browser: Browser) -> None:
+    apart = SegmentScores("m", {name: [mean, mean + 1.0, mean + 2.0] * 20 for mean, name in enumerate("abc")})
+    browser.open(compare(metrics=apart, all_pairs=True, n_resamples=199).render("html"))
+    assert browser.all("#summary tr.rule")
+    columns = """const rows = [...document.querySelectorAll("#summary tr")];
+      const right = (cell) => Math.round(cell.getBoundingClientRect().right);
+      return new Set(rows.map((row) => [...row.cells].map(right).join())).size;"""
+    assert browser.run(columns) == 1
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -1089,3 +1099,10 @@ def test_scripts_share_no_name_and_all_are_in_the_page() -> None:
     assert len(names) > 100
     assert sorted({*names}) == sorted(names)
     assert "innerHTML" not in "".join(files.values())
+
+
+def test_the_lines_that_pages_leave_out_of_scripts_are_comments() -> None:
+    for path in (HERE / "scripts").glob("*.js"):
+        text = path.read_text("utf-8")
+        rest = re.sub(r"^ *(//.*|/\*(?:[^*]|\*(?!/))*\*/)\n", "", text, flags=re.MULTILINE)
+        assert COMMENTS.sub("", text) == rest, path.name

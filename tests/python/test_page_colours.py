@@ -95,7 +95,7 @@ def test_the_accessibility_tree_has_names_in_reading_order(browser: Browser, wid
     corpus = demo_corpus()
     texts = corpus.references, corpus.systems
     ids = [f"talk {i // 40}" for i in range(400)]
-    result = compare(*texts, ["bleu", "ter"], all_pairs=True, n_resamples=99, with_texts=True, documents=ids)
+    result = compare(*texts, ["bleu", "ter"], all_pairs=True, n_resamples=99, include="texts", documents=ids)
     browser.resize(width)
     browser.open(result.render("html"))
     # Sections out of sight are not laid out, and not in the tree.

@@ -21,11 +21,11 @@ SEGMENT = f"{SECTION} .segments > li"
 @cache
 def demo(**options: Any) -> Comparison:
     corpus = demo_corpus()
-    return compare(corpus.references, corpus.systems, ["bleu", "ter"], n_resamples=19, with_texts=True, **options)
+    return compare(corpus.references, corpus.systems, ["bleu", "ter"], n_resamples=19, include="texts", **options)
 
 
 def small(systems: dict[str, list[str]], references: Any, metrics: Any = "chrf", **options: Any) -> Comparison:
-    return compare(references, systems, metrics, n_resamples=9, with_texts=True, **options)
+    return compare(references, systems, metrics, n_resamples=9, include="texts", **options)
 
 
 def numbers(browser: Browser) -> list[int]:
@@ -362,7 +362,7 @@ def test_segments_are_those_of_the_chosen_test_set(browser: Browser) -> None:
         "news": (["r", "s"], {"a": ["news a", "x"], "b": ["news b", "y"]}),
         "talks": (["r", "s", "t"], {"a": ["talks a", "x", "z"], "b": ["talks b", "y", "z"]}),
     }
-    result = compare_sets(sets, "chrf", n_resamples=9, with_texts=True)
+    result = compare_sets(sets, "chrf", n_resamples=9, include="texts")
     page = result.render("html")
     browser.open(page)
     assert browser.texts(f"{SECTION} .body") == [
@@ -527,7 +527,7 @@ def in_documents() -> Comparison:
     corpus = demo_corpus()
     documents = [f"<b>talk {i // 40}" for i in range(400)]
     texts = corpus.references, corpus.systems
-    return compare(*texts, ["bleu", "ter"], documents=documents, n_resamples=19, with_texts=True, all_pairs=True)
+    return compare(*texts, ["bleu", "ter"], documents=documents, n_resamples=19, include="texts", all_pairs=True)
 
 
 def test_documents_are_those_of_the_pair_with_mean_scores_of_their_segments(browser: Browser) -> None:

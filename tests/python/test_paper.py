@@ -175,10 +175,10 @@ def test_the_appendix_explains_how_segment_scores_were_stored(unsaved: None) -> 
 def test_figures_have_captions(unsaved: None) -> None:
     files = paper_files(with_baseline(), Layout(names={"baseline": "Base_1"}))
     latex, typst = files["figures.tex"].decode(), files["figures.typ"].decode()
-    assert r"\caption{BLEU: differences from Base\_1 with 95\% CI. Filled markers: adjusted $p$ $\leq$ 0.05" in latex
-    assert r"The intervals are not adjusted. Adjusted $p$: step-down maxT" in latex
-    assert 'caption: "BLEU: scores with 95% CI, best first. Filled markers: adjusted ' in typst
-    symbols = " ".join(symbols_of_figure(ranked(), "ranking", 2))
+    filled = "Filled: significant (blue: better, orange: worse), adjusted "
+    assert rf"\caption{{BLEU: differences from Base\_1 with 95\% CI. {filled}$p$" in latex
+    assert f'caption: "BLEU: scores with 95% CI, best first. {filled}' in typst
+    symbols = " ".join(symbols_of_figure(ranked(), "ranking", 4))
     assert symbols.startswith(
         "Systems that share a letter do not differ significantly. Significant: adjusted p ≤ 0.05."
     )

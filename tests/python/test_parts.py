@@ -6,6 +6,7 @@ import contextlib
 import pickle
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,7 @@ from reshuffle import (
 )
 from reshuffle.data.demo import demo_corpus
 from reshuffle.execution import transport
-from reshuffle.execution.executors import process_pool
+from reshuffle.execution.executors import NamedWorkers, process_pool
 from reshuffle.metrics.base import Formula
 from reshuffle.resampling import (
     CountSample,
@@ -232,52 +233,10 @@ COUNTS = {name: np.array([[len(line) % 5, 9] for line in lines]) for name, lines
 ALL_METRICS = ["bleu", "ter", RATINGS, FromCounts("share", COUNTS, share), FromCounts("mean", COUNTS, "length")]
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"test": "ar:scheme=iid", "all_pairs": True, "adjust": "maxt"},
-        {"test": "ar", "adjust": "minp", "family": "all", "metrics": ["bleu", "ter"]},
-        {"test": "ar:scheme=subgroup"},
-        {"test": "ar:stopping=besag-clifford,scheme=iid"},
-        {"test": "ar-studentized", "adjust": "maxt"},
-        {"test": "permutation", "metrics": ["bleu", FromCounts("share", COUNTS, share)]},
-        {"test": "bootstrap-percentile", "strata": ["a"] * 60 + ["b"] * 60, "interval": "bca"},
-        {"documents": [i // 6 for i in range(120)], "interval": "simultaneous", "metrics": ["chrf", RATINGS]},
-        {"metrics": [OwnTexts("wer", REFERENCES, SYSTEMS), "bleu"], "n_resamples": 200},
-    ],
-    ids=lambda options: options.get("test", "default"),
-)
-def test_a_comparison_is_the_same_with_an_executor(options: dict[str, Any]) -> None:
-    arguments = {"metrics": ALL_METRICS, "n_resamples": 1200, "seed": 8, **options}
-    executor = Copying()
-    expected = compare(REFERENCES, SYSTEMS, threads=2, **arguments)
-    got = compare(REFERENCES, SYSTEMS, executor=executor, **arguments)
-    assert expected == got
-    assert expected.render("json") == got.render("json")
-    assert executor.tasks > 0
-
-
-def test_calls_of_a_function_of_texts_are_counted_wherever_they_are_made() -> None:
-    function = CorpusFunction("words", words)
-    arguments: dict[str, Any] = {"metrics": function, "n_resamples": 300, "test": "ar:scheme=iid"}
-    expected = compare(REFERENCES, SYSTEMS, **arguments)
-    with ThreadPoolExecutor(3) as threads:
-        for executor in (Copying(), threads):
-            got = compare(REFERENCES, SYSTEMS, executor=executor, **arguments)
-            assert expected == got
-            assert expected.metrics[0].evaluations == got.metrics[0].evaluations
-
-
-def test_averages_over_test_sets_are_the_same_with_an_executor() -> None:
-    sets = {
-        "news": TestSet(REFERENCES[:60], {name: lines[:60] for name, lines in SYSTEMS.items()}),
-        "talks": TestSet(REFERENCES[60:], {name: lines[60:] for name, lines in SYSTEMS.items()}),
-    }
-    for test in ("bootstrap-both", "ar"):
-        expected = compare_sets(sets, ["bleu", "chrf"], test=test, n_resamples=1100)
-        got = compare_sets(sets, ["bleu", "chrf"], test=test, n_resamples=1100, executor=Copying())
-        assert expected == got
+SETS = {
+    name: TestSet(REFERENCES[part], {system: lines[part] for system, lines in SYSTEMS.items()})
+    for name, part in (("news", slice(60)), ("talks", slice(60, None)))
+}
 
 
 def runs_of(n: int) -> dict[str, list[list[str]]]:
@@ -289,14 +248,62 @@ def runs_of(n: int) -> dict[str, list[list[str]]]:
     }
 
 
-@pytest.mark.parametrize("statistic", ["pooled", "mean"])
-def test_a_comparison_of_runs_is_the_same_with_an_executor(statistic: str) -> None:
-    arguments: dict[str, Any] = {"exchange": ["run", "hierarchical", "pooled", "segment", "cell"]}
-    arguments |= {"statistic": statistic, "n_resamples": 1100}
-    systems = runs_of(3)
-    expected = compare_runs(REFERENCES, systems, ["bleu", "ter"], **arguments)
-    got = compare_runs(REFERENCES, systems, ["bleu", "ter"], executor=Copying(), **arguments)
+def comparison(metrics: Any = ALL_METRICS, n_resamples: int = 1200, **options: Any) -> Callable[..., Any]:
+    return partial(compare, REFERENCES, SYSTEMS, metrics, n_resamples=n_resamples, seed=8, **options)
+
+
+def runs(statistic: str) -> Callable[..., Any]:
+    exchange = ["run", "hierarchical", "pooled", "segment", "cell"]
+    options: dict[str, Any] = {"exchange": exchange, "statistic": statistic, "n_resamples": 1100}
+    return partial(compare_runs, REFERENCES, runs_of(3), ["bleu", "ter"], **options)
+
+
+def people(function: Any, coefficients: Any, **options: Any) -> Callable[..., Any]:
+    tables, votes = random_votes(3)
+    judged = meta.JudgedSet.from_scores(tables, judgments=votes) if coefficients == "tau" else random_matrices(4)
+    return partial(function, judged, coefficients=coefficients, n_resamples=600, **options)
+
+
+CALLS: dict[str, Callable[..., Any]] = {
+    "default": comparison(),
+    "iid": comparison(test="ar:scheme=iid", all_pairs=True, adjust="maxt"),
+    "minp": comparison(["bleu", "ter"], test="ar", adjust="minp", family="all"),
+    "subgroup": comparison(test="ar:scheme=subgroup"),
+    "stopping": comparison(test="ar:stopping=besag-clifford,scheme=iid"),
+    "studentized": comparison(test="ar-studentized", adjust="maxt"),
+    "permutation": comparison(["bleu", FromCounts("share", COUNTS, share)], test="permutation"),
+    "strata": comparison(test="bootstrap-percentile", strata=["a"] * 60 + ["b"] * 60, interval="bca"),
+    "documents": comparison(["chrf", RATINGS], documents=[i // 6 for i in range(120)], interval="simultaneous"),
+    "own texts": comparison([OwnTexts("wer", REFERENCES, SYSTEMS), "bleu"], 200),
+    "sets, bootstrap": partial(compare_sets, SETS, ["bleu", "chrf"], test="bootstrap-both", n_resamples=1100),
+    "sets, ar": partial(compare_sets, SETS, ["bleu", "chrf"], test="ar", n_resamples=1100),
+    "runs, pooled": runs("pooled"),
+    "runs, mean": runs("mean"),
+    "people, segments": people(meta.segments, ["pearson", "kendall-b", "acc23"], groupings="item", test="perm-both"),
+    "people, votes": people(meta.segments, "tau"),
+    "people, minp": people(meta.segments, "tau", test="perm-both", adjust="minp"),
+    "people, systems": people(meta.systems, ["pearson", "kendall-b"], test="perm-both"),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_results_are_the_same_with_an_executor(name: str) -> None:
+    executor = Copying()
+    expected, got = CALLS[name](workers=2), CALLS[name](workers=executor)
     assert expected == got
+    assert expected.render("json") == got.render("json")
+    assert executor.tasks > 0
+
+
+def test_calls_of_a_function_of_texts_are_counted_wherever_they_are_made() -> None:
+    function = CorpusFunction("words", words)
+    arguments: dict[str, Any] = {"metrics": function, "n_resamples": 300, "test": "ar:scheme=iid"}
+    expected = compare(REFERENCES, SYSTEMS, **arguments)
+    with ThreadPoolExecutor(3) as threads:
+        for executor in (Copying(), threads):
+            got = compare(REFERENCES, SYSTEMS, workers=executor, **arguments)
+            assert expected == got
+            assert expected.metrics[0].evaluations == got.metrics[0].evaluations
 
 
 def test_counts_in_a_file_are_read_by_the_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -311,7 +318,7 @@ def test_counts_in_a_file_are_read_by_the_workers(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(parts_module, "SENT_BYTES", 0)
     save_counts(tmp_path / "counts.npz", REFERENCES, SYSTEMS, ["bleu", "chrf"])
     arguments: dict[str, Any] = {"metrics": open_counts(tmp_path / "counts.npz"), "test": "ar", "all_pairs": True}
-    assert compare(**arguments) == compare(**arguments, executor=Copying())
+    assert compare(**arguments) == compare(**arguments, workers=Copying())
     assert len(sizes) > 1
     assert max(sizes) < 6000
 
@@ -328,42 +335,22 @@ def test_the_counts_of_a_comparison_are_sent_once(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(transport, "LARGE_BYTES", 10_000)
     monkeypatch.setattr(transport._Folder, "keep", watched)
-    compare(REFERENCES, SYSTEMS, "bleu", executor=Copying(), test="ar", adjust="maxt", all_pairs=True, n_resamples=1000)
+    compare(REFERENCES, SYSTEMS, "bleu", workers=Copying(), test="ar", adjust="maxt", all_pairs=True, n_resamples=1000)
     counting, first, *later = written
     assert len(counting) == len(first) == 1
     assert later
     assert not any(later)
 
 
-@pytest.mark.parametrize(
-    ("function", "options"),
-    [
-        (meta.segments, {"coefficients": ["pearson", "kendall-b", "acc23"], "groupings": "item", "test": "perm-both"}),
-        (meta.segments, {"coefficients": "tau"}),
-        (meta.segments, {"coefficients": "tau", "test": "perm-both", "adjust": "minp"}),
-        (meta.systems, {"coefficients": ["pearson", "kendall-b"], "test": "perm-both"}),
-    ],
-)
-def test_agreement_with_people_is_the_same_with_an_executor(function: Any, options: dict[str, Any]) -> None:
-    tables, votes = random_votes(3)
-    test_set = (
-        random_matrices(4) if options["coefficients"] != "tau" else meta.JudgedSet.from_scores(tables, judgments=votes)
-    )
-    executor = Copying()
-    expected = function(test_set, n_resamples=600, **options)
-    assert expected == function(test_set, n_resamples=600, executor=executor, **options)
-    assert executor.tasks > 1
-
-
 def test_bad_lines_are_named_in_the_workers_error() -> None:
     systems = {"a": ["x", "y"], "b": ["x", 3]}
     with pytest.raises(InputError, match=r"system 1 failed in a worker: .*b.*segment 2"):
-        compare(["x", "y"], systems, executor=Copying())
+        compare(["x", "y"], systems, workers=Copying())
 
 
 def test_an_executor_that_is_none_is_refused_before_anything_is_counted() -> None:
-    with pytest.raises(InputError, match=r"executor: expected an executor of concurrent\.futures"):
-        compare(REFERENCES, SYSTEMS, executor="processes")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"workers: expected a number of threads, an executor of concurrent\.futures"):
+        compare(REFERENCES, SYSTEMS, workers="processes")  # type: ignore[arg-type]
 
 
 def test_samples_without_a_form_that_can_be_sent_stay_here() -> None:
@@ -386,6 +373,15 @@ NBEST = [
 ]  # fmt: skip
 
 
+DEV = [f"w{s * 7 % 11} w1 w{s % 5}" for s in range(30)]
+
+
+@pytest.fixture
+def lists(tmp_path: Path) -> tune.NBest:
+    (tmp_path / "dev.nbest").write_text("\n".join(NBEST) + "\n")
+    return tune.read_nbest(tmp_path / "dev.nbest")
+
+
 @pytest.mark.parametrize(
     ("optimizer", "options"),
     [
@@ -397,14 +393,11 @@ NBEST = [
         (tune.Xbleu(epochs=3), {}),
     ],
 )
-def test_replications_are_the_same_with_an_executor(optimizer: Any, options: dict[str, Any], tmp_path: Any) -> None:
-    (tmp_path / "dev.nbest").write_text("\n".join(NBEST) + "\n")
-    lists = tune.read_nbest(tmp_path / "dev.nbest")
-    references = [f"w{s * 7 % 11} w1 w{s % 5}" for s in range(30)]
+def test_replications_are_the_same_with_an_executor(lists: Any, optimizer: Any, options: dict[str, Any]) -> None:
     arguments: dict[str, Any] = {"replications": 5, "initial": {"lm": 0.5, "tm": 0.1}, **options}
     executor = Copying()
-    expected = tune.tune(optimizer, lists, references, threads=2, **arguments)
-    got = tune.tune(optimizer, lists, references, executor=executor, **arguments)
+    expected = tune.tune(optimizer, lists, DEV, workers=2, **arguments)
+    got = tune.tune(optimizer, lists, DEV, workers=executor, **arguments)
     assert executor.tasks > 1
     assert expected.result == got.result
     assert [model.weights for model in expected.models] == [model.weights for model in got.models]
@@ -428,23 +421,19 @@ def client() -> Iterator[Any]:
 
 @pytest.mark.parametrize("workers", ["processes", pytest.param("client", marks=pytest.mark.slow)])
 def test_real_workers_give_the_same_bytes_and_show_progress(
-    workers: str, tmp_path: Path, request: pytest.FixtureRequest
+    workers: str, lists: tune.NBest, request: pytest.FixtureRequest
 ) -> None:
     executor = request.getfixturevalue(workers)
     arguments: dict[str, Any] = {"test": "ar", "all_pairs": True, "n_resamples": 20_000}
     progress = reshuffle.Progress()
     expected = compare(REFERENCES, SYSTEMS, ["bleu", RATINGS], **arguments)
-    assert expected == compare(
-        REFERENCES, SYSTEMS, ["bleu", RATINGS], executor=executor, progress=progress, **arguments
-    )
+    assert expected == compare(REFERENCES, SYSTEMS, ["bleu", RATINGS], workers=executor, progress=progress, **arguments)
     assert progress.fraction == 1.0
     exchange: dict[str, Any] = {"exchange": ["hierarchical", "cell"], "n_resamples": 2000}
-    runs = runs_of(2)
-    assert compare_runs(REFERENCES, runs, **exchange) == compare_runs(REFERENCES, runs, executor=executor, **exchange)
-    (tmp_path / "dev.nbest").write_text("\n".join(NBEST) + "\n")
-    lists, lines = tune.read_nbest(tmp_path / "dev.nbest"), [f"w{s * 7 % 11} w1 w{s % 5}" for s in range(30)]
-    one = tune.tune(tune.Mert(restarts=2), lists, lines, replications=3)
-    assert one.result == tune.tune(tune.Mert(restarts=2), lists, lines, replications=3, executor=executor).result
+    of_runs = partial(compare_runs, REFERENCES, runs_of(2), **exchange)
+    assert of_runs() == of_runs(workers=executor)
+    tuned = partial(tune.tune, tune.Mert(restarts=2), lists, DEV, replications=3)
+    assert tuned().result == tuned(workers=executor).result
 
 
 @pytest.fixture
@@ -462,17 +451,17 @@ def test_the_commands_take_an_executor(
     run: Callable[..., Any], files: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The names of executors are tested with those of studies."""
-    made: list[tuple[str | None, int | None, Copying]] = []
+    made: list[tuple[NamedWorkers, Copying]] = []
 
     @contextlib.contextmanager
-    def opened(name: str | None, threads: int | None = None) -> Iterator[Copying | None]:
-        made.append((name, threads, Copying()))
-        yield made[-1][2] if name == "processes" else None
+    def opened(workers: NamedWorkers) -> Iterator[Copying]:
+        made.append((workers, Copying()))
+        yield made[-1][1]
 
-    monkeypatch.setattr("reshuffle.execution.opened", opened)
+    monkeypatch.setattr(NamedWorkers, "opened", opened)
     a, b = files[:2], files[2:]
     Path("dev.nbest").write_text("\n".join(NBEST) + "\n")
-    Path("dev.ref").write_text("".join(f"w{s * 7 % 11} w1 w{s % 5}\n" for s in range(30)))
+    Path("dev.ref").write_text("\n".join(DEV) + "\n")
     for file, factor in (("da", 1), ("x", 3), ("y", 7)):
         rows = [
             f"{system}\t{segment}\t{factor * segment * len(system) % 11}"
@@ -480,7 +469,7 @@ def test_the_commands_take_an_executor(
             for segment in range(1, 30)
         ]
         Path(f"{file}.tsv").write_text("\n".join(["system\tsegment\tscore", *rows]) + "\n")
-    small = ("-n", "1200", "--threads", "2", "--format", "json")
+    small = ("-n", "1200", "--format", "json")
     commands: dict[str, tuple[str, ...]] = {
         "compare": ("compare", "ref.txt", *files, *small),
         "sets": ("compare", "--set", "x", "ref.txt", *a, "--set", "y", "ref.txt", *a, *small),
@@ -490,19 +479,23 @@ def test_the_commands_take_an_executor(
     }
     for name, words in commands.items():
         outputs = []
-        for executor in ("threads", "processes"):
-            outcome = run(*words, "--executor", executor)
+        for workers in ("2", "processes:2"):
+            outcome = run(*words, "--workers", workers)
             assert outcome.code == 0, outcome.err
-            outputs.append(outcome.out.replace(f"--executor {executor}", ""))
-            assert made[-1][:2] == (executor, 2)
+            outputs.append(outcome.out.replace(f"--workers {workers}", ""))
         assert outputs[0] == outputs[1], name
-        assert made[-1][2].tasks > 1, name
+        assert made[-1][0].number == 2
+        assert made[-1][1].tasks > 1, name
+    assert len(made) == len(commands)
 
 
 def test_executors_that_the_commands_cannot_use_are_one_sentence(run: Callable[..., Any], files: list[str]) -> None:
     for words, message in [
-        (("compare", "ref.txt", *files, "--executor", "slurm"), "unknown executor 'slurm'"),
-        (("tune", "l1", "--nbest", "x", "--refs", "y", "--executor", "processes"), "--executor"),
-        (("tune", "mert", "--nbest", "x", "--refs", "y", "--executor", "processes", "--threads", "0"), "--threads"),
+        (
+            ("compare", "ref.txt", *files, "--workers", "slurm"),
+            "--workers: expected a number of threads, processes, processes:N",
+        ),
+        (("tune", "l1", "--nbest", "x", "--refs", "y", "--workers", "processes"), "--workers: l1 reads texts"),
+        (("tune", "mert", "--nbest", "x", "--refs", "y", "--workers", "processes:0"), "--workers processes must be"),
     ]:
         assert message in run(*words).refusal()

@@ -47,7 +47,7 @@ from reshuffle import (
 )
 from reshuffle.data.demo import demo_corpus
 from reshuffle.report import PLOTS, Layout, paper_files
-from reshuffle.report.cells import short_pvalue
+from reshuffle.report.cells import rank_cell, short_pvalue
 from reshuffle.report.plots import figure_of, file_of, style
 from reshuffle.report.plots.densities import smoothed
 from reshuffle.report.plots.intervals import MARKER, set_limits
@@ -1174,12 +1174,45 @@ def test_panels_of_many_systems_share_their_rows(kind: str, all_pairs: bool) -> 
             pairs = {each.system: each for each in comparison.comparisons if each.metric == metric.name}
             values = [scores[name].score if kind == "ranking" else pairs[name].difference for name in first]
             assert [value for value, _ in markers(ax)] == values
-    if kind == "ranking" and all_pairs:  # beside each row, its letters
+    if kind == "ranking" and all_pairs:  # beside each row, its rank and its letters
         for ax, ranking in zip(made, comparison.rankings, strict=True):
             shown = [text.get_text() for text in ax.texts]
-            assert shown == ["group", *(ranking[name].letters for name in first)]
+            ranks = [rank_cell(ranking[name].rank_low, ranking[name].rank_high) for name in first]
+            assert shown == ["rank", *ranks, "group", *(ranking[name].letters for name in first)]
     apart: Any = panels(of_three_metrics(16, True), "forest")  # each metric has its own best system
     assert {len(names_of(ax)) for ax in apart} == {15}
+
+
+def test_forests_one_above_the_other_have_the_order_of_the_first_metric() -> None:
+    scores = {name: [index + 1.0, index + 2.0, 3.0] * 9 for index, name in enumerate("abcd")}
+    metrics = [SegmentScores("m", scores), SegmentScores("errors", scores, higher_is_better=False)]
+    comparison = compare(metrics=metrics, n_resamples=99)
+    assert names_of(comparison.plot.forest("errors")) == ["b", "c", "d"]
+    assert [names_of(ax) for ax in panels(comparison, "forest")] == [["d", "c", "b"]] * 2
+
+
+def test_figures_of_pairs_name_their_metric_and_test_set() -> None:
+    comparison = of_three_metrics(4, True)
+    for kind in ("matrix", "forest", "ranking", "null"):
+        options: dict[str, Any] = {"system": "system-1", "baseline": "system-2"} if kind == "null" else {}
+        figure: Any = figure_of(kind, {"": (comparison, "m1")}, test_set="news", **options)
+        assert "m1 (news)" in figure.axes[0].get_xlabel()
+
+
+def test_a_forest_says_that_intervals_are_unadjusted_where_one_disagrees_with_p() -> None:
+    rng = np.random.default_rng(5)
+    scores = {name: rng.normal(0.28 * index, 1, 60) for index, name in enumerate("abcd")}
+    disagrees = 0
+    for adjust in ("bonferroni", None):
+        found = compare(metrics=SegmentScores("m", scores), all_pairs=True, adjust=adjust, n_resamples=500)
+        some = any(
+            interval.low * interval.high > 0 and pair.test.final_pvalue > 0.05
+            for pair in found.comparisons
+            if (interval := pair.confidence_interval) is not None
+        )
+        assert ("unadjusted 95% CI" in found.plot.forest().get_xlabel().replace("\n", " ")) == some
+        disagrees += some
+    assert disagrees == 1
 
 
 def test_plot_says_that_panels_have_other_baselines(tmp_path: Path, run: Any) -> None:

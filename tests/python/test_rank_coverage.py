@@ -73,7 +73,7 @@ def compared(metric: Metric, counts: Array, test: str, seed: int, **options: Any
     if metric.is_mean:
         scores = {name: metric.segment_scores(of_system) for name, of_system in rows.items()}
         scored = SegmentScores(metric.name, scores)
-    return compare(metrics=scored, test=test, all_pairs=True, n_resamples=999, seed=seed, threads=1, **options)
+    return compare(metrics=scored, test=test, all_pairs=True, n_resamples=999, seed=seed, workers=1, **options)
 
 
 @pytest.mark.parametrize("segments", [100, 500])

@@ -89,7 +89,7 @@ WAYS = st.fixed_dictionaries({"threads": st.sampled_from([1, 2, None]), "pool": 
 @contextlib.contextmanager
 def way(threads: int | None, pool: bool) -> Iterator[dict[str, Any]]:
     with ThreadPoolExecutor(2) if pool else contextlib.nullcontext() as executor:
-        yield {"threads": threads, "executor": executor}
+        yield {"workers": threads if executor is None else executor}
 
 
 @settings(max_examples=budget(15))
@@ -298,7 +298,7 @@ def test_killed_with_processes(texts: list[Path], tmp_path: Path) -> None:
     checkpoint, output = tmp_path / "study.checkpoint", tmp_path / "resumed.json"
     study = [*("study", "type1", *texts), *("--tests", "ar", "--simulations", "1000", "-n", "199", "--sizes", "200")]
     command = [sys.executable, "-m", "reshuffle", *map(str, study), "--resume", str(checkpoint), "-o", str(output)]
-    with subprocess.Popen([*command, "--executor", "processes", "--threads", "2"]) as process:
+    with subprocess.Popen([*command, "--workers", "processes:2"]) as process:
         wait_until_larger(checkpoint, 0, process)
         process.kill()
     assert process.returncode == -signal.SIGKILL or output.exists()

@@ -25,7 +25,7 @@ def compared(names: tuple[str, str], test: str = "auto", **options: Any) -> Comp
     systems = {name: CORPUS.systems[name] for name in names}
     ratings = SegmentScores("rating", {name: RATINGS[name] for name in names})
     metrics: list[Any] = [ratings] if test in TESTS and TESTS[test].kind == MEANS else ["bleu", ratings]
-    chosen: dict[str, Any] = {"interval": "percentile", "with_parts": True, "n_resamples": 199, **options}
+    chosen: dict[str, Any] = {"interval": "percentile", "include": "parts", "n_resamples": 199, **options}
     if test in TESTS and TESTS[test].margin is not None:
         test += ":rating=1" if len(metrics) == 1 else ":bleu=9,rating=1"
         chosen.pop("interval")

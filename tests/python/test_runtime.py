@@ -79,8 +79,8 @@ from reshuffle import *
 m = metric("bleu")
 a, b = np.random.default_rng(0).integers(1, 30, size=(2, 3000, 10))
 import functools
-approximate_randomization = functools.partial(approximate_randomization, threads={threads})
-bootstrap_test = functools.partial(bootstrap_test, threads={threads})
+approximate_randomization = functools.partial(approximate_randomization, workers={threads})
+bootstrap_test = functools.partial(bootstrap_test, workers={threads})
 print("started", flush=True)
 try:
     {CALLS[call]}
@@ -430,7 +430,7 @@ resource.setrlimit(resource.RLIMIT_AS, (2**31, 2**31))
 one, other = (" ".join(f"w{i * step % 200_003}" for i in range(200_000)) for step in (1, 7))
 for name in ("per", "ter"):
     try:
-        print(metric(name).suff_stats([["x", one]], [["x", other]], threads=1)[0].tolist())
+        print(metric(name).suff_stats([["x", one]], [["x", other]], workers=1)[0].tolist())
     except InputError as error:
         print(error)
 """
@@ -448,7 +448,7 @@ peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 references = [[" ".join(f"r{r}w{w}" for w in range(20))] for r in range(2000)]
 before = peak()
 for name in ("ter", "wer", "per", "gtm"):
-    metric(name).suff_stats(references, [["a b"]], threads=1)
+    metric(name).suff_stats(references, [["a b"]], workers=1)
 print(peak() - before)
 """
     done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
@@ -458,7 +458,7 @@ print(peak() - before)
 
 def _pvalue(seed: int) -> float:
     a, b = counts()
-    return float(approximate_randomization(a, b, BLEU, n_resamples=20_000, seed=seed, threads=2).pvalue)
+    return float(approximate_randomization(a, b, BLEU, n_resamples=20_000, seed=seed, workers=2).pvalue)
 
 
 @POSIX
@@ -639,7 +639,7 @@ def progress_seen(n_resamples: int) -> list[int]:
     looker = threading.Thread(target=look)
     looker.start()
     a, b = counts(3000)
-    approximate_randomization(a, b, BLEU, n_resamples=n_resamples, threads=2, progress=progress)
+    approximate_randomization(a, b, BLEU, n_resamples=n_resamples, workers=2, progress=progress)
     assert (progress.stage, progress.total, progress.done) == ("shuffling", n_resamples, n_resamples)
     bootstrap_test(a, b, BLEU, n_resamples=1000, progress=progress)
     stop.set()
@@ -680,9 +680,9 @@ import resource, numpy as np
 from reshuffle import *
 a, b = np.random.default_rng(0).integers(1, 30, size=(2, 1000, 10))
 peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-approximate_randomization(a, b, "bleu", n_resamples=10_000, threads=2)
+approximate_randomization(a, b, "bleu", n_resamples=10_000, workers=2)
 before = peak()
-approximate_randomization(a, b, "bleu", n_resamples=500_000, threads=2)
+approximate_randomization(a, b, "bleu", n_resamples=500_000, workers=2)
 print(peak() - before)
 """
     done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)

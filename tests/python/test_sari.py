@@ -127,7 +127,7 @@ def test_every_way_to_give_the_sources_is_the_same() -> None:
     assert [each.score for each in compare_sets(sets, "sari", n_resamples=20)["one"].scores] == expected
     assert pickle.loads(pickle.dumps(bound)) == bound
     # The parts add up.
-    difference = compare(REFERENCES, SYSTEMS, bound, n_resamples=20, with_parts=True).comparisons[0]
+    difference = compare(REFERENCES, SYSTEMS, bound, n_resamples=20, include="parts").comparisons[0]
     parts = {each.part: each.difference for each in difference.contributions or ()}
     assert [*parts] == ["add", "keep", "delete"]
     assert sum(parts.values()) == pytest.approx(difference.difference)

@@ -139,7 +139,7 @@ def test_the_result_of_every_kind_of_metric_is_read_back(test: str) -> None:
     seed = derive_seed(derive_seed(5, "run", 1), "test-set", 2)
     options: dict[str, Any] = {"strata": [i // 8 for i in range(SEGMENTS)], "seed": seed, "confidence_level": 0.9999}
     texts = REFERENCES, SYSTEMS, [*metrics().values()]
-    result = compare(*texts, test=test, alternative="worse", with_texts=True, n_resamples=30, **options)
+    result = compare(*texts, test=test, alternative="worse", include="texts", n_resamples=30, **options)
     assert_read_back(result)
     assert_read_back(score(*texts, interval="percentile", n_resamples=30, **options))
     assert not crashes(render(result, "json"), 60)
@@ -262,8 +262,8 @@ def documents() -> list[Any]:
         compare(metrics=metrics()["rating"], test=AR(stopping=BesagClifford(3)), all_pairs=True),
         compare(REFERENCES, SYSTEMS, "bleu", documents=[i // 2 for i in range(SEGMENTS)], n_resamples=9),
         replace(score(REFERENCES, SYSTEMS), averaged_over=("news", "talks"), inputs=(InputFile("a.txt", 3, "f0"),)),
-        compare(REFERENCES, SYSTEMS, ["bleu", some], n_resamples=9, with_texts=True),
-        compare(corpus.references, corpus.systems, n_resamples=99, with_parts=True),
+        compare(REFERENCES, SYSTEMS, ["bleu", some], n_resamples=9, include="texts"),
+        compare(corpus.references, corpus.systems, n_resamples=99, include="parts"),
         compare(REFERENCES, SYSTEMS, "asr-wer", documents=[i // 2 for i in range(SEGMENTS)], n_resamples=9),
         votes(rated, position=True, n_resamples=19),
     ]
@@ -481,7 +481,7 @@ def test_test_sets_of_other_systems_or_metrics_are_refused() -> None:
 
 def packed_texts(change: Callable[[Any], Any]) -> str:
     """A page whose packed texts have been changed."""
-    page = compare(REFERENCES, SYSTEMS, n_resamples=9, with_texts=True).render("html")
+    page = compare(REFERENCES, SYSTEMS, n_resamples=9, include="texts").render("html")
     (packed,) = re.findall(r'"texts": \{"deflate": ?"([^"]*)"', page)
     texts = change(json.loads(zlib.decompress(base64.b64decode(packed))))
     whole = texts if isinstance(texts, bytes) else zlib.compress(json.dumps(texts).encode())

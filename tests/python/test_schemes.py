@@ -196,7 +196,7 @@ def test_results_are_the_same_for_any_number_of_threads() -> None:
         (a[:, 2:3], b[:, 2:3], {}),
     ):
         m = BLEU if x.shape[1] > 1 else MEAN
-        results = [approximate_randomization(x, y, m, threads=n, **options) for n in (1, 2, 5)]  # type: ignore[arg-type]
+        results = [approximate_randomization(x, y, m, workers=n, **options) for n in (1, 2, 5)]  # type: ignore[arg-type]
         assert results[0] == results[1] == results[2]
 
 

@@ -208,7 +208,7 @@ def test_bca_intervals_of_an_average_add_up_the_moments_of_the_test_sets() -> No
 def test_results_are_the_same_bytes_on_any_number_of_threads(test: str) -> None:
     sets = sets_of(*random_sets(2, 4, (70, 40, 33)))
     options: dict[str, Any] = {"test": with_margins(test, "bleu"), "n_resamples": 300, "all_pairs": True}
-    one, four = (compare_sets(sets, threads=threads, **options) for threads in (1, 4))
+    one, four = (compare_sets(sets, workers=threads, **options) for threads in (1, 4))
     assert one == four
 
 
@@ -670,7 +670,7 @@ def test_set_names_a_test_set_and_its_files(halves: Path, run: Any) -> None:
         {"one": texts_of("news", "baseline", "tuned"), "two": texts_of("talks", "tuned", "baseline")},
         "ter",
         n_resamples=99,
-        with_parts=True,
+        include="parts",
     )
     assert unnamed(outcome.out) == expected.render("json")
     assert list(document["sets"]) == ["one", "two"]

@@ -23,7 +23,7 @@ TEXTS = "reference.txt baseline.txt tuned.txt larger.txt"
 KINDS = {
     "comparison": f"compare {TEXTS} -m bleu chrf -n 100",
     "all-pairs": f"compare {TEXTS} --all-pairs -n 100",
-    "texts": f"compare {TEXTS} --with-texts -n 100",
+    "texts": f"compare {TEXTS} --include texts -n 100",
     "sets": f"compare --set one {TEXTS} --set two {TEXTS} -n 100",
     "scores": f"score {TEXTS} -m bleu ter",
     "runs": "runs --refs reference.txt --baseline baseline.txt tuned.txt --system new larger.txt rules.txt -n 100",
@@ -86,7 +86,7 @@ def test_every_format_is_that_of_the_command(saved: Path, run: Any, kind: str, s
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_csv_is_that_of_the_command_and_a_file_has_every_table(saved: Path, run: Any, kind: str) -> None:
-    of_command = KINDS[kind].replace(" --with-texts", "").split()
+    of_command = KINDS[kind].replace(" --include texts", "").split()
     assert run("show", f"{kind}/as.json", "--format", "csv")[:2] == run(*of_command, "--format", "csv")[:2]
     assert run("show", f"{kind}/as.json", "-o", f"{kind}/all.csv") == (0, "", "")
     found = {path.name.split(".")[1]: path.read_text("utf-8") for path in (saved / kind).glob("all.*")}
@@ -168,7 +168,7 @@ def test_the_same_command_gives_the_same_bytes(saved: Path, run: Any, kind: str)
     words = KINDS[kind].split()
     signature = json.loads((saved / kind / "as.json").read_text("utf-8"))["signature"]
     for source in ("as.json", "as.html"):
-        found = run("verify", f"{kind}/{source}", *words, "--threads", "1")
+        found = run("verify", f"{kind}/{source}", *words, "--workers", "1")
         assert found[:2] == (0, f"same bytes: {signature}\n")
     changed = (
         (saved / kind / "as.json").read_text("utf-8").replace('"higher_is_better": true', '"higher_is_better": false')

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from statistics import NormalDist
 from types import SimpleNamespace
 from typing import Any
@@ -44,6 +45,22 @@ def test_swapping_the_systems_changes_only_the_sign() -> None:
         assert there.pvalue == back.pvalue
         greater, less = function(a, b, MEAN, alternative="greater"), function(b, a, MEAN, alternative="less")
         assert greater.pvalue == less.pvalue
+
+
+@pytest.mark.parametrize(("test", "options"), [(approximate_randomization, {"scheme": "iid"}), (bootstrap_test, {})])
+def test_a_small_problem_takes_few_calls_of_python(test: Any, options: dict[str, str]) -> None:
+    """Simulations test small problems by the thousand, and each call of Python costs as much as many additions."""
+    bleu = metric("bleu")
+    a, b = bleu.suff_stats(["a b c d e", "a b c d", "c d e f"], [["a b c d", "a b d", "c d"], ["b c d e", "a b", "c"]])
+    calls: list[str] = []
+    for _ in range(2):  # the first call imports modules, and works out what all calls have in common
+        calls.clear()
+        sys.setprofile(lambda frame, event, _: calls.append(frame.f_code.co_name) if event == "call" else None)
+        try:
+            test(a, b, bleu, n_resamples=1, **options)
+        finally:
+            sys.setprofile(None)
+    assert len(calls) < 190, calls
 
 
 def test_differences_that_differ_only_by_rounding_are_ties() -> None:
@@ -125,6 +142,9 @@ def test_unknown_tests_and_intervals_are_refused() -> None:
         bootstrap_test([[1], [2]], [[2], [3]], MEAN, test="bootstrap-shft")
     with pytest.raises(InputError, match="unknown interval 'bcs': did you mean 'bca'"):
         bootstrap_interval([[1], [2]], MEAN, interval="bcs")
+    options: Any = {"stopping": [1]}
+    with pytest.raises(InputError, match=r"unknown stopping rule '\[1\]'"):
+        approximate_randomization([1.0, 2.0], [2.0, 1.0], **options)
 
 
 @given(st.integers(1, 5000), st.floats(0, 1), st.sampled_from([0.5, 0.9, 0.95, 0.99]))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -20,6 +19,7 @@ from inputs import put
 from reshuffle import Comparison, InputError, InputWarning, compare, metric, read_json, score
 from reshuffle.data.corpus import read_corpus
 from reshuffle.data.reading import read_columns
+from test_warnings import warnings_of
 
 RATES = {"wer": "asr-wer", "mer": "mer", "wil": "wil"}
 WORD_METRICS = ("asr-wer", "mer", "wil")
@@ -193,9 +193,9 @@ def test_random_lines_are_counted_as_by_jiwer() -> None:
 # Files.
 
 
-def test_transcripts_are_joined_by_their_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("ref.trn").write_text(";; made up\nshe left (at nine) (anna-b-0001)\n(ben-0001) \n", "utf-8")
+@pytest.mark.usefixtures("here")
+def test_transcripts_are_joined_by_their_ids() -> None:
+    put("ref.trn", ";; made up\nshe left (at nine) (anna-b-0001)\n(ben-0001) \n")
     Path("hyp.trn").write_text("oh (ben-0001)\nshe left (anna-b-0001)\n", "utf-8")
     Path("text").write_text("ben-0001\nanna-b-0001\tshe  left\n", "utf-8")
     (reference,) = read_columns(["ref.trn"])
@@ -219,16 +219,16 @@ def test_transcripts_are_joined_by_their_ids(tmp_path: Path, monkeypatch: pytest
         ("x.json", "{}", "x.json: expected an object for each recording, got an empty object"),
     ],
 )
-def test_wrong_lines_are_named(tmp_path: Path, monkeypatch: Any, file: str, text: str, message: str) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path(file).write_text(text, "utf-8")
+@pytest.mark.usefixtures("here")
+def test_wrong_lines_are_named(file: str, text: str, message: str) -> None:
+    put(file, text)
     input_format = {"x.text": "kaldi", "x.json": "meeteval"}.get(file)
     with pytest.raises(InputError) as error:
         read_columns([file], input_format)
     assert str(error.value).startswith(message)
 
 
-def write_transcripts(folder: Path, speakers: int = 8, each: int = 6) -> None:
+def put_transcripts(speakers: int = 8, each: int = 6) -> None:
     """Transcripts of two systems, the second with other order of lines."""
     rng = np.random.default_rng(5)
     references: list[str] = []
@@ -242,12 +242,12 @@ def write_transcripts(folder: Path, speakers: int = 8, each: int = 6) -> None:
                 said = [word if rng.random() > rate_of_edits else "x" for word in own if rng.random() > 0.05]
                 system.append(f"{' '.join(said)} ({key})")
     for name, lines in (("ref", references), ("a", outputs[0]), ("b", outputs[1][::-1])):
-        (folder / f"{name}.trn").write_text("\n".join(lines) + "\n", "utf-8")
+        put(f"{name}.trn", "\n".join(lines) + "\n")
 
 
-def test_speakers_are_units_and_have_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any) -> None:
-    monkeypatch.chdir(tmp_path)
-    write_transcripts(tmp_path)
+@pytest.mark.usefixtures("here")
+def test_speakers_are_units_and_have_a_table(run: Any) -> None:
+    put_transcripts()
     files = ("ref.trn", "a.trn", "b.trn")
     options = ("-m", "asr-wer", "cer", "--docs", "speaker")
     shown = run("compare", *files, *options)
@@ -277,11 +277,9 @@ def test_speakers_are_units_and_have_a_table(tmp_path: Path, monkeypatch: pytest
     assert run("compare", *files, *options[:-1], "ref.trn").out == shown.out
 
 
-def test_of_many_speakers_those_with_most_errors_are_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    write_transcripts(tmp_path, speakers=30)
+@pytest.mark.usefixtures("here")
+def test_of_many_speakers_those_with_most_errors_are_shown(run: Any) -> None:
+    put_transcripts(speakers=30)
     command = ("compare", "ref.trn", "a.trn", "b.trn", "-m", "asr-wer", "--docs", "speaker", "-n", "100")
     result = read_json(run(*command, "--format", "json").out)
     assert isinstance(result, Comparison)
@@ -303,10 +301,8 @@ def test_the_word_speaker_needs_ids(demo: Path, run: Any) -> None:
     assert "--docs speaker: reference.txt has no ids of utterances: use .trn files, --input-format kaldi" in refused.err
 
 
-def test_errors_of_recordings_equal_meetevals(
-    golden: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any
-) -> None:
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.usefixtures("here")
+def test_errors_of_recordings_equal_meetevals(golden: Path, run: Any) -> None:
     known = json.loads((golden / "counts/speech/cpwer.json").read_text("utf-8"))["sessions"]
     sessions: dict[str, list[tuple[str, Any]]] = {
         name: [(f"session{i:02}", each) for i, each in enumerate(own)] for name, own in known.items()
@@ -338,7 +334,7 @@ def test_errors_of_recordings_equal_meetevals(
 def test_the_kinds_of_edits_are_the_parts_of_a_difference() -> None:
     references = ["a b c d", "e f g h", "i j k l"] * 4
     systems = {"x": ["a c d e", "e f g h", "i j x l"] * 4, "y": ["a b c d", "e f h", "q j k l m"] * 4}
-    result = compare(references, systems, metrics=["asr-wer", "cer", "mer"], with_parts=True, baseline="x")
+    result = compare(references, systems, metrics=["asr-wer", "cer", "mer"], include="parts", baseline="x")
     for pair in result.comparisons:
         assert [each.part for each in pair.contributions or ()] == ["substitutions", "deletions", "insertions"]
         rates = []
@@ -368,10 +364,8 @@ MARKED = [f"{line} 50%" if i == 7 else line for i, line in enumerate(BARE)]
     ],
 )
 def test_wer_of_transcripts_warns(lines: list[str], metrics: list[str], warns: bool) -> None:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        compare(lines, {"a": lines[::-1], "b": [*lines[1:], "x"]}, metrics=metrics, interval=None)
-    assert any("asr-wer counts the word error rate of speech" in str(each.message) for each in caught) == warns
+    found = warnings_of(compare, lines, {"a": lines[::-1], "b": [*lines[1:], "x"]}, metrics=metrics, interval=None)
+    assert any("asr-wer counts the word error rate of speech" in each for each in found) == warns
 
 
 @pytest.mark.parametrize(
@@ -404,10 +398,8 @@ def test_wer_of_transcripts_warns(lines: list[str], metrics: list[str], warns: b
 def test_transcripts_beside_texts_with_punctuation_and_capitals_warn(
     references: list[str], outputs: list[str], chosen: Any, warning: str | None
 ) -> None:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        score(references, {"a": outputs[::-1]}, metrics=chosen)
-    assert [str(each.message).startswith(warning or "") for each in caught] == [True] * (warning is not None)
+    found = warnings_of(score, references, {"a": outputs[::-1]}, metrics=chosen)
+    assert [each[: len(warning or "")] for each in found] == ([] if warning is None else [warning])
 
 
 @pytest.mark.usefixtures("here")
@@ -435,10 +427,8 @@ def test_texts_whose_lines_differ_anyway_have_no_ids() -> None:
         ([f"{i % 15} is a number" for i in range(30)], numbered),
         (["", *numbered[1:]], ["", *numbered[1:]]),
     ):
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            score(references, {"a": system}, metrics="asr-wer")
-        assert not any("begins with an id" in str(each.message) for each in caught)
+        found = warnings_of(score, references, {"a": system}, metrics="asr-wer")
+        assert not any("begins with an id" in each for each in found)
     with pytest.warns(InputWarning, match="begins with an id"):
         score([f"u{i}\ta b" for i in range(30)], {"a": [f"u{i}\ta" for i in range(30)]}, metrics="asr-wer")
 

@@ -98,7 +98,7 @@ def test_npy_files_have_one_array(tmp_path: Path) -> None:
 
 def test_the_same_texts_give_the_same_bytes(tmp_path: Path) -> None:
     for name, threads in (("a", 1), ("b", 3)):
-        save_counts(tmp_path / f"{name}.npz", CORPUS.references, CORPUS.systems, ["bleu", "nist"], threads=threads)
+        save_counts(tmp_path / f"{name}.npz", CORPUS.references, CORPUS.systems, ["bleu", "nist"], workers=threads)
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
 
 
@@ -353,7 +353,7 @@ def test_workers_read_counts_too(stored: CountsFile, monkeypatch: pytest.MonkeyP
             expected = reshuffle.compare(metrics=stored[:2], **own)
             for most in (0, 1 << 26):
                 monkeypatch.setattr("reshuffle.resampling.parts.SENT_BYTES", most)
-                assert reshuffle.compare(metrics=stored[:2], executor=pool, **own) == expected
+                assert reshuffle.compare(metrics=stored[:2], workers=pool, **own) == expected
 
 
 # Files that are damaged, or none of ours.
@@ -554,7 +554,7 @@ ERRORS: list[tuple[list[str], str]] = [
     (["compare", "c.npz", "--lowercase"], "--lowercase: the texts of c.npz were counted before"),
     (["compare", "c.npz", "--refs", "reference.txt"], "--refs is for texts, and c.npz has counts: leave it out"),
     (["compare", "c.npz", "--docs", "c.npz"], "c.npz was counted without ids of documents"),
-    (["compare", "c.npz", "--with-texts", "-o", "x.html"], "needs texts"),
+    (["compare", "c.npz", "--include", "texts", "-o", "x.html"], "needs texts"),
     (["count", "c.npz", "tuned", "-o", "d.npz"], "c.npz has counts already: expected texts"),
     (["count", "reference.txt", "tuned.txt", "-o", "d.txt"], "expected a file whose ending is .npz or .npy"),
     (["count", "reference.txt", "tuned.txt", "-m", "bleu", "ter", "-o", "d.npy"], "got 2 metrics: write .npz"),

@@ -380,7 +380,7 @@ def test_ids_in_files_give_the_results_of_the_api(demo: Path, run: Any) -> None:
     documents = [f"{id_}.{i % 50}" for i, id_ in enumerate(ids)]
     corpus = read_corpus(["reference.txt"], ["baseline.txt", "tuned.txt"], strata="strata.txt")
     assert ids == corpus.strata
-    both: dict[str, Any] = {"strata": ids, "n_resamples": 200, "with_parts": True}
+    both: dict[str, Any] = {"strata": ids, "n_resamples": 200, "include": "parts"}
     of_api: list[dict[str, Any]] = [both, {**both, "documents": documents}]
     for options, own in zip((("--strata", "strata.txt"), STRATA_OF_DOCUMENTS), of_api, strict=True):
         expected = render(compare(corpus.references, corpus.systems, **own), "json")

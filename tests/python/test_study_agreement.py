@@ -173,7 +173,7 @@ def test_systems_that_lower_scores_favour_are_better() -> None:
 
 def test_the_result_is_complete_and_does_not_depend_on_threads() -> None:
     result = agreement(metrics=as_bleu(COUNTS), n_resamples=99)
-    assert result == agreement(metrics=as_bleu(COUNTS), n_resamples=99, threads=3)
+    assert result == agreement(metrics=as_bleu(COUNTS), n_resamples=99, workers=3)
     assert list(result.tables) == ["pair_pvalues", "gains", "thresholds", "domains", "tests"]
     assert result.signature.startswith("study:agreement|systems:s0,s1,s2,s3|units:80|unit:segment|n:99|tests:ar,")
 

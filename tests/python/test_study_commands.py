@@ -110,7 +110,7 @@ def test_commands_give_what_functions_give(
     if "FILES" in words:
         reference, *outputs = ((demo / name).read_text("utf-8").splitlines() for name in FILES.split())
         texts = {"references": reference, "systems": dict(zip(("baseline", "tuned"), outputs, strict=True))}
-    words = words.replace("FILES", FILES).replace("SMALL", "--simulations 15 -n 19 --seed 7 --threads 1")
+    words = words.replace("FILES", FILES).replace("SMALL", "--simulations 15 -n 19 --seed 7 --workers 1")
     outcome = run(*words.split(), "--format", "json")
     assert outcome.code == 0, outcome.err
     assert replace(read_json(outcome.out), inputs=()) == function(**texts, **arguments)

@@ -188,7 +188,7 @@ def test_the_size_of_exchanged_runs_is_that_of_all_splits(correlation: float, ru
 def test_the_same_seed_gives_the_same_bytes_on_any_number_of_threads() -> None:
     first, second = (
         exchange(exchange=["run", "pooled", "hierarchical"], runs=4, run_sd=0.5, sizes=40, simulations=60,
-                 n_resamples=49, threads=threads).render("json")
+                 n_resamples=49, workers=threads).render("json")
         for threads in (1, 3)
     )  # fmt: skip
     assert first == second

@@ -163,9 +163,9 @@ def test_size_adjusted_power_makes_tests_comparable() -> None:
 
 def test_cells_do_not_depend_on_the_rest_of_the_plan_or_on_threads() -> None:
     settings: dict[str, Any] = {"metrics": normal_scores(), "tests": "ar", "simulations": 40, "n_resamples": 49}
-    whole = power(effects=(0, 0.2, 0.5), sizes=(50, 100), models=("parametric", "eta"), threads=3, **settings)
+    whole = power(effects=(0, 0.2, 0.5), sizes=(50, 100), models=("parametric", "eta"), workers=3, **settings)
     for model in ("eta", "parametric"):
-        part = power(effects=0.2, sizes=100, models=model, threads=1, **settings)
+        part = power(effects=0.2, sizes=100, models=model, workers=1, **settings)
         assert list(part.tables["power"]) == of(whole, model=model, effect=0.2, size=100)
 
 

@@ -150,7 +150,7 @@ def test_curves_by_number_of_references_count_again_with_the_first_ones() -> Non
 def test_the_result_is_complete_and_does_not_depend_on_threads() -> None:
     data = as_bleu(bleu_counts(5, 3, 300, 0.02))
     result = samples(metrics=data, n_resamples=50)
-    assert result == samples(metrics=data, n_resamples=50, threads=3)
+    assert result == samples(metrics=data, n_resamples=50, workers=3)
     assert list(result.tables) == ["scores", "ranges", "differences", "pairs", "curves"]
     assert result.plan["sizes"] == [30]
     assert result.plan["curve_sizes"] == [75, 150, 300]

@@ -162,7 +162,7 @@ def test_other_tests_conclude_with_one_minus_p() -> None:
 def test_a_cell_does_not_depend_on_the_other_cells_or_on_threads() -> None:
     data = as_bleu(bleu_counts(5, 4, 200, 0.01))
     both = validate(metrics=data, sizes=(20, 50), tests=("paired-bootstrap", "ar"), n_resamples=99)
-    one = validate(metrics=data, sizes=50, layouts="block", tests="ar", n_resamples=99, threads=3)
+    one = validate(metrics=data, sizes=50, layouts="block", tests="ar", n_resamples=99, workers=3)
     for table, rows in one.tables.items():
         own = [
             row

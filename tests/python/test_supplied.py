@@ -64,7 +64,7 @@ counts_arrays = st.tuples(
 def test_sums_over_masks_are_those_of_adding(counts: Arrays, n: int, seed: int, threads: int) -> None:
     masks = np.random.default_rng(seed).random((n, counts.shape[1])) < 0.4
     expected = np.einsum("rs,ksc->rkc", masks.astype(np.int64), counts)
-    np.testing.assert_array_equal(expected, resampled_sums(counts, masks=masks, threads=threads))
+    np.testing.assert_array_equal(expected, resampled_sums(counts, masks=masks, workers=threads))
     np.testing.assert_array_equal(expected[:, 0], resampled_sums(counts[0], masks=masks.astype(np.int8)))
     np.testing.assert_array_equal(expected, resampled_sums(list(counts), masks=in_blocks(masks, 1, n // 2)))
 
@@ -80,7 +80,7 @@ def test_sums_over_masks_are_those_of_adding(counts: Arrays, n: int, seed: int, 
 def test_sums_over_indices_are_those_of_adding(counts: Arrays, n: int, width: int, seed: int, threads: int) -> None:
     indices = np.random.default_rng(seed).integers(0, counts.shape[1], size=(n, width))
     expected = counts[:, indices].sum(axis=2).swapaxes(0, 1)
-    np.testing.assert_array_equal(expected, resampled_sums(counts, indices=indices, threads=threads))
+    np.testing.assert_array_equal(expected, resampled_sums(counts, indices=indices, workers=threads))
     np.testing.assert_array_equal(expected, resampled_sums(counts, indices=in_blocks(indices, 1, n // 2)))
     np.testing.assert_array_equal(expected[:, 0], resampled_sums(counts[0], indices=indices.astype(np.uint8)))
 
@@ -283,7 +283,7 @@ def test_pvalues_are_those_of_swapping_and_drawing(
 
     shuffled = np.where(masks, (b - a)[:, 0], (a - b)[:, 0]).sum(axis=1)
     exceedances = int(EXTREME[alternative](shuffled, d, at_least).sum())
-    got = approximate_randomization(a, b, total, alternative=alternative, masks=masks, ties=ties, threads=threads)
+    got = approximate_randomization(a, b, total, alternative=alternative, masks=masks, ties=ties, workers=threads)
     assert (exceedances, (exceedances + 1) / (n + 1), n) == (got.exceedances, got.pvalue, got.n_resamples)
     assert ("|ties:>|" in got.signature) == (ties == ">")
 

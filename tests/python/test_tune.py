@@ -124,7 +124,7 @@ def test_scores_are_those_of_the_entries_with_the_best_model_scores(
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_threads_do_not_change_a_byte_and_seeds_do(name: str, dev: Part, test_part: Part, start: tune.Weights) -> None:
-    one, two = (tuned(name, dev, test_part, start, threads=n).result for n in (1, 2))
+    one, two = (tuned(name, dev, test_part, start, workers=n).result for n in (1, 2))
     assert one == two
     given = tuned(name, dev, test_part, start, seeds=[5, 6], replications=1).result
     again = tuned(name, dev, test_part, start, seeds=[6], replications=1).result

@@ -100,7 +100,7 @@ def test_threads_do_not_change_a_byte(kbest: tuple[tune.NBest, list[str]]) -> No
     lists, references = kbest
     targets = tune.closest(lists, lists.sentence_scores("sentbleu", references))
     first, second = (
-        tune.fit_l1(lists, targets, templates=["ngram:2", "ngram:3"], gamma=10.0, per_step=50, threads=threads)
+        tune.fit_l1(lists, targets, templates=["ngram:2", "ngram:3"], gamma=10.0, per_step=50, workers=threads)
         for threads in (1, 3)
     )
     assert [*first.weights.items(), *first.steps] == [*second.weights.items(), *second.steps]

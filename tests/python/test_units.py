@@ -318,7 +318,7 @@ def test_every_file_format_of_ids_gives_the_comparison_of_the_api(demo: Path, ru
     ids = [i * i % 23 for i in range(400)]
     corpus = read_corpus(["reference.txt"], ["baseline.txt", "tuned.txt"])
     expected = render(
-        compare(corpus.references, corpus.systems, documents=ids, n_resamples=200, with_parts=True), "json"
+        compare(corpus.references, corpus.systems, documents=ids, n_resamples=200, include="parts"), "json"
     )
     for path in FILES:
         assert expected == unnamed(run(*COMPARE, "--docs", path, "--format", "json").out)
@@ -381,7 +381,7 @@ def test_external_scores_can_have_documents(demo: Path, run: Any) -> None:
     rows = zip(ids, scores["a"], scores["b"], strict=True)
     Path("scores.tsv").write_text("doc\ta\tb\n" + "".join(f"{d}\t{a}\t{b}\n" for d, a, b in rows))
     expected = render(
-        compare(metrics=SegmentScores("x", scores), documents=ids, n_resamples=99, with_parts=True), "json"
+        compare(metrics=SegmentScores("x", scores), documents=ids, n_resamples=99, include="parts"), "json"
     )
     files = ("compare", "-n", "99", "--format", "json", "--scores", "x", "scores.tsv#a", "scores.tsv#b")
     for more in (

@@ -214,9 +214,9 @@ def test_judges_that_agree_with_themselves_widen_the_intervals() -> None:
 
 def test_the_same_bytes_with_any_number_of_threads_and_an_executor() -> None:
     options: dict[str, Any] = {"n_resamples": 700, "position": True}
-    results = [votes(simulated(), threads=threads, **options).render("json") for threads in (1, 2, 5)]
+    results = [votes(simulated(), workers=threads, **options).render("json") for threads in (1, 2, 5)]
     with ThreadPoolExecutor(2) as pool:
-        results.append(votes(simulated(), executor=pool, **options).render("json"))
+        results.append(votes(simulated(), workers=pool, **options).render("json"))
     assert len(set(results)) == 1
 
 

@@ -48,7 +48,7 @@ def ours(metric: NativeMetric, texts: Texts, systems: int, target: float, suffix
         Contender(
             RESHUFFLE + suffix, call(lambda: metric.suff_stats(references, outputs)), target=target, things=systems
         ),
-        Contender(ONE_THREAD + suffix, call(lambda: metric.suff_stats(references, outputs, threads=1)), things=systems),
+        Contender(ONE_THREAD + suffix, call(lambda: metric.suff_stats(references, outputs, workers=1)), things=systems),
     ]
 
 
@@ -167,7 +167,7 @@ def gtm(texts: Texts) -> list[Race]:
             raise DisagreementError("a matching with e = 2 is larger than the number of matching words")
 
     def contender(name: str, native: NativeMetric, threads: int | None, target: float | None = None) -> Contender:
-        run = call(lambda: native.suff_stats(references, outputs, threads=threads))
+        run = call(lambda: native.suff_stats(references, outputs, workers=threads))
         return Contender(name, run, target=target, things=len(outputs))
 
     races = []

@@ -97,17 +97,17 @@ def executors(texts: Texts) -> list[Race]:
             test="ar",
             adjust="maxt",
             n_resamples=REPLICATES,
-            executor=executor,
+            workers=executor,
         ),
         f"bootstrap, TER, {REPLICATES:,} draws": lambda executor: compare(
-            texts.references, texts.systems, "ter", n_resamples=REPLICATES, executor=executor
+            texts.references, texts.systems, "ter", n_resamples=REPLICATES, workers=executor
         ),
         f"bootstrap, a function of {WORDS} texts, {CALLS:,} draws": lambda executor: compare(
             few.references,
             few.systems,
             CorpusFunction("words", mean_words),
             n_resamples=CALLS,
-            executor=executor,
+            workers=executor,
         ),
     }
     dask = unless_missing("distributed", "distributed", Contender(name("distributed"), timed(study, dask_client)))

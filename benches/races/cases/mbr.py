@@ -76,7 +76,7 @@ def decoding(texts: Texts) -> list[Race]:
     everything = pairs(lists, range(lists.n_sentences))
 
     def ours(metric: str, threads: int | None) -> Decode:
-        return lambda: mbr(lists, metric, threads=threads).utilities
+        return lambda: mbr(lists, metric, workers=threads).utilities
 
     races = []
     for metric, score in (("chrf", sacrebleu.sentence_chrf), ("bleu", sacrebleu.sentence_bleu)):

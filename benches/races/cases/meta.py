@@ -124,7 +124,7 @@ def perm_both(test_set: meta.JudgedSet, coefficient: str, grouping: str, replica
     def ours(threads: int | None = None) -> tuple[float, float, int]:
         result = meta.segments(
             test_set, coefficients=coefficient, groupings=grouping, test="perm-both", interval=None, adjust="none",
-            n_resamples=N_RESAMPLES, seed=SEED, threads=threads,
+            n_resamples=N_RESAMPLES, seed=SEED, workers=threads,
         )  # fmt: skip
         labels = [test_set.metrics[at].label for at in (first, second)]
         (found,) = [each for each in result.comparisons if {each.metric_a, each.metric_b} == set(labels)]

@@ -114,7 +114,7 @@ def meteor(texts: Texts) -> list[Race]:
     ours = metric("meteor", modules=list(MODULES))
 
     def count(threads: int | None = None) -> Callable[[], float]:
-        return lambda: float(ours.score(ours.suff_stats(lines[1:], lines[:1], threads=threads)[0].sum(axis=0)))
+        return lambda: float(ours.score(ours.suff_stats(lines[1:], lines[:1], workers=threads)[0].sum(axis=0)))
 
     with_stems = ("-m", " ".join(MODULES), "-w", WEIGHTS)
     counting = without_load(java(hypotheses, references, *with_stems), java(*first_segment(lines), *with_stems))

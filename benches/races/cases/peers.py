@@ -75,13 +75,13 @@ def corpus_chrf(systems: Columns, references: Columns, threads: int | None) -> S
 
 def corpus_scores(key: str, systems: Columns, references: Columns, threads: int | None) -> Scores:
     native = metric(key)
-    return lambda: native.score(native.suff_stats(references, systems, threads=threads).sum(axis=1))
+    return lambda: native.score(native.suff_stats(references, systems, workers=threads).sum(axis=1))
 
 
 def segment_chrf(systems: Columns, references: Columns, threads: int | None) -> Scores:
     """reshuffle's chrF of segments, counts and scores."""
     native = metric("chrf")
-    return lambda: native.segment_scores(native.suff_stats(references, systems, threads=threads))
+    return lambda: native.segment_scores(native.suff_stats(references, systems, workers=threads))
 
 
 PEERS = (
@@ -144,7 +144,7 @@ def paired_bootstrap(texts: Texts) -> list[Race]:
         return float(bootstrap_test(first, second, "bleu", **options).pvalue)
 
     def counted(threads: int | None) -> Any:
-        return metric("bleu").suff_stats(texts.references, both, threads=threads)
+        return metric("bleu").suff_stats(texts.references, both, workers=threads)
 
     def race(what: str, theirs: Contender, count: Callable[[int | None], Any], target: float | None) -> Race:
         contenders = [

@@ -62,7 +62,7 @@ def sacrebleu_test(test: Callable[..., Any], a: Array, b: Array, n: int, key: st
 
 def reshuffle_ar(a: Array, b: Array, threads: int | None = None, key: str = "bleu") -> Callable[[], Outcome]:
     """Approximate randomization with the scheme ``iid``, as ``auto`` may find an exact p-value without any shuffles."""
-    options: dict[str, Any] = {"scheme": "iid", "n_resamples": OUR_SHUFFLES, "seed": SEED, "threads": threads}
+    options: dict[str, Any] = {"scheme": "iid", "n_resamples": OUR_SHUFFLES, "seed": SEED, "workers": threads}
 
     def run() -> Outcome:
         result = approximate_randomization(a, b, metric(key), **options)
@@ -76,7 +76,7 @@ def reshuffle_bootstrap(a: Array, b: Array, threads: int | None = None) -> Calla
 
     def run() -> Outcome:
         bleu = metric("bleu")
-        result = bootstrap_test(a, b, bleu, test="bootstrap-shift", n_resamples=OUR_DRAWS, seed=SEED, threads=threads)
+        result = bootstrap_test(a, b, bleu, test="bootstrap-shift", n_resamples=OUR_DRAWS, seed=SEED, workers=threads)
         return Outcome(result.statistic, result.pvalue, OUR_DRAWS)
 
     return run
@@ -200,7 +200,7 @@ def pairs(texts: Texts) -> list[Race]:
     def ours(threads: int | None = None) -> Callable[[], Outcome]:
         def run() -> Outcome:
             metrics = FromCounts("bleu", counts, "bleu")
-            result = compare(metrics=metrics, n_resamples=SHUFFLES, seed=SEED, threads=threads, **options)
+            result = compare(metrics=metrics, n_resamples=SHUFFLES, seed=SEED, workers=threads, **options)
             first = result.comparisons[0].test  # of BASELINE minus OTHER
             return Outcome(-first.statistic, first.pvalue, SHUFFLES)
 
@@ -227,7 +227,7 @@ def scipys(texts: Texts) -> list[Race]:
         return Outcome(float(result.statistic), float(result.pvalue), SHUFFLES)
 
     def ours(threads: int | None = None) -> Callable[[], Outcome]:
-        options: dict[str, Any] = {"scheme": "iid", "n_resamples": OUR_SHUFFLES, "seed": SEED, "threads": threads}
+        options: dict[str, Any] = {"scheme": "iid", "n_resamples": OUR_SHUFFLES, "seed": SEED, "workers": threads}
 
         def run() -> Outcome:
             result = approximate_randomization(external.counts["a"], external.counts["b"], external, **options)

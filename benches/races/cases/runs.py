@@ -122,7 +122,7 @@ def commands(
         return means
 
     def compared(threads: int | None = None) -> list[float]:
-        result = quietly(references, systems, metrics, exchange="multeval", n_resamples=N_RESAMPLES, threads=threads)
+        result = quietly(references, systems, metrics, exchange="multeval", n_resamples=N_RESAMPLES, workers=threads)
         return [system.scores["BLEU"].mean for system in result.systems]
 
     return Race(
@@ -176,7 +176,7 @@ def exchanges(
             counts,
             exchange=exchange,
             n_resamples=N_RESAMPLES,
-            threads=threads,
+            workers=threads,
         )
         return {(each.system, each.metric): each.difference for each in result.comparisons if each.exchange == exchange}
 

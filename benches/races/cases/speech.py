@@ -34,7 +34,7 @@ def speech(texts: Texts) -> list[Race]:
             return [found.substitutions, found.deletions, found.insertions, found.hits]
 
         def counted(threads: int | None) -> Any:
-            return lambda: metric(ours).suff_stats([reference], [lines], threads=threads)
+            return lambda: metric(ours).suff_stats([reference], [lines], workers=threads)
 
         contenders = [
             unless_missing("jiwer", "jiwer", Contender(name("jiwer"), call(theirs))),

@@ -36,7 +36,7 @@ def ours(references: list[str], hypotheses: list[str], stemmer: bool) -> Callabl
             warnings.simplefilter("ignore")  # the texts are German
             for each in TYPES:
                 m = metric(each, stemmer=stemmer)
-                found[each] = float(m.score(m.suff_stats(references, [hypotheses], threads=1)[0].sum(axis=0)))
+                found[each] = float(m.score(m.suff_stats(references, [hypotheses], workers=1)[0].sum(axis=0)))
         return found
 
     return run

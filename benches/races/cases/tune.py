@@ -147,9 +147,9 @@ def one_start() -> Race:
     def rival(search: Any) -> Callable[[], tuple[Array, float]]:
         return lambda: mert(given, start, search)[:2]
 
-    def ours(threads: int = 0) -> tuple[Array, float]:
+    def ours(threads: int | None = None) -> tuple[Array, float]:
         found = tune.mert(
-            read, given.counts, metric=BLEU, initial=start, restarts=0, random_directions=0, threads=threads
+            read, given.counts, metric=BLEU, initial=start, restarts=0, random_directions=0, workers=threads
         )
         return found.weights[0], float(found.trace[0, 0])
 

@@ -35,7 +35,7 @@ def main(name: str, segments: int, threads: int | None = None) -> None:
     hypotheses, references = list(repeated(system, segments)), list(repeated(references, segments))
     before = peak()
     start = perf_counter()
-    counts = metric(name).suff_stats([references], [hypotheses], threads=threads)
+    counts = metric(name).suff_stats([references], [hypotheses], workers=threads)
     seconds = perf_counter() - start
     found = {
         "seconds": seconds,

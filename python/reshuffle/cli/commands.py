@@ -22,7 +22,6 @@ from .options import (
     ARGUMENTS,
     COMMON,
     COUNTS,
-    EXECUTOR,
     METRICS,
     all_of,
     any_of,
@@ -47,7 +46,6 @@ if TYPE_CHECKING:
     declared_options(Sets),
     METRICS,
     declared_options(CompareSets),
-    (EXECUTOR,),
     declared_options(ComparisonDisplay),
     systems="SYS SYS...",
     output=output_options(tables=get_args(types.Table)),
@@ -82,23 +80,24 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
     from .layout import ChosenLayout
     from .output import Reports
 
-    reports, executor = Reports.taken(options, get_args(types.Format)), options.pop("executor")
+    reports = Reports.taken(options, get_args(types.Format))
     values = given_values(CompareSets, options)
     display = made(ComparisonDisplay, given_values(ComparisonDisplay, options))
-    layout = ChosenLayout.chosen(display, reports, values.get("with_texts", False))
-    chosen = made(CompareSets, {"sets": {}, **values, "with_parts": layout.needs_parts})
+    layout = ChosenLayout.chosen(display, reports, "texts" in values.get("include", ()))
+    include = dict.fromkeys((*values.get("include", ()), *(("parts",) if layout.needs_parts else ())))
+    chosen = made(CompareSets, {"sets": {}, **values, "include": include})
     testing = ComparisonSettings.from_options(chosen)
     inputs = Inputs.from_options(reference, systems, options, chosen.threads)
     if inputs.is_one and (chosen.missing_systems != "error" or not chosen.average):
         option = "--missing-systems" if chosen.average else "--no-average"
         raise InputError(f"{option} is for several test sets: add --set or --manifest, or leave it out")
-    with started(layout, inputs.paths, executor, chosen.threads) as job:
+    with started(layout, inputs.paths, chosen.workers) as job:
         testing = evolve(testing, baseline=inputs.system(chosen.baseline))
         sets = inputs.read()
         if not testing.all_pairs:
             next(iter(inputs.sets.values())).note_baseline(chosen.baseline)
         layout.check(list(dict.fromkeys(name for each in sets.values() for name in each.data.names)), testing.all_pairs)
-        if testing.with_texts:
+        if "texts" in testing.include:
             layout.check_texts(common_texts(sets))
         resampling = job.resampling(chosen)
 
@@ -159,13 +158,13 @@ def score_command(reference: str | None, systems: tuple[str, ...], segments: boo
     layout = ChosenLayout.chosen(display, reports)
     if scoring.interval is None:
         _check_no_ids(files, segments or any(m.uses_documents for m in test_set.metrics))
-    with started(layout, test_set.paths) as job:
+    with started(layout, test_set.paths, wanted.workers) as job:
         found = test_set.read(stored_ids=not segments and scoring.interval is not None)
 
         def compute() -> SegmentTable | Comparison:
             if segments:
                 given = found.references, found.systems, found.metrics or ()
-                own: Any = {"threads": wanted.threads, "progress": job.progress}
+                own: Any = {"workers": wanted.threads, "progress": job.progress}
                 return segment_scores(*given, documents=found.documents, **own)
             data, units = SetData.from_set("", found, ())
             layout.check(data.names)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar, get_origin
 
 from ..errors import InputError, either
-from ..options.declare import SIZE, Option, Options, Reads, check, options_of
+from ..options.declare import SIZE, WORKERS, Option, Options, Reads, check, options_of
 from .command import option
 from .explained import KINDS
 from .params import (
@@ -16,6 +16,7 @@ from .params import (
     Named,
     NameList,
     WordList,
+    Workers,
     flattened,
     headers,
     number,
@@ -80,6 +81,8 @@ def _type(each: Option) -> tuple[Any, str]:
     if each.choices:
         noun = f"value of {flag_of(each)}" if "_" in each.noun else each.noun
         return (NameList if each.several else Name)(noun, each.choices, each.has_options), "NAME"
+    if WORKERS in each.rules:
+        return Workers(), "N"
     if SIZE in each.rules:
         return size(), "SIZE"
     if each.flag.none is not None:

@@ -176,7 +176,7 @@ def _lines(health: Health) -> Iterator[str]:
     rows: dict[str, Any] = {
         "Versions": f"reshuffle {health.reshuffle}, Python {health.python}, {health.system}",
         "Computes with": f"{health.vector_instructions} vector instructions (RESHUFFLE_SIMD chooses others), "
-        f"{counted(health.threads, 'thread')} (--threads), {health.generator}",
+        f"{counted(health.threads, 'thread')} (--workers), {health.generator}",
         "Text": f"Unicode {health.unicode}",
         "Packages": ", ".join(f"{name} {version}" for name, version in health.packages.items()),
         "Optional": ", ".join(health.usable) or "nothing",

@@ -29,7 +29,7 @@ def plot_command(result: str, kind: str | None, output: str | None, **options: A
     the list below; without it, says which ones RESULT has.
 
     \b
-      ranking    scores with intervals and ranks; bars join systems that do not differ significantly
+      ranking    scores with intervals and ranks; bars or letters join systems that do not differ significantly
       forest     differences from one system, with intervals and p-values
       matrix     p-values of all pairs
       null       null distribution of one pair, with the observed difference

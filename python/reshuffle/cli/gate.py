@@ -20,7 +20,7 @@ from ..options.gate import Gate as GateOptions
 from ..options.gate import Gated, GatedFiles, GatedSets, GateFiles, GateKeys
 from .declared import declared_options, given_values, made
 from .inputs.folders import files_of_tasks
-from .options import COMMON, EXECUTOR, METRICS, file_options, full_option, output_options, report_command
+from .options import COMMON, METRICS, file_options, full_option, output_options, report_command
 from .params import flattened
 from .process import INCONCLUSIVE, REJECTED
 
@@ -45,8 +45,8 @@ CODES: Mapping[str, int] = {"allow": 0, "reject": REJECTED, "inconclusive": INCO
     declared_options(Gated),
     declared_options(GateOptions, ["history"]),
     declared_options(GateFiles),
-    declared_options(GateOptions, ["n_resamples", "seed", "threads"]),
-    (EXECUTOR, full_option("tables of all tasks and of the segments that lost most")),
+    declared_options(GateOptions, ["n_resamples", "seed", "workers"]),
+    (full_option("tables of all tasks and of the segments that lost most"),),
     output=output_options(get_args(types.GateFormat)),
     arguments=ARGUMENTS,
     common=(
@@ -68,7 +68,7 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
     from .job import started
     from .output import Output, Reports, chosen_full
 
-    reports, executor = Reports.taken(options, get_args(types.GateFormat)), options.pop("executor")
+    reports = Reports.taken(options, get_args(types.GateFormat))
     full = chosen_full(options, reports)
     _check_outputs(systems, options)
     files = GateFiles(**given_values(GateFiles, options))
@@ -86,7 +86,7 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
     config = [] if files.config is None else [files.config]
     history = [] if chosen.history is None else [chosen.history]
     output = Output(reports, Layout(page=files.page, full=full), files=history)
-    with started(output, [*inputs.paths, *config], executor, chosen.threads) as job:
+    with started(output, [*inputs.paths, *config], chosen.workers) as job:
         sets = inputs.read()
         next(iter(inputs.sets.values())).note_baseline(None, "name both files for another")
         try:

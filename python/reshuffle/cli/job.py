@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from attrs import evolve
+
 from .._core import Progress
-from ..execution import AnyExecutor
+from ..execution import AnyWorkers
 from ..progress import Bar
 from ..settings import Resampling
 from .output import Output, Result, Writer, destination
@@ -25,17 +27,17 @@ class Job:
     """A command whose reports have been opened, and what its computation is given."""
 
     write: Writer
-    executor: AnyExecutor
+    workers: AnyWorkers
     progress: Progress
 
     @property
     def given(self) -> dict[str, Any]:
         """The keyword arguments of a public function."""
-        return {"executor": self.executor, "progress": self.progress}
+        return {"workers": self.workers, "progress": self.progress}
 
     def resampling(self, options: Any) -> Resampling:
         """The same for functions that take a record, with the options of a command."""
-        return replace(Resampling.from_options(options, self.progress), executor=self.executor)
+        return Resampling.from_options(evolve(options, workers=self.workers), self.progress)
 
     def report(self, compute: Callable[[], R]) -> R:
         """Compute a result under a progress bar, and write the reports of it."""
@@ -46,27 +48,22 @@ class Job:
 
 
 @contextlib.contextmanager
-def started(
-    output: Output, inputs: Sequence[str], executor: str | None = None, threads: int | None = None
-) -> Iterator[Job]:
+def started(output: Output, inputs: Sequence[str], workers: Any = None) -> Iterator[Job]:
     """A job that reads these files. If the body fails, all files of reports are left as they were."""
-    with destination(output, inputs) as write, _opened(executor, threads) as workers:
-        yield Job(write, workers, Progress())
+    with destination(output, inputs) as write, _opened(workers) as opened:
+        yield Job(write, opened, Progress())
 
 
 @contextlib.contextmanager
-def _opened(name: str | None, threads: int | None) -> Iterator[AnyExecutor]:
-    """The named executor while the body runs, or None for threads. After a signal its processes end by themselves."""
-    from ..execution import opened
+def _opened(workers: Any) -> Iterator[AnyWorkers]:
+    """The named executor while the body runs; others as they are. After a signal its processes end by themselves."""
+    if workers is None or isinstance(workers, int):
+        yield workers
+        return
+    from ..execution.transport import remove_files
 
-    with opened(name, threads) as executor:
-        if executor is None:
-            yield None
-            return
-        from ..execution.transport import remove_files
-
-        with cleanup(remove_files):
-            yield executor
+    with workers.opened() as executor, cleanup(remove_files):
+        yield executor
 
 
 @contextlib.contextmanager

@@ -73,10 +73,10 @@ def _of_comparison(display: ComparisonDisplay, reports: Reports, with_texts: boo
     if display.columns is not None and reports.paper is None:
         reports.check("--columns", PAPERS, ", or add --format latex")
     if with_texts:
-        reports.check("--with-texts", FORMATS_WITH_TEXTS, ", or add --format html")
+        reports.check("--include texts", FORMATS_WITH_TEXTS, ", or add --format html")
     if display.max_texts is not None and not ("html" in reports.formats and with_texts):
         raise InputError(
-            "--max-texts limits the texts in HTML reports: add --with-texts --format html, or leave out --max-texts"
+            "--max-texts limits the texts in HTML reports: add --include texts --format html, or leave out --max-texts"
         )
     if display.since is None:
         return {}

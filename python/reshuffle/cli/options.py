@@ -14,7 +14,7 @@ from ..options.display import Display
 from ..options.files import SetFiles
 from .command import Command, option
 from .declared import Decorator, declared_options
-from .params import ExecutorName, Metric, Name
+from .params import Metric, Name
 
 # The options that the short help of most commands shows, beside their own.
 COMMON = ("references", "scores", "metrics", "n_resamples", "seed", "outputs", "fmt")
@@ -65,20 +65,6 @@ def metrics_option(default: str, kind: Metric | None = None) -> tuple[Decorator,
 
 
 METRICS = metrics_option("bleu")
-
-
-def executor_option(group: str) -> Decorator:
-    """``--executor``, in a group of options."""
-    return option(
-        group,
-        "--executor",
-        type=ExecutorName(),
-        metavar="NAME",
-        help="threads, processes, or dask://HOST:PORT (a Dask cluster).  [default: threads]",
-    )
-
-
-EXECUTOR = executor_option("Resampling")
 
 
 def output_options(

@@ -150,20 +150,22 @@ def is_input(word: str) -> bool:
     return word == "-" or path_is(split_name(word)[0], lambda path: path.exists() and not path.is_dir())
 
 
-class ExecutorName(StrParam):
-    """What computes long jobs: a name, or the address of a Dask scheduler."""
+class Workers(StrParam):
+    """What computes: a number of threads, a name of an executor, or the address of a Dask scheduler."""
 
-    name = "executor"
+    name = "workers"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        from ..execution.executors import check_name_of_executor
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if re.fullmatch(r"[-+]?\d+", str(value)):
+            return int(value)
+        from ..execution import NamedWorkers
 
-        return check_name_of_executor(str(value))
+        return NamedWorkers.from_text(value) if isinstance(value, str) else value
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        from ..execution.executors import DASK, PROCESSES, THREADS
+        from ..execution.executors import DASK, PROCESSES
 
-        return starting((THREADS, PROCESSES, DASK), incomplete)
+        return starting((PROCESSES, DASK), incomplete)
 
 
 class Metric(MetricParam):

@@ -33,7 +33,7 @@ EXIT_CODES: Mapping[int, str] = {
     "after an unexpected error",
     BAD_INPUT: "arguments or input cannot be used, or output cannot be written",
     OUT_OF_MEMORY: "not enough memory",
-    WORKER_FAILED: "a worker or the scheduler of --executor failed or ended",
+    WORKER_FAILED: "a worker or the scheduler of --workers failed or ended",
     INCONCLUSIVE: "'reshuffle gate' is inconclusive",
     INTERRUPTED: "interrupted by Ctrl-C",
 }

@@ -11,7 +11,7 @@ from ..options.comparisons import CompareRuns
 from ..options.declare import options_of
 from ..options.run_files import DevOutputs, GivenRuns, RunFiles
 from .declared import declared_options, given_values, made
-from .options import COMMON, EXECUTOR, METRICS, TEXTS, full_option, report_command, table_options
+from .options import COMMON, METRICS, TEXTS, full_option, report_command, table_options
 
 ARGUMENTS = (
     (
@@ -42,13 +42,12 @@ TABLE = (
     METRICS,
     declared_options(DevOutputs),
     RUNS,
-    (EXECUTOR,),
     TABLE,
     arguments=ARGUMENTS,
     common=(*COMMON, "baseline", "systems", "manifest", "dev_scores", "exchange", "adjust", "confidence_level"),
     instead="--refs REF, --baseline FILE FILE and --system NAME FILE FILE",
 )
-def runs_command(executor: str | None, **options: Any) -> None:
+def runs_command(**options: Any) -> None:
     """Compare systems with several runs (seeds, epochs) each.
 
     Shows how much scores vary between runs (s_test, s_dev) and test sets (s_sel), differences from the baseline, and
@@ -68,6 +67,6 @@ def runs_command(executor: str | None, **options: Any) -> None:
     first = None if chosen.all_pairs else inputs.files.baseline
     settings = RunSettings.from_options(evolve(chosen, baseline=first))
     in_order(list(inputs.files.systems), settings)  # which checks the baseline, before anything is read
-    with started(output, inputs.paths, executor, chosen.threads) as job:
+    with started(output, inputs.paths, chosen.workers) as job:
         runs, dev = inputs.read()
         job.report(lambda: compared_runs(runs, dev, settings, job.resampling(chosen)))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import InputError
+from ..options.comparisons import Watched
 from ..options.files import SetFiles
-from ..options.groups import Computed
 from .command import Command, option
 from .declared import declared_options, given_values, made
 from .options import ARGUMENTS, METRICS, all_of
@@ -31,7 +31,7 @@ OUTPUT = option(
 @click.command("count", cls=Command, place="count", arguments=ARGUMENTS)
 @click.argument("reference", metavar="REF")
 @click.argument("systems", metavar="SYS...", nargs=-1)
-@all_of(declared_options(SetFiles, INPUT), METRICS, declared_options(Computed, ["threads"]), (OUTPUT,))
+@all_of(declared_options(SetFiles, INPUT), METRICS, declared_options(Watched, ["workers"]), (OUTPUT,))
 def count_command(reference: str, systems: tuple[str, ...], output: str, **options: Any) -> None:
     """Count texts once, into a file that takes their place.
 
@@ -45,7 +45,7 @@ def count_command(reference: str, systems: tuple[str, ...], output: str, **optio
     from .output import stream_destination
 
     check_ending(output)
-    threads = made(Computed, given_values(Computed, options)).threads
+    threads = made(Watched, given_values(Watched, options)).threads
     files = given_files(SetFiles, options, reference, systems)
     texts = Input.checked(files, least=1, threads=threads)
     if texts.counts is not None:

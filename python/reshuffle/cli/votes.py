@@ -12,7 +12,7 @@ from ..options.declare import call, options_of
 from ..options.display import ComparisonDisplay
 from ..options.votes import VotesOptions
 from .declared import declared_options, given_values, made
-from .options import EXECUTOR, report_command
+from .options import report_command
 
 ARGUMENTS = (
     (
@@ -29,7 +29,6 @@ DISPLAYED = [name for name in options_of(ComparisonDisplay) if name != "columns"
     "votes",
     (click.argument("files", metavar="FILE...", nargs=-1, required=True),),
     declared_options(VotesOptions),
-    (EXECUTOR,),
     declared_options(ComparisonDisplay, DISPLAYED),
     arguments=ARGUMENTS,
     common=("columns", "units", "ties", "prior", "position", "scale", "n_resamples", "seed", "pairs", "outputs", "fmt"),
@@ -46,10 +45,10 @@ def votes_command(files: tuple[str, ...], **options: Any) -> None:
     from .layout import ChosenLayout
     from .output import Reports
 
-    reports, executor = Reports.taken(options, get_args(types.Format)), options.pop("executor")
+    reports = Reports.taken(options, get_args(types.Format))
     chosen = made(VotesOptions, {"votes": files, **given_values(VotesOptions, options)})
     layout = ChosenLayout.chosen(made(ComparisonDisplay, given_values(ComparisonDisplay, options)), reports)
-    with started(layout, files, executor, chosen.threads) as job:
+    with started(layout, files, chosen.workers) as job:
         table = read_votes(files, columns=chosen.columns, language_pair=chosen.language_pair)
         layout.check(table.systems, all_pairs=True)
         chosen = evolve(chosen, votes=table, columns={}, language_pair=None, **job.given)

@@ -105,7 +105,8 @@ def _opened(values: Any, what: str = "references") -> tuple[Any, list[Any]] | No
     """A table with columns by name, and their names; None if ``values`` is not a table."""
     if isinstance(values, Mapping):
         return values, list(values)
-    if isinstance(values, list | tuple | str):  # most arguments; the tests below would only take time
+    # Most arguments; the tests below would only take time.
+    if isinstance(values, list | tuple | str) or (type(values) is np.ndarray and values.dtype.names is None):
         return None
     if hasattr(values, "collect") and not hasattr(values, "__len__"):
         raise InputError(

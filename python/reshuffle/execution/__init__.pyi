@@ -1,8 +1,9 @@
 from .base import AnyExecutor as AnyExecutor
+from .base import AnyWorkers as AnyWorkers
 from .base import Execution as Execution
 from .base import Job as Job
-from .executors import check_executor as check_executor
-from .executors import opened as opened
+from .executors import NamedWorkers as NamedWorkers
+from .executors import check_workers as check_workers
 from .items import ChunkJob as ChunkJob
 from .items import ItemJob as ItemJob
 from .jobs import run_job as run_job

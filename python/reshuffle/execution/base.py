@@ -23,6 +23,8 @@ class HasExecutor(Protocol):
 
 
 AnyExecutor: TypeAlias = "Executor | HasExecutor | None"
+# A number of threads, all cores, or an executor.
+AnyWorkers: TypeAlias = "int | Executor | HasExecutor | None"
 
 
 @record

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ..errors import InputError, quoted, shortened
 
 # Fields that say how a job is computed. Its results do not depend on them.
-NO_RESULT = frozenset({"threads", "progress", "executor", "execution", "checkpoint"})
+NO_RESULT = frozenset({"threads", "progress", "executor", "workers", "execution", "checkpoint"})
 
 # A job has so many facts at most.
 MAX_FACTS = 64

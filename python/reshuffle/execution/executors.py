@@ -7,76 +7,93 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError, WorkerError, quoted
+from ..validate import MAX_THREADS, check_integer
 
 if TYPE_CHECKING:
     from concurrent.futures import ProcessPoolExecutor
 
 # The names of the command line; DASK is followed by an address.
-THREADS, PROCESSES, DASK = "threads", "processes", "dask://"
-EXECUTORS = (THREADS, PROCESSES, f"{DASK}HOST:PORT")
+PROCESSES, DASK = "processes", "dask://"
 
 # How long a scheduler may take to answer, and its first worker to come: queues start them one after the other.
 CONNECT_SECONDS = 10
 WORKER_SECONDS = 120
 
 
-def check_executor(executor: Any) -> None:
-    """:class:`InputError` for what is neither None nor an executor nor has one."""
-    if executor is None:
+def check_workers(name: str, workers: Any) -> None:
+    """:class:`InputError` for what is neither None nor a number of threads nor an executor, nor has one."""
+    if isinstance(workers, Integral) and not isinstance(workers, bool):
+        check_integer(name, workers, 1, MAX_THREADS)
         return
-    if not isinstance(executor, type):
-        if callable(getattr(executor, "submit", None)) or callable(getattr(executor, "get_executor", None)):
+    if workers is None or isinstance(workers, NamedWorkers):
+        return
+    if not isinstance(workers, type):
+        if callable(getattr(workers, "submit", None)) or callable(getattr(workers, "get_executor", None)):
             return
-    elif hasattr(executor, "submit"):
-        raise InputError(f"executor: expected an executor, got the class {executor.__name__}: call it")
+    elif hasattr(workers, "submit"):
+        raise InputError(f"{name}: expected an executor, got the class {workers.__name__}: call it")
     raise InputError(
-        "executor: expected an executor of concurrent.futures, an object with get_executor() such as a Dask client, or "
-        f"None, got {quoted(executor)}"
+        f"{name}: expected a number of threads, an executor of concurrent.futures, an object with get_executor() such "
+        f"as a Dask client, or None for all cores, got {quoted(workers)}"
     )
 
 
-def check_name_of_executor(name: str) -> str:
-    """The name of an executor on the command line. :class:`InputError` for what is none.
+@dataclass(frozen=True)
+class NamedWorkers:
+    """An executor of the command line, which is not open yet: processes or, with an address, those of Dask."""
 
-    >>> check_name_of_executor("dask://localhost:8786")
-    'dask://localhost:8786'
-    """
-    if name in (THREADS, PROCESSES):
-        return name
-    host, colon, port = name.removeprefix(DASK).rpartition(":")
-    if not name.startswith(DASK):
-        raise InputError(f"unknown executor {quoted(name)}: expected {', '.join(EXECUTORS[:-1])} or {EXECUTORS[-1]}")
-    is_port = port.isascii() and port.isdigit() and int(port[:6]) < 1 << 16
-    if not (host and colon and is_port) or set(host) & set("/ \t"):
-        raise InputError(f"executor {quoted(name)}: expected the address of a Dask scheduler, as dask://localhost:8786")
-    return name
+    address: str = ""
+    number: int | None = None
 
+    @classmethod
+    def from_text(cls, text: str) -> NamedWorkers:
+        """The executor of this name. :class:`InputError` if there is none.
 
-@contextlib.contextmanager
-def opened(name: str | None, threads: int | None = None) -> Iterator[Any]:
-    """The executor of this name, while the body runs; None for threads of this process.
+        >>> NamedWorkers.from_text("dask://localhost:8786"), NamedWorkers.from_text("processes:4").number
+        (NamedWorkers(address='localhost:8786', number=None), 4)
+        """
+        name, colon, number = text.partition(":")
+        if name == PROCESSES:
+            if colon and not (number.isascii() and number.isdigit()):
+                raise InputError(f"--workers {quoted(text)}: expected a number of processes, as {PROCESSES}:4")
+            return cls(number=check_integer(f"--workers {PROCESSES}", int(number), 1, MAX_THREADS) if colon else None)
+        address = text.removeprefix(DASK)
+        host, colon, port = address.rpartition(":")
+        if not text.startswith(DASK):
+            raise InputError(
+                f"--workers: expected a number of threads, {PROCESSES}, {PROCESSES}:N or {DASK}HOST:PORT, got "
+                f"{quoted(text)}"
+            )
+        is_port = port.isascii() and port.isdigit() and int(port[:6]) < 1 << 16
+        if not (host and colon and is_port) or set(host) & set("/ \t"):
+            raise InputError(
+                f"--workers {quoted(text)}: expected the address of a Dask scheduler, as dask://localhost:8786"
+            )
+        return cls(address)
 
-    ``threads`` is the number of processes, by default one for each processor. :class:`InputError` if a scheduler cannot
-    be reached, or a package is missing; :class:`WorkerError` if the scheduler ends.
-    """
-    if name is None or name == THREADS:
-        yield None
-        return
-    check_name_of_executor(name)
-    if name.startswith(DASK):
-        with _dask_client(name.removeprefix(DASK)) as client:
-            yield client
-        return
-    pool = process_pool(threads or processors())
-    try:
-        yield pool
-    except BaseException:
-        stop(pool)
-        raise
-    pool.shutdown()
+    @contextlib.contextmanager
+    def opened(self) -> Iterator[Any]:
+        """The executor, while the body runs.
+
+        :class:`InputError` if a scheduler cannot be reached, or a package is missing; :class:`WorkerError` if the
+        scheduler ends.
+        """
+        if self.address:
+            with _dask_client(self.address) as client:
+                yield client
+            return
+        pool = process_pool(self.number or processors())
+        try:
+            yield pool
+        except BaseException:
+            stop(pool)
+            raise
+        pool.shutdown()
 
 
 def processors() -> int:
@@ -163,7 +180,7 @@ def imported_dask(address: str) -> Any:
         import distributed
     except ImportError:
         raise InputError(
-            f"--executor {DASK}{address} needs the package distributed: pip install 'reshuffle[cluster]'"
+            f"--workers {DASK}{address} needs the package distributed: pip install 'reshuffle[cluster]'"
         ) from None
     return distributed
 

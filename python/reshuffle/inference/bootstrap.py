@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..metrics.base import Scores
 from ..resampling import reached, signs
+from ..resampling.reductions import Alternative
 from .hypotheses import Observed, Outcome
 from .pvalues import Integers, pvalue
 
@@ -22,34 +23,36 @@ class Drawn(NamedTuple):
     """The draws of n pairs of systems, which have R draws each.
 
     ``differences`` are the d_b, (n, R). ``statistic`` is the observed difference d, ``threshold`` what d_b − d must
-    reach, ``tolerance`` how far equal differences may lie apart, and ``alternative`` that of each pair, all (n, 1).
-    ``ties`` says whether a draw that equals the threshold counts as extreme.
+    reach, and ``tolerance`` how far equal differences may lie apart, all (n, 1). ``alternative`` is that of all pairs,
+    or of each, (n, 1). ``ties`` says whether a draw that equals the threshold counts as extreme.
     """
 
     differences: Scores
     statistic: Scores
     threshold: Scores
     tolerance: Scores
-    alternative: NDArray[np.str_]
+    alternative: Alternative
     ties: bool
 
     @classmethod
     def of(cls, observed: Observed, hypotheses: range) -> Drawn:
         """The draws of some hypotheses."""
         here = np.s_[hypotheses.start : hypotheses.stop, None]
+        alternative = observed.one_or_each_alternative
         return cls(
-            np.stack([observed.drawn_differences(h) for h in hypotheses]),
+            np.array([observed.drawn_differences(h) for h in hypotheses]),
             observed.statistic[here],
             observed.thresholds[here],
             observed.tolerances[here],
-            observed.each_alternative[here],
+            alternative if isinstance(alternative, str) else alternative[here],
             ties=observed.ties == ">=",
         )
 
 
 def _numbers(conditions: NDArray[np.bool_]) -> Integers:
     """How many of the draws of each pair satisfy a condition: (n,)."""
-    return np.asarray(np.count_nonzero(conditions, axis=1))
+    numbers: Integers = conditions.sum(axis=1, dtype=np.int64)  # as count_nonzero does it
+    return numbers
 
 
 def _on_draws(count: Callable[[Drawn], Integers]) -> Callable[[Observed], Outcome]:
@@ -100,7 +103,7 @@ def percentile(drawn: Drawn) -> Integers:
     """
     end = drawn.tolerance if drawn.ties else -drawn.tolerance
     at_most, at_least = _numbers(drawn.differences <= end), _numbers(drawn.differences >= -end)
-    sign = signs(drawn.alternative[:, 0])
+    sign = signs(drawn.alternative).ravel()
     return np.asarray(np.where(sign > 0, at_most, np.where(sign < 0, at_least, np.minimum(at_most, at_least))))
 
 

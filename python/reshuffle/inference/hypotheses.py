@@ -20,6 +20,7 @@ from ..metrics.base import Scores, tolerance
 from ..resampling import Pairs, Reduction, Replicates, Sample, directed
 from ..resampling.exact import MISSING
 from ..resampling.histograms import HistogramArray
+from ..resampling.reductions import Alternative
 from ..resampling.schemes import Shuffling
 from .pvalues import threshold
 
@@ -190,6 +191,12 @@ class Observed:
         return np.array(self.alternatives)[self.hypotheses.metric]
 
     @lazy
+    def one_or_each_alternative(self) -> Alternative:
+        """The alternative of all hypotheses; that of each, (H,), if there are several."""
+        # A name costs less than an array of names, and a test of few replicates has little else to do.
+        return self.alternatives[0] if len(set(self.alternatives)) == 1 else self.each_alternative
+
+    @lazy
     def _scores(self) -> Scores:
         """The scores of a and b: (2, H)."""
         scores = [sample.scores for sample in self.replicates.samples]
@@ -202,23 +209,28 @@ class Observed:
         return np.asarray(table[self.hypotheses.metric, self.hypotheses.systems])
 
     @lazy
+    def _systems(self) -> tuple[Scores, Scores]:
+        """The scores of a, and those of b: (H,) each."""
+        scores = self._scores
+        return scores[0], scores[1]  # to unpack an array takes longer
+
+    @lazy
     def statistic(self) -> Scores:
         """t = score(a) − score(b): (H,)."""
-        a, b = self._scores[0], self._scores[1]  # to unpack an array takes longer
-        return np.asarray(a - b)
+        a, b = self._systems
+        difference: Scores = a - b
+        return difference
 
     @lazy
     def thresholds(self) -> Scores:
         """The values that replicates must reach to count, (H,): see :func:`reshuffle.inference.pvalues.threshold`."""
         tolerances = self.tolerances if self.ties == ">=" else -self.tolerances
-        # A name costs less than an array of names, and a test of few replicates has little else to do.
-        one = self.alternatives[0] if len(set(self.alternatives)) == 1 else self.each_alternative
-        return threshold(self.statistic, tolerances, one)
+        return threshold(self.statistic, tolerances, self.one_or_each_alternative)
 
     @lazy
     def tolerances(self) -> Scores:
         """How far a difference may lie from another one to count as equal to it: (H,)."""
-        return tolerance(self._scores[0], self._scores[1])
+        return tolerance(*self._systems)
 
     @property
     def n_replicates(self) -> int:
@@ -233,7 +245,9 @@ class Observed:
     def drawn_differences(self, hypothesis: int) -> Scores:
         """score(a) − score(b) on every bootstrap draw: (R,)."""
         scores = self.replicates.draws[self.hypotheses.metric[hypothesis]]
-        return np.asarray(scores[self.hypotheses.a[hypothesis]] - scores[self.hypotheses.b[hypothesis]])
+        a, b = self.hypotheses.systems[:, hypothesis].tolist()
+        difference: Scores = scores[a] - scores[b]
+        return difference
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..errors import Argument, InputError, either
+from ..lazy import lazy
 from ..metrics.base import Metric
 from ..metrics.black_box import CorpusFunction
 from ..metrics.precomputed import SegmentScores
@@ -326,12 +327,12 @@ class Plan:
         """The one of the tests of such pairs that decided."""
         return self.for_few if name == FOR_FEW else replace(self, test=TESTS[name], automatic=False)
 
-    @property
+    @lazy
     def tails(self) -> int:
         """2 if p is twice the share of the smaller tail, else 1."""
         return self.test.smallest_numerator(self.alternative)
 
-    @property
+    @lazy
     def step_down(self) -> StepDown | None:
         """How the adjustment is computed from replicates; None without such an adjustment."""
         return None if self.adjustment is None else self.test.step_down.get(self.adjustment.name)
@@ -352,7 +353,7 @@ class Plan:
         """The level at which an adjustment within each test set keeps that of its families over test sets at α."""
         return self.alpha if self.n_sets == 1 else per_comparison_level(self.alpha, self.n_sets)
 
-    @property
+    @lazy
     def caveats(self) -> tuple[Caveat, ...]:
         """Caveats about the test, whatever its results."""
         if self.test.liberal is None:

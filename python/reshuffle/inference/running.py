@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import attrgetter
 
 import numpy as np
 
@@ -32,7 +33,7 @@ from ..settings import default_alpha
 from .distributions import null_distributions_of_draws
 from .estimates import Estimate
 from .few_differing import FOR_FEW, Index, adjusted_for_few, at_kink, few_differing, near_kink, retested
-from .hypotheses import COLUMNS, Hypotheses, Observed, Outcome
+from .hypotheses import Hypotheses, Observed, Outcome
 from .intervals import INTERVALS
 from .plan import Plan
 from .step_down import Adjusted, Band, StepDown, Unadjusted, rank_for_intervals
@@ -165,6 +166,13 @@ def _adjusted(plan: Plan, observed: Observed, outcome: Outcome, few: Index) -> O
     return replace(outcome, low=low, high=high)
 
 
+# The columns of an outcome that public results have.
+shown_columns = attrgetter(
+    "statistic", "pvalue", "exceedances", "n_resamples", "adjusted", "test", "scheme", "bits", "stopped", "wins",
+    "ties", "tails", "standard_error",
+)  # fmt: skip
+
+
 def records(
     plan: Plan,
     sets: Sequence[Replicates],
@@ -182,10 +190,12 @@ def records(
     # The seed and the run's part of the signature, by what they depend on. Most hypotheses share it.
     runs: dict[tuple[int, str, float | None, str | None, int | None], tuple[int | None, str]] = {}
     results: list[SignificanceResult] = []
-    arrays = [hypotheses.test_set, hypotheses.metric, *[getattr(outcome, column) for column in COLUMNS]]
     none = [None] * len(hypotheses)
-    columns = [none if array is None else array.tolist() for array in arrays]
-    for t, m, statistic, p, exceedances, n, adjusted, other, scheme, bits, stopped, wins, ties, tails, error, *_ in zip(
+    columns = [
+        none if array is None else array.tolist()
+        for array in (hypotheses.test_set, hypotheses.metric, *shown_columns(outcome))
+    ]
+    for t, m, statistic, p, exceedances, n, adjusted, other, scheme, bits, stopped, wins, ties, tails, error in zip(
         *columns, strict=True
     ):
         replicates = sets[t]
@@ -194,15 +204,16 @@ def records(
         used = plan.for_few_by(other) if other else plan
         name, label = used.test.name_for(metric), metric.name if labels is None else labels[m]
         margin = plan.margins[m] if plan.margins else None
-        if (t, name, margin, scheme, bits) not in runs:
+        key = t, name, margin, scheme, bits
+        if key not in runs:
             seed = None if used.test.replicates is None or scheme in ("exact", "replay") else replicates.seed
             scheme_part = None if bits is None or bits == MISSING else signature.for_scheme(scheme, bits)
             if scheme == "replay":
                 scheme_part = signature.for_replay(replicates.n_resamples)
             margins = () if margin is None else (margin,)
             run = run_signature(used, replicates, scheme_part, seed, name, margins)
-            runs[t, name, margin, scheme, bits] = seed, run.line
-        seed, line = runs[t, name, margin, scheme, bits]
+            runs[key] = seed, run.line
+        seed, line = runs[key]
         results.append(
             SignificanceResult(
                 test=name,
@@ -210,12 +221,12 @@ def records(
                 statistic=statistic,
                 pvalue=p,
                 alternative=directed(plan.alternative, metric.higher_is_better),
-                exceedances=_none_if_missing(exceedances),
-                n_resamples=_none_if_missing(n),
+                exceedances=None if exceedances == MISSING else exceedances,
+                n_resamples=None if n == MISSING else n,
                 seed=seed,
                 signature=signature.joined((metric.signature(n_references), line)),
-                wins=_none_if_missing(wins),
-                ties=_none_if_missing(ties),
+                wins=None if wins == MISSING else wins,
+                ties=None if ties == MISSING else ties,
                 adjusted_pvalue=adjusted,
                 scheme=scheme or None,
                 stopping=None if rule is None else rule.used(replicates.n_resamples, stopped),
@@ -226,10 +237,6 @@ def records(
             )
         )
     return results
-
-
-def _none_if_missing(number: int | None) -> int | None:
-    return None if number == MISSING else number
 
 
 def run_signature(

@@ -16,7 +16,7 @@ from ..options.declare import called_with
 from ..progress import reported
 from ..resampling import CountSample, Problems, Replicates, is_batch
 from ..resampling.schemes import null_distribution
-from ..resampling.stopping import AnyRule
+from ..resampling.stopping import AnyRule, resolve
 from ..results import SignificanceResult
 from ..settings import ComparisonSettings, Units
 from .batches import ONE_PAIR, run_batch
@@ -31,7 +31,7 @@ NullDistribution: TypeAlias = tuple[Scores, Scores | None]
 
 
 @lru_cache
-def _plan(test: str, alternative: str, scheme: str = "auto", stopping: AnyRule | str | None = None) -> Plan:
+def _plan(test: str, alternative: str, scheme: str = "auto", stopping: AnyRule | None = None) -> Plan:
     """The plan of a test. Simulations ask for the same one thousands of times."""
     settings = ComparisonSettings(test=test, alternative=alternative, scheme=scheme, stopping=stopping)
     return Plan.from_settings(settings)
@@ -184,7 +184,7 @@ def approximate_randomization(options: ApproximateRandomization) -> Significance
             "strata: shuffles do not depend on them, only the standard errors of studentized differences do; leave "
             "them out, or pass test='ar-studentized'"
         )
-    plan = _plan(options.test, options.alternative, options.scheme, options.stopping)
+    plan = _plan(options.test, options.alternative, options.scheme, resolve(options.stopping))
     replay = Replay.from_options("masks", options)
     if replay is not None:
         for argument, is_default in (

@@ -305,4 +305,4 @@ def tolerance(scores_a: Scores, scores_b: Scores) -> Scores:
 
 def thread_count(threads: int | None) -> int:
     """The number of threads as the core takes it: 0 means one per processor core."""
-    return 0 if threads is None else check_integer("threads", threads, 1, MAX_THREADS)
+    return 0 if threads is None else check_integer("workers", threads, 1, MAX_THREADS)

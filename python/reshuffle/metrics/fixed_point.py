@@ -24,6 +24,7 @@ def steps_of(scores: Scores, segments: int) -> float:
         scale = 10.0**decimals
         if largest * scale * segments > MAX_SUM_OF_SCORES:
             break
-        if np.array_equal(np.round(scores, decimals), scores):
+        # One score refutes most resolutions.
+        if round(largest * scale) / scale == largest and np.array_equal(np.round(scores, decimals), scores):
             return scale
     return 2.0 ** math.floor(math.log2(MAX_SUM_OF_SCORES / segments) - math.log2(largest)) if largest else 1.0

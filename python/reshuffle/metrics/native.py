@@ -227,7 +227,7 @@ class NativeMetric(Named, InCore):
         references: Sequence[Sequence[str | None]],
         systems: Mapping[str, Sequence[str]] | Sequence[Sequence[str]],
         *,
-        threads: int | None = None,
+        workers: int | None = None,
         progress: AnyProgress = None,
     ) -> Counts:
         """Count all segments of all systems against the references, in one parallel call.
@@ -238,8 +238,8 @@ class NativeMetric(Named, InCore):
             None marks a missing reference. Every segment needs at least one.
         systems : k sequences of S hypotheses, or mapping of str to S hypotheses
             Errors show the names of a mapping.
-        threads : int, optional
-            One per processor core by default. The counts do not depend on it.
+        workers : int, optional
+            Number of threads. By default all cores. The counts do not depend on it.
         progress : bool or Progress, optional
             True shows a progress bar in a terminal or a notebook, if the count takes long. A
             :class:`reshuffle.Progress` reports its progress to another thread.
@@ -263,7 +263,7 @@ class NativeMetric(Named, InCore):
         with reported(progress) as watched:
             if watched is not None:
                 watched.plan(counting_steps({"": self}, sum(map(len, named.values()))))
-            return self.counted(named, references, threads, watched)
+            return self.counted(named, references, workers, watched)
 
     def counted(
         self,
@@ -437,6 +437,8 @@ def metric(name: MetricName | str, **options: Any) -> NativeMetric | TextMetric:
     key = metric_key(name)
     known = [*(spec.name for spec in metric_specs()), *IN_PYTHON]
     _check_without_options(name, known)
+    if isinstance(name, str) and " " in name.strip():
+        raise InputError(f"{quoted(name)} is no metric; all systems are one argument: {{'a': outputs, 'b': outputs}}")
     check_name("metric", key, known)
     if key not in IN_PYTHON:
         sources = options.pop("sources", None)

@@ -231,9 +231,9 @@ class SegmentScores(InCore, PrecomputedCounts):
         lacking = {} if self.missing == "error" else {name: np.isnan(array) for name, array in arrays.items()}
         lacking = {name: is_missing for name, is_missing in lacking.items() if is_missing.any()}
         if self.higher_is_better is None:
-            check_direction(self.name, float(np.nanmax(all_scores)))
+            check_direction(self.name, float(np.fmax.reduce(all_scores)))
             vars(self)["higher_is_better"] = True
-        largest = float(np.nanmax(np.abs(all_scores)))
+        largest = float(np.fmax.reduce(np.abs(all_scores)))  # without those that are missing
         if 0 < largest < SMALLEST_SCORE:
             raise InputError(
                 f"{self.name}: all scores are at most {largest:g} in magnitude, which is too small (expected one of at "
@@ -297,7 +297,7 @@ class SegmentScores(InCore, PrecomputedCounts):
             if array.dtype.kind in "OUT" and isinstance(array.flat[0], str) and isinstance(error, ValueError):
                 raise InputError(
                     f"{what}: expected a number for every segment, got the text {quoted(str(array.flat[0]))}: "
-                    "compare(references, systems) takes texts; a long table of scores needs a column for each system, "
+                    "compare(references, systems) takes texts; a long table needs a column for each system, "
                     "as DataFrame.pivot makes them"
                 ) from None
             raise InputError(f"{what}: expected a number for every segment: {shortened(str(error), 80)}") from None
@@ -540,8 +540,8 @@ class OwnTexts(Rebuilt, CountsOfFormula):
     metric : str or NativeMetric
     references, systems
         As for :func:`reshuffle.compare`. Systems must have the same names as the other texts.
-    threads : int, optional
-        One per processor core by default.
+    workers : int, optional
+        Number of threads. By default all cores.
 
     Raises
     ------
@@ -562,7 +562,7 @@ class OwnTexts(Rebuilt, CountsOfFormula):
     metric: MetricName | str | NativeMetric
     references: Sequence[str | None] | Sequence[Sequence[str | None]] = field(repr=False)
     systems: Mapping[str, Lines] | Sequence[Lines] = field(repr=False)
-    threads: int | None = field(default=None, repr=False)
+    workers: int | None = field(default=None, repr=False)
     formula: NativeMetric = field(init=False, repr=False)
     counts: Mapping[str, Counts] = field(init=False, repr=False)
     _n_references: str = field(init=False, repr=False)
@@ -572,7 +572,7 @@ class OwnTexts(Rebuilt, CountsOfFormula):
         if not isinstance(formula, NativeMetric):
             raise InputError(f"expected the name of a metric or reshuffle.metric(name), got {quoted(formula)}")
         corpus = Corpus.from_texts(self.references, self.systems)
-        rows = formula.suff_stats(corpus.references, corpus.systems, threads=self.threads)
+        rows = formula.suff_stats(corpus.references, corpus.systems, workers=self.workers)
         counts = dict(zip(corpus.systems, rows, strict=True))
         vars(self).update(counts=counts, formula=formula, _n_references=corpus.n_references)
         self._take_over(formula, "core", "decimals", "name", "higher_is_better")

@@ -17,6 +17,7 @@ from .groups import (
     IdsOfStrata,
     Progress,
     Threads,
+    Working,
 )
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ TieRule = Annotated[types.Ties | str, Kind(noun="tie rule")]
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
-class OfArrays(Options):
+class OfArrays(Working):
     """The units of arrays, and their replicates."""
 
     TITLE: ClassVar[str] = "Resampling"
@@ -92,9 +93,9 @@ class OfArrays(Options):
     """
     seed: Annotated["int | ArrayLike | None", PYTHON, Kind("int, or (batch,) array_like of int, optional")] = None
     """The same seed gives the same result. From 0 to 2⁶⁴ − 1; None is 12345. The result is also the same on another
-    machine, and with another number of threads. For a batch, one seed for all problems or one for each.
+    machine, and with another number of workers. For a batch, one seed for all problems or one for each.
     """
-    threads: Threads = None
+    workers: Threads = None
     progress: Progress = None
 
 
@@ -213,7 +214,7 @@ class StandardError(OfArrays, OneOrTwoSystems):
     """:func:`reshuffle.standard_error`."""
 
     method: Annotated[types.StandardError | str, Kind(noun="standard error")] = field(default="delta", kw_only=True)
-    """See above. Number, seed, threads and progress only affect ``bootstrap``."""
+    """See above. Number, seed, workers and progress only affect ``bootstrap``."""
     n_resamples: Draws = field(default=None, kw_only=True)
     indices: Indices = field(default=None, kw_only=True)
     """As in :func:`bootstrap_test`. Only for the method ``bootstrap``."""

@@ -5,6 +5,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, get_args
 
+from annotated_types import MinLen
 from attrs import field, frozen
 
 from .. import types
@@ -24,6 +25,7 @@ from .groups import (
     OutputTexts,
     Progress,
     Threads,
+    Working,
 )
 
 if TYPE_CHECKING:
@@ -37,10 +39,16 @@ AnyNumber = Annotated[
 TestChoice = types.TestChoice | str | AR | WithMargin
 IntervalChoice = types.IntervalChoice | str | Simultaneous | None
 ExchangeName = Literal["auto", "all"] | types.Exchange | str
+Included = Literal["texts", "parts"] | str
 
 
 def exchanges(value: ExchangeName | Sequence[ExchangeName]) -> tuple[ExchangeName, ...]:
     """One exchange unit or several as a tuple."""
+    return several(value)
+
+
+def included(value: Included | Sequence[Included]) -> tuple[Included, ...]:
+    """One or several parts of a result as a tuple."""
     return several(value)
 
 
@@ -213,17 +221,20 @@ class Kept(Options):
     """What a result keeps."""
 
     TITLE: ClassVar[str] = "Output"
-    with_texts: bool = False
-    """Include texts and segment scores in HTML and JSON.
+    include: Annotated[
+        tuple[Included, ...],
+        MinLen(0),
+        Kind("{'texts', 'parts'} or sequence of these", "value of include"),
+    ] = field(default=(), converter=included)
+    """What else reports have: texts, with segment scores (HTML, JSON), or the parts of differences.
 
-    HTML lists the segments that differ most. ``Comparison.texts`` has the references, the outputs, and the score of
-    every segment.
-    """
-    with_parts: Annotated[bool, PYTHON] = False
-    """Split each difference into the contributions of the parts of the metric's formula, such as BLEU's brevity penalty
-    and precisions, with intervals from the same draws (:attr:`PairedDifference.contributions`). For ``bleu``, ``chrf``,
-    ``chrf++``, ``meteor``, ``nist``, ``gtm``, ``depf`` and ``wil``, for the kinds of edits of ``asr-wer``, ``cer`` and
-    ``mer``, and for the operations of ``sari``.
+    ``texts``: HTML lists the segments that differ most. ``Comparison.texts`` has the references, the outputs, and the
+    score of every segment.
+
+    ``parts``: each difference is split into the contributions of the parts of the metric's formula, such as BLEU's
+    brevity penalty and precisions, with intervals from the same draws (:attr:`PairedDifference.contributions`). For
+    ``bleu``, ``chrf``, ``chrf++``, ``meteor``, ``nist``, ``gtm``, ``depf`` and ``wil``, for the kinds of edits of
+    ``asr-wer``, ``cer`` and ``mer``, and for the operations of ``sari``.
     """
 
 
@@ -233,7 +244,7 @@ class Sourced(Options):
 
     TITLE: ClassVar[str] = "Input"
     source: Annotated["Sequence[str | None] | None", PYTHON, Kind("sequence of S str, optional")] = None
-    """The source text of each segment. ``sari`` needs it, and reports with texts (``with_texts``) show it."""
+    """The source text of each segment. ``sari`` needs it, and reports with texts (``include="texts"``) show it."""
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -282,11 +293,11 @@ class CompareSets(Resampled, Kept, Intervals, Tested, Pairs):
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
-class Watched(Options):
+class Watched(Working):
     """Threads, and how a result is watched, where nothing is drawn."""
 
     TITLE: ClassVar[str] = "Resampling"
-    threads: Threads = None
+    workers: Threads = None
     progress: Progress = None
 
 

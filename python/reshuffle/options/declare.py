@@ -150,6 +150,8 @@ class Trait(NamedTuple):
 FILE = Trait("file")
 # A number of bytes, which may be written with a unit: 4GiB.
 SIZE = Trait("size")
+# What computes a result: a number of threads, or an executor.
+WORKERS = Trait("workers")
 # An option that is no key of manifests.
 NO_KEY = Trait("no key")
 # An option that a command line may have beside a manifest, for the test sets that do not have the key.

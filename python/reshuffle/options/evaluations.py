@@ -18,6 +18,7 @@ from .groups import (
     Progress,
     ReferenceTexts,
     Threads,
+    Working,
 )
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ class ReadAllScores(Scores):
 
 
 @frozen(slots=False, eq=False, repr=False)
-class JudgedTexts(Options):
+class JudgedTexts(Working):
     """The options of :meth:`reshuffle.meta.JudgedSet.from_texts`."""
 
     TITLE: ClassVar[str] = "Input"
@@ -157,5 +158,5 @@ class JudgedTexts(Options):
     """Further metrics: scores of the same outputs from other programs."""
     name: Annotated[str, PYTHON] = field(default="", kw_only=True)
     """Such as a language pair."""
-    threads: Threads = field(default=None, kw_only=True)
+    workers: Threads = field(default=None, kw_only=True)
     progress: Progress = field(default=None, kw_only=True)

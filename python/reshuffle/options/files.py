@@ -134,7 +134,7 @@ class SetFiles(Incomplete, Reading, Files, Outputs):
     """The files of a test set of a comparison."""
 
     source: OneFile = None
-    """The source text, for sari and --with-texts."""
+    """The source text, for sari and --include texts."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)

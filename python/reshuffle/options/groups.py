@@ -11,14 +11,14 @@ from attrs import field, frozen
 from typing_extensions import Doc
 
 from .. import types
-from ..execution import check_executor
+from ..execution import check_workers
 from ..validate import DEFAULT_SEED, MAX_SEED, MAX_THREADS, check_path, chosen_seed
-from .declare import Check, Flag, Kind, Options, several
+from .declare import WORKERS, Check, Flag, Kind, Options, several
 
 if TYPE_CHECKING:
     import os
 
-    from ..execution import AnyExecutor
+    from ..execution import AnyExecutor, AnyWorkers
     from ..progress import AnyProgress
     from ..resampling.counting import Metrics, References, Systems
     from ..settings import DocumentIds, StratumIds
@@ -105,20 +105,24 @@ Seed = Annotated[
         """The same seed gives the same result.
 
         From 0 to 2⁶⁴ − 1; None is 12345. The result is also the same on another machine, and with another number of
-        threads."""
+        workers."""
     ),
 ]
-Threads = Annotated[int | None, Ge(1), Le(MAX_THREADS), Doc("Threads to use. By default all cores.")]
-Executor = Annotated[
-    "AnyExecutor",
-    PYTHON,
-    Check(lambda _, value: check_executor(value)),
-    Kind("concurrent.futures.Executor or object with ``get_executor()``, optional"),
+Workers = Annotated[
+    "AnyWorkers",
+    WORKERS,
+    Check(check_workers),
+    Flag(note="or processes, processes:N, dask://HOST:PORT"),
+    Kind("int, concurrent.futures.Executor or object with ``get_executor()``, optional"),
     Doc(
-        """A pool of processes, a Dask client or the like, whose workers compute the result, with one thread each:
-        see docs/clusters.md. The result has the same bytes."""
+        """Number of threads. By default all cores.
+
+        Or an executor: a pool of processes, a Dask client or the like, whose workers compute the result, with one
+        thread each: see docs/clusters.md. The result has the same bytes with any workers."""
     ),
 ]
+# Of functions that executors would not make faster.
+Threads = Annotated[int | None, Ge(1), Le(MAX_THREADS), Doc("Number of threads. By default all cores.")]
 Progress = Annotated[
     "AnyProgress",
     PYTHON,
@@ -150,14 +154,29 @@ Alternative = Annotated[
 ]
 
 
+class Working(Options):
+    """What has workers: threads of this process, or an executor."""
+
+    workers: "AnyWorkers"
+
+    @property
+    def threads(self) -> int | None:
+        """The number of threads, if it was given."""
+        return int(self.workers) if isinstance(self.workers, Integral) else None
+
+    @property
+    def executor(self) -> "AnyExecutor":
+        """The executor, if there is one."""
+        return None if isinstance(self.workers, int | Integral) else self.workers
+
+
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
-class Computed(Options):
+class Computed(Working):
     """What computes a result, and how it is watched."""
 
     TITLE: ClassVar[str] = "Resampling"
     seed: Seed = field(default=DEFAULT_SEED, converter=chosen_seed)
-    threads: Threads = None
-    executor: Executor = None
+    workers: Workers = None
     progress: Progress = None
 
 
@@ -171,7 +190,7 @@ class Checkpointed(Options):
     ] = None
     """A file that keeps finished work: if it exists, go on from there.
 
-    After an interruption, the same call with the same file goes on from the finished simulations, also with another
-    executor, another number of threads or more simulations; the result is that of a study without interruption. A
-    damaged end of the file is dropped, with an :class:`~reshuffle.InputWarning`.
+    After an interruption, the same call with the same file goes on from the finished simulations, also with other
+    workers or more simulations; the result is that of a study without interruption. A damaged end of the file is
+    dropped, with an :class:`~reshuffle.InputWarning`.
     """

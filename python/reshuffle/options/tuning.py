@@ -14,7 +14,7 @@ from .. import types
 from ..errors import InputError, quoted
 from ..validate import DEFAULT_SEED, MAX_SEED, check_integer, chosen_seed
 from .declare import Check, Flag, Kind, Options, check, documented, several
-from .groups import PYTHON, Executor, Progress, Seed, Threads, names, real, whole_numbers
+from .groups import PYTHON, Progress, Seed, Threads, Workers, Working, names, real, whole_numbers
 
 if TYPE_CHECKING:
     import numpy as np
@@ -220,11 +220,11 @@ AnyOptimizer = types.OptimizerName | str | Optimization
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
-class Watched(Options):
+class Watched(Working):
     """Threads, and how a result is watched."""
 
     TITLE: ClassVar[str] = "Computation"
-    threads: Threads = None
+    workers: Threads = None
     progress: Progress = None
 
 
@@ -349,7 +349,7 @@ class Rounds(Options):
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
-class Replications(Options):
+class Replications(Working):
     """The runs of an optimizer."""
 
     TITLE: ClassVar[str] = "Replications"
@@ -359,8 +359,8 @@ class Replications(Options):
     Nothing in ``l1`` is random: its runs are the variants of :func:`l1_variants`, and need a template ``ngram:N``.
     """
     seed: Seed = field(default=DEFAULT_SEED, converter=chosen_seed)
-    """The seeds of the runs are derived from it. The same seed gives the same result, on any machine and number of
-    threads.
+    """The seeds of the runs are derived from it. The same seed gives the same result, on any machine and with any
+    workers.
 
     Run i has the seed ``derive_seed(seed, "run", i)``.
     """
@@ -368,10 +368,11 @@ class Replications(Options):
         field(default=None, converter=optional(seed_list))
     )
     """The seeds of the runs instead."""
-    threads: Threads = None
-    executor: Executor = None
-    """A pool of processes, a Dask client or the like, whose workers run the replications of the first round: see
-    docs/clusters.md. Not for ``l1``, which reads texts. The result has the same bytes.
+    workers: Workers = None
+    """Number of threads. By default all cores.
+
+    Or an executor: a pool of processes, a Dask client or the like, whose workers run the replications of the first
+    round: see docs/clusters.md. Not for ``l1``, which reads texts. The result has the same bytes.
     """
     progress: Progress = None
 

@@ -11,7 +11,7 @@ from attrs import field, frozen
 from .. import types
 from ..validate import DEFAULT_SEED, chosen_seed
 from .declare import Flag, Kind, Options
-from .groups import PYTHON, Alpha, ConfidenceLevel, Executor, Progress, Resamples, Seed, Threads
+from .groups import PYTHON, Alpha, ConfidenceLevel, Progress, Resamples, Seed, Workers, Working
 
 if TYPE_CHECKING:
     import os
@@ -61,7 +61,7 @@ class Rating(Options):
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
-class Drawn(Options):
+class Drawn(Working):
     """The draws, and what is decided by them."""
 
     TITLE: ClassVar[str] = "Resampling"
@@ -70,9 +70,8 @@ class Drawn(Options):
     n_resamples: Resamples = 10_000
     """Bootstrap draws of the units."""
     seed: Seed = field(default=DEFAULT_SEED, converter=chosen_seed)
-    threads: Threads = None
+    workers: Workers = None
     progress: Progress = None
-    executor: Executor = None
 
 
 @frozen(slots=False, eq=False, repr=False)

@@ -11,7 +11,11 @@ from .cells import EXACT, Table
 from .margins import has_margin
 from .methods import adjustment_phrase, interval_phrase, on_all_sets, other_tests_phrase, test_phrase, uncited
 from .notes import over_sets, separately
+from .systems import some_interval_disagrees
 from .wording import ci, number
+
+# Panels of a ranking beside each other that have room for ranks and letters.
+MOST_RANKED = 3
 
 # A score with letters, in a table of test sets.
 _LETTERED = re.compile(r"^-?[\d.]+ [a-z]+ *$")
@@ -47,14 +51,16 @@ def symbols_of_figure(comparison: Comparison, kind: str, n_panels: int, has_arro
     if kind == "densities" or test is None or alpha is None or not comparison.comparisons:
         return
     p = "adjusted p" if comparison.family_size > 1 else "p"
-    if kind == "forest" or (kind == "ranking" and not comparison.rankings):
-        colours = "" if has_margin(comparison) else " (blue: better, orange: worse)"
-        yield f"Filled markers: {p} ≤ {number(alpha)}{colours}; open: {p} > {number(alpha)}."
-    if kind == "forest" and not has_margin(comparison) and _has_unadjusted_intervals(comparison):
-        yield f"The intervals are{_NOT_ADJUSTED.removeprefix(',')}."
+    if kind == "forest" or comparison.baseline is not None:
+        meaning = "shown by the test" if has_margin(comparison) else "significant (blue: better, orange: worse)"
+        yield f"Filled: {meaning}, {p} ≤ {number(alpha)}; open: not."
+    if kind == "forest" and some_interval_disagrees(comparison):
+        yield "The intervals are not adjusted: some exclude 0 although p is above that level."
+    if kind == "forest" and n_panels > 1:
+        yield "All panels have the order of the first."
     if kind == "ranking" and comparison.rankings:
         lettered = any(system.letters for ranking in comparison.rankings for system in ranking.systems)
-        if not lettered or n_panels == 1:
+        if not lettered or n_panels <= MOST_RANKED:
             yield _rank(comparison)
         if lettered:
             who = "Systems that share a letter" if n_panels > 1 else "Systems on the same bar"

@@ -82,7 +82,7 @@ class Layout(Displayed):
             enough = -(-n_bytes // 1_000_000)
             raise InputError(
                 f"the texts have {n_bytes:,} bytes, but the limit for an HTML report is {limit:,}: raise the "
-                f"limit with --max-texts {enough}MB (max_texts={enough * 1_000_000:_}), or leave out --with-texts"
+                f"limit with --max-texts {enough}MB (max_texts={enough * 1_000_000:_}), or leave out --include texts"
             )
 
     def named(self, result: object) -> Layout:

@@ -289,6 +289,18 @@ def is_significant(comparison: Comparison, pair: PairedDifference) -> bool:
     return comparison.alpha is not None and pair.is_significant(comparison.alpha)
 
 
+def some_interval_disagrees(comparison: Comparison) -> bool:
+    """Whether an interval excludes 0 although p, which is adjusted, is above α."""
+    if comparison.family_size == 1 or has_margin(comparison):
+        return False
+    return any(_excludes_0(pair) and not is_significant(comparison, pair) for pair in comparison.comparisons)
+
+
+def _excludes_0(pair: PairedDifference) -> bool:
+    interval = pair.confidence_interval
+    return interval is not None and (interval.low > 0 or interval.high < 0)
+
+
 def bold_means(comparison: Comparison) -> str:
     """What bold type marks in tables of systems."""
     if comparison.baseline is None:

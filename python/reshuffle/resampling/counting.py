@@ -225,7 +225,7 @@ class Data:
             return cls(corpus, resolved, tuple(corpus.systems), corpus.n_segments)
         if references is not None or systems is not None:
             there, missing = ("references", "systems") if systems is None else ("systems", "references")
-            raise InputError(f"{there} without {missing}: pass both, or scores as metrics=SegmentScores(name, scores)")
+            raise InputError(f"{there} without {missing}: pass both, or a metric SegmentScores('NAME', scores)")
         needy = [m.name for m in resolved if not isinstance(m, PrecomputedCounts)]
         if needy:
             raise _texts_missing(needy)
@@ -298,8 +298,8 @@ class Data:
         """
         if self.corpus is None:
             raise InputError(
-                "with_texts (--with-texts) needs texts, but there are only precomputed scores: pass references and "
-                "systems (REF and SYS), or leave it out"
+                "include='texts' (--include texts) needs texts, but there are only precomputed scores: pass references "
+                "and systems (REF and SYS), or leave it out"
             )
         references = tuple(zip(*self.corpus.references, strict=True))
         for column in self.corpus.references:

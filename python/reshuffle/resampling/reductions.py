@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -334,7 +335,8 @@ class Draws(Reduction["Scores", "tuple[Scores, ...]"]):
 
     def rows_from_core(self, reduction: _core.Draws, n_systems: Sequence[int]) -> Sequence[Scores]:
         """See :meth:`Reduction.rows_from_core`."""
-        return np.split(reduction.scores, np.cumsum(n_systems)[:-1])
+        scores = reduction.scores
+        return [scores[first:last] for first, last in pairwise([0, *accumulate(n_systems[:-1]), None])]
 
     def combine(self, rows: Sequence[Scores]) -> tuple[Scores, ...]:
         """See :meth:`Reduction.combine`."""

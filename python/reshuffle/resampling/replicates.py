@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from .. import _core
 from .._core import Progress
 from ..errors import InputError
-from ..grouping import grouped
 from ..lazy import lazy
 from ..metrics.base import Scores, thread_count
 from ..settings import Resampling
@@ -227,23 +226,22 @@ class Replicates:
 
     def _native_groups(
         self, kind: str, own_pairs: Sequence[Pairs]
-    ) -> Iterator[tuple[list[int], list[tuple[_core.Metric, _core.Counts]]]]:
+    ) -> list[tuple[list[int], list[tuple[_core.Metric, _core.Counts]]]]:
         """The samples that the core scores, in groups that one pass can reduce, with their metrics and counts."""
-        for_core = [sample.native(kind) for sample in self.samples]  # None for a sample that Python scores
-        for metrics in self._groups(own_pairs, for_core):
-            yield metrics, [counts for m in metrics if (counts := for_core[m]) is not None]
+        for_core: list[Any] = [sample.native(kind) for sample in self.samples]  # None for a sample that Python scores
+        return [(metrics, [for_core[m] for m in metrics]) for metrics in self._groups(own_pairs, for_core)]
 
     def _native(
         self, reductions: Sequence[Reduction[Any, Any]], own_pairs: Sequence[Pairs]
     ) -> Iterator[tuple[list[int], list[int], list[Any]]]:
         """The reductions by the core: group by group, with the numbers of systems."""
-        kind = reductions[0].kind
+        kind, numbers = reductions[0].kind, self.numbers
         for metrics, together in self._native_groups(kind, own_pairs):
             finished = self._resampler(kind, metrics, together).run(
                 [reduction.core(own_pairs[metrics[0]], metrics) for reduction in reductions],
-                n=len(self.numbers),
+                n=len(numbers),
                 seed=self.seed,
-                first=self.numbers.start,
+                first=numbers.start,
                 codes=self.codes,
                 threads=self.threads,
                 progress=self.progress,
@@ -299,7 +297,10 @@ class Replicates:
     def _groups(own_pairs: Sequence[Pairs], for_core: Sequence[object]) -> list[list[int]]:
         """The native samples, in groups that one pass can reduce because they compare the same rows."""
         # Without missing scores, all metrics have the same list of pairs, so its identity is enough.
-        groups = grouped((id(pairs), m) for m, pairs in enumerate(own_pairs) if for_core[m] is not None)
+        groups: dict[int, list[int]] = {}
+        for m, pairs in enumerate(own_pairs):
+            if for_core[m] is not None:
+                groups.setdefault(id(pairs), []).append(m)
         return list(groups.values())
 
     def _resampler(

@@ -250,7 +250,7 @@ class SuppliedReplicates(Replicates):
 
 
 def resampled_sums(
-    counts: Any, *, masks: Blocks | None = None, indices: Blocks | None = None, threads: int | None = None
+    counts: Any, *, masks: Blocks | None = None, indices: Blocks | None = None, workers: int | None = None
 ) -> Counts:
     """Sums of counts over user-supplied subsets or draws of the segments.
 
@@ -265,8 +265,8 @@ def resampled_sums(
         Replicate r sums the segments for which ``masks[r]`` is true (or 1).
     indices : (R, n) array_like of int, or iterable of such blocks
         Replicate r sums the segments ``indices[r]``, from 0 to S − 1, each as often as it occurs. n need not be S.
-    threads : int, optional
-        One per core by default.
+    workers : int, optional
+        Number of threads. By default all cores.
 
     Returns
     -------
@@ -317,7 +317,7 @@ def resampled_sums(
     # The core's sums of shuffles are relative to the first system, which is therefore one without counts.
     zeros = [np.zeros((1, n_units, width), dtype=np.int64)] if supplied.kind == "shuffles" else []
     resampler = _core.Resampler([(None, _core.Counts([*zeros, *own]))], kind=supplied.kind)
-    n_threads = thread_count(threads)
+    n_threads = thread_count(workers)
     parts = []
     for block in supplied:
         (sums,) = resampler.run([_core.Sums()], n=0, threads=n_threads, **block)

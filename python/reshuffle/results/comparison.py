@@ -194,8 +194,8 @@ class PairedDifference(Worded):
     brevity: Brevity | None = None
     """None for metrics without a brevity penalty, and where the lengths or the difference do not vary."""
     contributions: tuple[Contribution, ...] | None = None
-    """What the parts of the formula contribute to the difference, if they were requested (``with_parts``). Empty for
-    metrics whose parts are not known, and for BLEU where a precision is 0 or smoothed.
+    """What the parts of the formula contribute to the difference, if they were requested (``include="parts"``). Empty
+    for metrics whose parts are not known, and for BLEU where a precision is 0 or smoothed.
     """
     caveats: tuple[str, ...] = ()
     """The kinds of the comparison's :class:`Caveat` that apply to this pair."""
@@ -407,7 +407,7 @@ class Comparison(Compared):
     sets or of their strata.
     """
     texts: ComparedTexts | None = field(default=None, repr=False)
-    """The texts and segment scores, if they were requested (``with_texts``)."""
+    """The texts and segment scores, if they were requested (``include="texts"``)."""
     document_scores: tuple[DocumentScore, ...] = ()
     """The scores on every document, metric by metric, document by document, for metrics of speech recognition with at
     most 100 documents, which are speakers; otherwise empty.

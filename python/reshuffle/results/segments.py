@@ -89,7 +89,7 @@ class SegmentTable(Reported):
         >>> table.system_scores("a").round(2)
         array([ 53.73, 100.  ])
         """
-        name = metric_name(metric, list(self.scores))
         check_name("system", system, self.systems)
+        name = metric_name(metric, list(self.scores))
         scores: NDArray[np.float64] = self.scores[name][self.systems.index(system)]
         return scores

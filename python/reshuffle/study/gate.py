@@ -279,7 +279,7 @@ class _Decisions(ItemJob):
             planned=self.size,
             first_look=self.first_look,
             looks=self.looks,
-            threads=threads,
+            workers=threads,
         )
         return Hypothesis(rows, 1, self.alpha / self.tasks, options)
 

@@ -161,6 +161,6 @@ class _Swaps(ChunkJob):
             n_resamples=self.n_resamples,
             alternative=self.alternative,
             seed=np.array(seeds, dtype=np.uint64),
-            threads=threads,
+            workers=threads,
         )
         rows["pvalue"], rows["difference"] = result.pvalue, result.statistic

@@ -198,7 +198,7 @@ class NBest:
         metric: MetricLike,
         references: Sequence[str] | Sequence[Sequence[str | None]],
         *,
-        threads: int | None = None,
+        workers: int | None = None,
         progress: AnyProgress = None,
     ) -> Counts:
         """The counts of each entry. Each distinct hypothesis of a sentence is counted once.
@@ -209,7 +209,7 @@ class NBest:
             A metric that counts texts.
         references : N references, or columns of N references each
             Reference i belongs to the sentence with the id i, or ``first_id`` + i.
-        threads, progress
+        workers, progress
             As for :meth:`NativeMetric.suff_stats`.
 
         Returns
@@ -225,19 +225,19 @@ class NBest:
         columns = reference_columns(references)
         self.check_references(len(columns[0]) if columns else 0)
         with reported(progress) as watched:
-            return counting.counted_lists(self.core, columns, threads, watched)
+            return counting.counted_lists(self.core, columns, workers, watched)
 
     def sentence_scores(
         self,
         metric: MetricLike,
         references: Sequence[str] | Sequence[Sequence[str | None]],
         *,
-        threads: int | None = None,
+        workers: int | None = None,
         progress: AnyProgress = None,
     ) -> Scores:
         """The score of each entry as a sentence: (K,). Parameters and errors are those of :meth:`count`."""
         counting = additive(metric)
-        return counting.segment_scores(self.count(counting, references, threads=threads, progress=progress))
+        return counting.segment_scores(self.count(counting, references, workers=workers, progress=progress))
 
     def check_references(self, n: int, name: str = "the references") -> None:
         """Raise :class:`InputError` unless the ids are those of n references, all of them."""

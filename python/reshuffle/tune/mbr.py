@@ -107,7 +107,7 @@ def mbr(options: Mbr) -> MinimumRisk:
         found = [
             MbrScore(choice, each.name, float(each.score(counts[own_rows].sum(axis=0))))
             for each in scored
-            for counts in (lists.count(each, columns or [], threads=options.threads, progress=watched),)
+            for counts in (lists.count(each, columns or [], workers=options.threads, progress=watched),)
             for choice, own_rows in choices.items()
         ]
     plan = MbrPlan(

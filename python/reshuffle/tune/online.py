@@ -148,13 +148,13 @@ def expected_score(
     weights: ArrayLike,
     *,
     penalty: float = 10.0,
-    threads: int | None = None,
+    workers: int | None = None,
 ) -> tuple[float, Floats]:
     """The objective that :func:`xbleu` minimizes, and its derivative.
 
     Parameters
     ----------
-    lists, scores, lengths, penalty, threads
+    lists, scores, lengths, penalty, workers
         As for :func:`xbleu`.
     weights : (F,) array
 
@@ -171,7 +171,7 @@ def expected_score(
     values = _numbers("scores", scores, len(lists.dense))
     return _core.tune_xbleu_objective(
         *_features(lists), values, _numbers("lengths", lengths, len(lists.offsets) - 1),
-        starting_weights(lists, weights), penalty=penalty, threads=thread_count(threads),
+        starting_weights(lists, weights), penalty=penalty, threads=thread_count(workers),
     )  # fmt: skip
 
 

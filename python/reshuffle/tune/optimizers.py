@@ -56,7 +56,7 @@ def _fit_mert(problem: Problem, options: Mert, seeds: Sequence[int]) -> Fitted:
 
 
 def _watched(problem: Problem) -> dict[str, Any]:
-    return {"threads": problem.threads or None, "progress": problem.progress}
+    return {"workers": problem.threads or None, "progress": problem.progress}
 
 
 def _fit_kbmira(problem: Problem, options: Kbmira, seeds: Sequence[int]) -> Fitted:

@@ -94,7 +94,7 @@ def oracle(options: OracleOptions) -> Oracle:
     sign = 1.0 if counting.higher_is_better else -1.0
     searches: list[OracleSearch] = []
     with reported(options.progress) as watched:
-        counts = lists.count(counting, columns, threads=options.threads, progress=watched)
+        counts = lists.count(counting, columns, workers=options.threads, progress=watched)
         sentence = counting.segment_scores(counts)
         for best, factor in (("oracle", sign), ("worst", -sign)):
             start = f"sentence-{best}"

@@ -90,14 +90,14 @@ class Problem:
     @lazy
     def counts(self) -> Counts:
         """The counts of each entry under the corpus metric: (K, T)."""
-        return self.lists.count(self.metric, self.references, threads=self.threads or None, progress=self.progress)
+        return self.lists.count(self.metric, self.references, workers=self.threads or None, progress=self.progress)
 
     @lazy
     def sentence_counts(self) -> Counts:
         """The same under the metric of sentences."""
         if self.sentence == self.metric:
             return self.counts
-        return self.lists.count(self.sentence, self.references, threads=self.threads or None, progress=self.progress)
+        return self.lists.count(self.sentence, self.references, workers=self.threads or None, progress=self.progress)
 
     @lazy
     def scores(self) -> Scores:
@@ -130,7 +130,7 @@ class Problem:
         )
         if m is None:
             m = native_metric(LENGTH, **shared_options(self.metric.options, LENGTH))
-            counts = self.lists.count(m, self.references, threads=self.threads or None)
+            counts = self.lists.count(m, self.references, workers=self.threads or None)
         column = counts[:, m.columns.index(REFERENCE_LENGTH)]
         return column[self.lists.offsets[:-1]].astype(np.float64)
 

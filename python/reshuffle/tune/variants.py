@@ -85,7 +85,7 @@ def train_variants(options: TrainVariants) -> TrainedVariants:
             f"{listed(different)}"
         )
     lists.check_choice()
-    scores = lists.sentence_scores(by, options.references, threads=options.threads)
+    scores = lists.sentence_scores(by, options.references, workers=options.threads)
     targets = closest(lists, scores, higher_is_better=by.higher_is_better)
     variants = l1_variants(options.n, templates=options.templates, per_step=options.per_step)
     rerankers, outputs = [], {}

@@ -59,7 +59,7 @@ def oracle_command(**options: Any) -> None:
         metric_option("The utility, by which entries are scored against each other", "chrf"),
         option("Metrics", "--evaluate", multiple=True, type=COUNTED, metavar="NAME...",
                help="With --refs: the metrics that score the outputs.  [default: that of -m]"),
-        *declared_options(Mbr, ("threads",)),
+        *declared_options(Mbr, ("workers",)),
         option("Output", "--save", metavar="FILE",
                help="Write the chosen entries to FILE, one line for each sentence."),
         *table_options(get_args(types.MbrTable)),

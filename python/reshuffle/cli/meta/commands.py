@@ -16,7 +16,7 @@ from .. import options as shared
 from ..command import option
 from ..declared import Decorator, declared_options
 from ..examples import about
-from ..options import EXECUTOR, TEXTS, report_command, table_options
+from ..options import TEXTS, report_command, table_options
 from ..params import Metric, Parsed
 
 ARGUMENTS = (
@@ -56,7 +56,7 @@ def _command(name: str, record: type[Evaluation], default: str, tables: tuple[st
         file_options(),
         metrics_option(default),
         declared_options(record),
-        (EXECUTOR, *table_options(tables)),
+        table_options(tables),
         help=about(f"meta {name}"),
         arguments=ARGUMENTS,
         common=(*COMMON, "coefficients"),
@@ -115,7 +115,6 @@ GRID = (
     file_options(but=NOT_FOR_VOTES),
     GRID,
     declared_options(TuneSmoothing),
-    (EXECUTOR,),
     arguments=ARGUMENTS,
     common=(*COMMON, "grids"),
     instead=INSTEAD,

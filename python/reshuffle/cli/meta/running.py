@@ -35,15 +35,18 @@ def run_meta(
     those of the result.
     """
     chosen: Evaluation = made(record, {"test_sets": (), **given_values(record, options)})
-    output, executor = chosen_output(options, tables), options.pop("executor")
+    output = chosen_output(options, tables)
     inputs = MetaInputs.from_options(options, default, chosen.threads)
     if options:
         raise TypeError(f"options that nothing uses: {', '.join(options)}")
-    with started(output, inputs.paths, executor, chosen.threads) as job:
+    with started(output, inputs.paths, chosen.workers) as job:
 
         def compute() -> StudyResult:
-            sets = inputs.read(Resampling(threads=chosen.threads, **job.given))
-            given: dict[str, Any] = {"test_sets": sets, **job.given}
+            given: dict[str, Any] = job.given
+            own = evolve(chosen, **given)
+            sets = given["test_sets"] = inputs.read(
+                Resampling(threads=own.threads, executor=own.executor, progress=job.progress)
+            )
             baseline = getattr(chosen, "baseline", None)
             if baseline is not None:
                 given["baseline"] = _metric(baseline, sets)

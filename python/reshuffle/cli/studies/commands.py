@@ -18,7 +18,7 @@ from ...options.watch import WatchOptions
 from .. import options as shared
 from ..declared import Decorator, declared_options, given_values, made
 from ..examples import about
-from ..options import COUNTS, EXECUTOR, METRICS, file_options, metrics_option, report_command, table_options
+from ..options import COUNTS, METRICS, file_options, metrics_option, report_command, table_options
 from .variants import TRAINING, Training
 
 ARGUMENTS = (("REF, SYS", shared.TEXTS), *COUNTS)
@@ -46,7 +46,7 @@ class Study(NamedTuple):
     least: int = 2
     """How many systems there must be."""
     metrics: Sequence[Decorator] = METRICS
-    others: Sequence[Decorator] = (EXECUTOR,)
+    others: Sequence[Decorator] = ()
     """Options beside those of the record."""
     module: str = "study"
     """Where the function with the name of the command is."""
@@ -157,14 +157,14 @@ STUDIES: Mapping[str, Study] = {
     "type1": Study(
         records.Type1,
         common=(*COMMON, "null", "all_pairs"),
-        others=(*TRAINING, EXECUTOR),
+        others=TRAINING,
         prepare=_variants,
     ),
     "multiplicity": Study(records.Multiplicity, common=(*COMMON, "variances", "n_systems", "adjustments")),
     "power": Study(
         records.Power,
         common=(*COMMON, "models", "effects", "size_adjusted", "difference"),
-        others=(*declared_options(records.ParametricPower, MODEL), EXECUTOR),
+        others=declared_options(records.ParametricPower, MODEL),
         prepare=_fitted,
         without_data=_parametric,
     ),

@@ -47,7 +47,7 @@ def run_study(
     those of files. With ``made``, its systems are those of the study. ``domains`` is the file of the ids of segments'
     domains, if any.
     """
-    output, executor = _resumable(chosen, options), options.pop("executor", None)
+    output = _resumable(chosen, options)
     files = given_files(files_record, options, options.pop("reference"), options.pop("systems"))
     if domains is not None:  # ids of domains are read as those of strata
         files = evolve(files, strata=domains)
@@ -61,7 +61,7 @@ def run_study(
     if made is not None and baseline is not None:
         check_name("baseline", baseline, made.names)
     paths = [*test_set.paths, *([] if made is None else made.files)]
-    with started(output, paths, executor, chosen.threads) as job:
+    with started(output, paths, chosen.workers) as job:
         given: dict[str, Any] = {}
         outputs = None
         if made is not None:
@@ -81,7 +81,7 @@ def run_study(
 
 
 # The options of a command that do not need files, beside those of a record without input.
-WITHOUT_DATA = ("fmt", "outputs", "table", "paper", "executor")
+WITHOUT_DATA = ("fmt", "outputs", "table", "paper")
 
 
 def run_without_data(
@@ -105,7 +105,7 @@ def run_without_data(
             flag = param.opts[0]
             raise InputError(f"{flag} needs texts or scores: add REF and SYS, or leave {flag} out")
     chosen = made_record(record, given_values(record, options))
-    with started(_resumable(chosen, options), [], options["executor"], chosen.threads) as job:
+    with started(_resumable(chosen, options), [], chosen.workers) as job:
         job.report(lambda: call(study, evolve(chosen, **job.given)))
 
 

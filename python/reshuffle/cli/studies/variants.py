@@ -109,7 +109,7 @@ class Training:
             "references": references,
             "apply_to": read_nbest(self.apply_to, dense=lists.names),
             "sentence_metric": metric(self.sentence_metric.name, **self.sentence_metric.options),
-            "threads": threads,
+            "workers": threads,
             "progress": progress,
         }
         return call(train_variants, evolve(self.chosen, **given))

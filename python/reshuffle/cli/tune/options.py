@@ -13,7 +13,6 @@ from ...options.tuning import Tune
 from ...tune.options import Optimizer
 from ..command import option
 from ..declared import Decorator, declared_options
-from ..options import executor_option
 from ..params import Metric
 
 ARGUMENTS = (
@@ -71,9 +70,7 @@ SENTENCE_METRIC: Mapping[str, Decorator] = {
 
 def replications(optimizer: Optimizer) -> Sequence[Decorator]:
     """The options of the runs and rounds."""
-    # An optimizer without random numbers reads texts, which workers do not have.
-    executor = () if optimizer.seeded is None else (executor_option("Replications"),)
-    return (*declared_options(Tune), *executor)
+    return declared_options(Tune)
 
 
 SAVE = option(

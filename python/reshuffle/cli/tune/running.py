@@ -42,10 +42,14 @@ def run_tune(optimizer: Optimizer, options: dict[str, Any]) -> None:
     inputs = {"optimizer": own, "lists": None, "references": (), "metric": metric, "sentence_metric": sentence}
     chosen = made(Tune, inputs | given_values(Tune, options))
     files = _Files.from_options(options, chosen.rounds)
-    executor, folder = options.pop("executor", None), options.pop("save")
+    if optimizer.seeded is None and chosen.executor is not None:
+        raise InputError(
+            f"--workers: {optimizer.name} reads texts, which only this process has: give a number of threads"
+        )
+    folder = options.pop("save")
     if options:
         raise TypeError(f"options that nothing uses: {', '.join(options)}")
-    with started(output, files_in(files), executor, chosen.threads) as job, cleanup():  # of a decoder
+    with started(output, files_in(files), chosen.workers) as job, cleanup():  # of a decoder
         target = None if folder is None else prepared_folder(folder)
 
         def compute() -> StudyResult:

@@ -134,7 +134,7 @@ def compared(done: Evaluated, options: argparse.Namespace) -> RunComparison:
             adjust=None,
             n_resamples=n_resamples,
             seed=options.seed,
-            threads=options.threads or None,
+            workers=options.threads or None,
         )
 
     is_tested = len(texts.names) > 1

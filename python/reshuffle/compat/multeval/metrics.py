@@ -133,7 +133,7 @@ def _count_split(outputs: Sequence[Sequence[str]], references: Sequence[Sequence
     return _native_bleu().suff_stats(
         [with_split_tokens(lines) for lines in references],
         [with_split_tokens(lines) for lines in outputs],
-        threads=threads,
+        workers=threads,
     )
 
 
@@ -173,7 +173,7 @@ def _whole_edits(
     """Edits and mean lengths of references, of which MultEval keeps the integer part for each segment."""
     # Counts are in steps of fractions of a word, so that means are exact: so many steps are one word.
     word = int(native.suff_stats([["a"]] * len(references), [["a"]])[0, 0, 1])
-    counts: Counts = native.suff_stats(references, outputs, threads=threads) // word
+    counts: Counts = native.suff_stats(references, outputs, workers=threads) // word
     return counts
 
 
@@ -193,7 +193,7 @@ def _meteor(options: Namespace) -> ScoredMetric:
         arrow=r" $\uparrow$",
         higher_is_better=True,
         formula=native,
-        counting=lambda outputs, references, threads: native.suff_stats(references, outputs, threads=threads),
+        counting=lambda outputs, references, threads: native.suff_stats(references, outputs, workers=threads),
         parts=("prec", "rec", "frag"),
         parts_of=lambda counts: _parts_of_meteor(native, counts),
     )

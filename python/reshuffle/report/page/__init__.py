@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -31,6 +32,8 @@ from .content import content
 __all__ = ["STUDY_SCRIPTS", "as_html", "page_of"]
 
 HERE = Path(__file__).parent
+# Lines of scripts that are comments: a sixth of them, which pages leave out.
+COMMENTS = re.compile(r"^ *(?://|/?\*).*\n", re.MULTILINE)
 # In the order in which they run. The order of the sections is that of the template.
 SCRIPTS = (
     "dom",
@@ -145,7 +148,7 @@ def _style() -> str:
 
 @cache
 def _script(names: tuple[str, ...]) -> str:
-    scripts = "".join((HERE / "scripts" / f"{name}.js").read_text("utf-8") for name in names)
+    scripts = "".join(COMMENTS.sub("", (HERE / "scripts" / f"{name}.js").read_text("utf-8")) for name in names)
     constants = {"LATEX_ESCAPES": ESCAPES, "SYMBOLS": symbols_for_scripts()}
     defined = "".join(f"const {name} = {json.dumps(value)};\n" for name, value in constants.items())
     return f'"use strict";\n{defined}{scripts}'

@@ -113,7 +113,7 @@ def content(result: Comparison | SetComparison, layout: Layout, since: Since) ->
             [s for average in averages for s in conclusions(average, layout)],
             [*conclusions_of_sets(result)],
         )
-        heading = f"Average over {counted(len(result.sets), 'test set')}" if averages else ""
+        heading = f"Average over {counted(len(result.sets), 'test set')}" if averages and len(result.sets) > 1 else ""
         if not averages:
             found, found_on_sets = found_on_sets, []
         tables = [table for average in averages for table in system_tables(average, layout)]
@@ -153,11 +153,12 @@ def content(result: Comparison | SetComparison, layout: Layout, since: Since) ->
 
 
 def letters_first(table: Table) -> Table:
-    """The table with letters directly after the scores that they belong to, instead of after the ranks."""
+    """The table with letters directly after the scores that they belong to, instead of after intervals and ranks."""
     places = [*range(len(table.header))]
     for column, heading in enumerate(table.header):
-        if heading == "Group" and table.header[column - 1] == "Rank":
-            places[column - 1 : column + 1] = column, column - 1
+        if heading == "Group":
+            score = max(start for start in (table.n_names, *table.breaks) if start < column)
+            places.insert(score + 1, places.pop(column))
 
     def moved(row: Sequence[T]) -> list[T]:
         return [row[place] for place in places]

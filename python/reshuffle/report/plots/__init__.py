@@ -300,8 +300,8 @@ def figure_of(
     """
     from .style import axes_of, drawn_alone, panels_of, stacked_height
 
-    def draw(order: tuple[str, ...] = ()) -> dict[str, Callable[..., Axes]]:
-        shown: dict[str, Any] = {**options, "order": order, "test_set": test_set}
+    def draw(order: tuple[str, ...] = (), beside: int = 1) -> dict[str, Callable[..., Axes]]:
+        shown: dict[str, Any] = {**options, "order": order, "beside": beside, "test_set": test_set}
         return {title: partial(axes_of, _drawing(kind, *panel, **shown)) for title, panel in panels.items()}
 
     panel = draw()
@@ -310,33 +310,44 @@ def figure_of(
         made: Figure = only(width=width, height=height).figure  # type: ignore[assignment]
         return made
     alone, beside = drawn_alone(panel), 1
-    if stacked_height(alone) > STACKED and (order := _shared_order(kind, panels, options.get("baseline"))):
-        panel, beside = draw(order), len(panels) if len(panels) <= MOST_BESIDE else 3
+    order = _shared_order(kind, panels)
+    if stacked_height(alone) > STACKED and order and _has_same_rows(kind, panels, options.get("baseline")):
+        beside = len(panels) if len(panels) <= MOST_BESIDE else 3
+    # The bars of a ranking join neighbours, so panels of rankings have an order of their own if they have bars.
+    if order and (beside > 1 or kind != "ranking"):
+        panel = draw(order, beside)
         alone = drawn_alone(panel)
     return panels_of(panel, alone, beside, width, height)
 
 
-def _shared_order(kind: str, panels: Mapping[str, tuple[Comparison, str | None]], baseline: Any) -> tuple[str, ...]:
-    """The systems from the best one in the first panel, if all panels can have these rows."""
+def _shared_order(kind: str, panels: Mapping[str, tuple[Comparison, str | None]]) -> tuple[str, ...]:
+    """The systems from the best one in the first panel, if all panels have the same."""
     from .view import View
 
     first, *others = panels.values()
     comparison, metric = first
-    same_rows = kind in ("ranking", "densities") or (kind == "forest" and (baseline or comparison.baseline) is not None)
-    if not same_rows or any({*other.systems} != {*comparison.systems} for other, _ in others):
+    if kind not in ("ranking", "densities", "forest"):
+        return ()
+    if any({*other.systems} != {*comparison.systems} for other, _ in others):
         return ()
     return (*View.from_options(comparison, metric, None, None).scores,)
 
 
+def _has_same_rows(kind: str, panels: Mapping[str, tuple[Comparison, str | None]], baseline: Any) -> bool:
+    """Whether all panels have the same rows: a forest has none of its baseline."""
+    comparison, _ = next(iter(panels.values()))
+    return kind != "forest" or (baseline or comparison.baseline) is not None
+
+
 def _drawing(
     kind: str, comparison: Comparison, metric: str | None, *, names: Mapping[str, str] | None = None,
-    digits: int | None = None, order: tuple[str, ...] = (), test_set: str = "", **own: Any,
+    digits: int | None = None, order: tuple[str, ...] = (), beside: int = 1, test_set: str = "", **own: Any,
 ) -> Drawing:  # fmt: skip
     """A figure of a comparison on this test set, whose rows are in an order that several panels share, if any."""
     from .view import View
 
     view = View.from_options(comparison, metric, names, digits)
-    return PLOTS[kind](replace(view, order=order, test_set=test_set), **own)
+    return PLOTS[kind](replace(view, order=order, beside=beside, test_set=test_set), **own)
 
 
 def figures_in_words(plot: str, names: Iterable[str]) -> str:

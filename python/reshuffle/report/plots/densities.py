@@ -49,7 +49,7 @@ class Densities(RowFigure):
     def rows(self) -> Rows:
         """A row for each system."""
         rows = Rows.from_names([self.view.name(system) for system in self.view.rows], FURNITURE, ROW)
-        return replace(rows, shared=bool(self.view.order))
+        return replace(rows, shared=self.view.beside > 1)
 
     @lazy
     def curves(self) -> Mapping[str, Curve]:

@@ -39,7 +39,7 @@ class Forest(RowFigure):
         """A row for each system."""
         names = [self.view.name(pair.system) for pair in self.pairs]
         rows = Rows.from_names(names, FURNITURE, beside=width_of(self._columns()))
-        return replace(rows, shared=bool(self.view.order))
+        return replace(rows, shared=self.view.beside > 1)
 
     @lazy
     def inner(self) -> tuple[float, float] | None:
@@ -104,7 +104,7 @@ class Forest(RowFigure):
         )  # fmt: skip
 
     def _columns(self) -> list[Column]:
-        if self.view.order:
+        if self.view.beside > 1:
             return []
         among = [pair.difference for pair in self.pairs]
         differences = [(self.view.signed(difference, among), "") for difference in among]

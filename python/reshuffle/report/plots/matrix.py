@@ -17,7 +17,7 @@ from ...errors import InputError, quoted
 from ...lazy import lazy
 from ..cells import short_pvalue
 from ..wording import number
-from .labels import mathematical, text_size
+from .labels import LABEL, mathematical, text_size, wrapped
 from .rows import RowFigure, Rows
 from .style import INK, MUTED
 from .view import View
@@ -25,7 +25,10 @@ from .view import View
 # In inches: the margins above and below the rows, the height of the legend, and the height of a row with values.
 FURNITURE = 0.12
 LEGEND = 1.0
+LABELLED = 0.18
 ROW = 0.19
+# The least length of a line of the label, in average letters.
+MIN_LABEL = 40
 # With more than MANY rows, the legend fits into the empty half; with more than MAX_VALUES, values do not fit.
 MANY, MAX_VALUES = 9, 20
 # The upper ends of the classes of p-values; alpha is another.
@@ -61,11 +64,17 @@ class PvalueMatrix(RowFigure):
         """What the p-values are called."""
         raise NotImplementedError
 
+    @property
+    def label(self) -> str:
+        """What the p-values are of, below the cells."""
+        return ""
+
     @lazy
     def rows(self) -> Rows:
         """A row for each name."""
+        furniture = FURNITURE + (LABELLED if self.label else 0.0)
         return Rows.from_names(
-            self.names, FURNITURE, ROW, beside=self.LEGEND_WIDTH, axes=self.MIN_CELL * len(self.names)
+            self.names, furniture, ROW, beside=self.LEGEND_WIDTH, axes=self.MIN_CELL * len(self.names)
         )
 
     @property
@@ -90,6 +99,8 @@ class PvalueMatrix(RowFigure):
                     fontsize="small",
                 )  # fmt: skip
         self._draw_legend(ax, shades)
+        if self.label:
+            ax.set_xlabel(wrapped(self.label, max(self.rows.label_width(ax), MIN_LABEL)), **LABEL)
 
     def _number(self, ax: Axes) -> None:
         """Number the rows between the names and the cells, and the columns on the diagonal."""
@@ -155,7 +166,12 @@ class Matrix(PvalueMatrix):
     @property
     def size(self) -> tuple[float, float]:
         width, height = self.rows.size
-        return width, max(height, LEGEND)
+        return width, max(height, LEGEND + LABELLED)
+
+    @property
+    def label(self) -> str:
+        """The metric and the test set, and which system of a pair is better or the baseline."""
+        return f"{self.view.scored}; {'columns better than rows' if self.view.reversible else 'columns: baselines'}"
 
     @property
     def level(self) -> float | None:

@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 
 from ...lazy import lazy
 from ...results import PairedDifference
+from ..captions import MOST_RANKED
 from ..cells import rank_cell
 from .intervals import Key, draw_key, mark, set_limits, whisker
 from .labels import LABEL, PLAIN, columns, printable, text_size, wrapped
@@ -35,7 +36,7 @@ class RankingFigure(RowFigure):
     @lazy
     def groups(self) -> list[tuple[str, tuple[str, ...]]]:
         """The letters and the systems of each group without significant differences."""
-        ranking = None if self.view.order else self.view.ranking
+        ranking = None if self.view.beside > 1 else self.view.ranking
         groups = () if ranking is None or ranking.groups is None else ranking.groups
         return [(chr(ord("a") + index), group) for index, group in enumerate(groups)]
 
@@ -44,7 +45,7 @@ class RankingFigure(RowFigure):
         """A row for each system."""
         names = [self.view.name(system) for system in self.view.rows]
         rows = Rows.from_names(names, FURNITURE, beside=width_of(self._columns()) + self._groups_width / 72)
-        return replace(rows, shared=bool(self.view.order))
+        return replace(rows, shared=self.view.beside > 1)
 
     @property
     def _groups_width(self) -> float:
@@ -83,7 +84,7 @@ class RankingFigure(RowFigure):
 
     def _columns(self) -> list[Column]:
         view, decimals = self.view, self.view.decimals
-        if view.order:
+        if view.beside > 1:
             return self._shared_columns()
         header = printable(view.metric.name)
         if columns(header) > MAX_HEADER:
@@ -98,14 +99,17 @@ class RankingFigure(RowFigure):
         return found
 
     def _shared_columns(self) -> list[Column]:
-        """The letters of groups, instead of bars, or without letters the ranks: rows may be in another order."""
+        """The ranks, where there is room, and the letters of groups, instead of bars: rows may be in another order."""
         if self.view.ranking is None:
             return []
         ranks = [self.view.ranking[system] for system in self.view.rows]
         letters = [ranked.letters for ranked in ranks]
+        found = []
+        if not all(letters) or self.view.beside <= MOST_RANKED:
+            found.append(Column("rank", [(rank_cell(ranked.rank_low, ranked.rank_high), "") for ranked in ranks]))
         if all(letters):
-            return [Column("group", [(each or "", "") for each in letters])]
-        return [Column("rank", [(rank_cell(ranked.rank_low, ranked.rank_high), "") for ranked in ranks])]
+            found.append(Column("group", [(each or "", "") for each in letters]))
+        return found
 
     def _difference(self, pair: PairedDifference) -> tuple[str, str]:
         among = [each.difference for each in self._against.values()]

@@ -20,7 +20,7 @@ from ...validate import check_name
 from ..cells import decimals_of, pvalue_cell, random_replicates, signed
 from ..layout import Layout
 from ..margins import margin_of
-from ..systems import is_significant
+from ..systems import is_significant, some_interval_disagrees
 from ..wording import ci, number
 from .style import BETTER, INK, MUTED, WORSE
 
@@ -35,7 +35,9 @@ class View:
     layout: Layout
     """Display names and decimals."""
     order: tuple[str, ...] = ()
-    """The systems in the order of rows that several panels share; such panels have no columns of scores."""
+    """The systems in the order of rows that several panels share."""
+    beside: int = 1
+    """How many panels stand beside each other. If there are several, they have no columns of scores."""
     test_set: str = ""
     """The name of the test set, if the result has several."""
 
@@ -120,7 +122,11 @@ class View:
         interval, level = self.comparison.interval, self.comparison.confidence_level
         if interval is None or level is None:
             return ""
-        return f"{'simultaneous ' if interval.simultaneous and of_differences else ''}{ci(level)}"
+        if not of_differences:
+            return ci(level)
+        # Alike in the panels of all metrics.
+        unadjusted = "unadjusted " if some_interval_disagrees(self.comparison) else ""
+        return f"{'simultaneous ' if interval.simultaneous else unadjusted}{ci(level)}"
 
     def name(self, system: str) -> str:
         """The display name of a system."""

@@ -24,7 +24,6 @@ from .run_values import (
     observes_many,
     of_unit,
     scored_runs,
-    verdict_of,
 )
 from .wording import constant, of_name
 
@@ -93,7 +92,7 @@ def _statement(result: RunComparison, metric: UsedMetric) -> str:
     baseline, alternative = constant(tested, "baseline"), result.plan.alternative
     if baseline is None:
         return number_of_pairs([is_significant(result, each) for each in tested])
-    relations = {each.system: relation(verdict_of(result, each), alternative, metric) for each in tested}
+    relations = {each.system: relation(result.verdict(each), alternative, metric) for each in tested}
     return against_baseline(relations, baseline)
 
 

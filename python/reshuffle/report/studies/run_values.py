@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...results import Verdict, verdict
 from ...results.studies import RunComparison, RunDifference, RunScores, SystemRuns
 from ..cells import decimals_for
 from ..words import words
@@ -60,13 +59,6 @@ def deciding(result: RunComparison) -> list[RunDifference]:
 def is_significant(result: RunComparison, each: RunDifference) -> bool:
     """Whether a test of the exchange unit that decides rejects."""
     return each.exchange == result.default_exchange and each.is_significant(result.plan.alpha)
-
-
-def verdict_of(result: RunComparison, each: RunDifference) -> Verdict:
-    """What a test of the exchange unit that decides says about the system."""
-    higher_is_better = next(metric.higher_is_better for metric in result.metrics if metric.name == each.metric)
-    alternative = result.plan.alternative
-    return verdict(each.difference, is_significant(result, each), higher_is_better, alternative)
 
 
 def has_several(result: RunComparison) -> bool:

@@ -28,7 +28,6 @@ from .run_values import (
     of_unit,
     p_name,
     scored_runs,
-    verdict_of,
 )
 from .wording import constant, percent, with_arrow
 
@@ -231,12 +230,12 @@ def _differences(result: RunComparison) -> Table:
     if baseline is None:
         better, worse = ({name: names[name]} for name in ("System", "Baseline"))
         shown: Cells = {
-            **_bold(better, lambda each: verdict_of(result, each) == "better"),
-            **_bold(worse, lambda each: verdict_of(result, each) == "worse"),
+            **_bold(better, lambda each: result.verdict(each) == "better"),
+            **_bold(worse, lambda each: result.verdict(each) == "worse"),
             **tested,
         }
     else:
-        shown = _bold({"System": names["System"], **tested}, lambda each: verdict_of(result, each) == "better")
+        shown = _bold({"System": names["System"], **tested}, lambda each: result.verdict(each) == "better")
     title = _asked(result, "Differences" if baseline is None else f"Differences from {baseline}")
     rows = _rows({**names, **shown}, len(names), "baseline", "system")
     return _aligned(pivot(title, deciding(result), rows, bold_means=_bold_means(result, baseline)), 1)
@@ -305,7 +304,7 @@ def _scores_and_tests(result: RunComparison) -> Table:
 
     def better(each: ScoredRuns) -> bool:
         test = tests.get((each.metric, each.system))
-        return test is not None and verdict_of(result, test) == "better"
+        return test is not None and result.verdict(test) == "better"
 
     names, tested = _names(result), {heading: partial(of_test, cell) for heading, cell in _tested(result).items()}
     cells = {**names, **_bold({"System": names["System"], **_means(result, "n", "Avg"), **tested}, better)}

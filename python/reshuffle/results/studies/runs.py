@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 
 from ... import types
 from ...documented import record
-from ...errors import InputError, counted
+from ...errors import InputError, counted, quoted
 from ...options.declare import hinting
 from ...validate import check_name
 from ..intervals import ConfidenceInterval
 from ..lookup import first_names, metric_name, pair_of
 from ..reported import Worded
-from ..verdicts import Tested
+from ..verdicts import Tested, Verdict, verdict
 from .base import StudyResult
 from .plan import Plan
 
@@ -271,6 +271,14 @@ class RunComparison(StudyResult[RunPlan]):
     def default_exchange(self) -> str | None:
         """The exchange unit whose p-values answer the question; the others are shown beside it. None without tests."""
         return self.plan.exchange[0] if self.plan.exchange else None
+
+    @hinting
+    def verdict(self, pair: RunDifference) -> Verdict:
+        """Whether a system is significantly ``better`` or ``worse`` by the test of a pair, as Comparison.verdict."""
+        if not isinstance(pair, RunDifference):
+            raise InputError(f"verdict takes a pair, such as result.pair({pair!r}), got {quoted(pair)}")
+        higher_is_better = next(metric.higher_is_better for metric in self.metrics if metric.name == pair.metric)
+        return verdict(pair.difference, pair.is_significant(self.plan.alpha), higher_is_better, self.plan.alternative)
 
     @hinting
     def score(self, system: str, metric: str | None = None) -> RunScores:

@@ -4,7 +4,7 @@
 function dataTable(title, header, rows, names = 1) {
   const kind = (column) => (column < names ? "name" : null);
   const headers = header.map((text, column) => fillBreakable(h("th", { scope: "col", class: kind(column) }), text));
-  const cell = (content, column) => (column < names ? fillBreakable(h("td", { class: "name" }), content) : typeof content === "string" ? fillMarked(h("td"), content) : h("td", {}, content));
+  const cell = (content, column) => (column < names ? fillBreakable(h("td", { class: content.length > 10 ? "name long" : "name" }), content) : typeof content === "string" ? fillMarked(h("td"), content) : h("td", {}, content));
   const table = h(
     "table",
     { class: "made" },

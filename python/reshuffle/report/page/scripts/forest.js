@@ -111,11 +111,20 @@ function referenceChoice(view, chosen, change) {
 }
 
 function forestCaption(view, pairs) {
-  const simultaneous = view.document.interval?.simultaneous ? ", simultaneous" : "";
-  const interval = pairs.some((pair) => pair.interval) ? ` Lines: ${intervalName(view)}${simultaneous}.` : "";
-  const marked = view.shows ? claimOf(view) : "significant differences";
+  const disagree = pairs.some(({ interval, significant }) => interval && !significant && (interval.low > 0 || interval.high < 0));
+  const unadjusted = view.adjusted && !view.shows && disagree ? ", not adjusted, so some exclude 0 without a star" : "";
+  const kind = view.document.interval?.simultaneous ? ", simultaneous" : unadjusted;
+  const interval = pairs.some((pair) => pair.interval) ? ` Lines: ${intervalName(view)}${kind}.` : "";
   const margin = view.shows ? " Dashed: the margin." : "";
-  return [`Filled dots and stars: ${marked} (${pName(view)} ≤ ${view.alpha}).${interval}${margin}`, sidedness(view)];
+  return [`${filledDots(view, pairs, view.shows ? claimOf(view) : "significant differences")}${interval}${margin}`, sidedness(view)];
+}
+
+/** What filled and open dots, stars and colours mean: only those that the pairs have. */
+function filledDots(view, pairs, marked) {
+  const sides = pairs.map((pair) => significantSide(view, pair));
+  const colours = [["better", "blue"], ["worse", "orange"]].filter(([side]) => sides.includes(side)).map(([side, colour]) => `${colour}: ${side}`);
+  const open = pairs.some((pair) => !pair.significant) ? " Open dots: not." : "";
+  return `Filled dots and stars: ${marked} (${[`${pName(view)} ≤ ${view.alpha}`, ...colours].join("; ")}).${open}`;
 }
 
 /** For one-sided tests, a sentence about the alternative, which is not evident from reversed pairs. */

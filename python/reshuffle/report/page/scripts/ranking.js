@@ -137,8 +137,8 @@ function rankingCaption(view, wide) {
     const ranks = view.ranking.simultaneous ? `simultaneous ${level}% confidence intervals` : "those compatible with the significant differences";
     if (showsRanks(view)) parts.push(` Ranks: ${ranks}.`);
   } else if (view.baseline !== null && view.pairs.length > 0) {
-    const level = `${pName(view)} ≤ ${view.alpha}`;
-    parts.push(` Filled dots and stars: systems ${view.shows ? claimOf(view) : "that differ significantly from the baseline"} (${level}).`);
+    const pairs = view.systems.map(({ name }) => view.pair(name, view.baseline)).filter(Boolean);
+    parts.push(` ${filledDots(view, pairs, `systems ${view.shows ? claimOf(view) : "that differ significantly from the baseline"}`)}`);
   }
   return parts;
 }
