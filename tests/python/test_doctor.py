@@ -100,7 +100,7 @@ EXPECTED = {
     "parses.conllu": ("texts", "conllu", "1 segment"),
     "talks.trn": ("texts", "trn", "2 segments"),
     "old.scores": ("scores", "numbers", "3 scores"),
-    "da.tsv": ("scores", "table", "2 scores of each of score; systems a, b"),
+    "da.tsv": ("scores", "table", "2 scores of score; systems a, b"),
     "dev.nbest": ("k-best lists", "id |||", "2 sentences, 3 entries; features lm"),
     "a.run": ("a run of a search engine", "TREC", "2 lines"),
     "qrels": ("relevance judgments", "TREC", "2 lines"),

@@ -257,7 +257,7 @@ def test_the_two_files_of_csv_have_all_test_sets(demo: Path, run: Any) -> None:
     assert run(*words, "-o", "out.csv", "-o", "out.json").code == 0
     for table in ("systems", "pairs"):
         rows = list(csv.DictReader((demo / f"out.{table}.csv").read_text("utf-8").splitlines()))
-        assert {row["test_set"] for row in rows} == {"one", "two", ""}
+        assert {row["test_set"] for row in rows} == {"one", "two", "average"}
     read = read_json(demo / "out.json")
     assert isinstance(read, SetComparison)
     assert run(*words, "--methods").out.endswith(read.bibtex())
