@@ -339,7 +339,7 @@ def test_contributions_are_computed_on_request_and_do_not_change_anything_else()
     assert parts == ["bp", "p_1", "p_2", "p_3", "p_4"]
     assert extended == document
     with pytest.raises(InputError, match="unknown value of include"):
-        compare(metrics=sets, include="yes")  # type: ignore[arg-type]
+        compare(metrics=sets, include="yes")
 
 
 def test_on_several_test_sets_each_has_its_contributions_and_the_average_none() -> None:
