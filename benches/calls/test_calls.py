@@ -99,7 +99,7 @@ def test_shuffles(
     The time includes that of the constants that no swap changes."""
     metric = reshuffle.metric(name)
     counts = metric.suff_stats(references, [systems[OTHER], systems[BASELINE]])[:, :n_segments]
-    options: dict[str, Any] = {"test": "ar-studentized" if studentized else "ar", "scheme": "iid", "threads": 1}
+    options: dict[str, Any] = {"test": "ar-studentized" if studentized else "ar", "scheme": "iid", "workers": 1}
     result = benchmark(reshuffle.approximate_randomization, *counts, metric, n_resamples=10_000, **options)
     assert result.n_resamples == 10_000
 
@@ -187,7 +187,7 @@ def test_checkpoint(benchmark: BenchmarkFixture, tmp_path: Path, way: str) -> No
     finished = next(files)
 
     def run(checkpoint: Path | None) -> StudyResult:
-        options: dict[str, Any] = {"simulations": SIMULATIONS, "n_resamples": 999, "threads": 1}
+        options: dict[str, Any] = {"simulations": SIMULATIONS, "n_resamples": 999, "workers": 1}
         return study.type1(metrics=quality, tests=["ar", "bootstrap-shift"], checkpoint=checkpoint, **options)
 
     if way == "from":

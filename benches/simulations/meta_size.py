@@ -77,7 +77,7 @@ def rejected(name: str, seed: int, tests: tuple[str, ...] | None = None) -> dict
     human = quality + rng.normal(0, 0.7, shape)
     tables = [ScoreTable(name, names, own, None) for name, own in zip("ab", cells, strict=True)]
     test_set = JudgedSet.from_scores(tables, human=ScoreTable("people", names, human, None))
-    settings: dict[str, Any] = {"interval": None, "n_resamples": SHUFFLES, "seed": seed, "threads": 1}
+    settings: dict[str, Any] = {"interval": None, "n_resamples": SHUFFLES, "seed": seed, "workers": 1}
     found = {}
     for test in AT_SEGMENTS if tests is None else tests:
         of_segments = [

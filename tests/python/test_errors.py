@@ -208,7 +208,7 @@ TAKERS: dict[str, Callable[[Any], object]] = {
         name: lambda junk, name=name: shown(SegmentScores("x", SCORES), **{name: junk})  # type: ignore[misc]
         for name in (
             "test", "alternative", "adjust", "family", "interval", "confidence_level", "alpha",
-            "baseline", "all_pairs", "seed", "threads", "executor", "documents", "strata",
+            "baseline", "all_pairs", "seed", "workers", "documents", "strata",
         )
     },
     **{

@@ -194,7 +194,7 @@ def test_a_test_by_name_is_respected_with_a_note() -> None:
 def test_one_pair_of_near_copies_does_not_change_the_test_of_others(threads: int) -> None:
     base = noise()
     own = scores(base, base + few(6), noise(seed=2) + 0.2)
-    given: dict[str, Any] = {"metrics": own, "all_pairs": True, **OPTIONS, "threads": threads}
+    given: dict[str, Any] = {"metrics": own, "all_pairs": True, **OPTIONS, "workers": threads}
     by_default, by_name = compare(**given), compare(test=DEFAULT, **given)
     assert by_default.comparisons != by_name.comparisons
     for pair, other in zip(by_default.comparisons, by_name.comparisons, strict=True):
@@ -208,7 +208,7 @@ def test_one_pair_of_near_copies_does_not_change_the_test_of_others(threads: int
     assert by_default.test == by_name.test
     assert "1 of 6 tests exact" in shown(by_default)
     assert "few-differing" in kinds(by_default)
-    assert by_default == compare(**{**given, "threads": 2})
+    assert by_default == compare(**{**given, "workers": 2})
 
 
 def test_captions_say_which_p_are_of_another_test() -> None:

@@ -60,7 +60,7 @@ def test_a_setting_of_another_type_is_named(result: RunComparison, key: str, val
 def test_options_of_runs_that_decide_about_results_are_in_the_plan() -> None:
     """All but the texts, which the result names by system, and what computes it."""
     others = {"references", "metrics", "documents", "dev_references", "dev_systems", "dev_scores"}
-    others |= {"threads", "executor", "progress"}
+    others |= {"workers", "progress"}
     assert {*options_of(CompareRuns)} - others <= {each.name for each in fields(RunPlan)}
 
 

@@ -317,7 +317,7 @@ def test_counts_of_any_integer_size_are_exact() -> None:
         ),
         ([[1], [2]], [[1], [2]], {"n_resamples": 10.5}, "n_resamples must be a whole number"),
         ([[1], [2]], [[1], [2]], {"seed": -1}, "seed must be a whole number from 0 to 18446744073709551615, got -1"),
-        ([[1], [2]], [[1], [2]], {"threads": 0}, "threads must be a whole number from 1 to 4096, got 0"),
+        ([[1], [2]], [[1], [2]], {"workers": 0}, "workers must be a whole number from 1 to 4096, got 0"),
         ([[1], [2]], [[1], [2]], {"alternative": "bigger"}, "unknown alternative 'bigger'"),
     ],
 )

@@ -78,7 +78,7 @@ def test_pairs_of_systems_take_turns() -> None:
 def test_the_result_repeats_its_settings() -> None:
     study = type1(metrics=scores(), tests="ar", sizes=30, alphas=0.1, simulations=10, n_resamples=19, seed=5)
     assert json.loads(json.dumps(dict(study.plan))) == study.plan
-    not_settings = {"reference", "documents", "threads", "executor", "checkpoint", "progress"}
+    not_settings = {"documents", "workers", "checkpoint", "progress"}
     assert set(type1.__kwdefaults__ or ()) - not_settings <= set(study.plan)
     assert study.signature.startswith("study:type1|null:swap|")
     for part in ("|sizes:30|", "|simulations:10|n:19|", "|seed:5|rng:philox4x32-10|quality"):

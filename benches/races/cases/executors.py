@@ -85,7 +85,7 @@ def executors(texts: Texts) -> list[Race]:
     pair = dict(list(texts.systems.items())[:2])
 
     def study(executor: Any) -> str:
-        options: dict[str, Any] = {"tests": ("ar", "bootstrap"), "simulations": SIMULATIONS, "executor": executor}
+        options: dict[str, Any] = {"tests": ("ar", "bootstrap"), "simulations": SIMULATIONS, "workers": executor}
         return type1(texts.references, pair, "bleu", **options).render("json")
 
     comparisons: dict[str, Callable[[Any], object]] = {

@@ -95,7 +95,7 @@ def _seqeval(gold: Sentences, output: Sentences) -> Callable[[list[int]], float]
 def _ours(
     metric: str, gold: list[str], output: list[str], documents: list[str] | None, threads: int | None
 ) -> tuple[float, float, float]:
-    options: Mapping[str, Any] = {"interval": "percentile", "n_resamples": OUR_DRAWS, "threads": threads}
+    options: Mapping[str, Any] = {"interval": "percentile", "n_resamples": OUR_DRAWS, "workers": threads}
     found = score(gold, {SYSTEM: output}, metric, documents=documents, **options).scores[0]
     interval = found.confidence_interval
     assert interval is not None

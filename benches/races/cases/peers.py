@@ -139,7 +139,7 @@ def paired_bootstrap(texts: Texts) -> list[Race]:
         return float(import_module("evaluatio._bindings").bleu_bootstrap_test(*statistics(), DRAWS))
 
     def ours(count: Callable[[int | None], Any], threads: int | None) -> float:
-        options: dict[str, Any] = {"test": "paired-bootstrap", "n_resamples": DRAWS, "seed": SEED, "threads": threads}
+        options: dict[str, Any] = {"test": "paired-bootstrap", "n_resamples": DRAWS, "seed": SEED, "workers": threads}
         first, second = count(threads)
         return float(bootstrap_test(first, second, "bleu", **options).pvalue)
 

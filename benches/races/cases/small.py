@@ -25,7 +25,7 @@ __all__ = ["small"]
 SEGMENTS = 500
 PROBLEMS = 1000
 SHUFFLES = 999
-OPTIONS: dict[str, Any] = {"seed": SEED, "threads": 1}
+OPTIONS: dict[str, Any] = {"seed": SEED, "workers": 1}
 
 
 def one_call(a: Array, b: Array, n: int) -> Callable[[], Outcome]:
