@@ -302,8 +302,11 @@ def test_errors_name_what_one_wants_instead() -> None:
             lambda: SegmentScores("x", {"a": ["1", "2"]}),
         r"^x, system a: expected a number for every segment, got the text 'no': compare\(references, systems\) takes":
             lambda: SegmentScores("x", {"a": ["no", "yes"]}),
-        r"^'the cat' is no metric; all systems are one argument: \{'a': outputs":
-            lambda: compare(["the cat"], {"a": ["the cat"]}, ["the cat"]),
+        r"^'the cat sat there' is no metric; all systems are one argument: \{'a': outputs":
+            lambda: compare(["the cat"], {"a": ["the cat"]}, ["the cat sat there"]),
+        r"^unknown metric 'rouge 1': did you mean 'rouge1'": lambda: reshuffle.metric("rouge 1"),
+        r"^m: system 1#0 has 3 segments, system 1#1 has 2: all systems must":
+            lambda: SegmentScores("m", [[[1, 2, 3], [1, 2]], [[1, 2, 3], [1, 2, 3]]]),
         r"^x: expected scores of each system, got one list of 3 values: write \{'a': scores":
             lambda: SegmentScores("x", frame["a"]),
         r"^SegmentScores: the first argument is the name of the metric, got a b talk 0 1 .* SegmentScores\('NAME'":

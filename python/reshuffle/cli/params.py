@@ -156,7 +156,7 @@ class Workers(StrParam):
     name = "workers"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if re.fullmatch(r"[-+]?\d+", str(value)):
+        if re.fullmatch(r"[-+]?\d{1,20}", str(value)):
             return int(value)
         from ..execution import NamedWorkers
 

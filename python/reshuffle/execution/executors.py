@@ -59,7 +59,7 @@ class NamedWorkers:
         """
         name, colon, number = text.partition(":")
         if name == PROCESSES:
-            if colon and not (number.isascii() and number.isdigit()):
+            if colon and not (number.isascii() and number.isdigit() and len(number) <= len(str(MAX_THREADS))):
                 raise InputError(f"--workers {quoted(text)}: expected a number of processes, as {PROCESSES}:4")
             return cls(number=check_integer(f"--workers {PROCESSES}", int(number), 1, MAX_THREADS) if colon else None)
         address = text.removeprefix(DASK)

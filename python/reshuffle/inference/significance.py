@@ -31,8 +31,15 @@ NullDistribution: TypeAlias = tuple[Scores, Scores | None]
 
 
 @lru_cache
-def _plan(test: str, alternative: str, scheme: str = "auto", stopping: AnyRule | None = None) -> Plan:
+def _usual_plan(test: str, alternative: str, scheme: str = "auto") -> Plan:
     """The plan of a test. Simulations ask for the same one thousands of times."""
+    return Plan.from_settings(ComparisonSettings(test=test, alternative=alternative, scheme=scheme))
+
+
+def _plan(test: str, alternative: str, scheme: str, stopping: AnyRule | None) -> Plan:
+    """The same with a rule for stopping. It is kept as it was given: equal rules may have numbers of other types."""
+    if stopping is None:
+        return _usual_plan(test, alternative, scheme)
     settings = ComparisonSettings(test=test, alternative=alternative, scheme=scheme, stopping=stopping)
     return Plan.from_settings(settings)
 
@@ -268,7 +275,7 @@ def bootstrap_test(options: BootstrapTest) -> SignificanceResult:
     >>> result.statistic, result.pvalue < 0.1
     (0.5, True)
     """
-    plan = _plan(options.test, options.alternative)
+    plan = _usual_plan(options.test, options.alternative)
     replay = Replay.from_options("indices", options)
     if replay is not None:
         plan = plan.for_replay(options.ties)

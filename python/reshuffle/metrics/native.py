@@ -437,7 +437,7 @@ def metric(name: MetricName | str, **options: Any) -> NativeMetric | TextMetric:
     key = metric_key(name)
     known = [*(spec.name for spec in metric_specs()), *IN_PYTHON]
     _check_without_options(name, known)
-    if isinstance(name, str) and " " in name.strip():
+    if isinstance(name, str) and len(name.split()) > 3:  # the outputs of a second system
         raise InputError(f"{quoted(name)} is no metric; all systems are one argument: {{'a': outputs, 'b': outputs}}")
     check_name("metric", key, known)
     if key not in IN_PYTHON:

@@ -649,7 +649,7 @@ def _items_by_system(name: str, values: Any) -> list[tuple[str, Any]]:
             # Some arrays, for example those with only ``__dlpack__``, cannot be iterated over.
             is_iterable = hasattr(values, "__iter__") or hasattr(values, "__getitem__")
             named = number_systems(values if is_iterable else as_array(values, name))
-            if named and all(np.ndim(each) == 0 for each in named.values()):
+            if named and all(map(np.isscalar, named.values())):
                 raise InputError(
                     f"{name}: expected scores of each system, got one list of {counted(len(named), 'value')}: write "
                     "{'a': scores, 'b': others}, or pass a table with a column for each system"

@@ -38,8 +38,8 @@ LIBERAL = (
 )
 # docs/evidence/gate.md has the rates of answers that are right or wrong.
 FEW_DIFFER = (
-    f"Where fewer than {SMALL_SAMPLE} segments or documents differ (here: {{tasks}}), the probabilities may be larger: a "
-    "system worse by a margin was allowed with 0.10 where 8 of 200 answers differ (alpha 0.05)."
+    f"Where fewer than {SMALL_SAMPLE} segments or documents differ (here: {{tasks}}), the probabilities may be larger: "
+    "a system worse by a margin was allowed with 0.10 where 8 of 200 answers differ (alpha 0.05)."
 )
 MEANINGS = {
     "non-inferior": "In one run, the probability is about {alpha} at most that a system worse by a margin is allowed, "

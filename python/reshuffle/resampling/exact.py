@@ -14,6 +14,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
@@ -192,9 +193,12 @@ def _exact_tests_of_metric(
     cheap_bits = replicates.n_resamples.bit_length()
     most = cheap_bits if scheme == "auto" else sample.n_units
 
+    @cache
+    def highest_cost() -> float:
+        return _cost_of_shuffles(replicates, sample, shuffled_together) if scheme == "auto" else MAX_COST
+
     def pays_off(n_units: int, column: DifferingColumn) -> bool:
-        most = _cost_of_shuffles(replicates, sample, shuffled_together) if scheme == "auto" else MAX_COST
-        return Convolution.cost(n_units, column) <= most and column.n_steps < MAX_CONVOLUTION
+        return Convolution.cost(n_units, column) <= highest_cost() and column.n_steps < MAX_CONVOLUTION
 
     for p, (n_units, column) in enumerate(sample.differing(pairs, most)):
         if n_units <= cheap_bits:
