@@ -182,7 +182,7 @@ def test_the_note_stands_below_the_answer_in_every_format() -> None:
     assert '"skewed-runs"' in result.render("json")
     for fmt in ("markdown", "latex", "typst", "html"):
         assert "are skewed" in " ".join(result.render(fmt).split()), fmt
-    assert "skewed-runs" in result.render("csv", table="comparisons")
+    assert "skewed-runs" in result.render("csv", table="pairs")
 
 
 def test_every_caveat_has_a_sentence() -> None:

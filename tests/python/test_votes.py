@@ -354,7 +354,7 @@ def test_prompts_are_named_as_units_where_judges_are_few_or_prompts_have_one_vot
         votes(few, units="prompt", n_resamples=99)
         votes(few, units="judge", n_resamples=99)
     one = VoteTable(read.systems, read.first, read.second, read.outcome, {"judge": 0 * codes, "prompt": codes // 2})
-    with pytest.raises(InputError, match=r"belong to one judge.*--units prompt"):
+    with pytest.raises(InputError, match=r"belong to one judge.*units='prompt'"):
         votes(one, units="judge")
     own = VoteTable(read.systems, read.first, read.second, read.outcome, {"prompt": codes})
     with pytest.raises(InputError, match="each vote has a prompt of its own, and nothing says"):
