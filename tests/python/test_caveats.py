@@ -247,7 +247,7 @@ def test_tests_that_reject_too_often_are_flagged_wherever_they_are_printed(name:
     comparison = compared(ratings(apart=30.0), test=with_margins(name, "rating"))
     is_liberal = name in ("bootstrap-shift", "paired-bootstrap")
     assert ("liberal" in kinds(comparison)) == is_liberal
-    assert ("of true null hypotheses at 0.05: use ar or bootstrap" in str(comparison)) == is_liberal
+    assert ("of true null hypotheses at 0.05: use bootstrap-both" in str(comparison)) == is_liberal
 
 
 @pytest.mark.parametrize(
@@ -447,7 +447,7 @@ def test_open_stars_are_named_with_a_number_of_replicates_that_decides() -> None
     rows = re.findall(r"^(\S+) +(\S+) +[+-][\d.]+ ", str(noisy), re.M)
     assert {*names} <= {f"{system} − {baseline}" for system, baseline in rows}
     assert f"For 4 of 15 tests ({', '.join(names[:3])} and 1 more), Monte" in text
-    assert "if p stays the same, about n_resamples=1_000 decides." in text
+    assert "if p stays the same, about 1,000 replicates (n_resamples) would decide." in text
 
 
 def test_what_caveats_count_is_added_up_over_metrics_and_test_sets() -> None:
@@ -466,7 +466,8 @@ def test_what_caveats_count_is_added_up_over_metrics_and_test_sets() -> None:
         "3 of 6 tests are not significant, although the 95% CI excludes 0, because p is adjusted for several tests "
         "and the interval is not.": ["a", "b"],
         f"For 2 of 6 tests ({pair} (a) and {pair} (b)), Monte Carlo error leaves open on which side of 0.05 adjusted "
-        "p lies (95% Clopper-Pearson interval); if p stays the same, about n_resamples=9 decides.": ["a", "b"],
+        "p lies (95% Clopper-Pearson interval); if p stays the same, about 9 replicates (n_resamples) would "
+        "decide.": ["a", "b"],
     }
 
 
@@ -547,7 +548,7 @@ def test_the_default_test_does_not_always_reject_what_its_half_and_the_interval_
     comparison = compare(metrics=own, n_resamples=999)
     (caveat,) = comparison.caveats
     assert (caveat.kind, caveat.values["reasons"], caveat.values["starred"]) == ("star-and-interval", ("half",), 0)
-    said = "p is the larger of its p and that of the centred bootstrap: rely on p, which is on the safe side."
+    said = "p is the larger of two bootstraps' p, and the interval is that of one of them: rely on p."
     assert said in " ".join(str(comparison).split())
     assert kinds(compare(metrics=own, test="bootstrap-percentile", n_resamples=999)) == ["skewed"]
 

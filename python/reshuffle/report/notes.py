@@ -244,8 +244,8 @@ def _test(comparison: Comparison, test: UsedTest, alpha: str, star: str, of: Set
         mark = "star" if star == "*" else "positive"
         yield _adjusted(comparison, test, test.adjustment_rate, mark, of)
         if of is not None and of.average is not None and over_sets(of):
-            others = "The test sets" if comparison.averaged_over else "The averages"
-            yield f"{others} are adjusted apart, so that this rate is not that of both together."
+            others = "the test sets" if comparison.averaged_over else "the averages"
+            yield f"This rate does not cover {others}, which are adjusted separately."
 
 
 def _named(test: UsedTest) -> str:
@@ -316,10 +316,11 @@ def _adjusted_apart(comparison: Comparison, test: UsedTest, of: SetComparison, r
     limit, together = (number(min(1, round(k * alpha, 12))) for k in (n, 1 + (of.average is not None)))
     whole = "all" if metrics > 1 else "sets"
     family = option(f"--family {whole}", f"family={whole!r}")
+    two = "" if of.average is None else ": one family for the test sets, one for the average"
     if size == 1:
         return (
             f"Each metric is a family of one test, {separately(of)}, so p needs no adjustment. For the {n:,} tests "
-            f"together, {risk} may be up to {limit}; with {family} it is at most {together}."
+            f"together, {risk} may be up to {limit}; with {family} it is at most {together}{two}."
         )
     tests = counted(size, "pair")
     if test.family in ("set", "all"):
@@ -328,7 +329,7 @@ def _adjusted_apart(comparison: Comparison, test: UsedTest, of: SetComparison, r
         tests += " under each metric"
     return (
         f"Adjusted p: {test.adjustment_title} over {tests}, {separately(of)}. {rate}≤ {number(alpha)} in each of these "
-        f"{n:,} families and ≤ {limit} in all together (with {family}, ≤ {together})."
+        f"{n:,} families and ≤ {limit} in all together (with {family}, ≤ {together}{two})."
     )
 
 
@@ -576,7 +577,7 @@ def _near_alpha(values: Values) -> str:
     if enough is None:
         more = "if p stays the same, even millions of replicates do not decide"
     elif enough:
-        more = f"if p stays the same, about {option(f'-n {enough}', f'n_resamples={enough:_}')} decides"
+        more = f"if p stays the same, about {enough:,} replicates ({option('-n', 'n_resamples')}) would decide"
     else:
         more = MORE
     return (
@@ -656,8 +657,7 @@ REASONS = {
     "level": "alpha is not 1 - confidence",
     "alternative": "the test is one-sided",
     "step-down": "stars are from step-down maxT, simultaneous intervals from single-step maxT",
-    "half": "the interval is that of the percentile bootstrap, but p is the larger of its p and that of the centred "
-    "bootstrap: rely on p, which is on the safe side",
+    "half": "p is the larger of two bootstraps' p, and the interval is that of one of them: rely on p",
     "method": "test and interval are computed by different methods",
     "few": "the replicates are too few for this level",
 }
@@ -696,7 +696,7 @@ def _identical(values: Values) -> str:
 # The wording of each kind of caveat.
 CAVEATS: Mapping[str, str | Callable[[Values], str]] = {
     "identical": _identical,
-    "liberal": "{test} rejects about {rate:.0%} of true null hypotheses at {level}: use ar or {instead}, which reject "
+    "liberal": "{test} rejects about {rate:.0%} of true null hypotheses at {level}: use {instead}, which rejects "
     "about {level:.0%} in the same simulations.",
     "all-exchangeable": lambda values: (
         f"{values['test']} is valid only if all {values['systems']:,} systems are exchangeable; if their variances "
