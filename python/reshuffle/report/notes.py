@@ -633,12 +633,12 @@ def _or_of_kink(values: Values) -> str:
 
 def _skewed(values: Values) -> str:
     if values["pairs"] == 1:
-        where = f"the difference of {values['system']} and {values['baseline']} comes"
+        where = f"the difference of {values['system']} and {values['baseline']} rests"
     else:
-        where = f"{_of_pairs(values)} have differences that come"
+        where = f"{_of_pairs(values)} have differences that rest"
     worst = "" if values["pairs"] == 1 else "at worst "
     return (
-        f"{values['metric']}: {where} from few {values['unit']}s ({worst}the equivalent of {values['effective']:.3g} "
+        f"{values['metric']}: {where} unevenly on the {values['unit']}s ({worst}as if on {values['effective']:.3g} "
         f"of {values['units']:,}; skewness {values['skewness']:.2g}). Below about {values['enough']:,} "
         f"{values['unit']}s, tests of so skewed a difference may reject too often."
     )

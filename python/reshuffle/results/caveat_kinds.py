@@ -110,9 +110,8 @@ CAVEAT_KINDS: Mapping[str, CaveatKind] = {
         "bootstrap-kink as well, and the larger p counts (at_kink pairs)",
     ),
     "skewed": CaveatKind(
-        "a significant difference rests on few segments or documents, and their influences are so skewed that tests "
-        "may reject too often",
-        "Look at these segments ('reshuffle flips'), and compare on more segments before you rely on p.",
+        "a significant difference rests so unevenly on the segments or documents that tests may reject too often",
+        "Look at the segments with the largest differences (on the page), and compare on more segments before you rely on p.",
         "the effective number of those that differ, and how many would be enough",
     ),
     "rare-segments": CaveatKind(
