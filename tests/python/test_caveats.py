@@ -451,8 +451,9 @@ def test_open_stars_are_named_with_a_number_of_replicates_that_decides() -> None
 
 
 def test_what_caveats_count_is_added_up_over_metrics_and_test_sets() -> None:
-    reasons = {"confidence_level": 0.95, "starred": 0, "reasons": ("adjustment",)}
-    found = [Caveat("star-and-interval", {"metric": "rating", "pairs": n, "tests": 3, **reasons}) for n in (1, 2)]
+    of = {"metric": "rating", "tests": 3, "confidence_level": 0.95, "starred": 0}
+    reasons = ("adjustment", "few")
+    found = [Caveat("star-and-interval", {"pairs": n, "reasons": reasons[:n], **of}) for n in (1, 2)]
     near = [Caveat("near-alpha", {"near": 1, "tests": 3, "alpha": 0.05, "adjusted": True, "enough": n}) for n in (9, 7)]
     plain = compare(metrics=ratings(k=3), all_pairs=True, n_resamples=99)
     first, other = plain.comparisons[0], plain.comparisons[1:]
@@ -464,7 +465,7 @@ def test_what_caveats_count_is_added_up_over_metrics_and_test_sets() -> None:
     (pair,) = {f"{p.system} − {p.baseline}" for p in pairs_of(sets["a"], plain.metrics[0]) if "near-alpha" in p.caveats}
     assert cautions_of(sets, Layout(pairs=True)) == {
         "3 of 6 tests are not significant, although the 95% CI excludes 0, because p is adjusted for several tests "
-        "and the interval is not.": ["a", "b"],
+        "and the interval is not, or because the replicates are too few for this level.": ["a", "b"],
         f"For 2 of 6 tests ({pair} (a) and {pair} (b)), Monte Carlo error leaves open on which side of 0.05 adjusted "
         "p lies (95% Clopper-Pearson interval); if p stays the same, about 9 replicates (n_resamples) would "
         "decide.": ["a", "b"],

@@ -90,7 +90,7 @@ def cautions_of(comparisons: Mapping[str, Comparison], layout: Layout) -> dict[s
 # What caveats of these kinds count, which is added up over metrics and test sets.
 COUNTS = {"star-and-interval": ("pairs", "starred", "tests"), "near-alpha": ("near", "tests")}
 # What else may differ between caveats that are added up.
-APART = ("metric", "named", "enough")
+APART = ("metric", "named", "enough", "reasons")
 
 
 def _added_up(found: Iterable[tuple[str, Caveat]], every: Set[str]) -> Iterator[tuple[tuple[str, ...], Caveat]]:
@@ -124,6 +124,9 @@ def _sum(caveats: Sequence[Caveat], every: Set[str]) -> Caveat:
     else:
         metrics = list(dict.fromkeys(caveat.values["metric"] for caveat in caveats))
         values["metric"] = None if every <= {*metrics} or None in metrics else ", ".join(metrics)
+        reasons = [tuple(caveat.values["reasons"]) for caveat in caveats]
+        values["reasons"] = tuple(dict.fromkeys(reason for each in reasons for reason in each))
+        values["differ"] = len({*reasons}) > 1
     return replace(first, values=values)
 
 
@@ -683,7 +686,8 @@ def _star_and_interval(values: Values) -> str:
         *([side(starred, "significant", outside)] if starred else []),
         *([side(others, "not significant", inside)] if others else []),
     ]
-    reasons = ", and ".join(REASONS[reason] for reason in values["reasons"])
+    both = ", or because " if values.get("differ") else ", and "
+    reasons = both.join(REASONS[reason] for reason in values["reasons"])
     return f"{about}{', and '.join(sides)}, because {reasons}."
 
 
