@@ -327,7 +327,7 @@ def test_papers_say_where_lower_is_better_and_what_limits_verdicts(unsaved: None
     for ending in ("tex", "typ"):
         assert "down (lower is better)" in files[f"differences.{ending}"]
         assert "up (lower" not in files[f"differences.{ending}"]
-    assert "Cautions: 95% CI: 99 draws are too few" in " ".join(files["checklist.txt"].split())
+    assert "Cautions: For 4 of 4 tests (c under up, " in " ".join(files["checklist.txt"].split())
 
 
 def test_the_checklist_has_the_facts(unsaved: None) -> None:
