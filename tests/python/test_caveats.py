@@ -247,7 +247,7 @@ def test_tests_that_reject_too_often_are_flagged_wherever_they_are_printed(name:
     comparison = compared(ratings(apart=30.0), test=with_margins(name, "rating"))
     is_liberal = name in ("bootstrap-shift", "paired-bootstrap")
     assert ("liberal" in kinds(comparison)) == is_liberal
-    assert ("of true null hypotheses at 0.05: use ar or bootstrap" in str(comparison)) == is_liberal
+    assert ("of true null hypotheses at 0.05: use bootstrap-both" in str(comparison)) == is_liberal
 
 
 @pytest.mark.parametrize(
@@ -447,12 +447,13 @@ def test_open_stars_are_named_with_a_number_of_replicates_that_decides() -> None
     rows = re.findall(r"^(\S+) +(\S+) +[+-][\d.]+ ", noisy.render("text", pairs=True), re.M)
     assert {*names} <= {f"{system} − {baseline}" for system, baseline in rows}
     assert f"For 4 of 15 tests ({', '.join(names[:3])} and 1 more), Monte" in text
-    assert "if p stays the same, about n_resamples=1_000 decides." in text
+    assert "if p stays the same, about 1,000 replicates (n_resamples) would decide." in text
 
 
 def test_what_caveats_count_is_added_up_over_metrics_and_test_sets() -> None:
-    reasons = {"confidence_level": 0.95, "starred": 0, "reasons": ("adjustment",)}
-    found = [Caveat("star-and-interval", {"metric": "rating", "pairs": n, "tests": 3, **reasons}) for n in (1, 2)]
+    of = {"metric": "rating", "tests": 3, "confidence_level": 0.95, "starred": 0}
+    reasons = ("adjustment", "few")
+    found = [Caveat("star-and-interval", {"pairs": n, "reasons": reasons[:n], **of}) for n in (1, 2)]
     near = [Caveat("near-alpha", {"near": 1, "tests": 3, "alpha": 0.05, "adjusted": True, "enough": n}) for n in (9, 7)]
     plain = compare(metrics=ratings(k=3), all_pairs=True, n_resamples=99)
     first, other = plain.comparisons[0], plain.comparisons[1:]
@@ -464,9 +465,10 @@ def test_what_caveats_count_is_added_up_over_metrics_and_test_sets() -> None:
     (pair,) = {f"{p.system} − {p.baseline}" for p in pairs_of(sets["a"], plain.metrics[0]) if "near-alpha" in p.caveats}
     assert cautions_of(sets, Layout(pairs=True)) == {
         "3 of 6 tests are not significant, although the 95% CI excludes 0, because p is adjusted for several tests "
-        "and the interval is not.": ["a", "b"],
+        "and the interval is not, or because the replicates are too few for this level.": ["a", "b"],
         f"For 2 of 6 tests ({pair} (a) and {pair} (b)), Monte Carlo error leaves open on which side of 0.05 adjusted "
-        "p lies (95% Clopper-Pearson interval); if p stays the same, about n_resamples=9 decides.": ["a", "b"],
+        "p lies (95% Clopper-Pearson interval); if p stays the same, about 9 replicates (n_resamples) would "
+        "decide.": ["a", "b"],
     }
 
 
@@ -547,7 +549,7 @@ def test_the_default_test_does_not_always_reject_what_its_half_and_the_interval_
     comparison = compare(metrics=own, n_resamples=999)
     (caveat,) = comparison.caveats
     assert (caveat.kind, caveat.values["reasons"], caveat.values["starred"]) == ("star-and-interval", ("half",), 0)
-    said = "p is the larger of its p and that of the centred bootstrap: rely on p, which is on the safe side."
+    said = "p is the larger of two bootstraps' p, and the interval is that of one of them: rely on p."
     assert said in " ".join(str(comparison).split())
     assert kinds(compare(metrics=own, test="bootstrap-percentile", n_resamples=999)) == ["skewed"]
 

@@ -132,7 +132,7 @@ def test_words_commands_and_tests_are_explained(run: Any) -> None:
         assert words in out
     assert "did you mean 'wer', " in run("explain", "word error rate").refusal()
     text = " ".join(run("explain", "bootstrap-shift", "permutation", "run").out.split())
-    assert "Rejects about 11% of true null hypotheses at 0.05: use ar or bootstrap-both." in text
+    assert "Rejects about 11% of true null hypotheses at 0.05: use bootstrap-both." in text
     assert "the chance of any false star was 0.15 at 0.05" in text
     assert "Question would new runs differ on these segments?" in text
 
@@ -222,10 +222,10 @@ def test_papers_have_addresses(run: Any) -> None:
 def test_options_are_explained_with_all_places_where_they_are_written(run: Any) -> None:
     text = " ".join(run("explain", "margin").out.split())
     assert "margin: option (reshuffle COMMAND --help) What How much worse NEW may be" in text
-    assert "Written --margin of gate Elsewhere --margin of study gate: The margin of each task" in text
+    assert "Taken by gate Elsewhere --margin of study gate: The margin of each task" in text
     assert "--margin of tune mert: How far to go past the last corner" in text
-    assert "Written --baseline of compare, watch, human Elsewhere " in " ".join(run("explain", "baseline").out.split())
-    assert "--looks of watch" in run("explain", "looks").out
+    assert "Taken by compare, watch, human Elsewhere " in " ".join(run("explain", "baseline").out.split())
+    assert "Taken by watch, study gate" in " ".join(run("explain", "looks").out.split())
     assert "votes: command (reshuffle COMMAND)" in run("explain", "votes").out
     assert len(run("explain", "options").out.splitlines()) < len(run("explain", "everything").out.splitlines())
 

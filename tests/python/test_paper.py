@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from reshuffle import (
@@ -316,6 +317,17 @@ def test_the_table_and_the_paragraph_are_those_of_the_reports(unsaved: None, tmp
     assert texts["appendix.tex"].splitlines()[1] in report.splitlines()
     cited = citations(texts)
     assert cited == {*re.findall(r"^@\w+\{(.*),$", texts["references.bib"], re.M)}
+
+
+def test_papers_say_where_lower_is_better_and_what_limits_verdicts(unsaved: None) -> None:
+    scores = {name: np.random.default_rng(i).normal(i, 1, 50).round(2) for i, name in enumerate("abc")}
+    metrics = [SegmentScores(name, scores, higher_is_better=name == "up") for name in ("up", "down")]
+    result = compare(metrics=metrics, n_resamples=99)
+    files = {name: text.decode() for name, text in paper_files(result, Layout()).items() if not name.endswith("pdf")}
+    for ending in ("tex", "typ"):
+        assert "down (lower is better)" in files[f"differences.{ending}"]
+        assert "up (lower" not in files[f"differences.{ending}"]
+    assert "Cautions: For 4 of 4 tests (c under up, " in " ".join(files["checklist.txt"].split())
 
 
 def test_the_checklist_has_the_facts(unsaved: None) -> None:

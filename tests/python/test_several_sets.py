@@ -308,9 +308,19 @@ def test_the_default_adjustment_depends_on_the_family() -> None:
 @pytest.mark.parametrize(
     ("family", "average", "where", "rates"),
     [
-        ("metric", True, "on each test set and for the average separately", ("8 families and ≤ 0.4", "≤ 0.1)")),
+        (
+            "metric",
+            True,
+            "on each test set and for the average separately",
+            ("8 families and ≤ 0.4", "≤ 0.1: one family for"),
+        ),
         ("metric", False, "on each test set separately", ("6 families and ≤ 0.3", "≤ 0.05)")),
-        ("set", True, "on each test set and for the average separately", ("4 families and ≤ 0.2", "≤ 0.1)")),
+        (
+            "set",
+            True,
+            "on each test set and for the average separately",
+            ("4 families and ≤ 0.2", "≤ 0.1: one family for"),
+        ),
         (
             "sets",
             True,

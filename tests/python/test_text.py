@@ -672,7 +672,7 @@ def test_monte_carlo_error_on_several_test_sets_is_one_note_with_the_largest_num
     decided, not_decided = cautions_of_sets(replace(result, sets=changed), Layout())
     named = f"{pair.system} − {pair.baseline} under {pair.metric}"
     assert decided.startswith(f"[news and talks] For 2 of 6 tests ({named} (news) and {named} (talks)), Monte")
-    assert "n_resamples=100_000 decides" in decided
+    assert "about 100,000 replicates (n_resamples) would decide" in decided
     assert not_decided.startswith(f"[chat] For 1 of 3 tests ({named} (chat)), ")
 
 

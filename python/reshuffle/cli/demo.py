@@ -58,7 +58,7 @@ def demo_command(tour: bool, directory: str | None, runs: int | None, judgments:
         same = "".join(f" {flag}" for flag in chosen) + (f" {runs}" if runs is not None else "")
         click.echo(f"\nTo repeat this with files: reshuffle demo{same} --write demo")
         if not same:
-            click.echo("To see two more commands: reshuffle demo --tour")
+            click.echo("To see three commands and what they answer: reshuffle demo --tour")
 
 
 def _write_texts(directory: str, runs: int | None) -> tuple[str, list[str]]:

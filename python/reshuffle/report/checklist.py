@@ -12,8 +12,9 @@ from ..results import Comparison, SetComparison, UsedMetric
 from ..results.studies import RunComparison, StudyResult
 from .cells import Table
 from .layout import Layout
+from .notes import cautions
 from .page.content import facts, sizes
-from .sets import AVERAGE, headed
+from .sets import AVERAGE, cautions_of_sets, headed
 from .systems import of_one_metric
 from .terminal import PROSE_WIDTH, Terminal
 from .text import table_as_text
@@ -43,7 +44,7 @@ def as_checklist(result: Comparison | SetComparison | StudyResult, layout: Layou
         "B2 Licenses": ["reshuffle: MIT"],
         "B6 Statistics of the data": [*said.data, *files],
         "C2 Experimental setup": [f"{term}: {value}" for term, value in said.setup],
-        "C3 Descriptive statistics": [said.runs],
+        "C3 Descriptive statistics": [said.runs, *said.cautions],
         "C4 Packages and their parameters": [*metrics, f"Signature: {result.signature}", *_versions()],
     }
     written = {title: f"{title}\n\n{_wrapped(lines)}\n" for title, lines in sections.items() if lines}
@@ -59,6 +60,8 @@ class _Facts(NamedTuple):
     setup: Sequence[tuple[str, str]]
     runs: str
     tables: Sequence[Table]
+    cautions: Sequence[str] = ()
+    """What limits the verdicts, as one paragraph."""
 
 
 def _of_comparison(result: Comparison | SetComparison, layout: Layout) -> _Facts:
@@ -66,7 +69,10 @@ def _of_comparison(result: Comparison | SetComparison, layout: Layout) -> _Facts
     sets = {"": shown} if isinstance(shown, Comparison) else shown.sets
     first = next(iter(sets.values()))
     data = [*_data(sets), f"Systems: {', '.join(first.systems)}"]
-    return _Facts(first.metrics, data, [*facts(first)], RUNS, [*_scores(shown, sets, layout)])
+    found = cautions(shown, layout) if isinstance(shown, Comparison) else cautions_of_sets(shown, layout)
+    said = " ".join(found)
+    about = [f"Cautions: {said}"] if said else []
+    return _Facts(first.metrics, data, [*facts(first)], RUNS, [*_scores(shown, sets, layout)], about)
 
 
 def _of_study(study: StudyResult, layout: Layout) -> _Facts:

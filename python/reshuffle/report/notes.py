@@ -90,7 +90,7 @@ def cautions_of(comparisons: Mapping[str, Comparison], layout: Layout) -> dict[s
 # What caveats of these kinds count, which is added up over metrics and test sets.
 COUNTS = {"star-and-interval": ("pairs", "starred", "tests"), "near-alpha": ("near", "tests")}
 # What else may differ between caveats that are added up.
-APART = ("metric", "named", "enough")
+APART = ("metric", "named", "enough", "reasons")
 
 
 def _added_up(found: Iterable[tuple[str, Caveat]], every: Set[str]) -> Iterator[tuple[tuple[str, ...], Caveat]]:
@@ -124,6 +124,9 @@ def _sum(caveats: Sequence[Caveat], every: Set[str]) -> Caveat:
     else:
         metrics = list(dict.fromkeys(caveat.values["metric"] for caveat in caveats))
         values["metric"] = None if every <= {*metrics} or None in metrics else ", ".join(metrics)
+        reasons = [tuple(caveat.values["reasons"]) for caveat in caveats]
+        values["reasons"] = tuple(dict.fromkeys(reason for each in reasons for reason in each))
+        values["differ"] = len({*reasons}) > 1
     return replace(first, values=values)
 
 
@@ -244,8 +247,8 @@ def _test(comparison: Comparison, test: UsedTest, alpha: str, star: str, of: Set
         mark = "star" if star == "*" else "positive"
         yield _adjusted(comparison, test, test.adjustment_rate, mark, of)
         if of is not None and of.average is not None and over_sets(of):
-            others = "The test sets" if comparison.averaged_over else "The averages"
-            yield f"{others} are adjusted apart, so that this rate is not that of both together."
+            others = "the test sets" if comparison.averaged_over else "the averages"
+            yield f"This rate does not cover {others}, which are adjusted separately."
 
 
 def _named(test: UsedTest) -> str:
@@ -316,10 +319,11 @@ def _adjusted_apart(comparison: Comparison, test: UsedTest, of: SetComparison, r
     limit, together = (number(min(1, round(k * alpha, 12))) for k in (n, 1 + (of.average is not None)))
     whole = "all" if metrics > 1 else "sets"
     family = option(f"--family {whole}", f"family={whole!r}")
+    two = "" if of.average is None else ": one family for the test sets, one for the average"
     if size == 1:
         return (
             f"Each metric is a family of one test, {separately(of)}, so p needs no adjustment. For the {n:,} tests "
-            f"together, {risk} may be up to {limit}; with {family} it is at most {together}."
+            f"together, {risk} may be up to {limit}; with {family} it is at most {together}{two}."
         )
     tests = counted(size, "pair")
     if test.family in ("set", "all"):
@@ -328,7 +332,7 @@ def _adjusted_apart(comparison: Comparison, test: UsedTest, of: SetComparison, r
         tests += " under each metric"
     return (
         f"Adjusted p: {test.adjustment_title} over {tests}, {separately(of)}. {rate}≤ {number(alpha)} in each of these "
-        f"{n:,} families and ≤ {limit} in all together (with {family}, ≤ {together})."
+        f"{n:,} families and ≤ {limit} in all together (with {family}, ≤ {together}{two})."
     )
 
 
@@ -576,7 +580,7 @@ def _near_alpha(values: Values) -> str:
     if enough is None:
         more = "if p stays the same, even millions of replicates do not decide"
     elif enough:
-        more = f"if p stays the same, about {option(f'-n {enough}', f'n_resamples={enough:_}')} decides"
+        more = f"if p stays the same, about {enough:,} replicates ({option('-n', 'n_resamples')}) would decide"
     else:
         more = MORE
     return (
@@ -656,8 +660,7 @@ REASONS = {
     "level": "alpha is not 1 - confidence",
     "alternative": "the test is one-sided",
     "step-down": "stars are from step-down maxT, simultaneous intervals from single-step maxT",
-    "half": "the interval is that of the percentile bootstrap, but p is the larger of its p and that of the centred "
-    "bootstrap: rely on p, which is on the safe side",
+    "half": "p is the larger of two bootstraps' p, and the interval is that of one of them: rely on p",
     "method": "test and interval are computed by different methods",
     "few": "the replicates are too few for this level",
 }
@@ -683,7 +686,8 @@ def _star_and_interval(values: Values) -> str:
         *([side(starred, "significant", outside)] if starred else []),
         *([side(others, "not significant", inside)] if others else []),
     ]
-    reasons = ", and ".join(REASONS[reason] for reason in values["reasons"])
+    both = ", or because " if values.get("differ") else ", and "
+    reasons = both.join(REASONS[reason] for reason in values["reasons"])
     return f"{about}{', and '.join(sides)}, because {reasons}."
 
 
@@ -696,7 +700,7 @@ def _identical(values: Values) -> str:
 # The wording of each kind of caveat.
 CAVEATS: Mapping[str, str | Callable[[Values], str]] = {
     "identical": _identical,
-    "liberal": "{test} rejects about {rate:.0%} of true null hypotheses at {level}: use ar or {instead}, which reject "
+    "liberal": "{test} rejects about {rate:.0%} of true null hypotheses at {level}: use {instead}, which rejects "
     "about {level:.0%} in the same simulations.",
     "all-exchangeable": lambda values: (
         f"{values['test']} is valid only if all {values['systems']:,} systems are exchangeable; if their variances "

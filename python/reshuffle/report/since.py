@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -14,7 +15,7 @@ from .conclusions import MAX_CANDIDATES
 from .layout import Layout
 from .margins import claim, has_margin, within, within_all
 from .systems import has_ranks, sorted_systems
-from .wording import counted, joined, named, number
+from .wording import counted, joined, named, number, option, spelled
 
 ABSENT = "–"
 OPPOSITE: Mapping[Verdict, Verdict] = {"better": "worse", "worse": "better", NO_DIFFERENCE: NO_DIFFERENCE}
@@ -64,10 +65,10 @@ class Change(NamedTuple):
 
 
 def since_tables(result: Comparison | SetComparison, layout: Layout) -> Iterator[Table]:
-    """The scores before and now, and the ranks and verdicts that changed; nothing without an earlier result."""
+    """The scores, ranks and verdicts that changed; nothing without an earlier result."""
     for change in _changes(result, layout):
-        yield _scores(change, layout)
-        yield from (table for table in (_ranks(change, layout), _verdicts(change, layout)) if table.rows)
+        tables = (make(change, layout) for make in (_scores, _ranks, _verdicts))
+        yield from (table for table in tables if table.rows)
 
 
 def since_sentences(result: Comparison | SetComparison, layout: Layout) -> Iterator[str]:
@@ -89,6 +90,9 @@ def since_sentences(result: Comparison | SetComparison, layout: Layout) -> Itera
         yield from (f"{name}: {what}." for name, what in found if what)
     for sentences in (_new_and_gone, _candidates, _only_adjusted, _by_chance):
         yield from _of_each(changes, sentences, layout)
+    are_same = [not each.differs for change in changes for each in _both_scores(change) if each.is_common]
+    if any(are_same):
+        yield "No score has changed." if all(are_same) else "Scores that are not listed have not changed."
 
 
 def _of_each(
@@ -102,7 +106,7 @@ def _of_each(
 
 def _what_changed(changes: Sequence[Change], layout: Layout) -> str:
     """How many ranks and verdicts have changed, and under which metrics the candidates for the best; "" if none."""
-    of_common = " among common systems" if any(change.new or change.gone for change in changes) else ""
+    of_common = " among the common systems" if any(change.new or change.gone for change in changes) else ""
     pairs = [pair for change in changes for of in _common_ranks(change).values() for pair in of.values()]
     n_ranks = sum(before != now for before, now in pairs)
     n_verdicts = sum(len(_verdicts(change, layout).rows) for change in changes)
@@ -127,7 +131,7 @@ def _new_and_gone(change: Change, layout: Layout) -> Iterator[str]:
     before, now = ([metric.name for metric in each.metrics] for each in (change.before, change.now))
     for what, systems, metrics in (
         ("New", change.new, [name for name in now if name not in before]),
-        ("Gone", change.gone, [name for name in before if name not in now]),
+        ("Removed", change.gone, [name for name in before if name not in now]),
     ):
         names = [_name(change, system, layout) for system in systems]
         for kind, found in (("system", names), ("metric", metrics)):
@@ -190,7 +194,7 @@ def _incomparable(change: Change, layout: Layout) -> Iterator[str]:
     earlier, later = _settings(change.before), _settings(change.now)
     for what, setting in earlier.items():
         if setting != later.get(what, setting):
-            yield f"Verdicts rested on another {what}: {setting}, and now {later[what]}."
+            yield f"The {what} was {setting}; it is now {later[what]}."
 
 
 def _meaning(signature: str) -> str:
@@ -219,17 +223,18 @@ def _name(change: Change, system: str, layout: Layout) -> str:
 
 
 def _scores(change: Change, layout: Layout) -> Table:
-    """A row for each system, with its score before and now; under each metric, so that the table stays narrow."""
+    """A row for each score that changed, before and now; under each metric, so that the table stays narrow."""
     metrics = change.metrics
     table = _table(change, f"Scores since {layout.since_name}", [m.name for m in metrics], ["before", "now", "change"])
     for metric in metrics:
-        if table.rows:
+        changed = [each for each in _both_scores(change) if each.metric == metric.name and each.differs]
+        if changed and table.rows:
             table.rule()
         shown = [score for each in (change.before, change.now) for score in each.scores if score.metric == metric.name]
         decimals = decimals_of(shown, layout.digits)
-        for system in change.systems:
-            cells = _score_cells(change, metric, system, decimals, layout)
-            table.add([*[metric.name] * (len(metrics) > 1), _name(change, system, layout), *cells])
+        for each in changed:
+            cells = _score_cells(each, decimals, layout)
+            table.add([*[metric.name] * (len(metrics) > 1), _name(change, each.system, layout), *cells])
     return table
 
 
@@ -240,18 +245,46 @@ def _table(change: Change, title: str, metrics: Sequence[str], what: Sequence[st
     return Table(_titled(title, change), ["Metric", "System", *what], n_names=2, grouped=1)
 
 
-def _score_cells(
-    change: Change, metric: UsedMetric, system: str, decimals: int, layout: Layout
-) -> tuple[str, str, str]:
-    """A score before, a score now, and the change."""
-    found = [
-        each.score(system, metric.name).score if system in each.systems else None
-        for each in (change.before, change.now)
+class _Scores(NamedTuple):
+    """The scores of a system before and now; None where it is absent."""
+
+    metric: str
+    system: str
+    before: float | None
+    now: float | None
+
+    @property
+    def is_common(self) -> bool:
+        """Whether both results have the system."""
+        return self.before is not None and self.now is not None
+
+    @property
+    def differs(self) -> bool:
+        """Whether the score changed, or is that of a system that is new or removed."""
+        if self.before is None or self.now is None:
+            return True
+        return not math.isclose(self.before, self.now, rel_tol=1e-9, abs_tol=1e-12)
+
+
+def _both_scores(change: Change) -> list[_Scores]:
+    """The scores of all systems under all metrics of both results."""
+
+    def of(result: Comparison, system: str, metric: str) -> float | None:
+        return result.score(system, metric).score if system in result.systems else None
+
+    return [
+        _Scores(name, system, of(change.before, system, name), of(change.now, system, name))
+        for name in (metric.name for metric in change.metrics)
+        for system in change.systems
     ]
-    before, now = ("" if score is None else f"{score:.{decimals}f}" for score in found)
-    if found[0] is None or found[1] is None:
-        return before or "new", now or "gone", ABSENT
-    (difference,) = layout.difference(found[1] - found[0], None, decimals)
+
+
+def _score_cells(scores: _Scores, decimals: int, layout: Layout) -> tuple[str, str, str]:
+    """A score before, a score now, and the change."""
+    before, now = ("" if score is None else f"{score:.{decimals}f}" for score in (scores.before, scores.now))
+    if scores.before is None or scores.now is None:
+        return before or "new", now or "removed", ABSENT
+    (difference,) = layout.difference(scores.now - scores.before, None, decimals)
     return before, now, difference
 
 
@@ -280,9 +313,9 @@ def _ranks_among(systems: Sequence[str], comparison: Comparison, metric: str) ->
 def _ranks(change: Change, layout: Layout) -> Table:
     """The systems of both results whose rank among them is not what it was, under any metric."""
     ranks = _common_ranks(change)
-    of_common = " among common systems" if change.new or change.gone else ""
-    title = f"Ranks{of_common} that changed since {layout.since_name}"
-    table = _table(change, title, [*ranks], [f"before{of_common}", f"now{of_common}"])
+    n_common = len(change.systems) - len(change.new) - len(change.gone)
+    among = f" (ranks among the {n_common} common systems)" if change.new or change.gone else ""
+    table = _table(change, f"Ranks that changed since {layout.since_name}{among}", [*ranks], ["before", "now"])
     for metric, of in ranks.items():
         moved = [system for system in change.systems if system in of and len({*of[system]}) > 1]
         if moved and table.rows:
@@ -352,9 +385,10 @@ def _by_chance(change: Change, layout: Layout) -> Iterator[str]:
     """Verdicts that other replicates may change back."""
     found = [both[1] for both in _changed(change) if any("near-alpha" in each.pair.caveats for each in both)]
     if found:
+        n = spelled(option("-n", "n_resamples"), layout.command is not None)
         yield (
             f"{_pairs(change, found, layout)}: the verdict may have changed by Monte Carlo error, which leaves open on "
-            "which side of alpha p lies; more replicates tell."
+            f"which side of alpha p lies; more replicates ({n}) would decide."
         )
 
 

@@ -219,6 +219,11 @@ def _with_direction(metric: UsedMetric) -> str:
     return metric.name + ("" if metric.higher_is_better else ", lower is better")
 
 
+def of_direction(metric: UsedMetric) -> str:
+    """The name of a metric among others, with what is better if that is lower."""
+    return metric.name + ("" if metric.higher_is_better else " (lower is better)")
+
+
 def margin_in_title(comparison: Comparison, *metrics: UsedMetric) -> str:
     """What follows the title of a table if its stars mark equivalence or non-inferiority under these metrics."""
     if not has_margin(comparison):
@@ -227,10 +232,7 @@ def margin_in_title(comparison: Comparison, *metrics: UsedMetric) -> str:
 
 
 def _title(comparison: Comparison, metrics: Sequence[UsedMetric]) -> str:
-    if len(metrics) == 1:
-        title = _with_direction(metrics[0])
-    else:
-        title = joined(m.name + ("" if m.higher_is_better else " (lower is better)") for m in metrics)
+    title = _with_direction(metrics[0]) if len(metrics) == 1 else joined(map(of_direction, metrics))
     segments = size_of(comparison, stratified=not comparison.averaged_over)
     if comparison.averaged_over:
         title += f", average over {counted(len(comparison.averaged_over), 'test set')}"

@@ -19,6 +19,7 @@ from .systems import (
     is_significant,
     margin_in_title,
     merged,
+    of_direction,
     of_one_metric,
     pairs_of,
     score_intervals,
@@ -96,7 +97,7 @@ def differences(comparison: Comparison, layout: Layout) -> Table:
         which = from_best.format(best[metrics[0].name] if one else "the best system under each metric")
     else:
         which = "of all pairs" if comparison.baseline is None else f"from {comparison.baseline}"
-    under = f" under {metrics[0].name}" if len(metrics) == 1 else ""
+    under = f" under {of_direction(metrics[0])}" if len(metrics) == 1 else ""
     if comparison.averaged_over:
         under += f", average over {counted(len(comparison.averaged_over), 'test set')}"
     numbered = comparison.lacks_scores()
@@ -109,7 +110,7 @@ def differences(comparison: Comparison, layout: Layout) -> Table:
             table.rule()
         if len(metrics) > 1:
             of_system = "" if one or not of_best else f": differences {from_best.format(best[metric.name])}"
-            table.sections[len(table.rows)] = f"{metric.name}{of_system}"
+            table.sections[len(table.rows)] = f"{of_direction(metric)}{of_system}"
         decimals = decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits)
         pairs = [
             pair.reversed if of_best and pair.system == best[metric.name] and comparison.is_reversible else pair

@@ -31,7 +31,7 @@ CAVEAT_KINDS: Mapping[str, CaveatKind] = {
     ),
     "liberal": CaveatKind(
         "the test rejects true null hypotheses far more often than its level says",
-        "Use the default test, or --test ar.",
+        "Use --test bootstrap-both, the default.",
     ),
     "all-exchangeable": CaveatKind(
         "the test assumes that the outputs of all systems are exchangeable",

@@ -55,7 +55,11 @@ def options() -> Iterable[Entry]:
         texts = {written.about for written in of_first}
         about = texts.pop() if len(texts) == 1 else first
         elsewhere = (f"{_places(found)}: {DEFAULT.sub('', text).split('. ')[0].rstrip('.')}." for text, found in others)
-        yield Entry(name, about, facts={"Written": _places(of_first), "Elsewhere": "\n".join(elsewhere)})
+        places = _places(of_first)
+        # An option that only commands take has the name of its flag.
+        taken = {each.flag for each in of_first} == {f"--{name}"} and all(each.command for each in of_first)
+        first_place = ("Taken by", places.removeprefix(f"--{name} of ")) if taken else ("Written", places)
+        yield Entry(name, about, facts=dict([first_place, ("Elsewhere", "\n".join(elsewhere))]))
 
 
 def _places(found: Iterable[_Written]) -> str:

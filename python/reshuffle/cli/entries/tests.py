@@ -80,7 +80,7 @@ def _facts_of_test(test: SignificanceTest) -> dict[str, str]:
 
 def _caveats_of_test(test: SignificanceTest) -> Iterable[str]:
     if test.liberal is not None:
-        yield f"Rejects about {100 * test.liberal:.0f}% of true null hypotheses at 0.05: use ar or {DEFAULT}."
+        yield f"Rejects about {100 * test.liberal:.0f}% of true null hypotheses at 0.05: use {DEFAULT}."
     if test.liberal_family is not None:
         yield (
             f"Where the variances of systems differ, the chance of any false star was {test.liberal_family:g} at 0.05, "
