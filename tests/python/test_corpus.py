@@ -74,7 +74,7 @@ def test_missing_files_and_folders_are_refused(tmp_path: Path) -> None:
         read_lines(str(tmp_path / "missing"))
     with pytest.raises(InputError, match="got an empty string"):
         read_lines("")
-    with pytest.raises(InputError, match="is a directory"):
+    with pytest.raises(InputError, match="is a folder"):
         read_lines(str(tmp_path))
     with pytest.raises(InputError, match="cannot be read"):
         read_lines("a\0b")
