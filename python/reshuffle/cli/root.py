@@ -147,7 +147,9 @@ class Commands(WithExamples, click.Group):
                     f"unknown command {quoted(name)}: to compare systems write 'reshuffle compare {words}', to score "
                     "them 'reshuffle score ...'"
                 )
-            meant = "--help" if name == "help" else command_advice(name)
+            meant = command_advice(name)
+            if name == "help":
+                meant = f"{args[1]} --help" if args[1:] and args[1] in self.list_commands(ctx) else "--help"
             if meant is not None:
                 raise InputError(f"there is no command {quoted(name)}: use 'reshuffle {meant}'")
             check_name("command", name, self.list_commands(ctx))
