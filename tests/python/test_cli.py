@@ -405,7 +405,7 @@ BAD = {
         ("reference.txt", ""),
         "argument 3 (after reference.txt) is empty: was a variable of the shell not set?",
     ),
-    "empty file": ((*COMPARE[1:], "--all-pairs", ""), "expected a file name, got an empty one"),
+    "empty name of a file": ((*COMPARE[1:], "--all-pairs", ""), "expected a file name, got an empty one"),
     "output empty": ((*COMPARE[1:], "-o", ""), "-o: expected the name of a file, got an empty one"),
     "n no number": (
         (*COMPARE[1:5], "-n", "many"),

@@ -114,8 +114,8 @@ class Corpus:
         -----
         InputWarning
             If a system's output is identical to a reference or to another system's output, or is called like a
-            reference, if references are identical, if lines begin with ids, or if exactly one text has an empty last segment. Never for a single
-            segment, where this is common.
+            reference, if references are identical, if lines begin with ids, or if exactly one text has an empty last
+            segment. Never for a single segment, where this is common.
         """
         if self.n_segments < 2:
             return

@@ -113,7 +113,8 @@ CAVEAT_KINDS: Mapping[str, CaveatKind] = {
     "skewed": CaveatKind(
         "a significant difference rests on few segments or documents, and their influences are so skewed that tests "
         "may reject too often",
-        "Look at these segments ('reshuffle flips', with --threshold for scores other than 0 and 1), and compare on more segments before you rely on p.",
+        "Look at these segments ('reshuffle flips', with --threshold for scores other than 0 and 1), and "
+        "compare on more segments before you rely on p.",
         "the effective number of those that differ, and how many would be enough",
     ),
     "rare-segments": CaveatKind(
