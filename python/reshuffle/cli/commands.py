@@ -60,10 +60,11 @@ if TYPE_CHECKING:
         "adjust",
         "family",
         "alpha",
+        "interval",
         "confidence_level",
+        "since",
         "methods",
-        "pairs",
-        "names",
+        "paper",
     ),
 )
 def compare_command(reference: str | None, systems: tuple[str, ...], **options: Any) -> None:
