@@ -235,6 +235,11 @@ def test_a_file_of_several_systems_stands_for_all_of_them(
     assert unnamed(found.out) == unnamed(expected.out)
 
 
+def test_a_reference_that_is_passed_twice_is_noted(demo: Path, run: Any) -> None:
+    said = run("score", "reference.txt", "tuned.txt", "--refs", "reference.txt").err
+    assert "warning: reference 1 and reference 2 are identical, and the second adds nothing" in said
+
+
 def test_a_system_is_not_named_twice_by_its_file(wmt_file: Path, run: Any) -> None:
     outcome = run("compare", "wmt.xml", "wmt.xml", "wmt.xml#tuned")
     message = "reshuffle: error: wmt.xml#tuned is named twice, once by its folder or file: leave out one of them\n"
@@ -393,6 +398,11 @@ BAD = {
         "adjustment 'minp' does not support the default test 'bootstrap-both': use --test ar or ar-studentized, or",
     ),
     "n of 0": ((*COMPARE[1:5], "-n", "0"), "-n must be a whole number from 1 to 9007199254740992, got 0"),
+    "empty argument": (
+        ("reference.txt", ""),
+        "argument 3 (after reference.txt) is empty: was a variable of the shell not set?",
+    ),
+    "empty name of a file": ((*COMPARE[1:], "--all-pairs", ""), "expected a file name, got an empty one"),
     "output empty": ((*COMPARE[1:], "-o", ""), "-o: expected the name of a file, got an empty one"),
     "n no number": (
         (*COMPARE[1:5], "-n", "many"),
@@ -450,7 +460,7 @@ def test_the_demo_does_not_overwrite_its_files(tmp_path: Path, run: Any, monkeyp
     command = outcome.out.splitlines()[-1].split()
     by_hand = run(*command[1:]).out
     assert by_hand == run("demo").out.split("\nTo repeat")[0]
-    assert "exists already: choose another directory" in run("demo", "--write", "deep/demo").refusal()
+    assert "exist already: choose another folder" in run("demo", "--write", "deep/demo").refusal()
 
 
 def test_the_tour_shows_what_its_commands_print(tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,7 +56,24 @@ def test_the_short_help_of_compare_has_the_options_that_reports_name_and_the_fil
     text = run("compare", "--help").out
     assert "csv (FILE.systems.csv, FILE.pairs.csv)" in " ".join(text.split())
     options = re.findall(r"^  (?:-\w, )?(--[\w-]+)", text, re.MULTILINE)
-    assert {"--pairs", "--family", "--alpha", "--names", "--all-pairs", "--test", "--adjust"} <= {*options}
+    assert {"--family", "--alpha", "--all-pairs", "--test", "--adjust"} <= {*options}
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ("help compare", "there is no command 'help': use 'reshuffle compare --help'"),
+        ("compare --version", "there is no option --version: the version is shown by 'reshuffle --version'"),
+        ("-v", "there is no option -v: the version is shown by 'reshuffle --version'"),
+        ("demo -n 5", "there is no option -n; the options are --tour, --write"),
+        ("compare reference.txt tuned.txt larger.txt --family set", "or use --family all"),
+        ("compare reference.txt tuned.txt larger.txt --test non-inferiority:bleu=0,5", "and decimals with a point"),
+        ("compare --manifest m.toml", "unknown key 'referencs': did you mean 'references'?\n"),
+    ],
+)
+def test_what_is_nearly_right_gets_a_hint(demo: Path, run: Any, args: str, message: str) -> None:
+    (demo / "m.toml").write_text('[sets.a]\nreferencs = "reference.txt"\n', "utf-8")
+    assert message in run(*args.split()).refusal()
 
 
 def test_explain_without_a_name_fits_two_screens_and_leads_to_all(run: Any) -> None:

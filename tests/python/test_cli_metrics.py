@@ -143,6 +143,8 @@ def test_the_help_fits_a_screen_and_all_of_it_two(
     assert len(lines) <= most
     assert ("--help-all" in "".join(lines)) == (option == "--help")
     assert max(map(len, lines)) <= 100
+    if command == "compare":  # which guides lead with
+        assert all(f"  {each} " in "\n".join(lines) for each in ("--paper", "--since", "--interval"))
     titles = [line.rstrip(":") for line in lines if re.fullmatch(r"[A-Z]\w+:", line)]
     test = ["Test"] if command == "compare" else []
     assert titles == ["Examples", "Input", "Metrics", *test, "Intervals", "Resampling", "Output"]

@@ -81,7 +81,7 @@ def test_one_command_writes_several_files(demo: Path, run: Any) -> None:
 @pytest.mark.parametrize(
     ("second", "message"),
     [
-        ("folder", "folder is a directory"),
+        ("folder", "folder is a folder"),
         ("no/where.json", "no/where.json cannot be written: No such file or directory: make its folder"),
         ("tuned.txt", "tuned.txt is also an input"),
         ("./first.json", "-o names ./first.json twice: leave out one of them"),

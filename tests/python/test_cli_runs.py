@@ -576,7 +576,7 @@ def test_the_runs_of_the_demo_are_compared_as_it_says(tmp_path: Path, monkeypatc
     assert again.out.count("Clark et al. 2011 recommend at least 3") == 1
     assert shown.startswith(again.out)
     assert shown.endswith("To repeat this with files: reshuffle demo --runs 2 --write demo\n")
-    assert "exists already: choose another directory" in run("demo", "--runs", "2", "--write", "demo").refusal()
+    assert "exist already: choose another folder" in run("demo", "--runs", "2", "--write", "demo").refusal()
     for number in ("0", "101"):
         assert run("demo", "--runs", number).err.startswith("reshuffle: error: the number of runs must be a whole")
 

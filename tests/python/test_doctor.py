@@ -18,6 +18,7 @@ from reshuffle.cli.doctor import Health, _optional
 from reshuffle.cli.file_kinds import KINDS, OF_FORMAT, SCORES, TABLE, TEXTS, found_in
 from reshuffle.cli.root import CONTEXT, cli
 from reshuffle.metrics.tokenizers import EXTERNAL
+from reshuffle.report.checklist import TITLE
 
 # What is optional, by the name under which it is imported.
 OPTIONAL = "MeCab mecab_ko sentencepiece matplotlib ir_measures zstandard distributed pandas polars".split()
@@ -137,6 +138,19 @@ def test_each_kind_of_file_is_recognized(files: Path) -> None:
         assert found.format.startswith(fmt), name
         assert contents in found.contents, name
     assert {kind for kind, _, _ in EXPECTED.values()} == {each.name for each in (*KINDS, SCORES, TABLE, TEXTS)}
+
+
+def test_a_paper_and_files_that_are_no_text_are_no_outputs(demo: Path) -> None:
+    (demo / "paper").mkdir()
+    (demo / "paper/checklist.txt").write_text(f"{TITLE}\n", "utf-8")
+    assert found_in("paper")[0].kind == "a paper written by --paper"
+    (demo / "mixed").mkdir()
+    (demo / "mixed/a.pdf").write_bytes(b"%PDF-1.5")
+    for name in ("a", "b"):
+        (demo / f"mixed/{name}.txt").write_text("x y\n", "utf-8")
+    (found,) = found_in("mixed")
+    assert "not text: a.pdf" in found.contents
+    assert found.commands == ["reshuffle compare REF mixed/a.txt mixed/b.txt"]
 
 
 def test_every_command_that_is_offered_exists() -> None:

@@ -276,7 +276,7 @@ def test_wrong_lines_are_named(tmp_path: Path, text: str | bytes, problem: str) 
 
 
 def test_files_that_are_not_there(tmp_path: Path) -> None:
-    for path, problem in ((tmp_path / "none", "no such file"), (tmp_path, "is a directory"), ("", "a file name")):
+    for path, problem in ((tmp_path / "none", "no such file"), (tmp_path, "is a folder"), ("", "a file name")):
         with pytest.raises(InputError, match=problem):
             read_nbest(path)
 

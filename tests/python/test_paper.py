@@ -397,16 +397,21 @@ def test_only_an_earlier_paper_is_replaced(unsaved: None, tmp_path: Path) -> Non
 def test_the_command_writes_the_same_beside_its_report(unsaved: None, demo: Path, run: Any) -> None:
     compared = ["compare", "reference.txt", "tuned.txt", "larger.txt", "-n", "200"]
     outcome = run(*compared, "--paper", "paper", "--columns", "2")
-    inputs = "".join(f" \\input{{paper/{part}}}" for part in ("table", "differences", "methods", "appendix", "figures"))
+    main, after = (
+        "".join(f" \\input{{paper/{part}}}" for part in parts)
+        for parts in (("table", "methods", "figures"), ("appendix", "differences"))
+    )
     files = len([*Path("paper").iterdir()])
     assert (outcome.code, outcome.out) == (0, run(*compared).out)
-    packages = r"\usepackage{booktabs,graphicx,natbib,xurl} \graphicspath{{paper/}}"
-    assert outcome.err == f"Wrote {files} files to paper/. In LaTeX: {packages}{inputs}\n"
+    packages = r"\usepackage{booktabs,graphicx,multirow,natbib,xurl} \graphicspath{{paper/}}"
+    latex = f"{packages}{main} \\bibliography{{paper/references}} \\appendix{after}"
+    assert outcome.err == f"Wrote {files} files to paper/. In LaTeX: {latex}\n"
+    guide = (Path(__file__).parents[2] / "docs/guide/reports.md").read_text("utf-8").split("```latex")[-1]
+    assert guide.partition("```")[0].replace("…\n", "").split() == latex.split()
     assert "table*" in Path("paper/table.tex").read_text("utf-8")
     runs = "runs --refs reference.txt --baseline tuned.txt larger.txt --system new baseline.txt rules.txt -n 99"
     for number, command in enumerate((compared, runs.split())):
-        written = run(*command, "--paper", f"paper{number}", "-o", "r.json")
-        assert ("multirow" in written.err) == (command is not compared)
+        assert run(*command, "--paper", f"paper{number}", "-o", "r.json").code == 0
         assert run("show", "r.json", "--paper", f"shown{number}").code == 0
         for path in Path(f"shown{number}").iterdir():
             # A command's notes name its own options.
@@ -425,6 +430,8 @@ def test_the_command_writes_the_same_beside_its_report(unsaved: None, demo: Path
             ["compare", "reference.txt", "tuned.txt", "larger.txt", "--paper", ""],
             "--paper: expected the name of a folder",
         ),
+        (["compare", "reference.txt", "tuned.txt", "larger.txt", "--paper", "."], "the folder has inputs, such as ref"),
+        (["score", "reference.txt", "tuned.txt", "--paper", "p.tex"], "--paper p.tex: expected the name of a folder"),
         (["compare", "reference.txt", "tuned.txt", "larger.txt", "--paper", "mine"], "mine has table.tex already"),
         (["score", "reference.txt", "tuned.txt", "--segments", "--paper", "p"], "leave out --paper"),
         (["show", "flips.json", "--paper", "p"], "--paper is for comparisons, scores and studies: leave it out"),

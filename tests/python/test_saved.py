@@ -434,7 +434,7 @@ def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
         (tmp_path / "none.json", "none.json: no such file"),
         (tmp_path / "latin.json", "line 1, byte 8: 0xe9 is not valid UTF-8"),
         (tmp_path / "empty.json", "is empty: expected the JSON of a result"),
-        (tmp_path, "is a directory"),
+        (tmp_path, "is a folder"),
         ("[1]", r"\[1\]: no such file"),
         (io.StringIO("[1]"), "JSON: expected an object, got a list"),
         (7, "expected the name of a file, an open file or a string of JSON, got 7"),

@@ -419,7 +419,7 @@ def test_foreign_files_are_refused_in_one_sentence(tmp_path: Path) -> None:
         "got another JSON description": lambda p: _zip(p, {"format": "something"}),
         "has version 2 of the format of counts": lambda p: _zip(p, {"format": "counts", "schema": 2}),
         "is damaged: version: the key is missing": lambda p: _zip(p, {"format": "counts", "schema": 1}),
-        "is a directory": lambda p: p.mkdir(),
+        "is a folder": lambda p: p.mkdir(),
         "no such file": lambda p: p.with_suffix(".npy"),
     }
     for i, (message, write) in enumerate(cases.items()):

@@ -60,10 +60,11 @@ if TYPE_CHECKING:
         "adjust",
         "family",
         "alpha",
+        "interval",
         "confidence_level",
+        "since",
         "methods",
-        "pairs",
-        "names",
+        "paper",
     ),
 )
 def compare_command(reference: str | None, systems: tuple[str, ...], **options: Any) -> None:
@@ -91,6 +92,11 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
     if inputs.is_one and (chosen.missing_systems != "error" or not chosen.average):
         option = "--missing-systems" if chosen.average else "--no-average"
         raise InputError(f"{option} is for several test sets: add --set or --manifest, or leave it out")
+    if inputs.is_one and chosen.family in ("set", "sets"):
+        alone = "all" if chosen.family == "set" else "metric"
+        raise InputError(
+            f"--family {chosen.family} is for several test sets: add --set or --manifest, or use --family {alone}"
+        )
     with started(layout, inputs.paths, chosen.workers) as job:
         testing = evolve(testing, baseline=inputs.system(chosen.baseline))
         sets = inputs.read()

@@ -37,6 +37,8 @@ from ..metrics.stored import open_counts
 from ..options.files import SetFiles
 from ..options.gate import GateKeys
 from ..options.run_files import RunFiles
+from ..report.checklist import TITLE
+from ..report.paper import FACTS
 from ..results.schemas import COMPARISON, schema_of
 from ..tune.lists import read_nbest
 from ..tune.weights import read_named_weights
@@ -160,17 +162,31 @@ def _folder(path: str) -> Found | None:
     if not is_folder(path):
         return None
     files = files_in(path)
-    names = system_names(files)
-    holds = f"{counted(len(files), 'file')}: {listed(names)}"
+    holds = f"{counted(len(files), 'file')}: {listed(system_names(files))}"
+    if any(Path(file).name == FACTS and _source(file).text().startswith(TITLE) for file in files):
+        return Found(kind="a paper written by --paper", format="folder", contents=holds)
     scores = _scores_in_folder(path, files)
     if scores is not None:
         return replace(scores, contents=f"{holds}; {scores.contents}")
-    references = [file for file in files if Path(file).stem.casefold() in REFERENCES]
-    if len(references) != 1:
+    texts = [file for file in files if _is_text(file)]
+    others = [Path(file).name for file in files if file not in texts]
+    holds += f"; not text: {listed(others)}" if others else ""
+    if not texts:
+        return Found(kind="files that are not text", format="folder", contents=holds)
+    references = [file for file in texts if Path(file).stem.casefold() in REFERENCES]
+    systems = [file for file in texts if file not in references]
+    holds += "; to compare every pair add --all-pairs" if len(systems) > 2 else ""
+    if len(references) != 1 and not others:
         return _said("folder", holds)
     # A folder stands for all of its files, and the reference is no system.
-    named = shlex.join([*references, *(file for file in files if file not in references)])
-    return _said("folder", holds, [f"reshuffle compare {named}", f"reshuffle compare {named} --all-pairs"])
+    named = shlex.join([*references, *systems] if len(references) == 1 else ["REF", *texts])
+    return _said("folder", holds, [f"reshuffle compare {named}"])
+
+
+def _is_text(path: str) -> bool:
+    with contextlib.suppress(InputError):
+        return bool(_source(path).name)
+    return False
 
 
 def _scores_in_folder(path: str, files: Sequence[str]) -> Found | None:
@@ -515,7 +531,7 @@ REFERENCES = ("ref", "refs", "reference", "references")
 # So many files show what a folder holds.
 FIRST_FILES = 3
 KINDS: Sequence[Kind] = (
-    Kind("outputs of systems", _folder, ("reshuffle compare REF FILE", "reshuffle compare REF FILE --all-pairs")),
+    Kind("outputs of systems", _folder, ("reshuffle compare REF FILE",)),
     Kind("counts", _counts, ("reshuffle compare FILE", "reshuffle score FILE")),
     Kind("a saved result", _result, SHOWN),
     Kind("the history of a gate", _history, ("reshuffle gate BASE NEW --ref REF --history FILE",)),

@@ -12,9 +12,12 @@ from typing import Any, NoReturn
 
 import click
 
-from ..errors import Argument, InputError, InputWarning, Option, either
+from ..errors import Argument, InputError, InputWarning, Option, either, listed
 from .process import BAD_INPUT, leave
 from .root import COMPLETE, ClosedPipeError, cli
+
+# More options are not listed for an unknown one.
+MOST_OPTIONS = 8
 
 
 @contextlib.contextmanager
@@ -70,6 +73,11 @@ def _unknown(error: click.NoSuchOption) -> str:
     if error.ctx is not None and isinstance(error.ctx.command, click.Group) and error.ctx.parent is not None:
         group, commands = error.ctx.command_path, either(error.ctx.command.list_commands(error.ctx))
         return f"'{group}' has no option {error.option_name}: a command comes first, {commands}"
+    own = [] if error.ctx is None else [param.opts[0] for param in error.ctx.command.params if param.opts[0][:1] == "-"]
+    if error.option_name in ("-v", "-V", "--version"):
+        meant = ": the version is shown by 'reshuffle --version'"
+    elif not meant and 0 < len(own) <= MOST_OPTIONS:
+        meant = f"; the options are {listed(own)}"
     return f"there is no option {error.option_name}{meant}"
 
 

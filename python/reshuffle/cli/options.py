@@ -36,8 +36,7 @@ TEXTS = (
 COUNTS = (
     (
         "COUNTS [SYS...]",
-        "Instead of REF and SYS: counts (.npz, .npy) of 'reshuffle count', and the names of systems in them.  "
-        "[default: all]",
+        "Counts of 'reshuffle count', and systems in them. They take the place of REF and SYS.  [default: all]",
     ),
 )
 

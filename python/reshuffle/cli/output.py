@@ -38,6 +38,8 @@ WITH_INPUTS = ("json", "html")
 ON_INPUTS = "reshuffle.inputs"
 # What a paper cites, beside its table.
 BIBTEX = "bibtex"
+# Of LaTeX, for all files of a paper.
+PACKAGES = "booktabs,graphicx,multirow,natbib,xurl"
 # Endings of the files of figures, which another command writes.
 FIGURES = (".pdf", ".png", ".svg")
 
@@ -131,6 +133,8 @@ def destination(output: Output, inputs: Sequence[str]) -> Iterator[Writer]:
     """
     check_stdin(list(inputs).count(STDIN))
     reports, layout = output.reports, output.layout
+    if reports.paper is not None:
+        _check_without_inputs(reports.paper, inputs)
     if layout.command is None:
         layout = evolve(layout, command=click.get_current_context().meta[COMMAND_LINE])
     every = [part for file, fmt in reports.files for part in _parts(file, fmt, layout, output.tables)]
@@ -172,13 +176,18 @@ def destination(output: Output, inputs: Sequence[str]) -> Iterator[Writer]:
 
 
 def _say_written(folder: Path, written: Sequence[Path]) -> None:
-    """Say that a paper was written, with the commands of LaTeX that read it, and the packages that its files name."""
-    shown, sources = printable(folder.as_posix()), [path for path in written if path.suffix == ".tex"]
-    needed = (re.findall(r"^%.*", path.read_text("utf-8"), re.MULTILINE)[:1] for path in sources)
-    packages = dict.fromkeys(name for line in needed for name in re.findall(r"\\usepackage\{(\w+)\}", "".join(line)))
-    commands = f"\\usepackage{{{','.join(packages)}}} \\graphicspath{{{{{shown}/}}}}"
-    inputs = "".join(f" \\input{{{shown}/{path.stem}}}" for path in sources)
-    click.echo(f"Wrote {len(written)} files to {shown}/. In LaTeX: {commands}{inputs}", err=True)
+    """Say that a paper was written, with the commands of LaTeX that read it, in the order of an article."""
+    shown, parts = printable(folder.as_posix()), {path.stem for path in written if path.suffix == ".tex"}
+
+    def inputs(*names: str) -> str:
+        return " ".join(f"\\input{{{shown}/{name}}}" for name in names if name in parts)
+
+    click.echo(
+        f"Wrote {len(written)} files to {shown}/. In LaTeX: \\usepackage{{{PACKAGES}}} \\graphicspath{{{{{shown}/}}}} "
+        f"{inputs('table', 'methods', 'figures')} \\bibliography{{{shown}/references}} "
+        f"\\appendix {inputs('appendix', 'differences')}",
+        err=True,
+    )
 
 
 def need_matplotlib() -> None:
@@ -200,8 +209,29 @@ def _paper(folder: str | None) -> Path | None:
     need_matplotlib()
     if not folder:
         raise InputError("--paper: expected the name of a folder, got an empty one")
+    if Path(folder).suffix.lower() in (".tex", ".typ", ".pdf"):
+        raise InputError(
+            f"--paper {shortened(display_name(folder))}: expected the name of a folder, which gets several files; for "
+            "one table write -o FILE.tex or FILE.typ"
+        )
     check_folder(Path(folder))
     return Path(folder)
+
+
+def _check_without_inputs(folder: Path, inputs: Sequence[str]) -> None:
+    """Raise :class:`InputError` for a folder with an input: later, the files of the paper would be taken for others.
+
+    The folder of an earlier paper may have results, too.
+    """
+    from ..report.paper import FACTS
+
+    place = os.path.realpath(folder)
+    for file, _ in map(split_name, inputs):
+        if file != STDIN and os.path.dirname(os.path.realpath(file)) == place and not (folder / FACTS).exists():  # noqa: PTH120
+            raise InputError(
+                f"--paper {shortened(display_name(str(folder)))}: the folder has inputs, such as {display_name(file)}: "
+                "choose a folder of its own for the paper"
+            )
 
 
 class _Part(NamedTuple):
@@ -284,7 +314,7 @@ def _is_stream(output: str, shown: str) -> bool:
         raise InputError("-o: expected the name of a file, got an empty one")
     with writing(shown):
         if Path(output).is_dir():
-            raise InputError(f"{shown} is a directory: expected the name of a file after -o")
+            raise InputError(f"{shown} is a folder: expected the name of a file after -o")
         return _descriptor(output) is not None or (Path(output).exists() and not Path(output).is_file())
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from .. import __version__
-from ..errors import InputError, quoted
+from ..errors import InputError, quoted, shortened
 from ..validate import check_name
 from .examples import WithExamples
 from .habits import command_advice, without_options_of_outputs
@@ -85,10 +86,20 @@ def _broken_pipes() -> Iterator[None]:
         raise ClosedPipeError from error
 
 
+def _check_not_empty(args: Sequence[str]) -> None:
+    """Raise :class:`InputError` for an empty argument. Options, which say what they expect, check their own values."""
+    for at, (before, word) in enumerate(itertools.pairwise(["", *args]), 1):
+        if not word and (before in ("-", "--") or not before.startswith("-")):
+            after = f" (after {shortened(before)})" if before else ""
+            raise InputError(f"argument {at}{after} is empty: was a variable of the shell not set?")
+
+
 class Commands(WithExamples, click.Group):
     """Records the command line for reports. Raises :class:`ClosedPipeError` if the reader has closed the pipe."""
 
     def make_context(self, info_name: str | None, args: list[str], *rest: Any, **extra: Any) -> click.Context:
+        if not extra.get("resilient_parsing"):  # as for completion
+            _check_not_empty(args)
         command = shlex.join([info_name or "reshuffle", *args])  # parsing empties the list
         with _broken_pipes():
             context = super().make_context(info_name, args, *rest, **extra)
@@ -136,7 +147,9 @@ class Commands(WithExamples, click.Group):
                     f"unknown command {quoted(name)}: to compare systems write 'reshuffle compare {words}', to score "
                     "them 'reshuffle score ...'"
                 )
-            meant = "--help" if name == "help" else command_advice(name)
+            meant = command_advice(name)
+            if name == "help":
+                meant = f"{args[1]} --help" if args[1:] and args[1] in self.list_commands(ctx) else "--help"
             if meant is not None:
                 raise InputError(f"there is no command {quoted(name)}: use 'reshuffle {meant}'")
             check_name("command", name, self.list_commands(ctx))

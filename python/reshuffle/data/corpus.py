@@ -114,13 +114,17 @@ class Corpus:
         -----
         InputWarning
             If a system's output is identical to a reference or to another system's output, or is called like a
-            reference, if lines begin with ids, or if exactly one text has an empty last segment. Never for a single
-            segment, where this is common.
+            reference, if references are identical, if lines begin with ids, or if exactly one text has an empty last
+            segment. Never for a single segment, where this is common.
         """
         if self.n_segments < 2:
             return
         several = len(self.references) > 1
         references = [(f"reference {i}" if several else "the reference", c) for i, c in enumerate(self.references, 1)]
+        for at, (what, column) in enumerate(references):
+            first = next((other for other, earlier in references[:at] if earlier == column), None)
+            if first is not None:
+                warn(f"{first} and {what} are identical, and the second adds nothing: was a file passed twice?")
         distinct: list[tuple[str, Sequence[str | None]]] = []
         for name, lines in self.systems.items():
             for what, column in references:

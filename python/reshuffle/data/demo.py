@@ -224,7 +224,8 @@ def written(directory: str, files: Sequence[tuple[str, Sequence[str | None]]]) -
     contents = {folder / name: lines for name, lines in files}
     existing = [str(path) for path in contents if path.exists()]
     if existing:
-        raise InputError(f"{listed(existing)} exists already: choose another directory")
+        exist = "exists" if len(existing) == 1 else "exist"
+        raise InputError(f"{listed(existing)} {exist} already: choose another folder")
     with writing(directory):
         folder.mkdir(parents=True, exist_ok=True)
         for path, lines in contents.items():

@@ -174,7 +174,7 @@ def opened(path: str, read: Callable[[], T]) -> T:
     """What ``read`` returns. Its errors become :class:`InputError`."""
     name = display_name(path)
     if not path:
-        raise InputError("expected a file name, got an empty string")
+        raise InputError("expected a file name, got an empty one: was a variable of the shell not set?")
     if len(name) > LONGEST_NAME:  # a text in its place
         name = f"{quoted(name)} (a name of {len(name):,} characters)"
     try:
@@ -215,7 +215,7 @@ def reading(name: str, expected: str = "a file") -> Iterator[None]:
     except FileNotFoundError as error:
         raise InputError(f"{name}: no such file{_similar(error.filename)}") from None
     except IsADirectoryError:
-        raise InputError(f"{name} is a directory: expected {expected}") from None
+        raise InputError(f"{name} is a folder: expected {expected}") from None
     except OSError as error:
         raise InputError(f"{name} cannot be read: {error.strerror or error}") from None
 

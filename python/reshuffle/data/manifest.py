@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import attrs
 
-from ..errors import InputError, quoted, unknown_name
+from ..errors import InputError, nearest, quoted, unknown_name
 from ..options.declare import FILE, NO_KEY, Reads
 from .files import STDIN, decoded, display_name, read_bytes, shown_size, uncompressed, unique_json
 from .formats.base import is_finite
@@ -119,6 +119,8 @@ def table_of(where: str, value: Any) -> dict[str, Any]:
 
 # Keys by which a test set is recognized that is not among 'sets'.
 FILES_OF_SETS = {"references", "systems", "scores", "counts"}
+# More keys are not listed where one of them is like an unknown one.
+MOST_KEYS = 24
 # Keys that are called like the flags of the same meaning.
 LIKE_FLAGS = {"ref": "references", "refs": "references", "reference": "references", "docs": "documents"}
 
@@ -130,6 +132,9 @@ def check_keys(where: str, table: Mapping[str, Any], known: Collection[str]) -> 
             meant = LIKE_FLAGS.get(key)
             if meant in known:
                 raise InputError(f"{where}: unknown key {quoted(key)}: use {quoted(meant)}")
+            near = nearest(key, known)
+            if near and len(known) > MOST_KEYS:
+                raise InputError(f"{where}: unknown key {quoted(key)}: did you mean {quoted(near[0])}?")
             raise InputError(f"{where}: {unknown_name('key', key, known)}")
 
 

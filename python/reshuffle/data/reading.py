@@ -44,7 +44,7 @@ def split_name(path: str) -> tuple[str, str | None]:
 def path_is(path: str, test: Callable[[Path], bool] = Path.exists) -> bool:
     """Whether a word is a path of which a test is true. One that cannot be a path is not."""
     try:
-        return test(Path(path))
+        return bool(path) and test(Path(path))  # an empty one would be the current folder
     except (OSError, ValueError):  # the name is too long, or contains a NUL
         return False
 

@@ -143,7 +143,7 @@ class Tested(Test):
     :class:`~reshuffle.NonInferiority` need a margin for each metric.
     """
     adjust: Annotated[types.Adjustment | str | None, Kind("str or None", "adjustment")] = "auto"
-    """Adjust p for multiple comparisons: a name in :data:`reshuffle.inference.multiplicity.ADJUSTMENTS`.
+    """Adjustment of p: a name in :data:`reshuffle.inference.multiplicity.ADJUSTMENTS`. It is for several tests.
 
     ``none`` or None for p-values that are not adjusted. The default, ``auto``, is step-down ``maxt``, or ``tukey`` for
     ``anova`` and ``permutation`` (with family ``metric``). It is ``holm`` for other tests without ``maxt``, with the
@@ -169,17 +169,17 @@ class Intervals(Options):
     interval: Annotated[IntervalChoice, Kind("str, Simultaneous or None", "interval")] = field(
         default="percentile", converter=interval_choice
     )
-    """Confidence intervals of scores and differences: a name in :data:`reshuffle.inference.intervals.INTERVALS`; or
-    simultaneous, for intervals of the differences in a family that hold at once.
+    """Confidence intervals: a name in :data:`reshuffle.inference.intervals.INTERVALS`; or simultaneous, for families.
 
-    None for no intervals. Simultaneous intervals have the statistic and the replicates that decide about stars: a
-    difference whose interval excludes 0 has a star. They are for the two-sided tests ``bootstrap-both``, ``bootstrap``,
-    ``bootstrap-percentile`` and ``ar-studentized`` with ``maxt``, and for ``anova`` with ``tukey`` or ``scheffe``; see
-    :class:`~reshuffle.Simultaneous` for the intervals of scores.
+    None for no intervals. Simultaneous intervals of the differences in a family hold at once. They have the statistic
+    and the replicates that decide about stars: a difference whose interval excludes 0 has a star. They are for the
+    two-sided tests ``bootstrap-both``, ``bootstrap``, ``bootstrap-percentile`` and ``ar-studentized`` with ``maxt``,
+    and for ``anova`` with ``tukey`` or ``scheffe``; see :class:`~reshuffle.Simultaneous` for the intervals of scores.
     """
     confidence_level: ConfidenceLevel = None
-    """Confidence level of the intervals. By default 0.95, or 1 minus 2*alpha with tests that have margins (equivalence,
-    non-inferiority).
+    """Confidence level. By default 0.95, or 1 minus 2*alpha with margins.
+
+    ``equivalence`` and ``non-inferiority`` are tests with margins.
     """
 
 
@@ -328,7 +328,7 @@ class RunTests(Test):
     """The score of a system: that of all runs' outputs taken as one (pooled), or the mean of the runs' scores (mean).
     """
     adjust: Annotated[types.RunAdjustment | str | None, Kind("str or None", "adjustment")] = "auto"
-    """Adjust p for multiple comparisons: a name in :data:`reshuffle.inference.multiplicity.ADJUSTMENTS`.
+    """Adjustment of p: a name in :data:`reshuffle.inference.multiplicity.ADJUSTMENTS`. It is for several tests.
 
     The default, ``auto``, is step-down ``maxt``, or ``holm`` where pairs have no replicates in common.
     """

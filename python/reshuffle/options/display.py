@@ -39,7 +39,7 @@ class Display(Options):
     methods: bool = False
     """Add a methods paragraph for a paper, with BibTeX entries. Beside LaTeX and Typst they are in FILE.bib."""
     paper: Annotated[str | None, Flag(metavar="DIR")] = None
-    """Also write to DIR what a paper needs: table, methods paragraph, BibTeX entries, figures as PDF, and facts for
+    """Also write a paper's tables, paragraph and figures to the folder DIR. With them are BibTeX entries, and facts for
     ACL's checklist.
     """
     digits: Digits = None
@@ -76,7 +76,7 @@ class ComparisonDisplay(Shown, Display):
     FILE.pairs.csv; pairs on standard output.
     """
     since: Annotated[str | None, Flag(metavar="FILE")] = None
-    """An earlier result (JSON, HTML): text, Markdown and HTML say what changed."""
+    """An earlier result (JSON, HTML): say what changed. In text, Markdown and HTML."""
 
 
 def _check_names(shown: str, value: Any) -> None:

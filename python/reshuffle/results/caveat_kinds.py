@@ -105,7 +105,8 @@ CAVEAT_KINDS: Mapping[str, CaveatKind] = {
     ),
     "few-differing": CaveatKind(
         "two systems differ in so few segments or documents that bootstrap tests are unreliable",
-        "Nothing if the note says that p is that of ar; else use --test ar. 'reshuffle flips' shows the segments.",
+        "Nothing if the note says that p is that of ar; else use --test ar. 'reshuffle flips' shows the segments (with "
+        "--threshold for scores other than 0 and 1).",
         "whether they are tested by ar (by_default); near the kink of a brevity penalty they are tested by "
         "bootstrap-kink as well, and the larger p counts (at_kink pairs)",
     ),

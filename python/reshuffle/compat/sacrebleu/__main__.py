@@ -1,19 +1,20 @@
 """``python -m reshuffle.compat.sacrebleu``: sacreBLEU's command line, computed by reshuffle.
 
-Arguments, output and exit codes are sacreBLEU's. ``-v`` and ``--pvalues sound`` are additional options, which must come
-before sacreBLEU's arguments; ``--help`` shows them below sacreBLEU's.
+Arguments, output and exit codes are sacreBLEU's. ``-v`` and ``--pvalues sound`` are additional options, anywhere among
+sacreBLEU's arguments; ``--help`` shows them below sacreBLEU's.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import re
 import sys
 from typing import Any
 
 from reshuffle import InputError
 
-from ..__main__ import add_options, print_seams_at_exit, split_arguments
+from ..__main__ import add_options, print_seams_at_exit
 from ..launch import run_function
 from ..patching import install
 
@@ -27,9 +28,11 @@ def main() -> None:
         allow_abbrev=False,
     )
     add_options(parser)
-    own, theirs = split_arguments(
-        sys.argv[1:], lambda argument: re.match("(-v|--verbose|--pvalues(=.*)?)$", argument) is not None
-    )
+    own: list[str] = []
+    theirs: list[str] = []
+    for before, argument in itertools.pairwise(["", *sys.argv[1:]]):
+        is_own = before == "--pvalues" or re.fullmatch("-v|--verbose|--pvalues(=.*)?", argument)
+        (own if is_own else theirs).append(argument)
     options = parser.parse_args(own)
     try:
         # Without a log, standard error is the same as sacreBLEU's. -v lists what was left to it.
