@@ -389,7 +389,10 @@ def test_the_matrix_has_a_cell_for_each_pair(k: int) -> None:
         assert values == ["1"]
     legend = ax.get_legend()
     assert legend is not None
-    assert [text.get_text() for text in legend.get_texts()] == ["≤ 0.001", "≤ 0.01", "≤ 0.05*", "≤ 0.1", "> 0.1"]
+    assert [text.get_text() for text in legend.get_texts()] == [
+        *("≤ 0.001", "≤ 0.01", "≤ 0.05", "≤ 0.1", "> 0.1"),
+        *["≤ 0.05"] * (k <= 20 and min(ps) <= 0.05),  # of the star
+    ]
     assert legend.get_title().get_text() == ("$p$" if k == 2 else "adjusted $p$")
 
 
@@ -534,7 +537,7 @@ def test_densities_show_the_smoothed_draws_of_each_system() -> None:
     for system, curve in zip(names_of(ax), curves, strict=True):
         mode = float(curve[np.argmin(curve[:, 1]), 0])
         assert mode == pytest.approx(comparison.score(system).score, abs=0.4)
-    assert ax.get_xlabel() == "rating on bootstrap draws; darker: 95% CI"
+    assert ax.get_xlabel() == "rating on bootstrap draws; filled: 95% CI"
 
 
 @given(st.lists(st.integers(0, 1000), min_size=2, max_size=64).filter(any), st.floats(-1e6, 1e6), st.floats(1e-6, 1e3))
@@ -840,7 +843,7 @@ def test_lines_of_labels_do_not_end_inside_a_term() -> None:
     renamed = replace(draws, metrics=(replace(draws.metrics[0], name="rating of all people"),))
     scores = tuple(replace(score, metric="rating of all people") for score in draws.scores)
     label = replace(renamed, scores=scores, comparisons=()).plot.densities().get_xlabel()
-    assert label.split("\n")[-1] == "darker: 95% CI"
+    assert label.split("\n")[-1] == "filled: 95% CI"
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -165,6 +166,24 @@ def width_of(beside_rows: Sequence[Column]) -> float:
     return sum(column.width for column in beside_rows) * LETTER * FONT_SIZE / 72
 
 
+def has_room_beside(ax: Axes, points: float, above: float = 0.0) -> bool:
+    """Whether so many points fit to the right of the axes and above them.
+
+    Without a layout engine, the axes give them of their own size, at most half of it.
+    """
+    figure: Any = ax.figure
+    if figure.get_layout_engine() is not None:
+        return True
+    place = ax.get_position()
+    width, height = figure.get_size_inches() * 72
+    right, top = points / width, above / height
+    if right > place.width / 2 or top > place.height / 2:
+        return False
+    ax.set_position([place.x0, place.y0, place.width - right, place.height - top])
+    ax.set_in_layout(True)  # for tight_layout
+    return True
+
+
 def columns_beside(ax: Axes, rows: Rows, beside_rows: Sequence[Column]) -> float:
     """Write the columns to the right of the axes, one cell for each row. Returns where they end, in points."""
     size = text_size()
@@ -185,6 +204,11 @@ def columns_beside(ax: Axes, rows: Rows, beside_rows: Sequence[Column]) -> float
                         ha=side, va="center_baseline", annotation_clip=False, **PLAIN,
                     )  # fmt: skip
     return right
+
+
+def width_beside(beside_rows: Sequence[Column]) -> float:
+    """The width of the columns in the font of the axes, in points."""
+    return sum(column.width for column in beside_rows) * LETTER * text_size() * _relative_width()
 
 
 def _relative_width() -> float:
