@@ -1249,3 +1249,16 @@ def test_a_pipe_is_written_to_directly(results: Path, run: Any) -> None:
     assert (outcome, os.read(reader, 4)) == ((0, "", ""), b"\x89PNG")
     os.close(reader)
     assert stat.S_ISFIFO(os.stat("pipe.png").st_mode)  # noqa: PTH116
+
+
+@pytest.mark.parametrize("tight", [False, True])
+def test_columns_stay_left_of_the_next_axes(tight: bool) -> None:
+    figure = Figure(figsize=(9, 2.5))
+    left, right = figure.subplots(1, 2)
+    compared(numbered(4)).plot.ranking(ax=left)
+    if tight:
+        figure.tight_layout()
+    figure.draw_without_rendering()
+    assert any(text.get_text() == "group" for text in left.texts)
+    assert max(text.get_window_extent().x1 for text in left.texts) < right.get_window_extent().x0
+    assert left.get_window_extent().width > 150

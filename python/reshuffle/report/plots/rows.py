@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
-from matplotlib.transforms import ScaledTranslation, Transform
+from matplotlib.transforms import Bbox, ScaledTranslation, Transform
 from numpy.typing import NDArray
 
 from ...lazy import lazy
@@ -166,7 +166,31 @@ def width_of(beside_rows: Sequence[Column]) -> float:
     return sum(column.width for column in beside_rows) * LETTER * FONT_SIZE / 72
 
 
-def has_room_beside(ax: Axes, points: float, above: float = 0.0) -> bool:
+@dataclass(frozen=True)
+class Smaller:
+    """The place of axes without what is beside and above them: smaller than matplotlib's, unless a layout engine, also
+    one that is set later, such as that of ``tight_layout``, has made room."""
+
+    ax: Axes
+    right: float
+    above: float
+    """In points."""
+
+    def __call__(self, ax: Axes, renderer: Any = None) -> Bbox:
+        """As matplotlib asks for it."""
+        figure: Any = ax.figure
+        place = ax.get_position(original=True)
+        if figure.get_layout_engine() is not None:
+            return place
+        width, height = figure.get_size_inches() * 72
+        return Bbox.from_extents(place.x0, place.y0, place.x1 - self.right / width, place.y1 - self.above / height)
+
+    def get_subplotspec(self) -> Any:
+        """For ``tight_layout``."""
+        return self.ax.get_subplotspec()
+
+
+def has_room_beside(ax: Axes, right: float, above: float = 0.0) -> bool:
     """Whether so many points fit to the right of the axes and above them.
 
     Without a layout engine, the axes give them of their own size, at most half of it.
@@ -174,13 +198,10 @@ def has_room_beside(ax: Axes, points: float, above: float = 0.0) -> bool:
     figure: Any = ax.figure
     if figure.get_layout_engine() is not None:
         return True
-    place = ax.get_position()
-    width, height = figure.get_size_inches() * 72
-    right, top = points / width, above / height
-    if right > place.width / 2 or top > place.height / 2:
+    (width, height), place = figure.get_size_inches() * 72, ax.get_position()
+    if right > place.width * width / 2 or above > place.height * height / 2:
         return False
-    ax.set_position([place.x0, place.y0, place.width - right, place.height - top])
-    ax.set_in_layout(True)  # for tight_layout
+    ax.set_axes_locator(Smaller(ax, right, above))
     return True
 
 
