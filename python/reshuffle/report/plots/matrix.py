@@ -178,7 +178,8 @@ class Matrix(PvalueMatrix):
     @property
     def label(self) -> str:
         """The metric and the test set, and which system of a pair is better or the baseline."""
-        return f"{self.view.scored}; {'the system of the column is the better one' if self.view.reversible else 'columns: baselines'}"
+        columns = "the system of the column is the better one" if self.view.reversible else "columns: baselines"
+        return f"{self.view.scored}; {columns}"
 
     @property
     def level(self) -> float | None:
