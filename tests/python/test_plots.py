@@ -1093,6 +1093,7 @@ def test_plot_shows_the_average_or_a_test_set(results: Path, run: Any) -> None:
 BAD = {
     "no output": ("pairs.json ranking", "missing option '-o'"),
     "no kind": ("pairs.json", "missing argument 'KIND': choose ranking, forest, matrix, null or densities"),
+    "no kind of a baseline": ("baseline.json", "choose ranking, forest, null or densities"),
     "kind": (
         "pairs.json rank -o x.pdf",
         "unknown figure 'rank': did you mean 'ranking'? Known: ranking, forest, matrix",
