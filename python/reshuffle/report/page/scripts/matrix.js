@@ -99,7 +99,7 @@ class Matrix {
   constructor(view, body) {
     this.view = view;
     this.cell = [1, 0];
-    const hint = matchMedia("(hover: none)").matches
+    const hint = matchMedia("(pointer: coarse)").matches
       ? "Tap a cell to see and select its pair."
       : "Point at a cell or use the arrow keys to see its pair. Click or press Enter to select it.";
     this.status = h("p", { class: "figure-status", role: "status" }, hint);
