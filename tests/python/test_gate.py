@@ -523,8 +523,8 @@ def test_the_page_draws_each_task_its_bound_and_its_margin() -> None:
     found = gate(metrics=[noisy(80, 0.3), noisy(80, -0.2, "other", 2)], margin={"points": 0.5, "other": 0.2})
     svg = "{http://www.w3.org/2000/svg}"
     image = forest(found)
-    assert next(image.iter(f"{svg}text")).text == "other"  # the closest to its margin
-    tasks = sorted(found.tasks, key=lambda task: task.metric)
+    assert next(image.iter(f"{svg}text")).text == "points"  # the first of the table
+    tasks = found.tasks
     dots = [float(str(dot.get("cx"))) for dot in image.iter(f"{svg}circle")]
     vertical = [line for line in image.iter(f"{svg}line") if line.get("x1") == line.get("x2")]
     margins = [float(str(line.get("x1"))) for line in vertical if line.get("stroke-dasharray")]
@@ -532,7 +532,8 @@ def test_the_page_draws_each_task_its_bound_and_its_margin() -> None:
     zero = next(x for x in zeros if x not in margins)
     assert len(set(margins)) == 1
     unit = zero - margins[0]
-    bounds = [float(str(line.get("x2"))) for line in image.iter(f"{svg}line") if line.get("x1") != line.get("x2")]
+    level = [line for line in image.iter(f"{svg}line") if line.get("x1") != line.get("x2")]
+    bounds = [float(str(line.get("x2"))) for line in level if line.get("stroke-width")]  # not the axis
     for task, dot, bound in zip(tasks, dots, bounds, strict=True):
         assert task.margin is not None
         assert task.bound is not None
@@ -541,7 +542,7 @@ def test_the_page_draws_each_task_its_bound_and_its_margin() -> None:
     # Without margins the rows are in standard errors; far losses are arrows at the end of the scale.
     lost = gate(metrics=noisy(80, -20.0), rule="no-regression")
     assert [*forest(lost).iter(f"{svg}path")]
-    assert "in units of its standard error" in lost.render("html")
+    assert "rows scaled to their standard errors" in lost.render("html")
     for result, has_margins in ((found, True), (lost, False)):
         assert ("Margins" in result.render("html"), ">Plan<" in result.render("html")) == (has_margins, False)
 

@@ -389,7 +389,10 @@ def test_the_matrix_has_a_cell_for_each_pair(k: int) -> None:
         assert values == ["1"]
     legend = ax.get_legend()
     assert legend is not None
-    assert [text.get_text() for text in legend.get_texts()] == ["≤ 0.001", "≤ 0.01", "≤ 0.05*", "≤ 0.1", "> 0.1"]
+    assert [text.get_text() for text in legend.get_texts()] == [
+        *("≤ 0.001", "≤ 0.01", "≤ 0.05", "≤ 0.1", "> 0.1"),
+        *["≤ 0.05"] * (k <= 20 and min(ps) <= 0.05),  # of the star
+    ]
     assert legend.get_title().get_text() == ("$p$" if k == 2 else "adjusted $p$")
 
 
@@ -404,7 +407,14 @@ def test_a_matrix_needs_all_pairs() -> None:
 def test_the_matrix_has_a_class_up_to_alpha() -> None:
     legend = compared(numbered(3), alpha=0.02).plot.matrix().get_legend()
     assert legend is not None
-    assert [text.get_text() for text in legend.get_texts()] == ["≤ 0.001", "≤ 0.01", "≤ 0.02*", "≤ 0.1", "> 0.1"]
+    assert [text.get_text() for text in legend.get_texts()] == [
+        "≤ 0.001",
+        "≤ 0.01",
+        "≤ 0.02",
+        "≤ 0.1",
+        "> 0.1",
+        "≤ 0.02",
+    ]
 
 
 def steps(ax: Axes) -> list[Any]:
@@ -440,7 +450,7 @@ def test_one_tail_is_filled_where_p_counts_one_and_a_key_has_its_formula() -> No
     _, tail, _ = steps(ax)
     assert min(tail.get_data().edges, key=abs) == pytest.approx(-observed)
     said = " ".join(text.get_text() for artist in ax.artists for text in artist.findobj(Text))
-    for part in ("observed", "- - with the opposite sign", "$c$ filled; $p$ = 2($c$ + 1)/($R$ + 1)"):
+    for part in ("observed", "- - with the opposite sign", "$p$ = 2($c$ + 1)/($R$ + 1)"):
         assert part in said
 
 
@@ -534,7 +544,7 @@ def test_densities_show_the_smoothed_draws_of_each_system() -> None:
     for system, curve in zip(names_of(ax), curves, strict=True):
         mode = float(curve[np.argmin(curve[:, 1]), 0])
         assert mode == pytest.approx(comparison.score(system).score, abs=0.4)
-    assert ax.get_xlabel() == "rating on bootstrap draws; darker: 95% CI"
+    assert ax.get_xlabel() == "rating on bootstrap draws; filled: 95% CI"
 
 
 @given(st.lists(st.integers(0, 1000), min_size=2, max_size=64).filter(any), st.floats(-1e6, 1e6), st.floats(1e-6, 1e3))
@@ -840,7 +850,7 @@ def test_lines_of_labels_do_not_end_inside_a_term() -> None:
     renamed = replace(draws, metrics=(replace(draws.metrics[0], name="rating of all people"),))
     scores = tuple(replace(score, metric="rating of all people") for score in draws.scores)
     label = replace(renamed, scores=scores, comparisons=()).plot.densities().get_xlabel()
-    assert label.split("\n")[-1] == "darker: 95% CI"
+    assert label.split("\n")[-1] == "filled: 95% CI"
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -1083,6 +1093,7 @@ def test_plot_shows_the_average_or_a_test_set(results: Path, run: Any) -> None:
 BAD = {
     "no output": ("pairs.json ranking", "missing option '-o'"),
     "no kind": ("pairs.json", "missing argument 'KIND': choose ranking, forest, matrix, null or densities"),
+    "no kind of a baseline": ("baseline.json", "choose ranking, forest, null or densities"),
     "kind": (
         "pairs.json rank -o x.pdf",
         "unknown figure 'rank': did you mean 'ranking'? Known: ranking, forest, matrix",
@@ -1246,3 +1257,16 @@ def test_a_pipe_is_written_to_directly(results: Path, run: Any) -> None:
     assert (outcome, os.read(reader, 4)) == ((0, "", ""), b"\x89PNG")
     os.close(reader)
     assert stat.S_ISFIFO(os.stat("pipe.png").st_mode)  # noqa: PTH116
+
+
+@pytest.mark.parametrize("tight", [False, True])
+def test_columns_stay_left_of_the_next_axes(tight: bool) -> None:
+    figure = Figure(figsize=(9, 2.5))
+    left, right = figure.subplots(1, 2)
+    compared(numbered(4)).plot.ranking(ax=left)
+    if tight:
+        figure.tight_layout()
+    figure.draw_without_rendering()
+    assert any(text.get_text() == "group" for text in left.texts)
+    assert max(text.get_window_extent().x1 for text in left.texts) < right.get_window_extent().x0
+    assert left.get_window_extent().width > 150

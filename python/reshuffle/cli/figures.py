@@ -26,7 +26,7 @@ def plot_command(result: str, kind: str | None, output: str | None, **options: A
     """Plot a saved result for a paper.
 
     RESULT is a report in JSON or HTML (reshuffle compare … -o result.json, study, runs, meta or tune). KIND is one of
-    the list below; without it, says which ones RESULT has.
+    the list below; without it, an error names those that RESULT has.
 
     \b
       ranking    scores with intervals and ranks; bars or letters join systems that do not differ significantly

@@ -71,8 +71,15 @@ def _kinds(result: Comparison | SetComparison | StudyResult) -> Sequence[str]:
         if not figures:
             raise InputError(f"the study {result.study} has no figures")
         return [name for name, figure in figures.items() if figure.records(result)] or list(figures)
-    parts = [*result.sets.values()] if isinstance(result, SetComparison) else [result]
-    return [kind for kind in PLOTS if parts[0].comparisons or kind in ("ranking", "densities")]
+    first, *_ = [*result.sets.values()] if isinstance(result, SetComparison) else [result]
+    has = {
+        "ranking": True,
+        "forest": bool(first.comparisons),
+        "matrix": bool(first.comparisons) and first.baseline is None,
+        "null": any(pair.null is not None for pair in first.comparisons),
+        "densities": any(score.draws is not None for score in first.scores),
+    }
+    return [kind for kind in PLOTS if has[kind]]
 
 
 def _check_own(kind: str, options: Figure) -> None:

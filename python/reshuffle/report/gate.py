@@ -477,15 +477,16 @@ def _drawn(trend: Trend) -> str:
     return base64.b64encode(ElementTree.tostring(svg)).decode("ascii")
 
 
-# In the figure of all tasks: the height of a row, the width of names, the most tasks that it shows, and the end of its
-# scale in units of a row.
-ROW, NAMES, MOST_DRAWN, LONGEST = 26, 176, 40, 8.0
+# In the figure of all tasks: the height of a row, the width of names, the most tasks that it shows, the end of its
+# scale in units of a row, and the most intervals between ticks.
+ROW, NAMES, MOST_DRAWN, LONGEST, MOST_TICKS = 26, 176, 40, 8.0, 6
 
 
 def _forest(gate: Gate) -> tuple[str, str] | None:
     """Δ, its bound and the margin of each task as base64-encoded SVG, and a caption; None if none has a unit."""
     tasks = [task for task in _closest(gate.tasks) if task.margin or task.standard_error]
-    shown = tasks[:MOST_DRAWN]
+    drawn = {task.name for task in tasks[:MOST_DRAWN]}
+    shown = [task for task in gate.tasks if task.name in drawn]  # in the order of the table
     if not shown:
         return None
     # To the left are losses, in margins or, without one, in standard errors.
@@ -528,14 +529,22 @@ def _forest(gate: Gate) -> tuple[str, str] | None:
         else:  # an arrow at the end of the scale
             end, side = float(x(difference)), 7 if difference < low else -7
             add("path", d=f"M{end},{middle}l{side},-5v10z", fill=fill, stroke=color)
+    bottom, step = ROW * len(shown), math.ceil((high - low) / MOST_TICKS)
+    add("line", x1=f"{left}", x2=f"{right}", y1=f"{bottom}", y2=f"{bottom}", stroke="#5f5f5f")
+    for tick in range(math.ceil(low / step) * step, math.floor(high) + 1, step):
+        add("line", x1=x(tick), x2=x(tick), y1=f"{bottom}", y2=f"{bottom + 4}", stroke="#5f5f5f")
+        value = f"{tick}".replace("-", "\N{MINUS SIGN}")
+        add("text", value, x=x(tick), y=f"{bottom + 16}", text_anchor="middle", fill="#5f5f5f")
     add("text", "← worse", x=f"{left}", y=f"{height - 8}", fill="#5f5f5f")
     add("text", "better →", x=f"{right}", y=f"{height - 8}", text_anchor="end", fill="#5f5f5f")
-    about = "Δ of each task (dot; filled if it decides)"
+    about = "Dot: Δ (filled if it decides)"
     if any(bound is not None for bound in bounds):
-        about += ", its bound (line) and the margin (dashed)"
-    by = "margin" if all(task.margin for task in shown) else "margin or, without one, its standard error"
-    by = by if any(task.margin for task in shown) else "standard error"
-    about += f"; each row in units of its {by}"
+        about += "; line: to its bound"
+    if any(task.margin for task in shown):
+        by = "margins" if all(task.margin for task in shown) else "margins or, without one, standard errors"
+        about += f"; dashed: \N{MINUS SIGN}margin (rows scaled to their {by})"
+    else:
+        about += " (rows scaled to their standard errors)"
     more = len(tasks) - len(shown)
     return base64.b64encode(ElementTree.tostring(svg)).decode("ascii"), about + (f". {more:,} more" if more else "")
 

@@ -25,7 +25,7 @@ from ..formulas import names_in, symbols_for_scripts
 from ..json import embedded_json
 from ..latex import ESCAPES
 from ..layout import Layout
-from ..notes import with_pairs, worded
+from ..notes import COUNTS, with_pairs, worded
 from ..since import since_sentences, since_tables
 from .content import content
 
@@ -122,9 +122,17 @@ def _views(comparison: Comparison, layout: Layout) -> list[Mapping[str, Any]]:
 
 
 def _sentences(comparison: Comparison, metric: str, for_command: bool) -> dict[str, list[str]]:
-    """The sentences of the caveats that apply to a metric, by kind."""
+    """The sentences of the caveats that apply to a metric, by kind, as the details of a pair that has them say them."""
     own = (caveat for caveat in comparison.caveats if caveat.values.get("metric") in (None, metric))
-    return grouped((caveat.kind, printable(worded(with_pairs(comparison, caveat), for_command))) for caveat in own)
+    this = " This pair is one of them."
+    return grouped(
+        (
+            caveat.kind,
+            printable(worded(with_pairs(comparison, caveat), for_command))
+            + (this if caveat.kind in COUNTS and caveat.values.get("tests") != 1 else ""),
+        )
+        for caveat in own
+    )
 
 
 def escaped_json(text: str) -> str:

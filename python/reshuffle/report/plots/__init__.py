@@ -127,7 +127,7 @@ class Plots:
         self, metric: str | None = None, *, ax: Axes | None = None, width: float | None = None,
         height: float | None = None, names: Mapping[str, str] | None = None, digits: int | None = None,
     ) -> Axes:  # fmt: skip
-        """A heat map of the p-values of all pairs, with numbers for up to 20 systems.
+        """A heat map of the p-values of all pairs, with numbers for up to 20 systems; stars indicate significant ones.
 
         Systems are ordered from best to worst. Each cell shows the p-value (adjusted if there is an adjustment) of the
         systems of its row and column, of which the better one is the column. For one-sided tests, the row is the system
@@ -154,7 +154,7 @@ class Plots:
         >>> scores = {"a": [1, 2, 3, 4] * 20, "b": [1, 3, 2, 4] * 20, "c": [0, 1, 2, 3] * 20}
         >>> comparison = compare(metrics=SegmentScores("rating", scores), all_pairs=True, n_resamples=1000)
         >>> [text.get_text() for text in comparison.plot.matrix().get_legend().get_texts()]
-        ['≤ 0.001', '≤ 0.01', '≤ 0.05*', '≤ 0.1', '> 0.1']
+        ['≤ 0.001', '≤ 0.01', '≤ 0.05', '≤ 0.1', '> 0.1', '≤ 0.05']
         """
         return self._drawn("matrix", metric, ax, width, height, names=names, digits=digits)
 
@@ -249,7 +249,7 @@ class Plots:
         """The bootstrap distributions of the systems' scores, from the best system to the worst.
 
         The curves are kernel density estimates from 64-bin histograms, all of the same area. The vertical line is the
-        observed score, and the darker area is the confidence interval.
+        observed score, and the filled area is the confidence interval.
 
         Parameters
         ----------
@@ -272,7 +272,7 @@ class Plots:
         >>> scores = {"a": [1, 2, 3, 4] * 20, "b": [1, 3, 2, 4] * 20, "c": [0, 1, 2, 3] * 20}
         >>> comparison = compare(metrics=SegmentScores("rating", scores), all_pairs=True, n_resamples=1000)
         >>> comparison.plot.densities().get_xlabel()
-        'rating on bootstrap draws; darker: 95% CI'
+        'rating on bootstrap draws; filled: 95% CI'
         """
         return self._drawn("densities", metric, ax, width, height, names=names, digits=digits)
 

@@ -82,7 +82,7 @@ class Densities(RowFigure):
         height: NDArray[np.float64], base: float, order: float,
     ) -> None:  # fmt: skip
         top = base - height
-        ax.fill_between(x, base, top, color="#e4e4e4", linewidth=0, zorder=order)
+        ax.fill_between(x, base, top, color="white", linewidth=0, zorder=order)
         interval = score.confidence_interval
         if interval is not None:
             inside = (x >= interval.low) & (x <= interval.high)
@@ -94,11 +94,11 @@ class Densities(RowFigure):
 
     def _label(self, width: int) -> str:
         interval = self.view.interval_name()
-        what, darker = f"{self.view.scored} on bootstrap draws", f"darker: {interval}"
+        what, filled = f"{self.view.scored} on bootstrap draws", f"filled: {interval}"
         if not interval:
             return wrapped(what, width)
-        line = f"{what}; {darker}"
-        return printable(line) if columns(printable(line)) <= width else f"{wrapped(f'{what};', width)}\n{darker}"
+        line = f"{what}; {filled}"
+        return printable(line) if columns(printable(line)) <= width else f"{wrapped(f'{what};', width)}\n{filled}"
 
 
 def smoothed(draws: Histogram) -> Curve:

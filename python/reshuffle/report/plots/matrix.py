@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
@@ -128,16 +130,21 @@ class PvalueMatrix(RowFigure):
         )  # fmt: skip
 
     def _draw_legend(self, ax: Axes, shades: Sequence[str]) -> None:
-        texts = [f"≤ {number(end)}{'*' if end == self.level else ''}" for end in self.ends]
+        texts = [f"≤ {number(end)}" for end in self.ends]
         texts.append(f"> {number(self.ends[-1])}")
-        patches = [
+        handles: list[Artist] = [
             Patch(facecolor=shade, edgecolor=MUTED, linewidth=0.4, label=text)
             for shade, text in zip(shades, texts, strict=True)
         ]
+        if len(self.names) <= MAX_VALUES and any(significant for _, significant in self.pvalues.values()):
+            level = f"≤ {number(self.level or 0)}"
+            handles.append(
+                Line2D([], [], linestyle="none", marker="$*$", markersize=4, markeredgewidth=0, color=INK, label=level)
+            )
         # The upper right half is empty, but with few rows it is too small for the legend.
         many = len(self.names) > MANY
         place = {"loc": "upper right"} if many else {"loc": "center left", "bbox_to_anchor": (1, 0.5)}
-        ax.legend(handles=patches, title=mathematical(self.pvalue_name), frameon=False, **place)
+        ax.legend(handles=handles, title=mathematical(self.pvalue_name), frameon=False, **place)
 
 
 @dataclass(frozen=True)
@@ -171,7 +178,8 @@ class Matrix(PvalueMatrix):
     @property
     def label(self) -> str:
         """The metric and the test set, and which system of a pair is better or the baseline."""
-        return f"{self.view.scored}; {'columns better than rows' if self.view.reversible else 'columns: baselines'}"
+        columns = "the system of the column is the better one" if self.view.reversible else "columns: baselines"
+        return f"{self.view.scored}; {columns}"
 
     @property
     def level(self) -> float | None:

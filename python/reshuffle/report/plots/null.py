@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -13,8 +14,8 @@ from ...errors import InputError, quoted
 from ...results import NullHistogram, PairedDifference
 from ..cells import equation, pvalue_cell, random_replicates
 from .intervals import Pieces, write_below
-from .labels import LABEL, MATHEMATICAL, mathematical, wrapped
-from .style import BETTER, COLUMN, FONT_SIZE, INK, MUTED
+from .labels import LABEL, LETTER, MATHEMATICAL, columns, mathematical, wrapped
+from .style import BETTER, COLUMN, FONT_SIZE, INK, MUTED, PaperFigure
 from .view import View
 
 HEIGHT = 2.0
@@ -80,14 +81,27 @@ class NullFigure:
         ax.set_ylabel(self._counted())
         ax.set_xlabel(self._label(), **LABEL)
         write_below(ax, self._key())
-        ax.set_title(mathematical(self._observed()), pad=2, **MATHEMATICAL)
+        ax.set_title(mathematical(self._observed(ax)), pad=2, **MATHEMATICAL)
 
     def _key(self) -> list[Pieces]:
         """What lines and areas mean."""
         opposite = "   - - with the opposite sign" if self.pair.test.alternative == "two-sided" else ""
-        said = " c filled; p = 2(c + 1)/(R + 1)" if self.pair.test.tails == 2 else " at least as extreme"
-        areas: Pieces = [("■", BETTER), (said, INK)]
-        return [[(f"— observed{opposite}", INK)], *[areas] * bool(tails(self.pair))]
+        lines: list[Pieces] = [[(f"— observed{opposite}", INK)]]
+        if not tails(self.pair):
+            return lines
+        said = "the other system at least as good" if _counts_opposite(self.pair) else "at least as extreme"
+        test = self.pair.test
+        lines.append([("■", BETTER), (f" {said}{self._share()}", INK)])
+        if test.tails == 2:
+            lines.append([("p = 2(c + 1)/(R + 1)", INK)])
+        return lines
+
+    def _share(self) -> str:
+        """How many replicates are filled, as far as they were counted."""
+        test = self.pair.test
+        if test.n_resamples is None or not isinstance(test.exceedances, int):
+            return ""
+        return f": c = {test.exceedances:,} of R = {test.n_resamples:,} {self._counted()}"
 
     def _fill_tail(self, ax: Axes, edges: NDArray[np.float64], low: float, high: float) -> None:
         clipped = np.clip(edges, low, high)
@@ -115,7 +129,8 @@ class NullFigure:
         pair = f"{what}{self.view.scored}: {system} \N{MINUS SIGN} {baseline}"
         return f"{wrapped(pair, WIDTH)}\nunder the null hypothesis"
 
-    def _observed(self) -> str:
+    def _observed(self, ax: Axes) -> str:
+        """Title: on two lines if one is longer than the axes, for whose title layout engines keep no room."""
         test, observed = self.pair.test, self.null.observed
         studentized = not math.isclose(observed, self.pair.difference)
         shown = f"{observed:+.2f}".replace("-", "\N{MINUS SIGN}") if studentized else self.view.signed(observed)
@@ -125,7 +140,14 @@ class NullFigure:
         ]
         if self.view.pvalue_name != "p":
             parts.append(equation("adjusted p", self.view.pvalue_cell(self.pair)))
-        return "    ".join(parts)
+        line = "    ".join(parts)
+        figure: Any = ax.figure
+        own = isinstance(figure, PaperFigure)
+        room = figure.get_figwidth() * (1 if own else ax.get_position().width) * 72
+        size = ax.title.get_fontsize()
+        if columns(line) * LETTER * size <= room or len(parts) < 3:
+            return line
+        return f"{'    '.join(parts[:-1])}\n{parts[-1]}"
 
 
 def tails(pair: PairedDifference) -> list[tuple[float, float]]:
@@ -137,7 +159,7 @@ def tails(pair: PairedDifference) -> list[tuple[float, float]]:
     if pair.test.test == "bootstrap-shift":
         return []
     observed, test = pair.null.observed, pair.test
-    opposite = test.test in OPPOSITE or test.tails == 2 or _is_percentile(pair)
+    opposite = _counts_opposite(pair)
     above, below = (-math.inf, -observed), (-observed, math.inf)
     if test.alternative == "two-sided":
         if not opposite:
@@ -146,6 +168,11 @@ def tails(pair: PairedDifference) -> list[tuple[float, float]]:
     if not opposite:
         above, below = (observed, math.inf), (-math.inf, observed)
     return [above if test.alternative == "greater" else below]
+
+
+def _counts_opposite(pair: PairedDifference) -> bool:
+    """Whether the tail is opposite to the observed difference: draws in which the other system is at least as good."""
+    return pair.test.test in OPPOSITE or pair.test.tails == 2 or _is_percentile(pair)
 
 
 def _is_percentile(pair: PairedDifference) -> bool:

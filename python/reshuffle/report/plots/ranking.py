@@ -15,14 +15,26 @@ from ..captions import MOST_RANKED
 from ..cells import rank_cell
 from .intervals import Key, draw_key, mark, set_limits, whisker
 from .labels import LABEL, PLAIN, columns, printable, text_size, wrapped
-from .rows import HEADER, Column, RowFigure, Rows, beside, columns_beside, width_of
-from .style import INK
+from .rows import (
+    HEADER,
+    Column,
+    RowFigure,
+    Rows,
+    beside,
+    columns_beside,
+    has_room_beside,
+    width_beside,
+    width_of,
+)
+from .style import FONT_SIZE, INK
 from .view import View
 
 # The height of what is above and below the rows, in inches.
 FURNITURE = 0.72
 # The distance between two bars, in points.
 GAP = 6.5
+# The heading of the bars above their letters, and its distance from their baseline as a multiple of the font size.
+HEADING, GROUP = "group", 1.3
 # In average letters; metrics with longer names are named only in the axis label.
 MAX_HEADER = 10
 
@@ -44,13 +56,14 @@ class RankingFigure(RowFigure):
     def rows(self) -> Rows:
         """A row for each system."""
         names = [self.view.name(system) for system in self.view.rows]
-        rows = Rows.from_names(names, FURNITURE, beside=width_of(self._columns()) + self._groups_width / 72)
+        above = GROUP * FONT_SIZE / 72 if self.groups else 0.0
+        rows = Rows.from_names(names, FURNITURE + above, beside=width_of(self._columns()) + self._groups_width / 72)
         return replace(rows, shared=self.view.beside > 1)
 
     @property
     def _groups_width(self) -> float:
         """The width of the bars of groups, in points."""
-        return (len(self.groups) + 1) * GAP if self.groups else 0.0
+        return (max(len(self.groups), 2) + 1) * GAP if self.groups else 0.0
 
     @property
     def _against(self) -> Mapping[str, PairedDifference]:
@@ -74,8 +87,11 @@ class RankingFigure(RowFigure):
                 ax.axvline(score.score, color=INK, linewidth=0.6, linestyle=(0, (4, 2)), zorder=1)
             whisker(ax, y, score.score, score.confidence_interval, color)
             mark(ax, y, score.score, color, significant, marker="s" if against and pair is None else "o")
-        right = columns_beside(ax, self.rows, self._columns())
-        self._draw_groups(ax, right + 1.6 * GAP)
+        right, texts = 0.0, self._columns()
+        above = GROUP * text_size() if self.groups else 0.0
+        if has_room_beside(ax, width_beside(texts) + self._groups_width, above):
+            right = columns_beside(ax, self.rows, texts)
+            self._draw_groups(ax, right + 1.6 * GAP)
         width = self.rows.label_width(ax, right + self._groups_width)
         ax.set_xlabel(self._label(width), **LABEL)
         if against:
@@ -108,7 +124,7 @@ class RankingFigure(RowFigure):
         if not all(letters) or self.view.beside <= MOST_RANKED:
             found.append(Column("rank", [(rank_cell(ranked.rank_low, ranked.rank_high), "") for ranked in ranks]))
         if all(letters):
-            found.append(Column("group", [(each or "", "") for each in letters]))
+            found.append(Column(HEADING, [(each or "", "") for each in letters]))
         return found
 
     def _difference(self, pair: PairedDifference) -> tuple[str, str]:
@@ -119,6 +135,11 @@ class RankingFigure(RowFigure):
         """A bar for each group of systems without significant differences, with its letter above."""
         centres = dict(zip(self.view.scores, self.rows.centres, strict=True))
         size = text_size()
+        if self.groups:
+            ax.annotate(
+                HEADING, (1, 1), (left - 0.5 * GAP, (HEADER + GROUP) * size), "axes fraction", "offset points",
+                ha="left", va="baseline", annotation_clip=False, **PLAIN,
+            )  # fmt: skip
         for index, (letter, group) in enumerate(self.groups):
             points = left + index * GAP
             ax.annotate(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
-from matplotlib.transforms import ScaledTranslation, Transform
+from matplotlib.transforms import Bbox, ScaledTranslation, Transform
 from numpy.typing import NDArray
 
 from ...lazy import lazy
@@ -165,6 +166,45 @@ def width_of(beside_rows: Sequence[Column]) -> float:
     return sum(column.width for column in beside_rows) * LETTER * FONT_SIZE / 72
 
 
+@dataclass(frozen=True)
+class Smaller:
+    """The place of axes without what is beside and above them: smaller than matplotlib's, unless a layout engine, also
+    one that is set later, such as that of ``tight_layout``, has made room."""
+
+    ax: Axes
+    right: float
+    above: float
+    """In points."""
+
+    def __call__(self, ax: Axes, renderer: Any = None) -> Bbox:
+        """As matplotlib asks for it."""
+        figure: Any = ax.figure
+        place = ax.get_position(original=True)
+        if figure.get_layout_engine() is not None:
+            return place
+        width, height = figure.get_size_inches() * 72
+        return Bbox.from_extents(place.x0, place.y0, place.x1 - self.right / width, place.y1 - self.above / height)
+
+    def get_subplotspec(self) -> Any:
+        """For ``tight_layout``."""
+        return self.ax.get_subplotspec()
+
+
+def has_room_beside(ax: Axes, right: float, above: float = 0.0) -> bool:
+    """Whether so many points fit to the right of the axes and above them.
+
+    Without a layout engine, the axes give them of their own size, at most half of it.
+    """
+    figure: Any = ax.figure
+    if figure.get_layout_engine() is not None:
+        return True
+    (width, height), place = figure.get_size_inches() * 72, ax.get_position()
+    if right > place.width * width / 2 or above > place.height * height / 2:
+        return False
+    ax.set_axes_locator(Smaller(ax, right, above))
+    return True
+
+
 def columns_beside(ax: Axes, rows: Rows, beside_rows: Sequence[Column]) -> float:
     """Write the columns to the right of the axes, one cell for each row. Returns where they end, in points."""
     size = text_size()
@@ -185,6 +225,11 @@ def columns_beside(ax: Axes, rows: Rows, beside_rows: Sequence[Column]) -> float
                         ha=side, va="center_baseline", annotation_clip=False, **PLAIN,
                     )  # fmt: skip
     return right
+
+
+def width_beside(beside_rows: Sequence[Column]) -> float:
+    """The width of the columns in the font of the axes, in points."""
+    return sum(column.width for column in beside_rows) * LETTER * text_size() * _relative_width()
 
 
 def _relative_width() -> float:

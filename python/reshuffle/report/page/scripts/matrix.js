@@ -4,6 +4,8 @@
 const MAX_VALUES = 20;
 const VALUE_WIDTH = 34;
 const TURNED_SIZE = 10;
+// In cells narrower than this, even turned values are hard to read.
+const TURNED_WIDTH = 18;
 // The upper ends of the classes of p, as multiples of α. The first three classes are significant.
 const CLASS_ENDS = [0.02, 0.2, 1, 2];
 
@@ -19,9 +21,9 @@ function matrixLayout(view, width) {
   const size = count <= 60 ? TEXT_SIZE : 10;
   const longest = Math.min(widest(view.systems.map(({ shown }) => shown), size), 210, Math.max(100, 0.3 * width));
   const names = longest + textWidth(`${count} `, size) + 14;
-  const smallest = count <= MAX_VALUES ? TURNED_SIZE + 2 : width < WIDE && count <= 24 ? 10 : count <= 60 ? 14 : 7;
+  const smallest = count <= MAX_VALUES ? 12 : width < WIDE && count <= 24 ? 10 : count <= 60 ? 14 : 7;
   const cell = Math.min(Math.max(Math.floor((width - names) / (count - 1)), smallest), 60);
-  const values = count <= MAX_VALUES;
+  const values = count <= MAX_VALUES && cell >= TURNED_WIDTH;
   const turned = values && cell < VALUE_WIDTH;
   const height = turned ? VALUE_WIDTH + 4 : values ? 25 : Math.max(size + 2, Math.min(cell, 20));
   return { count, values, turned, size, names, height, cell, width: (count - 1) * cell + names, bottom: count * height };
@@ -97,7 +99,9 @@ class Matrix {
   constructor(view, body) {
     this.view = view;
     this.cell = [1, 0];
-    const hint = "Point at a cell or use the arrow keys to see its pair. Click or press Enter to select it.";
+    const hint = matchMedia("(pointer: coarse)").matches
+      ? "Tap a cell to see and select its pair."
+      : "Point at a cell or use the arrow keys to see its pair. Click or press Enter to select it.";
     this.status = h("p", { class: "figure-status", role: "status" }, hint);
     const order = `${view.systems.length} systems from best to worst.`;
     const caption = [order, " Each name labels the row to its left and the column below it.", sidedness(view)];
