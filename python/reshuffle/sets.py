@@ -13,7 +13,7 @@ from .comparing import Design, Inferred, Resampled, average_of, comparisons_of, 
 from .errors import Argument, InputError, listed, quoted, warn
 from .metrics.precomputed import PrecomputedCounts
 from .options.comparisons import CompareSets
-from .options.declare import called_with
+from .options.declare import called_with, with_hints
 from .progress import reported
 from .resampling.counting import Data, Metrics, References, Systems
 from .results import ComparedTexts, Comparison, SetComparison
@@ -25,6 +25,7 @@ from .settings import ComparisonSettings, DocumentIds, Resampling, StratumIds, U
 TREATMENTS_OF_MISSING_SYSTEMS = ("error", "drop")
 
 
+@with_hints
 @dataclass(frozen=True, eq=False)
 class TestSet:
     """One of the test sets of :func:`compare_sets`: texts, metrics and resampling units.

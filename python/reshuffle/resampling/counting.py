@@ -180,11 +180,9 @@ def check_only(labels: Sequence[str], option: str, example: object) -> None:
     """:class:`InputError`, with an example, for a value without the name of a metric if there are several metrics."""
     if len(labels) > 1:
         raise InputError(
-            f"one {option} for {len(labels)} metrics, {{metrics}}: say which metric it is of, with {{argument}} (such "
-            f"as {{first}}={example})",
+            f"one {option} for {len(labels)} metrics, {{metrics}}: say which metric it is of, as in {{argument}}",
             metrics=listed(labels),
-            first=labels[0],
-            argument=Argument(option),
+            argument=Argument(option, {labels[0]: example if isinstance(example, int | float) else f"{example}"}),
         )
 
 
@@ -225,7 +223,7 @@ class Data:
             return cls(corpus, resolved, tuple(corpus.systems), corpus.n_segments)
         if references is not None or systems is not None:
             there, missing = ("references", "systems") if systems is None else ("systems", "references")
-            raise InputError(f"{there} without {missing}: pass both, or a metric SegmentScores('NAME', scores)")
+            raise InputError(f"{there} without {missing}: pass both, or metrics=SegmentScores('NAME', scores)")
         needy = [m.name for m in resolved if not isinstance(m, PrecomputedCounts)]
         if needy:
             raise _texts_missing(needy)
