@@ -158,6 +158,7 @@ def compared_sets(
         raise InputError("no test sets: expected at least one")
     if average and AVERAGE in sets:
         raise InputError(f"a test set is called {AVERAGE!r}, as the average of all: rename it")
+    average = average and len(sets) > 1
     _check_metrics(sets)
     _warn_of_copies(sets)
     names, dropped = _common_systems(sets, missing_systems)
