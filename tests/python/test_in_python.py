@@ -457,3 +457,14 @@ def test_scores_in_the_place_of_references_are_told_their_argument() -> None:
         reshuffle.compare_runs(scores)
     with pytest.raises(TypeError, match="did you mean"):
         reshuffle.TestSet(reference=["a b"])  # type: ignore[call-arg]
+
+
+def test_wrong_turns_of_results_name_the_right_ones() -> None:
+    pytest.importorskip("matplotlib")
+    sets = {"x": reshuffle.TestSet(metrics=reshuffle.SegmentScores("rating", {"a": [1, 2] * 20, "b": [2, 3] * 20}))}
+    plot: Any = reshuffle.compare_sets(sets, n_resamples=99).plot
+    with pytest.raises(TypeError, match=r"result\['NAME'\].plot has the figures of a test set"):
+        plot.forest(test_set="x")
+    table: Any = segment_scores(["a b"], {"a": ["a b"]})
+    with pytest.raises(AttributeError, match=r"use reshuffle.compare, whose result has plot"):
+        _ = table.plot
