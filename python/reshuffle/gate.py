@@ -46,7 +46,7 @@ from .options.gate import Gated, Margin, of_test_set
 from .options.groups import ONLY
 from .progress import reported
 from .resampling import CountSample, Replicates, Sample, TextSample
-from .resampling.counting import Data, check_only, metrics_named
+from .resampling.counting import Data, check_only, metrics_named, plain_number
 from .resampling.influence import contributions
 from .resampling.units import Documents
 from .results import Gate, GateTask, LostSegment
@@ -302,8 +302,7 @@ def _example(m: object) -> float | str:
         return "2%"
     scores = [m.segment_scores(counts) for counts in m.counts.values()]
     spread = float(np.nanmax(scores) - np.nanmin(scores)) or 1.0
-    rounded = float(f"{spread / 50:.1g}")
-    return int(rounded) if rounded.is_integer() else rounded
+    return plain_number(f"{spread / 50:.1g}")
 
 
 def _only(data: Data, own: Sequence[int], primary: set[int], margin: Margin) -> int:

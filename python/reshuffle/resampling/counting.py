@@ -182,8 +182,21 @@ def check_only(labels: Sequence[str], option: str, example: object) -> None:
         raise InputError(
             f"one {option} for {len(labels)} metrics, {{metrics}}: say which metric it is of, as in {{argument}}",
             metrics=listed(labels),
-            argument=Argument(option, {labels[0]: example if isinstance(example, int | float) else f"{example}"}),
+            argument=Argument(option, {labels[0]: plain_number(f"{example}")}),
         )
+
+
+def plain_number(text: str) -> float | str:
+    """A number as short as people write it, or text that is none.
+
+    >>> plain_number("0.50"), plain_number("2e+00"), plain_number("2%")
+    (0.5, 2, '2%')
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return int(number) if number.is_integer() else number
 
 
 @dataclass(frozen=True)
