@@ -77,18 +77,25 @@ class Argument(NamedTuple):
     >>> argument = Argument("test", ("ar", "ar-studentized"))
     >>> f"{argument}", argument.flag, f"{Argument('all_pairs')}", Argument("all_pairs").flag
     ("test='ar' or 'ar-studentized'", '--test ar or ar-studentized', 'all_pairs', '--all-pairs')
+    >>> margin = Argument("margin", {"bleu": 0.5})
+    >>> f"{margin}", margin.flag
+    ("margin={'bleu': 0.5}", '--margin bleu=0.5')
     """
 
     name: str
-    values: tuple[str, ...] = ()
+    values: tuple[str, ...] | Mapping[str, float | str] = ()
 
     def __str__(self) -> str:
+        if isinstance(self.values, Mapping):
+            return f"{self.name}={self.values}"
         return f"{self.name}={either(map(repr, self.values))}" if self.values else self.name
 
     @property
     def flag(self) -> str:
         """The argument as on the command line."""
         flag = SHORT_FLAGS.get(self.name, "--" + self.name.replace("_", "-"))
+        if isinstance(self.values, Mapping):
+            return " ".join([flag, *(f"{name}={value}" for name, value in self.values.items())])
         return f"{flag} {either(self.values)}" if self.values else flag
 
 

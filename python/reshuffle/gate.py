@@ -46,7 +46,7 @@ from .options.gate import Gated, Margin, of_test_set
 from .options.groups import ONLY
 from .progress import reported
 from .resampling import CountSample, Replicates, Sample, TextSample
-from .resampling.counting import Data, check_only, metrics_named
+from .resampling.counting import Data, check_only, metrics_named, plain_number
 from .resampling.influence import contributions
 from .resampling.units import Documents
 from .results import Gate, GateTask, LostSegment
@@ -288,23 +288,21 @@ def _given_margins(
     lacking = [data.labels[m] for m in own if found[m] is None and m not in primary]
     if lacking:
         raise InputError(
-            "no margin for {metrics}: say how much worse the new system may be with {margin} (such as "
-            "{first}={example}), or use the rule no-regression",
+            "no margin for {metrics}: say how much worse the new system may be, as in {margin}, or use {rule}",
             metrics=listed(lacking),
-            first=lacking[0],
-            example=_example(data.metrics[data.labels.index(lacking[0])]),
-            margin=Argument("margin"),
+            margin=Argument("margin", {lacking[0]: _example(data.metrics[data.labels.index(lacking[0])])}),
+            rule=Argument("rule", ("no-regression",)),
         )
     return [None if m in primary else margin for m, margin in enumerate(found)]
 
 
-def _example(m: object) -> str:
+def _example(m: object) -> float | str:
     """A margin for scores of this size: a fiftieth of the range that segments have, or of the baseline's score."""
     if not isinstance(m, SegmentScores):
         return "2%"
     scores = [m.segment_scores(counts) for counts in m.counts.values()]
     spread = float(np.nanmax(scores) - np.nanmin(scores)) or 1.0
-    return f"{float(f'{spread / 50:.1g}'):g}"
+    return plain_number(f"{spread / 50:.1g}")
 
 
 def _only(data: Data, own: Sequence[int], primary: set[int], margin: Margin) -> int:

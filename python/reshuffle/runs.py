@@ -61,6 +61,11 @@ class Runs:
     ) -> Runs:
         """From the arguments of :func:`compare_runs`; :class:`InputError` if they cannot be used together."""
         data = Data.from_arguments(None, None, metrics) if references is None else None
+        if systems is None and references is not None:
+            raise InputError(
+                "references without systems: pass systems={'NAME': [outputs of each run]}, or without texts "
+                "metrics=SegmentScores('NAME', {'SYSTEM': [scores of each run]})"
+            )
         if systems is None and data is not None:
             systems = runs_in(data.metrics[0].name, data.names)
         if not isinstance(systems, Mapping) or not systems:

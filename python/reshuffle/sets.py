@@ -13,7 +13,7 @@ from .comparing import Design, Inferred, Resampled, average_of, comparisons_of, 
 from .errors import Argument, InputError, listed, quoted, warn
 from .metrics.precomputed import PrecomputedCounts
 from .options.comparisons import CompareSets
-from .options.declare import called_with
+from .options.declare import called_with, with_hints
 from .progress import reported
 from .resampling.counting import Data, Metrics, References, Systems
 from .results import ComparedTexts, Comparison, SetComparison
@@ -25,6 +25,7 @@ from .settings import ComparisonSettings, DocumentIds, Resampling, StratumIds, U
 TREATMENTS_OF_MISSING_SYSTEMS = ("error", "drop")
 
 
+@with_hints
 @dataclass(frozen=True, eq=False)
 class TestSet:
     """One of the test sets of :func:`compare_sets`: texts, metrics and resampling units.
@@ -157,6 +158,7 @@ def compared_sets(
         raise InputError("no test sets: expected at least one")
     if average and AVERAGE in sets:
         raise InputError(f"a test set is called {AVERAGE!r}, as the average of all: rename it")
+    average = average and len(sets) > 1
     _check_metrics(sets)
     _warn_of_copies(sets)
     names, dropped = _common_systems(sets, missing_systems)

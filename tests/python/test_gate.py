@@ -283,6 +283,11 @@ def test_identical_outputs_are_allowed_and_that_is_said() -> None:
     assert ties.allowed
 
 
+def test_a_gate_is_neither_true_nor_false() -> None:
+    with pytest.raises(TypeError, match="use its attribute allowed"):
+        assert RESULTS["allow"]
+
+
 def test_fewer_than_20_segments_are_inconclusive() -> None:
     few = gate(metrics=scores([-5.0] * 19), margin={"points": 1})
     assert (few.verdict, few.tasks[0].is_worse) == ("inconclusive", False)
@@ -386,7 +391,7 @@ def test_functions_of_texts_are_gated_from_draws() -> None:
         ({"margin": True}, "margin must be a mapping"),
         (
             {"metrics": [noisy(30, 0), noisy(30, 0, "others")], "margin": 1},
-            r"one margin for 2 metrics, points, others: say which metric it is of, with margin \(such as points=1\)",
+            r"one margin for 2 metrics, points, others: say which metric it is of, as in margin=\{'points': 1\}",
         ),
         ({"margin": {"points": 1, "bleu": 1}}, "unknown metric of a margin 'bleu'"),
         ({"margin": {"points": "1%"}}, "baseline's score is 0: give the margin in"),
@@ -469,6 +474,7 @@ def test_junit_has_a_case_for_each_task(verdict: str) -> None:
     root = ElementTree.fromstring(RESULTS[verdict].render("junit"))
     failures = [case.find("failure") is not None for case in root.iter("testcase")]
     assert root.tag == "testsuite"
+    assert all("Δ " in said and ", bound " in said for said in map(str, root.itertext()) if "within margin" in said)
     assert (root.get("tests"), root.get("failures")) == ("2", str(sum(failures)))
     assert failures == {"allow": [False] * 2, "reject": [True] * 2, "inconclusive": [True, False]}[verdict]
 

@@ -47,7 +47,7 @@ def test_a_margin_without_a_name_is_that_of_the_only_metric_that_needs_one(
     with pytest.raises(InputError, match="the margin is given twice"):
         command("7 tuned.txt --ref reference.txt --margin 9 --margin 8")
     with pytest.raises(
-        InputError, match=r"one margin for 2 metrics, BLEU, chrF2: say which metric .* margin \(such as BLEU=9"
+        InputError, match=r"one margin for 2 metrics, BLEU, chrF2: say which metric .* margin=\{'BLEU': 9"
     ):
         command("7 tuned.txt --ref reference.txt --margin 9 -m bleu chrf")
 
@@ -84,8 +84,8 @@ def test_the_exit_code_is_the_verdict(
         ("a.scores b.scores --scores rating --margin 1", "without texts, write --scores rating a.scores b.scores"),
         ("--scores rating a.scores --margin 1", "expected two systems, a baseline and a new one, got 1 system: a"),
         ("base new --scores r --margin 1", "without texts, write --scores r base new"),
-        (PAIR, r"no margin for BLEU: .* with margin \(such as BLEU=2%\)"),
-        ("--scores r right.scores right.scores", r"with margin \(such as r=0.02\)"),
+        (PAIR, r"no margin for BLEU: .* as in margin=\{'BLEU': '2%'\}, or use rule='no-regression'"),
+        ("--scores r right.scores right.scores", r"as in margin=\{'r': 0.02\}"),
         ("--scores r a.scores b.scores --margin 1", "if the files are of several tasks, name those of each in a manif"),
         (
             f"{PAIR} --set a reference.txt baseline.txt tuned.txt --margin bleu=1",
@@ -97,7 +97,7 @@ def test_the_exit_code_is_the_verdict(
         ),
         (f"{PAIR} --margin bleu=1 bleu=2", "margin of bleu is given twice"),
         (f"{PAIR} -m bleu ter --margin bleu=1", "no margin for TER"),
-        (f"{PAIR} -m bleu ter --margin 2%", r"with margin \(such as BLEU=2%\)"),
+        (f"{PAIR} -m bleu ter --margin 2%", r"as in margin=\{'BLEU': '2%'\}"),
         (
             f"{PAIR} --margin bleu=1 chrf=1",
             "'chrf', which is not compared: name it, too, ",
@@ -249,6 +249,12 @@ def test_labels_of_several_test_sets(demo: Path, run: Any) -> None:
     )
     line = "gate --manifest tasks.toml --human people --margin 1 --format json"
     assert json.loads(run(*line.split()).out)["verdict"] == "allow"
+
+
+def test_a_saved_verdict_can_be_a_test_report(demo: Path, run: Any) -> None:
+    line = "gate baseline.txt tuned.txt --ref reference.txt --margin bleu=9 -n 99 -o gate.json -o gate.xml"
+    assert run(*line.split()).code == 0
+    assert run("show", "gate.json", "--format", "junit").out == Path("gate.xml").read_text("utf-8")
 
 
 def test_full_text_has_the_tables_and_other_formats_have_them_anyway(demo: Path, run: Any) -> None:

@@ -57,7 +57,7 @@ def test_margins_and_differences_are_named_in_any_case(name: str) -> None:
 def test_the_difference_of_the_only_metric_needs_no_name() -> None:
     planned = plan(REFERENCE, SYSTEMS, difference=2, simulate=False)
     assert planned.plan["difference"] == {"BLEU": [2.0]}
-    with pytest.raises(InputError, match=r"2 metrics, BLEU, chrF2: say .* difference \(such as BLEU=0.5\)"):
+    with pytest.raises(InputError, match=r"2 metrics, BLEU, chrF2: say .* difference=\{'BLEU': 0.5\}"):
         plan(REFERENCE, SYSTEMS, ["bleu", "chrf"], difference=2, simulate=False)
 
 

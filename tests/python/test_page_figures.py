@@ -185,7 +185,7 @@ class TestRanking:
             assert "Systems in the same group" in caption
 
     def test_scores_without_tests_have_dots_only(self, browser: Browser) -> None:
-        browser.open(score(CORPUS.references, CORPUS.systems, n_resamples=99).render("html"))
+        browser.open(score(CORPUS.references, CORPUS.systems, interval="percentile", n_resamples=99).render("html"))
         assert len(browser.all("#ranking .dot")) == 4
         assert browser.all("#ranking .group, #ranking .hollow, #ranking .reference") == []
 

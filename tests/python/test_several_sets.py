@@ -589,10 +589,11 @@ def test_systems_that_a_test_set_lacks_are_left_out_with_a_warning() -> None:
         found["w"]
 
 
-def test_the_average_over_one_test_set_is_the_test_set() -> None:
+def test_one_test_set_has_no_average_but_the_same_methods() -> None:
     found = compare_sets({"u": some_texts("a", "b")}, "ter", test="ar:scheme=iid", n_resamples=99)
-    assert average(found).comparisons[0].test.pvalue == found["u"].comparisons[0].test.pvalue
-    assert average(found).scores[0].score == found["u"].scores[0].score
+    assert found.average is None
+    assert "verage" not in str(found)
+    assert found.pair("b") == found["u"].pair("b")
 
 
 def test_a_language_may_have_a_tokenizer_of_its_own() -> None:

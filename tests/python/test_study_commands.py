@@ -154,7 +154,7 @@ BAD = {
     "study gate reference.txt": "",
     "plan FILES --difference bleu": "--difference must be a metric and a number",
     "plan FILES --difference bleu=-1": "in points of BLEU must be a number of at least 0, got -1.0",
-    "plan FILES -m bleu chrf --difference 2": "with --difference (such as BLEU=0.5)",
+    "plan FILES -m bleu chrf --difference 2": "as in --difference BLEU=0.5",
     "plan FILES --difference blue=1": "unknown metric 'blue': did you mean 'BLEU'?",
     "plan FILES --alpha 5": "alpha must lie strictly between 0 and 1",
     "plan FILES --no-simulate --tests ar": "--tests is for simulated tests: leave it out, or --no-s",

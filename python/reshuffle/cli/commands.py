@@ -245,7 +245,7 @@ def flips_command(reference: str | None, systems: tuple[str, ...], **options: An
 @click.command("show", cls=WithExamples)
 @click.argument("result", metavar="RESULT")
 @all_of(
-    output_options(),
+    output_options(get_args(types.GateFormat)),
     declared_options(ComparisonDisplay, [name for name in options_of(ComparisonDisplay) if name != "table"]),
     (
         table_option(default="with -o FILE.csv all of them, as FILE.NAME.csv; on standard output the main one"),

@@ -107,9 +107,11 @@ class Output:
     """Files that must not be replaced, beside those from which the result is computed."""
 
 
-def chosen_output(options: dict[str, Any], tables: Sequence[str] = ()) -> Output:
+def chosen_output(
+    options: dict[str, Any], tables: Sequence[str] = (), formats: Sequence[str] = get_args(types.Format)
+) -> Output:
     """Take the format, the files and the layout of the report out of ``options``."""
-    reports, table = Reports.taken(options, get_args(types.Format)), options.pop("table")
+    reports, table = Reports.taken(options, formats), options.pop("table")
     if table is not None:
         reports.check("--table", ["csv"], ", or add --format csv")
     return Output(reports, Layout(table=table, full=chosen_full(options, reports)), tables)

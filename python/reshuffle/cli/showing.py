@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 from attrs import evolve
 
+from .. import types
 from ..data.saved import read_json
 from ..errors import InputError
 from ..options.declare import options_of
@@ -25,7 +26,7 @@ OF_PAIRS = ("pairs", "triangle")
 
 def show(source: str, options: dict[str, Any]) -> None:
     """Read a result, and write the reports that the options ask for."""
-    output = chosen_output(options)
+    output = chosen_output(options, formats=get_args(types.GateFormat))
     reports, layout = output.reports, output.layout
     display = made(ComparisonDisplay, given_values(ComparisonDisplay, options))
     result = read_json(source)

@@ -9,7 +9,8 @@ from annotated_types import MinLen
 from attrs import field, frozen
 
 from .. import types
-from ..validate import check_n_resamples
+from ..errors import Argument, InputError
+from ..validate import DEFAULT_SEED, check_n_resamples
 from .choices import AR, INTERVALS_WITH_OPTIONS, TESTS_WITH_OPTIONS, Simultaneous, WithMargin, read
 from .declare import Check, Excludes, Flag, Kind, Options, several
 from .groups import (
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from ..data.corpus import Lines
     from ..resampling.counting import References
     from ..sets import AnySet
+
+# How many draws intervals without tests have by default.
+N_DRAWS = 10_000
 
 AnyNumber = Annotated[
     int | Literal["auto"], Check(check_n_resamples), Kind("int or 'auto'"), Flag(("-n", "--n-resamples"), "N")
@@ -208,7 +212,7 @@ class Resampled(Computed, Replicated):
 class Draws(Replicated):
     """How many draws there are, for intervals."""
 
-    n_resamples: AnyNumber = 10_000
+    n_resamples: AnyNumber = N_DRAWS
     """Bootstrap draws, for intervals that need them; auto: 10,000 to 1,000,000.
 
     ``auto`` is 40/(1 − ``confidence_level``) − 1, but at least 10,000 and at most a million. The result and its
@@ -268,6 +272,18 @@ class OptionalIntervals(Options):
 @frozen(slots=False, eq=False, repr=False)
 class Score(Resampled, Draws, OptionalIntervals, Stratified, Texts):
     """:func:`reshuffle.score`."""
+
+    def check_together(self) -> None:
+        """:class:`InputError` for draws without the intervals that they are for."""
+        if self.interval is not None or self.confidence_level is not None:
+            return
+        if self.n_resamples != N_DRAWS or self.seed != DEFAULT_SEED:
+            raise InputError(
+                "{drawn} is for confidence intervals: add {interval} or {level}, or leave it out",
+                drawn=Argument("seed" if self.n_resamples == N_DRAWS else "n_resamples"),
+                interval=Argument("interval", ("percentile",)),
+                level=Argument("confidence_level"),
+            )
 
 
 @frozen(slots=False, eq=False, repr=False)

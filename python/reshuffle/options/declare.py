@@ -46,7 +46,7 @@ import attrs
 from annotated_types import Ge, Gt, Le, Lt, MinLen
 from typing_extensions import Doc
 
-from ..advice import meant
+from ..advice import advice, meant
 from ..documented import own_texts
 from ..errors import InputError, either, listed, meant_argument, quoted
 from ..lazy import lazy
@@ -591,13 +591,13 @@ def hinting(function: Callable[P, T], called: str | None = None) -> Callable[P, 
     parameters = [*declared]
     required = [name for name, each in declared.items() if each.default is each.empty and name != "self"]
     known = [name for name in parameters if name != "self"]
-    name = called or function.__name__
+    name, owner = called or function.__name__, f"arguments of {function.__qualname__.partition('.')[0]}"
 
     @functools.wraps(function)
     def public(*args: P.args, **kwargs: P.kwargs) -> T:
         for given in kwargs:
             if given not in known:
-                hint = meant_argument(given, known, _meant_here(given, known))
+                hint = advice(given, owner) or meant_argument(given, known, _meant_here(given, known))
                 raise TypeError(f"{name}() got an unexpected keyword argument {given!r}{hint}")
         if len(args) > len(parameters):
             n = len(args) - (len(parameters) - len(known))

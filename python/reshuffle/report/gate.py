@@ -38,16 +38,16 @@ LIBERAL = (
 )
 # docs/evidence/gate.md has the rates of answers that are right or wrong.
 FEW_DIFFER = (
-    f"Where fewer than {SMALL_SAMPLE} segments or documents differ (here: {{tasks}}), the probabilities may be larger: "
-    "a system worse by a margin was allowed with 0.10 where 8 of 200 answers differ (alpha 0.05)."
+    f"Where fewer than {SMALL_SAMPLE} segments or documents differ (here: {{tasks}}), these shares may be larger: up to "
+    "10% where 8 of 200 answers differed (alpha 0.05)."
 )
 MEANINGS = {
-    "non-inferior": "In one run, the probability is about {alpha} at most that a system worse by a margin is allowed, "
-    "and likewise that one that is no worse is rejected.",
-    "superior": "In one run, the probability is about {alpha} at most that a system no better under a primary metric"
-    "{or_worse} is allowed, and likewise that one that is no worse is rejected.",
-    "no-regression": "In one run, a system that is no worse is rejected with a probability of about {alpha} at most. "
-    "How often a worse one is allowed is not bounded.",
+    "non-inferior": "A system worse by a margin is allowed in at most about {alpha} of runs; one that is no worse is "
+    "rejected in at most about {alpha}.",
+    "superior": "A system no better under a primary metric{or_worse} is allowed in at most about {alpha} of runs; one "
+    "that is no worse is rejected in at most about {alpha}.",
+    "no-regression": "A system that is no worse is rejected in at most about {alpha} of runs. How often a worse one is "
+    "allowed is not bounded.",
 }
 
 
@@ -75,7 +75,8 @@ def gate_document(gate: Gate, layout: Layout) -> Document:
 def _meaning(gate: Gate) -> str:
     """What the verdict bounds."""
     has_margins = any(task.margin is not None for task in gate.tasks)
-    return MEANINGS[gate.rule].format(alpha=number(gate.alpha), or_worse=", or worse by a margin," * has_margins)
+    alpha = f"{number(round(100 * gate.alpha, 10))}%"
+    return MEANINGS[gate.rule].format(alpha=alpha, or_worse=", or worse by a margin," * has_margins)
 
 
 def _directions(gate: Gate) -> Iterator[str]:
@@ -209,8 +210,11 @@ def _margin(task: GateTask) -> str:
 
 def _values(task: GateTask) -> str:
     """The difference and its bound, in brackets."""
-    bound = "" if task.bound is None else f", bound {_signed(task, task.bound)}"
-    return f"({_signed(task, task.difference)}{bound})"
+    return f"({_signed(task, task.difference)}{_bound(task)})"
+
+
+def _bound(task: GateTask) -> str:
+    return "" if task.bound is None else f", bound {_signed(task, task.bound)}"
 
 
 def _worse(task: GateTask, alpha: float) -> str:
@@ -442,8 +446,9 @@ def gate_as_junit(gate: Gate, layout: object = None) -> str:
             said = _plain(_own_reason(gate, task))
             failure = ElementTree.SubElement(case, "failure", type=failed[n], message=said)
             failure.text = f"{failed[n].upper()}: {said}."
-        else:
-            ElementTree.SubElement(case, "system-out").text = result_of(gate, task)
+        margin = "" if task.margin is None else f", margin {_margin(task)}"
+        values = f"Δ {_signed(task, task.difference)}{_bound(task)}{margin}"
+        ElementTree.SubElement(case, "system-out").text = f"{result_of(gate, task)}: {values}"
     ElementTree.SubElement(suite, "system-out").text = _plain("\n".join([headline(gate), *_sentences(gate)]))
     ElementTree.indent(suite)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(suite, encoding="unicode")}\n'

@@ -289,7 +289,7 @@ def _adjusted(comparison: Comparison, test: UsedTest, rate: str, mark: str, of: 
     risk = RATES[rate].format(star=mark)
     nominal = f"nominally, because there are few {comparison.unit}s, " if is_nominal(comparison) else ""
     controlled = f"{nominal}{rate} ≤ {number(alpha)}: {risk}"
-    if of is not None and not over_sets(of):
+    if of is not None and _n_parts(of) > 1 and not over_sets(of):
         return _adjusted_apart(comparison, test, of, f"The {rate}, {risk}, is {nominal}", risk)
     on_sets = "" if test.n_sets == 1 else f" on each of {test.n_sets:,} test sets"
     if metrics == 1:

@@ -180,12 +180,23 @@ def check_only(labels: Sequence[str], option: str, example: object) -> None:
     """:class:`InputError`, with an example, for a value without the name of a metric if there are several metrics."""
     if len(labels) > 1:
         raise InputError(
-            f"one {option} for {len(labels)} metrics, {{metrics}}: say which metric it is of, with {{argument}} (such "
-            f"as {{first}}={example})",
+            f"one {option} for {len(labels)} metrics, {{metrics}}: say which metric it is of, as in {{argument}}",
             metrics=listed(labels),
-            first=labels[0],
-            argument=Argument(option),
+            argument=Argument(option, {labels[0]: plain_number(f"{example}")}),
         )
+
+
+def plain_number(text: str) -> float | str:
+    """A number as short as people write it, or text that is none.
+
+    >>> plain_number("0.50"), plain_number("2e+00"), plain_number("2%")
+    (0.5, 2, '2%')
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return int(number) if number.is_integer() else number
 
 
 @dataclass(frozen=True)
@@ -225,7 +236,7 @@ class Data:
             return cls(corpus, resolved, tuple(corpus.systems), corpus.n_segments)
         if references is not None or systems is not None:
             there, missing = ("references", "systems") if systems is None else ("systems", "references")
-            raise InputError(f"{there} without {missing}: pass both, or a metric SegmentScores('NAME', scores)")
+            raise InputError(f"{there} without {missing}: pass both, or metrics=SegmentScores('NAME', scores)")
         needy = [m.name for m in resolved if not isinstance(m, PrecomputedCounts)]
         if needy:
             raise _texts_missing(needy)

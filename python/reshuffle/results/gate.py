@@ -188,6 +188,9 @@ class Gate(Reported):
     def __repr__(self) -> str:
         return f"<Gate: {self.verdict}; {self.system} against {self.baseline}, {counted(len(self.tasks), 'task')}>"
 
+    def __bool__(self) -> bool:
+        raise TypeError("a gate is neither true nor false: use its attribute allowed, as in 'assert result.allowed'")
+
     @property
     def allowed(self) -> bool:
         """Whether the verdict is ``allow``."""

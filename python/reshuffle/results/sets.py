@@ -31,7 +31,7 @@ class SetComparison(Compared):
     """The comparison on each test set, by its name, in the order of the input."""
     average: Comparison | None
     """The comparison of average scores over the test sets, with tests and intervals of their own. None with
-    ``average=False``.
+    ``average=False``, and with one test set.
     """
     dropped: tuple[str, ...]
     """The systems that were left out because they are not in every test set."""
@@ -86,6 +86,8 @@ class SetComparison(Compared):
         """The comparison on a test set; for None, that of the average."""
         if test_set is not None:
             return self[test_set]
+        if len(self.sets) == 1:
+            return next(iter(self.sets.values()))
         if self.average is None:
             raise InputError(f"there is no average: choose a test set, as in result[NAME]: {listed(self.sets)}")
         return self.average

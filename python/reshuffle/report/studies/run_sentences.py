@@ -110,21 +110,6 @@ def _unreachable(result: RunComparison) -> Iterator[str]:
             yield f"{name}: p ≥ {worst.smallest_pvalue:.3g}: {advice}."
             continue
         yield f"{name}: {_whatever(result, worst, worst.smallest_pvalue)}; {_enough(result)}."
-    if "run" not in result.plan.exchange and result.plan.exchange_requested == "auto":
-        yield from _unreachable_run(result)
-
-
-def _unreachable_run(result: RunComparison) -> Iterator[str]:
-    """The same for exchanging whole runs where ``auto`` has not tested it."""
-    numbers, alternative = result.plan.systems, result.plan.alternative
-    pairs = {(each.system, each.baseline): each for each in result.comparisons}
-    smallest = {pair: smallest_of_splits(numbers[pair[0]], numbers[pair[1]], alternative) for pair in pairs}
-    pair = max(smallest, key=lambda pair: smallest[pair])
-    if smallest[pair] > result.plan.alpha:
-        low, runs = smallest[pair], _numbers(result, pairs[pair])
-        limit = "is always 1" if low == 1 else f"is never below {low:.3g}"
-        run = option("--exchange run", "exchange='run'")
-        yield f"Too few runs for {run}: with {runs}, p {limit}; {_enough(result)}."
 
 
 def _whatever(result: RunComparison, each: RunDifference, smallest: float) -> str:
