@@ -38,8 +38,8 @@ LIBERAL = (
 )
 # docs/evidence/gate.md has the rates of answers that are right or wrong.
 FEW_DIFFER = (
-    f"Where fewer than {SMALL_SAMPLE} segments or documents differ (here: {{tasks}}), these shares may be larger: up to "
-    "10% where 8 of 200 answers differed (alpha 0.05)."
+    f"Where fewer than {SMALL_SAMPLE} segments or documents differ (here: {{tasks}}), these shares may be larger: up "
+    "to 10% where 8 of 200 answers differed (alpha 0.05)."
 )
 MEANINGS = {
     "non-inferior": "A system worse by a margin is allowed in at most about {alpha} of runs; one that is no worse is "
