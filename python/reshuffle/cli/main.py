@@ -76,7 +76,7 @@ def _unknown(error: click.NoSuchOption) -> str:
     own = [] if error.ctx is None else [param.opts[0] for param in error.ctx.command.params if param.opts[0][:1] == "-"]
     if error.option_name in ("-v", "-V", "--version"):
         meant = ": the version is shown by 'reshuffle --version'"
-    elif not meant and 0 < len(own) <= MOST_OPTIONS:
+    elif not meant and 1 < len(own) <= MOST_OPTIONS:
         meant = f"; the options are {listed(own)}"
     return f"there is no option {error.option_name}{meant}"
 
