@@ -282,13 +282,13 @@ def test_references_are_given_by_refs_and_ref(demo: Path, run: Any) -> None:
     texts = ("reference.txt", "baseline.txt")
     calls: list[tuple[int, tuple[str, ...]]] = [
         (3, (*texts, "--refs", "tuned.txt", "rules.txt")),
-        (3, ("--refs", "tuned.txt", "rules.txt", "-n", "9", *texts)),
-        (3, ("--refs", "tuned.txt", "--refs", "rules.txt", "-n", "9", "--", *texts)),
+        (3, ("--refs", "tuned.txt", "rules.txt", "--interval", "delta", *texts)),
+        (3, ("--refs", "tuned.txt", "--refs", "rules.txt", "--interval", "delta", "--", *texts)),
         (4, ("--ref", "tuned.txt", "--ref=larger.txt", *texts, "--ref", "rules.txt")),
         (4, ("--ref", "tuned.txt", *texts, "--refs", "larger.txt", "rules.txt")),
         (4, (*texts, "--refs", "tuned.txt", "larger.txt", "--ref", "rules.txt")),
-        (3, (*texts, "--refs=tuned.txt", "--refs=rules.txt", "-n", "9")),
-        (2, ("--refs=tuned.txt", "-n", "9", *texts)),
+        (3, (*texts, "--refs=tuned.txt", "--refs=rules.txt", "--interval", "delta")),
+        (2, ("--refs=tuned.txt", "--interval", "delta", *texts)),
         (2, ("--refs=tuned.txt", "--", *texts)),
     ]
     for nrefs, args in calls:

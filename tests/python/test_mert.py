@@ -225,7 +225,7 @@ def uniform(seed: int, part: int, n: int) -> Array:
 
 def test_real_lists_are_tuned_with_the_same_result_for_any_number_of_threads(dev: Lists, options: Array) -> None:
     few: dict[str, Any] = {"restarts": 1, "random_directions": 1}
-    one, two = (tuned(dev, [5, 6], *options, workers=threads, **few) for threads in (1, 3))
+    one, two = (tuned(dev, [5, 6], *options, threads=threads, **few) for threads in (1, 3))
     for a, b in zip(one, two, strict=True):
         assert a.tobytes() == b.tobytes()
     assert dev.score(options[0]) == pytest.approx(22.8312, abs=5e-5)

@@ -276,7 +276,7 @@ def test_metrics_that_differ_only_in_case_are_not_confused() -> None:
 
 def test_advice_for_an_attribute_leads_to_one_that_exists() -> None:
     for owner, group in loads((Path(reshuffle.__file__).parent / "advice.toml").read_text("utf-8")).items():
-        if owner in ("argument", "metric", "test", "format", "missing"):
+        if owner in ("argument", "arguments of Plots", "metric", "test", "format", "missing"):
             continue
         kind = {"reshuffle": reshuffle, "Reported": Reported, "Compared": Compared}.get(owner)
         kind = kind or getattr(reshuffle, owner, None) or getattr(reshuffle.report, owner)

@@ -355,7 +355,7 @@ def test_the_minimum_detectable_difference_is_one_line() -> None:
         (
             {"b": 30.0, "c": 1.0, "d": 10.25, "e": 10.0},
             "b is significantly better than a, c is significantly worse, and d and e show no significant difference "
-            "from it under m.",
+            "from a under m.",
         ),
         ({f"s{i}": 30.0 for i in range(5)}, "All 5 other systems are significantly better than a under m."),
         (

@@ -403,7 +403,7 @@ BAD = {
     "a real number": ("real.jsonl#doc", "real.jsonl#doc, line 2: expected the id of a document, got the number 1.5"),
     "empty file": ("empty.txt", "empty.txt is empty: expected one segment per line"),
     "parses": ("p.conllu", "p.conllu: CoNLL-U has no ids of documents: use a text, TSV"),
-    "no name": ("", "expected a file name, got an empty string"),
+    "no name": ("", "expected a file name, got an empty one"),
 }
 
 

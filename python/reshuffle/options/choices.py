@@ -87,7 +87,7 @@ def _value(where: str, options: Mapping[str, Option], written: str, value: str |
         margins = next((key for key, other in options.items() if other.is_mapping), None)
         if margins is not None and value is None and written:
             is_number = re.fullmatch(r"-?[.\d]+(?:e-?\d+)?", written)
-            example = f"METRIC={written}, and decimals with a point" if is_number else f"{written}=VALUE"
+            example = f"METRIC={written} (and decimals with a point)" if is_number else f"{written}=VALUE"
             raise InputError(f"{where}: {written} has no {'metric' if is_number else 'value'}: write {example}")
         if margins is None or value is None:
             examples = [_written(other) for other in options.values()]

@@ -147,7 +147,7 @@ class Tested(Test):
     :class:`~reshuffle.NonInferiority` need a margin for each metric.
     """
     adjust: Annotated[types.Adjustment | str | None, Kind("str or None", "adjustment")] = "auto"
-    """Adjustment of p: a name in :data:`reshuffle.inference.multiplicity.ADJUSTMENTS`. It is for several tests.
+    """How to adjust p for several tests: a name in :data:`reshuffle.inference.multiplicity.ADJUSTMENTS`.
 
     ``none`` or None for p-values that are not adjusted. The default, ``auto``, is step-down ``maxt``, or ``tukey`` for
     ``anova`` and ``permutation`` (with family ``metric``). It is ``holm`` for other tests without ``maxt``, with the
@@ -173,7 +173,7 @@ class Intervals(Options):
     interval: Annotated[IntervalChoice, Kind("str, Simultaneous or None", "interval")] = field(
         default="percentile", converter=interval_choice
     )
-    """Confidence intervals: a name in :data:`reshuffle.inference.intervals.INTERVALS`; or simultaneous, for families.
+    """Confidence intervals: a name in :data:`reshuffle.inference.intervals.INTERVALS`; or simultaneous in families.
 
     None for no intervals. Simultaneous intervals of the differences in a family hold at once. They have the statistic
     and the replicates that decide about stars: a difference whose interval excludes 0 has a star. They are for the
@@ -230,7 +230,7 @@ class Kept(Options):
         MinLen(0),
         Kind("{'texts', 'parts'} or sequence of these", "value of include"),
     ] = field(default=(), converter=included)
-    """What else reports have: texts, with segment scores (HTML, JSON), or the parts of differences.
+    """What else results have: texts, with segment scores (HTML, JSON), and parts of differences.
 
     ``texts``: HTML lists the segments that differ most. ``Comparison.texts`` has the references, the outputs, and the
     score of every segment.
@@ -344,7 +344,7 @@ class RunTests(Test):
     """The score of a system: that of all runs' outputs taken as one (pooled), or the mean of the runs' scores (mean).
     """
     adjust: Annotated[types.RunAdjustment | str | None, Kind("str or None", "adjustment")] = "auto"
-    """Adjustment of p: a name in :data:`reshuffle.inference.multiplicity.ADJUSTMENTS`. It is for several tests.
+    """How to adjust p for several tests: a name in :data:`reshuffle.inference.multiplicity.ADJUSTMENTS`.
 
     The default, ``auto``, is step-down ``maxt``, or ``holm`` where pairs have no replicates in common.
     """

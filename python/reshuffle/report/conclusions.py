@@ -233,7 +233,9 @@ def against_baseline(relations: Mapping[str, str], baseline: str) -> str:
     every = not others and len(systems) > MAX_NAMED
     subject = f"all {len(systems):,} other systems {_verb(first, 2)}" if every else _some(first, systems)
     counts = len(systems) > MAX_NAMED
-    more = (f"{_some(each, own, counts)} {RELATIONS[each]}" for each, own in others)
+    # In a third group, "it" could be a system of the second.
+    than = (RELATIONS[each] if at == 0 else f"{each} {baseline}" for at, (each, _) in enumerate(others))
+    more = (f"{_some(each, own, counts)} {words}" for (each, own), words in zip(others, than, strict=True))
     *phrases, last = f"{subject} {first} {baseline}", *more
     return f"{', '.join(phrases)}, and {last}" if phrases else last
 

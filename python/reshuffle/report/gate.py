@@ -38,16 +38,16 @@ LIBERAL = (
 )
 # docs/evidence/gate.md has the rates of answers that are right or wrong.
 FEW_DIFFER = (
-    f"Where fewer than {SMALL_SAMPLE} segments or documents differ (here: {{tasks}}), these shares may be larger: up "
-    "to 10% where 8 of 200 answers differed (alpha 0.05)."
+    f"Where fewer than {SMALL_SAMPLE} segments or documents differ (here: {{tasks}}), a system worse by a margin "
+    "may be allowed more often: on up to 10% of test sets where 8 of 200 right-or-wrong answers differed (alpha 0.05)."
 )
 MEANINGS = {
-    "non-inferior": "A system worse by a margin is allowed in at most about {alpha} of runs; one that is no worse is "
-    "rejected in at most about {alpha}.",
-    "superior": "A system no better under a primary metric{or_worse} is allowed in at most about {alpha} of runs; one "
-    "that is no worse is rejected in at most about {alpha}.",
-    "no-regression": "A system that is no worse is rejected in at most about {alpha} of runs. How often a worse one is "
-    "allowed is not bounded.",
+    "non-inferior": "A system worse by a margin is allowed on at most about {alpha} of test sets; one that is no worse "
+    "is rejected on at most about {alpha}.",
+    "superior": "A system no better under a primary metric{or_worse} is allowed on at most about {alpha} of test sets; "
+    "one that is no worse is rejected on at most about {alpha}.",
+    "no-regression": "A system that is no worse is rejected on at most about {alpha} of test sets. How often a worse "
+    "one is allowed is not bounded.",
 }
 
 
@@ -108,7 +108,8 @@ def _of_few(gate: Gate) -> Iterator[str]:
     liberal = [task for task in gate.tasks if task.margin_test in no_means and task.n_units < NEAR_LEVEL]
     if liberal:
         yield LIBERAL.format(metrics=_names(list(dict.fromkeys(task.metric for task in liberal))))
-    few = [task for task in gate.tasks if task.has_enough and 0 < task.n_differing < SMALL_SAMPLE]
+    with_margin = [task for task in gate.tasks if task.margin is not None]
+    few = [task for task in with_margin if task.has_enough and 0 < task.n_differing < SMALL_SAMPLE]
     if few:
         yield FEW_DIFFER.format(tasks=_names(list(dict.fromkeys(task.name for task in few)), "task"))
 
@@ -146,7 +147,7 @@ def _reason(gate: Gate) -> str:
             reasons.append(_listed(_open_tasks(gate), partial(_own_reason, gate)))
         return f"{'; '.join(filter(None, reasons))}."
     if gate.rule == "no-regression":
-        return f"no regression was found under {_under(gate.tasks)}."
+        return f"no regression is shown under {_under(gate.tasks)}."
     if gate.verdict == "allow":
         return f"{_listed(_closest(gate.tasks), partial(_shown, alpha=gate.alpha))}."
     return f"{_listed(_open_tasks(gate), partial(_open, alpha=gate.alpha))}."

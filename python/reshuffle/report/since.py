@@ -90,9 +90,11 @@ def since_sentences(result: Comparison | SetComparison, layout: Layout) -> Itera
         yield from (f"{name}: {what}." for name, what in found if what)
     for sentences in (_new_and_gone, _candidates, _only_adjusted, _by_chance):
         yield from _of_each(changes, sentences, layout)
-    are_same = [not each.differs for change in changes for each in _both_scores(change) if each.is_common]
+    comparable = [change for change in changes if not [*_incomparable(change, layout)]]
+    are_same = [not each.differs for change in comparable for each in _both_scores(change) if each.is_common]
     if any(are_same):
-        yield "No score has changed." if all(are_same) else "Scores that are not listed have not changed."
+        none = "No score of a common system has changed."
+        yield none if all(are_same) else "Scores that are not listed have not changed."
 
 
 def _of_each(
@@ -372,23 +374,24 @@ def _only_adjusted(change: Change, layout: Layout) -> Iterator[str]:
     found = [
         now
         for before, now in _changed(change)
-        if (before.pair.test.pvalue <= levels[0]) == (now.pair.test.pvalue <= levels[1])
+        if NO_DIFFERENCE in (before.found, now.found)
+        and (before.pair.test.pvalue <= levels[0]) == (now.pair.test.pvalue <= levels[1])
     ]
     if found and sizes[0] != sizes[1]:
         yield (
-            f"{_pairs(change, found, layout)}: the verdict changed with the number of tests over which p is adjusted "
-            f"({sizes[0]:,} before, {sizes[1]:,} now): p without adjustment is on the same side of alpha as before."
+            f"{_pairs(change, found, layout)}: p without adjustment is on the same side of alpha as before, but is now "
+            f"adjusted over {counted(sizes[1], 'test')} ({sizes[0]:,} before), which may be why the verdict changed."
         )
 
 
 def _by_chance(change: Change, layout: Layout) -> Iterator[str]:
     """Verdicts that other replicates may change back."""
     found = [both[1] for both in _changed(change) if any("near-alpha" in each.pair.caveats for each in both)]
-    if found:
+    if found and not [*_incomparable(change, layout)]:
         n = spelled(option("-n", "n_resamples"), layout.command is not None)
         yield (
             f"{_pairs(change, found, layout)}: the verdict may have changed by Monte Carlo error, which leaves open on "
-            f"which side of alpha p lies; more replicates ({n}) would decide."
+            f"which side of alpha p lies; more replicates ({n}) may decide."
         )
 
 

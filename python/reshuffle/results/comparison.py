@@ -339,7 +339,7 @@ class Comparison(Compared):
     rules     54.09    -17.10  0.0002     0.0002*
     <BLANKLINE>
     larger is significantly better than baseline, rules is significantly worse, and tuned shows no significant
-    difference from it under BLEU.
+    difference from baseline under BLEU.
     Minimum detectable difference (80% power, median pair): BLEU 4.65 (range 4.24 to 4.82).
     <BLANKLINE>
     p: bootstrap-both (centred and percentile bootstrap), 10,000 draws, two-sided; * adjusted p ≤ 0.05.
