@@ -147,7 +147,7 @@ class Tested(Test):
     :class:`~reshuffle.NonInferiority` need a margin for each metric.
     """
     adjust: Annotated[types.Adjustment | str | None, Kind("str or None", "adjustment")] = "auto"
-    """How to adjust p for several tests: a name in :data:`reshuffle.inference.multiplicity.ADJUSTMENTS`.
+    """Adjustment of p: a name in :data:`reshuffle.inference.multiplicity.ADJUSTMENTS`.
 
     ``none`` or None for p-values that are not adjusted. The default, ``auto``, is step-down ``maxt``, or ``tukey`` for
     ``anova`` and ``permutation`` (with family ``metric``). It is ``holm`` for other tests without ``maxt``, with the
@@ -344,7 +344,7 @@ class RunTests(Test):
     """The score of a system: that of all runs' outputs taken as one (pooled), or the mean of the runs' scores (mean).
     """
     adjust: Annotated[types.RunAdjustment | str | None, Kind("str or None", "adjustment")] = "auto"
-    """How to adjust p for several tests: a name in :data:`reshuffle.inference.multiplicity.ADJUSTMENTS`.
+    """Adjustment of p: a name in :data:`reshuffle.inference.multiplicity.ADJUSTMENTS`.
 
     The default, ``auto``, is step-down ``maxt``, or ``holm`` where pairs have no replicates in common.
     """

@@ -90,8 +90,8 @@ def since_sentences(result: Comparison | SetComparison, layout: Layout) -> Itera
         yield from (f"{name}: {what}." for name, what in found if what)
     for sentences in (_new_and_gone, _candidates, _only_adjusted, _by_chance):
         yield from _of_each(changes, sentences, layout)
-    comparable = [change for change in changes if not [*_incomparable(change, layout)]]
-    are_same = [not each.differs for change in comparable for each in _both_scores(change) if each.is_common]
+    with_scores = [change for change in changes if not [*_incomparable(change, layout)]]
+    are_same = [not each.differs for change in with_scores for each in _both_scores(change) if each.is_common]
     if any(are_same):
         none = "No score of a common system has changed."
         yield none if all(are_same) else "Scores that are not listed have not changed."

@@ -144,7 +144,7 @@ class NullFigure:
         figure: Any = ax.figure
         own = isinstance(figure, PaperFigure)
         room = figure.get_figwidth() * (1 if own else ax.get_position().width) * 72
-        size = ax.title.get_fontsize()
+        size = float(ax.title.get_fontsize())
         if columns(line) * LETTER * size <= room or len(parts) < 3:
             return line
         return f"{'    '.join(parts[:-1])}\n{parts[-1]}"

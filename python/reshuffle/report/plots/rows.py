@@ -176,7 +176,7 @@ class Smaller:
     above: float
     """In points."""
 
-    def __call__(self, ax: Axes, renderer: Any = None) -> Bbox:
+    def __call__(self, ax: Any, renderer: Any = None) -> Bbox:
         """As matplotlib asks for it."""
         figure: Any = ax.figure
         place = ax.get_position(original=True)
