@@ -179,7 +179,7 @@ class Smaller:
     def __call__(self, ax: Any, renderer: Any = None) -> Bbox:
         """As matplotlib asks for it."""
         figure: Any = ax.figure
-        place = ax.get_position(original=True)
+        place: Bbox = ax.get_position(original=True)
         if figure.get_layout_engine() is not None:
             return place
         width, height = figure.get_size_inches() * 72
