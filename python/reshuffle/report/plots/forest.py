@@ -10,7 +10,7 @@ from ...lazy import lazy
 from ...results import PairedDifference
 from .intervals import Key, draw_key, inner_limits, mark, set_limits, whisker
 from .labels import LABEL, LETTER, columns, text_size, wrapped
-from .rows import Column, RowFigure, Rows, columns_beside, has_room_beside, width_beside, width_of
+from .rows import Column, RowFigure, Rows, columns_beside, make_room_beside, width_beside, width_of
 from .style import INK
 from .view import View
 
@@ -68,7 +68,7 @@ class Forest(RowFigure):
             whisker(ax, y, pair.difference, pair.confidence_interval, color)
             mark(ax, y, pair.difference, color, significant)
         right, texts = 0.0, self._columns()
-        if has_room_beside(ax, width_beside(texts)):
+        if make_room_beside(ax, width_beside(texts)):
             right = columns_beside(ax, self.rows, texts)
         ax.set_xlabel(self._label(self.rows.label_width(ax, right)), **LABEL)
         draw_key(ax, Key.of(self.view, self.pairs))

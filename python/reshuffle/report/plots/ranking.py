@@ -22,7 +22,7 @@ from .rows import (
     Rows,
     beside,
     columns_beside,
-    has_room_beside,
+    make_room_beside,
     width_beside,
     width_of,
 )
@@ -89,7 +89,7 @@ class RankingFigure(RowFigure):
             mark(ax, y, score.score, color, significant, marker="s" if against and pair is None else "o")
         right, texts = 0.0, self._columns()
         above = GROUP * text_size() if self.groups else 0.0
-        if has_room_beside(ax, width_beside(texts) + self._groups_width, above):
+        if make_room_beside(ax, width_beside(texts) + self._groups_width, above):
             right = columns_beside(ax, self.rows, texts)
             self._draw_groups(ax, right + 1.6 * GAP)
         width = self.rows.label_width(ax, right + self._groups_width)

@@ -190,10 +190,10 @@ class Smaller:
         return self.ax.get_subplotspec()
 
 
-def has_room_beside(ax: Axes, right: float, above: float = 0.0) -> bool:
-    """Whether so many points fit to the right of the axes and above them.
+def make_room_beside(ax: Axes, right: float, above: float = 0.0) -> bool:
+    """Make room for so many points to the right of the axes and above them; whether there is enough.
 
-    Without a layout engine, the axes give them of their own size, at most half of it.
+    Without a layout engine, the axes give it of their own size, at most half of it.
     """
     figure: Any = ax.figure
     if figure.get_layout_engine() is not None:
