@@ -274,7 +274,7 @@ def test_what_is_in_the_wrong_place_is_told_where_it_belongs() -> None:
 
 def test_a_data_frame_of_another_form_is_told_what_to_write() -> None:
     long = {"model": ["x", "y"], "correct": [0, 1]}
-    with pytest.raises(InputError, match=r"a long table needs a column for each system, as DataFrame.pivot makes"):
+    with pytest.raises(InputError, match=r"DataFrame.pivot makes a column for each system of a long table"):
         SegmentScores("acc", long)
     with pytest.raises(InputError, match=r"got a data frame: write VoteTable.from_columns"):
         reshuffle.votes({"model_a": ["x"], "model_b": ["y"], "winner": ["x"]})  # type: ignore[arg-type]

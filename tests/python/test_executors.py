@@ -364,7 +364,7 @@ def test_what_is_no_executor_is_an_error(bad: Any) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("dask", "--workers: expected a number of threads, processes, processes:N or dask://HOST:PORT, got 'dask'"),
+        ("dask", "--workers: expected a number of threads, or processes, processes:N or dask://HOST:PORT, got 'dask'"),
         ("processes:x", "expected a number of processes, as processes:4"),
         ("dask://somewhere", "expected the address of a Dask scheduler, as dask://localhost:8786"),
         ("dask://:1", "expected the address"),

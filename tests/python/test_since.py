@@ -151,8 +151,8 @@ def test_why_a_verdict_changed_is_said_if_p_did_not() -> None:
     assert [each.verdict(each.pair("b", "a")) for each in (before, now)] == ["better", "no significant difference"]
     (said,) = [each for each in since_sentences(now, Layout(since=before)) if "verdict changed" in each]
     assert said == (
-        "b − a: p without adjustment is on the same side of alpha as before, but is now adjusted over 28 tests "
-        "(1 before), which may be why the verdict changed."
+        "b − a: unadjusted p is on the same side of alpha as before, but p was not adjusted and is now adjusted over "
+        "28 tests, which may be why the verdict changed."
     )
 
 

@@ -66,7 +66,7 @@ class NamedWorkers:
         host, colon, port = address.rpartition(":")
         if not text.startswith(DASK):
             raise InputError(
-                f"--workers: expected a number of threads, {PROCESSES}, {PROCESSES}:N or {DASK}HOST:PORT, got "
+                f"--workers: expected a number of threads, or {PROCESSES}, {PROCESSES}:N or {DASK}HOST:PORT, got "
                 f"{quoted(text)}"
             )
         is_port = port.isascii() and port.isdigit() and int(port[:6]) < 1 << 16

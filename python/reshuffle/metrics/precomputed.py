@@ -297,8 +297,8 @@ class SegmentScores(InCore, PrecomputedCounts):
             if array.dtype.kind in "OUT" and isinstance(array.flat[0], str) and isinstance(error, ValueError):
                 raise InputError(
                     f"{what}: expected a number for every segment, got the text {quoted(str(array.flat[0]))}: "
-                    "compare(references, systems) takes texts; a long table needs a column for each system, "
-                    "as DataFrame.pivot makes them"
+                    "compare(references, systems) takes texts; DataFrame.pivot makes a column for each system "
+                    "of a long table"
                 ) from None
             raise InputError(f"{what}: expected a number for every segment: {shortened(str(error), 80)}") from None
         if array.ndim != 1 or array.size == 0:

@@ -147,7 +147,7 @@ def _reason(gate: Gate) -> str:
             reasons.append(_listed(_open_tasks(gate), partial(_own_reason, gate)))
         return f"{'; '.join(filter(None, reasons))}."
     if gate.rule == "no-regression":
-        return f"no regression is shown under {_under(gate.tasks)}."
+        return f"the system is not shown to be worse under {_under(gate.tasks)}."
     if gate.verdict == "allow":
         return f"{_listed(_closest(gate.tasks), partial(_shown, alpha=gate.alpha))}."
     return f"{_listed(_open_tasks(gate), partial(_open, alpha=gate.alpha))}."

@@ -90,9 +90,13 @@ def since_sentences(result: Comparison | SetComparison, layout: Layout) -> Itera
         yield from (f"{name}: {what}." for name, what in found if what)
     for sentences in (_new_and_gone, _candidates, _only_adjusted, _by_chance):
         yield from _of_each(changes, sentences, layout)
-    with_scores = [change for change in changes if not [*_incomparable(change, layout)]]
-    are_same = [not each.differs for change in with_scores for each in _both_scores(change) if each.is_common]
-    if any(are_same):
+    yield from _of_each(changes, _same_scores, layout)
+
+
+def _same_scores(change: Change, layout: Layout) -> Iterator[str]:
+    """That scores have not changed, all or those that no table lists."""
+    are_same = [not each.differs for each in _both_scores(change) if each.is_common]
+    if any(are_same) and not [*_incomparable(change, layout)]:
         none = "No score of a common system has changed."
         yield none if all(are_same) else "Scores that are not listed have not changed."
 
@@ -378,9 +382,10 @@ def _only_adjusted(change: Change, layout: Layout) -> Iterator[str]:
         and (before.pair.test.pvalue <= levels[0]) == (now.pair.test.pvalue <= levels[1])
     ]
     if found and sizes[0] != sizes[1]:
+        before, now = (f"adjusted over {size:,} tests" if size > 1 else "not adjusted" for size in sizes)
         yield (
-            f"{_pairs(change, found, layout)}: p without adjustment is on the same side of alpha as before, but is now "
-            f"adjusted over {counted(sizes[1], 'test')} ({sizes[0]:,} before), which may be why the verdict changed."
+            f"{_pairs(change, found, layout)}: unadjusted p is on the same side of alpha as before, but p was {before} "
+            f"and is now {now}, which may be why the verdict changed."
         )
 
 

@@ -112,8 +112,8 @@ CAVEAT_KINDS: Mapping[str, CaveatKind] = {
     ),
     "skewed": CaveatKind(
         "a significant difference rests so unevenly on the segments or documents that tests may reject too often",
-        "Look at the segments with the largest differences (in HTML with --include texts), and compare on more before "
-        "you rely on p.",
+        "Look at the segments with the largest differences (in HTML with --include texts), and compare on more of "
+        "them before you rely on p.",
         "the effective number of those that differ, and how many would be enough",
     ),
     "rare-segments": CaveatKind(
