@@ -35,7 +35,7 @@ from .inference.plan import Plan
 from .inference.power import POWER, detectable_factor
 from .inference.predicted import Estimated
 from .inference.running import run_tests
-from .inference.steps import JobPlan, counting_steps
+from .inference.steps import JobPlan
 from .inference.trend import trends
 from .metrics.base import Scores
 from .metrics.precomputed import SegmentScores
@@ -44,6 +44,7 @@ from .options.declare import called_with
 from .options.gate import Gate as GateOptions
 from .options.gate import Gated, Margin, of_test_set
 from .options.groups import ONLY
+from .options.inputs import AnySet
 from .progress import reported
 from .resampling import CountSample, Replicates, Sample, TextSample
 from .resampling.counting import Data, check_only, metrics_named, plain_number
@@ -53,7 +54,7 @@ from .results import Gate, GateTask, LostSegment
 from .results.gate import PastGate, PastTask
 from .results.studies.human import is_selected
 from .seeds import derive_seed
-from .sets import AnySet, SetData, on_test_set
+from .sets import SetData, on_test_set
 from .settings import ComparisonSettings, Resampling, Units
 
 # How many of the segments that lost most are listed.
@@ -188,7 +189,7 @@ def _units_in(replicates: Replicates) -> list[str]:
 def _labelled(sets: Mapping[str, SetData], names: tuple[str, str], rule: Gated, resampling: Resampling) -> Gate:
     """The gate of people's labels: a task on each test set, without draws."""
     if resampling.progress is not None:
-        resampling.progress.plan([step for each in sets.values() for step in counting_steps(each.data, 2)])
+        resampling.progress.plan([step for each in sets.values() for step in each.data.counting_steps(2)])
     on_sets = []
     for name, each in sets.items():
         with on_test_set(name):

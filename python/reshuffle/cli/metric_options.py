@@ -20,7 +20,7 @@ from ..validate import check_name
 from .habits import habits, name_advice
 
 if TYPE_CHECKING:
-    from ..metrics.counted import NamedMetric
+    from ..metrics.named import NamedMetric
 
 
 def flag(option: str) -> str:
@@ -240,7 +240,7 @@ def metrics_of(chosen: Sequence[MetricChoice], flags_of: Mapping[str, Any]) -> l
 
 
 def _metric(name: str, options: dict[str, Any]) -> NamedMetric:
-    from ..metrics.native import metric  # not at start-up
+    from ..metrics.named import metric  # not at start-up
 
     try:
         return metric(name, **options)

@@ -14,7 +14,7 @@ from ..errors import SEGMENT_MESSAGE, InputError, listed, quoted, warn
 from .base import Counts, check_present
 from .expression import SEGMENTS, Expression
 from .fixed_point import MAX_RELATIVE_ERROR, steps_of
-from .native import resolve
+from .named import resolve
 
 Columns = Mapping[str, Any]
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -40,7 +39,6 @@ from ..validate import (
 from .base import (
     Counts,
     InCore,
-    Kink,
     Metric,
     MetricLike,
     Rebuilt,
@@ -53,8 +51,10 @@ from .base import (
 from .direction import check_direction
 from .expression import Expression
 from .fixed_point import MAX_RELATIVE_ERROR, steps_of
+from .given import CountsOfFormula, PrecomputedCounts
+from .named import metric, resolve
 from .named_counts import named_counts, note_divisions
-from .native import NativeMetric, metric, resolve
+from .native import NativeMetric
 
 if TYPE_CHECKING:
     from ..data.joined_scores import JoinedScores
@@ -67,44 +67,6 @@ TREATMENTS_OF_MISSING = ("error", "pairwise")
 MISSING_MESSAGE = (
     SEGMENT_MESSAGE + "; with {missing}, each pair of systems is compared on the segments for which both have a score"
 )
-
-
-class PrecomputedCounts(Metric):
-    """A metric that already has the counts of its systems, so that it needs no texts."""
-
-    counts: Mapping[str, Counts]
-    # The largest number of references of a segment, if the counts are those of texts that are not there.
-    most_references: int = 0
-    segment_ids: Sequence[str] | None = None
-    # The index of the columns of pandas that were given, if any: see :func:`~reshuffle.data.columns.check_rows`.
-    index: Any = None
-    # Whether systems were given with several runs, each of which is a system here.
-    has_runs: bool = False
-    # What reports call the systems, if they are runs with names.
-    run_names: Mapping[str, str] = MappingProxyType({})
-
-    @property
-    def system_names(self) -> tuple[str, ...]:
-        """The systems that have counts."""
-        return tuple(self.counts)
-
-    @property
-    def n_segments(self) -> int:
-        """S."""
-        return len(next(iter(self.counts.values())))
-
-    def counts_of(self, names: Sequence[str]) -> Counts:
-        """The counts of the systems ``names``, (k, S, K)."""
-        unknown = [name for name in names if name not in self.counts]
-        if unknown:
-            raise InputError(
-                f"{self.name} has no counts or scores for system {quoted(unknown[0])}, only for {listed(self.counts)}"
-            )
-        return np.stack([self.counts[name] for name in names])
-
-    def reported_segment_scores(self, names: Sequence[str], counts: Counts) -> Scores:
-        """See :meth:`Metric.reported_segment_scores`. They are not rounded, because precomputed counts are exact."""
-        return self.segment_scores(counts)
 
 
 @with_hints
@@ -374,40 +336,6 @@ def _with_nan(what: str, scores: Any) -> Any:
     if is_missing is None or is_missing.ndim != 1 or not is_missing.any():
         return scores
     return [math.nan if lacks else value for value, lacks in zip(segment_list(what, scores), is_missing, strict=True)]
-
-
-class CountsOfFormula(PrecomputedCounts):
-    """Precomputed counts that the formula of another metric scores."""
-
-    formula: Metric
-
-    def _take_over(self, formula: Metric, *names: str) -> None:
-        """Make these attributes of the formula those of this metric."""
-        vars(self).update({name: getattr(formula, name) for name in names})
-
-    @property
-    def kink(self) -> Kink | None:
-        return self.formula.kink
-
-    @property
-    def by_speaker(self) -> bool:
-        return self.formula.by_speaker
-
-    @property
-    def source(self) -> str | None:
-        return self.formula.source
-
-    def score(self, totals: ArrayLike) -> Scores:
-        return self.formula.score(totals)
-
-    def segment_scores(self, counts: ArrayLike) -> Scores:
-        return self.formula.segment_scores(counts)
-
-    def details(self, totals: Counts) -> Mapping[str, float]:
-        return self.formula.details(totals)
-
-    def without_data(self) -> Metric:
-        return self.formula.without_data()
 
 
 @with_hints
