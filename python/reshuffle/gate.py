@@ -27,6 +27,7 @@ from .inference.gate import (
     margin_outcomes,
     more_units,
     needed_room,
+    trends,
     verdict_of,
 )
 from .inference.hypotheses import Hypotheses, Outcome
@@ -36,7 +37,6 @@ from .inference.power import POWER, detectable_factor
 from .inference.predicted import Estimated
 from .inference.running import run_tests
 from .inference.steps import JobPlan
-from .inference.trend import trends
 from .metrics.base import Scores
 from .metrics.precomputed import SegmentScores
 from .names import is_metric, metric_key

@@ -10,6 +10,7 @@ They work in every test, interval and report.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -22,7 +23,7 @@ from ..data.arrays import as_array, holds_array
 from ..data.columns import check_rows, index_of, missing, named_columns, segment_list
 from ..data.corpus import Corpus, Lines, number_systems
 from ..data.id_columns import names_ids, warn_of_ids
-from ..errors import SEGMENT_MESSAGE, Argument, InputError, counted, listed, printable, quoted, shortened
+from ..errors import SEGMENT_MESSAGE, Argument, InputError, counted, listed, printable, quoted, shortened, warn
 from ..names import has_formula
 from ..options.declare import with_hints
 from ..results.lookup import first_names
@@ -48,10 +49,8 @@ from .base import (
     counts_array,
     totals_array,
 )
-from .direction import check_direction
 from .expression import Expression
-from .fixed_point import MAX_RELATIVE_ERROR, steps_of
-from .given import CountsOfFormula, PrecomputedCounts
+from .given import MAX_RELATIVE_ERROR, CountsOfFormula, PrecomputedCounts, steps_of
 from .named import metric, resolve
 from .named_counts import named_counts, note_divisions
 from .native import NativeMetric
@@ -596,3 +595,32 @@ def check_same_length(name: str, arrays: Mapping[str, Sized], advice: str = "") 
         shown = ", ".join(f"{system} has {other:,}" for system, other in others if other != length)
         segments = f"{counted(length, 'segment')}"
         raise InputError(f"{name}: {first} has {segments}, {shown}: all systems must have the same segments{advice}")
+
+
+# Words in the names of metrics of which lower scores are usually better.
+LOWER = {
+    "cer", "error", "errors", "latency", "loss", "mae", "mer", "metricx", "mse", "nll", "perplexity", "ppl", "rmse",
+    "ter", "wer", "wil",
+}  # fmt: skip
+# What makes a score of an error: 1-wer, neg_loss, no errors.
+REVERSED = re.compile(r"(-|1|neg|inv|no\b|error[- _]?free)")
+
+
+def check_direction(name: str, largest: float = 1.0) -> None:
+    """Warn if a metric for which higher is better by default is called like an error, unless its scores are negated.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     for name in ("WER", "latency_ms", "mqm errors", "1-WER", "accuracy"):
+    ...         check_direction(name, 1.0)
+    ...     check_direction("WER", 0.0)
+    >>> [str(each.message).partition(":")[0] for each in caught]
+    ['WER', 'latency_ms', 'mqm errors']
+    """
+    words = set(re.findall(r"[^\W\d_]+", name.casefold()))
+    if largest > 0 and (words & LOWER or words == {"per"}) and not REVERSED.match(name.casefold()):
+        warn(
+            f"{name}: higher scores count as better; for an error or a loss add higher_is_better=False "
+            f"(--lower-is-better {name})"
+        )
