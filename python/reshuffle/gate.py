@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from . import _core, signature
-from .comparing import Resampled
+from .comparing import Resampled, data_and_units
 from .data.history import append_run, read_history
 from .errors import Argument, InputError, counted, listed, quoted, unknown_name, warn
 from .human import Design, Question, labels_among, scores_by_segment
@@ -109,8 +109,6 @@ def gate(options: GateOptions) -> Gate:
 def _sets(options: GateOptions) -> Mapping[str, SetData]:
     """The test sets; a single one has no name."""
     if options.sets is None:
-        from .comparing import data_and_units
-
         return {"": SetData(*data_and_units(options))}
     if options.references is not None or options.systems is not None:
         raise InputError("sets cannot be combined with references and systems: make them one of the test sets")
