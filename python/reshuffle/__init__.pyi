@@ -44,8 +44,8 @@ from .inference.significance import bootstrap_test as bootstrap_test
 from .metrics.base import Formula as Formula
 from .metrics.base import Metric as Metric
 from .metrics.black_box import CorpusFunction as CorpusFunction
+from .metrics.named import metric as metric
 from .metrics.native import NativeMetric as NativeMetric
-from .metrics.native import metric as metric
 from .metrics.native import tokenize as tokenize
 from .metrics.ngrams import CommonNgrams as CommonNgrams
 from .metrics.ngrams import common_ngrams as common_ngrams
@@ -60,6 +60,7 @@ from .options.choices import AR as AR
 from .options.choices import Equivalence as Equivalence
 from .options.choices import NonInferiority as NonInferiority
 from .options.choices import Simultaneous as Simultaneous
+from .options.inputs import TestSet as TestSet
 from .resampling.stopping import BesagClifford as BesagClifford
 from .resampling.stopping import Gandy as Gandy
 from .resampling.supplied import resampled_sums as resampled_sums
@@ -98,7 +99,6 @@ from .results.studies import StudyResult as StudyResult
 from .runs import compare_runs as compare_runs
 from .seeds import DerivedSeed as DerivedSeed
 from .seeds import derive_seed as derive_seed
-from .sets import TestSet as TestSet
 from .sets import compare_sets as compare_sets
 from .votes import votes as votes
 from .watch import watch as watch

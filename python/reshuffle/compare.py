@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from . import _core, signature
 from .comparing import compared, data_and_units, scored
-from .inference.steps import counting_steps
 from .options.comparisons import Compare, Score, SegmentScoring
 from .options.declare import called_with
 from .progress import reported
@@ -132,7 +131,7 @@ def segment_scores(options: SegmentScoring) -> SegmentTable:
     grouping, ids = (None, None) if units.documents is None else Documents.with_names(units.documents, data.n_segments)
     with reported(options.progress) as watched:
         if watched is not None:
-            watched.plan(counting_steps(data, len(data.names)))
+            watched.plan(data.counting_steps(len(data.names)))
         samples = data.count(data.names, Resampling(threads=options.threads, progress=watched))
     nrefs = data.n_references
     signatures = [(m.segment_signature if grouping is None else m.signature)(nrefs) for m in data.metrics]

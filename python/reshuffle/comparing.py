@@ -29,12 +29,13 @@ from .inference.multiplicity import experimentwise_error, per_comparison_level
 from .inference.plan import Plan
 from .inference.rankings import with_rankings
 from .inference.running import records, run_signature, run_tests
-from .inference.steps import JobPlan, counting_steps
+from .inference.steps import JobPlan
 from .inference.tests import TESTS
-from .metrics.precomputed import PrecomputedCounts
+from .metrics.given import PrecomputedCounts
+from .metrics.named import Metrics
 from .resampling import CountSample, Pairs, Replicates, Sample
 from .resampling.averaged import AveragedData, averaged_samples
-from .resampling.counting import Data, Metrics
+from .resampling.counting import Data
 from .resampling.influence import influences
 from .resampling.units import Documents, Strata
 from .results import (
@@ -51,7 +52,8 @@ from .results import (
     SystemScore,
     UsedMetric,
 )
-from .settings import ComparisonSettings, Resampling, Units, default_alpha, in_order
+from .settings import ComparisonSettings, Resampling, Units, in_order
+from .validate import default_alpha
 
 # Results have the scores of documents if there are no more than this.
 MOST_DOCUMENTS = 100
@@ -439,7 +441,7 @@ def scored(data: Data, units: Units, wanted: ComparisonSettings, resampling: Res
             if ids is not None and not (name == "documents" and data.uses_documents):
                 raise InputError(f"{name} without intervals: only intervals depend on them; leave {name} out")
         if resampling.progress is not None:
-            resampling.progress.plan(counting_steps(data, len(data.names)))
+            resampling.progress.plan(data.counting_steps(len(data.names)))
         return _scores(data, data.names, data.count(data.names, resampling))
     interval = check_interval(wanted.interval, *data.metrics, test=None)
     resampling, enough = _with_number(resampling, None, interval, wanted)

@@ -16,18 +16,26 @@ from numpy.typing import NDArray
 
 from ._core import Progress
 from .data.columns import named_columns, segment_list
-from .data.corpus import Corpus, number_of_references, number_systems, reference_columns
+from .data.corpus import (
+    Corpus,
+    DocumentIds,
+    References,
+    StratumIds,
+    Systems,
+    number_of_references,
+    number_systems,
+    reference_columns,
+)
 from .data.count_files import ENDINGS, BlockSpool, narrowest, write_arrays
 from .data.files import display_name
 from .errors import InputError, either, quoted, warn, writing
 from .leftovers import replacements
+from .metrics.given import PrecomputedCounts
 from .metrics.native import NativeMetric, block_step, count_all
-from .metrics.precomputed import PrecomputedCounts
 from .metrics.stored import CountedMetric, describe
 from .progress import AnyProgress, reported
-from .resampling.counting import TOKENIZED_PERIODS, Data, References, Systems, resolved_metrics, warn_of_tokenized
+from .resampling.counting import TOKENIZED_PERIODS, Data, resolved_metrics, warn_of_tokenized
 from .resampling.units import numbered
-from .settings import DocumentIds, StratumIds
 from .types import MetricName
 
 if TYPE_CHECKING:

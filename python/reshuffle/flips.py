@@ -8,8 +8,8 @@ import numpy as np
 
 from . import _core, signature
 from .comparing import data_and_units
+from .data.corpus import DocumentIds
 from .errors import Argument, InputError, quoted
-from .inference.steps import counting_steps
 from .metrics.base import Scores
 from .options.declare import called_with
 from .options.flips import FlipOptions, finite
@@ -18,7 +18,7 @@ from .resampling.counting import Data
 from .resampling.samples import Pairs, Sample
 from .resampling.units import Documents, paired_influence
 from .results import FlippedSegment, Flips, UsedMetric
-from .settings import DocumentIds, Resampling
+from .settings import Resampling
 from .validate import check_name
 
 
@@ -94,7 +94,7 @@ def _flips(
     system, baseline = pair
     (metric,), (label,) = data.metrics, data.labels
     names, pairs = (baseline, system), [(1, 0)]
-    resampling.announce(counting_steps(data, len(names)))
+    resampling.announce(data.counting_steps(len(names)))
     (by_segment,) = [sample.for_pairs(pairs) for sample in data.count(names, resampling)]
     grouping, ids = (None, data.segment_ids) if documents is None else Documents.with_names(documents, data.n_segments)
     sample: Sample = by_segment if grouping is None else by_segment.by_document(grouping)

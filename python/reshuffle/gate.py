@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from . import _core, signature
-from .comparing import Resampled
+from .comparing import Resampled, data_and_units
 from .data.history import append_run, read_history
 from .errors import Argument, InputError, counted, listed, quoted, unknown_name, warn
 from .human import Design, Question, labels_among, scores_by_segment
@@ -27,6 +27,7 @@ from .inference.gate import (
     margin_outcomes,
     more_units,
     needed_room,
+    trends,
     verdict_of,
 )
 from .inference.hypotheses import Hypotheses, Outcome
@@ -35,8 +36,7 @@ from .inference.plan import Plan
 from .inference.power import POWER, detectable_factor
 from .inference.predicted import Estimated
 from .inference.running import run_tests
-from .inference.steps import JobPlan, counting_steps
-from .inference.trend import trends
+from .inference.steps import JobPlan
 from .metrics.base import Scores
 from .metrics.precomputed import SegmentScores
 from .names import is_metric, metric_key
@@ -44,6 +44,7 @@ from .options.declare import called_with
 from .options.gate import Gate as GateOptions
 from .options.gate import Gated, Margin, of_test_set
 from .options.groups import ONLY
+from .options.inputs import AnySet
 from .progress import reported
 from .resampling import CountSample, Replicates, Sample, TextSample
 from .resampling.counting import Data, check_only, metrics_named, plain_number
@@ -53,7 +54,7 @@ from .results import Gate, GateTask, LostSegment
 from .results.gate import PastGate, PastTask
 from .results.studies.human import is_selected
 from .seeds import derive_seed
-from .sets import AnySet, SetData, on_test_set
+from .sets import SetData, on_test_set
 from .settings import ComparisonSettings, Resampling, Units
 
 # How many of the segments that lost most are listed.
@@ -108,8 +109,6 @@ def gate(options: GateOptions) -> Gate:
 def _sets(options: GateOptions) -> Mapping[str, SetData]:
     """The test sets; a single one has no name."""
     if options.sets is None:
-        from .comparing import data_and_units
-
         return {"": SetData(*data_and_units(options))}
     if options.references is not None or options.systems is not None:
         raise InputError("sets cannot be combined with references and systems: make them one of the test sets")
@@ -188,7 +187,7 @@ def _units_in(replicates: Replicates) -> list[str]:
 def _labelled(sets: Mapping[str, SetData], names: tuple[str, str], rule: Gated, resampling: Resampling) -> Gate:
     """The gate of people's labels: a task on each test set, without draws."""
     if resampling.progress is not None:
-        resampling.progress.plan([step for each in sets.values() for step in counting_steps(each.data, 2)])
+        resampling.progress.plan([step for each in sets.values() for step in each.data.counting_steps(2)])
     on_sets = []
     for name, each in sets.items():
         with on_test_set(name):

@@ -19,7 +19,6 @@ from .inference.predicted import Estimated, Labelled, sums_of
 from .inference.rankings import ranked
 from .inference.raters import agreements, noise, standardized
 from .inference.sequential import boundaries, drift_for, stopping
-from .inference.steps import counting_steps
 from .metrics.base import Scores
 from .metrics.precomputed import SegmentScores
 from .options.declare import called_with, taken
@@ -153,7 +152,7 @@ def labels_among(data: Data, named: Sequence[str], random_raters: bool = False) 
 
 def scores_by_segment(data: Data, resampling: Resampling) -> list[Scores]:
     """The scores of all systems on all segments, (k, S), by metric. NaN if missing."""
-    resampling.announce(counting_steps(data, len(data.names)))
+    resampling.announce(data.counting_steps(len(data.names)))
     samples = data.count(data.names, resampling)
     for label, sample in zip(data.labels, samples, strict=True):
         if sample.evaluations is not None:

@@ -21,6 +21,8 @@ REFRESH_SECONDS = 0.1
 
 # True for a bar, or an object that another thread reads; None and False for neither.
 AnyProgress: TypeAlias = "Progress | bool | None"
+# Name, cost, and the number of stages of this name: see Progress.plan.
+Step: TypeAlias = tuple[str, float, int]
 
 
 class _Nothing:

@@ -14,7 +14,7 @@ import numpy as np
 
 from . import _core, signature
 from .data.columns import check_rows, named_columns
-from .data.corpus import Lines
+from .data.corpus import Lines, References
 from .errors import InputError, counted, listed, quoted, unknown_name, warn
 from .inference.enough import automatic, for_pvalue
 from .inference.exchange import EXCHANGES
@@ -22,13 +22,13 @@ from .inference.hypotheses import pairs_of
 from .inference.plan import Plan, check_direction
 from .inference.run_tests import RunOutcome, chosen_exchanges, run_caveats, run_outcome
 from .inference.run_variation import observed_differences, variations
-from .inference.steps import counting_steps
+from .metrics.named import Metrics
 from .metrics.native import NativeMetric
 from .metrics.precomputed import output_name, runs_in
 from .options.comparisons import CompareRuns
 from .options.declare import called_with, taken
 from .progress import reported
-from .resampling.counting import Data, Metrics, References
+from .resampling.counting import Data
 from .resampling.runs import RunData
 from .resampling.samples import SEGMENTS, Pairs
 from .results.studies import RunComparison, RunDifference, RunScores, SystemRuns
@@ -214,7 +214,7 @@ def compared_runs(runs: Runs, dev: Development, settings: RunSettings, resamplin
     if settings.median_on == "dev":
         _check_medians(names, median_metric, dev_scores)
     if resampling.progress is not None:
-        resampling.progress.plan(counting_steps(runs.data, len(runs.data.names)))
+        resampling.progress.plan(runs.data.counting_steps(len(runs.data.names)))
     data = RunData.from_data(runs.data, runs.n_runs, runs.units, resampling)
     data.check_sums(data.totals)
     systems = tuple(_systems(runs, data, settings, dev_scores))

@@ -3,58 +3,27 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from itertools import groupby
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from . import _core, signature
 from .comparing import Design, Inferred, Resampled, average_of, comparisons_of, data_and_units
 from .errors import Argument, InputError, listed, quoted, warn
-from .metrics.precomputed import PrecomputedCounts
+from .metrics.given import PrecomputedCounts
+from .metrics.named import Metrics
 from .options.comparisons import CompareSets
-from .options.declare import called_with, with_hints
+from .options.declare import called_with
+from .options.inputs import AnySet, TestSet
 from .progress import reported
-from .resampling.counting import Data, Metrics, References, Systems
+from .resampling.counting import Data
 from .results import ComparedTexts, Comparison, SetComparison
 from .results.sets import AVERAGE
 from .seeds import derive_seed
-from .settings import ComparisonSettings, DocumentIds, Resampling, StratumIds, Units
+from .settings import ComparisonSettings, Resampling, Units
 
 # What to do about systems that not every test set has.
 TREATMENTS_OF_MISSING_SYSTEMS = ("error", "drop")
-
-
-@with_hints
-@dataclass(frozen=True, eq=False)
-class TestSet:
-    """One of the test sets of :func:`compare_sets`: texts, metrics and resampling units.
-
-    Parameters
-    ----------
-    references, systems, documents, strata, source
-        As for :func:`reshuffle.compare`.
-    metrics : str, metric, or sequence of these, optional
-        The metrics on this test set, instead of those of the call: with other options, such as a tokenizer, or with
-        scores of this test set (:class:`~reshuffle.SegmentScores`). All test sets need metrics of the same names.
-
-    Examples
-    --------
-    >>> import reshuffle
-    >>> chinese = TestSet(["今天天气很好"], [["今天天气好"]], reshuffle.metric("bleu", tokenize="zh"))
-    """
-
-    __test__: ClassVar[bool] = False  # pytest would take it for a class of tests
-
-    references: References = field(default=None, repr=False)
-    systems: Systems = field(default=None, repr=False)
-    metrics: Metrics | None = None
-    documents: DocumentIds | None = field(default=None, repr=False)
-    strata: StratumIds | None = field(default=None, repr=False)
-    source: Sequence[str | None] | None = field(default=None, repr=False)
-
-
-AnySet: TypeAlias = "TestSet | tuple[References, Systems]"
 
 
 @called_with(CompareSets)

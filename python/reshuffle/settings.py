@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from attrs import field, frozen
 
@@ -18,30 +18,15 @@ from .options.choices import TESTS_WITH_MARGIN, settings_of
 from .options.comparisons import Compare, CompareRuns, CompareSets, Kept, Medians, Pairs, Resampled, RunTests, Tested
 from .options.declare import taken
 from .options.groups import by_metric
-from .validate import check_n_resamples, check_name, chosen_seed
+from .validate import CONFIDENCE_LEVEL, check_n_resamples, check_name, chosen_seed, default_alpha
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ._core import Progress
+    from .data.corpus import DocumentIds, StratumIds
     from .execution import AnyExecutor
     from .execution.checkpoint import Checkpoint
-    from .options.meta import Evaluation
+    from .progress import Step
     from .resampling.stopping import AnyRule
-
-DocumentIds: TypeAlias = "Sequence[str | int] | NDArray[Any]"
-StratumIds: TypeAlias = DocumentIds
-
-CONFIDENCE_LEVEL = 0.95
-
-
-def default_alpha(confidence_level: float = CONFIDENCE_LEVEL) -> float:
-    """1 − confidence_level, without the rounding error of the subtraction.
-
-    >>> 1 - 0.95, default_alpha(0.95)
-    (0.050000000000000044, 0.05)
-    """
-    return round(1 - confidence_level, 12)
 
 
 @dataclass(frozen=True)
@@ -64,11 +49,11 @@ class Resampling:
         return Execution(self.executor, self.threads, self.progress, self.checkpoint)
 
     @classmethod
-    def from_options(cls, options: Resampled | Evaluation, progress: Progress | None) -> Resampling:
+    def from_options(cls, options: Resampled, progress: Progress | None) -> Resampling:
         """From the options of a function, and what watches it."""
         return cls(options.n_resamples, options.seed, options.threads, progress, options.executor)
 
-    def announce(self, steps: Iterable[tuple[str, float, int]]) -> None:
+    def announce(self, steps: Iterable[Step]) -> None:
         """Plan the steps of a job, if someone watches its progress: see :meth:`Progress.plan`."""
         if self.progress is not None:
             self.progress.plan([*steps])

@@ -18,7 +18,7 @@ MetricName: TypeAlias = Literal[
     "length", "depf", "rouge1", "rouge2", "rougeL", "rougeLsum", "sari",
     "exact", "f1", "accuracy", "micro-f1", "macro-f1", "mcc", "kappa", "span-f1",
 ]  # fmt: skip
-""":func:`reshuffle.metrics.registry.every_spec`."""
+""":func:`reshuffle.metrics.in_python.every_spec`."""
 
 CountedInPython: TypeAlias = Literal["exact", "f1", "accuracy", "micro-f1", "macro-f1", "mcc", "kappa", "span-f1"]
 """:data:`reshuffle.metrics.in_python.IN_PYTHON`."""

@@ -1,4 +1,7 @@
-"""Checks of arguments that many functions share. Each raises :class:`InputError` for a bad value."""
+"""Checks of arguments that many functions share, and their limits and defaults.
+
+Each check raises :class:`InputError` for a bad value.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,18 @@ SMALLEST_LEVEL = 1e-12  # levels are rounded to twelve decimals
 # Larger scores are refused, and segment scores that are all smaller: sums of squares and cubes of their differences,
 # which tests and intervals use, could be infinite or 0.
 LARGEST_SCORE, SMALLEST_SCORE = 1e75, 1e-75
+
+# By default.
+CONFIDENCE_LEVEL = 0.95
+
+
+def default_alpha(confidence_level: float = CONFIDENCE_LEVEL) -> float:
+    """1 − confidence_level, without the rounding error of the subtraction.
+
+    >>> 1 - 0.95, default_alpha(0.95)
+    (0.050000000000000044, 0.05)
+    """
+    return round(1 - confidence_level, 12)
 
 
 def expected_score(value: float) -> str:

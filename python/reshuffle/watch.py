@@ -20,7 +20,6 @@ from .inference.estimates import MEANS, check_kind
 from .inference.hypotheses import pairs_of
 from .inference.multiplicity import benjamini_hochberg
 from .inference.sequential import PLANNED, Looks
-from .inference.steps import counting_steps
 from .lazy import lazy
 from .metrics.base import Scores
 from .options.declare import called_with, taken
@@ -85,7 +84,7 @@ def watch(options: WatchOptions) -> StudyResult[WatchPlan]:
         check_name("baseline", options.baseline, data.names)
     with reported(options.progress) as watched:
         resampling = Resampling(threads=options.threads, progress=watched)
-        resampling.announce(counting_steps(data, len(data.names)))
+        resampling.announce(data.counting_steps(len(data.names)))
         samples = [complete_counts(sample, "watch", data.names) for sample in data.count(data.names, resampling)]
         if units.documents is not None:
             grouping = Documents.from_ids(units.documents, data.n_segments)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from budgets import budget
 from reshuffle import Comparison, CorpusFunction, FromCounts, InputError, SegmentScores, compare, score
-from reshuffle.inference.studentized_range import studentized_range_isf, studentized_range_sf
+from reshuffle.inference.anova import studentized_range_isf, studentized_range_sf
 
 Values = NDArray[np.float64]
 

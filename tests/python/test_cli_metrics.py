@@ -20,7 +20,7 @@ from reshuffle.cli.habits import habits
 from reshuffle.cli.metric_options import MetricChoice, flag, flags, is_metric, parse_metric
 from reshuffle.cli.root import cli
 from reshuffle.cli.studies import COMMANDS as STUDIES
-from reshuffle.metrics.registry import every_spec
+from reshuffle.metrics.in_python import every_spec
 
 TEXTS = ("reference.txt", "baseline.txt", "larger.txt")
 FEW = ("-n", "9", "--format", "json")

@@ -26,8 +26,7 @@ from reshuffle import RunComparison, metric, read_json, tokenize
 from reshuffle.compat.multeval import arguments, evaluation, main, nbest
 from reshuffle.compat.multeval.java import as_double, fixed
 from reshuffle.compat.multeval.metrics import ScoredMetric, counts_of, metrics_named
-from reshuffle.compat.multeval.outputs import read_texts
-from reshuffle.compat.multeval.texts import EMPTY_TOKEN, normalized, with_split_tokens
+from reshuffle.compat.multeval.outputs import EMPTY_TOKEN, normalized, read_texts, with_split_tokens
 from test_meteor import complete_jar, jar
 
 __all__ = ["complete_jar", "jar"]  # fixtures

@@ -18,8 +18,7 @@ from browser import Browser
 from mutations import crashes
 from reshuffle import InputError, StudyResult, read_html, read_json, types
 from reshuffle.cli.root import cli
-from reshuffle.cli.studies import COMMANDS
-from reshuffle.cli.studies.commands import plan_command
+from reshuffle.cli.studies import COMMANDS, plan_command
 from reshuffle.data.demo import write_demo
 from reshuffle.report import Layout, Terminal, render
 from reshuffle.report.plots import file_of

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import ast
+import graphlib
 import pkgutil
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from importlib.util import resolve_name
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -27,6 +32,68 @@ def test_imports_follow_the_layers() -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "3 kept, 0 broken" in done.stdout
+
+
+def imports_in(source: Path, package: str) -> Iterator[tuple[str, str, int]]:
+    """The module, the name and the line of every import in a file: at its top, for type checkers and in functions."""
+    for node in ast.walk(ast.parse(source.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            module = resolve_name("." * node.level + (node.module or ""), package)
+            yield from ((module, each.name, node.lineno) for each in node.names)
+        elif isinstance(node, ast.Import):
+            yield from ((each.name, "", node.lineno) for each in node.names)
+
+
+def circle_of(package: Path) -> list[str]:
+    """A circle of imports in a package, import by import; empty if there is none.
+
+    Names of packages that import them on first use stand for the modules that the stubs of these packages name.
+    """
+    sources = {
+        path: ".".join(path.relative_to(package.parent).with_suffix("").parts) for path in package.rglob("*.py*")
+    }
+    sources = {path: name.removesuffix(".__init__") for path, name in sources.items() if path.suffix != ".pyc"}
+    files = {name: path for path, name in sources.items() if path.suffix == ".py"}
+    stubs = [(name, path) for path, name in sources.items() if path.name == "__init__.pyi"]
+    on_first_use = {
+        (name, each): module for name, path in stubs for module, each, _ in imports_in(path, name) if module != name
+    }
+
+    def module_of(module: str, name: str) -> str:
+        if f"{module}.{name}" in files:
+            return f"{module}.{name}"
+        return module_of(on_first_use[module, name], name) if (module, name) in on_first_use else module
+
+    lines: dict[str, dict[str, int]] = {name: {} for name in files}
+    for name, path in files.items():
+        for module, each, line in imports_in(path, name if path.stem == "__init__" else name.rpartition(".")[0]):
+            imported = module_of(module, each)
+            if imported in files and imported != name:
+                lines[name][imported] = line
+    try:
+        graphlib.TopologicalSorter(lines).prepare()
+    except graphlib.CycleError as error:
+        return [f"{name}, line {lines[name][each]}, imports {each}" for each, name in pairwise(error.args[1])]
+    return []
+
+
+def test_no_imports_of_any_kind_make_a_circle() -> None:
+    assert circle_of(ROOT / "python/reshuffle") == []
+
+
+def test_circles_are_found(tmp_path: Path) -> None:
+    package = tmp_path / "package"
+    (package / "lazy").mkdir(parents=True)
+    (package / "low.py").write_text("if TYPE_CHECKING:\n    from .lazy import Name\n")
+    (package / "lazy/__init__.py").write_text("")
+    (package / "lazy/__init__.pyi").write_text("from .high import Name as Name\n")
+    (package / "lazy/high.py").write_text("def function():\n    import package.low\n")
+    assert sorted(circle_of(package)) == [
+        "package.lazy.high, line 2, imports package.low",
+        "package.low, line 2, imports package.lazy.high",
+    ]
+    (package / "low.py").write_text("")
+    assert circle_of(package) == []
 
 
 def test_every_module_is_forbidden_to_drop_in_backends() -> None:

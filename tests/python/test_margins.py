@@ -34,8 +34,8 @@ from reshuffle import (
 )
 from reshuffle.data.demo import demo_corpus
 from reshuffle.inference.intervals import standard_error
+from reshuffle.options.inputs import TestSet
 from reshuffle.report import FORMATS, Layout, render
-from reshuffle.sets import TestSet
 from reshuffle.study import testing
 from reshuffle.study.experiments import Experiment
 from reshuffle.study.populations import Population, Selection

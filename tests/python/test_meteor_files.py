@@ -19,8 +19,8 @@ from meteor_files import JAR, PARAPHRASES, write_meteor, write_wordnet, write_zi
 from reshuffle import InputError, InputWarning, metric
 from reshuffle.cli.main import run
 from reshuffle.metrics import meteor
+from reshuffle.metrics.in_python import every_spec
 from reshuffle.metrics.meteor import find_wordnet, with_wordnet
-from reshuffle.metrics.registry import every_spec
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ from reshuffle.inference.multiplicity import ADJUSTMENTS
 from reshuffle.inference.tests import TESTS
 from reshuffle.meta.coefficients import COEFFICIENTS
 from reshuffle.meta.coefficients import TESTS as META_TESTS
-from reshuffle.metrics.registry import every_spec
+from reshuffle.metrics.in_python import every_spec
 from reshuffle.report import Layout, render
 from reshuffle.report.methods import STOPPING_RULES
 from reshuffle.report.sources import cited, entries_of, papers

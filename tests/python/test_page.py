@@ -38,6 +38,7 @@ from reshuffle.data.demo import demo_corpus
 from reshuffle.errors import printable
 from reshuffle.report import Layout
 from reshuffle.report.cells import pvalue_cell, short_pvalue
+from reshuffle.report.formulas import symbols_for_scripts
 from reshuffle.report.notes import cautions
 from reshuffle.report.page import COMMENTS, HERE, SCRIPTS, STUDY_SCRIPTS
 from reshuffle.report.tables import pair_tables, tables
@@ -120,6 +121,10 @@ def sort(browser: Browser, column: int, table: str = "#pairs table") -> str | No
 
 
 # --- Every kind of result
+
+
+def test_the_order_of_names_does_not_change_a_page() -> None:
+    assert symbols_for_scripts(["ab", "ba", "abc"]) == symbols_for_scripts(["ba", "abc", "ab"])
 
 
 @pytest.mark.parametrize("name", RESULTS)

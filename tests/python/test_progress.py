@@ -178,8 +178,9 @@ class Watch:
 def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
     """Planned steps are marked by a star at the end of their names."""
     from reshuffle.inference import batches, intervals, significance, steps
+    from reshuffle.resampling.replicates import array_steps
 
-    all_steps, array_steps = steps.JobPlan.steps, steps.array_steps
+    all_steps = steps.JobPlan.steps
 
     def starred(found: Sequence[tuple[str, float, int]]) -> list[tuple[str, float, int]]:
         return [(f"{name} *", cost, n) for name, cost, n in found]

@@ -44,7 +44,8 @@ from reshuffle.report.cells import keys
 from reshuffle.report.conclusions import conclusions
 from reshuffle.report.notes import CAVEATS, notes
 from reshuffle.report.tables import tables
-from reshuffle.results.reported import Compared, Reported
+from reshuffle.results.compared import Compared
+from reshuffle.results.reported import Reported
 from reshuffle.toml import loads
 
 CORPUS = demo_corpus()

@@ -21,7 +21,7 @@ from reshuffle import FromCounts, InputError, SegmentScores, _core
 from reshuffle.inference.exchange import EXCHANGES
 from reshuffle.inference.run_tests import run_caveats, run_outcome
 from reshuffle.inference.run_variation import observed_differences, variations
-from reshuffle.resampling import run_draws
+from reshuffle.resampling import runs as resampled_runs
 from reshuffle.resampling.run_hierarchical import Hierarchical
 from reshuffle.resampling.run_linear import Levels, RunCovariances
 from reshuffle.resampling.runs import RunData
@@ -106,7 +106,7 @@ def test_draws_within_strata_and_of_documents_agree_with_a_loop() -> None:
 
 def test_draws_depend_neither_on_batches_nor_on_threads() -> None:
     once = ratio_data(4, (3, 2), 40).drawn
-    with mock.patch.object(run_draws, "BATCH_CELLS", 100):
+    with mock.patch.object(resampled_runs, "BATCH_CELLS", 100):
         batches = ratio_data(4, (3, 2), 40, threads=3).drawn
         for m in range(2):
             np.testing.assert_allclose(batches.deviations[m], once.deviations[m], rtol=1e-12)

@@ -22,7 +22,8 @@ from reshuffle.errors import InputError
 from reshuffle.inference.multiplicity import ADJUSTMENTS
 from reshuffle.inference.tests import ADJUSTMENT_CHOICES, TESTS
 from reshuffle.meta.coefficients import TESTS as META_TESTS
-from reshuffle.metrics.registry import every_spec, tokenizer_specs
+from reshuffle.metrics.in_python import every_spec
+from reshuffle.metrics.registry import tokenizer_specs
 from reshuffle.report import FORMATS
 from reshuffle.report.studies import STUDIES
 from reshuffle.results.studies.tables import TABLES_OF

@@ -22,7 +22,7 @@ from reshuffle import CorpusFunction, InputError, SegmentScores, _core, approxim
 from reshuffle.inference import studentized as inference
 from reshuffle.inference.hypotheses import Hypotheses, Observed
 from reshuffle.metrics.base import Counts, Metric, Scores
-from reshuffle.metrics.native import resolve
+from reshuffle.metrics.named import resolve
 from reshuffle.resampling import Batch, CountSample, Replicates, Series, TextSample
 from reshuffle.resampling.schemes import Shuffling
 from reshuffle.resampling.studentized import Constants, _cross, studentize

@@ -133,7 +133,7 @@ def _optional() -> Iterator[tuple[str, Callable[[], object]]]:
     from ..data.retrieval import imported_measures
     from ..execution.executors import imported_dask
     from ..metrics.meteor import warn_of_gaps
-    from ..metrics.native import metric
+    from ..metrics.named import metric
     from ..metrics.tokenizers import EXTERNAL, load
     from ..report.frames import imported
     from ..report.plots import check_matplotlib

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError, Option, quoted, unknown_name
 from ..grouping import grouped
-from ..metrics.registry import OptionSpec, every_spec, metric_specs
+from ..metrics.registry import OptionSpec, metric_specs
 from ..names import IN_PYTHON, metric_key, names_in
 from ..names import is_metric as is_metric_name
 from ..options.choices import FLAG_VALUES
@@ -20,7 +20,7 @@ from ..validate import check_name
 from .habits import habits, name_advice
 
 if TYPE_CHECKING:
-    from ..metrics.counted import NamedMetric
+    from ..metrics.named import NamedMetric
 
 
 def flag(option: str) -> str:
@@ -47,6 +47,8 @@ def describe_option(text: str) -> str:
 @cache
 def metric_names() -> list[str]:
     """The names of all metrics."""
+    from ..metrics.in_python import every_spec  # most commands use metrics of the core only
+
     return [spec.name for spec in every_spec()]
 
 
@@ -57,6 +59,8 @@ def _options_of(name: str) -> dict[str, OptionSpec]:
         if name in own:
             return {option.name: option for option in own[name].options}
         check_name("metric", name, metric_names())
+    from ..metrics.in_python import every_spec
+
     return {option.name: option for spec in every_spec() if spec.name == name for option in spec.options}
 
 
@@ -236,7 +240,7 @@ def metrics_of(chosen: Sequence[MetricChoice], flags_of: Mapping[str, Any]) -> l
 
 
 def _metric(name: str, options: dict[str, Any]) -> NamedMetric:
-    from ..metrics.native import metric  # not at start-up
+    from ..metrics.named import metric  # not at start-up
 
     try:
         return metric(name, **options)

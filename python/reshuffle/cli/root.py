@@ -29,7 +29,7 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "runs": (".runs:runs_command", "Compare systems with several runs (seeds, epochs) each."),
         "flips": (".commands:flips_command", "List the segments that make the difference between two systems."),
         "gate": (".gate:gate_command", "Decide whether new outputs may replace the baseline: an exit code for CI."),
-        "watch": (".studies.commands:watch_command", "Test while data arrive, however often you look."),
+        "watch": (".studies:watch_command", "Test while data arrive, however often you look."),
         "count": (".stored:count_command", "Count texts once, into a file that takes their place."),
         "show": (".commands:show_command", "Show a saved result in any format."),
         "verify": (".commands:verify_command", "Run a command again, and compare its result with a saved one."),
@@ -37,11 +37,11 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "Studies of tests": {
         "study": (".studies:study_group", "Simulate how tests behave on real outputs."),
-        "plan": (".studies.commands:plan_command", "Plan a test set: what it can detect, and how large it must be."),
+        "plan": (".studies:plan_command", "Plan a test set: what it can detect, and how large it must be."),
     },
     "People's judgments": {
         "human": (
-            ".studies.commands:human_command",
+            ".studies:human_command",
             "Compare systems by people's labels of some segments and a metric that scores all.",
         ),
         "votes": (".votes:votes_command", "Rate systems by votes on pairs of them, with ties."),

@@ -13,8 +13,7 @@ from reshuffle import InputError
 
 from .hosts import only_help
 from .launch import find_modules_of_script, run_module, run_script
-from .patching import PVALUES, install, seams
-from .table import seam_table
+from .patching import PVALUES, install, seam_table, seams
 
 DESCRIPTION = """
 Run a Python program in which reshuffle replaces slow functions of other libraries. The program gets the ARGUMENTS. Its

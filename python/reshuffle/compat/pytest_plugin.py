@@ -13,8 +13,7 @@ import pytest
 from reshuffle import InputError
 
 from .hosts import only_help
-from .patching import PVALUES, Installed, SeamReport, install, seams
-from .table import seam_table
+from .patching import PVALUES, Installed, SeamReport, install, seam_table, seams
 
 _INSTALLED = pytest.StashKey[Installed]()
 

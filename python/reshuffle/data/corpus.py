@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ..documented import record
 from ..errors import Argument, InputError, counted, listed, nearest, quoted, warn
@@ -22,7 +22,15 @@ from .files import MAX_INPUT, STDIN, display_name, uncompressed
 from .formats.base import Column, number_in
 from .reading import PLURALS, read_texts, split_name
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 Lines: TypeAlias = Sequence[str]
+# What functions take: texts, and the ids of the segments' documents and strata.
+References: TypeAlias = "Sequence[str | None] | Sequence[Sequence[str | None]] | Table | None"
+Systems: TypeAlias = "Mapping[str, Lines] | Sequence[Lines] | Table | None"
+DocumentIds: TypeAlias = "Sequence[str | int] | NDArray[Any]"
+StratumIds: TypeAlias = DocumentIds
 # A system of this name is probably an argument in the wrong place.
 CALLED_REFERENCE = ("ref", "reference", "references")
 # Fewer lines may begin with words of their own by chance.

@@ -10,6 +10,7 @@ from .. import _core, signature
 from ..options.declare import taken
 from ..resampling import CountSample, ProblemGroup, Problems, Replicates, directed
 from ..resampling.problems import Seeds
+from ..resampling.replicates import array_steps
 from ..resampling.schemes import shuffle_batch
 from ..results import SignificanceResult
 from ..settings import Resampling
@@ -18,7 +19,6 @@ from .plan import Plan
 from .randomization import outcome_of_shuffles
 from .replay import Replay
 from .running import run_on_test_set, run_signature
-from .steps import array_steps
 
 # Problems are drawn together while their scores are at most so many: 32 MB.
 DRAWN_CELLS = 1 << 22

@@ -13,7 +13,7 @@ from ..metrics.base import Scores
 from ..resampling.stopping import STOPPING
 from ..results import Caveat, Comparison, PairedDifference, SignificanceResult, UsedTest
 from ..results.caveat_kinds import SMALL_SAMPLE
-from ..settings import default_alpha
+from ..validate import default_alpha
 from .concentration import BY_SWAPS, Found, Tested, concentrated, holds_at_kink, is_of_few, of_pairs, rare_segments
 from .enough import LARGEST
 from .hypotheses import OVER_METRICS

@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..metrics.base import Counts, Scores
+from ..metrics.given import CountsOfFormula
 from ..metrics.native import NativeMetric
-from ..metrics.precomputed import CountsOfFormula
 from ..metrics.registry import metric_specs
 from ..resampling import CountSample, Pairs, Replicates, Sample, resampler_of_sums
 from ..resampling.samples import BATCH_CELLS

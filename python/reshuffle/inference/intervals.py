@@ -25,18 +25,18 @@ from ..options.arrays import BootstrapInterval, StandardError
 from ..options.declare import called_with
 from ..progress import reported
 from ..resampling import CountSample, Problems, Replicates, is_batch
+from ..resampling.replicates import array_steps
 from ..resampling.schemes import null_distribution
 from ..resampling.studentized import studentize
 from ..results import ConfidenceInterval, UsedInterval
-from ..settings import Resampling, Units, default_alpha
-from ..validate import check_name
+from ..settings import Resampling, Units
+from ..validate import check_name, default_alpha
 from . import kink
 from .enough import FOR_STANDARD_DEVIATION, automatic, for_ends
 from .estimates import ANY, Estimate, check_kind
 from .methods import METHODS
 from .pvalues import largest_rank
 from .replay import Replay, replicates_of, resampling_of
-from .steps import array_steps
 
 # The number of draws from which :func:`_outer` estimates quantiles, and the smallest step between them that pays off.
 SAMPLE, SHORTEST_STEP = 400, 4

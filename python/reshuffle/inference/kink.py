@@ -27,12 +27,12 @@ import numpy as np
 from ..errors import InputError
 from ..lazy import lazy
 from ..metrics.base import Scores
-from ..metrics.native import metric
+from ..metrics.named import metric
 from ..resampling import CountSample, Pairs, Replicates, Sample, reached
 from ..resampling.linear import linear_variances_of_differences
 from ..resampling.units import Strata
 from ..results import Brevity
-from ..settings import default_alpha
+from ..validate import default_alpha
 from .estimates import Estimate
 from .hypotheses import Observed, Outcome
 from .power import normal_cdf

@@ -14,7 +14,8 @@ from ..resampling import Sample
 from ..resampling.schemes import Shuffling
 from ..resampling.stopping import resolve as resolve_stopping
 from ..results import Caveat, UsedTest
-from ..settings import ComparisonSettings, default_alpha
+from ..settings import ComparisonSettings
+from ..validate import default_alpha
 from . import anova
 from .enough import for_pvalue
 from .estimates import check_kind

@@ -13,7 +13,7 @@ from ..resampling.run_hierarchical import Hierarchical
 from ..resampling.run_t import Error, hierarchical_error, welch_error
 from ..resampling.runs import RunData
 from ..results import ConfidenceInterval
-from ..settings import default_alpha
+from ..validate import default_alpha
 from .intervals import symmetric_ends
 from .pvalues import largest_rank
 

@@ -29,7 +29,7 @@ from ..resampling import Replicates, directed
 from ..resampling.averaged import AveragedSample
 from ..resampling.exact import MISSING
 from ..results import SignificanceResult
-from ..settings import default_alpha
+from ..validate import default_alpha
 from .distributions import null_distributions_of_draws
 from .estimates import Estimate
 from .few_differing import FOR_FEW, Index, adjusted_for_few, at_kink, few_differing, near_kink, retested

@@ -15,6 +15,7 @@ from ..options.arrays import ApproximateRandomization, BootstrapTest
 from ..options.declare import called_with
 from ..progress import reported
 from ..resampling import CountSample, Problems, Replicates, is_batch
+from ..resampling.replicates import array_steps
 from ..resampling.schemes import null_distribution
 from ..resampling.stopping import AnyRule, resolve
 from ..results import SignificanceResult
@@ -23,7 +24,6 @@ from .batches import ONE_PAIR, run_batch
 from .plan import Plan
 from .replay import Replay, replicates_of, resampling_of
 from .running import records, run_tests
-from .steps import array_steps
 from .studentized import as_studentized
 
 # The values of a null distribution, and their probabilities unless all values are equally likely.

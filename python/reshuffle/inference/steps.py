@@ -7,21 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
 
 from ..metrics.black_box import CorpusFunction
-from ..metrics.native import NativeMetric
-from ..metrics.native import counting_steps as native_steps
-from ..resampling.counting import AnyMetric, Data
+from ..metrics.named import AnyMetric
+from ..progress import Step
+from ..resampling.counting import Data
 from ..resampling.replicates import PROGRESS_STAGES
 from .estimates import SUMS
-
-if TYPE_CHECKING:
-    from .intervals import Interval
-    from .plan import Plan
-
-# Name, cost, and the number of stages of this name: see Progress.plan.
-Step: TypeAlias = tuple[str, float, int]
+from .intervals import Interval
+from .plan import Plan
 
 # For each replicate: to add up the counts of a unit of a system, and to score the sums.
 SUM, SCORE = 0.5, 30
@@ -31,17 +25,6 @@ FORMULA, FUNCTION = 500, 1_000
 ADJUST = 10
 # The cost of a draw or shuffle with its standard error, in draws or shuffles without it.
 STUDENTIZED = 8
-
-
-def counting_steps(data: Data, n_systems: int, of: str = "") -> list[Step]:
-    """The steps of counting these texts. ``of`` is added to their names."""
-    native = {label: m for label, m in zip(data.labels, data.metrics, strict=True) if isinstance(m, NativeMetric)}
-    return native_steps(native, n_systems * data.n_segments, of)
-
-
-def array_steps(kind: str | None, n_stages: int = 1) -> list[Step]:
-    """The only step of a test or interval of arrays: replicates of a kind in this many stages."""
-    return [] if kind is None else [(PROGRESS_STAGES[kind], 1.0, n_stages)]
 
 
 @dataclass(frozen=True)
@@ -68,7 +51,7 @@ class JobPlan:
         ]
         steps: list[Step] = []
         for data, part in zip(self.sets, parts, strict=True):
-            steps += counting_steps(data, self.n_systems, part.of)
+            steps += data.counting_steps(self.n_systems, part.of)
         for find in (_Part.draws, _Part.tests, _Part.intervals):
             steps += [step for part in parts for step in find(part)]
         if self.average:

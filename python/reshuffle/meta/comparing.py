@@ -64,7 +64,7 @@ class Testing:
             cls,
             options,
             test="none" if options.test is None else options.test,
-            resampling=Resampling.from_options(options, progress),
+            resampling=Resampling(options.n_resamples, options.seed, options.threads, progress, options.executor),
             **levels(options.confidence_level, options.alpha),
         )
 

@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 
 from ..documented import record
 from ..errors import InputError, listed, quoted, unknown_name
-from ..inference.steps import counting_steps
 from ..metrics.base import Scores
 from ..metrics.precomputed import SegmentScores
 from ..options.declare import called_with
-from ..options.evaluations import JudgedTexts
+from ..options.inputs import JudgedTexts
 from ..progress import reported
 from ..resampling.counting import Data
 from ..settings import Resampling
@@ -134,7 +133,7 @@ class JudgedSet:
     ) -> JudgedSet:
         """From checked texts and metrics: see :meth:`from_texts`."""
         judged = _judged(data.names, judgments, human, name)
-        resampling.announce(counting_steps(data, len(judged)))
+        resampling.announce(data.counting_steps(len(judged)))
         counted = [
             MetricScores.from_sample(label, sample, judged, data.n_references)
             for label, sample in zip(data.labels, data.count(judged, resampling), strict=True)

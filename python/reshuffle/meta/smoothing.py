@@ -10,7 +10,8 @@ import numpy as np
 
 from .. import _core, signature
 from ..errors import InputError, either
-from ..metrics.native import NativeMetric, metric
+from ..metrics.named import metric
+from ..metrics.native import NativeMetric
 from ..metrics.registry import metric_specs
 from ..options.declare import call, called_with, taken
 from ..options.meta import Segments, TuneSmoothing

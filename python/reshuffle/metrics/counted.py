@@ -7,21 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _core, signature
-from ..data.corpus import Corpus
+from ..data.corpus import Corpus, DocumentIds
 from ..errors import InputError, Option
-from ..settings import DocumentIds
 from ..validate import check_name, check_text
 from .base import Counts, InCore, Rebuilt, Scores
+from .given import CountsOfFormula
 from .in_python import IN_PYTHON
 from .in_python.base import Spec, Texts, variable
-from .native import Named, NativeMetric
-from .precomputed import CountsOfFormula
+from .native import Named
 
 
 @dataclass(frozen=True, repr=False)
@@ -172,7 +171,3 @@ def _checked(spec: Spec, options: Mapping[str, Any]) -> dict[str, Any]:
         elif value is not None:
             check_text(name, value)
     return dict(options)
-
-
-# What names choose, as after -m.
-NamedMetric: TypeAlias = NativeMetric | TextMetric

@@ -13,8 +13,8 @@ from ..data.columns import named_columns
 from ..errors import SEGMENT_MESSAGE, InputError, listed, quoted, warn
 from .base import Counts, check_present
 from .expression import SEGMENTS, Expression
-from .fixed_point import MAX_RELATIVE_ERROR, steps_of
-from .native import resolve
+from .given import MAX_RELATIVE_ERROR, steps_of
+from .named import resolve
 
 Columns = Mapping[str, Any]
 

@@ -1,4 +1,4 @@
-"""Metrics that are counted and scored in Rust. :func:`metric` creates one from its name and options."""
+"""Metrics that are counted and scored in Rust. :func:`reshuffle.metric` creates one from its name and options."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import string
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,17 +21,14 @@ from ..data.formats.base import StrippedText
 from ..errors import SEGMENT_MESSAGE, InputError, Option, System, quoted, warn
 from ..grouping import grouped
 from ..lazy import lazy
-from ..names import IN_PYTHON, metric_key
-from ..progress import AnyProgress, reported
-from ..types import CountedInPython, MetricName, Tokenizer
+from ..progress import AnyProgress, Step, reported
+from ..types import Tokenizer
 from ..validate import check_name, check_text
 from .base import (
     Counts,
-    Formula,
     InCore,
     Kink,
     Metric,
-    MetricLike,
     Scores,
     core_details,
     counts_array,
@@ -40,9 +37,6 @@ from .base import (
 from .meteor import Files, read_files, warn_of_gaps
 from .registry import metric_specs, spec_of, tokenizer_specs
 from .tokenizers import EXTERNAL, LoadedTokenizer, for_language, load, model_takers
-
-if TYPE_CHECKING:
-    from .counted import TextMetric
 
 # Rough times to count a segment, in nanoseconds on one thread, for progress bars: of metrics that take longer or less
 # than the others, of the others, and of a tokenizer in Python.
@@ -113,7 +107,7 @@ CAUTIONS_ON_TEXTS: dict[str, Callable[[References], None]] = dict.fromkeys(ROUGE
 
 
 class Named(Metric):
-    """A metric that :func:`metric` creates from a name and options."""
+    """A metric that :func:`reshuffle.metric` creates from a name and options."""
 
     key: str
     options: Mapping[str, Any]
@@ -128,7 +122,7 @@ class Named(Metric):
 
 @dataclass(frozen=True, repr=False)
 class NativeMetric(Named, InCore):
-    """A metric that is counted and scored in Rust. Create it with :func:`metric`."""
+    """A metric that is counted and scored in Rust. Create it with :func:`reshuffle.metric`."""
 
     key: str
     options: Mapping[str, Any]
@@ -173,9 +167,6 @@ class NativeMetric(Named, InCore):
         vars(self).update(name=core.name, higher_is_better=core.higher_is_better, decimals=core.decimals)
 
     __hash__ = Named.__hash__
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return partial(metric, self.key, sources=self.sources, **self.options), ()
 
     @property
     def tokenizes(self) -> bool:
@@ -255,6 +246,7 @@ class NativeMetric(Named, InCore):
 
         Examples
         --------
+        >>> from reshuffle import metric
         >>> metric("bleu").suff_stats([["a b d"]], [["a b c"]])
         array([[[3, 3, 2, 1, 0, 0, 3, 2, 1, 0]]])
         """
@@ -321,6 +313,7 @@ class NativeMetric(Named, InCore):
 
         Examples
         --------
+        >>> from reshuffle import metric
         >>> bleu = metric("bleu", tokenize="none", max_ngram_order=2)
         >>> bleu.counted_tokens([[["New York", "was", "big"]]], [["New York", "is", "big"]])
         array([[3, 3, 2, 0, 3, 2]])
@@ -368,6 +361,7 @@ class NativeMetric(Named, InCore):
     def segment_scores(self, counts: ArrayLike) -> Scores:
         """See :meth:`Metric.segment_scores`. BLEU ignores n-gram orders that are longer than the hypothesis.
 
+        >>> from reshuffle import metric
         >>> metric("bleu").segment_scores([[2, 2, 2, 1, 0, 0, 2, 1, 0, 0]])
         array([100.])
         """
@@ -378,6 +372,7 @@ class NativeMetric(Named, InCore):
     def details(self, totals: Counts) -> Mapping[str, float]:
         """See :meth:`Metric.details`. Details that are counts are returned as int.
 
+        >>> from reshuffle import metric
         >>> metric("length").details(np.array([3, 4]))
         {'hyp_len': 3, 'ref_len': 4}
         """
@@ -386,6 +381,7 @@ class NativeMetric(Named, InCore):
     def signature(self, n_references: str | None = None) -> str:
         """See :meth:`Metric.signature`.
 
+        >>> from reshuffle import metric
         >>> metric("bleu").signature("1")
         'BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp'
         """
@@ -399,6 +395,7 @@ class NativeMetric(Named, InCore):
     def segment_signature(self, n_references: str | None = None) -> str:
         """See :meth:`Metric.segment_signature`.
 
+        >>> from reshuffle import metric
         >>> metric("bleu").segment_signature("1")
         'BLEU|nrefs:1|case:mixed|eff:yes|tok:13a|smooth:exp'
         """
@@ -407,62 +404,6 @@ class NativeMetric(Named, InCore):
     def _override(self, options: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
         """Options of a signature, with the values of a tokenizer from another package."""
         return [(name, self._overrides.get(name, value)) for name, value in options]
-
-
-@overload
-def metric(name: CountedInPython, **options: Any) -> TextMetric: ...
-@overload
-def metric(name: MetricName | str, **options: Any) -> NativeMetric: ...
-def metric(name: MetricName | str, **options: Any) -> NativeMetric | TextMetric:
-    """Create a metric from its name and options. ``reshuffle explain`` lists them all.
-
-    Metrics of answers, labels and spans (``exact`` to ``span-f1``) are counted when their texts are known, so they have
-    no ``suff_stats`` and no formula of their own.
-
-    The name may be in any case, and that of reports: ``BLEU``, ``chrF2++``. ``sources`` are the source texts, one for
-    each segment, for ``sari``; functions with an argument ``source`` take them from there.
-
-    Raises
-    ------
-    InputError
-        If the name, an option or its value is unknown. The message suggests the most similar known name.
-
-    Examples
-    --------
-    >>> metric("bleu", lowercase=True, tokenize="none").signature()
-    'BLEU|case:lc|eff:no|tok:none|smooth:exp'
-    >>> metric("bleu", trg_lang="zh").signature()
-    'BLEU|case:mixed|eff:no|tok:zh|smooth:exp'
-    """
-    key = metric_key(name)
-    known = [*(spec.name for spec in metric_specs()), *IN_PYTHON]
-    _check_without_options(name, known)
-    if isinstance(name, str) and len(name.split()) > 3:  # the outputs of a second system
-        raise InputError(f"{quoted(name)} is no metric; all systems are one argument: {{'a': outputs, 'b': outputs}}")
-    check_name("metric", key, known)
-    if key not in IN_PYTHON:
-        sources = options.pop("sources", None)
-        return NativeMetric(key, options, sources)
-    from .counted import TextMetric
-
-    return TextMetric(key, options)
-
-
-def _check_without_options(name: str, known: Sequence[str]) -> None:
-    """Raise :class:`InputError` if a metric has options after its name, as on the command line.
-
-    >>> _check_without_options("ter:normalized,no-punct", ["ter"])
-    Traceback (most recent call last):
-    reshuffle.errors.InputError: 'ter:normalized,no-punct': options are arguments, as in metric("ter", normalized=True)
-    """
-    written, _, options = str(name).partition(":")
-    if not options or metric_key(written) not in known:
-        return
-    option, equals, value = options.partition(",")[0].partition("=")
-    is_number = value.replace(".", "", 1).isdigit()
-    shown = (value if is_number else f'"{value}"') if equals else "True"
-    example = f'metric("{metric_key(written)}", {option.replace("-", "_")}={shown})'
-    raise InputError(f"{quoted(name)}: options are arguments, as in {example}")
 
 
 def count_all(
@@ -493,7 +434,7 @@ def warn_of_scores(metrics: Sequence[NativeMetric], references: References) -> N
         caution(references)
 
 
-def block_step(metrics: Sequence[NativeMetric]) -> tuple[str, float, int]:
+def block_step(metrics: Sequence[NativeMetric]) -> Step:
     """The only step of counting block by block."""
     return f"counting{_named([m.name for m in metrics])}", 1.0, 1
 
@@ -504,7 +445,7 @@ def _named(labels: Sequence[str]) -> str:
     return f"{' ' if own else ''}{own}"
 
 
-def counting_steps(metrics: Mapping[str, NativeMetric], n: int, of: str = "") -> list[tuple[str, float, int]]:
+def counting_steps(metrics: Mapping[str, NativeMetric], n: int, of: str = "") -> list[Step]:
     """The steps in which these metrics, by label, count n segments, with their rough costs in nanoseconds.
 
     ``of`` is added to their names.
@@ -519,17 +460,6 @@ def counting_steps(metrics: Mapping[str, NativeMetric], n: int, of: str = "") ->
         variants = {(m.key, m.options.get("tokenize"), m.options.get("lowercase")) for m in chosen}
         steps.append((f"counting{name}", float(n * sum(COUNT_NS.get(key, OTHERS_NS) for key, *_ in variants)), 1))
     return steps
-
-
-def resolve(like: MetricLike) -> Metric:
-    """The metric for a name, a function of summed counts, or a metric."""
-    if isinstance(like, Metric):
-        return like
-    if isinstance(like, str):
-        return metric(like)
-    if callable(like):
-        return Formula(getattr(like, "__name__", "score"), like)
-    raise InputError(f"a metric is a name, a Metric or a function of summed counts, got {quoted(like)}")
 
 
 def tokenize(

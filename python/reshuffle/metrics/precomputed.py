@@ -10,9 +10,9 @@ They work in every test, interval and report.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -23,7 +23,7 @@ from ..data.arrays import as_array, holds_array
 from ..data.columns import check_rows, index_of, missing, named_columns, segment_list
 from ..data.corpus import Corpus, Lines, number_systems
 from ..data.id_columns import names_ids, warn_of_ids
-from ..errors import SEGMENT_MESSAGE, Argument, InputError, counted, listed, printable, quoted, shortened
+from ..errors import SEGMENT_MESSAGE, Argument, InputError, counted, listed, printable, quoted, shortened, warn
 from ..names import has_formula
 from ..options.declare import with_hints
 from ..results.lookup import first_names
@@ -40,7 +40,6 @@ from ..validate import (
 from .base import (
     Counts,
     InCore,
-    Kink,
     Metric,
     MetricLike,
     Rebuilt,
@@ -50,11 +49,11 @@ from .base import (
     counts_array,
     totals_array,
 )
-from .direction import check_direction
 from .expression import Expression
-from .fixed_point import MAX_RELATIVE_ERROR, steps_of
+from .given import MAX_RELATIVE_ERROR, CountsOfFormula, PrecomputedCounts, steps_of
+from .named import metric, resolve
 from .named_counts import named_counts, note_divisions
-from .native import NativeMetric, metric, resolve
+from .native import NativeMetric
 
 if TYPE_CHECKING:
     from ..data.joined_scores import JoinedScores
@@ -67,44 +66,6 @@ TREATMENTS_OF_MISSING = ("error", "pairwise")
 MISSING_MESSAGE = (
     SEGMENT_MESSAGE + "; with {missing}, each pair of systems is compared on the segments for which both have a score"
 )
-
-
-class PrecomputedCounts(Metric):
-    """A metric that already has the counts of its systems, so that it needs no texts."""
-
-    counts: Mapping[str, Counts]
-    # The largest number of references of a segment, if the counts are those of texts that are not there.
-    most_references: int = 0
-    segment_ids: Sequence[str] | None = None
-    # The index of the columns of pandas that were given, if any: see :func:`~reshuffle.data.columns.check_rows`.
-    index: Any = None
-    # Whether systems were given with several runs, each of which is a system here.
-    has_runs: bool = False
-    # What reports call the systems, if they are runs with names.
-    run_names: Mapping[str, str] = MappingProxyType({})
-
-    @property
-    def system_names(self) -> tuple[str, ...]:
-        """The systems that have counts."""
-        return tuple(self.counts)
-
-    @property
-    def n_segments(self) -> int:
-        """S."""
-        return len(next(iter(self.counts.values())))
-
-    def counts_of(self, names: Sequence[str]) -> Counts:
-        """The counts of the systems ``names``, (k, S, K)."""
-        unknown = [name for name in names if name not in self.counts]
-        if unknown:
-            raise InputError(
-                f"{self.name} has no counts or scores for system {quoted(unknown[0])}, only for {listed(self.counts)}"
-            )
-        return np.stack([self.counts[name] for name in names])
-
-    def reported_segment_scores(self, names: Sequence[str], counts: Counts) -> Scores:
-        """See :meth:`Metric.reported_segment_scores`. They are not rounded, because precomputed counts are exact."""
-        return self.segment_scores(counts)
 
 
 @with_hints
@@ -376,40 +337,6 @@ def _with_nan(what: str, scores: Any) -> Any:
     return [math.nan if lacks else value for value, lacks in zip(segment_list(what, scores), is_missing, strict=True)]
 
 
-class CountsOfFormula(PrecomputedCounts):
-    """Precomputed counts that the formula of another metric scores."""
-
-    formula: Metric
-
-    def _take_over(self, formula: Metric, *names: str) -> None:
-        """Make these attributes of the formula those of this metric."""
-        vars(self).update({name: getattr(formula, name) for name in names})
-
-    @property
-    def kink(self) -> Kink | None:
-        return self.formula.kink
-
-    @property
-    def by_speaker(self) -> bool:
-        return self.formula.by_speaker
-
-    @property
-    def source(self) -> str | None:
-        return self.formula.source
-
-    def score(self, totals: ArrayLike) -> Scores:
-        return self.formula.score(totals)
-
-    def segment_scores(self, counts: ArrayLike) -> Scores:
-        return self.formula.segment_scores(counts)
-
-    def details(self, totals: Counts) -> Mapping[str, float]:
-        return self.formula.details(totals)
-
-    def without_data(self) -> Metric:
-        return self.formula.without_data()
-
-
 @with_hints
 @dataclass(frozen=True, eq=False)
 class FromCounts(CountsOfFormula):
@@ -668,3 +595,32 @@ def check_same_length(name: str, arrays: Mapping[str, Sized], advice: str = "") 
         shown = ", ".join(f"{system} has {other:,}" for system, other in others if other != length)
         segments = f"{counted(length, 'segment')}"
         raise InputError(f"{name}: {first} has {segments}, {shown}: all systems must have the same segments{advice}")
+
+
+# Words in the names of metrics of which lower scores are usually better.
+LOWER = {
+    "cer", "error", "errors", "latency", "loss", "mae", "mer", "metricx", "mse", "nll", "perplexity", "ppl", "rmse",
+    "ter", "wer", "wil",
+}  # fmt: skip
+# What makes a score of an error: 1-wer, neg_loss, no errors.
+REVERSED = re.compile(r"(-|1|neg|inv|no\b|error[- _]?free)")
+
+
+def check_direction(name: str, largest: float = 1.0) -> None:
+    """Warn if a metric for which higher is better by default is called like an error, unless its scores are negated.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     for name in ("WER", "latency_ms", "mqm errors", "1-WER", "accuracy"):
+    ...         check_direction(name, 1.0)
+    ...     check_direction("WER", 0.0)
+    >>> [str(each.message).partition(":")[0] for each in caught]
+    ['WER', 'latency_ms', 'mqm errors']
+    """
+    words = set(re.findall(r"[^\W\d_]+", name.casefold()))
+    if largest > 0 and (words & LOWER or words == {"per"}) and not REVERSED.match(name.casefold()):
+        warn(
+            f"{name}: higher scores count as better; for an error or a loss add higher_is_better=False "
+            f"(--lower-is-better {name})"
+        )

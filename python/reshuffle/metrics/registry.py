@@ -1,7 +1,7 @@
 """Descriptions of the metrics, their options and the tokenizers, for help and for checks of arguments.
 
-They come from the registries of the Rust core, of :mod:`.in_python` and of :mod:`.tokenizers`. This module imports no
-numpy.
+They come from the registries of the Rust core and of :mod:`.tokenizers`; :mod:`.in_python` adds the metrics that are
+counted in Python. This module imports no numpy.
 """
 
 from __future__ import annotations
@@ -63,13 +63,6 @@ def metric_specs() -> tuple[MetricSpec, ...]:
 def spec_of(name: str) -> MetricSpec:
     """That of a metric of the core."""
     return next(spec for spec in metric_specs() if spec.name == name)
-
-
-def every_spec() -> tuple[MetricSpec, ...]:
-    """All metrics of the core, and those that are counted in Python."""
-    from .in_python import IN_PYTHON  # most commands use metrics of the core only
-
-    return *metric_specs(), *IN_PYTHON.values()
 
 
 def _options(metric: _core.MetricSpec) -> Iterator[OptionSpec]:

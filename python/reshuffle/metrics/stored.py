@@ -24,8 +24,9 @@ from ..errors import InputError, listed, quoted, unknown_name
 from ..names import IN_PYTHON
 from .base import Counts, Metric, Scores
 from .expression import Expression
-from .native import NativeMetric, metric
-from .precomputed import CountsOfFormula, PrecomputedCounts
+from .given import CountsOfFormula, PrecomputedCounts
+from .named import metric
+from .native import NativeMetric
 
 if TYPE_CHECKING:
     from .counted import TextFormula

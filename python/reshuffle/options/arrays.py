@@ -11,14 +11,8 @@ from typing_extensions import Doc
 from .. import types
 from ..validate import MAX_RESAMPLES, check_n_resamples
 from .declare import Check, Kind, Options
-from .groups import (
-    PYTHON,
-    IdsOfDocuments,
-    IdsOfStrata,
-    Progress,
-    Threads,
-    Working,
-)
+from .groups import PYTHON, Progress, Threads, Working
+from .inputs import IdsOfDocuments, IdsOfStrata
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -13,26 +13,12 @@ from ..errors import Argument, InputError
 from ..validate import DEFAULT_SEED, check_n_resamples
 from .choices import AR, INTERVALS_WITH_OPTIONS, TESTS_WITH_OPTIONS, Simultaneous, WithMargin, read
 from .declare import Check, Excludes, Flag, Kind, Options, several
-from .groups import (
-    PYTHON,
-    SYSTEM_OR_FILE,
-    Alpha,
-    Alternative,
-    AnyMetrics,
-    Computed,
-    ConfidenceLevel,
-    IdsOfDocuments,
-    IdsOfStrata,
-    OutputTexts,
-    Progress,
-    Threads,
-    Working,
-)
+from .groups import PYTHON, SYSTEM_OR_FILE, Alpha, Alternative, Computed, ConfidenceLevel, Progress, Threads, Working
+from .inputs import AnyMetrics, IdsOfDocuments, IdsOfStrata, OutputTexts
 
 if TYPE_CHECKING:
-    from ..data.corpus import Lines
-    from ..resampling.counting import References
-    from ..sets import AnySet
+    from ..data.corpus import Lines, References
+    from .inputs import AnySet
 
 # How many draws intervals without tests have by default.
 N_DRAWS = 10_000

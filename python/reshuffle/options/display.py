@@ -2,20 +2,14 @@
 
 # Annotations are evaluated here, unlike elsewhere.
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from annotated_types import Ge, Le
-from attrs import field, frozen
+from attrs import frozen
 from typing_extensions import Doc
 
 from .. import types
-from ..errors import InputError, quoted
-from ..validate import check_text
-from .declare import SIZE, Check, Flag, Kind, Options
-
-if TYPE_CHECKING:
-    from ..results import Comparison, SetComparison
+from .declare import SIZE, Flag, Options
 
 # More decimals than a float has would be those of its binary form.
 Digits = Annotated[
@@ -77,40 +71,6 @@ class ComparisonDisplay(Shown, Display):
     """
     since: Annotated[str | None, Flag(metavar="FILE")] = None
     """An earlier result (JSON, HTML): say what changed. In text, Markdown and HTML."""
-
-
-def _check_names(shown: str, value: Any) -> None:
-    if not isinstance(value, Mapping):
-        raise InputError(f"{shown} must be a dict of names by system, got {quoted(value)}")
-
-
-def _given_names(names: Mapping[str, str] | None) -> Mapping[str, str]:
-    return {} if names is None else names
-
-
-@frozen(kw_only=True, slots=False, eq=False, repr=False)
-class Displayed(Shown):
-    """What reports of results show, as Python has it."""
-
-    names: Annotated[Mapping[str, str], Check(_check_names), Kind("mapping of str to str, optional")] = field(
-        factory=dict, converter=_given_names
-    )
-    """Display names, by system; those of other systems are ignored. The formats json and csv keep the names of the
-    input.
-    """
-    table: str | None = None
-    """For csv: ``systems`` or ``pairs``, the default if there are any."""
-    since: Annotated["Comparison | SetComparison | None", Kind("Comparison or SetComparison, optional")] = None
-    """For text, markdown and html: an earlier result, to show which scores and verdicts have changed since then."""
-
-
-@frozen(slots=False, eq=False, repr=False)
-class Render(Displayed):
-    """:meth:`reshuffle.Comparison.render`."""
-
-    # The kind of result decides which formats it has.
-    fmt: Annotated[types.AnyFormat | str | None, Check(check_text), Kind("str, optional")] = field(default=None)
-    """As ``--format`` of the command line. By default text."""
 
 
 Name = Annotated[str | None, Flag(metavar="NAME")]

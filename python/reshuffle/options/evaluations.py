@@ -1,8 +1,8 @@
-"""How files of judgments and of scores are read, and how a test set is made of them and of texts."""
+"""How files of judgments and of scores are read."""
 
 # Annotations are evaluated here, unlike elsewhere: types of modules that take long to import are in quotes.
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from annotated_types import Ge
@@ -11,23 +11,11 @@ from attrs import field, frozen
 from .. import types
 from .declare import Kind, Options
 from .files import MAX_INPUT
-from .groups import (
-    PYTHON,
-    AnyMetrics,
-    OutputTexts,
-    Progress,
-    ReferenceTexts,
-    Threads,
-    Working,
-)
 
 if TYPE_CHECKING:
     import os
 
-    from ..data.judgments import Judgments
-    from ..data.score_tables import ScoreTable
     from ..data.system_names import NameMap
-    from ..metrics.precomputed import SegmentScores
 
 FilePath = Annotated["str | os.PathLike[str]", Kind("str")]
 
@@ -135,28 +123,3 @@ class ReadAllScores(Scores):
 
     lower_is_better: Annotated["Iterable[str]", Kind("iterable of str")] = field(default=(), kw_only=True)
     """The metrics for which lower scores are better."""
-
-
-@frozen(slots=False, eq=False, repr=False)
-class JudgedTexts(Working):
-    """The options of :meth:`reshuffle.meta.JudgedSet.from_texts`."""
-
-    TITLE: ClassVar[str] = "Input"
-    references: ReferenceTexts
-    systems: OutputTexts
-    metrics: AnyMetrics = "sentbleu"
-    """As for :func:`reshuffle.compare`. Functions of texts are not supported."""
-    judgments: Annotated["Judgments | None", PYTHON, Kind("Judgments, optional")] = field(default=None, kw_only=True)
-    """Votes, from :func:`reshuffle.meta.read_judgments`."""
-    human: Annotated["ScoreTable | None", PYTHON, Kind("ScoreTable, optional")] = field(default=None, kw_only=True)
-    """Scores by people, from :func:`reshuffle.meta.read_scores`."""
-    scores: Annotated[
-        "ScoreTable | SegmentScores | Sequence[ScoreTable | SegmentScores]",
-        PYTHON,
-        Kind("ScoreTable, SegmentScores, or sequence of these"),
-    ] = field(default=(), kw_only=True)
-    """Further metrics: scores of the same outputs from other programs."""
-    name: Annotated[str, PYTHON] = field(default="", kw_only=True)
-    """Such as a language pair."""
-    workers: Threads = field(default=None, kw_only=True)
-    progress: Progress = field(default=None, kw_only=True)

@@ -11,10 +11,12 @@ from attrs import field, frozen
 from ..errors import InputError, quoted
 from .comparisons import Watched
 from .declare import Check, Flag, Kind
-from .groups import PYTHON, IdsOfDocuments
+from .groups import PYTHON
+from .inputs import IdsOfDocuments
 
 if TYPE_CHECKING:
-    from ..resampling.counting import AnyMetric, References, Systems
+    from ..data.corpus import References, Systems
+    from ..metrics.named import AnyMetric
 
 
 def finite(name: str, value: Any) -> float:

@@ -22,7 +22,7 @@ from .groups import ONLY, PYTHON, FixedLevel, names
 if TYPE_CHECKING:
     import os
 
-    from ..sets import AnySet
+    from .inputs import AnySet
 
 # A number, and what it is a multiple of.
 WRITTEN = re.compile(r"([-+.\w]+?)(sd|%)?")

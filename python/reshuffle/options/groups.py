@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from ..execution import AnyExecutor, AnyWorkers
     from ..progress import AnyProgress
-    from ..resampling.counting import Metrics, References, Systems
-    from ..settings import DocumentIds, StratumIds
 
 # The value is a Python object, or a command reads it from files.
 PYTHON = Flag(shown=False)
@@ -63,38 +61,7 @@ def by_metric(value: Mapping[str, float] | None) -> Mapping[str, float]:
     return {name: float(each) if _is(each, Real) else each for name, each in value.items()}
 
 
-IdsOfDocuments = Annotated[
-    "DocumentIds | None", Flag(("--docs",), shown=False), Kind("sequence of S str or int, optional")
-]
-ReferenceTexts = Annotated[
-    "References",
-    PYTHON,
-    Kind("S references, or columns of these"),
-    Doc("As for :func:`reshuffle.compare`."),
-]
-OutputTexts = Annotated[
-    "Systems",
-    PYTHON,
-    Kind("mapping of str to S hypotheses, sequence of these, or a data frame"),
-    Doc("As for :func:`reshuffle.compare`."),
-]
-AnyMetrics = Annotated[
-    "Metrics", PYTHON, Kind("str, metric, or sequence of these"), Doc("As for :func:`reshuffle.compare`.")
-]
-IdsOfStrata = Annotated["StratumIds | None", PYTHON, Kind("sequence of S str or int, optional")]
 Resamples = Annotated[int, Ge(1), Flag(("-n", "--n-resamples"))]
-
-
-@frozen(slots=False, eq=False, repr=False)
-class Inputs(Options):
-    """What is compared. Commands read it from files."""
-
-    TITLE: ClassVar[str] = "Input"
-    references: ReferenceTexts = None
-    systems: OutputTexts = None
-    metrics: AnyMetrics = "bleu"
-    documents: IdsOfDocuments = field(default=None, kw_only=True)
-    """The document id of each segment. Sizes are then in documents, which are drawn whole."""
 
 
 Seed = Annotated[

@@ -10,7 +10,8 @@ from attrs import field, frozen
 from ..errors import Argument, InputError
 from .comparisons import Watched
 from .declare import Excludes, Flag, Kind, Options
-from .groups import SYSTEM_OR_FILE, IdsOfDocuments, IdsOfStrata, Inputs, names
+from .groups import SYSTEM_OR_FILE, names
+from .inputs import IdsOfDocuments, IdsOfStrata, Inputs
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)

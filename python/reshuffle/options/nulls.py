@@ -1,10 +1,10 @@
 """The null hypotheses of ``study type1`` that have options: ``noise:rate=0.1``, or ``Noise(rate=0.1)`` in Python."""
 
-# Annotations are evaluated here, unlike elsewhere: types of modules that take long to import are in quotes.
+# Annotations are evaluated here, unlike elsewhere.
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, Protocol
 
 from annotated_types import Ge, Gt, Lt
 from attrs import field, frozen
@@ -14,10 +14,6 @@ from .. import types
 from .choices import Choice, Named
 from .declare import Kind, documented
 from .groups import by_metric
-
-if TYPE_CHECKING:
-    from ..study.null_data import TrainedSystems
-
 
 Degraded = Annotated[
     types.Equalize | str,
@@ -114,6 +110,18 @@ class Replicate(Choice):
         return {"null": "replicate", "runs": self.runs}
 
 
+class TrainedSystems(Protocol):
+    """How the systems of the null ``variants`` were made: a :class:`reshuffle.tune.TrainedVariants`."""
+
+    @property
+    def plan(self) -> Mapping[str, Any]:
+        """The options of the training."""
+
+    @property
+    def about(self) -> str:
+        """How the systems were made, in words."""
+
+
 @documented
 @frozen(slots=False)
 class Variants(Choice):
@@ -122,7 +130,7 @@ class Variants(Choice):
     Without a baseline, all pairs take turns.
     """
 
-    trained: Annotated["TrainedSystems", Kind("reshuffle.tune.TrainedVariants")]
+    trained: Annotated[TrainedSystems, Kind("reshuffle.tune.TrainedVariants")]
     """How the systems were made, for the report."""
 
     @property

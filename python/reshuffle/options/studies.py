@@ -20,21 +20,19 @@ from .groups import (
     PYTHON,
     SYSTEM_OR_FILE,
     Alternative,
-    AnyMetrics,
     Checkpointed,
     Computed,
     FixedLevel,
-    IdsOfDocuments,
-    Inputs,
     Resamples,
     numbers,
     whole_numbers,
 )
+from .inputs import AnyMetrics, IdsOfDocuments, Inputs
 from .nulls import NULLS_WITH_OPTIONS, Documents, EqualScore, Margin, Noise, Replicate, Variants
 from .watch import Looks
 
 if TYPE_CHECKING:
-    from ..settings import StratumIds
+    from ..data.corpus import StratumIds
 
 # How a test is named, and how many of them; the type of what a converter takes is the type of the keyword argument.
 TestName = types.Test | str

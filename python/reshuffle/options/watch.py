@@ -14,7 +14,8 @@ from ..errors import InputError, quoted
 from .comparisons import Watched
 from .declare import Flag, Kind, Options
 from .flips import finite
-from .groups import SYSTEM_OR_FILE, FixedLevel, IdsOfDocuments, Inputs
+from .groups import SYSTEM_OR_FILE, FixedLevel
+from .inputs import IdsOfDocuments, Inputs
 
 # What ``e-bh`` is, and the paper.
 E_BH = "Benjamini and Hochberg's procedure for e-values, however they depend on one another"

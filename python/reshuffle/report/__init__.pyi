@@ -1,3 +1,5 @@
+from ..results.plots import Plots as Plots
+from .csv import columns_of as columns_of
 from .differences import in_words as in_words
 from .document import Document as Document
 from .documents import document as document
@@ -12,7 +14,6 @@ from .formats import WRITERS as WRITERS
 from .formats import formats_by_ending as formats_by_ending
 from .formats import formats_of as formats_of
 from .formats import pieces as pieces
-from .formats import plots_of as plots_of
 from .formats import render as render
 from .formats import save as save
 from .frames import as_pandas as as_pandas
@@ -27,10 +28,11 @@ from .paper import check_folder as check_folder
 from .paper import paper_files as paper_files
 from .paper import write_paper as write_paper
 from .plots import PLOTS as PLOTS
-from .plots import Plots as Plots
 from .plots import check_matplotlib as check_matplotlib
+from .plots import drawn as drawn
 from .rows import TABLES as TABLES
-from .rows import columns_of as columns_of
+from .studies import draw_figure as draw_figure
+from .studies.registry import report_of as report_of
 from .terminal import Terminal as Terminal
 from .text import as_text as as_text
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 from attrs import evolve
 
 from .. import types
 from ..errors import InputError, either, printable, writing
 from ..leftovers import opened, replacements
-from ..results import Comparison, Flips, Gate, SegmentTable
-from ..results.studies import StudyResult
+from ..results import Flips, Gate, SegmentTable
 from ..validate import check_name
+from .csv import as_csv
 from .document import Document
 from .documents import document, paper_document
 from .gate import gate_as_junit
@@ -23,14 +23,9 @@ from .latex import as_latex
 from .layout import Layout
 from .markdown import as_markdown
 from .page import as_html
-from .plots import Plots, check_matplotlib
-from .rows import as_csv
 from .segments import segments_as_jsonl, segments_as_tsv
 from .text import as_text
 from .typst import as_typst
-
-if TYPE_CHECKING:
-    from .studies import StudyPlots
 
 # For people. In papers, captions explain the tables.
 WRITERS: Mapping[str, Callable[[Document, Layout], str]] = {
@@ -129,19 +124,3 @@ def pieces(result: Any, fmt: str, layout: Layout | None = None) -> Iterable[str]
         layout = layout.for_paper() if fmt in PAPERS else evolve(layout, full=True)
     made = paper_document if fmt in PAPERS else document
     return [WRITERS[fmt](made(result, layout), layout)]
-
-
-def plots_of(result: Comparison | StudyResult) -> Plots | StudyPlots:
-    """The figures of a comparison or of a study.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        If matplotlib is not installed.
-    """
-    check_matplotlib()
-    if isinstance(result, Comparison):
-        return Plots(result)
-    from .studies import StudyPlots
-
-    return StudyPlots(result)

@@ -56,7 +56,7 @@ def _pattern(names: Collection[str]) -> re.Pattern[str]:
     """Symbols, and before them names, which are longer."""
     if not names:
         return _SYMBOLS
-    longest_first = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    longest_first = "|".join(re.escape(name) for name in sorted(names, key=lambda name: (-len(name), name)))
     return re.compile(rf"(?<!\w)(?P<name>{longest_first})(?!\w)|{_SYMBOL}")
 
 

@@ -10,8 +10,8 @@ from attrs import evolve, field, frozen
 from .. import types
 from ..errors import InputError, quoted, unknown_name
 from ..options.declare import check_each, taken
-from ..options.display import Displayed
 from ..results import Caveat, ComparedTexts, Comparison, ConfidenceInterval, Ranking, SetComparison
+from ..results.compared import Displayed
 from .cells import decimals_in_column, difference_and_interval
 from .terminal import Terminal
 

@@ -1,32 +1,21 @@
-"""The numbers of a result as flat tables, for CSV and data frames. A comparison has two: its systems, and its pairs."""
+"""The numbers of a comparison as two flat tables, for CSV and data frames: its systems, and its pairs."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterator, Mapping
-from functools import singledispatch
 from typing import Any, NamedTuple
 
 from ..results import (
     Comparison,
-    Flips,
-    Gate,
     PairedDifference,
     RankedSystem,
     Ranking,
-    SegmentTable,
     SetComparison,
     SystemScore,
 )
 from ..results.sets import AVERAGE
-from ..results.studies import StudyResult
 from ..validate import check_name
-from .flips import flip_columns
 from .frames import Columns, Fields, taken
-from .gate import gate_columns
-from .layout import Layout
-from .segments import segment_columns
 
 
 class SystemRow(NamedTuple):
@@ -116,38 +105,20 @@ PAIR_COLUMNS: Fields = {
 }
 
 
-@singledispatch
-def columns_of(result: Any, table: str | None = None) -> Columns:
-    """The columns of a table of a result: for None its main table, or the only one."""
-    raise TypeError(f"no tables of {type(result).__name__}")
-
-
-@columns_of.register
-def _(result: Comparison, table: str | None = None) -> Columns:
+def comparison_columns(result: Comparison, table: str | None = None) -> Columns:
+    """The columns of a table of a comparison: for None its main table, or the only one."""
     columns, rows_of = _table(result, table)
     return taken(columns, [*rows_of(result)])
 
 
-@columns_of.register
-def _(result: SetComparison, table: str | None = None) -> Columns:
+def set_columns(result: SetComparison, table: str | None = None) -> Columns:
+    """The same of a comparison on several test sets, and of the average over them."""
     comparisons = [*result.sets.items()]
     if result.average is not None:
         comparisons.append((AVERAGE, result.average))
     columns, rows_of = _table(result, table)
     rows = [(name, row) for name, comparison in comparisons for row in rows_of(comparison)]
     return {"test_set": ([name for name, _ in rows], None), **taken(columns, [row for _, row in rows])}
-
-
-@columns_of.register
-def _(result: StudyResult, table: str | None = None) -> Columns:
-    from .studies.rows import study_columns  # most runs have no study
-
-    return study_columns(result, table)
-
-
-columns_of.register(Flips, flip_columns)
-columns_of.register(Gate, gate_columns)
-columns_of.register(SegmentTable, segment_columns)
 
 
 def _table(result: Comparison | SetComparison, table: str | None) -> Table:
@@ -176,13 +147,3 @@ def _pairs(comparison: Comparison) -> Iterator[PairRow]:
 
 Table = tuple[Fields, Callable[[Comparison], Iterator[Any]]]
 TABLES: Mapping[str, Table] = {"systems": (SYSTEM_COLUMNS, _systems), "pairs": (PAIR_COLUMNS, _pairs)}
-
-
-def as_csv(result: Any, layout: Layout) -> str:
-    """A header and a row for each record of the table that the layout names, by default the main one."""
-    columns = columns_of(result, layout.table)
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*(values for values, _ in columns.values()), strict=True))
-    return out.getvalue()

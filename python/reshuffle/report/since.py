@@ -10,6 +10,7 @@ from typing import NamedTuple
 from ..errors import InputError
 from ..grouping import grouped
 from ..results import NO_DIFFERENCE, Comparison, PairedDifference, Ranking, SetComparison, UsedMetric, Verdict
+from ..results.compared import Compared
 from .cells import Table, decimals_of, rank_cell
 from .conclusions import MAX_CANDIDATES
 from .layout import Layout
@@ -174,10 +175,11 @@ def _changes(result: Comparison | SetComparison, layout: Layout) -> list[Change]
     return found
 
 
-def _parts(result: Comparison | SetComparison) -> dict[str, Comparison]:
+def _parts(result: Compared) -> dict[str, Comparison]:
     """The comparisons of a result, by what they are called."""
     if isinstance(result, Comparison):
         return {"": result}
+    assert isinstance(result, SetComparison)  # the other kind
     average = {} if result.average is None else {"Average over test sets": result.average}
     return average | dict(result.sets)
 

@@ -17,8 +17,9 @@ from .. import signature
 from ..errors import InputError
 from ..lazy import lazy
 from ..metrics.base import Metric, Scores
+from ..metrics.named import AnyMetric
 from ..results import Exchangeability
-from .counting import AnyMetric, Data
+from .counting import Data
 from .parts import SENT_FOR_SHUFFLES, SentSample, sent
 from .replicates import Replicates
 from .samples import BATCH_CELLS, Batch, GroupCodes, Pairs, Sample

@@ -8,35 +8,30 @@ from dataclasses import dataclass
 from functools import singledispatch
 from numbers import Real
 from operator import methodcaller
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..data.columns import Table, named_columns, segment_list
-from ..data.corpus import Corpus, Lines
+from ..data.columns import named_columns, segment_list
+from ..data.corpus import Corpus, DocumentIds, Lines, References, Systems
 from ..errors import Argument, InputError, Option, counted, listed, quoted, unknown_name, warn
 from ..lazy import lazy
 from ..metrics.base import Counts, Metric
 from ..metrics.black_box import CorpusFunction
-from ..metrics.native import NativeMetric, count_all, metric, warn_of_scores
-from ..metrics.precomputed import PrecomputedCounts, SegmentScores
+from ..metrics.given import PrecomputedCounts
+from ..metrics.named import AnyMetric, Metrics, metric
+from ..metrics.native import NativeMetric, count_all, counting_steps, warn_of_scores
+from ..metrics.precomputed import SegmentScores
 from ..metrics.stored import StoredCounts
+from ..progress import Step
 from ..results import ComparedTexts, UsedMetric, VoteFit
-from ..settings import DocumentIds, Resampling, Units
-from ..types import MetricName
+from ..settings import Resampling, Units
 from .incomplete import IncompleteSample
 from .samples import CountSample, Sample, TextSample
 from .stored import StoredSample
 
 if TYPE_CHECKING:
     from .._core import Progress
-    from ..metrics.counted import TextMetric
-
-References: TypeAlias = "Sequence[str | None] | Sequence[Sequence[str | None]] | Table | None"
-Systems: TypeAlias = "Mapping[str, Lines] | Sequence[Lines] | Table | None"
-AnyMetric: TypeAlias = NativeMetric | PrecomputedCounts | CorpusFunction
-ChosenMetric: TypeAlias = "AnyMetric | TextMetric"
-Metrics: TypeAlias = "MetricName | str | ChosenMetric | Sequence[MetricName | str | ChosenMetric]"
 
 
 @singledispatch
@@ -338,6 +333,11 @@ class Data:
                     "must be equal"
                 )
         return samples
+
+    def counting_steps(self, n_systems: int, of: str = "") -> list[Step]:
+        """The steps of counting so many systems. ``of`` is added to their names."""
+        native = {label: m for label, m in zip(self.labels, self.metrics, strict=True) if isinstance(m, NativeMetric)}
+        return counting_steps(native, n_systems * self.n_segments, of)
 
     def _native_counts(self, names: Sequence[str], resampling: Resampling) -> list[Counts]:
         """The counts by each native metric, in their order."""

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..data.arrays import as_array
 from ..errors import InputError
 from ..metrics.base import Counts, Metric, MetricLike, check_sums, counts_array
-from ..metrics.native import resolve
+from ..metrics.named import resolve
 from ..metrics.precomputed import SegmentScores
 from ..settings import Resampling, Units
 from ..validate import MAX_SEED, check_integer

@@ -15,6 +15,7 @@ from .._core import Progress
 from ..errors import InputError
 from ..lazy import lazy
 from ..metrics.base import Scores, thread_count
+from ..progress import Step
 from ..settings import Resampling
 from ..validate import MAX_RESAMPLES, MAX_SEED, check_integer
 from .incomplete import IncompleteSample
@@ -27,6 +28,11 @@ from .units import Strata
 FIRST_BATCH = 512
 
 PROGRESS_STAGES = {"shuffles": "shuffling", "draws": "drawing", "permutations": "permuting"}
+
+
+def array_steps(kind: str | None, n_stages: int = 1) -> list[Step]:
+    """The only step of a test or interval of arrays: replicates of a kind in this many stages."""
+    return [] if kind is None else [(PROGRESS_STAGES[kind], 1.0, n_stages)]
 
 
 class Replicates:

@@ -25,8 +25,7 @@ from .reductions import Series
 from .replicates import Replicates
 from .run_layout import swapped_sums
 from .run_linear import Levels
-from .run_parts import in_parts
-from .runs import RunData
+from .runs import RunData, in_parts
 from .samples import BATCH_CELLS, Batch, CountSample, Pairs, resampler_of_sums
 
 # All splits of the runs are used if there are at most this many, or at most R.

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,11 +27,8 @@ from numpy.typing import ArrayLike
 from ..documented import documented
 from ..metrics.base import Scores
 from .linear import linear_values
+from .samples import CountSample
 from .units import Strata
-
-if TYPE_CHECKING:
-    from .runs import RunData
-
 
 # Halvings of the logarithm of a tail probability, which is between -700 and 0: enough for the last digit.
 HALVINGS = 64
@@ -182,9 +179,8 @@ class RunCovariances:
     """The outputs of each system."""
 
     @classmethod
-    def from_data(cls, data: RunData, m: int) -> RunCovariances:
-        """For metric m. Cost: a product of matrices with a column for each output and S rows."""
-        sample = data.samples[m]
+    def from_sample(cls, sample: CountSample, rows: list[slice]) -> RunCovariances:
+        """Under its metric. Cost: a product of matrices with a column for each output and S rows."""
         k, n = sample.counts.shape[:2]
         strata = Strata.or_single(sample.strata, n)
         sums, products, drawn = np.zeros((strata.n_strata, k)), np.zeros((k, k)), np.zeros((k, k))
@@ -196,7 +192,7 @@ class RunCovariances:
         # less the means of the strata
         products -= (sums / np.maximum(strata.sizes - 1, 1)[:, None]).T @ sums
         drawn -= (sums / strata.sizes[:, None]).T @ sums
-        return cls(sample.scores, products, drawn, n, data.rows)
+        return cls(sample.scores, products, drawn, n, rows)
 
     def parts(self, system: int) -> Parts | None:
         """The variance components of a system; None for one run."""

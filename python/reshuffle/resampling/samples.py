@@ -30,7 +30,7 @@ from ..errors import InputError
 from ..lazy import lazy
 from ..metrics.base import Counts, Metric, MetricLike, Scores, counts_array
 from ..metrics.black_box import CorpusFunction
-from ..metrics.native import resolve
+from ..metrics.named import resolve
 from ..metrics.precomputed import SegmentScores
 from ..results import Exchangeability
 from ..settings import Units

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from .. import _core, signature
 from ..errors import InputError
 from ..results import UsedStopping
-from ..settings import default_alpha
-from ..validate import MAX_RESAMPLES, check_integer, check_level, check_name
+from ..validate import MAX_RESAMPLES, check_integer, check_level, check_name, default_alpha
 
 
 @dataclass(frozen=True)

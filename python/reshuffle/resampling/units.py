@@ -18,10 +18,10 @@ from typing_extensions import Self
 
 from ..data.arrays import as_array
 from ..data.columns import segment_list
+from ..data.corpus import DocumentIds, StratumIds
 from ..errors import SEGMENT_MESSAGE, InputError, quoted, warn
 from ..lazy import lazy
 from ..metrics.base import Counts, Scores, tolerance
-from ..settings import DocumentIds, StratumIds
 from .squares import Squares
 
 # Fewer segments may well be of as many documents. With more documents than this share, documents would change little.

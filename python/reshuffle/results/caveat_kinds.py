@@ -1,9 +1,26 @@
-"""The kinds of caveats: when each applies, what its values say, and what to do."""
+"""Warnings about the numbers of a result, and their kinds: when each applies, what its values say, and what to do."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from ..documented import record
+
+
+@record
+class Caveat:
+    """A warning about the p-values or intervals of a result. :mod:`reshuffle.report` formulates the sentences."""
+
+    kind: str
+    """A name in :data:`reshuffle.results.caveat_kinds.CAVEAT_KINDS`, which says when each kind applies, and what to
+    do.
+    """
+    values: Mapping[str, Any]
+    """The numbers, names and truth values in the sentence, by name. A pair is the minimum and maximum over the pairs of
+    systems. ``pairs`` and ``tests`` are the numbers of pairs to which the caveat applies and of all pairs;
+    ``few-units`` and ``small-sample`` have them only if scores are missing.
+    """
 
 
 class CaveatKind(NamedTuple):

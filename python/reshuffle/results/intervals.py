@@ -5,9 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Annotated, Any, TypeAlias
 
 from ..documented import record
-from .scalars import Real
+
+# Numbers, names and truth values in results, which are arrays in the result of a batch of problems. Type checkers
+# cannot know which of the two a value is. The type in ``Annotated`` is that of a single test, which is what is saved.
+Real: TypeAlias = Annotated[Any, float]
+OptionalReal: TypeAlias = Annotated[Any, float | None]
+Whole: TypeAlias = Annotated[Any, int]
+OptionalWhole: TypeAlias = Annotated[Any, int | None]
+Flag: TypeAlias = Annotated[Any, bool]
+OptionalText: TypeAlias = Annotated[Any, str | None]
 
 
 @record

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from os import PathLike, fspath
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import types
 from ..documented import record
-from ..options.declare import called_with, taken
-from ..options.display import Render
 
 
 def reports() -> Any:
@@ -245,98 +241,3 @@ class Cited(Reported):
         """
         entries: str = reports().methods_of(self).bibtex
         return entries
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compared(Cited):
-    """A comparison on one test set or on several: :class:`~reshuffle.Comparison`, :class:`~reshuffle.SetComparison`."""
-
-    display_names: Mapping[str, str] | None = None
-    """Display names by system, from ``--names``, for reports that set no others; None for results from Python."""
-
-    def _repr_html_(self) -> str:
-        """The HTML report in a frame, which notebooks display."""
-        page: str = reports().notebook_html(self)
-        return page
-
-    @called_with(Render)
-    def render(self, options: Render) -> str:
-        """A report as a string, ending in a newline.
-
-        Returns
-        -------
-        str
-
-        Raises
-        ------
-        InputError
-            If there is no such format, an option is out of range, a display name is for an unknown system, or the texts
-            are too large.
-
-        Examples
-        --------
-        >>> from reshuffle import score
-        >>> print(score(["the cat sat on the mat"], {"a": ["the cat sat on a mat"]}, "ter").render("markdown"))
-        **TER, lower is better: 1 segment, 1 reference, 1 system**
-        <BLANKLINE>
-        | System | TER |
-        | --- | ---: |
-        | a | 16.67 |
-        <BLANKLINE>
-        - Signature: `TER|nrefs:1|...
-        """
-        report = reports()
-        text: str = report.render(self, options.fmt, taken(report.Layout, options))
-        return text
-
-    def paper(
-        self,
-        directory: str | PathLike[str],
-        *,
-        digits: int | None = None,
-        names: Mapping[str, str] | None = None,
-        groups: types.Groups | None = None,
-        columns: int | None = None,
-    ) -> list[Path]:
-        """Write what a paper needs to a folder, and return the files.
-
-        These are, in LaTeX and in Typst, the table (``table.tex``), the differences with intervals and p-values
-        (``differences.tex``, if there are tests), the methods paragraph (``methods.tex``), how p-values and intervals
-        are computed and the signature (``appendix.tex``), and figures with captions (``figures.tex``); the BibTeX
-        entries of what is cited (``references.bib``), figures as PDF, and facts for the Responsible NLP checklist of
-        ACL (``checklist.txt``): the test set, the test and its replicates, seeds, scores with their intervals, and
-        versions. The same result gives the same files.
-
-        The figures are ``forest``, and ``matrix`` if all pairs were compared, else ``ranking``; of all pairs of over
-        six systems, ``ranking`` and ``matrix``; without tests, those of scores. With several metrics, there is only the
-        first of these, with a panel for each. With several test sets, the figures show the averages.
-
-        Parameters
-        ----------
-        directory : path
-            Made if it does not exist. An earlier paper in it is replaced, but no other file.
-        digits, names, groups, columns
-            As for :meth:`render`.
-
-        Returns
-        -------
-        list of pathlib.Path
-
-        Raises
-        ------
-        InputError
-            If an option is out of range, if the folder has one of the files from elsewhere, or if it cannot be written.
-        ModuleNotFoundError
-            If matplotlib is not installed.
-
-        Examples
-        --------
-        >>> from reshuffle import SegmentScores, compare
-        >>> ratings = SegmentScores("rating", {"a": [1, 2, 3, 4], "b": [2, 3, 3, 5]})
-        >>> compare(metrics=ratings, test="ar").paper("paper")  # doctest: +SKIP
-        [PosixPath('paper/table.tex'), PosixPath('paper/differences.tex'), ...]
-        """
-        report = reports()
-        layout = report.Layout(digits=digits, names=names, groups=groups, columns=columns)
-        files: list[Path] = report.write_paper(self, Path(directory), layout)
-        return files

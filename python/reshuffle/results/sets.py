@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from ..documented import record
 from ..errors import InputError, counted, listed, unknown_name
 from ..options.declare import hinting
-from .comparison import Comparison, PairedDifference, SystemScore, UsedMetric
+from .compared import Compared
+from .comparison import Comparison, SystemScore, UsedMetric
+from .differences import PairedDifference
 from .lookup import first_names
-from .reported import Compared
-
-if TYPE_CHECKING:
-    from ..report import Plots
+from .plots import Plots
 
 # What tables of data call the average, so that no test set beside it can have this name.
 AVERAGE = "average"

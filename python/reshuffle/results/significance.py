@@ -11,10 +11,20 @@ from numpy.typing import NDArray
 from ..documented import record
 from ..errors import InputError
 from ..validate import check_integer
-from .caveats import Caveat
-from .intervals import ConfidenceInterval, clopper_pearson, may_lie_across, robbins
+from .caveat_kinds import Caveat
+from .intervals import (
+    ConfidenceInterval,
+    Flag,
+    OptionalReal,
+    OptionalText,
+    OptionalWhole,
+    Real,
+    Whole,
+    clopper_pearson,
+    may_lie_across,
+    robbins,
+)
 from .reported import Worded
-from .scalars import Flag, OptionalReal, OptionalText, OptionalWhole, Real, Whole
 from .verdicts import Tested
 
 # The schemes whose p-values have no interval: they are exact, or their replicates are not independent.

@@ -13,15 +13,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data.corpus import StratumIds
 from ..errors import InputError, counted, quoted
 from ..execution import ItemJob
 from ..execution.tables import PROBABILITY, SIGN, Column, Columns
 from ..inference.hypotheses import Hypotheses
 from ..inference.running import run_on_test_set
-from ..inference.steps import Step
 from ..metrics.base import Scores
 from ..options.declare import called_with
 from ..options.studies import Agreement
+from ..progress import Step
 from ..resampling import Pairs, Replicates
 from ..resampling.counting import Data
 from ..resampling.units import numbered
@@ -29,7 +30,7 @@ from ..results import ConfidenceInterval
 from ..results.studies import DomainBand, GainBin, GainThreshold, PairPvalue, StudyResult, TestAgreement
 from ..results.studies.agreement import AgreementPlan
 from ..seeds import derive_seed
-from ..settings import Resampling, StratumIds, Units
+from ..settings import Resampling, Units
 from .conclusions import SLACK, plans_of
 from .material import Material
 from .pools import Pool, sample_units, signs

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..errors import InputError
 from ..inference.hypotheses import pairs_of
-from ..inference.steps import Step, counting_steps
 from ..metrics.base import Counts, Metric, check_sums
+from ..progress import Step
 from ..resampling import Pairs
 from ..resampling.counting import Data
 from ..resampling.incomplete import complete_counts
@@ -41,7 +41,7 @@ class Material:
 
         :class:`InputError` for metrics without counts.
         """
-        resampling.announce([*counting_steps(data, len(data.names)), *others])
+        resampling.announce([*data.counting_steps(len(data.names)), *others])
         counted = [complete_counts(sample, "a study", data.names) for sample in data.count(data.names, resampling)]
         documents = None if units.documents is None else Documents.from_ids(units.documents, data.n_segments)
         return cls(data, data.names, [each.metric for each in counted], [each.counts for each in counted], documents)

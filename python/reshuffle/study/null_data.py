@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from attrs import evolve, field, frozen
@@ -14,7 +14,7 @@ from .. import _core
 from ..errors import InputError
 from ..options.choices import merged
 from ..options.groups import by_metric
-from ..options.nulls import NULLS_WITH_OPTIONS
+from ..options.nulls import NULLS_WITH_OPTIONS, TrainedSystems
 from ..options.studies import Type1
 from ..resampling import Pairs
 from ..seeds import derive_seed
@@ -46,18 +46,6 @@ def swap_probability(eta: float) -> float:
     if not 0 <= eta <= 0.5:
         raise InputError(f"eta must be from 0 (the null hypothesis) to 0.5 (the real pair), got {eta!r}")
     return (1 - 2 * eta) / 2
-
-
-class TrainedSystems(Protocol):
-    """How the systems of the null ``variants`` were made: a :class:`reshuffle.tune.TrainedVariants`."""
-
-    @property
-    def plan(self) -> Mapping[str, Any]:
-        """The options of the training."""
-
-    @property
-    def about(self) -> str:
-        """How the systems were made, in words."""
 
 
 @frozen(kw_only=True, slots=False)

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..execution import ItemJob
 from ..execution.tables import Table
-from ..inference.steps import Step
 from ..metrics.base import Counts, Metric, Scores, tolerance
+from ..progress import Step
 from ..resampling import CountSample, Pairs, Replicates, samples_of
 from ..resampling.counting import Data
 from ..resampling.units import Documents

@@ -17,13 +17,12 @@ from ..execution import Execution
 from ..execution.checkpoint import Checkpoint, kept
 from ..inference.margins import check_margins
 from ..inference.pvalues import largest_rank
-from ..inference.steps import Step
 from ..inference.tests import DEFAULT, TESTS
 from ..options.choices import TESTS_WITH_MARGIN, Choice, WithMargin, merged
 from ..options.declare import several, taken
 from ..options.groups import Computed, by_metric
 from ..options.studies import Pairs, Replicates, SharedDraws, Simulated, Sized, Tested
-from ..progress import reported
+from ..progress import Step, reported
 from ..resampling.counting import Data, labels_of
 from ..resampling.stopping import BesagClifford
 from ..results import UsedMetric

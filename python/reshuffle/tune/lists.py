@@ -17,7 +17,8 @@ from ..data.files import MAX_INPUT, display_name, first_bytes, has_lone_surrogat
 from ..documented import record
 from ..errors import InputError, listed, quoted
 from ..metrics.base import Counts, MetricLike, Scores
-from ..metrics.native import NativeMetric, resolve
+from ..metrics.named import resolve
+from ..metrics.native import NativeMetric
 from ..progress import AnyProgress, reported
 from ..validate import check_integer
 

@@ -14,8 +14,8 @@ from .. import _core
 from ..errors import InputError
 from ..lazy import lazy
 from ..metrics.base import Counts, MetricLike, Scores
+from ..metrics.named import metric as native_metric
 from ..metrics.native import NativeMetric
-from ..metrics.native import metric as native_metric
 from ..metrics.registry import spec_of
 from .lists import NBest, additive
 from .weights import Weights, weights_by_name

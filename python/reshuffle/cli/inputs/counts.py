@@ -20,7 +20,7 @@ from ..metric_options import MetricChoice, flag
 from .score_files import ordered_files
 
 if TYPE_CHECKING:
-    from ...metrics.counted import NamedMetric
+    from ...metrics.named import NamedMetric
 
 
 def check_no_flags(path: str, metric_options: Mapping[str, Any]) -> None:

@@ -26,7 +26,7 @@ from ...metrics.precomputed import FromCounts, OwnTexts, SegmentScores, check_sa
 from ...metrics.stored import CountsFile, StoredCounts, open_counts
 from ...options.declare import check_combined, files_in
 from ...options.files import SetFiles
-from ...sets import TestSet
+from ...options.inputs import TestSet
 from ...settings import Units
 from ...validate import check_name
 from ..declared import flags_of
@@ -36,7 +36,7 @@ from .folders import note_baseline, of_single_systems
 from .score_files import Groups, ReadScores, ScoreFiles, wrong_number_of_files
 
 if TYPE_CHECKING:
-    from ...metrics.counted import NamedMetric
+    from ...metrics.named import NamedMetric
 
 OnTexts: TypeAlias = "NamedMetric | OwnTexts"
 

@@ -1,18 +1,249 @@
-"""``reshuffle study``: a command for each study.
+"""``reshuffle study``, a command for each study, and ``plan``, ``watch`` and ``human``: made from tables.
 
-To add a command, declare the options of the study in ``options/studies.py``, and add a row to the table in
-``commands.py``. ``help.toml`` says what it does, with examples. The name of the command is that of the study
+To add a command, declare the options of the study in ``options/studies.py``, and add a row to :data:`STUDIES`.
+``help.toml`` says what it does, with examples. The name of the command is that of the study
 (``StudyResult.study``); a test checks both.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import Any, NamedTuple
+
 import click
+from click.core import ParameterSource
 
-from ..examples import CommandGroup
-from .commands import COMMANDS
+from ...errors import InputError
+from ...options import studies as records
+from ...options.declare import options_of
+from ...options.files import HumanFiles, Unstratified, WatchFiles
+from ...options.human import HumanOptions
+from ...options.watch import WatchOptions
+from .. import options as shared
+from ..declared import Decorator, declared_options, given_values, made
+from ..examples import CommandGroup, about
+from ..options import COUNTS, METRICS, file_options, metrics_option, report_command, table_options
+from .variants import TRAINING, Training
 
-__all__ = ["COMMANDS", "study_group"]
+ARGUMENTS = (("REF, SYS", shared.TEXTS), *COUNTS)
+
+# The options that ``--help`` shows of each study that has them.
+COMMON = (
+    "scores", "documents", "metrics", "tests", "alphas", "sizes", "simulations", "n_resamples", "seed", "checkpoint",
+    "outputs", "fmt",
+)  # fmt: skip
+
+
+class Study(NamedTuple):
+    """A study on the command line."""
+
+    record: Any
+    """Its options."""
+    common: Sequence[str]
+    """Options that ``--help`` shows; ``--help-all`` shows all."""
+    arguments: Sequence[tuple[str, str]] = ARGUMENTS
+    """The arguments and what they are."""
+    systems: str | None = "SYS SYS..."
+    """What stands for the outputs in the usage; None for studies without data."""
+    files: type[Unstratified] = Unstratified
+    """The files of the outputs."""
+    least: int = 2
+    """How many systems there must be."""
+    metrics: Sequence[Decorator] = METRICS
+    others: Sequence[Decorator] = ()
+    """Options beside those of the record."""
+    module: str = "study"
+    """Where the function with the name of the command is."""
+    prepare: Callable[[dict[str, Any], dict[str, Any]], Mapping[str, Any]] | None = None
+    """Checks the given values of the record, and the other options. Returns keyword arguments of
+    :func:`~reshuffle.cli.studies.running.run_study`.
+    """
+    without_data: Callable[[dict[str, Any]], bool] | None = None
+    """Computes the study if the options have no files, and returns whether it did."""
+
+
+def command_of(place: str, study: Study) -> click.Command:
+    """The command that calls the function of its name. Users type ``place`` after ``reshuffle``."""
+
+    @report_command(
+        place,
+        () if study.systems is None else (*file_options(study.files), *study.metrics),
+        declared_options(study.record),
+        (*study.others, *table_options()),
+        systems=study.systems,
+        help=about(place),
+        arguments=study.arguments if study.systems else (),
+        common=study.common,
+    )
+    def command(**options: Any) -> None:
+        from . import running
+
+        function = getattr(import_module(f"reshuffle.{study.module}"), place.rpartition(" ")[2])
+        if study.systems is None:
+            running.run_without_data(function, study.record, options)
+            return
+        if study.without_data is not None and study.without_data(options):
+            return
+        values = given_values(study.record, options)
+        more = {} if study.prepare is None else study.prepare(values, options)
+        running.run_study(function, made(study.record, values), options, study.files, study.least, **more)
+
+    return command
+
+
+def _has_data(options: Mapping[str, Any]) -> bool:
+    return options["reference"] is not None or bool(options["scores"])
+
+
+def _variants(values: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    """Type-I error: systems that the command trains itself."""
+    return {"made": Training.from_options(options, values.get("null", ("swap",)))}
+
+
+# The options of a model of power without data.
+MODEL = ("difference", "p_zero", "b_zero")
+
+
+def _fitted(values: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    """Power: no options of a model that is fitted to the data."""
+    for name, flag in zip(MODEL, ("--difference", "--p-zero", "--b-zero"), strict=True):
+        if options.pop(name) not in (None, ()):
+            raise InputError(
+                f"{flag} is for --models parametric without REF and SYS; with them, the model is fitted: leave it out"
+            )
+    return {}
+
+
+def _parametric(options: dict[str, Any]) -> bool:
+    """Power of a model without data."""
+    if _has_data(options) or options["models"] != (("parametric",),):
+        return False
+    from ...study import parametric_power
+    from .running import run_without_data
+
+    if options["tests"] not in ((), (("ar",),)):
+        raise InputError("--tests: --models parametric without REF and SYS is for the test ar only: leave it out")
+    run_without_data(parametric_power, records.ParametricPower, options, ("models", "tests"))
+    return True
+
+
+def _of_runs(values: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    """Exchange: no options of simulated scores beside files."""
+    for name in ("run_sd", "correlation"):
+        if name in values:
+            flag = f"--{name.replace('_', '-')}"
+            raise InputError(f"{flag} is for simulated scores: leave out {flag}, or the files")
+    return {}
+
+
+def _simulated_scores(options: dict[str, Any]) -> bool:
+    """Exchange on scores that are simulated."""
+    if _has_data(options):
+        return False
+    from ...study import exchange
+    from .running import run_without_data
+
+    run_without_data(exchange, records.Exchange, options, of_files=("sampling",))
+    return True
+
+
+def _simulation(values: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    """Plan: no options of simulations without any."""
+    if values.get("simulate") is False:
+        context = click.get_current_context()
+        for name, flag in (("tests", "--tests"), ("simulations", "--simulations"), ("n_resamples", "-n")):
+            if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+                raise InputError(f"{flag} is for simulated tests: leave it out, or --no-simulate")
+    return {}
+
+
+STUDIES: Mapping[str, Study] = {
+    "type1": Study(
+        records.Type1,
+        common=(*COMMON, "null", "all_pairs"),
+        others=TRAINING,
+        prepare=_variants,
+    ),
+    "multiplicity": Study(records.Multiplicity, common=(*COMMON, "variances", "n_systems", "adjustments")),
+    "power": Study(
+        records.Power,
+        common=(*COMMON, "models", "effects", "size_adjusted", "difference"),
+        others=declared_options(records.ParametricPower, MODEL),
+        prepare=_fitted,
+        without_data=_parametric,
+    ),
+    "sensitivity": Study(records.Sensitivity, common=(*COMMON, "effects", "size_adjusted")),
+    "validate": Study(records.Validate, common=(*COMMON, "layouts", "truth", "confidence_level")),
+    "samples": Study(records.Samples, common=(*COMMON, "layouts", "curve_sizes", "n_references")),
+    "agreement": Study(
+        records.Agreement,
+        common=(*COMMON, "domains", "halves"),
+        prepare=lambda values, options: {"domains": values.pop("domains", None)},  # ids that are read from a file
+    ),
+    "exchange": Study(
+        records.Exchange,
+        common=(*COMMON, "exchange", "runs", "run_sd", "correlation"),
+        arguments=(
+            (
+                "REF, RUN",
+                "The reference, and the outputs of runs of one system, in the formats of 'reshuffle compare'. Without "
+                "them, scores are simulated.",
+            ),
+        ),
+        systems="RUN RUN...",
+        prepare=_of_runs,
+        without_data=_simulated_scores,
+    ),
+    "gate": Study(
+        records.Gate,
+        common=(*COMMON, "methods", "tasks", "correlation", "margin", "differences"),
+        systems=None,
+    ),
+}
+
+PLAN = Study(records.Plan, common=(*COMMON, "difference", "power", "alpha", "simulate"), prepare=_simulation)
+
+WATCH = Study(
+    WatchOptions,
+    common=(*shared.COMMON, *options_of(WatchOptions)),
+    arguments=(*shared.ARGUMENTS, *COUNTS),
+    systems="BASELINE SYS...",
+    files=WatchFiles,
+    others=(),
+    module="watch",
+)
+
+
+def _labelled(values: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    """Human: labels, and a metric of texts if there are texts."""
+    if not options["scores"]:
+        raise InputError("no labels: give them as --scores NAME FILE, empty or NaN where there are none")
+    if options["reference"] is not None and not options["metrics"]:
+        raise InputError(
+            f"{options['reference']} is read as the reference, but no metric scores texts: add one to predict the "
+            f"labels, such as -m chrf, or leave {options['reference']} out"
+        )
+    return {}
+
+
+HUMAN = Study(
+    HumanOptions,
+    common=(*shared.COMMON, *options_of(HumanOptions)),
+    arguments=shared.ARGUMENTS,
+    systems="BASELINE SYS...",
+    files=HumanFiles,
+    least=1,
+    metrics=metrics_option("none"),
+    others=(),
+    prepare=_labelled,
+    module="human",
+)
+
+COMMANDS = {name: command_of(f"study {name}", study) for name, study in STUDIES.items()}
+plan_command = command_of("plan", PLAN)
+watch_command = command_of("watch", WATCH)
+human_command = command_of("human", HUMAN)
 
 
 @click.group(

@@ -98,7 +98,7 @@ class Training:
     def trained(self, threads: int | None, progress: Progress) -> TrainedVariants:
         """Train the variants."""
         from ...data.files import MAX_INPUT
-        from ...metrics.native import metric
+        from ...metrics.named import metric
         from ...tune import read_nbest, train_variants
         from ..tune.files import read_references
 

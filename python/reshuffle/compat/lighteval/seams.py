@@ -10,7 +10,7 @@ from lighteval.metrics.utils import stderr as host
 from reshuffle import InputError
 
 from ..patching import Seam
-from . import Aggregation, from_counts, from_draws
+from .counting import Aggregation, from_counts, from_draws
 
 
 def patched(metric: Aggregation, population: Sequence[Any], number_experiments: int) -> float:

@@ -10,7 +10,7 @@ from lm_eval.api import metrics as host
 from reshuffle import InputError
 
 from ..patching import Seam
-from . import Aggregation, count
+from .counting import Aggregation, count
 
 # For metrics of texts, the harness asks for at most CAP draws, whatever its user chose. The user's default is DRAWS.
 CAP, DRAWS = 100, 100_000

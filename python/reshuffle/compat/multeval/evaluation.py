@@ -6,18 +6,16 @@ import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from reshuffle import InputError
 
 from ..commands import check_file, check_output, say, write
 from .arguments import files_of
 from .java import rounded
-from .metrics import Counts, ScoredMetric, Scores, counts_of
-from .outputs import Texts, output_folder, read_texts
-from .segments import RANKED_FILE, SEGMENT_FILE, ranked_segments, scored_segments
+from .metrics import ScoredMetric, counts_of
+from .outputs import output_folder, read_texts
+from .segments import RANKED_FILE, SEGMENT_FILE, Evaluated, ranked_segments, scored_segments
 from .tables import LATEX_FILE, Cell, latex_table, plain_table
 
 if TYPE_CHECKING:
@@ -31,41 +29,6 @@ FAULTS = (
     "--test auto takes reshuffle's tests instead."
 )
 JSON_FILE = r'\{\s*"schema": "reshuffle\.study/1",\s*"inputs": \[.*?\],\s*"study": "runs"'
-
-
-class Evaluated(NamedTuple):
-    """The counts and segment scores of all outputs.
-
-    Attributes
-    ----------
-    texts : Texts
-    metrics : sequence of ScoredMetric
-    counts : list of (D, S, K) arrays
-        By metric, of the D distinct outputs.
-    """
-
-    texts: Texts
-    metrics: Sequence[ScoredMetric]
-    counts: Sequence[Counts]
-
-    def runs(self, metric: int, system: int) -> Scores:
-        """The score of each run."""
-        return self.metrics[metric].scores(self.counts[metric][self.texts.places[system]].sum(axis=1))
-
-    def median_run(self, metric: int, system: int) -> int:
-        """The run with the median score; of an even number of runs that with the upper one, as in MultEval."""
-        runs = self.runs(metric, system)
-        return int(np.flatnonzero(runs == np.sort(runs)[len(runs) // 2])[0])
-
-    def segment_scores(self, system: int, run: int) -> list[Scores]:
-        """The scores of all segments of an output, by metric."""
-        row = self.texts.places[system][run]
-        return [metric.scores(counts[row]) for metric, counts in zip(self.metrics, self.counts, strict=True)]
-
-    def segment_parts(self, system: int, run: int) -> list[Scores]:
-        """MultEval's submetrics of all segments of an output: by metric an array (segments, submetrics)."""
-        row = self.texts.places[system][run]
-        return [metric.parts_of(counts[row]) for metric, counts in zip(self.metrics, self.counts, strict=True)]
 
 
 def evaluate(options: argparse.Namespace, metrics: Sequence[ScoredMetric]) -> str:

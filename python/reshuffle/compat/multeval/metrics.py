@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from reshuffle import Formula, InputError, Metric, NativeMetric, metric
 
 from .arguments import OPTIONS
-from .texts import with_split_tokens
+from .outputs import with_split_tokens
 
 Counts: TypeAlias = NDArray[np.int64]
 Scores: TypeAlias = NDArray[np.float64]

@@ -17,8 +17,7 @@ from ..commands import check_output, say, write
 from .arguments import files_of
 from .java import as_double, fixed, rounded
 from .metrics import Counts, ScoredMetric, Scores, counts_of
-from .outputs import output_folder, read_references
-from .texts import normalized
+from .outputs import normalized, output_folder, read_references
 
 Places: TypeAlias = NDArray[np.intp]
 

@@ -1,23 +1,56 @@
-"""The files of ``--rankDir`` and ``--sentLevelDir``: segments with their scores."""
+"""The scores of segments, and their files: those of ``--rankDir`` and ``--sentLevelDir``."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 
 from ..commands import say, write
 from .java import fixed
-from .metrics import Scores
-
-if TYPE_CHECKING:
-    from .evaluation import Evaluated
+from .metrics import Counts, ScoredMetric, Scores
+from .outputs import Texts
 
 # How files written by this command begin.
 RANKED_FILE = r"SENT \d+\t"
 SEGMENT_FILE = r"0 \|\|\| "
+
+
+class Evaluated(NamedTuple):
+    """The counts and segment scores of all outputs.
+
+    Attributes
+    ----------
+    texts : Texts
+    metrics : sequence of ScoredMetric
+    counts : list of (D, S, K) arrays
+        By metric, of the D distinct outputs.
+    """
+
+    texts: Texts
+    metrics: Sequence[ScoredMetric]
+    counts: Sequence[Counts]
+
+    def runs(self, metric: int, system: int) -> Scores:
+        """The score of each run."""
+        return self.metrics[metric].scores(self.counts[metric][self.texts.places[system]].sum(axis=1))
+
+    def median_run(self, metric: int, system: int) -> int:
+        """The run with the median score; of an even number of runs that with the upper one, as in MultEval."""
+        runs = self.runs(metric, system)
+        return int(np.flatnonzero(runs == np.sort(runs)[len(runs) // 2])[0])
+
+    def segment_scores(self, system: int, run: int) -> list[Scores]:
+        """The scores of all segments of an output, by metric."""
+        row = self.texts.places[system][run]
+        return [metric.scores(counts[row]) for metric, counts in zip(self.metrics, self.counts, strict=True)]
+
+    def segment_parts(self, system: int, run: int) -> list[Scores]:
+        """MultEval's submetrics of all segments of an output: by metric an array (segments, submetrics)."""
+        row = self.texts.places[system][run]
+        return [metric.parts_of(counts[row]) for metric, counts in zip(self.metrics, self.counts, strict=True)]
 
 
 def scored_segments(done: Evaluated, folder: Path) -> None:

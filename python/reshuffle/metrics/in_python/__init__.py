@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ..registry import MetricSpec, metric_specs
 from . import answers, labels, spans
 from .base import Spec
 
@@ -24,3 +25,8 @@ IN_PYTHON: Mapping[str, Spec] = {
         spans.SPAN_F1,
     )
 }
+
+
+def every_spec() -> tuple[MetricSpec, ...]:
+    """All metrics of the core, and those that are counted in Python."""
+    return *metric_specs(), *IN_PYTHON.values()

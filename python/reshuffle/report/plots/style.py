@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
@@ -22,8 +22,6 @@ from ...errors import Argument, InputError, listed, quoted, warn
 COLUMN = 7.7 / 2.54
 PAGE = 16.0 / 2.54
 PAGE_HEIGHT = 23.0 / 2.54
-# The height of the title of a panel with the space above it, and the space between two panels as a fraction of one.
-TITLE, GAP = 0.2, 0.08
 # Pixels of an inch in a notebook, where a figure is larger than in print.
 NOTEBOOK = 144
 # The margin of a figure, so that no line is cut off.
@@ -112,7 +110,7 @@ class PaperFigure(Figure):
         """Use the settings of the figure, and restore the user's afterwards."""
         settings = {**STYLE, "font.family": _fonts(), "font.size": self.font_size}
         with matplotlib.style.context(settings, after_reset=True), warnings.catch_warnings():
-            warnings.filterwarnings("ignore", r"Glyph \d+")  # `_warn_of_missing_letters` has reported them
+            warnings.filterwarnings("ignore", r"Glyph \d+")  # `warn_of_missing_letters` has reported them
             warnings.filterwarnings("error", "constrained_layout not applied")
             try:
                 yield
@@ -199,75 +197,17 @@ def axes_of(drawing: Drawing, ax: Axes | None = None, width: float | None = None
             raise InputError("width and height apply to new figures only: leave them out with ax")
         drawing.draw(ax)
         return ax
-    size = [_length(*given) for given in zip(("width", "height"), (width, height), drawing.size, strict=True)]
+    size = [length_of(*given) for given in zip(("width", "height"), (width, height), drawing.size, strict=True)]
     layout = ConstrainedLayoutEngine(h_pad=PADDING, w_pad=PADDING)
     figure = PaperFigure(drawing.font_size, figsize=(size[0], size[1]), dpi=STYLE["figure.dpi"], layout=layout)
     with figure.style():
         axes = figure.add_subplot(axes_class=PaperAxes)
         drawing.draw(axes)
-        _warn_of_missing_letters(figure)
+        warn_of_missing_letters(figure)
     return axes
 
 
-def drawn_alone(draw: Mapping[str, Callable[..., Axes]]) -> list[Any]:
-    """Each panel as a figure of its own, which has its size. What it warns of, the figure of all panels does, too."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return [each().figure for each in draw.values()]
-
-
-def stacked_height(alone: Iterable[Any]) -> float:
-    """The height of panels one above the other, in inches."""
-    return sum(float(figure.get_figheight()) + TITLE for figure in alone)
-
-
-def panels_of(
-    draw: Mapping[str, Callable[..., Axes]], alone: Sequence[Any], beside: int,
-    width: float | None, height: float | None,
-) -> PaperFigure:  # fmt: skip
-    """A new figure with a panel under each title, as the function draws it: into axes, or into a figure of its own.
-
-    ``beside`` panels stand beside each other. If these are more than one, only the first of them has names of rows.
-    """
-    from .intervals import add_key, merged_key  # use this module
-
-    sizes = [tuple(figure.get_size_inches()) for figure in alone]
-    rows = [sizes[start : start + beside] for start in range(0, len(sizes), beside)]
-    heights = [max(high for _, high in row) + TITLE for row in rows]
-    # The rows of one panel fit a page already, without the title.
-    high = sum(heights) if len(rows) > 1 else min(heights[0], PAGE_HEIGHT)
-    default = PAGE if beside > 1 else max(wide for wide, _ in sizes), high
-    if height is None and high > PAGE_HEIGHT:
-        warn(
-            "the panels are {high} inches high together, and a page has {page}: plot each metric alone ({metric}), or "
-            "choose {height}",
-            high=f"{high:.1f}",
-            page=f"{PAGE_HEIGHT:.1f}",
-            metric=Argument("metric"),
-            height=SIZES["height"],
-        )
-    size = [_length(*given) for given in zip(("width", "height"), (width, height), default, strict=True)]
-    layout = ConstrainedLayoutEngine(h_pad=0.05, w_pad=PADDING, wspace=GAP)
-    font_size = min(figure.font_size for figure in alone)
-    figure = PaperFigure(font_size, figsize=(size[0], size[1]), dpi=STYLE["figure.dpi"], layout=layout)
-    with figure.style():
-        grid = figure.add_gridspec(len(rows), beside, height_ratios=heights)
-        panels = [figure.add_subplot(grid[divmod(number, beside)], axes_class=PaperAxes) for number in range(len(draw))]
-        for number, (axes, (title, each)) in enumerate(zip(panels, draw.items(), strict=True)):
-            each(ax=axes)
-            if not axes.get_title():
-                axes.set_title(title, loc="left", fontweight="bold", parse_math=False)
-            if number and (legend := axes.get_legend()) is not None:  # the first panel has it
-                legend.remove()
-            axes.tick_params(labelleft=number % beside == 0)
-        if (key := merged_key(panels)) is not None:
-            high = add_key(figure, key) / size[1]
-            layout.set(rect=(0, high, 1, 1 - high))
-        _warn_of_missing_letters(figure)
-    return figure
-
-
-def _warn_of_missing_letters(figure: Figure) -> None:
+def warn_of_missing_letters(figure: Figure) -> None:
     """Warn of characters that no font has, which figures show as boxes."""
     used = {c for text in figure.findobj(Text) for c in text.get_text() if not c.isascii()}
     for family in _fonts():
@@ -286,7 +226,7 @@ MAX_LENGTH = 50.0
 SIZES = {"width": Argument("width"), "height": Argument("height")}
 
 
-def _length(what: str, given: float | None, default: float) -> float:
+def length_of(what: str, given: float | None, default: float) -> float:
     """A width or height in inches."""
     if given is None:
         return default

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from .base import Figure, StudyReport
 from .documents import study_document
-from .plots import StudyPlots, draw_figure
+from .plots import draw_figure
 from .registry import STUDIES
 
-__all__ = ["STUDIES", "Figure", "StudyPlots", "StudyReport", "draw_figure", "study_document"]
+__all__ = ["STUDIES", "Figure", "StudyReport", "draw_figure", "study_document"]

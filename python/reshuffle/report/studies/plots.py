@@ -1,66 +1,19 @@
-"""The figures of a study: ``result.plot``. matplotlib is imported only when a figure is drawn."""
+"""The figures of a study. matplotlib is imported only when a figure is drawn."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from ...documented import record
 from ...errors import Argument, InputError, listed, unknown_name
 from ...results.lookup import metric_name
 from ...results.studies import StudyResult
 from ...validate import check_name
-from ..plots import figures_in_words
 from .base import Figure
 from .registry import report_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-
-@record(slots=False)
-class StudyPlots:
-    """The figures of a study: ``result.plot.rates()``. ``dir(result.plot)`` lists them, with ``_`` for ``-``.
-
-    Each method draws into the axes ``ax``, or into those of a new figure, and returns the axes; the style and the size
-    are those of the figures of comparisons (:class:`reshuffle.report.Plots`).
-
-    Notes
-    -----
-    All methods have these parameters:
-
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw into, which keep their style. A new figure by default.
-    width, height : float, optional
-        The size of a new figure, in inches.
-    metric, null, size …
-        What the figure is about: values of fields of the records. May be omitted if there is only one.
-
-    They raise :class:`~reshuffle.InputError` if a value is unknown, or if there are several and none is given.
-    """
-
-    study: StudyResult
-
-    def __repr__(self) -> str:
-        return figures_in_words("result.plot", dir(self)[:-1])
-
-    def __call__(self, *args: object, **options: object) -> NoReturn:
-        """Say which figures there are."""
-        raise TypeError(repr(self))
-
-    def __getattr__(self, name: str) -> Callable[..., Axes]:
-        figures = {kind.replace("-", "_"): kind for kind in report_of(self.study).figures}
-        if name not in figures:
-            raise AttributeError(f"the study {self.study.study} has no figure {name!r}; its figures: {listed(figures)}")
-
-        def draw(**options: Any) -> Axes:
-            return draw_figure(self.study, figures[name], **options)
-
-        draw.__name__, draw.__doc__ = name, report_of(self.study).figures[figures[name]].about
-        return draw
-
-    def __dir__(self) -> list[str]:
-        return [*(kind.replace("-", "_") for kind in report_of(self.study).figures), "study"]
 
 
 def draw_figure(

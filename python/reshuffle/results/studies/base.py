@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Any, Generic, NoReturn
 
 from typing_extensions import TypeVar
 
 from ...documented import record
+from ...errors import listed
 from .. import UsedMetric
 from ..intervals import ConfidenceInterval
+from ..plots import figures_in_words
 from ..reported import Cited, reports
 from .plan import Plan, with_lists
 
 if TYPE_CHECKING:
-    from ...report.studies import StudyPlots
+    from matplotlib.axes import Axes
 
 # The type of the settings. That of a study that this version does not know is a mapping.
 P_co = TypeVar("P_co", bound=Mapping[str, Any], default=Mapping[str, Any], covariant=True)
@@ -105,8 +107,8 @@ class StudyResult(Cited, Generic[P_co]):
         ModuleNotFoundError
             If matplotlib is not installed.
         """
-        plots: StudyPlots = reports().plots_of(self)
-        return plots
+        reports().check_matplotlib()
+        return StudyPlots(self)
 
     def paper(self, directory: str | PathLike[str]) -> list[Path]:
         """Write what a paper needs to a folder, and return the files, as :meth:`reshuffle.Comparison.paper`.
@@ -121,3 +123,54 @@ class StudyResult(Cited, Generic[P_co]):
     def rates(self) -> tuple[Rate, ...]:
         """The rejection rates; empty if the study has none."""
         return self.tables.get("rates", ())
+
+
+@record(slots=False)
+class StudyPlots:
+    """The figures of a study: ``result.plot.rates()``. ``dir(result.plot)`` lists them, with ``_`` for ``-``.
+
+    Each method draws into the axes ``ax``, or into those of a new figure, and returns the axes; the style and the size
+    are those of the figures of comparisons (:class:`reshuffle.report.Plots`).
+
+    Notes
+    -----
+    All methods have these parameters:
+
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into, which keep their style. A new figure by default.
+    width, height : float, optional
+        The size of a new figure, in inches.
+    metric, null, size …
+        What the figure is about: values of fields of the records. May be omitted if there is only one.
+
+    They raise :class:`~reshuffle.InputError` if a value is unknown, or if there are several and none is given.
+    """
+
+    study: StudyResult
+
+    @property
+    def _figures(self) -> Mapping[str, Any]:
+        figures: Mapping[str, Any] = reports().report_of(self.study).figures
+        return figures
+
+    def __repr__(self) -> str:
+        return figures_in_words("result.plot", dir(self)[:-1])
+
+    def __call__(self, *args: object, **options: object) -> NoReturn:
+        """Say which figures there are."""
+        raise TypeError(repr(self))
+
+    def __getattr__(self, name: str) -> Callable[..., Axes]:
+        figures = {kind.replace("-", "_"): kind for kind in self._figures}
+        if name not in figures:
+            raise AttributeError(f"the study {self.study.study} has no figure {name!r}; its figures: {listed(figures)}")
+
+        def draw(**options: Any) -> Axes:
+            axes: Axes = reports().draw_figure(self.study, figures[name], **options)
+            return axes
+
+        draw.__name__, draw.__doc__ = name, self._figures[figures[name]].about
+        return draw
+
+    def __dir__(self) -> list[str]:
+        return [*(kind.replace("-", "_") for kind in self._figures), "study"]
