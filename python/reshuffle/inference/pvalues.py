@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..metrics.base import Scores
+from ..metrics.base import ONE, Scores
 from ..resampling import signs
 from ..resampling.reductions import Alternative
 
@@ -30,7 +30,7 @@ def pvalue(
     >>> pvalue(np.array([24, 600]), 999, tails=2)
     array([0.05, 1.  ])
     """
-    observed = 1 if includes_observed is False else np.logical_not(includes_observed)
+    observed = ONE if includes_observed is False else np.logical_not(includes_observed)
     p: Scores = (exceedances + observed) / (n_resamples + observed)
     return p if tails == 1 else np.minimum(tails * p, 1)
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from itertools import chain
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
@@ -127,9 +126,10 @@ class Convolution:
     differences: NDArray[np.int64]
 
     @staticmethod
-    def cost(n_units: int, column: DifferingColumn) -> int:
-        """The cost for a pair that differs in ``n_units`` units."""
-        return COST_OF_CONVOLUTION + column.n_steps * (n_units + COST_OF_VALUE)
+    def pays_off(n_units: int, column: DifferingColumn, highest_cost: float) -> bool:
+        """Whether it has room, and costs at most so much, for a pair that differs in ``n_units`` units."""
+        cost = COST_OF_CONVOLUTION + column.n_steps * (n_units + COST_OF_VALUE)
+        return cost <= highest_cost and column.n_steps < MAX_CONVOLUTION
 
     def result(self, threshold: float, alternative: str, histogram: bool = False) -> ExactResult:
         """See :meth:`ExactTest.result`."""
@@ -193,17 +193,11 @@ def _exact_tests_of_metric(
     cheap_bits = replicates.n_resamples.bit_length()
     most = cheap_bits if scheme == "auto" else sample.n_units
 
-    @cache
-    def highest_cost() -> float:
-        return _cost_of_shuffles(replicates, sample, shuffled_together) if scheme == "auto" else MAX_COST
-
-    def pays_off(n_units: int, column: DifferingColumn) -> bool:
-        return Convolution.cost(n_units, column) <= highest_cost() and column.n_steps < MAX_CONVOLUTION
-
+    highest_cost = _cost_of_shuffles(replicates, sample, shuffled_together) if scheme == "auto" else MAX_COST
     for p, (n_units, column) in enumerate(sample.differing(pairs, most)):
         if n_units <= cheap_bits:
             yield p, Enumeration(replicates, *sample.select_pair(pairs[p]))
-        elif column is not None and pays_off(n_units, column):
+        elif column is not None and Convolution.pays_off(n_units, column, highest_cost):
             yield p, Convolution(replicates, column, column.differences)
         elif scheme == "auto":
             continue

@@ -135,7 +135,7 @@ def _select_rows(array: NDArray[Any], metrics: Indices) -> NDArray[Any]:
     return np.ascontiguousarray(array if len(metrics) == len(array) else array[metrics])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Tally(_CountReduction):
     """How many shuffles reach each threshold: (metrics, pairs) in and out. Memory does not depend on R.
 
@@ -163,7 +163,7 @@ class SequentialCounts(NamedTuple):
     null: HistogramArray | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class SequentialTally(Reduction[SequentialCounts, SequentialCounts]):
     """How many of the ``iid`` shuffles reach each threshold, in order, until a stopping rule ends the test.
 
@@ -235,7 +235,7 @@ class Spread(_ArrayReduction):
         return np.asarray(np.sqrt((statistics**2).mean(axis=1)))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class MaxT(_CountReduction):
     """Step-down maxT: in how many shuffles the maximum over a test and all less extreme ones reaches its threshold.
 
@@ -261,7 +261,7 @@ class MaxT(_CountReduction):
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class MinP(_CountReduction):
     """Step-down minP: in how many shuffles the minimum rank over a test and all less significant ones reaches its rank.
 
@@ -354,7 +354,7 @@ class PermutedCounts(NamedTuple):
     ranges: NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class PermutedTally(Reduction[PermutedCounts, PermutedCounts]):
     """How many permutations reach each threshold: (metrics, pairs) in and out. Memory does not depend on R."""
 
@@ -377,7 +377,7 @@ class PermutedTally(Reduction[PermutedCounts, PermutedCounts]):
         return PermutedCounts(*(np.array(arrays) for arrays in zip(*rows, strict=True)))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Histograms(_ArrayReduction):
     """The histogram of every statistic over the shuffles: an array of records, (metrics, pairs).
 
@@ -395,7 +395,7 @@ class Histograms(_ArrayReduction):
         return _by_metric(reduction.histograms, len(n_systems))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class PermutedHistograms(Histograms):
     """The histogram of the difference of every pair over the permutations of all systems."""
 

@@ -321,7 +321,7 @@ def stratum_sizes(strata: Strata | None) -> list[int] | None:
     return None if strata is None else strata.sizes.tolist()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class CountSample(Sample):
     """The counts of k systems under a metric.
 
@@ -542,7 +542,7 @@ def samples_of(metrics: Sequence[Metric], counts: Sequence[Counts], unit: str = 
     return [CountSample.from_counts(metric, own, unit) for metric, own in zip(metrics, counts, strict=True)]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class NativeSample(CountSample):
     """Counts that are summed and scored in Rust."""
 
