@@ -74,9 +74,11 @@ def extremeness(statistics: Scores, alternative: Alternative) -> Scores:
     return np.asarray(sign * statistics) if sign.any() else np.abs(statistics)
 
 
-def _of_metrics(alternative: str | Sequence[str], metrics: Indices) -> str | list[str]:
+def _of_metrics(alternative: str | Sequence[str], metrics: Indices) -> str | Sequence[str]:
     """The alternatives of these metrics, from one for all metrics or one for each."""
-    return alternative if isinstance(alternative, str) else [alternative[m] for m in metrics]
+    if isinstance(alternative, str) or len(alternative) == len(metrics):
+        return alternative
+    return [alternative[m] for m in metrics]
 
 
 def _of_metric(alternative: str | Sequence[str], metric: int) -> str:
@@ -128,6 +130,10 @@ class _CountReduction(_ArrayReduction):
     def rows_from_core(self, reduction: Any, n_systems: Sequence[int]) -> Sequence[NDArray[np.int64]]:
         """See :meth:`Reduction.rows_from_core`."""
         return list(reduction.counts.astype(np.int64))
+
+    def combine(self, rows: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+        """See :meth:`Reduction.combine`."""
+        return rows[0][None] if len(rows) == 1 else np.array(rows)
 
 
 def _select_rows(array: NDArray[Any], metrics: Indices) -> NDArray[Any]:
