@@ -44,7 +44,7 @@ def default_alpha(confidence_level: float = CONFIDENCE_LEVEL) -> float:
     return round(1 - confidence_level, 12)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Resampling:
     """Number of replicates, their seed, and what computes them."""
 
@@ -56,7 +56,7 @@ class Resampling:
     checkpoint: Checkpoint | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "seed", chosen_seed(self.seed))
+        self.seed = chosen_seed(self.seed)
 
     @property
     def execution(self) -> Execution:

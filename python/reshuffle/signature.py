@@ -14,6 +14,9 @@ from . import _core
 from .seeds import format_seed
 
 PRECOMPUTED_COUNTS = "counts:given"
+# The generator of random numbers, and the version of this package.
+RNG = f"rng:{_core.GENERATOR}"
+VERSION = f"version:reshuffle-{_core.VERSION}"
 
 
 def joined(parts: Iterable[str | None]) -> str:
@@ -31,8 +34,8 @@ def for_metric(name: str, options: Iterable[tuple[str, str]] = (), n_references:
     >>> for_metric("TER", [("case", "lc")], "1")
     'TER|nrefs:1|case:lc'
     """
-    nrefs = None if n_references is None else f"nrefs:{n_references}"
-    return joined([name, nrefs, *[f"{option}:{value}" for option, value in options]])
+    parts = [name] if n_references is None else [name, f"nrefs:{n_references}"]
+    return "|".join([*parts, *[f"{option}:{value}" for option, value in options]])
 
 
 def for_precomputed_counts(name: str, formula: str | None) -> str:
@@ -119,11 +122,6 @@ def merged(signatures: Iterable[str]) -> str:
     return joined(f"{key}:{'+'.join(own)}" if list(own) != [""] else key for key, own in values.items())
 
 
-def version() -> str:
-    """The version of this package."""
-    return f"version:reshuffle-{_core.VERSION}"
-
-
 def for_batch(n: int) -> str:
     """Number of problems that one call tested."""
     return f"batch:{n}"
@@ -159,7 +157,7 @@ def for_flips(metric: str, threshold: float, unit: str, units: int) -> str:
     'TER|flips:50|unit:document[7]'
     """
     digits = repr(threshold).removesuffix(".0")
-    return joined([metric, f"flips:{digits}", *_for_unit(unit, units), version()])
+    return joined([metric, f"flips:{digits}", *_for_unit(unit, units), VERSION])
 
 
 def without_seed(study: str, settings: Mapping[str, Any], metrics: Iterable[str]) -> str:
@@ -169,7 +167,7 @@ def without_seed(study: str, settings: Mapping[str, Any], metrics: Iterable[str]
     'watch|method:sign|alpha:0.05|accuracy'
     """
     parts = [f"{key}:{_value(value)}" for key, value in settings.items() if value is not None]
-    return joined([study, *parts, *metrics, version()])
+    return joined([study, *parts, *metrics, VERSION])
 
 
 def for_gate(metrics: Iterable[str], rule: str, margins: Sequence[float], alpha: float, n: int, seed: int) -> str:
@@ -180,8 +178,8 @@ def for_gate(metrics: Iterable[str], rule: str, margins: Sequence[float], alpha:
     >>> print(for_gate(["BLEU", "BLEU", "TER"], "non-inferior", [0.5, 0.5, 1], 0.05, 99, 1).partition("|rng")[0])
     BLEU|TER|gate:non-inferior|margin:0.5,0.5,1|alpha:0.05|n:99|seed:1
     """
-    drawn = [f"n:{n}", f"seed:{format_seed(seed)}", f"rng:{_core.GENERATOR}"] if n else []
-    run = [f"alpha:{alpha!r}", *drawn, version()]
+    drawn = [f"n:{n}", f"seed:{format_seed(seed)}", RNG] if n else []
+    run = [f"alpha:{alpha!r}", *drawn, VERSION]
     return joined(
         [*dict.fromkeys(metrics), f"gate:{rule}", *([f"margin:{for_margins(margins)}"] if margins else []), *run]
     )
@@ -197,7 +195,7 @@ def for_study(study: str, settings: Mapping[str, Any], seed: int, metrics: Itera
     study:type1|null:swap|sizes:100,500|margins:BLEU=0.5|n:999|seed:1|rng:philox4x32-10|BLEU|case:mixed
     """
     parts = [f"{key}:{_value(value)}" for key, value in settings.items() if value is not None and value != {}]
-    last = [f"seed:{format_seed(seed)}", f"rng:{_core.GENERATOR}", *metrics, version()]
+    last = [f"seed:{format_seed(seed)}", RNG, *metrics, VERSION]
     return joined([f"study:{study}", *parts, *last])
 
 
@@ -268,5 +266,6 @@ class Run(NamedTuple):
         used += _for_unit(self.unit, self.units)
         if self.seed is not None:
             seed = self.seed if isinstance(self.seed, str) else format_seed(self.seed)
-            used += [f"n:{self.n}", f"seed:{seed}", f"rng:{_core.GENERATOR}"]
-        return joined([*used, version()])
+            used += (f"n:{self.n}", f"seed:{seed}", RNG)
+        used.append(VERSION)
+        return "|".join(used)

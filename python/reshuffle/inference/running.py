@@ -193,7 +193,7 @@ def records(
     # The seed and the run's part of the signature, by what they depend on. Most hypotheses share it.
     runs: dict[tuple[int, str, float | None, str | None, int | None], tuple[int | None, str]] = {}
     results: list[SignificanceResult] = []
-    none = [None] * len(hypotheses)
+    none = [None] * len(outcome.pvalue)
     columns = [
         none if array is None else array.tolist()
         for array in (hypotheses.test_set, hypotheses.metric, *shown_columns(outcome))
@@ -214,8 +214,7 @@ def records(
             if scheme == "replay":
                 scheme_part = signature.for_replay(replicates.n_resamples)
             margins = () if margin is None else (margin,)
-            run = run_signature(used, replicates, scheme_part, seed, name, margins)
-            runs[key] = seed, run.line
+            runs[key] = seed, run_signature(used, replicates, scheme_part, seed, name, margins).line
         seed, line = runs[key]
         results.append(
             SignificanceResult(
@@ -227,7 +226,7 @@ def records(
                 exceedances=None if exceedances == MISSING else exceedances,
                 n_resamples=None if n == MISSING else n,
                 seed=seed,
-                signature=signature.joined((metric.signature(n_references), line)),
+                signature=f"{metric.signature(n_references)}|{line}",
                 wins=None if wins == MISSING else wins,
                 ties=None if ties == MISSING else ties,
                 adjusted_pvalue=adjusted,

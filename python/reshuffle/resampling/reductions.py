@@ -74,11 +74,12 @@ def extremeness(statistics: Scores, alternative: Alternative) -> Scores:
     return np.asarray(sign * statistics) if sign.any() else np.abs(statistics)
 
 
-def _of_metrics(alternative: str | Sequence[str], metrics: Indices) -> str | Sequence[str]:
+def _of_metrics(alternative: str | Sequence[str], metrics: Indices) -> str | list[str]:
     """The alternatives of these metrics, from one for all metrics or one for each."""
-    if isinstance(alternative, str) or len(alternative) == len(metrics):
+    if isinstance(alternative, str):
         return alternative
-    return [alternative[m] for m in metrics]
+    # The core takes a name sooner than a list.
+    return alternative[metrics[0]] if len(metrics) == 1 else [alternative[m] for m in metrics]
 
 
 def _of_metric(alternative: str | Sequence[str], metric: int) -> str:

@@ -566,27 +566,26 @@ def _none_if_nan(value: float) -> float | None:
 
 def _sample_from_arrays(metric: MetricLike | None, systems: Mapping[str, ArrayLike]) -> CountSample:
     """A sample from the counts or segment scores of systems. The keys are the names that error messages use."""
-    given = {name: as_array(values, name) for name, values in systems.items()}
-    if metric is None:
-        for name, array in given.items():
-            if array.ndim != 1:
-                raise InputError(
-                    f"without a metric, {name} must hold one score for each segment, shape (S,), got shape "
-                    f"{array.shape}; for (S, K) counts pass the metric: a name, a Metric or a function of summed counts"
-                )
-        scores = SegmentScores("score", systems)
-        return CountSample.from_counts(scores, scores.counts_of(list(systems)))
-    for name, array in given.items():
-        if array.ndim == 1:
+    for name, values in systems.items():
+        array = as_array(values, name)
+        if metric is None and array.ndim != 1:
+            raise InputError(
+                f"without a metric, {name} must hold one score for each segment, shape (S,), got shape {array.shape}; "
+                "for (S, K) counts pass the metric: a name, a Metric or a function of summed counts"
+            )
+        if metric is not None and array.ndim == 1:
             raise InputError(
                 f"{name} must have 2 dimensions, got shape {array.shape}: a metric needs (S, K) counts; to compare the "
                 "means of segment scores, leave the metric out"
             )
+    if metric is None:
+        scores = SegmentScores("score", systems)
+        return CountSample.from_counts(scores, scores.counts_of(list(systems)))
     metric = resolve(metric)
-    arrays = [counts_array(array, name, ndim=2) for name, array in given.items()]
-    if len({array.shape for array in arrays}) > 1:
-        got = " and ".join(str(array.shape) for array in arrays)
-        raise InputError(f"a and b must have the same shape (segments, counts), got {got}")
+    arrays = [counts_array(values, name, ndim=2) for name, values in systems.items()]
+    a, b = arrays[0], arrays[-1]
+    if a.shape != b.shape:
+        raise InputError(f"a and b must have the same shape (segments, counts), got {a.shape} and {b.shape}")
     return CountSample.from_interleaved(metric, [np.ascontiguousarray(array[None]) for array in arrays])
 
 
