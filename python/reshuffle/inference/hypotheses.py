@@ -135,7 +135,7 @@ class Hypotheses:
         <reshuffle.resampling.samples.Sample.rows_of>`).
         """
         rows = [sample.rows_of(self.pairs) for sample in samples]
-        if all(own is self.pairs for own in rows):
+        if rows.count(self.pairs) == len(rows):
             return self
         return replace(self, systems=np.concatenate([np.array(own, dtype=np.intp).reshape(-1, 2).T for own in rows], 1))
 
