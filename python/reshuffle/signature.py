@@ -8,7 +8,7 @@ made. Defaults that everyone would assume, such as segments as the resampling un
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from . import _core
 from .seeds import format_seed
@@ -136,18 +136,19 @@ def for_sets(names: Iterable[str]) -> str:
     return f"sets:{','.join(names)}"
 
 
-def for_units(unit: str, units: int, strata: int | None) -> list[str]:
+def for_unit(unit: str, units: int) -> str | None:
+    """Resampling unit and the number of units; None for segments."""
+    return None if unit == "segment" else f"{unit}[{units}]"
+
+
+def for_units(unit: str, units: int, strata: int | None = None) -> list[str]:
     """Resampling units and strata of a test set, where they are not its segments.
 
     >>> for_units("document", 7, 2), for_units("segment", 400, None)
     (['strata:2', 'unit:document[7]'], [])
     """
-    return [*([] if strata is None else [f"strata:{strata}"]), *_for_unit(unit, units)]
-
-
-def _for_unit(unit: str | None, units: int | None) -> list[str]:
-    """The resampling unit and the number of units, unless these are the segments."""
-    return [] if unit in (None, "segment") else [f"unit:{unit}[{units}]"]
+    shown = {"strata": strata, "unit": for_unit(unit, units)}
+    return [f"{part}:{value}" for part, value in shown.items() if value is not None]
 
 
 def for_flips(metric: str, threshold: float, unit: str, units: int) -> str:
@@ -157,7 +158,7 @@ def for_flips(metric: str, threshold: float, unit: str, units: int) -> str:
     'TER|flips:50|unit:document[7]'
     """
     digits = repr(threshold).removesuffix(".0")
-    return joined([metric, f"flips:{digits}", *_for_unit(unit, units), VERSION])
+    return joined([metric, f"flips:{digits}", *for_units(unit, units), VERSION])
 
 
 def without_seed(study: str, settings: Mapping[str, Any], metrics: Iterable[str]) -> str:
@@ -213,59 +214,26 @@ def _value(value: object) -> str:
     return repr(value) if isinstance(value, float) else str(value)
 
 
-# The first fields of Run, which are shown unless they are None.
-LEADING_PARTS = (
-    "average",
-    "interval",
-    "test",
-    "margin",
-    "alternative",
-    "adjust",
-    "family",
-    "scheme",
-    "ties",
-    "stopping",
-    "strata",
+# The parts of the signature of a run, in their order. Those that are None are left out. ``average`` is the number of
+# test sets that the scores are means over, ``strata`` that of strata, if the result depends on them. ``family`` and
+# ``ties`` are those that not everyone would assume.
+RUN: Mapping[str, Any] = dict.fromkeys(
+    [
+        *("average", "interval", "test", "margin", "alternative", "adjust", "family", "scheme", "ties", "stopping"),
+        *("strata", "unit", "n", "seed", "rng"),
+    ]
 )
 
 
-class Run(NamedTuple):
-    """Signature of a run: the test, and how its replicates were made. Parts that are None are left out.
+def drawn(n: int, seed: int) -> dict[str, Any]:
+    """The parts of :data:`RUN` about random replicates."""
+    return {"n": n, "seed": format_seed(seed), "rng": _core.GENERATOR}
 
-    ``average`` is the number of test sets that the scores are means over. ``margin`` is formatted by
-    :func:`for_margins`. ``family`` is set only if it is not
-    ``metric``. ``scheme`` and ``stopping`` are formatted by :func:`for_scheme` or :func:`for_replay`, and
-    :func:`for_stopping`. ``ties`` is the tie rule, set only if it is not ``>=``. ``strata`` is the number of strata, if
-    the result depends on them. ``units`` is the number of resampling units, shown only if ``unit`` is not
-    ``segment``. ``n`` and ``seed`` are set only if the replicates are random.
 
-    >>> print(Run(test="ar", alternative="two-sided", n=99, seed=1).line.partition("|version")[0])
+def for_run(parts: Mapping[str, Any]) -> str:
+    """Signature of a run, the test and how its replicates were made, from its parts and :data:`RUN`.
+
+    >>> print(for_run({**RUN, "test": "ar", **drawn(99, 1), "alternative": "two-sided"}).partition("|version")[0])
     test:ar|alternative:two-sided|n:99|seed:1|rng:philox4x32-10
     """
-
-    average: int | None = None
-    interval: str | None = None
-    test: str | None = None
-    margin: str | None = None
-    alternative: str | None = None
-    adjust: str | None = None
-    family: str | None = None
-    scheme: str | None = None
-    ties: str | None = None
-    stopping: str | None = None
-    strata: int | None = None
-    unit: str | None = None
-    units: int | None = None
-    n: int | None = None
-    seed: int | str | None = None
-
-    @property
-    def line(self) -> str:
-        """The run's part of a signature."""
-        used = [f"{part}:{value}" for part, value in zip(LEADING_PARTS, self, strict=False) if value is not None]
-        used += _for_unit(self.unit, self.units)
-        if self.seed is not None:
-            seed = self.seed if isinstance(self.seed, str) else format_seed(self.seed)
-            used += (f"n:{self.n}", f"seed:{seed}", RNG)
-        used.append(VERSION)
-        return "|".join(used)
+    return "|".join([*[f"{part}:{value}" for part, value in parts.items() if value is not None], VERSION])

@@ -18,6 +18,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from operator import attrgetter
+from typing import Any
 
 import numpy as np
 
@@ -213,8 +214,9 @@ def records(
             scheme_part = None if bits is None or bits == MISSING else signature.for_scheme(scheme, bits)
             if scheme == "replay":
                 scheme_part = signature.for_replay(replicates.n_resamples)
-            margins = () if margin is None else (margin,)
-            runs[key] = seed, run_signature(used, replicates, scheme_part, seed, name, margins).line
+            shown = None if margin is None else signature.for_margins([margin])
+            run = run_signature(used, replicates, scheme_part, seed, test=name, margin=shown)
+            runs[key] = seed, signature.for_run(run)
         seed, line = runs[key]
         results.append(
             SignificanceResult(
@@ -242,35 +244,21 @@ def records(
 
 
 def run_signature(
-    plan: Plan,
-    replicates: Replicates,
-    scheme: str | None,
-    seed: int | None,
-    test: str | None = None,
-    margins: Sequence[float] | None = None,
-) -> signature.Run:
-    """The run's part of the signature of a test. It mentions resampling units and strata if p depends on them.
+    plan: Plan, replicates: Replicates, scheme: str | None, seed: int | None, **others: str | None
+) -> dict[str, Any]:
+    """The parts of the run in the signature of a test. Resampling units and strata are among them if p depends on them.
 
-    ``test`` and ``margins`` are those of one result, by default those of the plan.
+    ``others`` are parts that are not as in the plan.
     """
-    margins = plan.margins if margins is None else margins
-    rule, strata, sample = plan.shuffling.stopping, replicates.strata, replicates.samples[0]
+    strata, sample = replicates.strata, replicates.samples[0]
     on_units = plan.test.replicates is not None or plan.test.approximate_unless_mean
     on_strata = plan.test.replicates == "draws" or plan.test.approximate_unless_mean
-    return signature.Run(
-        average=sample.n_sets if isinstance(sample, AveragedSample) else None,
-        test=plan.test.name if test is None else test,
-        margin=signature.for_margins(margins) if margins else None,
-        # The names of tests with a margin say it.
-        alternative=None if plan.margins else plan.alternative,
-        adjust=plan.adjustment.name if plan.adjustment is not None and plan.adjusts else None,
-        family=plan.family if plan.adjusts and plan.family != "metric" else None,
-        scheme=scheme,
-        ties=None if plan.ties == ">=" else plan.ties,
-        stopping=None if rule is None else rule.signature,
-        strata=strata.n_strata if strata is not None and on_strata else None,
-        unit=replicates.unit if on_units else None,
-        units=replicates.n_units,
-        n=replicates.n_resamples,
-        seed=seed,
-    )
+    return {
+        **plan.signature,
+        "average": sample.n_sets if isinstance(sample, AveragedSample) else None,
+        "scheme": scheme,
+        "strata": strata.n_strata if strata is not None and on_strata else None,
+        "unit": signature.for_unit(replicates.unit, replicates.n_units) if on_units else None,
+        **({} if seed is None else signature.drawn(replicates.n_resamples, seed)),
+        **others,
+    }
