@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..metrics.base import ONE, Scores
-from ..resampling import signs
+from ..resampling import is_two_sided, signs
 from ..resampling.reductions import Alternative
 
 Integers: TypeAlias = NDArray[np.int64]
@@ -37,11 +37,9 @@ def pvalue(
 
 def threshold(statistic: Scores, tolerances: Scores, alternative: Alternative) -> Scores:
     """The value that a replicate must reach to count as at least as extreme as ``statistic``, or as a tie with it."""
-    if isinstance(alternative, str) and alternative == "two-sided":
-        magnitude: Scores = np.abs(statistic) - tolerances
-        return magnitude
-    sign = signs(alternative)
-    return np.asarray(statistic - sign * tolerances) if sign.any() else np.abs(statistic) - tolerances
+    if is_two_sided(alternative):
+        return np.asarray(np.abs(statistic) - tolerances)
+    return np.asarray(statistic - signs(alternative) * tolerances)
 
 
 def largest_rank(n: int, alpha: float, tails: int = 1) -> int:

@@ -52,15 +52,20 @@ def signs(alternative: Alternative) -> NDArray[np.int64]:
     return np.asarray((names == "greater").astype(np.int64) - (names == "less"))
 
 
+def is_two_sided(alternative: Alternative) -> bool:
+    """Whether all statistics have that alternative: either all have it or none."""
+    return alternative == "two-sided" if isinstance(alternative, str) else not signs(alternative).any()
+
+
 def reached(statistics: Scores, thresholds: ArrayLike, alternative: Alternative) -> NDArray[np.bool_]:
     """Which statistics are at least as extreme as their threshold. Tallies in Rust use the same rule.
 
     >>> reached(np.array([-2.0, 1.0, 2.0]), 2.0, "two-sided")
     array([ True, False,  True])
     """
-    sign = signs(alternative)
-    if not sign.any():
+    if is_two_sided(alternative):
         return np.asarray(np.abs(statistics) >= thresholds)
+    sign = signs(alternative)
     return np.asarray(sign * statistics >= sign * np.asarray(thresholds))
 
 
@@ -70,8 +75,7 @@ def extremeness(statistics: Scores, alternative: Alternative) -> Scores:
     >>> extremeness(np.array([-2.0, 1.0]), "less")
     array([ 2., -1.])
     """
-    sign = signs(alternative)
-    return np.asarray(sign * statistics) if sign.any() else np.abs(statistics)
+    return np.abs(statistics) if is_two_sided(alternative) else np.asarray(signs(alternative) * statistics)
 
 
 def _of_metrics(alternative: str | Sequence[str], metrics: Indices) -> str | list[str]:
