@@ -22,10 +22,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from .. import _core
-from ..data.arrays import as_array
 from ..errors import InputError
 from ..lazy import lazy
 from ..metrics.base import Counts, Metric, MetricLike, Scores, counts_array
@@ -378,12 +377,13 @@ class CountSample(Sample):
     @staticmethod
     def from_arrays(
         metric: MetricLike | None,
-        a: ArrayLike,
-        b: ArrayLike | None = None,
+        a: NDArray[Any],
+        b: NDArray[Any] | None = None,
         units: Units = SEGMENTS,
     ) -> CountSample:
         """From the (S, K) counts of one or two systems or, without a metric, from their (S,) segment scores."""
-        sample = _sample_from_arrays(metric, {"a": a} if b is None else {"a": a, "b": b})
+        systems = {"a": a} if b is None else {"a": a, "b": b}
+        sample = _sample_of_scores(systems) if metric is None else _sample_of_counts(resolve(metric), systems)
         n = sample.n_units
         documents = None if units.documents is None else Documents.from_ids(units.documents, n)
         if documents is not None:
@@ -564,29 +564,32 @@ def _none_if_nan(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _sample_from_arrays(metric: MetricLike | None, systems: Mapping[str, ArrayLike]) -> CountSample:
-    """A sample from the counts or segment scores of systems. The keys are the names that error messages use."""
-    for name, values in systems.items():
-        array = as_array(values, name)
-        if metric is None and array.ndim != 1:
+def _sample_of_scores(systems: Mapping[str, NDArray[Any]]) -> CountSample:
+    """A sample from the segment scores of systems. The keys are the names that error messages use."""
+    for name, array in systems.items():
+        if array.ndim != 1:
             raise InputError(
                 f"without a metric, {name} must hold one score for each segment, shape (S,), got shape {array.shape}; "
                 "for (S, K) counts pass the metric: a name, a Metric or a function of summed counts"
             )
-        if metric is not None and array.ndim == 1:
+    scores = SegmentScores("score", systems)
+    return CountSample.from_counts(scores, scores.counts_of(list(systems)))
+
+
+def _sample_of_counts(metric: Metric, systems: Mapping[str, NDArray[Any]]) -> CountSample:
+    """A sample from the counts of systems."""
+    arrays = []
+    for name, array in systems.items():
+        if array.ndim == 1:
             raise InputError(
                 f"{name} must have 2 dimensions, got shape {array.shape}: a metric needs (S, K) counts; to compare the "
                 "means of segment scores, leave the metric out"
             )
-    if metric is None:
-        scores = SegmentScores("score", systems)
-        return CountSample.from_counts(scores, scores.counts_of(list(systems)))
-    metric = resolve(metric)
-    arrays = [counts_array(values, name, ndim=2) for name, values in systems.items()]
-    a, b = arrays[0], arrays[-1]
-    if a.shape != b.shape:
-        raise InputError(f"a and b must have the same shape (segments, counts), got {a.shape} and {b.shape}")
-    return CountSample.from_interleaved(metric, [np.ascontiguousarray(array[None]) for array in arrays])
+        arrays.append(np.ascontiguousarray(counts_array(array, name, ndim=2)[None]))
+    first, last = arrays[0][0], arrays[-1][0]
+    if first.shape != last.shape:
+        raise InputError(f"a and b must have the same shape (segments, counts), got {first.shape} and {last.shape}")
+    return CountSample.from_interleaved(metric, arrays)
 
 
 @dataclass(eq=False)
