@@ -76,7 +76,7 @@ class Resampling:
     def with_number(self, automatic: int) -> Resampling:
         """The same settings with a number of replicates: ``automatic`` instead of ``auto``."""
         n = check_n_resamples("n_resamples", self.n_resamples)
-        return replace(self, n_resamples=automatic if n is None else n)
+        return self if n is self.n_resamples else replace(self, n_resamples=automatic if n is None else n)
 
 
 @dataclass(frozen=True)
