@@ -144,7 +144,7 @@ def segment_scores(options: SegmentScoring) -> SegmentTable:
         systems=data.names,
         metrics=used,
         scores=dict(zip(data.labels, scores, strict=True)),
-        signature=signature.joined([*signatures, signature.version()]),
+        signature=signature.joined([*signatures, signature.VERSION]),
         version=_core.VERSION,
         documents=ids,
         segment_ids=None if grouping is not None or data.segment_ids is None else tuple(data.segment_ids),

@@ -288,24 +288,24 @@ class Inferred(NamedTuple):
         return self.plan is not None and self.plan.simultaneous is not None
 
     @property
-    def run(self) -> signature.Run:
+    def run(self) -> dict[str, Any]:
         """The part of the signature that describes the test, the interval and the replicates."""
         tests = [pair.test for pair in self.comparisons]
         seed = self.replicates.seed if self.resampled else None
         strata = self.replicates.strata
-        run = signature.Run() if self.plan is None else run_signature(self.plan, self.replicates, _schemes(tests), seed)
-        return run._replace(
-            interval=None
-            if self.interval is None
-            else signature.for_interval(self.interval.name, self.testing.confidence_level, self.simultaneous),
-            strata=None if strata is None else strata.n_strata,
-            unit=self.replicates.unit,
-            units=self.replicates.n_units,
-            n=self.replicates.n_resamples,
-            seed=seed,
-            # The test by name would not repeat the tests of pairs that differ in few units.
-            test="auto" if self.has_few else run.test,
-        )
+        run = {**signature.RUN}
+        if self.plan is not None:
+            run |= run_signature(self.plan, self.replicates, _schemes(tests), seed)
+        if self.interval is not None:
+            level = self.testing.confidence_level
+            run["interval"] = signature.for_interval(self.interval.name, level, self.simultaneous)
+        if self.has_few:  # the test by name would not repeat the tests of pairs that differ in few units
+            run["test"] = "auto"
+        return run | {
+            "strata": None if strata is None else strata.n_strata,
+            "unit": signature.for_unit(self.replicates.unit, self.replicates.n_units),
+            **({} if seed is None else signature.drawn(self.replicates.n_resamples, seed)),
+        }
 
     @property
     def has_few(self) -> bool:
@@ -506,7 +506,7 @@ def _scores(
         unit=samples[0].unit,
         n_units=samples[0].n_units,
         signature=signature.joined(
-            [*(m.signature for m in metrics), (signature.Run() if found is None else found.run).line]
+            [*(m.signature for m in metrics), signature.for_run({} if found is None else found.run)]
         ),
         version=_core.VERSION,
     )

@@ -19,7 +19,7 @@ from .progress import reported
 from .resampling.counting import Data
 from .results import ComparedTexts, Comparison, SetComparison
 from .results.sets import AVERAGE
-from .seeds import derive_seed
+from .seeds import derive_seed, format_seed
 from .settings import ComparisonSettings, Resampling, Units
 
 # What to do about systems that not every test set has.
@@ -238,6 +238,7 @@ def _signature(design: Design, sets: Mapping[str, Resampled], found: Mapping[str
     tests = [pair for comparison in found.values() for pair in comparison.comparisons]
     replicates = next(iter(sets.values())).replicates
     run = Inferred(replicates, design.testing, design.interval, design.plan, comparisons=tests).run
-    seed = None if run.seed is None else design.resampling.seed
-    run = run._replace(average=len(sets) if average else None, seed=seed, unit=None, strata=None)
-    return signature.joined([*parts, run.line])
+    if run["seed"] is not None:
+        run["seed"] = format_seed(design.resampling.seed)
+    run |= {"average": len(sets) if average else None, "unit": None, "strata": None}
+    return signature.joined([*parts, signature.for_run(run)])

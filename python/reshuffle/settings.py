@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .resampling.stopping import AnyRule
 
 
-@dataclass(frozen=True)
+@dataclass
 class Resampling:
     """Number of replicates, their seed, and what computes them."""
 
@@ -41,7 +41,7 @@ class Resampling:
     checkpoint: Checkpoint | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "seed", chosen_seed(self.seed))
+        self.seed = chosen_seed(self.seed)
 
     @property
     def execution(self) -> Execution:
@@ -61,7 +61,7 @@ class Resampling:
     def with_number(self, automatic: int) -> Resampling:
         """The same settings with a number of replicates: ``automatic`` instead of ``auto``."""
         n = check_n_resamples("n_resamples", self.n_resamples)
-        return replace(self, n_resamples=automatic if n is None else n)
+        return self if n is self.n_resamples else replace(self, n_resamples=automatic if n is None else n)
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,15 @@ made. Defaults that everyone would assume, such as segments as the resampling un
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from . import _core
 from .seeds import format_seed
 
 PRECOMPUTED_COUNTS = "counts:given"
+# The generator of random numbers, and the version of this package.
+RNG = f"rng:{_core.GENERATOR}"
+VERSION = f"version:reshuffle-{_core.VERSION}"
 
 
 def joined(parts: Iterable[str | None]) -> str:
@@ -31,8 +34,8 @@ def for_metric(name: str, options: Iterable[tuple[str, str]] = (), n_references:
     >>> for_metric("TER", [("case", "lc")], "1")
     'TER|nrefs:1|case:lc'
     """
-    nrefs = None if n_references is None else f"nrefs:{n_references}"
-    return joined([name, nrefs, *[f"{option}:{value}" for option, value in options]])
+    parts = [name] if n_references is None else [name, f"nrefs:{n_references}"]
+    return "|".join([*parts, *[f"{option}:{value}" for option, value in options]])
 
 
 def for_precomputed_counts(name: str, formula: str | None) -> str:
@@ -119,11 +122,6 @@ def merged(signatures: Iterable[str]) -> str:
     return joined(f"{key}:{'+'.join(own)}" if list(own) != [""] else key for key, own in values.items())
 
 
-def version() -> str:
-    """The version of this package."""
-    return f"version:reshuffle-{_core.VERSION}"
-
-
 def for_batch(n: int) -> str:
     """Number of problems that one call tested."""
     return f"batch:{n}"
@@ -138,18 +136,19 @@ def for_sets(names: Iterable[str]) -> str:
     return f"sets:{','.join(names)}"
 
 
-def for_units(unit: str, units: int, strata: int | None) -> list[str]:
+def for_unit(unit: str, units: int) -> str | None:
+    """Resampling unit and the number of units; None for segments."""
+    return None if unit == "segment" else f"{unit}[{units}]"
+
+
+def for_units(unit: str, units: int, strata: int | None = None) -> list[str]:
     """Resampling units and strata of a test set, where they are not its segments.
 
     >>> for_units("document", 7, 2), for_units("segment", 400, None)
     (['strata:2', 'unit:document[7]'], [])
     """
-    return [*([] if strata is None else [f"strata:{strata}"]), *_for_unit(unit, units)]
-
-
-def _for_unit(unit: str | None, units: int | None) -> list[str]:
-    """The resampling unit and the number of units, unless these are the segments."""
-    return [] if unit in (None, "segment") else [f"unit:{unit}[{units}]"]
+    shown = {"strata": strata, "unit": for_unit(unit, units)}
+    return [f"{part}:{value}" for part, value in shown.items() if value is not None]
 
 
 def for_flips(metric: str, threshold: float, unit: str, units: int) -> str:
@@ -159,7 +158,7 @@ def for_flips(metric: str, threshold: float, unit: str, units: int) -> str:
     'TER|flips:50|unit:document[7]'
     """
     digits = repr(threshold).removesuffix(".0")
-    return joined([metric, f"flips:{digits}", *_for_unit(unit, units), version()])
+    return joined([metric, f"flips:{digits}", *for_units(unit, units), VERSION])
 
 
 def without_seed(study: str, settings: Mapping[str, Any], metrics: Iterable[str]) -> str:
@@ -169,7 +168,7 @@ def without_seed(study: str, settings: Mapping[str, Any], metrics: Iterable[str]
     'watch|method:sign|alpha:0.05|accuracy'
     """
     parts = [f"{key}:{_value(value)}" for key, value in settings.items() if value is not None]
-    return joined([study, *parts, *metrics, version()])
+    return joined([study, *parts, *metrics, VERSION])
 
 
 def for_gate(metrics: Iterable[str], rule: str, margins: Sequence[float], alpha: float, n: int, seed: int) -> str:
@@ -180,8 +179,8 @@ def for_gate(metrics: Iterable[str], rule: str, margins: Sequence[float], alpha:
     >>> print(for_gate(["BLEU", "BLEU", "TER"], "non-inferior", [0.5, 0.5, 1], 0.05, 99, 1).partition("|rng")[0])
     BLEU|TER|gate:non-inferior|margin:0.5,0.5,1|alpha:0.05|n:99|seed:1
     """
-    drawn = [f"n:{n}", f"seed:{format_seed(seed)}", f"rng:{_core.GENERATOR}"] if n else []
-    run = [f"alpha:{alpha!r}", *drawn, version()]
+    drawn = [f"n:{n}", f"seed:{format_seed(seed)}", RNG] if n else []
+    run = [f"alpha:{alpha!r}", *drawn, VERSION]
     return joined(
         [*dict.fromkeys(metrics), f"gate:{rule}", *([f"margin:{for_margins(margins)}"] if margins else []), *run]
     )
@@ -197,7 +196,7 @@ def for_study(study: str, settings: Mapping[str, Any], seed: int, metrics: Itera
     study:type1|null:swap|sizes:100,500|margins:BLEU=0.5|n:999|seed:1|rng:philox4x32-10|BLEU|case:mixed
     """
     parts = [f"{key}:{_value(value)}" for key, value in settings.items() if value is not None and value != {}]
-    last = [f"seed:{format_seed(seed)}", f"rng:{_core.GENERATOR}", *metrics, version()]
+    last = [f"seed:{format_seed(seed)}", RNG, *metrics, VERSION]
     return joined([f"study:{study}", *parts, *last])
 
 
@@ -215,58 +214,26 @@ def _value(value: object) -> str:
     return repr(value) if isinstance(value, float) else str(value)
 
 
-# The first fields of Run, which are shown unless they are None.
-LEADING_PARTS = (
-    "average",
-    "interval",
-    "test",
-    "margin",
-    "alternative",
-    "adjust",
-    "family",
-    "scheme",
-    "ties",
-    "stopping",
-    "strata",
+# The parts of the signature of a run, in their order. Those that are None are left out. ``average`` is the number of
+# test sets that the scores are means over, ``strata`` that of strata, if the result depends on them. ``family`` and
+# ``ties`` are those that not everyone would assume.
+RUN: Mapping[str, Any] = dict.fromkeys(
+    [
+        *("average", "interval", "test", "margin", "alternative", "adjust", "family", "scheme", "ties", "stopping"),
+        *("strata", "unit", "n", "seed", "rng"),
+    ]
 )
 
 
-class Run(NamedTuple):
-    """Signature of a run: the test, and how its replicates were made. Parts that are None are left out.
+def drawn(n: int, seed: int) -> dict[str, Any]:
+    """The parts of :data:`RUN` about random replicates."""
+    return {"n": n, "seed": format_seed(seed), "rng": _core.GENERATOR}
 
-    ``average`` is the number of test sets that the scores are means over. ``margin`` is formatted by
-    :func:`for_margins`. ``family`` is set only if it is not
-    ``metric``. ``scheme`` and ``stopping`` are formatted by :func:`for_scheme` or :func:`for_replay`, and
-    :func:`for_stopping`. ``ties`` is the tie rule, set only if it is not ``>=``. ``strata`` is the number of strata, if
-    the result depends on them. ``units`` is the number of resampling units, shown only if ``unit`` is not
-    ``segment``. ``n`` and ``seed`` are set only if the replicates are random.
 
-    >>> print(Run(test="ar", alternative="two-sided", n=99, seed=1).line.partition("|version")[0])
+def for_run(parts: Mapping[str, Any]) -> str:
+    """Signature of a run, the test and how its replicates were made, from its parts and :data:`RUN`.
+
+    >>> print(for_run({**RUN, "test": "ar", **drawn(99, 1), "alternative": "two-sided"}).partition("|version")[0])
     test:ar|alternative:two-sided|n:99|seed:1|rng:philox4x32-10
     """
-
-    average: int | None = None
-    interval: str | None = None
-    test: str | None = None
-    margin: str | None = None
-    alternative: str | None = None
-    adjust: str | None = None
-    family: str | None = None
-    scheme: str | None = None
-    ties: str | None = None
-    stopping: str | None = None
-    strata: int | None = None
-    unit: str | None = None
-    units: int | None = None
-    n: int | None = None
-    seed: int | str | None = None
-
-    @property
-    def line(self) -> str:
-        """The run's part of a signature."""
-        used = [f"{part}:{value}" for part, value in zip(LEADING_PARTS, self, strict=False) if value is not None]
-        used += _for_unit(self.unit, self.units)
-        if self.seed is not None:
-            seed = self.seed if isinstance(self.seed, str) else format_seed(self.seed)
-            used += [f"n:{self.n}", f"seed:{seed}", f"rng:{_core.GENERATOR}"]
-        return joined([*used, version()])
+    return "|".join([*[f"{part}:{value}" for part, value in parts.items() if value is not None], VERSION])

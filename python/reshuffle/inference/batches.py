@@ -135,7 +135,7 @@ def _record(
     run = run_signature(plan, replicates, schemes, seed)
     own_seeds = np.ndim(resampling.seed) > 0
     if own_seeds:
-        run = run._replace(seed=signature.for_seeds(problems.seeds.tolist()))
+        run["seed"] = signature.for_seeds(problems.seeds.tolist())
     rule = plan.shuffling.stopping
     metrics = {group.metric.signature() for group in problems.groups}
     return taken(
@@ -145,7 +145,7 @@ def _record(
         metric=metric.name,
         alternative=directed(plan.alternative, metric.higher_is_better),
         seed=problems.seeds if own_seeds else seed,
-        signature=signature.joined([*sorted(metrics), signature.for_batch(len(problems)), run.line]),
+        signature=signature.joined([*sorted(metrics), signature.for_batch(len(problems)), signature.for_run(run)]),
         stopping=None if rule is None else rule.used(resampling.n_resamples, outcome.stopped),
         caveats=plan.caveats,
         tails=plan.tails if outcome.tails is None else outcome.tails,

@@ -37,7 +37,7 @@ class Drawn(NamedTuple):
     @classmethod
     def of(cls, observed: Observed, hypotheses: range) -> Drawn:
         """The draws of some hypotheses."""
-        here = np.s_[hypotheses.start : hypotheses.stop, None]
+        here = slice(hypotheses.start, hypotheses.stop), None
         alternative = observed.one_or_each_alternative
         return cls(
             np.array([observed.drawn_differences(h) for h in hypotheses]),

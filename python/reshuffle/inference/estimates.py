@@ -43,7 +43,7 @@ def check_kind(what: str, kind: str, metrics: Iterable[Metric | CorpusFunction],
         raise InputError(f"{what} {needs}, but {m.name} {has}: use {either(instead)}")
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Estimate:
     """The score of system ``a`` or, with ``b``, score(a) − score(b), under the metric with index ``metric``.
 
@@ -96,7 +96,7 @@ class Estimate:
         """The observed score or difference."""
         return float(self._select(self._sample.scores))
 
-    @property
+    @lazy
     def tolerance(self) -> float:
         """How far a difference may lie from 0 to count as 0, as in tests; 0 for a score."""
         if self.b is None:

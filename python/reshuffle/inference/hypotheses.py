@@ -100,12 +100,12 @@ class Hypotheses:
         families = {"metric": column, "set": test_set, "sets": metric, "all": np.zeros_like(column)}
         return cls(pairs, test_set, metric, systems, families[family])
 
-    @property
+    @lazy
     def a(self) -> Index:
         """The first system of each hypothesis."""
         return np.asarray(self.systems[0])
 
-    @property
+    @lazy
     def b(self) -> Index:
         """The second system of each hypothesis."""
         return np.asarray(self.systems[1])
@@ -135,7 +135,7 @@ class Hypotheses:
         <reshuffle.resampling.samples.Sample.rows_of>`).
         """
         rows = [sample.rows_of(self.pairs) for sample in samples]
-        if all(own is self.pairs for own in rows):
+        if rows.count(self.pairs) == len(rows):
             return self
         return replace(self, systems=np.concatenate([np.array(own, dtype=np.intp).reshape(-1, 2).T for own in rows], 1))
 
@@ -154,7 +154,7 @@ class Hypotheses:
         return values.reshape(-1, len(self.pairs))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Observed:
     """The observed data for the hypotheses about one test set, and the options of the test.
 
@@ -197,27 +197,22 @@ class Observed:
         return self.alternatives[0] if len(set(self.alternatives)) == 1 else self.each_alternative
 
     @lazy
-    def _scores(self) -> Scores:
-        """The scores of a and b: (2, H)."""
+    def _scores(self) -> tuple[Scores, Scores]:
+        """The scores of a, and those of b: (H,) each."""
         scores = [sample.scores for sample in self.replicates.samples]
+        a, b = self.hypotheses.a, self.hypotheses.b
         if len(scores) == 1:
-            return np.asarray(scores[0].take(self.hypotheses.systems))
+            return scores[0][a], scores[0][b]
         # With missing scores, samples have different numbers of rows.
         table = np.full((len(scores), max(map(len, scores))), np.nan)
         for row, own in zip(table, scores, strict=True):
             row[: len(own)] = own
-        return np.asarray(table[self.hypotheses.metric, self.hypotheses.systems])
-
-    @lazy
-    def _systems(self) -> tuple[Scores, Scores]:
-        """The scores of a, and those of b: (H,) each."""
-        scores = self._scores
-        return scores[0], scores[1]  # to unpack an array takes longer
+        return table[self.hypotheses.metric, a], table[self.hypotheses.metric, b]
 
     @lazy
     def statistic(self) -> Scores:
         """t = score(a) − score(b): (H,)."""
-        a, b = self._systems
+        a, b = self._scores
         difference: Scores = a - b
         return difference
 
@@ -230,7 +225,7 @@ class Observed:
     @lazy
     def tolerances(self) -> Scores:
         """How far a difference may lie from another one to count as equal to it: (H,)."""
-        return tolerance(*self._systems)
+        return tolerance(*self._scores)
 
     @property
     def n_replicates(self) -> int:
@@ -250,7 +245,7 @@ class Observed:
         return difference
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class ObservedPairs(Observed):
     """Observed data of many pairs of systems, each with replicates of its own, that the core has scored.
 
@@ -263,8 +258,9 @@ class ObservedPairs(Observed):
     drawn: Scores | None = field(default=None, kw_only=True)
 
     @lazy
-    def _scores(self) -> Scores:
-        return np.ascontiguousarray(self.scores.reshape(-1, 2).T)
+    def _scores(self) -> tuple[Scores, Scores]:
+        a, b = np.ascontiguousarray(self.scores.reshape(-1, 2).T)
+        return a, b
 
     def drawn_differences(self, hypothesis: int) -> Scores:
         """See :meth:`Observed.drawn_differences`."""
@@ -278,7 +274,7 @@ REALS, COUNTS, NAMES = {"missing": np.nan}, {"missing": MISSING}, {"missing": ""
 FLAGS, TAILS, HISTOGRAMS = {"missing": False}, {"missing": 1}, {"missing": None}
 
 
-@record(slots=False, eq=False)
+@dataclass(eq=False)
 class Outcome:
     """The outcome of a test for each hypothesis."""
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
+from .. import signature
 from ..errors import Argument, InputError, either
 from ..lazy import lazy
 from ..metrics.base import Metric
@@ -368,6 +370,22 @@ class Plan:
             return self.caveats
         values = {"metric": label, "test": self.test.name, "unit": sample.unit}
         return (*self.caveats, Caveat("approximate", values))
+
+    @lazy
+    def signature(self) -> dict[str, Any]:
+        """The parts of the signature of a run, of which others depend on the replicates."""
+        rule = self.shuffling.stopping
+        return {
+            **signature.RUN,
+            "test": self.test.name,
+            "margin": signature.for_margins(self.margins) if self.margins else None,
+            # The names of tests with a margin say it.
+            "alternative": None if self.margins else self.alternative,
+            "adjust": self.adjustment.name if self.adjustment is not None and self.adjusts else None,
+            "family": self.family if self.adjusts and self.family != "metric" else None,
+            "ties": None if self.ties == ">=" else self.ties,
+            "stopping": None if rule is None else rule.signature,
+        }
 
     @property
     def used(self) -> UsedTest:

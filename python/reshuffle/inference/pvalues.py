@@ -7,8 +7,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..metrics.base import Scores
-from ..resampling import signs
+from ..metrics.base import ONE, Scores
+from ..resampling import is_two_sided, signs
 from ..resampling.reductions import Alternative
 
 Integers: TypeAlias = NDArray[np.int64]
@@ -30,18 +30,16 @@ def pvalue(
     >>> pvalue(np.array([24, 600]), 999, tails=2)
     array([0.05, 1.  ])
     """
-    observed = 1 if includes_observed is False else np.logical_not(includes_observed)
+    observed = ONE if includes_observed is False else np.logical_not(includes_observed)
     p: Scores = (exceedances + observed) / (n_resamples + observed)
     return p if tails == 1 else np.minimum(tails * p, 1)
 
 
 def threshold(statistic: Scores, tolerances: Scores, alternative: Alternative) -> Scores:
     """The value that a replicate must reach to count as at least as extreme as ``statistic``, or as a tie with it."""
-    if isinstance(alternative, str) and alternative == "two-sided":
-        magnitude: Scores = np.abs(statistic) - tolerances
-        return magnitude
-    sign = signs(alternative)
-    return np.asarray(statistic - sign * tolerances) if sign.any() else np.abs(statistic) - tolerances
+    if is_two_sided(alternative):
+        return np.asarray(np.abs(statistic) - tolerances)
+    return np.asarray(statistic - signs(alternative) * tolerances)
 
 
 def largest_rank(n: int, alpha: float, tails: int = 1) -> int:

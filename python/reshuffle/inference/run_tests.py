@@ -77,7 +77,7 @@ OF_ONE_RUN = ("segment", "pooled")
 OF_T = 1e-10
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class ObservedRuns(Observed):
     """Observed data of pairs of systems with several runs, and what exchanges make of their differences.
 
@@ -106,9 +106,10 @@ class ObservedRuns(Observed):
         )
 
     @lazy
-    def _scores(self) -> Scores:
+    def _scores(self) -> tuple[Scores, Scores]:
         table = np.array([self.data.score_of(system, self.score) for system in range(len(self.data.names))]).T
-        return np.asarray(table[self.hypotheses.metric, self.hypotheses.systems])
+        a, b = table[self.hypotheses.metric, self.hypotheses.systems]
+        return a, b
 
     @lazy
     def difference(self) -> Scores:
@@ -163,7 +164,7 @@ class ObservedRuns(Observed):
         return 1 / (n + 1)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class RunOutcome(Outcome):
     """The outcome of a test of runs for each hypothesis: see :class:`~reshuffle.results.studies.RunDifference`."""
 

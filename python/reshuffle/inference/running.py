@@ -18,13 +18,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from operator import attrgetter
+from typing import Any
 
 import numpy as np
 
 from .. import signature
 from ..errors import InputError
 from ..metrics.base import Scores
-from ..options.declare import taken
 from ..resampling import Replicates, directed
 from ..resampling.averaged import AveragedSample
 from ..resampling.exact import MISSING
@@ -126,14 +126,18 @@ def outcome_of(plan: Plan, observed: Observed) -> Outcome:
 def _observed(plan: Plan, replicates: Replicates, hypotheses: Hypotheses, histograms: bool) -> Observed:
     """The data of the hypotheses, with what the test and its adjustment need."""
     step_down = plan.step_down
-    return taken(
-        Observed,
-        plan,
-        replicates=replicates,
-        hypotheses=hypotheses.in_rows_of(replicates.samples),
+    return Observed(
+        replicates,
+        hypotheses.in_rows_of(replicates.samples),
+        plan.alternative,
+        plan.shuffling,
         extra=() if step_down is None else step_down.reductions(len(hypotheses), replicates.n_resamples),
+        tails=plan.tails,
+        ties=plan.ties,
         every_statistic=plan.inverted or step_down is not None,
         histograms=histograms,
+        margins=plan.margins,
+        alpha=plan.alpha,
     )
 
 
@@ -190,7 +194,7 @@ def records(
     # The seed and the run's part of the signature, by what they depend on. Most hypotheses share it.
     runs: dict[tuple[int, str, float | None, str | None, int | None], tuple[int | None, str]] = {}
     results: list[SignificanceResult] = []
-    none = [None] * len(hypotheses)
+    none = [None] * len(outcome.pvalue)
     columns = [
         none if array is None else array.tolist()
         for array in (hypotheses.test_set, hypotheses.metric, *shown_columns(outcome))
@@ -210,9 +214,9 @@ def records(
             scheme_part = None if bits is None or bits == MISSING else signature.for_scheme(scheme, bits)
             if scheme == "replay":
                 scheme_part = signature.for_replay(replicates.n_resamples)
-            margins = () if margin is None else (margin,)
-            run = run_signature(used, replicates, scheme_part, seed, name, margins)
-            runs[key] = seed, run.line
+            shown = None if margin is None else signature.for_margins([margin])
+            run = run_signature(used, replicates, scheme_part, seed, test=name, margin=shown)
+            runs[key] = seed, signature.for_run(run)
         seed, line = runs[key]
         results.append(
             SignificanceResult(
@@ -224,7 +228,7 @@ def records(
                 exceedances=None if exceedances == MISSING else exceedances,
                 n_resamples=None if n == MISSING else n,
                 seed=seed,
-                signature=signature.joined((metric.signature(n_references), line)),
+                signature=f"{metric.signature(n_references)}|{line}",
                 wins=None if wins == MISSING else wins,
                 ties=None if ties == MISSING else ties,
                 adjusted_pvalue=adjusted,
@@ -240,35 +244,21 @@ def records(
 
 
 def run_signature(
-    plan: Plan,
-    replicates: Replicates,
-    scheme: str | None,
-    seed: int | None,
-    test: str | None = None,
-    margins: Sequence[float] | None = None,
-) -> signature.Run:
-    """The run's part of the signature of a test. It mentions resampling units and strata if p depends on them.
+    plan: Plan, replicates: Replicates, scheme: str | None, seed: int | None, **others: str | None
+) -> dict[str, Any]:
+    """The parts of the run in the signature of a test. Resampling units and strata are among them if p depends on them.
 
-    ``test`` and ``margins`` are those of one result, by default those of the plan.
+    ``others`` are parts that are not as in the plan.
     """
-    margins = plan.margins if margins is None else margins
-    rule, strata, sample = plan.shuffling.stopping, replicates.strata, replicates.samples[0]
+    strata, sample = replicates.strata, replicates.samples[0]
     on_units = plan.test.replicates is not None or plan.test.approximate_unless_mean
     on_strata = plan.test.replicates == "draws" or plan.test.approximate_unless_mean
-    return signature.Run(
-        average=sample.n_sets if isinstance(sample, AveragedSample) else None,
-        test=plan.test.name if test is None else test,
-        margin=signature.for_margins(margins) if margins else None,
-        # The names of tests with a margin say it.
-        alternative=None if plan.margins else plan.alternative,
-        adjust=plan.adjustment.name if plan.adjustment is not None and plan.adjusts else None,
-        family=plan.family if plan.adjusts and plan.family != "metric" else None,
-        scheme=scheme,
-        ties=None if plan.ties == ">=" else plan.ties,
-        stopping=None if rule is None else rule.signature,
-        strata=strata.n_strata if strata is not None and on_strata else None,
-        unit=replicates.unit if on_units else None,
-        units=replicates.n_units,
-        n=replicates.n_resamples,
-        seed=seed,
-    )
+    return {
+        **plan.signature,
+        "average": sample.n_sets if isinstance(sample, AveragedSample) else None,
+        "scheme": scheme,
+        "strata": strata.n_strata if strata is not None and on_strata else None,
+        "unit": signature.for_unit(replicates.unit, replicates.n_units) if on_units else None,
+        **({} if seed is None else signature.drawn(replicates.n_resamples, seed)),
+        **others,
+    }

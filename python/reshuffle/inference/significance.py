@@ -23,7 +23,7 @@ from ..settings import ComparisonSettings, Units
 from .batches import ONE_PAIR, run_batch
 from .plan import Plan
 from .replay import Replay, replicates_of, resampling_of
-from .running import records, run_tests
+from .running import records, run_on_test_set
 from .studentized import as_studentized
 
 # The values of a null distribution, and their probabilities unless all values are equally likely.
@@ -75,7 +75,7 @@ def _test(
             makes_again = options.keep_null_distribution and plan.test.replicates == "shuffles" and replay is None
             watched.plan(array_steps(plan.test.replicates, 2 if makes_again else 1))
         replicates = replicates_of([CountSample.from_arrays(metric, a, b, units)], resampling, replay)
-        (result,) = records(plan, [replicates], ONE_PAIR, run_tests(plan, [replicates], ONE_PAIR))
+        (result,) = records(plan, [replicates], ONE_PAIR, run_on_test_set(plan, replicates, ONE_PAIR))
         if not options.keep_null_distribution:
             return result
         values, probabilities = null(replicates, result)

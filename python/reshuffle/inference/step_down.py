@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from .._core import Progress
 from ..errors import InputError
 from ..metrics.base import Scores
-from ..resampling import MaxT, MinP, Reduction, Replicates, Series, Spread, extremeness, ranks_among_all, signs
+from ..resampling import MaxT, MinP, Reduction, Replicates, Series, Spread, extremeness, is_two_sided, ranks_among_all
 from ..resampling.reductions import Alternative
 from .hypotheses import Observed, Outcome
 from .pvalues import largest_rank, pvalue
@@ -380,7 +380,7 @@ def _step_down(observed: Observed, counts: NDArray[np.int64], keys: NDArray[Any]
 
 def extremeness_to_reach(thresholds: Scores, alternative: Alternative) -> Scores:
     """Thresholds on the scale of :func:`~reshuffle.resampling.extremeness`."""
-    if not signs(alternative).any():
+    if is_two_sided(alternative):
         return np.maximum(thresholds, 0)  # the tolerance for rounding makes the threshold of 0 negative
     return extremeness(thresholds, alternative)
 

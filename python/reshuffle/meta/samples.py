@@ -105,7 +105,7 @@ class Replicated(Sample):
         return np.round(with_values(self.on_draws(batch)), DECIMALS)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class MatrixSample(Replicated):
     """M metrics by their agreement with human scores of the same cells."""
 
@@ -141,7 +141,7 @@ class MatrixSample(Replicated):
         return np.asarray(_core.meta_drawn(self.cells, self.human, what, self.drawn, **batch.keywords)[0])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class VotesSample(Replicated):
     """M metrics by τ from votes, whose standardized scores of outputs are swapped."""
 
@@ -277,7 +277,7 @@ class SystemDraws:
         return self._last[1]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class DrawnSystems(Replicated):
     """M metrics by their agreement with human scores of systems, on draws of segments."""
 

@@ -293,13 +293,17 @@ def check_sums(counts: Counts, place: str = "") -> None:
             raise InputError(message, place=place, column=column, largest=LARGEST_SUM_TEXT)
 
 
+# numpy takes longer to convert a number of Python than to add or multiply a few numbers.
+ONE, SIXTEEN = np.array(1), np.array(16.0)
+
+
 def tolerance(scores_a: Scores, scores_b: Scores) -> Scores:
     """How far apart two differences of scores may be to count as equal.
 
     Equal sums give equal scores, so most ties are exact. But two different sums may have differences that are equal in
     exact arithmetic and not in floating point. The tolerance is 16 units in the last place of the larger score.
     """
-    tolerances: Scores = 16 * np.spacing(np.maximum(np.abs(scores_a), np.abs(scores_b)))
+    tolerances: Scores = SIXTEEN * np.spacing(np.maximum(np.abs(scores_a), np.abs(scores_b)))
     return tolerances
 
 

@@ -463,7 +463,8 @@ def check(options: Options, names: Mapping[str, str] | None = None) -> None:
 
 def check_each(options: Options, names: Mapping[str, str] | None = None) -> None:
     """The first part of :func:`check`: each value alone."""
-    values, record = vars(options), cast(Any, type(options))  # mypy takes classes of attrs for unhashable
+    record: Any = type(options)  # mypy takes classes of attrs for unhashable
+    values = vars(options)
     for name, default, optional, check_value in _checked(record):
         value = values[name]
         # Defaults need no check, and many calls have little else.

@@ -129,7 +129,7 @@ class Working(Options):
     @property
     def threads(self) -> int | None:
         """The number of threads, if it was given."""
-        return int(self.workers) if isinstance(self.workers, Integral) else None
+        return int(self.workers) if self.workers is not None and isinstance(self.workers, Integral) else None
 
     @property
     def executor(self) -> "AnyExecutor":

@@ -16,6 +16,7 @@ from .reductions import Spread as Spread
 from .reductions import Tally as Tally
 from .reductions import directed as directed
 from .reductions import extremeness as extremeness
+from .reductions import is_two_sided as is_two_sided
 from .reductions import ranks_among_all as ranks_among_all
 from .reductions import reached as reached
 from .reductions import signs as signs

@@ -138,7 +138,7 @@ def averaged_samples(
     ]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class AveragedSample(Sample):
     """k systems on G test sets under one metric: the mean of the scores on the test sets.
 

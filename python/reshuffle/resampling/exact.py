@@ -12,9 +12,8 @@ Swapping a unit in which the two systems are equal changes nothing. There are tw
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from itertools import chain
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
@@ -127,9 +126,10 @@ class Convolution:
     differences: NDArray[np.int64]
 
     @staticmethod
-    def cost(n_units: int, column: DifferingColumn) -> int:
-        """The cost for a pair that differs in ``n_units`` units."""
-        return COST_OF_CONVOLUTION + column.n_steps * (n_units + COST_OF_VALUE)
+    def pays_off(n_units: int, column: DifferingColumn, highest_cost: float) -> bool:
+        """Whether it has room, and costs at most so much, for a pair that differs in ``n_units`` units."""
+        cost = COST_OF_CONVOLUTION + column.n_steps * (n_units + COST_OF_VALUE)
+        return cost <= highest_cost and column.n_steps < MAX_CONVOLUTION
 
     def result(self, threshold: float, alternative: str, histogram: bool = False) -> ExactResult:
         """See :meth:`ExactTest.result`."""
@@ -175,43 +175,28 @@ def exact_tests(replicates: Replicates, pairs: Pairs, scheme: str, shuffled_toge
     ``shuffled_together`` are the pairs that would otherwise share the same random shuffles and their cost.
     :class:`InputError` if ``exact`` would be too expensive.
     """
+    found: dict[tuple[int, int], ExactTest] = {}
     if scheme not in ("auto", "exact"):
-        return {}
-    return {
-        (m, p): test
-        for m, sample in enumerate(replicates.samples)
-        for p, test in _exact_tests_of_metric(replicates, sample, pairs, scheme, shuffled_together)
-    }
-
-
-def _exact_tests_of_metric(
-    replicates: Replicates, sample: Sample, pairs: Pairs, scheme: str, shuffled_together: Pairs
-) -> Iterator[tuple[int, ExactTest]]:
-    """The exact tests under one metric, with the index of the pair."""
-    pairs, shuffled_together = sample.rows_of(pairs), sample.rows_of(shuffled_together)
+        return found
     # The largest d for which 2^(d − 1) ≤ R: a two-sided test enumerates half of the 2^d patterns.
     cheap_bits = replicates.n_resamples.bit_length()
-    most = cheap_bits if scheme == "auto" else sample.n_units
-
-    @cache
-    def highest_cost() -> float:
-        return _cost_of_shuffles(replicates, sample, shuffled_together) if scheme == "auto" else MAX_COST
-
-    def pays_off(n_units: int, column: DifferingColumn) -> bool:
-        return Convolution.cost(n_units, column) <= highest_cost() and column.n_steps < MAX_CONVOLUTION
-
-    for p, (n_units, column) in enumerate(sample.differing(pairs, most)):
-        if n_units <= cheap_bits:
-            yield p, Enumeration(replicates, *sample.select_pair(pairs[p]))
-        elif column is not None and pays_off(n_units, column):
-            yield p, Convolution(replicates, column, column.differences)
-        elif scheme == "auto":
-            continue
-        elif n_units <= MAX_PATTERN_BITS:
-            yield p, Enumeration(replicates, *sample.select_pair(pairs[p]))
-        else:
-            raise InputError(
-                f"{sample.metric.name}: two systems differ in {n_units:,} {sample.unit}s, too many for an exact test, "
-                f"which enumerates 2^{n_units} patterns of swaps (at most 2^{MAX_PATTERN_BITS}, unless the systems "
-                "differ in only one column of small counts): choose the scheme 'auto', 'iid' or 'subgroup'"
-            )
+    for m, sample in enumerate(replicates.samples):
+        rows, together = sample.rows_of(pairs), sample.rows_of(shuffled_together)
+        most = cheap_bits if scheme == "auto" else sample.n_units
+        highest_cost = _cost_of_shuffles(replicates, sample, together) if scheme == "auto" else MAX_COST
+        for p, (n_units, column) in enumerate(sample.differing(rows, most)):
+            if n_units <= cheap_bits:
+                found[m, p] = Enumeration(replicates, *sample.select_pair(rows[p]))
+            elif column is not None and Convolution.pays_off(n_units, column, highest_cost):
+                found[m, p] = Convolution(replicates, column, column.differences)
+            elif scheme == "auto":
+                continue
+            elif n_units <= MAX_PATTERN_BITS:
+                found[m, p] = Enumeration(replicates, *sample.select_pair(rows[p]))
+            else:
+                raise InputError(
+                    f"{sample.metric.name}: two systems differ in {n_units:,} {sample.unit}s, too many for an exact "
+                    f"test, which enumerates 2^{n_units} patterns of swaps (at most 2^{MAX_PATTERN_BITS}, unless the "
+                    "systems differ in only one column of small counts): choose the scheme 'auto', 'iid' or 'subgroup'"
+                )
+    return found

@@ -26,7 +26,7 @@ from .units import Documents, Strata, document_effect, paired_influence
 FEW_UNITS = 100
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class IncompleteSample(NativeSample):
     """Segment scores of k systems, some of which are missing.
 

@@ -125,10 +125,8 @@ def sent(samples: Sequence[Sample], kind: str) -> tuple[SentSample, ...] | None:
 class Part(NamedTuple):
     """What a worker has computed of a range of replicates."""
 
-    native: tuple[tuple[Any, ...], ...]
-    """For each group of samples that the core computes in one pass, the state of each reduction."""
-    scored: tuple[tuple[Any, ...], ...]
-    """For each sample that Python scores, the state of each reduction."""
+    states: tuple[tuple[Any, ...], ...]
+    """For each pass over the replicates, the state of each reduction."""
     evaluations: tuple[int, ...]
     """How many times the function of each sample of texts was called, 0 for other samples."""
 

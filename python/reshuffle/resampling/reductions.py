@@ -52,15 +52,20 @@ def signs(alternative: Alternative) -> NDArray[np.int64]:
     return np.asarray((names == "greater").astype(np.int64) - (names == "less"))
 
 
+def is_two_sided(alternative: Alternative) -> bool:
+    """Whether all statistics have that alternative: either all have it or none."""
+    return alternative == "two-sided" if isinstance(alternative, str) else not signs(alternative).any()
+
+
 def reached(statistics: Scores, thresholds: ArrayLike, alternative: Alternative) -> NDArray[np.bool_]:
     """Which statistics are at least as extreme as their threshold. Tallies in Rust use the same rule.
 
     >>> reached(np.array([-2.0, 1.0, 2.0]), 2.0, "two-sided")
     array([ True, False,  True])
     """
-    sign = signs(alternative)
-    if not sign.any():
+    if is_two_sided(alternative):
         return np.asarray(np.abs(statistics) >= thresholds)
+    sign = signs(alternative)
     return np.asarray(sign * statistics >= sign * np.asarray(thresholds))
 
 
@@ -70,13 +75,15 @@ def extremeness(statistics: Scores, alternative: Alternative) -> Scores:
     >>> extremeness(np.array([-2.0, 1.0]), "less")
     array([ 2., -1.])
     """
-    sign = signs(alternative)
-    return np.asarray(sign * statistics) if sign.any() else np.abs(statistics)
+    return np.abs(statistics) if is_two_sided(alternative) else np.asarray(signs(alternative) * statistics)
 
 
 def _of_metrics(alternative: str | Sequence[str], metrics: Indices) -> str | list[str]:
     """The alternatives of these metrics, from one for all metrics or one for each."""
-    return alternative if isinstance(alternative, str) else [alternative[m] for m in metrics]
+    if isinstance(alternative, str):
+        return alternative
+    # The core takes a name sooner than a list.
+    return alternative[metrics[0]] if len(metrics) == 1 else [alternative[m] for m in metrics]
 
 
 def _of_metric(alternative: str | Sequence[str], metric: int) -> str:
@@ -129,13 +136,17 @@ class _CountReduction(_ArrayReduction):
         """See :meth:`Reduction.rows_from_core`."""
         return list(reduction.counts.astype(np.int64))
 
+    def combine(self, rows: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+        """See :meth:`Reduction.combine`."""
+        return rows[0][None] if len(rows) == 1 else np.array(rows)
+
 
 def _select_rows(array: NDArray[Any], metrics: Indices) -> NDArray[Any]:
     """The rows of these metrics, which are in ascending order; without a copy if they are all metrics."""
     return np.ascontiguousarray(array if len(metrics) == len(array) else array[metrics])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Tally(_CountReduction):
     """How many shuffles reach each threshold: (metrics, pairs) in and out. Memory does not depend on R.
 
@@ -163,7 +174,7 @@ class SequentialCounts(NamedTuple):
     null: HistogramArray | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class SequentialTally(Reduction[SequentialCounts, SequentialCounts]):
     """How many of the ``iid`` shuffles reach each threshold, in order, until a stopping rule ends the test.
 
@@ -235,7 +246,7 @@ class Spread(_ArrayReduction):
         return np.asarray(np.sqrt((statistics**2).mean(axis=1)))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class MaxT(_CountReduction):
     """Step-down maxT: in how many shuffles the maximum over a test and all less extreme ones reaches its threshold.
 
@@ -261,7 +272,7 @@ class MaxT(_CountReduction):
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class MinP(_CountReduction):
     """Step-down minP: in how many shuffles the minimum rank over a test and all less significant ones reaches its rank.
 
@@ -354,7 +365,7 @@ class PermutedCounts(NamedTuple):
     ranges: NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class PermutedTally(Reduction[PermutedCounts, PermutedCounts]):
     """How many permutations reach each threshold: (metrics, pairs) in and out. Memory does not depend on R."""
 
@@ -377,7 +388,7 @@ class PermutedTally(Reduction[PermutedCounts, PermutedCounts]):
         return PermutedCounts(*(np.array(arrays) for arrays in zip(*rows, strict=True)))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Histograms(_ArrayReduction):
     """The histogram of every statistic over the shuffles: an array of records, (metrics, pairs).
 
@@ -395,7 +406,7 @@ class Histograms(_ArrayReduction):
         return _by_metric(reduction.histograms, len(n_systems))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class PermutedHistograms(Histograms):
     """The histogram of the difference of every pair over the permutations of all systems."""
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from itertools import starmap
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ from ..settings import Resampling
 from ..validate import MAX_RESAMPLES, MAX_SEED, check_integer
 from .incomplete import IncompleteSample
 from .parts import Part, SentSample, merged, sent
-from .reductions import Draws, Reduction, SequentialTally
+from .reductions import Draws, Reduction
 from .samples import BATCH_CELLS, Batch, GroupCodes, Pairs, Sample, TextSample, resampler_of_sums, stratum_sizes
 from .units import Strata
 
@@ -33,6 +34,24 @@ PROGRESS_STAGES = {"shuffles": "shuffling", "draws": "drawing", "permutations": 
 def array_steps(kind: str | None, n_stages: int = 1) -> list[Step]:
     """The only step of a test or interval of arrays: replicates of a kind in this many stages."""
     return [] if kind is None else [(PROGRESS_STAGES[kind], 1.0, n_stages)]
+
+
+class Pass(NamedTuple):
+    """The samples that one pass over the replicates reduces, by their metrics.
+
+    The core scores those with ``native`` metrics and counts, which compare the same ``pairs`` of rows. Without them the
+    pass is that of a single sample, which Python scores.
+    """
+
+    pairs: Pairs
+    metrics: list[int]
+    native: list[tuple[_core.Metric, _core.Counts]] | None = None
+
+    def cores(self, reductions: Sequence[Reduction[Any, Any]]) -> list[Any]:
+        """The reductions of the core."""
+        if self.native is None:
+            return [reduction.fed(self.pairs, self.metrics[0]) for reduction in reductions]
+        return [reduction.core(self.pairs, self.metrics) for reduction in reductions]
 
 
 class Replicates:
@@ -157,129 +176,121 @@ class Replicates:
         With an executor, its workers compute the reductions that can be computed in parts, if the samples can be sent
         to them. The others are computed in this process, in a pass of their own.
         """
-        (kind,) = {reduction.kind for reduction in reductions}
+        kind = reductions[0].kind
         own_pairs = [pairs if kind == "draws" else sample.rows_of(pairs) for sample in self.samples]
+        passes = self._passes(kind, own_pairs)
         samples = None if self.executor is None else sent(self.samples, kind)
         if samples is None:
-            return self._results(reductions, self._native(reductions, own_pairs), self._scored(reductions, own_pairs))
-        results: list[Any] = [None] * len(reductions)
+            return self._results(reductions, passes, [self._run_pass(reductions, each) for each in passes])
+        results: dict[int, Any] = {}
         for in_parts in (True, False):
             places = [i for i, each in enumerate(reductions) if each.in_parts == in_parts]
             if places:
                 chosen = [reductions[i] for i in places]
                 if in_parts:
-                    found = self._run_sent(chosen, own_pairs, samples)
+                    finished = self._run_sent(chosen, own_pairs, samples, passes)
                 else:
-                    found = self._results(chosen, self._native(chosen, own_pairs), self._scored(chosen, own_pairs))
-                for i, result in zip(places, found, strict=True):
-                    results[i] = result
-        return results
+                    finished = [self._run_pass(chosen, each) for each in passes]
+                results |= zip(places, self._results(chosen, passes, finished), strict=True)
+        return [results[i] for i in range(len(reductions))]
 
     def _run_sent(
         self,
         reductions: Sequence[Reduction[Any, Any]],
         own_pairs: Sequence[Pairs],
         samples: tuple[SentSample, ...],
-    ) -> list[Any]:
-        """The results of the reductions by the workers of the executor."""
+        passes: Sequence[Pass],
+    ) -> list[list[Any]]:
+        """The reductions by the workers of the executor, pass by pass."""
         from ..execution import Execution, run_job
 
-        kind = reductions[0].kind
         job = ReplicatesJob(samples, tuple(reductions), tuple(own_pairs), self.seed, self.codes)
         execution = Execution(self.executor, self.threads or None, self.progress)
-        parts = run_job(job, self.n_resamples, execution, stage=PROGRESS_STAGES[kind])
-        native, scored = [], []
-        for g, (metrics, together) in enumerate(self._native_groups(kind, own_pairs)):
-            cores = [reduction.core(own_pairs[metrics[0]], metrics) for reduction in reductions]
-            finished = [merged(core, [part.native[g][i] for part in parts]) for i, core in enumerate(cores)]
-            native.append((metrics, [len(counts) for _, counts in together], finished))
-        for s, m in enumerate(self._scored_here(kind)):
-            fed = [reduction.fed(own_pairs[m], m) for reduction in reductions]
-            scored.append((m, [merged(each, [part.scored[s][i] for part in parts]) for i, each in enumerate(fed)]))
+        parts = run_job(job, self.n_resamples, execution, stage=PROGRESS_STAGES[reductions[0].kind])
         for m, sample in enumerate(self.samples):
             if isinstance(sample, TextSample):
                 sample.evaluations += sum(part.evaluations[m] for part in parts)
-        return self._results(reductions, native, scored)
+        states = zip(*[part.states for part in parts], strict=True)
+        return [
+            [
+                merged(core, of_core)
+                for core, of_core in zip(each.cores(reductions), zip(*own, strict=True), strict=True)
+            ]
+            for each, own in zip(passes, states, strict=True)
+        ]
 
     def _results(
-        self,
-        reductions: Sequence[Reduction[Any, Any]],
-        native: Iterable[tuple[list[int], list[int], list[Any]]],
-        scored: Iterable[tuple[int, list[Any]]],
+        self, reductions: Sequence[Reduction[Any, Any]], passes: Sequence[Pass], finished: Sequence[Sequence[Any]]
     ) -> list[Any]:
-        """The results of the reductions, from what :meth:`_native` and :meth:`_scored` yield."""
+        """The results of the reductions, from those of the core that each pass has finished."""
         rows: list[list[Any]] = [[None] * len(self.samples) for _ in reductions]
-        for metrics, n_systems, finished in native:
-            for by_metric, reduction, core in zip(rows, reductions, finished, strict=True):
-                for m, row in zip(metrics, reduction.rows_from_core(core, n_systems), strict=True):
+        for each, cores in zip(passes, finished, strict=True):
+            for by_metric, reduction, core in zip(rows, reductions, cores, strict=True):
+                own: Sequence[Any]
+                if each.native is None:
+                    own = [reduction.row_from_fed(core, each.metrics[0])]
+                else:
+                    own = reduction.rows_from_core(core, [len(counts) for _, counts in each.native])
+                for m, row in zip(each.metrics, own, strict=True):
                     by_metric[m] = row
-        for m, finished in scored:
-            for by_metric, reduction, fed in zip(rows, reductions, finished, strict=True):
-                by_metric[m] = reduction.row_from_fed(fed, m)
         return [reduction.combine(by_metric) for reduction, by_metric in zip(reductions, rows, strict=True)]
 
     def part(self, reductions: Sequence[Reduction[Any, Any]], own_pairs: Sequence[Pairs]) -> Part:
         """What these replicates, a range, contribute to the reductions: for :meth:`run` in another process."""
         before = [sample.evaluations or 0 for sample in self.samples]
-        native = [
-            tuple(reduction.state() for reduction in finished) for _, _, finished in self._native(reductions, own_pairs)
-        ]
-        scored = [
-            tuple(reduction.state() for reduction in finished) for _, finished in self._scored(reductions, own_pairs)
-        ]
+        passes = self._passes(reductions[0].kind, own_pairs)
+        states = [tuple(core.state() for core in self._run_pass(reductions, each)) for each in passes]
         calls = [(sample.evaluations or 0) - n for sample, n in zip(self.samples, before, strict=True)]
-        return Part(tuple(native), tuple(scored), tuple(calls))
+        return Part(tuple(states), tuple(calls))
 
-    def _native_groups(
-        self, kind: str, own_pairs: Sequence[Pairs]
-    ) -> list[tuple[list[int], list[tuple[_core.Metric, _core.Counts]]]]:
-        """The samples that the core scores, in groups that one pass can reduce, with their metrics and counts."""
-        for_core: list[Any] = [sample.native(kind) for sample in self.samples]  # None for a sample that Python scores
-        return [(metrics, [for_core[m] for m in metrics]) for metrics in self._groups(own_pairs, for_core)]
+    def _passes(self, kind: str, own_pairs: Sequence[Pairs]) -> list[Pass]:
+        """The passes over all replicates: by the core for the samples that it scores, then for each of the others."""
+        together: dict[int, tuple[Pairs, list[int], list[tuple[_core.Metric, _core.Counts]]]] = {}
+        alone: list[Pass] = []
+        for m, sample in enumerate(self.samples):
+            native, pairs = sample.native(kind), own_pairs[m]
+            if native is None:
+                alone.append(Pass(pairs, [m]))
+                continue
+            # Without missing scores, all metrics have the same list of pairs, so its identity is enough.
+            _, metrics, natives = together.setdefault(id(pairs), (pairs, [], []))
+            metrics.append(m)
+            natives.append(native)
+        return [*starmap(Pass, together.values()), *alone]
 
-    def _native(
-        self, reductions: Sequence[Reduction[Any, Any]], own_pairs: Sequence[Pairs]
-    ) -> Iterator[tuple[list[int], list[int], list[Any]]]:
-        """The reductions by the core: group by group, with the numbers of systems."""
-        kind, numbers = reductions[0].kind, self.numbers
-        for metrics, together in self._native_groups(kind, own_pairs):
-            finished = self._resampler(kind, metrics, together).run(
-                [reduction.core(own_pairs[metrics[0]], metrics) for reduction in reductions],
-                n=len(numbers),
-                seed=self.seed,
-                first=numbers.start,
-                codes=self.codes,
-                threads=self.threads,
-                progress=self.progress,
-            )
-            yield metrics, [len(counts) for _, counts in together], finished
+    def _run_pass(self, reductions: Sequence[Reduction[Any, Any]], one: Pass) -> list[Any]:
+        """The finished reductions of the core for the samples of one pass."""
+        kind, cores = reductions[0].kind, one.cores(reductions)
+        if one.native is None:
+            return self._feed(kind, cores, one)
+        numbers = self.numbers
+        return self._resampler(kind, one.metrics, one.native).run(
+            cores,
+            n=len(numbers),
+            seed=self.seed,
+            first=numbers.start,
+            codes=self.codes,
+            threads=self.threads,
+            progress=self.progress,
+        )
 
-    def _scored_here(self, kind: str) -> list[int]:
-        """The samples that Python scores."""
-        return [m for m, sample in enumerate(self.samples) if sample.native(kind) is None]
-
-    def _scored(
-        self, reductions: Sequence[Reduction[Any, Any]], own_pairs: Sequence[Pairs]
-    ) -> Iterator[tuple[int, list[Any]]]:
-        """The reductions of each sample that Python scores, until none needs more replicates."""
-        kind = reductions[0].kind
-        for m in self._scored_here(kind):
-            first = FIRST_BATCH if any(isinstance(reduction, SequentialTally) for reduction in reductions) else None
-            sample, pairs = self.samples[m], own_pairs[m]
-            # The number of systems, without calls of a function of texts.
-            systems = len(sample.systems if isinstance(sample, TextSample) else sample.scores)
-            fed = [reduction.fed(pairs, m) for reduction in reductions]
-            feed = _core.Feed(fed, systems, n=len(self.numbers), first=self.numbers.start)
-            for batch in self.batches(sample.batch_size, PROGRESS_STAGES[kind], first):
-                active = feed.active
-                if kind == "shuffles":
-                    scored = sample.shuffle_statistics([pairs[p] for p in active], batch)
-                else:
-                    scored = sample.draw_scores(batch) if kind == "draws" else sample.permutation_scores(batch)
-                feed.update(np.ascontiguousarray(scored), active)
-                if not feed.active:
-                    break
-            yield m, feed.results()
+    def _feed(self, kind: str, cores: Sequence[Any], one: Pass) -> list[Any]:
+        """The same for a sample that Python scores, until no reduction needs more replicates."""
+        first = FIRST_BATCH if any(isinstance(core, _core.SequentialTally) for core in cores) else None
+        sample = self.samples[one.metrics[0]]
+        # The number of systems, without calls of a function of texts.
+        systems = len(sample.systems if isinstance(sample, TextSample) else sample.scores)
+        feed = _core.Feed(cores, systems, n=len(self.numbers), first=self.numbers.start)
+        for batch in self.batches(sample.batch_size, PROGRESS_STAGES[kind], first):
+            active = feed.active
+            if kind == "shuffles":
+                scored = sample.shuffle_statistics([one.pairs[p] for p in active], batch)
+            else:
+                scored = sample.draw_scores(batch) if kind == "draws" else sample.permutation_scores(batch)
+            feed.update(np.ascontiguousarray(scored), active)
+            if not feed.active:
+                break
+        return feed.results()
 
     def batch(self, other: Batch) -> Batch:
         """The replicates with the numbers of another batch."""
@@ -296,18 +307,8 @@ class Replicates:
 
     def in_one_pass(self, pairs: Pairs) -> bool:
         """Does the core shuffle these pairs under all metrics in one pass?"""
-        for_core = [sample.native("shuffles") for sample in self.samples]
-        return None not in for_core and len(self._groups([s.rows_of(pairs) for s in self.samples], for_core)) == 1
-
-    @staticmethod
-    def _groups(own_pairs: Sequence[Pairs], for_core: Sequence[object]) -> list[list[int]]:
-        """The native samples, in groups that one pass can reduce because they compare the same rows."""
-        # Without missing scores, all metrics have the same list of pairs, so its identity is enough.
-        groups: dict[int, list[int]] = {}
-        for m, pairs in enumerate(own_pairs):
-            if for_core[m] is not None:
-                groups.setdefault(id(pairs), []).append(m)
-        return list(groups.values())
+        passes = self._passes("shuffles", [sample.rows_of(pairs) for sample in self.samples])
+        return len(passes) == 1 and passes[0].native is not None
 
     def _resampler(
         self, kind: str, metrics: Sequence[int], native: Sequence[tuple[_core.Metric, _core.Counts]]

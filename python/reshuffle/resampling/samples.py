@@ -22,10 +22,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from .. import _core
-from ..data.arrays import as_array
 from ..errors import InputError
 from ..lazy import lazy
 from ..metrics.base import Counts, Metric, MetricLike, Scores, counts_array
@@ -321,7 +320,7 @@ def stratum_sizes(strata: Strata | None) -> list[int] | None:
     return None if strata is None else strata.sizes.tolist()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class CountSample(Sample):
     """The counts of k systems under a metric.
 
@@ -378,12 +377,13 @@ class CountSample(Sample):
     @staticmethod
     def from_arrays(
         metric: MetricLike | None,
-        a: ArrayLike,
-        b: ArrayLike | None = None,
+        a: NDArray[Any],
+        b: NDArray[Any] | None = None,
         units: Units = SEGMENTS,
     ) -> CountSample:
         """From the (S, K) counts of one or two systems or, without a metric, from their (S,) segment scores."""
-        sample = _sample_from_arrays(metric, {"a": a} if b is None else {"a": a, "b": b})
+        systems = {"a": a} if b is None else {"a": a, "b": b}
+        sample = _sample_of_scores(systems) if metric is None else _sample_of_counts(resolve(metric), systems)
         n = sample.n_units
         documents = None if units.documents is None else Documents.from_ids(units.documents, n)
         if documents is not None:
@@ -542,7 +542,7 @@ def samples_of(metrics: Sequence[Metric], counts: Sequence[Counts], unit: str = 
     return [CountSample.from_counts(metric, own, unit) for metric, own in zip(metrics, counts, strict=True)]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class NativeSample(CountSample):
     """Counts that are summed and scored in Rust."""
 
@@ -564,30 +564,32 @@ def _none_if_nan(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _sample_from_arrays(metric: MetricLike | None, systems: Mapping[str, ArrayLike]) -> CountSample:
-    """A sample from the counts or segment scores of systems. The keys are the names that error messages use."""
-    given = {name: as_array(values, name) for name, values in systems.items()}
-    if metric is None:
-        for name, array in given.items():
-            if array.ndim != 1:
-                raise InputError(
-                    f"without a metric, {name} must hold one score for each segment, shape (S,), got shape "
-                    f"{array.shape}; for (S, K) counts pass the metric: a name, a Metric or a function of summed counts"
-                )
-        scores = SegmentScores("score", systems)
-        return CountSample.from_counts(scores, scores.counts_of(list(systems)))
-    for name, array in given.items():
+def _sample_of_scores(systems: Mapping[str, NDArray[Any]]) -> CountSample:
+    """A sample from the segment scores of systems. The keys are the names that error messages use."""
+    for name, array in systems.items():
+        if array.ndim != 1:
+            raise InputError(
+                f"without a metric, {name} must hold one score for each segment, shape (S,), got shape {array.shape}; "
+                "for (S, K) counts pass the metric: a name, a Metric or a function of summed counts"
+            )
+    scores = SegmentScores("score", systems)
+    return CountSample.from_counts(scores, scores.counts_of(list(systems)))
+
+
+def _sample_of_counts(metric: Metric, systems: Mapping[str, NDArray[Any]]) -> CountSample:
+    """A sample from the counts of systems."""
+    arrays = []
+    for name, array in systems.items():
         if array.ndim == 1:
             raise InputError(
                 f"{name} must have 2 dimensions, got shape {array.shape}: a metric needs (S, K) counts; to compare the "
                 "means of segment scores, leave the metric out"
             )
-    metric = resolve(metric)
-    arrays = [counts_array(array, name, ndim=2) for name, array in given.items()]
-    if len({array.shape for array in arrays}) > 1:
-        got = " and ".join(str(array.shape) for array in arrays)
-        raise InputError(f"a and b must have the same shape (segments, counts), got {got}")
-    return CountSample.from_interleaved(metric, [np.ascontiguousarray(array[None]) for array in arrays])
+        arrays.append(np.ascontiguousarray(counts_array(array, name, ndim=2)[None]))
+    first, last = arrays[0][0], arrays[-1][0]
+    if first.shape != last.shape:
+        raise InputError(f"a and b must have the same shape (segments, counts), got {first.shape} and {last.shape}")
+    return CountSample.from_interleaved(metric, arrays)
 
 
 @dataclass(eq=False)

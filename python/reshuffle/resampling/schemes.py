@@ -82,7 +82,8 @@ class Shuffled(NamedTuple):
     ) -> Shuffled:
         """All tests by the same scheme."""
         schemes, n = np.empty(exceedances.shape, dtype="<U8"), np.empty(exceedances.shape, dtype=np.int64)
-        schemes[...], n[...] = scheme, n_resamples
+        schemes.fill(scheme)
+        n[...] = n_resamples
         return cls(schemes, exceedances, n, **others)
 
     def replace_exact(self, results: Mapping[tuple[int, int], ExactResult]) -> Shuffled:

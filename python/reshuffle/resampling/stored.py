@@ -19,7 +19,7 @@ from .units import Strata
 CELLS = 1 << 22
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class StoredSample(NativeSample):
     """The counts of k systems in a file, in as few bits as they need.
 

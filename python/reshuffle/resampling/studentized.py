@@ -194,7 +194,7 @@ class ObservedStatistic(NamedTuple):
         return cls(float(scores[0] - scores[1]), errors.item(), values.item(), slack.item())
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class StudentizedSample(CountSample):
     """Two systems with the counts of the metric and the cross columns.
 
@@ -216,7 +216,7 @@ class StudentizedSample(CountSample):
         return [(n, None) for n, _ in super().differing(pairs, most)]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class StudentizedNative(StudentizedSample, NativeSample):
     """Studentized in Rust."""
 
@@ -229,7 +229,7 @@ class StudentizedNative(StudentizedSample, NativeSample):
         return ObservedStatistic.from_parts(self.scores, self.constants.scale, variance, size)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class StudentizedFormula(StudentizedSample):
     """Studentized in numpy, for a formula in Python, whose gradients are finite differences."""
 

@@ -300,7 +300,7 @@ class VoteDraws:
         return table
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class VoteSample(Sample):
     """Ratings of k systems, and those on draws of the units."""
 

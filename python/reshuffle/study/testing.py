@@ -24,7 +24,7 @@ from ..lazy import lazy
 from ..metrics.base import Scores, thread_count
 from ..options.choices import TESTS_WITH_MARGIN
 from ..options.declare import taken
-from ..resampling import Replicates, Series, directed, extremeness, samples_of, signs
+from ..resampling import Replicates, Series, directed, extremeness, is_two_sided, samples_of
 from ..resampling.schemes import Shuffled, Shuffling, subgroup_bits
 from ..resampling.stopping import BesagClifford
 from ..resampling.studentized import ObservedStatistics
@@ -357,7 +357,7 @@ class _Chunk:
         """The number of shuffles of the simulation's population that reach each threshold: (metrics, n)."""
         counts = np.empty(thresholds.shape, dtype=np.int64)
         alternatives = np.array(self._alternatives)[:, None]
-        to_reach = extremeness(thresholds, alternatives) if signs(alternatives).any() else thresholds
+        to_reach = thresholds if is_two_sided(alternatives) else extremeness(thresholds, alternatives)
         for p, orbit in enumerate(self.orbits):
             own = slice((p - self.first) % len(self.orbits), None, len(self.orbits))
             for metric, reference in enumerate(orbit):

@@ -205,6 +205,6 @@ def _result(
         metrics=tuple(used),
         tables={"choices": choices, "scores": tuple(scores)},
         truths={},
-        signature=signature.joined(["study:mbr", *settings, *lines, signature.version()]),
+        signature=signature.joined(["study:mbr", *settings, *lines, signature.VERSION]),
         version=_core.VERSION,
     )
