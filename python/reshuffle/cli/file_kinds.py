@@ -30,7 +30,7 @@ from ..data.reading import read_texts, row_ids
 from ..data.retrieval import is_qrel, is_run
 from ..data.saved import read_json
 from ..data.score_tables import recognized
-from ..data.scores import MISSING_WORDS, columns_of_scores, roles_of, scores_in, sniffed
+from ..data.scores import MISSING_WORDS, Table, columns_of_scores, roles_of, scores_in, table_of
 from ..data.votes import has_votes, read_votes
 from ..errors import InputError, InputWarning, counted, listed, quoted
 from ..metrics.stored import open_counts
@@ -404,8 +404,8 @@ def _n_systems(path: str, metric: str | None = None) -> int:
     source = _source(path)
     with warnings.catch_warnings(), contextlib.suppress(InputError):
         warnings.simplefilter("ignore", InputWarning)
-        by_system, _ = scores_in(source, None, sniffed(source, format_of(path)), missing="pairwise", metric=metric)
-        return len([name for name in by_system if name is not None])
+        found = scores_in(table_of(source), None, missing="pairwise", metric=metric)
+        return len([name for name in found.systems if name is not None])
     return 0
 
 
@@ -483,7 +483,7 @@ def _of_numbers(path: str, names: Sequence[str], lacks: bool) -> list[str]:
     if not names:
         return []
     source = _source(path)
-    best = columns_of_scores(source, INPUT_FORMATS[format_of(path)], names)[:1] or names[:1]
+    best = columns_of_scores(Table(source, format_of(path)), names)[:1] or names[:1]
     one = _with_scores(shlex.quote(best[0]), "FILE OTHER", lacks)
     if _n_systems(path) < 2:
         found = one

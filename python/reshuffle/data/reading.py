@@ -9,12 +9,12 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TypeAlias
 
-from ..errors import InputError, quoted
+from ..errors import InputError
 from ..types import InputFormat
 from ..validate import check_name
 from .files import MAX_INPUT, STDIN, check_stdin, has_lone_surrogate
 from .formats import INPUT_FORMATS, format_of
-from .formats.base import Column, FileFormat, Source, is_score, shown_json
+from .formats.base import Column, FileFormat, Source, is_score, names_in, shown_json
 from .id_columns import SEGMENT_IDS
 
 # The format of a path, and the columns that were read from it.
@@ -254,11 +254,6 @@ def _ids(group: str, file_format: FileFormat, column: Column) -> Column:
         raise InputError(
             f"{column.name}: CoNLL-U has no ids of {PLURALS[group]}: use a text, TSV, JSON lines or mteval file"
         )
-    ids = column.lines
     if column.ids is not None and column.format != "speakers":
-        ids = [document for document, _ in column.ids]
-    for segment, value in enumerate(ids, 1):
-        if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
-            shown = quoted(value) if file_format.numbers is not float else shown_json(value)
-            raise InputError(f"{column.place(segment)}: expected the id of a {group}, got {shown}")
-    return replace(column, lines=[str(value) for value in ids])
+        column = replace(column, lines=[document for document, _ in column.ids])
+    return replace(column, lines=names_in(column, f"the id of a {group}", file_format.numbers is not float))

@@ -18,7 +18,7 @@ from ..options.declare import called_with
 from ..options.evaluations import ReadAllScores, ReadScores, Scores
 from ..results.lookup import first_names
 from ..validate import LARGEST_SCORE, expected_score
-from .evaluations import SCORE_FORMATS, columns
+from .evaluations import SCORE_FORMATS
 from .evaluations.base import Cells, ScoreFormat, ScoreOptions, beginning, check_segments
 from .formats.base import Source
 from .reading import split_name
@@ -191,9 +191,6 @@ class ScoreFile:
         # A table whose columns have to be named is not recognized; its reader says which columns it expects.
         name = options.input_format or recognized(source) or "table"
         file_format = SCORE_FORMATS[name]
-        is_plain = (options.input_format, options.language_pair, options.test_set, options.columns) == (None,) * 4
-        if is_plain and name in ("table", "jsonl") and columns.is_of_columns(source):
-            file_format = columns.FORMAT
         given = options.language_pair, options.test_set, dict(options.columns or {}), options.segment_base
         return cls(source, file_format, file_format.parse(source), ScoreOptions(metric, *given))
 

@@ -17,13 +17,13 @@ from ..errors import InputError, listed, quoted, unknown_name, warn
 from .columns import check_rows
 from .evaluations import JUDGMENT_FORMATS, pearmut
 from .evaluations._samples import Samples
-from .evaluations.base import JudgmentFormat, codes, first_line
+from .evaluations.base import JudgmentFormat, first_line
 from .evaluations.lm_eval_samples import objects
 from .files import MAX_INPUT, display_name
 from .formats.base import Source, shown_json
 from .formats.table import read_rows
 from .from_json import DOCTOR
-from .scores import roles_of
+from .scores import codes, roles_of
 
 Integers = NDArray[np.int64]
 
