@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import re
 import shlex
 import warnings
@@ -22,7 +23,7 @@ from ..data.evaluations.base import ScoreOptions, first_line
 from ..data.evaluations.tables import JSONL
 from ..data.files import STDIN, read_bytes
 from ..data.formats import INPUT_FORMATS, Column, Source, format_of
-from ..data.formats.base import is_number
+from ..data.formats.base import is_number, number_in
 from ..data.history import runs_but_the_end, runs_in
 from ..data.id_columns import names_ids
 from ..data.manifest import Manifest
@@ -129,7 +130,8 @@ def _are_damaged_scores(path: str) -> bool:
     if re.match(rb'PK\x03\x04|\s*(\{|\[\s*[\[{"])', source.data):
         return True
     ends = [line.split()[-1] for line in source.text().splitlines()[1:] if line.strip()]
-    return bool(ends) and 2 * sum(map(_is_number, ends)) >= len(ends)
+    numbers = [end for end in ends if end.lower() in MISSING_WORDS or not math.isnan(number_in(end))]
+    return bool(ends) and 2 * len(numbers) >= len(ends)
 
 
 def _found(kind: Kind, path: str) -> Found | None:
@@ -380,7 +382,7 @@ def _scores(path: str) -> Found | None:
     lacks = bool(np.isnan(cells.values).any())
     commands = _with_scores(key, "FILE OTHER", lacks)
     if len(systems) > 1:
-        if not (compared := _n_systems(path, metrics[0]) > 1):
+        if not (compared := _n_systems(source, metrics[0]) > 1):
             holds += "; no column of segments, such as 'segment', which compare needs"
         commands = [*(_with_scores(key, "FILE", lacks) if compared else []), several]
     return _said(
@@ -399,9 +401,8 @@ def _with_scores(name: str, files: str, lacks: bool) -> list[str]:
     return [f"{compared} --missing pairwise", *labels]
 
 
-def _n_systems(path: str, metric: str | None = None) -> int:
+def _n_systems(source: Source, metric: str | None = None) -> int:
     """How many systems have scores in a file on its own, as ``--scores`` reads it."""
-    source = _source(path)
     with warnings.catch_warnings(), contextlib.suppress(InputError):
         warnings.simplefilter("ignore", InputWarning)
         found = scores_in(table_of(source), None, missing="pairwise", metric=metric)
@@ -430,22 +431,31 @@ def _texts(path: str) -> Found | None:
     return _said(about, size, OF_FORMAT.get(name, ()))
 
 
+def _read_table(path: str) -> tuple[Table, Mapping[str, Column]]:
+    """The table in a file by its extension, and its columns by name; none of a file without a header."""
+    table = Table(_source(path), format_of(path))
+    return table, dict(zip(table.header, table.columns(table.header), strict=True))
+
+
 def _columns(path: str) -> Mapping[str, Column]:
-    """The columns of a table, by name; none of a file without a header."""
-    text_format, source = INPUT_FORMATS[format_of(path)], _source(path)
-    names = text_format.names(source) if text_format.names is not None else []
-    return dict(zip(names, text_format.read(source, names), strict=True)) if names else {}
+    return _read_table(path)[1]
+
+
+def _wrong_cells(table: Table, column: Column) -> list[int]:
+    """The rows that have neither a number nor a missing score."""
+    rows = np.flatnonzero(np.isnan(table.floats(column))).tolist()
+    return [row for row in rows if not table.is_missing(column.lines[row])]
 
 
 def _has_only_numbers(path: str) -> bool:
     """Whether a file is a table with a column of scores for each system."""
-    columns = _columns(path)
-    return bool(columns) and all(all(map(_is_number, each.lines)) for each in columns.values())
+    table, columns = _read_table(path)
+    return bool(columns) and not any(_wrong_cells(table, each) for each in columns.values())
 
 
 def _table(path: str) -> Found | None:
     """What the columns of a table hold: texts, labels and ids, or numbers, perhaps with some cell that is none."""
-    columns = _columns(path)
+    table, columns = _read_table(path)
     if not columns:
         return None
     others, numbers, damaged, lacks = [], [], [], False
@@ -453,10 +463,10 @@ def _table(path: str) -> Found | None:
     for name, column in columns.items():
         if name in ids:
             continue
-        wrong = [row for row, cell in enumerate(column.lines) if not _is_number(cell)]
+        wrong = _wrong_cells(table, column)
         if not wrong:
             numbers.append(name)
-            lacks |= any(map(_is_missing, column.lines))
+            lacks |= any(map(table.is_missing, column.lines))
         elif 2 * len(wrong) <= len(column.lines):
             cell = quoted(str(column.lines[wrong[0]]))
             damaged.append((name, f"numbers in {name}, but {cell} in segment {wrong[0] + 1:,}"))
@@ -464,9 +474,9 @@ def _table(path: str) -> Found | None:
             others.append(name)
     found = (("ids", ids), ("texts", others), ("numbers", numbers))
     holds = [f"{what} in {listed(own)}" for what, own in found if own]
-    name = format_of(path)
+    name = table.format_name
     texts = COLUMNS if len(others) > 2 else OF_TWO_COLUMNS if len(others) > 1 else ()
-    scores = _of_numbers(path, numbers or [name for name, _ in damaged], lacks)
+    scores = _of_numbers(table, numbers or [name for name, _ in damaged], lacks)
     # A column of texts beside scores is what was asked or answered; a line of JSON has one system's answer.
     commands = [*scores, *texts] if name == "jsonl" else [*texts, *scores]
     if len(others) == 1 and not commands:
@@ -475,38 +485,23 @@ def _table(path: str) -> Found | None:
         commands = [f"reshuffle compare REF BASELINE NEW --docs FILE#{shlex.quote(ids[0])}"]
     size = counted(len(next(iter(columns.values())).lines), "segment")
     problems = [problem for _, problem in damaged]
-    return _said(f"{name}: {INPUT_FORMATS[name].about}", "; ".join([size, *holds, *problems]), commands)
+    return _said(f"{name}: {table.file_format.about}", "; ".join([size, *holds, *problems]), commands)
 
 
-def _of_numbers(path: str, names: Sequence[str], lacks: bool) -> list[str]:
+def _of_numbers(table: Table, names: Sequence[str], lacks: bool) -> list[str]:
     """The commands that take columns of numbers: scores of systems, or of one, or counts."""
     if not names:
         return []
-    source = _source(path)
-    best = columns_of_scores(Table(source, format_of(path)), names)[:1] or names[:1]
+    best = columns_of_scores(table, names)[:1] or names[:1]
     one = _with_scores(shlex.quote(best[0]), "FILE OTHER", lacks)
-    if _n_systems(path) < 2:
+    if _n_systems(table.source) < 2:
         found = one
     else:
         every = _with_scores("METRIC", "FILE", lacks)
-        found = [*one, *every] if format_of(path) == "jsonl" else [*every, *one]
+        found = [*one, *every] if table.format_name == "jsonl" else [*every, *one]
     counts = [name for name in names if name.isidentifier()]
     counted_by = [] if lacks or len(counts) < 2 else [COUNTED.format(shlex.quote("ratio:{}/{}".format(*counts)))]
     return [*found, *counted_by]
-
-
-def _is_missing(value: object) -> bool:
-    return value is None or (isinstance(value, str) and value.strip().lower() in MISSING_WORDS)
-
-
-def _is_number(value: object) -> bool:
-    if _is_missing(value):
-        return True
-    try:
-        float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 # Formats of scores that can also be columns of texts.

@@ -251,6 +251,12 @@ def table_in(source: Source, format_name: str) -> Table:
     return Table(replace(source, data=source.data.removeprefix(codecs.BOM_UTF8)) if marked else source, format_name)
 
 
+def any_table(source: Source) -> Table:
+    """The table in a file of any name: JSON lines if it begins with an object."""
+    is_json = source.data.lstrip(codecs.BOM_UTF8 + b" \t").startswith(b"{")
+    return table_in(source, "jsonl" if is_json else "table")
+
+
 def table_of(source: Source) -> Table:
     """The table in a file, whose extension gives the format unless the first line shows another."""
     format_name = format_of(source.file)

@@ -15,9 +15,22 @@ import numpy as np
 from ...errors import InputError, listed, quoted, warn
 from ..files import at_line, uncompressed
 from ..formats import format_of, jsonl
-from ..formats.base import Column, Source, is_score
+from ..formats.base import Column, is_score
 from ..id_columns import names_ids
-from ..scores import ROLES, SYSTEM, TABLES, TEXTS, Integers, Table, check_header, codes, only, roles_of, table_in
+from ..scores import (
+    ROLES,
+    SYSTEM,
+    TABLES,
+    TEXTS,
+    Integers,
+    Table,
+    any_table,
+    check_header,
+    codes,
+    only,
+    roles_of,
+    table_in,
+)
 from .base import Cells, ScoreFormat, ScoreOptions, cells_of, integers
 
 # All known headers of segments count from 1. WMT17's SID: the sources of all 560 segments of de-en are on these lines.
@@ -28,12 +41,6 @@ UNNAMED = "system"
 BY_ROWS = {"comet": 1, "comet-printed": 0, "mt-metrics-eval": 1, "text": 1}
 # Endings of names of files of mt-metrics-eval.
 OF_SEGMENTS, OF_SYSTEMS = ".seg.score", ".sys.score"
-
-
-def _table(source: Source) -> Table:
-    """The table, from JSON lines if it begins with an object."""
-    is_json = source.data.lstrip(b"\xef\xbb\xbf \t").startswith(b"{")
-    return table_in(source, "jsonl" if is_json else "table")
 
 
 def names(table: Table, options: ScoreOptions) -> tuple[list[str], bool]:
@@ -194,13 +201,13 @@ def _is_named(file: str, line: str) -> bool:
     return uncompressed(file).endswith(".score") or (len(line.split()) == 2 and not line.startswith("{"))
 
 
-FORMAT = ScoreFormat("a table with the names of the columns in its first line", _recognizes, names, read, _table)
+FORMAT = ScoreFormat("a table with the names of the columns in its first line", _recognizes, names, read, any_table)
 JSONL = ScoreFormat(
     "an object with a system, a segment and scores on each line",
     lambda file, line: line.lstrip().startswith("{"),
     names,
     read,
-    _table,
+    any_table,
 )
 NAMED = ScoreFormat(
     "a system and a score, separated by a tab, on each line",
