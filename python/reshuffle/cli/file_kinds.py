@@ -19,7 +19,7 @@ import numpy as np
 from ..data.corpus import MANY_IDS, first_words, system_names
 from ..data.count_files import is_count_file
 from ..data.evaluations import JUDGMENT_FORMATS, SCORE_FORMATS
-from ..data.evaluations.base import ScoreOptions, first_line
+from ..data.evaluations.base import first_line, recognized
 from ..data.evaluations.tables import JSONL
 from ..data.files import STDIN, read_bytes
 from ..data.formats import INPUT_FORMATS, Column, Source, format_of
@@ -30,7 +30,7 @@ from ..data.manifest import Manifest
 from ..data.reading import read_texts, row_ids
 from ..data.retrieval import is_qrel, is_run
 from ..data.saved import read_json
-from ..data.score_tables import recognized
+from ..data.score_tables import ScoreFile
 from ..data.scores import MISSING_WORDS, Table, columns_of_scores, roles_of, scores_in, table_of
 from ..data.votes import has_votes, read_votes
 from ..errors import InputError, InputWarning, counted, listed, quoted
@@ -92,7 +92,7 @@ def found_in(path: str) -> list[Found]:
         if _are_damaged_scores(path):
             raise
         # The first line of texts may look like that of scores.
-        named = bool(_columns(path)) and recognized(_source(path)) in AS_COLUMNS
+        named = bool(_columns(path)) and recognized(_source(path), SCORE_FORMATS) in AS_COLUMNS
         scores = Found(kind=SCORES.name, problem=str(error)) if named else None
     read = scores if scores is not None and scores.format else None
     if read is not None and (read.format.partition(":")[0] not in AS_COLUMNS or _is_long(path)):
@@ -264,8 +264,7 @@ def _lists(path: str) -> Found | None:
 
 def _judgments(path: str) -> Found | None:
     source = _source(path)
-    first = first_line(source)
-    name = next((name for name, each in JUDGMENT_FORMATS.items() if each.recognizes(first)), None)
+    name = recognized(source, JUDGMENT_FORMATS)
     if name is None:
         return None
     try:
@@ -360,19 +359,18 @@ def _keys(path: str) -> Mapping[str, Any]:
 
 def _scores(path: str) -> Found | None:
     source = _source(path)
-    name = recognized(source)
+    name = recognized(source, SCORE_FORMATS)
     if name is None:
         return None
-    score_format = SCORE_FORMATS[name]
+    file = ScoreFile(source, SCORE_FORMATS[name])
     several = "reshuffle meta systems --human FILE --refs REF --systems FOLDER"
     try:
-        parsed = score_format.parse(source)
-        metrics, _ = score_format.names(parsed, ScoreOptions())
-        cells = score_format.read(parsed, metrics[0], ScoreOptions(metrics[0]))
+        metrics = file.names
+        cells = file.cells(metrics[0])
     except InputError as error:
-        if score_format is JSONL or _has_only_numbers(path):  # any object could be the first
+        if file.file_format is JSONL or _has_only_numbers(path):  # any object could be the first
             return None
-        return _by_language_pair(error, f"{name}, by language pair: {score_format.about}", [several])
+        return _by_language_pair(error, f"{name}, by language pair: {file.file_format.about}", [several])
     systems = cells.ids if cells.system is not None else []
     unnamed = metrics == [Path(source.name).name]  # where a file does not name its metric
     of = "of each of" if len(metrics) > 1 else "of"
@@ -386,7 +384,7 @@ def _scores(path: str) -> Found | None:
             holds += "; no column of segments, such as 'segment', which compare needs"
         commands = [*(_with_scores(key, "FILE", lacks) if compared else []), several]
     return _said(
-        f"{name}: {score_format.about}",
+        f"{name}: {file.file_format.about}",
         holds,
         commands,
     )

@@ -19,7 +19,7 @@ from ..errors import Argument, InputError, listed, nearest, quoted, shortened, u
 from ..types import InputFormat, Missing
 from ..validate import LARGEST_SCORE, check_name, expected_score
 from .alignment import aligned
-from .files import MAX_INPUT, STDIN, display_name, uncompressed
+from .files import MAX_INPUT, display_name
 from .formats import INPUT_FORMATS, format_of
 from .formats.base import Column, FileFormat, Names, Source, choose, is_score, names_in, number_in, shown_json
 from .formats.comet import KEYS, is_printed
@@ -44,8 +44,6 @@ TEXTS = ("source", "translation", "reference", "src", "mt", "ref", "hypothesis")
 TABLES = ("tsv", "csv", "jsonl", "table")
 # Formats of text that are recognized by their first line.
 PRINTED = {"comet-printed": is_printed, "mt-metrics-eval": is_named}
-# A line of trec_eval: a measure, perhaps spaces, a query and a value.
-OF_TREC_EVAL = re.compile(rb"[^\s\t]+ *\t[^\s\t]+\t-?[0-9.]+(?:e-?[0-9]+)?\r?(?:\n|$)")
 # A score as a name: systems may be called 1 and 2, but not 0.134.
 NUMBER = re.compile(r"-?\d*\.?\d+(?:[eE][-+]?\d+)?")
 # What separates fields. Files of people's scores with these endings may have white space instead.
@@ -366,13 +364,6 @@ def with_scores(file: str, name: str) -> bool:
         return name in table.header and bool(columns_of_scores(table, [name]))
     except InputError:
         return False
-
-
-def may_be_log(source: Source) -> bool:
-    """Whether a file may be a log of a harness, by its extension, or has what ``trec_eval -q`` prints."""
-    if source.file != STDIN and Path(uncompressed(source.file)).suffix.lower() in (".eval", ".json", ".jsonl"):
-        return True
-    return OF_TREC_EVAL.match(source.data[:1000]) is not None
 
 
 def roles_of(

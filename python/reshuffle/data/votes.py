@@ -17,7 +17,7 @@ from ..errors import InputError, listed, quoted, unknown_name, warn
 from .columns import check_rows
 from .evaluations import JUDGMENT_FORMATS, pearmut
 from .evaluations._samples import Samples
-from .evaluations.base import JudgmentFormat, first_line
+from .evaluations.base import JudgmentFormat, first_line, recognized
 from .files import MAX_INPUT, display_name
 from .formats.base import Source
 from .formats.table import read_rows
@@ -188,9 +188,9 @@ def has_votes(source: Source) -> bool:
 def _read(source: Source, columns: Mapping[str, str], language_pair: str | None) -> tuple[Texts, bool]:
     """The votes of a file, and whether it says which system was shown first."""
     line = first_line(source)
-    judgments = [each for each in JUDGMENT_FORMATS.values() if each.recognizes(line)]
-    if judgments and not columns:
-        return _of_judgments(source, judgments[0], language_pair), False
+    judgments = recognized(source, JUDGMENT_FORMATS)
+    if judgments is not None and not columns:
+        return _of_judgments(source, JUDGMENT_FORMATS[judgments], language_pair), False
     if language_pair is not None:
         source.fail("there are no language pairs to choose from: leave out language_pair (--language-pair)")
     if line.lstrip().startswith("["):

@@ -13,7 +13,7 @@ from ...data.file_names import few, files_by_name, same_names
 from ...data.files import display_name
 from ...data.formats.base import Source
 from ...data.reading import split_name
-from ...data.scores import Table, may_be_log, not_one_system, opened, scores_in
+from ...data.scores import Table, not_one_system, opened, scores_in
 from ...errors import InputError, listed, quoted, unknown_name
 from ...grouping import grouped
 
@@ -259,9 +259,8 @@ class ScoreFiles:
         judged = None if qrels is None else Source.read(qrels, "relevance judgments", self.files.max_input)
         for keys in of_file.values():
             opened_table, _ = opened(wanted[keys[0]], self.input_format, self.files.max_input)
-            source, log = opened_table.source, None
-            if judged is None and self.input_format is None and may_be_log(source):
-                log = open_log(source)
+            source = opened_table.source
+            log = open_log(source) if judged is None and self.input_format is None else None
             for key in keys:
                 metric, name = key[0], split_name(wanted[key])[1]
                 ids = None

@@ -43,8 +43,8 @@ class JudgmentFormat:
 
     about: str
     """Short description of a line."""
-    recognizes: Callable[[str], bool]
-    """Whether a file that begins with this line has the format."""
+    recognizes: Callable[[str, str], bool]
+    """Whether a file of this name that begins with this line has the format."""
     read: Callable[[Source, str | None, int | None], Votes]
     """Takes the file, the language pair or task (None for the only one) and the number of the first segment (None for
     the format's own), and returns the votes.
@@ -114,6 +114,12 @@ class ScoreFormat:
 def has_keys(*keys: str) -> Callable[[str, str], bool]:
     """Recognizes JSON lines whose first object has these keys."""
     return lambda file, line: line.lstrip().startswith("{") and all(f'"{key}"' in line for key in keys)
+
+
+def recognized(source: Source, formats: Mapping[str, JudgmentFormat] | Mapping[str, ScoreFormat]) -> str | None:
+    """The name of the first of these formats that a file has, by its own name and its beginning; None for no one."""
+    first = beginning(source)
+    return next((name for name, each in formats.items() if each.recognizes(source.file, first)), None)
 
 
 def beginning(source: Source) -> str:

@@ -37,7 +37,7 @@ def read(source: Source, language_pair: str | None, base: int | None) -> Votes:
     return Votes(ids, segments - base, winners, losers, np.ones_like(winners), lines, base)
 
 
-def recognizes(line: str) -> bool:
+def recognizes(file: str, line: str) -> bool:
     """Whether a line is a vote."""
     fields = line.split()
     return len(fields) == 5 and fields[0].isdecimal()

@@ -98,13 +98,13 @@ def _votes(
 
 RNK = JudgmentFormat(
     "a CSV file with the columns srclang, trglang, srcIndex, system1Id …, system1rank …",
-    recognizes=lambda line: line.startswith("srclang,trglang,"),
+    recognizes=lambda file, line: line.startswith("srclang,trglang,"),
     read=read_rnk,
     judge="judgeId",
 )
 RNK_2008 = JudgmentFormat(
     "a CSV file with the columns TASK, TYPE, ITEM_ID, SYSTEM_0, SCORE_0_A …",
-    recognizes=lambda line: line.startswith("TASK,TYPE,"),
+    recognizes=lambda file, line: line.startswith("TASK,TYPE,"),
     read=read_2008,
     judge="ANNOTATOR_ID",
 )
