@@ -85,6 +85,24 @@ class Table:
         """The columns or keys of these names. None stands for the only one."""
         return self.file_format.read(self.source, names) if names else []
 
+    def chosen(
+        self, names: Names, roles: Mapping[str, str], wanted: Mapping[str, str | None], has_options: bool = True
+    ) -> list[Column]:
+        """The columns of these names, with the rows of one language pair, one test set and one metric.
+
+        ``wanted`` has the role of each that is chosen, and its name, or None for the only one. ``has_options`` says
+        whether options with the names of the roles choose.
+        """
+        by_role = [role for role in wanted if role in roles]
+        columns = self.columns([*names, *(roles[role] for role in by_role)])
+        for at, role in enumerate(by_role, len(names)):
+            kind, option = role.replace("_", " "), role if has_options else None
+            known, (code,) = codes([self.names_in(columns[at], f"the name of a {kind}")])
+            is_wanted = code == known.index(only(self.source, kind, option, wanted[role], known))
+            if not is_wanted.all():
+                columns = [column.in_order(np.flatnonzero(is_wanted).tolist()) for column in columns]
+        return columns[: len(names)]
+
     def ids(self, taken: Names) -> list[str] | None:
         """The ids of the rows, if a column has them that is not one of those taken."""
         return row_ids(self.file_format, self.source, taken)
@@ -416,14 +434,15 @@ def codes(columns: Iterable[Sequence[str]]) -> tuple[list[str], list[Integers]]:
 def only(source: Source, kind: str, option: str | None, wanted: str | None, known: Sequence[str]) -> str:
     """``wanted`` if it is known, ignoring case, or the only known name if ``wanted`` is None; else InputError.
 
-    ``option`` chooses one, if there is such an option.
+    ``option`` chooses one. Without such an option, the only known name may be another than is wanted.
     """
+    if len(known) == 1 and (wanted is None or option is None):
+        return known[0]
     if wanted is None:
-        if len(known) == 1:
-            return known[0]
-        hint = "" if option is None else ": choose one with {option}={first} ({flag})"
+        of_file = f": choose one as in '{source.file}#{known[0]}'" if kind == "metric" else ""
         raise InputError(
-            "{file}: expected one {kind}, got {n} ({names})" + hint,
+            "{file}: expected one {kind}, got {n} ({names})"
+            + (of_file if option is None else ": choose one with {option}={first} ({flag})"),
             file=source.name,
             kind=kind,
             known=tuple(known),  # for programs
@@ -441,27 +460,18 @@ def only(source: Source, kind: str, option: str | None, wanted: str | None, know
 
 def _long(table: Table, roles: Mapping[str, str], name: str | None, metric: str | None, may_be_missing: bool) -> Scores:
     """The scores in a table with systems and segments: the rows of one metric."""
-    by_role = [role for role in ("metric", "language_pair", "test_set") if role in roles and roles[role] != name]
-    of_metric = None
-    if "metric" in by_role and name not in table.header:
-        of_metric, name = name or metric, None
+    wanted: dict[str, str | None] = {
+        role: None for role in ("metric", "language_pair", "test_set") if role in roles and roles[role] != name
+    }
+    if "metric" in wanted and name not in table.header:
+        wanted["metric"], name = name or metric, None
     if name is None:
-        taken = {roles[role] for role in ("system", "segment", *by_role)}
+        taken = {roles[role] for role in ("system", "segment", *wanted)}
         left = [key for key in table.header if key not in taken]
         key = _score_key(left, roles, metric)
         name = left[0] if key is None and len(left) == 1 else key
         _warn_of_near_name(table.source, name, metric)
-    wanted = [name, roles["segment"], roles["system"], *(roles[role] for role in by_role)]
-    columns = table.columns(wanted)
-    for role, column in zip(by_role, columns[3:], strict=True):
-        values = list(dict.fromkeys(map(str, column.lines)))
-        if role != "metric":
-            only(table.source, role.replace("_", " "), None, None, values)
-            continue
-        chosen = choose(table.source, role, of_metric if of_metric in values or len(values) > 1 else None, values)
-        rows = [row for row, each in enumerate(column.lines) if str(each) == chosen]
-        columns = [each.in_order(rows) for each in columns]
-    scores, segments, systems = columns[:3]
+    scores, segments, systems = table.chosen([name, roles["segment"], roles["system"]], roles, wanted, False)
     return _by_system(table, table.numbers(scores, may_be_missing), segments, systems)
 
 

@@ -5,7 +5,7 @@ Formats that number the segments of each system by their rows are such tables, t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NoReturn
@@ -26,8 +26,6 @@ from ..scores import (
     Table,
     any_table,
     check_header,
-    codes,
-    only,
     roles_of,
     table_in,
 )
@@ -104,26 +102,14 @@ def _roles(table: Table, options: ScoreOptions) -> dict[str, str]:
 
 
 def _chosen(
-    table: Table, roles: dict[str, str], options: ScoreOptions, names: Sequence[str | None], metric: str | None = None
+    table: Table, roles: Mapping[str, str], options: ScoreOptions, names: Sequence[str | None], **metric: str
 ) -> list[Column]:
     """Columns, with the rows of the language pair, the test set and the metric."""
-    by_role = {
-        "language_pair": ("language pair", options.language_pair),
-        "test_set": ("test set", options.test_set),
-        "metric": ("metric", metric),
-    }
-    chosen = [role for role in by_role if role in roles and (role != "metric" or metric is not None)]
-    columns = table.columns([*names, *(roles[role] for role in chosen)])
-    for role, (kind, wanted) in by_role.items():
-        if role not in roles and wanted is not None and role != "metric" and table.format_name not in BY_ROWS:
-            table.source.fail(f"there is no column of {kind}s to choose {quoted(wanted)} from")
-    for at, role in enumerate(chosen, len(names)):
-        kind, wanted = by_role[role]
-        known, (code,) = codes([table.names_in(columns[at], f"the name of a {kind}")])
-        is_wanted = code == known.index(only(table.source, kind, role, wanted, known))
-        if not is_wanted.all():
-            columns = [column.in_order(np.flatnonzero(is_wanted).tolist()) for column in columns]
-    return columns[: len(names)]
+    wanted = {"language_pair": options.language_pair, "test_set": options.test_set}
+    for role, name in wanted.items():
+        if role not in roles and name is not None and table.format_name not in BY_ROWS:
+            table.source.fail(f"there is no column of {role.replace('_', ' ')}s to choose {quoted(name)} from")
+    return table.chosen(names, roles, wanted | metric)
 
 
 def read(table: Table, metric: str, options: ScoreOptions) -> Cells:
@@ -135,7 +121,7 @@ def read(table: Table, metric: str, options: ScoreOptions) -> Cells:
             table.source.fail("expected a column SCORE: name it with columns={'score': …} (--columns score=…)", 1)
         score = roles["score"]
     by_role = [role for role in ("segment", "system") if role in roles]
-    column, *others = _chosen(table, roles, options, [score, *(roles[role] for role in by_role)], metric)
+    column, *others = _chosen(table, roles, options, [score, *(roles[role] for role in by_role)], metric=metric)
     found, lines = dict(zip(by_role, others, strict=True)), column.first_lines
     values = table.numbers(column, True)
     base, segment = 1, None
