@@ -17,9 +17,8 @@ from ..options.evaluations import ReadJudgments
 from .evaluations import JUDGMENT_FORMATS
 from .evaluations.base import Votes, check_segments, first_line, recognized, renumbered
 from .formats.base import Source
+from .scores import Integers
 from .system_names import Naming
-
-Integers = NDArray[np.int64]
 
 
 @record(eq=False)

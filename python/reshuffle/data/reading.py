@@ -212,10 +212,10 @@ def _check_strings(column: Column) -> None:
     for segment, value in enumerate(column.lines, 1):
         if isinstance(value, str):
             if has_lone_surrogate(value):
-                raise InputError(f"{column.place(segment)}: not valid Unicode, it contains a lone surrogate")
+                column.fail(segment, "not valid Unicode, it contains a lone surrogate")
         elif value is not None:
             hint = "; numbers are read by --scores NAME (SegmentScores in Python)" if is_score(value) else ""
-            raise InputError(f"{column.place(segment)}: expected a string, got {shown_json(value)}{hint}")
+            column.fail(segment, f"expected a string, got {shown_json(value)}{hint}")
 
 
 def read_groups(

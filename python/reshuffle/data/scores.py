@@ -137,10 +137,10 @@ class Table:
             if is_missing and may_be_missing:
                 continue
             shown = quoted(value) if self.is_text else shown_json(value)
-            problem = f"{column.place(row + 1)}: expected {expected_score(numbers[row])}, got {shown}"
+            problem = f"expected {expected_score(numbers[row])}, got {shown}"
             if not is_missing:
-                raise InputError(problem)
-            pairwise = Argument("missing", ("pairwise",))
+                column.fail(row + 1, problem)
+            problem, pairwise = f"{column.place(row + 1)}: {problem}", Argument("missing", ("pairwise",))
             raise InputError("{problem}; with {missing} it is a missing score", problem=problem, missing=pairwise)
         return numbers
 
@@ -512,7 +512,7 @@ def _check_once(keys: Sequence[Any], segments: Column, shown: Callable[[int], st
     if len(set(keys)) < len(keys):
         first = {key: row for row, key in reversed([*enumerate(keys)])}
         row = next(row for row, key in enumerate(keys) if first[key] != row)
-        raise InputError(f"{segments.place(row + 1)}: segment {shown(row)} occurs twice")
+        segments.fail(row + 1, f"segment {shown(row)} occurs twice")
 
 
 def _by_system(table: Table, numbers: Numbers, segments: Column, systems: Column) -> Scores:

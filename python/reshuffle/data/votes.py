@@ -10,7 +10,6 @@ from itertools import combinations
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..documented import record
 from ..errors import InputError, listed, quoted, unknown_name, warn
@@ -22,9 +21,7 @@ from .files import MAX_INPUT, display_name
 from .formats.base import Source
 from .formats.table import read_rows
 from .from_json import DOCTOR
-from .scores import any_table, codes, roles_of
-
-Integers = NDArray[np.int64]
+from .scores import Integers, any_table, codes, roles_of
 
 # What errors expect in JSON.
 NAME = "a string or a whole number, not an empty one"

@@ -44,6 +44,10 @@ class Column:
         """
         return f"{self.name}, line {self.first_lines[segment - 1] + line - 1}"
 
+    def fail(self, segment: int, problem: str) -> NoReturn:
+        """Raise :class:`InputError` for a segment, which counts from 1."""
+        raise at_line(self.name, self.first_lines[segment - 1], problem)
+
     def in_order(self, order: Sequence[int]) -> Column:
         """These segments, which count from 0, in this order."""
         return replace(
@@ -186,7 +190,7 @@ def names_in(column: Column, what: str, is_text: bool = True) -> list[str]:
     for segment, value in enumerate(column.lines, 1):
         if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
             shown = quoted(value) if is_text else shown_json(value)
-            raise InputError(f"{column.place(segment)}: expected {what}, got {shown}")
+            column.fail(segment, f"expected {what}, got {shown}")
     return list(map(str, column.lines))
 
 
