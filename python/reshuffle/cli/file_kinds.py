@@ -27,7 +27,7 @@ from ..data.formats.base import is_number, number_in
 from ..data.history import runs_but_the_end, runs_in
 from ..data.id_columns import names_ids
 from ..data.manifest import Manifest
-from ..data.reading import read_texts, row_ids
+from ..data.reading import Opened, read_texts
 from ..data.retrieval import is_qrel, is_run
 from ..data.saved import read_json
 from ..data.score_tables import ScoreFile
@@ -217,7 +217,7 @@ def _scores_in_folder(path: str, files: Sequence[str]) -> Found | None:
 def _segments(path: str) -> object:
     """What the segments of a file of scores have in common with those of other systems: their ids, or their number."""
     source = _source(path)
-    return frozenset(row_ids(INPUT_FORMATS[format_of(path)], source) or ()) or source.data.count(b"\n")
+    return frozenset(Opened(source, format_of(path)).ids() or ()) or source.data.count(b"\n")
 
 
 def _counts(path: str) -> Found | None:

@@ -8,7 +8,6 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, get_args
 
@@ -21,11 +20,11 @@ from ..validate import LARGEST_SCORE, check_name, expected_score
 from .alignment import aligned
 from .files import MAX_INPUT, display_name
 from .formats import INPUT_FORMATS, format_of
-from .formats.base import Column, FileFormat, Names, Source, choose, is_score, names_in, number_in, shown_json
+from .formats.base import Column, Names, Source, choose, is_score, number_in, shown_json
 from .formats.comet import KEYS, is_printed
 from .formats.named import is_named
 from .id_columns import names_ids, warn_of_ids
-from .reading import row_ids, split_name
+from .reading import Opened, split_name
 
 Numbers: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
@@ -59,31 +58,8 @@ MISSING_WORDS = ("", "nan", "-nan", "na", "n/a", "none", "null")
 
 
 @dataclass(frozen=True)
-class Table:
-    """A file with columns or keys of scores. Each is read when it is asked for, and the file is parsed once."""
-
-    source: Source
-    format_name: str
-
-    @property
-    def file_format(self) -> FileFormat:
-        """What reads the file."""
-        return INPUT_FORMATS[self.format_name]
-
-    @cached_property
-    def header(self) -> list[str]:
-        """The names of the columns or keys; none of a file without names."""
-        names = self.file_format.names
-        return [] if names is None else names(self.source)
-
-    @property
-    def is_text(self) -> bool:
-        """Whether numbers are texts, and not values of JSON."""
-        return self.file_format.numbers is str
-
-    def columns(self, names: Names) -> list[Column]:
-        """The columns or keys of these names. None stands for the only one."""
-        return self.file_format.read(self.source, names) if names else []
+class Table(Opened):
+    """A file with columns or keys of scores."""
 
     def chosen(
         self, names: Names, roles: Mapping[str, str], wanted: Mapping[str, str | None], has_options: bool = True
@@ -102,14 +78,6 @@ class Table:
             if not is_wanted.all():
                 columns = [column.in_order(np.flatnonzero(is_wanted).tolist()) for column in columns]
         return columns[: len(names)]
-
-    def ids(self, taken: Names) -> list[str] | None:
-        """The ids of the rows, if a column has them that is not one of those taken."""
-        return row_ids(self.file_format, self.source, taken)
-
-    def names_in(self, column: Column, what: str) -> list[str]:
-        """A column of names or ids. ``what`` is expected in the error for other values."""
-        return names_in(column, what, self.is_text)
 
     def floats(self, column: Column) -> Numbers:
         """A column of any values: NaN for those that are no numbers, and infinity for those beyond all floats."""
