@@ -54,4 +54,5 @@ KEYS = [("a", "1"), ("a", "2"), ("b", "1"), ("b", "x")]
 
 def scores_by_system(path: str) -> dict[str | None, list[float]]:
     """The scores of a file as ``--scores`` reads them."""
-    return scores_in(*opened(path))[0]
+    found = scores_in(*opened(path))
+    return dict(zip(found.systems, found.values.tolist(), strict=True))

@@ -188,9 +188,9 @@ def change(key: str, value: Any) -> None:
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ("0.5", r"comet.json, line (\d+): expected a finite number as 'COMET', got the string \"0.5\""),
-        (math.inf, r"comet.json, line (\d+): expected a finite number as 'COMET', got the number Infinity"),
-        (10**400, r"comet.json, line (\d+): expected a finite number as 'COMET', got the number 1"),
+        ("0.5", r"comet.json#COMET, line (\d+): expected a finite number, got the string \"0.5\""),
+        (math.inf, r"comet.json#COMET, line (\d+): expected a finite number, got the number Infinity"),
+        (10**400, r"comet.json#COMET, line (\d+): expected a finite number, got the number 1"),
         (None, r"comet.json, line (\d+): unknown key 'COMET'; known: src, mt, ref"),
     ],
 )
@@ -217,7 +217,7 @@ def test_scores_in_a_file_of_comet_compare(files: None) -> None:
     put("changed.json", json.dumps(compared, indent=1))
     lines = Path("changed.json").read_text("utf-8").splitlines()
     (number,) = (number for number, line in enumerate(lines, 1) if "seven" in line)
-    with pytest.raises(InputError, match=f"changed.json, line {number}: expected a finite number as 'COMET', got the"):
+    with pytest.raises(InputError, match=f"changed.json#COMET, line {number}: expected a finite number, got the"):
         read_scores("changed.json")
     del compared["translations"][1]["name"]
     put("changed.json", json.dumps(compared, indent=1))
@@ -248,16 +248,20 @@ BAD: list[tuple[dict[str, str], list[str], str]] = [
     ({"x.json": '{"a": []}'}, ["--scores", "x.json"], "got an empty list"),
     ({"x.json": "{}"}, ["--scores", "x.json"], "expected a list of segments for each system, got an empty"),
     ({"x.json": '{\n"a": ['}, ["--scores", "x.json"], "x.json, line 2: expected JSON: Expecting value"),
-    ({"x.json": '{"a": [{"s": "x"}]}'}, ["--scores", "x.json"], "x.json, line 1: expected a finite number as 's'"),
+    ({"x.json": '{"a": [{"s": "x"}]}'}, ["--scores", "x.json"], "x.json#s, line 1: expected a finite number"),
     (
         {"x.json": '{"a": [{"COMET": 1}], "b": [{"COMET": 1}, {"COMET": 2}]}'},
         ["--scores", "x.json"],
-        "expected as many segments of each system, but 'b' has 2, and 'a' has 1",
+        "expected as many scores of each system, but 'b' has 2 scores, and 'a' has 1",
     ),
     ({"x": "a\tSegment 0\tscore: 1\na\tSegment 2\tscore: 1\n"}, ["--scores", "x"], "x, line 2: expected segment 1"),
-    ({"x": "a\tSegment 0\tscore: 1\nb\tSegment 0\tscore: y\n"}, ["--scores", "x"], "x, line 2: expected a number"),
+    (
+        {"x": "a\tSegment 0\tscore: 1\nb\tSegment 0\tscore: y\n"},
+        ["--scores", "x"],
+        "x#COMET, line 2: expected a finite number",
+    ),
     ({"x": "a\tSegment 0\tscore: 1\nhm\n"}, ["--scores", "x"], "x, line 2: expected a line as comet-score prints"),
-    ({"x": "1\nzwei\n"}, ["--scores", "x"], "x, line 2: expected a number as the score, got 'zwei'"),
+    ({"x": "1\nzwei\n"}, ["--scores", "x"], "x, line 2: expected a finite number, got 'zwei'"),
     ({"x": "1\n", "y": "1\n2\n"}, ["--scores", "x", "y"], "y has scores of 2 segments, but x of 1"),
 ]
 

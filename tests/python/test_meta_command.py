@@ -423,7 +423,11 @@ WRONG: Mapping[str, tuple[tuple[str, int, dict[str, Any]], tuple[str, ...], tupl
         VOTES,
         ("cs-en.rank, line 7: expected a segment from 1 to 30, because the texts have 30 segments, got 31",),
     ),
-    "no number": (("da.tsv", 5, {"_2": "good"}), SCORES, ("da.tsv, line 6: expected a number", "got 'good'")),
+    "no number": (
+        ("da.tsv", 5, {"_2": "good"}),
+        SCORES,
+        ("da.tsv#score, line 6: expected a finite number", "got 'good'"),
+    ),
     "two scores of a metric": (
         ("comet.tsv", 5, {"_1": 1, "_2": 7}),
         SCORES,

@@ -18,9 +18,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inputs import put
+from inputs import put, scores_by_system
 from known import known
-from reshuffle import InputError, read_lines
+from reshuffle import InputError, InputWarning, read_lines
 from reshuffle.data.score_tables import ScoreTable, read_all_scores, read_scores
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -146,6 +146,28 @@ def test_json_lines_with_one_key_are_the_segments_of_one_system() -> None:
     np.testing.assert_array_equal(table.segments, [[0.5, np.nan]])
 
 
+def test_rules_of_json_are_those_of_compare() -> None:
+    row = '{{"system": "a", "segment": {}, "x": {}}}\n'
+    blank = put("blank.jsonl", row.format(1, 2) + row.format('"2"', "null") + "\n")
+    np.testing.assert_array_equal(read_scores(blank).segments, [[2, np.nan]])
+    assert known(read_scores(put("marked.txt", "\ufeff1\n2\n")).segments).tolist() == [[1, 2]]
+    for rows, message in (
+        (row.format(1, '"0.5"') + row.format(2, 1), r"s.jsonl#x, line 1: expected a finite number, got the string"),
+        (row.format(1, 1) + row.format("null", 1), r"s.jsonl#segment, line 2: expected the .* of a segment, got null"),
+    ):
+        path = put("s.jsonl", rows)
+        with pytest.raises(InputError, match=message):
+            read_scores(path, columns={"score": "x"})
+        with pytest.raises(InputError, match=message):
+            scores_by_system(path)
+
+
+def test_a_key_of_scores_that_some_lines_lack_is_not_left_out_without_a_word() -> None:
+    path = put("some.jsonl", '{"score": 1, "ms": 3, "note": "x"}\n{"score": 2}\n')
+    with pytest.warns(InputWarning, match="line 2: unknown key 'ms'.*: so the scores in 'ms' are left out"):
+        assert list(read_all_scores(path)) == ["score"]
+
+
 def test_quotes_without_a_partner_are_text_in_tsv() -> None:
     table = read_scores(put("q.tsv", 'system\tsource\tscore\na\t"\t1\nb\tx"y\t2\n'))
     assert known(table.system_scores).tolist() == [1, 2]
@@ -225,8 +247,8 @@ BAD: list[tuple[str, str | bytes, dict[str, Any], str]] = [
     ("e.tsv", "", {}, "e.tsv is empty: expected a line for each score"),
     ("e.tsv", "system\tscore\n", {}, "e.tsv: expected rows after the header 'system.*', got none"),
     ("e.tsv", b"system\tscore\na\xff\t1\n", {}, "e.tsv, line 2, byte 2: 0xff is not valid UTF-8"),
-    ("e.tsv", "foo\tbar\n1 2\t3\n", {"input_format": "table"}, "e.tsv, line 1: expected a header with columns such as"),
-    ("e.tsv", "foo\tbar\tsystem\na\tb\tc\n", {}, "e.tsv, line 2: expected a column of scores, got foo, bar, system"),
+    ("e.txt", "foo\tbar\n1 2\t3\n", {"input_format": "table"}, "e.txt, line 1: expected a header with columns such as"),
+    ("e.tsv", "foo\tbar\tsystem\na\tb\tc\n", {}, "e.tsv, line 1: expected a column of scores, got foo, bar, system"),
     (
         "e.tsv",
         MQM,
@@ -237,10 +259,10 @@ BAD: list[tuple[str, str | bytes, dict[str, Any], str]] = [
     ("e.tsv", MQM.replace("seg_id", "n"), {"columns": {"segment": "n"}}, "say with segment_base .* whether 'n' counts"),
     ("e.tsv", MQM.replace("seg_id", "system"), {}, "2 columns in the header are called 'system': expected one"),
     ("e.tsv", MQM + "a\t2\n", {}, "e.tsv, line 4: expected 3 fields as in the header, got 2"),
-    ("e.tsv", MQM + "a\tx\t2\n", {}, "e.tsv, line 4: expected a number as mqm_avg_score, got 'x'"),
-    ("e.tsv", MQM + "a\t-inf\t2\n", {}, "e.tsv, line 4: expected a finite number as mqm_avg_score, got '-inf'"),
-    ("e.tsv", MQM + "a\t1\t\n", {}, "e.tsv, line 4: expected the number of a segment as seg_id, got ''"),
-    ("e.tsv", MQM + "\t1\t1\n", {}, "e.tsv, line 4: expected the name of a system, got an empty field"),
+    ("e.tsv", MQM + "a\tx\t2\n", {}, "e.tsv#mqm_avg_score, line 4: expected a finite number, got 'x'"),
+    ("e.tsv", MQM + "a\t-inf\t2\n", {}, "e.tsv#mqm_avg_score, line 4: expected a finite number, got '-inf'"),
+    ("e.tsv", MQM + "a\t1\t\n", {}, "e.tsv#seg_id, line 4: expected the number of a segment, got ''"),
+    ("e.tsv", MQM + "\t1\t1\n", {}, "e.tsv#system, line 4: expected the name of a system, got ''"),
     ("e.tsv", MQM + "a\t1\t0\n", {}, "e.tsv, line 4: expected a segment from 1, got 0; the first segment is 1 unless"),
     ("e.tsv", MQM + "a\t1\t3\n", {"n_segments": 2}, "line 4: expected a segment from 1 to 2, because the texts have 2"),
     ("e.tsv", MQM + f"a\t1\t{10**12}\n", {}, "line 4: expected a segment from 1 to 10,000,000, got .* say how many"),
@@ -259,10 +281,10 @@ BAD: list[tuple[str, str | bytes, dict[str, Any], str]] = [
     ("k.tsv", LONG, {"metric": "A"}, "k.tsv: expected one test set, got 2 .n1, n2.: choose one with test_set='n1'"),
     ("k.tsv", LONG, {"metric": "A", "test_set": "n2"}, "k.tsv: unknown metric 'A'; known: B"),
     ("k.tsv", LONG.replace("SCORE", "X"), {"metric": "A", "test_set": "n1"}, "expected a column SCORE"),
-    ("a.jsonl", JSON + '{"segment": 1}\n', {}, "line 2: expected an object with the keys segment, system, x, got"),
-    ("a.jsonl", JSON + "3\n", {}, "a.jsonl, line 2: expected a JSON object, got the number 3"),
-    ("a.jsonl", JSON.replace("0.5", "[1]"), {}, "a.jsonl, line 1: expected a string or a number as 'x', got a list"),
-    ("a.jsonl", "{}\n", {}, "a.jsonl, line 1: expected an object with a key for each column, got an empty one"),
+    ("a.jsonl", JSON + '{"segment": 1}\n', {}, "line 2: unknown key 'x'; known: segment"),
+    ("a.jsonl", JSON + "3\n", {}, "a.jsonl, line 2: expected an object with the key 'x', got the number 3"),
+    ("a.jsonl", JSON.replace("0.5", "[1]"), {}, "a.jsonl, line 1: expected a column of scores, got segment, system, x"),
+    ("a.jsonl", "{}\n", {}, "a.jsonl, line 1: expected a header with columns such as da"),
     ("a.seg.score", "a\t1\na\t2\nb\t3\n", {}, "but 'b' has 1 scores, and 'a' has 2"),
     ("a.seg.score", "a\t1\na\t2\n", {"n_segments": 3}, "expected 3 scores of each system, .*, got 2"),
     ("a.seg.score", "news\ta\t1\n", {}, "a.seg.score, line 1: expected a system and a score, .* got 3 fields"),
@@ -329,5 +351,5 @@ def test_a_column_with_a_wrong_field_is_not_left_out_without_a_word(tmp_path: Pa
         assert list(read_all_scores(path)) == ["B"]
     (message,) = (str(each.message) for each in given)
     assert f"{path}, line 3: '.' is not a number, so the column 'A' is left out" in message
-    with pytest.raises(InputError, match=r"line 3: expected a number as A, got '\.'"):
+    with pytest.raises(InputError, match=r"#A, line 3: expected a finite number, got '\.'"):
         read_scores(path, metric="A")

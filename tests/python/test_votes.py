@@ -437,10 +437,10 @@ def test_arena_files_and_tables_have_the_same_votes(tmp_path: Path) -> None:
         ('{"model_a": "x", "model_b": "x", "winner": "tie"}', "line 2: 'x' is compared with itself"),
         ('{"model_a": "x", "model_b": "y", "winner": 0}', "got '0', which may be a tie, or the first of two"),
         ('{"model_a": "x", "model_b": "y", "winner": "z"}', "line 2: expected model_a, model_b, tie or the name"),
-        ('{"model_a": "x", "model_b": "y"}', "line 2: expected the key 'winner'"),
-        ('{"model_a": "x", "model_b": "", "winner": "tie"}', "line 2: expected the names of two systems"),
+        ('{"model_a": "x", "model_b": "y"}', "line 2: unknown key 'winner'; known: model_a, model_b"),
+        ('{"model_a": "x", "model_b": "", "winner": "tie"}', "a.jsonl#model_b, line 2: expected a string or a whole"),
         ('{"model_a": "x", "model_b": ["y"], "winner": "tie"}', "line 2: expected a string or a whole number"),
-        ("[1]", "line 2: expected a JSON object"),
+        ("[1]", "line 2: expected an object with the key 'model_a', got a list"),
     ],
 )
 def test_a_damaged_line_is_named_and_ends_the_command(
@@ -473,7 +473,7 @@ def test_what_is_no_file_of_votes_is_an_error(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="expected a JSON object on each line, got an array"):
             read_votes(tmp_path / "a.json")
     (tmp_path / "a.txt").write_text("the cat sat\na dog\n", encoding="utf-8")
-    with pytest.raises(InputError, match="line 1: this is not a table of votes: expected a header with"):
+    with pytest.raises(InputError, match="line 1: this is not a table of votes: expected columns such as"):
         read_votes(tmp_path / "a.txt")
     with pytest.raises(InputError, match=r"expected paths, got \('x', 'y', 'a'\): make votes with"):
         votes([("x", "y", "a"), ("x", "y", "b")])  # type: ignore[list-item]

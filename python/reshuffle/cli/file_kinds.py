@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import re
 import shlex
 import warnings
@@ -18,19 +19,19 @@ import numpy as np
 from ..data.corpus import MANY_IDS, first_words, system_names
 from ..data.count_files import is_count_file
 from ..data.evaluations import JUDGMENT_FORMATS, SCORE_FORMATS
-from ..data.evaluations.base import ScoreOptions, first_line
+from ..data.evaluations.base import first_line, recognized
 from ..data.evaluations.tables import JSONL
 from ..data.files import STDIN, read_bytes
 from ..data.formats import INPUT_FORMATS, Column, Source, format_of
-from ..data.formats.base import is_number
+from ..data.formats.base import is_number, number_in
 from ..data.history import runs_but_the_end, runs_in
 from ..data.id_columns import names_ids
 from ..data.manifest import Manifest
-from ..data.reading import read_texts, row_ids
+from ..data.reading import Opened, read_texts
 from ..data.retrieval import is_qrel, is_run
 from ..data.saved import read_json
-from ..data.score_tables import recognized
-from ..data.scores import MISSING_WORDS, columns_of_scores, roles_of, scores_in, sniffed
+from ..data.score_tables import ScoreFile
+from ..data.scores import MISSING_WORDS, Table, columns_of_scores, roles_of, scores_in, table_of
 from ..data.votes import has_votes, read_votes
 from ..errors import InputError, InputWarning, counted, listed, quoted
 from ..metrics.stored import open_counts
@@ -91,7 +92,7 @@ def found_in(path: str) -> list[Found]:
         if _are_damaged_scores(path):
             raise
         # The first line of texts may look like that of scores.
-        named = bool(_columns(path)) and recognized(_source(path)) in AS_COLUMNS
+        named = bool(_columns(path)) and recognized(_source(path), SCORE_FORMATS) in AS_COLUMNS
         scores = Found(kind=SCORES.name, problem=str(error)) if named else None
     read = scores if scores is not None and scores.format else None
     if read is not None and (read.format.partition(":")[0] not in AS_COLUMNS or _is_long(path)):
@@ -129,7 +130,8 @@ def _are_damaged_scores(path: str) -> bool:
     if re.match(rb'PK\x03\x04|\s*(\{|\[\s*[\[{"])', source.data):
         return True
     ends = [line.split()[-1] for line in source.text().splitlines()[1:] if line.strip()]
-    return bool(ends) and 2 * sum(map(_is_number, ends)) >= len(ends)
+    numbers = [end for end in ends if end.lower() in MISSING_WORDS or not math.isnan(number_in(end))]
+    return bool(ends) and 2 * len(numbers) >= len(ends)
 
 
 def _found(kind: Kind, path: str) -> Found | None:
@@ -215,7 +217,7 @@ def _scores_in_folder(path: str, files: Sequence[str]) -> Found | None:
 def _segments(path: str) -> object:
     """What the segments of a file of scores have in common with those of other systems: their ids, or their number."""
     source = _source(path)
-    return frozenset(row_ids(INPUT_FORMATS[format_of(path)], source) or ()) or source.data.count(b"\n")
+    return frozenset(Opened(source, format_of(path)).ids() or ()) or source.data.count(b"\n")
 
 
 def _counts(path: str) -> Found | None:
@@ -262,8 +264,7 @@ def _lists(path: str) -> Found | None:
 
 def _judgments(path: str) -> Found | None:
     source = _source(path)
-    first = first_line(source)
-    name = next((name for name, each in JUDGMENT_FORMATS.items() if each.recognizes(first)), None)
+    name = recognized(source, JUDGMENT_FORMATS)
     if name is None:
         return None
     try:
@@ -358,19 +359,18 @@ def _keys(path: str) -> Mapping[str, Any]:
 
 def _scores(path: str) -> Found | None:
     source = _source(path)
-    name = recognized(source)
+    name = recognized(source, SCORE_FORMATS)
     if name is None:
         return None
-    score_format = SCORE_FORMATS[name]
+    file = ScoreFile(source, SCORE_FORMATS[name])
     several = "reshuffle meta systems --human FILE --refs REF --systems FOLDER"
     try:
-        parsed = score_format.parse(source)
-        metrics, _ = score_format.names(parsed, ScoreOptions())
-        cells = score_format.read(parsed, metrics[0], ScoreOptions(metrics[0]))
+        metrics = file.names
+        cells = file.cells(metrics[0])
     except InputError as error:
-        if score_format is JSONL or _has_only_numbers(path):  # any object could be the first
+        if file.file_format is JSONL or _has_only_numbers(path):  # any object could be the first
             return None
-        return _by_language_pair(error, f"{name}, by language pair: {score_format.about}", [several])
+        return _by_language_pair(error, f"{name}, by language pair: {file.file_format.about}", [several])
     systems = cells.ids if cells.system is not None else []
     unnamed = metrics == [Path(source.name).name]  # where a file does not name its metric
     of = "of each of" if len(metrics) > 1 else "of"
@@ -380,11 +380,11 @@ def _scores(path: str) -> Found | None:
     lacks = bool(np.isnan(cells.values).any())
     commands = _with_scores(key, "FILE OTHER", lacks)
     if len(systems) > 1:
-        if not (compared := _n_systems(path, metrics[0]) > 1):
+        if not (compared := _n_systems(source, metrics[0]) > 1):
             holds += "; no column of segments, such as 'segment', which compare needs"
         commands = [*(_with_scores(key, "FILE", lacks) if compared else []), several]
     return _said(
-        f"{name}: {score_format.about}",
+        f"{name}: {file.file_format.about}",
         holds,
         commands,
     )
@@ -399,13 +399,12 @@ def _with_scores(name: str, files: str, lacks: bool) -> list[str]:
     return [f"{compared} --missing pairwise", *labels]
 
 
-def _n_systems(path: str, metric: str | None = None) -> int:
+def _n_systems(source: Source, metric: str | None = None) -> int:
     """How many systems have scores in a file on its own, as ``--scores`` reads it."""
-    source = _source(path)
     with warnings.catch_warnings(), contextlib.suppress(InputError):
         warnings.simplefilter("ignore", InputWarning)
-        by_system, _ = scores_in(source, None, sniffed(source, format_of(path)), missing="pairwise", metric=metric)
-        return len([name for name in by_system if name is not None])
+        found = scores_in(table_of(source), None, missing="pairwise", metric=metric)
+        return len([name for name in found.systems if name is not None])
     return 0
 
 
@@ -430,22 +429,31 @@ def _texts(path: str) -> Found | None:
     return _said(about, size, OF_FORMAT.get(name, ()))
 
 
+def _read_table(path: str) -> tuple[Table, Mapping[str, Column]]:
+    """The table in a file by its extension, and its columns by name; none of a file without a header."""
+    table = Table(_source(path), format_of(path))
+    return table, dict(zip(table.header, table.columns(table.header), strict=True))
+
+
 def _columns(path: str) -> Mapping[str, Column]:
-    """The columns of a table, by name; none of a file without a header."""
-    text_format, source = INPUT_FORMATS[format_of(path)], _source(path)
-    names = text_format.names(source) if text_format.names is not None else []
-    return dict(zip(names, text_format.read(source, names), strict=True)) if names else {}
+    return _read_table(path)[1]
+
+
+def _wrong_cells(table: Table, column: Column) -> list[int]:
+    """The rows that have neither a number nor a missing score."""
+    rows = np.flatnonzero(np.isnan(table.floats(column))).tolist()
+    return [row for row in rows if not table.is_missing(column.lines[row])]
 
 
 def _has_only_numbers(path: str) -> bool:
     """Whether a file is a table with a column of scores for each system."""
-    columns = _columns(path)
-    return bool(columns) and all(all(map(_is_number, each.lines)) for each in columns.values())
+    table, columns = _read_table(path)
+    return bool(columns) and not any(_wrong_cells(table, each) for each in columns.values())
 
 
 def _table(path: str) -> Found | None:
     """What the columns of a table hold: texts, labels and ids, or numbers, perhaps with some cell that is none."""
-    columns = _columns(path)
+    table, columns = _read_table(path)
     if not columns:
         return None
     others, numbers, damaged, lacks = [], [], [], False
@@ -453,10 +461,10 @@ def _table(path: str) -> Found | None:
     for name, column in columns.items():
         if name in ids:
             continue
-        wrong = [row for row, cell in enumerate(column.lines) if not _is_number(cell)]
+        wrong = _wrong_cells(table, column)
         if not wrong:
             numbers.append(name)
-            lacks |= any(map(_is_missing, column.lines))
+            lacks |= any(map(table.is_missing, column.lines))
         elif 2 * len(wrong) <= len(column.lines):
             cell = quoted(str(column.lines[wrong[0]]))
             damaged.append((name, f"numbers in {name}, but {cell} in segment {wrong[0] + 1:,}"))
@@ -464,9 +472,9 @@ def _table(path: str) -> Found | None:
             others.append(name)
     found = (("ids", ids), ("texts", others), ("numbers", numbers))
     holds = [f"{what} in {listed(own)}" for what, own in found if own]
-    name = format_of(path)
+    name = table.format_name
     texts = COLUMNS if len(others) > 2 else OF_TWO_COLUMNS if len(others) > 1 else ()
-    scores = _of_numbers(path, numbers or [name for name, _ in damaged], lacks)
+    scores = _of_numbers(table, numbers or [name for name, _ in damaged], lacks)
     # A column of texts beside scores is what was asked or answered; a line of JSON has one system's answer.
     commands = [*scores, *texts] if name == "jsonl" else [*texts, *scores]
     if len(others) == 1 and not commands:
@@ -475,38 +483,23 @@ def _table(path: str) -> Found | None:
         commands = [f"reshuffle compare REF BASELINE NEW --docs FILE#{shlex.quote(ids[0])}"]
     size = counted(len(next(iter(columns.values())).lines), "segment")
     problems = [problem for _, problem in damaged]
-    return _said(f"{name}: {INPUT_FORMATS[name].about}", "; ".join([size, *holds, *problems]), commands)
+    return _said(f"{name}: {table.file_format.about}", "; ".join([size, *holds, *problems]), commands)
 
 
-def _of_numbers(path: str, names: Sequence[str], lacks: bool) -> list[str]:
+def _of_numbers(table: Table, names: Sequence[str], lacks: bool) -> list[str]:
     """The commands that take columns of numbers: scores of systems, or of one, or counts."""
     if not names:
         return []
-    source = _source(path)
-    best = columns_of_scores(source, INPUT_FORMATS[format_of(path)], names)[:1] or names[:1]
+    best = columns_of_scores(table, names)[:1] or names[:1]
     one = _with_scores(shlex.quote(best[0]), "FILE OTHER", lacks)
-    if _n_systems(path) < 2:
+    if _n_systems(table.source) < 2:
         found = one
     else:
         every = _with_scores("METRIC", "FILE", lacks)
-        found = [*one, *every] if format_of(path) == "jsonl" else [*every, *one]
+        found = [*one, *every] if table.format_name == "jsonl" else [*every, *one]
     counts = [name for name in names if name.isidentifier()]
     counted_by = [] if lacks or len(counts) < 2 else [COUNTED.format(shlex.quote("ratio:{}/{}".format(*counts)))]
     return [*found, *counted_by]
-
-
-def _is_missing(value: object) -> bool:
-    return value is None or (isinstance(value, str) and value.strip().lower() in MISSING_WORDS)
-
-
-def _is_number(value: object) -> bool:
-    if _is_missing(value):
-        return True
-    try:
-        float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 # Formats of scores that can also be columns of texts.

@@ -47,10 +47,8 @@ def check_comparison(comparison: Comparison) -> None:
     if of_scores != [(metric, system) for metric in metrics for system in comparison.systems]:
         raise Mismatch("expected a score for each metric and system, metric by metric").inside("scores")
     systems = set(comparison.systems)
+    _check_names("comparisons", comparison.comparisons, baseline=systems, system=systems, metric=metrics)
     for number, pair in enumerate(comparison.comparisons):
-        _check_name("baseline", pair.baseline, systems, "comparisons", number, "baseline")
-        _check_name("system", pair.system, systems, "comparisons", number, "system")
-        _check_name("metric", pair.metric, metrics, "comparisons", number, "metric")
         _check_name("metric", pair.test.metric, [pair.metric], "comparisons", number, "test", "metric")
     _check_pairs(comparison, metrics)
     _check_intervals(comparison)
@@ -86,9 +84,7 @@ def check_study(result: StudyResult) -> None:
     if isinstance(result.plan, HumanPlan):  # the mean of the raters
         names.append(", ".join(result.plan.human))
     for table, records in result.tables.items():
-        for number, record in enumerate(records):
-            if hasattr(record, "metric"):
-                _check_name("metric", record.metric, names, table, number, "metric")
+        _check_names(table, [record for record in records if hasattr(record, "metric")], metric=names)
     if isinstance(result, RunComparison):
         _check_runs(result, names)
     _check_shown(result)
@@ -142,10 +138,8 @@ def _check_margins(comparison: Comparison) -> None:
 
 def _check_rankings(comparison: Comparison, metrics: Sequence[str]) -> None:
     """Check that rankings have all systems, and that what is said about metrics is about those of the result."""
-    lists: Mapping[str, Sequence[Any]] = {"rankings": comparison.rankings, "detectable": comparison.detectable}
-    for key, records in lists.items():
-        for number, record in enumerate(records):
-            _check_name("metric", record.metric, metrics, key, number, "metric")
+    _check_names("rankings", comparison.rankings, metric=metrics)
+    _check_names("detectable", comparison.detectable, metric=metrics)
     for number, ranking in enumerate(comparison.rankings):
         if sorted(ranked.system for ranked in ranking.systems) != sorted(comparison.systems):
             raise Mismatch("expected every system once").inside("rankings", number, "systems")
@@ -184,6 +178,13 @@ def _check_unique(names: Sequence[str], key: str) -> None:
         raise Mismatch("expected at least one, got none").inside(key)
     if len(set(names)) < len(names):
         raise Mismatch("two have the same name").inside(key)
+
+
+def _check_names(key: str, records: Sequence[Any], **known: Collection[str]) -> None:
+    """Check that fields of the records in a list have known names."""
+    for number, record in enumerate(records):
+        for name, names in known.items():
+            _check_name(name, getattr(record, name), names, key, number, name)
 
 
 def _check_name(kind: str, name: str, known: Collection[str], *place: str | int) -> None:
@@ -239,9 +240,7 @@ def _check_runs(result: RunComparison, metrics: Sequence[str]) -> None:
             raise problem.inside("systems", number, "scores")
     systems = [system.name for system in result.systems]
     for table in ("comparisons", "observed"):
-        for number, pair in enumerate(result.tables.get(table, ())):
-            _check_name("baseline", pair.baseline, systems, table, number, "baseline")
-            _check_name("system", pair.system, systems, table, number, "system")
+        _check_names(table, result.tables.get(table, ()), baseline=systems, system=systems)
     keys: dict[str, list[tuple[str, str, str]]] = {metric: [] for metric in metrics}
     for pair in result.comparisons:
         keys[pair.metric].append((pair.baseline, pair.system, pair.exchange))

@@ -429,8 +429,7 @@ def read_corpus(
     ref_columns, sys_columns = columns[:n], columns[n:]
     for column in sys_columns:
         if None in column.lines:
-            segment = column.lines.index(None) + 1
-            raise InputError(f"{column.place(segment)}: expected a string, got null: only references may be missing")
+            column.fail(column.lines.index(None) + 1, "expected a string, got null: only references may be missing")
     return Corpus(
         [column.lines for column in ref_columns],
         dict(zip([*system_names(systems), *made], (column.lines for column in sys_columns), strict=True)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +15,10 @@ from ..errors import InputError, quoted, unknown_name
 from ..options.declare import called_with
 from ..options.evaluations import ReadJudgments
 from .evaluations import JUDGMENT_FORMATS
-from .evaluations.base import Votes, check_segments, first_line, renumbered
+from .evaluations.base import Votes, check_segments, first_line, recognized, renumbered
 from .formats.base import Source
+from .scores import Integers
 from .system_names import Naming
-
-Integers = NDArray[np.int64]
 
 
 @record(eq=False)
@@ -221,7 +220,7 @@ def read_judgments(options: ReadJudgments) -> Judgments:
     """
     naming = Naming.from_arguments(options.systems, options.sysmap, options.unknown)
     source = Source.read(os.fspath(options.path), "a line for each judgment", options.max_input)
-    file_format = JUDGMENT_FORMATS[options.input_format or _format(source)]
+    file_format = JUDGMENT_FORMATS[options.input_format or recognized(source, JUDGMENT_FORMATS) or _unknown(source)]
     votes = file_format.read(source, options.language_pair, options.segment_base)
     if not votes.segment.size:
         source.fail("expected judgments, got none")
@@ -241,17 +240,11 @@ def read_judgments(options: ReadJudgments) -> Judgments:
     return found.net() if options.repeats == "net" else found
 
 
-def _format(source: Source) -> str:
-    """The format of a file of judgments."""
-    first = first_line(source)
-    for name, each in JUDGMENT_FORMATS.items():
-        if each.recognizes(first):
-            return name
+def _unknown(source: Source) -> NoReturn:
+    """Raise the error for a file that has none of the formats."""
     known = "; ".join(f"{name}: {each.about}" for name, each in JUDGMENT_FORMATS.items())
-    return source.fail(
-        f"expected judgments ({known}), got {quoted(first)}; scores of outputs are not judgments (--human reads them)",
-        line=1,
-    )
+    got = f"got {quoted(first_line(source))}; scores of outputs are not judgments (--human reads them)"
+    source.fail(f"expected judgments ({known}), {got}", line=1)
 
 
 def _line_of(votes: Votes, system: int) -> int:

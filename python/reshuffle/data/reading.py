@@ -4,21 +4,95 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
-from typing import TypeAlias
 
-from ..errors import InputError, quoted
+from ..errors import InputError
 from ..types import InputFormat
 from ..validate import check_name
 from .files import MAX_INPUT, STDIN, check_stdin, has_lone_surrogate
 from .formats import INPUT_FORMATS, format_of
-from .formats.base import Column, FileFormat, Source, is_score, shown_json
+from .formats.base import Column, FileFormat, Names, Source, is_score, names_in, shown_json
 from .id_columns import SEGMENT_IDS
 
-# The format of a path, and the columns that were read from it.
-ReadPath: TypeAlias = tuple[FileFormat, list[Column]]
+
+@dataclass(frozen=True)
+class Opened:
+    """A file that was read, and the name of its format. Columns are read when they are asked for."""
+
+    source: Source
+    format_name: str
+
+    @classmethod
+    def read(cls, file: str, input_format: InputFormat | str | None, max_input: int) -> Opened:
+        """Read a file, whose extension gives the format if none is named."""
+        if input_format is not None:
+            check_name("input format", input_format, list(INPUT_FORMATS))
+        name = input_format or format_of(file)
+        return cls(Source.read(file, INPUT_FORMATS[name].about, max_input), name)
+
+    @property
+    def file_format(self) -> FileFormat:
+        """What reads the file."""
+        return INPUT_FORMATS[self.format_name]
+
+    @property
+    def is_text(self) -> bool:
+        """Whether values are texts, also those of numbers, and not values of JSON."""
+        return self.file_format.numbers is not float
+
+    @cached_property
+    def header(self) -> list[str]:
+        """The names of the columns or keys; none of a file without names."""
+        names = self.file_format.names
+        return [] if names is None else names(self.source)
+
+    def columns(self, names: Names) -> list[Column]:
+        """The columns or keys of these names. None stands for the only one."""
+        return self.file_format.read(self.source, names) if names else []
+
+    def names_in(self, column: Column, what: str) -> list[str]:
+        """A column of names or ids. ``what`` is expected in the error for other values."""
+        return names_in(column, what, self.is_text)
+
+    def id_column(self, taken: Names) -> str | None:
+        """The column with the ids of segments, in a table of several columns. ``taken`` are other columns."""
+        lower = {name.lower(): name for name in reversed(self.header) if name not in taken}
+        return next((lower[each] for each in SEGMENT_IDS if each in lower and len(self.header) > 1), None)
+
+    def ids(self, taken: Names = ()) -> list[str] | None:
+        """The ids of the rows of a table that has a column of them; else None. ``taken`` are other columns.
+
+        Ids of which most occur twice are those of documents or systems: None.
+        """
+        name = self.id_column(taken)
+        if name is None:
+            return None
+        try:
+            (column,) = self.columns([name])
+        except InputError:  # some line has no such key
+            return None
+        ids = [str(value).strip() for value in column.lines]
+        return ids if all(ids) and len({*ids}) > len(ids) // 2 else None
+
+    def with_ids(self, name: str | None) -> str | None:
+        """The name of a text in a file of ids: without one that of a reference, which has all segments, or a system."""
+        references, systems = self.file_format.references, self.file_format.systems
+        if name is not None or references is None or systems is None:
+            return name
+        return next(iter([*filter(None, references(self.source)), *systems(self.source)]), None)
+
+    def groups(self, group: str, column: Column) -> Column:
+        """The ids of the segments' documents or strata, as strings. ``group`` is ``document`` or ``stratum``."""
+        if column.format == "conllu":
+            raise InputError(
+                f"{column.name}: CoNLL-U has no ids of {PLURALS[group]}: use a text, TSV, JSON lines or mteval file"
+            )
+        if column.ids is not None and column.format != "speakers":
+            column = replace(column, lines=[document for document, _ in column.ids])
+        return replace(column, lines=self.names_in(column, f"the id of a {group}"))
 
 
 def split_name(path: str) -> tuple[str, str | None]:
@@ -111,9 +185,9 @@ def read_texts(
     texts, read_ids = read[: len(read) - len(ids)], read[len(read) - len(ids) :]
     n = len(references)
     texts[:n] = [(each, [one for column in columns for one in _references(column)]) for each, columns in texts[:n]]
-    id_columns = {group: _ids(group, own, column) for group, (own, (column,)) in zip(ids, read_ids, strict=True)}
-    for file_format, columns in texts:
-        for column in columns if file_format.numbers is float else ():
+    id_columns = {group: own.groups(group, column) for group, (own, (column,)) in zip(ids, read_ids, strict=True)}
+    for own, columns in texts:
+        for column in () if own.is_text else columns:
             _check_strings(column)
     ref_columns, sys_columns = ([c for _, columns in part for c in columns] for part in (texts[:n], texts[n:]))
     return ref_columns, sys_columns, id_columns
@@ -133,65 +207,34 @@ def _read_paths(
     n_references: int = 0,
     ids: Sequence[str | os.PathLike[str]] = (),
     max_input: int = MAX_INPUT,
-) -> list[ReadPath]:
+) -> list[tuple[Opened, list[Column]]]:
     """The columns of each path, then those of each path of ids.
 
     The first ``n_references`` paths may have several columns, all others have one. ``input_format`` applies to a file
     of ids only if the file is also one of ``paths``.
     """
-    if input_format is not None:
-        check_name("input format", input_format, list(INPUT_FORMATS))
     split = [split_name(os.fspath(path)) for path in paths]
     text_files, n_texts = {file for file, _ in split}, len(split)
     split += [split_name(os.fspath(path)) for path in ids]
     check_stdin(split.count((STDIN, None)))
-    formats = {
-        file: INPUT_FORMATS[(input_format if file in text_files else None) or format_of(file)] for file, _ in split
-    }
-    read: list[ReadPath] = [(formats[file], []) for file, _ in split]
-    for file, file_format in formats.items():
-        source = Source.read(file, file_format.about, max_input)
+    read: dict[int, tuple[Opened, list[Column]]] = {}
+    for file in dict.fromkeys(file for file, _ in split):
+        opened = Opened.read(file, input_format if file in text_files else None, max_input)
+        list_references = opened.file_format.references
         wanted: list[tuple[int, str | None]] = []  # index of a path, name of a column
         for i, (path_file, name) in enumerate(split):
-            if path_file == file:
-                list_references = file_format.references if name is None and i < n_references else None
-                own = _with_ids(file_format, source, name) if i >= n_texts else name
-                wanted += [(i, each) for each in (list_references(source) if list_references else [own])]
-        columns = file_format.read(source, [name for _, name in wanted])
-        keys = row_ids(file_format, source, [name for _, name in wanted])
+            if path_file != file:
+                continue
+            read[i] = opened, []
+            if list_references is not None and name is None and i < n_references:
+                wanted += [(i, each) for each in list_references(opened.source)]
+            else:
+                wanted.append((i, opened.with_ids(name) if i >= n_texts else name))
+        names = [name for _, name in wanted]
+        columns, keys = opened.columns(names), opened.ids(names)
         for (i, _), column in zip(wanted, columns, strict=True):
             read[i][1].append(column if keys is None else replace(column, keys=keys))
-    return read
-
-
-def _id_column(file_format: FileFormat, source: Source, taken: Sequence[str | None]) -> str | None:
-    """The column with the ids of segments, in a table of several columns. ``taken`` are other columns."""
-    known = [] if file_format.names is None else file_format.names(source)
-    lower = {name.lower(): name for name in reversed(known) if name not in taken}
-    return next((lower[each] for each in SEGMENT_IDS if each in lower and len(known) > 1), None)
-
-
-def row_ids(file_format: FileFormat, source: Source, taken: Sequence[str | None] = ()) -> list[str] | None:
-    """The ids of the rows of a table that has a column of them; else None. ``taken`` are other columns.
-
-    Ids of which most occur twice are those of documents or systems: None.
-    """
-    name = _id_column(file_format, source, taken)
-    if name is None:
-        return None
-    try:
-        (column,) = file_format.read(source, [name])
-    except InputError:  # some line has no such key
-        return None
-    ids = [str(value).strip() for value in column.lines]
-    return ids if all(ids) and len({*ids}) > len(ids) // 2 else None
-
-
-def _with_ids(file_format: FileFormat, source: Source, name: str | None) -> str | None:
-    """The name of a text in a file of ids: without one that of a reference, which has all segments, or of a system."""
-    if name is not None or file_format.references is None or file_format.systems is None:
-        return name
-    return next(iter([*filter(None, file_format.references(source)), *file_format.systems(source)]), None)
+    return [read[i] for i in range(len(split))]
 
 
 def systems_in(path: str, input_format: str | None = None, max_input: int = MAX_INPUT) -> list[str]:
@@ -203,7 +246,7 @@ def systems_in(path: str, input_format: str | None = None, max_input: int = MAX_
     file_format = INPUT_FORMATS.get(input_format or format_of(file))
     if name is not None or file == STDIN or file_format is None or file_format.systems is None:
         return [path]
-    names = file_format.systems(Source.read(file, file_format.about, max_input))
+    names = file_format.systems(Opened.read(file, input_format, max_input).source)
     return [f"{file}#{each}" for each in names] if len(names) > 1 else [path]
 
 
@@ -212,10 +255,10 @@ def _check_strings(column: Column) -> None:
     for segment, value in enumerate(column.lines, 1):
         if isinstance(value, str):
             if has_lone_surrogate(value):
-                raise InputError(f"{column.place(segment)}: not valid Unicode, it contains a lone surrogate")
+                column.fail(segment, "not valid Unicode, it contains a lone surrogate")
         elif value is not None:
             hint = "; numbers are read by --scores NAME (SegmentScores in Python)" if is_score(value) else ""
-            raise InputError(f"{column.place(segment)}: expected a string, got {shown_json(value)}{hint}")
+            column.fail(segment, f"expected a string, got {shown_json(value)}{hint}")
 
 
 def read_groups(
@@ -236,29 +279,9 @@ def read_groups(
     >>> Path("talks.tsv").unlink()
     """
     file, name = split_name(path)
-    if input_format is not None:
-        check_name("input format", input_format, list(INPUT_FORMATS))
-    file_format = INPUT_FORMATS[input_format or format_of(file)]
-    source = Source.read(file, file_format.about, max_input)
-    key = None if name is None else _id_column(file_format, source, [name])
-    name = _with_ids(file_format, source, name)
-    column, *segments = file_format.read(source, [name] if key is None else [name, key])
-    ids = list(_ids(group, file_format, column).lines)
+    opened = Opened.read(file, input_format, max_input)
+    key = None if name is None else opened.id_column([name])
+    column, *segments = opened.columns([opened.with_ids(name), *([] if key is None else [key])])
+    ids = list(opened.groups(group, column).lines)
     keys = segments[0].lines if segments else column.keys
     return ids, None if keys is None else [str(value) for value in keys]
-
-
-def _ids(group: str, file_format: FileFormat, column: Column) -> Column:
-    """The ids of the segments' documents or strata, as strings. ``group`` is ``document`` or ``stratum``."""
-    if column.format == "conllu":
-        raise InputError(
-            f"{column.name}: CoNLL-U has no ids of {PLURALS[group]}: use a text, TSV, JSON lines or mteval file"
-        )
-    ids = column.lines
-    if column.ids is not None and column.format != "speakers":
-        ids = [document for document, _ in column.ids]
-    for segment, value in enumerate(ids, 1):
-        if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
-            shown = quoted(value) if file_format.numbers is not float else shown_json(value)
-            raise InputError(f"{column.place(segment)}: expected the id of a {group}, got {shown}")
-    return replace(column, lines=[str(value) for value in ids])

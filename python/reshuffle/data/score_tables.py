@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,8 +17,8 @@ from ..options.declare import called_with
 from ..options.evaluations import ReadAllScores, ReadScores, Scores
 from ..results.lookup import first_names
 from ..validate import LARGEST_SCORE, expected_score
-from .evaluations import SCORE_FORMATS, columns
-from .evaluations.base import Cells, ScoreFormat, ScoreOptions, beginning, check_segments
+from .evaluations import SCORE_FORMATS
+from .evaluations.base import Cells, ScoreFormat, ScoreOptions, check_segments, recognized
 from .formats.base import Source
 from .reading import split_name
 from .system_names import Naming
@@ -178,7 +177,6 @@ class ScoreFile:
 
     source: Source
     file_format: ScoreFormat
-    parsed: Any
     options: ScoreOptions = ALL_ROWS
 
     @classmethod
@@ -189,13 +187,14 @@ class ScoreFile:
         file = os.fspath(options.path)
         source = Source.read(file, "a line for each score", options.max_input)
         # A table whose columns have to be named is not recognized; its reader says which columns it expects.
-        name = options.input_format or recognized(source) or "table"
-        file_format = SCORE_FORMATS[name]
-        is_plain = (options.input_format, options.language_pair, options.test_set, options.columns) == (None,) * 4
-        if is_plain and name in ("table", "jsonl") and columns.is_of_columns(source):
-            file_format = columns.FORMAT
+        name = options.input_format or recognized(source, SCORE_FORMATS) or "table"
         given = options.language_pair, options.test_set, dict(options.columns or {}), options.segment_base
-        return cls(source, file_format, file_format.parse(source), ScoreOptions(metric, *given))
+        return cls(source, SCORE_FORMATS[name], ScoreOptions(metric, *given))
+
+    @cached_property
+    def parsed(self) -> Any:
+        """What the format makes of the file."""
+        return self.file_format.parse(self.source)
 
     @cached_property
     def known(self) -> tuple[list[str], bool]:
@@ -219,6 +218,10 @@ class ScoreFile:
             raise InputError(f"{self.source.name}: {unknown_name('metric', metric, known)}")
         return metric
 
+    def cells(self, metric: str) -> Cells:
+        """The scores of a metric as they stand in the file."""
+        return self.file_format.read(self.parsed, metric, self.options)
+
     def table(
         self,
         metric: str,
@@ -228,7 +231,7 @@ class ScoreFile:
         repeated: str = "mean",
     ) -> ScoreTable:
         """The scores of a metric."""
-        source, cells = self.source, self.file_format.read(self.parsed, metric, self.options)
+        source, cells = self.source, self.cells(metric)
         systems, index = _systems(source, cells, naming)
         has = np.isfinite(cells.values)
         kept = (index >= 0) & has
@@ -244,12 +247,6 @@ class ScoreFile:
         segments, of_systems = (None, means) if cells.segment is None else (means.reshape(n, s), None)
         ids = None if cells.keys is None or segments is None else tuple(cells.keys)
         return ScoreTable(cells.metric, systems, segments, of_systems, higher_is_better, n_ratings, source.name, ids)
-
-
-def recognized(source: Source, names: Iterable[str] = SCORE_FORMATS) -> str | None:
-    """Which of these formats a file has, by its name and its beginning; None if it has none of them."""
-    first = beginning(source)
-    return next((name for name in names if SCORE_FORMATS[name].recognizes(source.file, first)), None)
 
 
 def _systems(source: Source, cells: Cells, naming: Naming) -> tuple[tuple[str, ...], NDArray[np.int64]]:

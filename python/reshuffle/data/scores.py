@@ -1,26 +1,33 @@
-"""Reading columns of numbers, such as segment scores from another program."""
+"""Tables of scores: files whose columns or keys have numbers, such as segment scores from another program."""
 
 from __future__ import annotations
 
+import codecs
 import math
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NamedTuple, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import Argument, InputError, listed, nearest, quoted, shortened, unknown_name, warn
 from ..types import InputFormat, Missing
 from ..validate import LARGEST_SCORE, check_name, expected_score
 from .alignment import aligned
-from .files import MAX_INPUT, STDIN, display_name, uncompressed
+from .files import MAX_INPUT, display_name
 from .formats import INPUT_FORMATS, format_of
-from .formats.base import Column, FileFormat, Source, choose, is_score, number_in, shown_json
+from .formats.base import Column, Names, Source, choose, is_score, number_in, shown_json
 from .formats.comet import KEYS, is_printed
 from .formats.named import is_named
 from .id_columns import names_ids, warn_of_ids
-from .reading import row_ids, split_name
+from .reading import Opened, split_name
+
+Numbers: TypeAlias = NDArray[np.float64]
+Integers: TypeAlias = NDArray[np.int64]
 
 # Headers, in lower case, by the role of the column.
 ROLES = {
@@ -36,8 +43,6 @@ TEXTS = ("source", "translation", "reference", "src", "mt", "ref", "hypothesis")
 TABLES = ("tsv", "csv", "jsonl", "table")
 # Formats of text that are recognized by their first line.
 PRINTED = {"comet-printed": is_printed, "mt-metrics-eval": is_named}
-# A line of trec_eval: a measure, perhaps spaces, a query and a value.
-OF_TREC_EVAL = re.compile(rb"[^\s\t]+ *\t[^\s\t]+\t-?[0-9.]+(?:e-?[0-9]+)?\r?(?:\n|$)")
 # A score as a name: systems may be called 1 and 2, but not 0.134.
 NUMBER = re.compile(r"-?\d*\.?\d+(?:[eE][-+]?\d+)?")
 # What separates fields. Files of people's scores with these endings may have white space instead.
@@ -46,8 +51,74 @@ SEPARATORS = {"tsv": "\t", "csv": ","}
 MAX_LABELS = 2
 # How similar names have to be, so that one may be a mistyped other: comet and comet22 are not.
 ALMOST_THE_SAME = 0.85
+# What errors expect in columns of names.
+SYSTEM, SEGMENT = "the name of a system", "the id of a segment"
 # How files of text and tables mark a missing score, in lower case. WMT's have None.
 MISSING_WORDS = ("", "nan", "-nan", "na", "n/a", "none", "null")
+
+
+@dataclass(frozen=True)
+class Table(Opened):
+    """A file with columns or keys of scores."""
+
+    def chosen(
+        self, names: Names, roles: Mapping[str, str], wanted: Mapping[str, str | None], has_options: bool = True
+    ) -> list[Column]:
+        """The columns of these names, with the rows of one language pair, one test set and one metric.
+
+        ``wanted`` has the role of each that is chosen, and its name, or None for the only one. ``has_options`` says
+        whether options with the names of the roles choose.
+        """
+        by_role = [role for role in wanted if role in roles]
+        columns = self.columns([*names, *(roles[role] for role in by_role)])
+        for at, role in enumerate(by_role, len(names)):
+            kind, option = role.replace("_", " "), role if has_options else None
+            known, (code,) = codes([self.names_in(columns[at], f"the name of a {kind}")])
+            is_wanted = code == known.index(only(self.source, kind, option, wanted[role], known))
+            if not is_wanted.all():
+                columns = [column.in_order(np.flatnonzero(is_wanted).tolist()) for column in columns]
+        return columns[: len(names)]
+
+    def floats(self, column: Column) -> Numbers:
+        """A column of any values: NaN for those that are no numbers, and infinity for those beyond all floats."""
+        if not self.is_text:
+            return np.array([_to_float(value) for value in column.lines])
+        try:
+            if "_" not in "".join(column.lines):  # which float() accepts, and no other program writes
+                return np.array([*map(float, column.lines)])
+        except ValueError:  # some field is no number
+            pass
+        return np.array([number_in(value) for value in column.lines])
+
+    def is_missing(self, value: object) -> bool:
+        """Whether a value that is not a finite number stands for a missing one."""
+        if self.is_text:
+            return isinstance(value, str) and value.strip().lower() in MISSING_WORDS
+        return value is None or (isinstance(value, float) and math.isnan(value))
+
+    def numbers(self, column: Column, may_be_missing: bool) -> Numbers:
+        """A column of numbers, with NaN for missing ones if there may be any; else :class:`InputError`."""
+        numbers = self.floats(column)
+        for row in np.flatnonzero(~(np.abs(numbers) <= LARGEST_SCORE)).tolist():
+            value = column.lines[row]
+            is_missing = self.is_missing(value)
+            if is_missing and may_be_missing:
+                continue
+            shown = quoted(value) if self.is_text else shown_json(value)
+            problem = f"expected {expected_score(numbers[row])}, got {shown}"
+            if not is_missing:
+                column.fail(row + 1, problem)
+            problem, pairwise = f"{column.place(row + 1)}: {problem}", Argument("missing", ("pairwise",))
+            raise InputError("{problem}; with {missing} it is a missing score", problem=problem, missing=pairwise)
+        return numbers
+
+
+class Scores(NamedTuple):
+    """The scores in a file, (N, S), of systems whose names are None if the file has none, and the ids of segments."""
+
+    systems: Sequence[str | None]
+    values: Numbers
+    ids: Sequence[str] | None
 
 
 def read_numbers(
@@ -89,10 +160,12 @@ def read_numbers(
     [0.875, -1.0]
     >>> Path("comet.jsonl").unlink()
     """
-    by_system, _ = scores_in(*opened(path, input_format, max_input), missing=missing, several=False)
-    if list(by_system) != [None]:
-        raise not_one_system(os.fspath(path), by_system)
-    return by_system[None]
+    table, name = opened(path, input_format, max_input)
+    found = scores_in(table, name, missing=missing, several=False)
+    if list(found.systems) != [None]:
+        raise not_one_system(os.fspath(path), found.systems)
+    numbers: list[float] = found.values[0].tolist()
+    return numbers
 
 
 def not_one_system(file: str, systems: Collection[Any]) -> InputError:
@@ -123,28 +196,25 @@ def read_count_tables(
     """
     columns, places = [*beside], []
     for path in paths:
-        source, _, format_name = opened(path, input_format, max_input)
-        file_format = INPUT_FORMATS[format_name]
-        if file_format.names is None:
-            source.fail(f"expected a table with names of columns ({', '.join(TABLES[:3])}), got {file_format.about}")
-        names = used(os.fspath(path), file_format.names(source))
-        keys = row_ids(file_format, source, names)
-        places.append((range(len(columns), len(columns) + len(names)), names, file_format.numbers is str))
-        columns += [replace(column, keys=keys) for column in file_format.read(source, names)]
+        table, _ = opened(path, input_format, max_input)
+        if table.file_format.names is None:
+            expected = f"a table with names of columns ({', '.join(TABLES[:3])})"
+            table.source.fail(f"expected {expected}, got {table.file_format.about}")
+        names = used(os.fspath(path), table.header)
+        keys = table.ids(names)
+        places.append((table, names, len(columns)))
+        columns += [replace(column, keys=keys) for column in table.columns(names)]
     columns = aligned(columns)
     return [
-        {
-            name: _finite(columns[at], number_in if is_text else _to_float, False)
-            for at, name in zip(place, names, strict=True)
-        }
-        for place, names, is_text in places
+        {name: table.numbers(columns[at], False).tolist() for at, name in enumerate(names, first)}
+        for table, names, first in places
     ]
 
 
 def opened(
     path: str | os.PathLike[str], input_format: str | None = None, max_input: int = MAX_INPUT
-) -> tuple[Source, str | None, str]:
-    """The file of ``FILE`` or ``FILE#NAME``, NAME, and the format."""
+) -> tuple[Table, str | None]:
+    """The table of ``FILE`` or ``FILE#NAME``, and NAME."""
     if input_format is not None:
         check_name("input format", input_format, list(INPUT_FORMATS))
     file, name = split_name(os.fspath(path))
@@ -156,37 +226,49 @@ def opened(
             f"numbers: {with_numbers}"
         )
     source = Source.read(file, INPUT_FORMATS[format_name].about, max_input)
-    return source, name, format_name if input_format else sniffed(source, format_name)
+    return table_in(source, format_name) if input_format else table_of(source), name
 
 
-def sniffed(source: Source, format_name: str) -> str:
-    """``format_name``, or another format that the first line shows."""
+def table_in(source: Source, format_name: str) -> Table:
+    """The table in a file of this format. A byte order mark is not part of the first number."""
+    marked = source.data.startswith(codecs.BOM_UTF8)
+    return Table(replace(source, data=source.data.removeprefix(codecs.BOM_UTF8)) if marked else source, format_name)
+
+
+def any_table(source: Source) -> Table:
+    """The table in a file of any name: JSON lines if it begins with an object."""
+    is_json = source.data.lstrip(codecs.BOM_UTF8 + b" \t").startswith(b"{")
+    return table_in(source, "jsonl" if is_json else "table")
+
+
+def table_of(source: Source) -> Table:
+    """The table in a file, whose extension gives the format unless the first line shows another."""
+    format_name = format_of(source.file)
     line = source.data.partition(b"\n")[0].decode("utf-8", "replace").removesuffix("\r")
     is_text = format_name == "text"
     may_be_table = is_text or SEPARATORS.get(format_name, "") not in line
     if may_be_table and {"system", "segment"} <= set(roles_of(line.replace(",", " ").split())):
-        return "table"
+        return table_in(source, "table")
     found = (name for name, is_first in PRINTED.items() if is_first(line))
-    return next(found, format_name) if is_text else format_name
+    return table_in(source, next(found, format_name) if is_text else format_name)
 
 
 def scores_in(
-    source: Source,
+    table: Table,
     name: str | None,
-    format_name: str,
     *,
     missing: str = "error",
     metric: str | None = None,
     several: bool = True,
     systems: Collection[str] = (),
     others: Collection[str] = (),
-) -> tuple[dict[str | None, list[float]], Sequence[str] | None]:
-    """The scores in a file that has been read, by system if the file has several systems; else under None.
+) -> Scores:
+    """The scores in a file that has been opened, of one system or several.
 
     Files with columns or keys of systems and segments have several systems: ``reshuffle score --segments`` writes
     them, and MetricX copies ``segment_id`` and ``system_id`` from its input. So do tables with a column for each
     system, and files of ``comet-score`` (``--to_json``, or what it prints) and mt-metrics-eval. Segments with numbers
-    are in the order of the numbers. With the scores come the ids of the segments, or None.
+    are in the order of the numbers.
 
     Parameters
     ----------
@@ -200,24 +282,13 @@ def scores_in(
         Names of columns that are systems, and of columns that are not.
     """
     check_name("missing", missing, get_args(Missing))
-    file_format = INPUT_FORMATS[format_name]
-    known = [] if file_format.names is None else file_format.names(source)
+    source, known, may_be_missing = table.source, table.header, missing == "pairwise"
     roles = roles_of(known)
-    is_table = format_name in TABLES and name is None
-    if is_table and known and all(map(NUMBER.fullmatch, known)) and not {*known} <= {*systems}:
-        if any("." in each for each in known):
-            source.fail(f"expected a header with the names of the columns, got the numbers {listed(known)}", 1)
-        warn(
-            f"{source.name}: line 1 ({listed(known)}) is read as the header; if it has scores, add a line with names "
-            "above it"
-        )
-
-    def numbers_of(column: Column) -> list[float]:
-        return _finite(column, number_in if file_format.numbers is str else _to_float, missing == "pairwise")
-
+    is_table = table.format_name in TABLES and name is None
+    if is_table and not {*known} <= {*systems}:
+        check_header(table)
     if "system" in roles and "segment" in roles and name not in (roles["system"], roles["segment"]):
-        column, segments, of_system = _long(source, file_format, roles, known, name, metric)
-        return _by_system(numbers_of(column), segments, of_system)
+        return _long(table, roles, name, metric, may_be_missing)
     if is_table and "system" in roles and len(known) > 1:
         source.fail(
             f"expected a column of segments beside the systems in {quoted(roles['system'])}, such as 'segment', got "
@@ -226,36 +297,47 @@ def scores_in(
     single = None if any(key in systems for key in known) else _score_key(known, roles, metric)
     if is_table and several and single is None and len(known) > 1:
         left_out = {*(key for role, key in roles.items() if role != "score"), *others}
-        columns = dict(_wide(source, file_format, known, left_out, roles.get("segment")))
-        numbers: dict[str | None, list[float]] = {key: numbers_of(column) for key, column in columns.items()}
+        found = _wide(table, left_out, roles.get("segment"), may_be_missing)
         if not systems:
-            warn_of_ids(source.name, numbers, lambda names: " ".join(f"'{source.name}#{name}'" for name in names[:2]))
-        return numbers, next(iter(columns.values())).keys
+            by_name = dict(zip(found.systems, found.values, strict=True))
+            warn_of_ids(source.name, by_name, lambda names: " ".join(f"'{source.name}#{name}'" for name in names[:2]))
+        return found
     key = name
     if name is None and len(known) > 1:
         left = [each for each in known if not names_ids(each) and each.lower() not in TEXTS]
         key = left[0] if single is None and len(left) == 1 else single
         if key is None:
-            kind = "key" if format_name == "jsonl" else "column"
-            choose(source, kind, None, known, columns_of_scores(source, file_format, left))
+            kind = "key" if table.format_name == "jsonl" else "column"
+            choose(source, kind, None, known, columns_of_scores(table, left))
     if name is None:
         _warn_of_near_name(source, known[0] if key is None and known else key, metric)
-    (column,) = file_format.read(source, [key])
-    return {None: numbers_of(column)}, row_ids(file_format, source, [key])
+    (column,) = table.columns([key])
+    return Scores([None], table.numbers(column, may_be_missing)[None], table.ids([key]))
 
 
-def columns_of_scores(source: Source, file_format: FileFormat, names: Sequence[str]) -> list[str]:
+def check_header(table: Table) -> None:
+    """Warn of a header of numbers, which may be scores; :class:`InputError` if they are not whole."""
+    shown = listed(table.header)
+    if not table.header or not all(map(NUMBER.fullmatch, table.header)):
+        return
+    if any("." in each for each in table.header):
+        table.source.fail(f"expected a header with the names of the columns, got the numbers {shown}", 1)
+    warn(
+        f"{table.source.name}: line 1 ({shown}) is read as the header; if it has scores, add a line with names above it"
+    )
+
+
+def columns_of_scores(table: Table, names: Sequence[str]) -> list[str]:
     """Those of the columns or keys that have numbers, or true and false; none if they cannot be read.
 
     Those with two values, such as whether an answer is right, come first.
     """
     try:
-        columns = file_format.read(source, names)
+        columns = table.columns(names)
     except InputError:  # of another line
         return []
-    convert = number_in if file_format.numbers is str else _to_float
-    values = {name: {*map(convert, column.lines)} for name, column in zip(names, columns, strict=True)}
-    found = [name for name, own in values.items() if any(not math.isnan(value) for value in own)]
+    values = {name: np.unique(table.floats(column)) for name, column in zip(names, columns, strict=True)}
+    found = [name for name, own in values.items() if not np.isnan(own).all()]
     return sorted(found, key=lambda name: len(values[name]) > MAX_LABELS)
 
 
@@ -264,19 +346,10 @@ def with_scores(file: str, name: str) -> bool:
     if not Path(file).is_file():
         return False
     try:
-        source, _, format_name = opened(file)
-        file_format = INPUT_FORMATS[format_name]
-        known = [] if file_format.names is None else file_format.names(source)
-        return name in known and bool(columns_of_scores(source, file_format, [name]))
+        table, _ = opened(file)
+        return name in table.header and bool(columns_of_scores(table, [name]))
     except InputError:
         return False
-
-
-def may_be_log(source: Source) -> bool:
-    """Whether a file may be a log of a harness, by its extension, or has what ``trec_eval -q`` prints."""
-    if source.file != STDIN and Path(uncompressed(source.file)).suffix.lower() in (".eval", ".json", ".jsonl"):
-        return True
-    return OF_TREC_EVAL.match(source.data[:1000]) is not None
 
 
 def roles_of(
@@ -297,7 +370,7 @@ def roles_of(
     return {role: key for role, key in found.items() if key is not None} | named
 
 
-def _score_key(known: Sequence[str], roles: dict[str, str], metric: str | None) -> str | None:
+def _score_key(known: Sequence[str], roles: Mapping[str, str], metric: str | None) -> str | None:
     """The column of the scores: called like the metric, or else the only one with a name that is usual for scores."""
     if metric is not None and metric in known:
         return metric
@@ -315,123 +388,122 @@ def _warn_of_near_name(source: Source, key: str | None, metric: str | None) -> N
         warn(f"{source.name}: the scores of {quoted(metric)} are called {quoted(key)} there: is the name mistyped?")
 
 
-def _long(
-    source: Source,
-    file_format: FileFormat,
-    roles: dict[str, str],
-    known: Sequence[str],
-    name: str | None,
-    metric: str | None,
-) -> list[Column]:
-    """The columns of scores, segments and systems, with the rows of one metric."""
-    by_role = [role for role in ("metric", "language_pair", "test_set") if role in roles and roles[role] != name]
-    of_metric = None
-    if "metric" in by_role and name not in known:
-        of_metric, name = name or metric, None
+def codes(columns: Iterable[Sequence[str]]) -> tuple[list[str], list[Integers]]:
+    """The distinct strings of several columns, in the order of their occurrence, and each column as indices."""
+    known: dict[str, int] = {}
+    columns = list(columns)
+    for column in columns:
+        for name in dict.fromkeys(column):
+            known.setdefault(name, len(known))
+    find = known.__getitem__
+    return list(known), [np.array(list(map(find, column)), dtype=np.int64) for column in columns]
+
+
+def only(source: Source, kind: str, option: str | None, wanted: str | None, known: Sequence[str]) -> str:
+    """``wanted`` if it is known, ignoring case, or the only known name if ``wanted`` is None; else InputError.
+
+    ``option`` chooses one. Without such an option, the only known name may be another than is wanted.
+    """
+    if len(known) == 1 and (wanted is None or option is None):
+        return known[0]
+    if wanted is None:
+        of_file = f": choose one as in '{source.file}#{known[0]}'" if kind == "metric" else ""
+        raise InputError(
+            "{file}: expected one {kind}, got {n} ({names})"
+            + (of_file if option is None else ": choose one with {option}={first} ({flag})"),
+            file=source.name,
+            kind=kind,
+            known=tuple(known),  # for programs
+            n=len(known),
+            names=listed(known),
+            option=option,
+            first=repr(known[0]),
+            flag=f"--{(option or '').replace('_', '-')}",
+        )
+    exact = [name for name in known if name == wanted] or [name for name in known if name.lower() == wanted.lower()]
+    if not exact:
+        raise InputError(f"{source.name}: {unknown_name(kind, wanted, known)}")
+    return exact[0]
+
+
+def _long(table: Table, roles: Mapping[str, str], name: str | None, metric: str | None, may_be_missing: bool) -> Scores:
+    """The scores in a table with systems and segments: the rows of one metric."""
+    wanted: dict[str, str | None] = {
+        role: None for role in ("metric", "language_pair", "test_set") if role in roles and roles[role] != name
+    }
+    if "metric" in wanted and name not in table.header:
+        wanted["metric"], name = name or metric, None
     if name is None:
-        taken = {roles[role] for role in ("system", "segment", *by_role)}
-        left = [key for key in known if key not in taken]
+        taken = {roles[role] for role in ("system", "segment", *wanted)}
+        left = [key for key in table.header if key not in taken]
         key = _score_key(left, roles, metric)
         name = left[0] if key is None and len(left) == 1 else key
-        _warn_of_near_name(source, name, metric)
-    wanted = [name, roles["segment"], roles["system"], *(roles[role] for role in by_role)]
-    columns = file_format.read(source, wanted)
-    for role, column in zip(by_role, columns[3:], strict=True):
-        values = list(dict.fromkeys(map(str, column.lines)))
-        kind = role.replace("_", " ")
-        if role != "metric" and len(values) > 1:
-            source.fail(f"expected the scores of one {kind}, got {len(values):,} ({listed(values)})")
-        if role == "metric":
-            value = of_metric if of_metric in values or len(values) > 1 else None
-            value = choose(source, kind, value, values)
-            rows = [i for i, each in enumerate(column.lines) if str(each) == value]
-            columns = [each.in_order(rows) for each in columns]
-    return columns[:3]
+        _warn_of_near_name(table.source, name, metric)
+    scores, segments, systems = table.chosen([name, roles["segment"], roles["system"]], roles, wanted, False)
+    return _by_system(table, table.numbers(scores, may_be_missing), segments, systems)
 
 
-def _wide(
-    source: Source, file_format: FileFormat, known: Sequence[str], left_out: Collection[str], segment: str | None
-) -> Iterator[tuple[str, Column]]:
+def _wide(table: Table, left_out: Collection[str], segment: str | None, may_be_missing: bool) -> Scores:
     """The columns that have numbers and are not known as something else, in the order of the segments."""
+    known = table.header
     keys = [key for key in known if key not in left_out and not names_ids(key) and key.lower() not in TEXTS]
-    *columns, segments = file_format.read(source, [*keys, known[0] if segment is None else segment])
-    order: Sequence[int] = range(len(segments.lines))
-    ids = row_ids(file_format, source, keys)
+    *columns, segments = table.columns([*keys, known[0] if segment is None else segment])
+    rows: Sequence[int] = range(len(segments.lines))
+    ids = table.ids(keys)
     if segment is not None:
-        ids = list(map(str, segments.lines))
-        if len(set(ids)) < len(ids):
-            row = next(row for row, each in enumerate(ids) if each in ids[:row])
-            raise InputError(f"{segments.place(row + 1)}: segment {shortened(ids[row])} occurs twice")
-        if all(each.isdecimal() for each in ids):
-            order = sorted(order, key=lambda row: int(ids[row]))
-    convert = number_in if file_format.numbers is str else _to_float
+        ids = table.names_in(segments, SEGMENT)
+        _check_once(ids, segments, lambda row: shortened(ids[row]))
+        rows = in_order_of_numbers(ids)
     found = [
-        (key, replace(column, keys=ids).in_order(order))
-        for key, column in zip(keys, columns, strict=True)
-        if any(not math.isnan(convert(value)) for value in column.lines)
+        (key, column) for key, column in zip(keys, columns, strict=True) if not np.isnan(table.floats(column)).all()
     ]
     if not found:
-        source.fail(f"expected a column of scores, got {listed(known)}")
+        table.source.fail(f"expected a column of scores, got {listed(known)}")
     # Beside numbers, true and false are flags of the segments.
-    yield from [(key, column) for key, column in found if not _has_flags(column)] or found
+    found = [(key, column) for key, column in found if not _has_flags(column)] or found
+    values = np.array([table.numbers(column, may_be_missing) for _, column in found])[:, rows]
+    return Scores([key for key, _ in found], values, None if ids is None else [ids[row] for row in rows])
 
 
 def _has_flags(column: Column) -> bool:
     return all(value is None or isinstance(value, bool) for value in column.lines)
 
 
-def _finite(column: Column, convert: Callable[[Any], float], may_be_missing: bool) -> list[float]:
-    """The numbers of a column, with NaN for missing ones if there may be any."""
-    numbers = [convert(value) for value in column.lines]
-    for segment, number in enumerate(numbers, 1):
-        if not abs(number) <= LARGEST_SCORE:
-            value = column.lines[segment - 1]
-            is_missing = _is_missing(value, convert is number_in)
-            if is_missing and may_be_missing:
-                continue
-            shown = quoted(value) if isinstance(value, str) and convert is number_in else shown_json(value)
-            problem = f"{column.place(segment)}: expected {expected_score(number)}, got {shown}"
-            if not is_missing:
-                raise InputError(problem)
-            pairwise = Argument("missing", ("pairwise",))
-            raise InputError("{problem}; with {missing} it is a missing score", problem=problem, missing=pairwise)
-    return numbers
+def in_order_of_numbers(ids: Sequence[str]) -> Sequence[int]:
+    """The order of segments whose ids are numbers: that of the numbers; else as they are."""
+    rows = range(len(ids))
+    return sorted(rows, key=lambda row: int(ids[row])) if all(map(str.isdecimal, ids)) else rows
 
 
-def _is_missing(value: object, is_text: bool) -> bool:
-    """Whether a value that is not a finite number stands for a missing one."""
-    if is_text:
-        return isinstance(value, str) and value.strip().lower() in MISSING_WORDS
-    return value is None or (isinstance(value, float) and math.isnan(value))
+def _check_once(keys: Sequence[Any], segments: Column, shown: Callable[[int], str]) -> None:
+    """:class:`InputError` for the first row that has the key of another row. ``shown`` is its name."""
+    if len(set(keys)) < len(keys):
+        first = {key: row for row, key in reversed([*enumerate(keys)])}
+        row = next(row for row, key in enumerate(keys) if first[key] != row)
+        segments.fail(row + 1, f"segment {shown(row)} occurs twice")
 
 
-def _by_system(
-    numbers: Sequence[float], segments: Column, systems: Column
-) -> tuple[dict[str | None, list[float]], list[str]]:
+def _by_system(table: Table, numbers: Numbers, segments: Column, systems: Column) -> Scores:
     """Scores of each system, with segments in the order of the first system, and the ids of the segments."""
-    found: dict[str | None, dict[str, float]] = {}
-    for row, (number, segment, system) in enumerate(zip(numbers, segments.lines, systems.lines, strict=True), 1):
-        if not isinstance(system, str):
-            raise InputError(f"{systems.place(row)}: expected a string, got {shown_json(system)}")
-        scores = found.setdefault(system, {})
-        if str(segment) in scores:
-            raise InputError(
-                f"{segments.place(row)}: segment {shortened(str(segment))} of system {quoted(system)} occurs twice"
-            )
-        scores[str(segment)] = number
-    first = next(iter(found))
-    order = list(found[first])
-    if all(segment.isdecimal() for segment in order):
-        order.sort(key=int)
-    for system in found:
-        for having, lacking in ((first, system), (system, first)):
-            missing = next((segment for segment in found[having] if segment not in found[lacking]), None)
-            if missing is not None:
-                place = segments.name.rpartition("#")[0]
-                raise InputError(
-                    f"{place}: system {quoted(lacking)} lacks segment {shortened(missing)}, which {quoted(having)} has"
-                )
-    return {system: [scores[segment] for segment in order] for system, scores in found.items()}, order
+    names, (system,) = codes([table.names_in(systems, SYSTEM)])
+    ids, (segment,) = codes([table.names_in(segments, SEGMENT)])
+    cell = system * len(ids) + segment
+    _check_once(
+        cell.tolist(), segments, lambda row: f"{shortened(ids[segment[row]])} of system {quoted(names[system[row]])}"
+    )
+    values = np.full((len(names), len(ids)), np.nan)
+    values[system, segment] = numbers
+    has = np.zeros(values.shape, dtype=bool)
+    has[system, segment] = True
+    if not has.all():
+        i, j = np.argwhere(~has)[0]
+        place, having = segments.name.rpartition("#")[0], names[int(has[:, j].argmax())]
+        raise InputError(
+            f"{place}: system {quoted(names[i])} lacks segment {shortened(ids[j])}, which {quoted(having)} has"
+        )
+    own = segment[system == 0]
+    order = own[in_order_of_numbers([ids[at] for at in own])]
+    return Scores(names, values[:, order], [ids[at] for at in order])
 
 
 def _to_float(value: Any) -> float:

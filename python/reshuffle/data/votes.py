@@ -5,28 +5,26 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from itertools import combinations
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..documented import record
 from ..errors import InputError, listed, quoted, unknown_name, warn
 from .columns import check_rows
 from .evaluations import JUDGMENT_FORMATS, pearmut
 from .evaluations._samples import Samples
-from .evaluations.base import JudgmentFormat, codes, first_line
-from .evaluations.lm_eval_samples import objects
+from .evaluations.base import JudgmentFormat, first_line, recognized
 from .files import MAX_INPUT, display_name
-from .formats.base import Source, shown_json
+from .formats.base import Source
 from .formats.table import read_rows
 from .from_json import DOCTOR
-from .scores import roles_of
+from .scores import Integers, any_table, codes, roles_of
 
-Integers = NDArray[np.int64]
-
+# What errors expect in JSON.
+NAME = "a string or a whole number, not an empty one"
 # Outcomes of a vote.
 FIRST, TIE, SECOND = range(3)
 WINNERS: Mapping[str, int] = {
@@ -178,11 +176,8 @@ def read_votes(
 
 def has_votes(source: Source) -> bool:
     """Whether the header or the first object of a file has what a vote needs: two systems and a winner."""
-    line = first_line(source)
-    head = replace(source, data=f"{line}\n{line}".encode())  # a header needs a row
     try:
-        names = list(objects(head)[0][1]) if line.lstrip().startswith("{") else read_rows(head).header
-        return bool(_roles(head, names, {}))
+        return bool(_roles(source, any_table(source).header, {}))
     except InputError:
         return False
 
@@ -190,31 +185,23 @@ def has_votes(source: Source) -> bool:
 def _read(source: Source, columns: Mapping[str, str], language_pair: str | None) -> tuple[Texts, bool]:
     """The votes of a file, and whether it says which system was shown first."""
     line = first_line(source)
-    judgments = [each for each in JUDGMENT_FORMATS.values() if each.recognizes(line)]
-    if judgments and not columns:
-        return _of_judgments(source, judgments[0], language_pair), False
+    judgments = recognized(source, JUDGMENT_FORMATS)
+    if judgments is not None and not columns:
+        return _of_judgments(source, JUDGMENT_FORMATS[judgments], language_pair), False
     if language_pair is not None:
         source.fail("there are no language pairs to choose from: leave out language_pair (--language-pair)")
     if line.lstrip().startswith("["):
         source.fail("expected a JSON object on each line, got an array: write its elements on lines (jq -c '.[]')", 1)
-    if not line.lstrip().startswith("{"):
-        try:
-            rows = read_rows(source)
-        except InputError:
-            if columns or has_votes(source):
-                raise
-            source.fail(
-                "this is not a table of votes: expected a header with columns such as model_a, model_b and winner, got "
-                f"{quoted(line)}",
-                1,
-            )
-        roles = _roles(source, rows.header, columns)
-        texts = {role: [field.strip() for field in rows[name]] for role, name in roles.items()}
-        return _checked(source, texts, rows.lines), True
-    entries = objects(source)
-    if "annotation" in entries[0][1] and not columns:
+    table = any_table(source)
+    if "annotation" in table.header and not table.is_text and not columns:
         return _of_pearmut(source), False
-    return _checked(source, _of_objects(source, entries, columns), [line for line, _ in entries]), True
+    roles = _roles(source, table.header, columns)
+    found = dict(zip(roles, table.columns([*roles.values()]), strict=True))
+    texts = {
+        role: [each.strip() for each in (column.lines if table.is_text else table.names_in(column, NAME))]
+        for role, column in found.items()
+    }
+    return _checked(source, texts, found["first"].first_lines), True
 
 
 def _of_judgments(source: Source, file_format: JudgmentFormat, language_pair: str | None) -> Texts:
@@ -262,26 +249,13 @@ def _roles(source: Source, names: Sequence[str], columns: Mapping[str, str]) -> 
     roles = roles_of(names, ROLES, columns, source.name)
     missing = next((role for role in ("first", "second", "winner") if role not in roles), None)
     if missing is not None:
+        begins = "" if roles else "this is not a table of votes: "
         source.fail(
-            f"expected columns such as model_a, model_b and winner, got {listed(names)}: say which these "
+            f"{begins}expected columns such as model_a, model_b and winner, got {listed(names)}: say which these "
             f"are, as in --columns first=NAME second=NAME winner=NAME (columns={{{missing!r}: …}} in Python){DOCTOR}",
             1,
         )
     return roles
-
-
-def _of_objects(source: Source, entries: Sequence[tuple[int, dict[str, Any]]], columns: Mapping[str, str]) -> Texts:
-    roles = _roles(source, list(entries[0][1]), columns)
-    texts: dict[str, list[str]] = {role: [] for role in roles}
-    for line, entry in entries:
-        for role, key in roles.items():
-            if key not in entry:
-                source.fail(f"expected the key {quoted(key)}, got {listed(entry)}", line)
-            value = entry[key]
-            if isinstance(value, bool) or not isinstance(value, str | int):
-                source.fail(f"expected a string or a whole number as {quoted(key)}, got {shown_json(value)}", line)
-            texts[role].append(str(value).strip())
-    return texts
 
 
 def _checked(source: Source, texts: Texts, lines: Sequence[int]) -> Texts:

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from .. import _core, signature
 from .._core import Progress
-from ..data.votes import FIRST, SECOND, TIE, Integers, VoteTable
+from ..data.scores import Integers
+from ..data.votes import FIRST, SECOND, TIE, VoteTable
 from ..errors import InputError, listed
 from ..execution.jobs import run_table
 from ..execution.tables import FLAG, NUMBER, Column, Columns, Table

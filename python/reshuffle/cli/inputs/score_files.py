@@ -7,15 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from ...data.alignment import in_numeric_order, order_by, unclear_order
 from ...data.corpus import system_names
 from ...data.file_names import few, files_by_name, same_names
 from ...data.files import display_name
 from ...data.formats.base import Source
 from ...data.reading import split_name
-from ...data.scores import may_be_log, not_one_system, opened, scores_in
+from ...data.scores import Table, not_one_system, opened, scores_in
 from ...errors import InputError, listed, quoted, unknown_name
 from ...grouping import grouped
 
@@ -260,10 +258,9 @@ class ScoreFiles:
         found, qrels = {}, self.files.qrels
         judged = None if qrels is None else Source.read(qrels, "relevance judgments", self.files.max_input)
         for keys in of_file.values():
-            source, _, format_name = opened(wanted[keys[0]], self.input_format, self.files.max_input)
-            log = None
-            if judged is None and self.input_format is None and may_be_log(source):
-                log = open_log(source)
+            opened_table, _ = opened(wanted[keys[0]], self.input_format, self.files.max_input)
+            source = opened_table.source
+            log = open_log(source) if judged is None and self.input_format is None else None
             for key in keys:
                 metric, name = key[0], split_name(wanted[key])[1]
                 ids = None
@@ -272,7 +269,7 @@ class ScoreFiles:
                 elif log is not None:
                     table = log.table(log.chosen(_name_in_log(log, metric) if name is None else name))
                 else:
-                    table, ids = self._in_table(metric, source, name, format_name)
+                    table, ids = self._in_table(metric, opened_table, name)
                 found[key] = _Keyed(replace(table, source=display_name(wanted[key])), ids)
         return found
 
@@ -291,24 +288,23 @@ class ScoreFiles:
         own = {key: joined[key[0], found[key].table.source] for key in ids}
         return found | {key: _Keyed(replace(table, segment_ids=None), common) for key, table in own.items()}
 
-    def _in_table(self, metric: str, source: Source, name: str | None, format_name: str) -> _Keyed:
+    def _in_table(self, metric: str, table: Table, name: str | None) -> _Keyed:
         from ...data.score_tables import ScoreTable
 
         ids = [split_name(path) for path in (self.files.documents, self.files.strata) if path is not None]
-        by_system, keys = scores_in(
-            source,
+        found = scores_in(
+            table,
             name,
-            format_name,
             missing=self.files.missing,
             metric=metric,
             several=len(self.files.scores[metric]) == 1,
             systems=self.names if self.known else (),
-            others=[column for file, column in ids if file == source.file and column is not None],
+            others=[column for file, column in ids if file == table.source.file and column is not None],
         )
-        names = [UNNAMED if each is None else each for each in by_system]
-        if format_name in BY_FILE and not self.known and names != [UNNAMED]:
+        names = [UNNAMED if each is None else each for each in found.systems]
+        if table.format_name in BY_FILE and not self.known and names != [UNNAMED]:
             names = system_names(names)
-        return _Keyed(ScoreTable(metric, tuple(names), np.array([*by_system.values()])), keys)
+        return _Keyed(ScoreTable(metric, tuple(names), found.values), found.ids)
 
     def _systems_of(self, metric: str, table: ScoreTable, wanted: Mapping[str, str]) -> dict[str, str]:
         """What the file of a metric calls each system. ``wanted`` has the systems' files, by name, if any are known."""

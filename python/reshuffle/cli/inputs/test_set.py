@@ -16,9 +16,9 @@ from ...data.corpus import Corpus, read_corpus, system_names
 from ...data.count_files import is_count_file, read_arrays
 from ...data.file_names import check_order
 from ...data.files import STDIN, display_name
-from ...data.formats import INPUT_FORMATS, Source, format_of
+from ...data.formats import format_of
 from ...data.formats.base import Column, check_not_saved
-from ...data.reading import path_is, read_columns, read_groups, split_name
+from ...data.reading import Opened, path_is, read_columns, read_groups, split_name
 from ...data.scores import TABLES
 from ...errors import InputError, listed
 from ...metrics.native import NativeMetric
@@ -282,11 +282,10 @@ def _with_ids_of_columns(files: SetFiles) -> SetFiles:
 
 def _columns_of(files: SetFiles, file: str) -> Sequence[str]:
     """The names of the columns of a file; none if it is no table."""
-    name = files.input_format or format_of(file)
-    names = INPUT_FORMATS[name].names if name in TABLES else None
-    if file == STDIN or names is None or not Path(file).is_file():
+    is_table = (files.input_format or format_of(file)) in TABLES
+    if file == STDIN or not is_table or not Path(file).is_file():
         return ()
-    return names(Source.read(file, "a line for each segment", files.max_input))
+    return Opened.read(file, files.input_format, files.max_input).header
 
 
 def _in_order(files: Mapping[str, str] | Sequence[str]) -> Sequence[str]:

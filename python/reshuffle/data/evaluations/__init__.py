@@ -10,7 +10,6 @@ from . import (
     helm,
     inspect_logs,
     lm_eval_samples,
-    mtme,
     pearmut,
     rank,
     rnk,
@@ -36,7 +35,7 @@ SCORE_FORMATS: Mapping[str, ScoreFormat] = {
     "comet-printed": comet.PRINTED,
     "numbers": comet.NUMBERS,
     "table": tables.FORMAT,
-    "mt-metrics-eval": mtme.FORMAT,
+    "mt-metrics-eval": tables.NAMED,
     "jsonl": tables.JSONL,
     "trec-eval": trec_eval.FORMAT,
 }

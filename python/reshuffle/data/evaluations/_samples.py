@@ -10,7 +10,8 @@ import numpy as np
 
 from ...errors import quoted
 from ..formats.base import Source, is_score, shown_json
-from .base import Cells, ScoreOptions, cells_of, codes
+from ..scores import codes
+from .base import Cells, ScoreOptions, cells_of
 
 
 class Sample(NamedTuple):

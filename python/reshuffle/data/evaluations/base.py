@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...documented import record
-from ...errors import InputError, counted, listed, quoted, unknown_name
-from ...validate import LARGEST_SCORE, expected_score
-from ..formats.base import Source, number_in
-from ..formats.table import Rows
-from ..scores import MISSING_WORDS
-
-Integers = NDArray[np.int64]
+from ...errors import counted, quoted
+from ..formats.base import Source
+from ..scores import Integers, codes
 
 # The largest number of segments that is taken from a file: a larger one is a mistake, and would need much memory.
 MAX_SEGMENTS = 10_000_000
@@ -47,8 +43,8 @@ class JudgmentFormat:
 
     about: str
     """Short description of a line."""
-    recognizes: Callable[[str], bool]
-    """Whether a file that begins with this line has the format."""
+    recognizes: Callable[[str, str], bool]
+    """Whether a file of this name that begins with this line has the format."""
     read: Callable[[Source, str | None, int | None], Votes]
     """Takes the file, the language pair or task (None for the only one) and the number of the first segment (None for
     the format's own), and returns the votes.
@@ -99,17 +95,6 @@ def cells_of(
     return Cells(metric, ids, system, segment, values, lines, **others)
 
 
-def check_counts(source: Source, ids: Sequence[str], counts: Sequence[int] | Integers, unit: str = "") -> None:
-    """:class:`InputError` unless a file that does not number the segments has as many of each system.
-
-    ``unit`` is what is counted, if it is not the segments.
-    """
-    other = next((i for i, n in enumerate(counts) if n != counts[0]), None)
-    if other is not None:
-        got = f"{quoted(ids[other])} has {counts[other]:,}{unit}, and {quoted(ids[0])} has {counts[0]:,}"
-        source.fail(f"expected as many{unit or ' segments'} of each system, but {got}; a missing one is None or null")
-
-
 @record
 class ScoreFormat:
     """A format of scores."""
@@ -131,6 +116,12 @@ def has_keys(*keys: str) -> Callable[[str, str], bool]:
     return lambda file, line: line.lstrip().startswith("{") and all(f'"{key}"' in line for key in keys)
 
 
+def recognized(source: Source, formats: Mapping[str, JudgmentFormat] | Mapping[str, ScoreFormat]) -> str | None:
+    """The name of the first of these formats that a file has, by its own name and its beginning; None for no one."""
+    first = beginning(source)
+    return next((name for name, each in formats.items() if each.recognizes(source.file, first)), None)
+
+
 def beginning(source: Source) -> str:
     """The first line of a file, or more if the line has only a bracket; of a ZIP file only what it begins with."""
     if source.data.startswith(b"PK\x03\x04"):
@@ -147,8 +138,10 @@ def first_line(source: Source) -> str:
     return Source.text(replace(source, data=line)).removesuffix("\r") if line.strip() else ""
 
 
-def integers(rows: Rows, name: str, column: Sequence[str], what: str = "a whole number") -> Integers:
-    """A column of integers. ``what`` describes them in the error for another value."""
+def integers(
+    fail: Callable[[int, str], NoReturn], name: str, column: Sequence[str], what: str = "a whole number"
+) -> Integers:
+    """A column of integers. ``fail`` raises the error for a row with another value than ``what``."""
     if "_" not in "".join(column):  # which int() accepts, and no other program writes
         try:
             return np.array(list(map(int, column)), dtype=np.int64)
@@ -156,32 +149,10 @@ def integers(rows: Rows, name: str, column: Sequence[str], what: str = "a whole 
             pass
     for row, field in enumerate(column):
         if not field.strip().removeprefix("-").isdecimal():
-            rows.fail(row, f"expected {what} as {name}, got {quoted(field)}")
+            fail(row, f"expected {what} as {name}, got {quoted(field)}")
         if len(field.strip()) > MAX_DIGITS:
-            rows.fail(row, f"expected {what} as {name}, with at most {MAX_DIGITS} digits, got {quoted(field)}")
+            fail(row, f"expected {what} as {name}, with at most {MAX_DIGITS} digits, got {quoted(field)}")
     return np.array([int(field) for field in column], dtype=np.int64)
-
-
-def numbers(rows: Rows, name: str, column: Sequence[str]) -> NDArray[np.float64]:
-    """A column of numbers, with NaN for missing ones: ``None``, ``NA``, ``NaN``, ``null`` or an empty field."""
-    try:
-        values = np.array(list(map(float, column)))
-        if "_" in "".join(column):  # which float() accepts, and no other program writes
-            raise ValueError
-    except ValueError:
-        values = np.array([_number(rows, row, name, field) for row, field in enumerate(column)])
-    bad = np.flatnonzero(np.abs(values) > LARGEST_SCORE)
-    if bad.size:
-        expected = expected_score(values[bad[0]])
-        rows.fail(int(bad[0]), f"expected {expected} as {name}, got {quoted(column[bad[0]])}")
-    return values
-
-
-def _number(rows: Rows, row: int, name: str, field: str) -> float:
-    number = number_in(field)
-    if np.isnan(number) and field.strip().lower() not in MISSING_WORDS:
-        rows.fail(row, f"expected a number as {name}, got {quoted(field)}")
-    return number
 
 
 def check_segments(
@@ -206,17 +177,6 @@ def check_segments(
     return source.fail(f"expected a segment from {base}{known}, {got}; {hint}", line)
 
 
-def codes(columns: Iterable[Sequence[str]]) -> tuple[list[str], list[Integers]]:
-    """The distinct strings of several columns, in the order of their occurrence, and each column as indices."""
-    known: dict[str, int] = {}
-    columns = list(columns)
-    for column in columns:
-        for name in dict.fromkeys(column):
-            known.setdefault(name, len(known))
-    find = known.__getitem__
-    return list(known), [np.array(list(map(find, column)), dtype=np.int64) for column in columns]
-
-
 def renumbered(names: Sequence[str], *columns: Integers) -> tuple[list[str], list[Integers]]:
     """The names that occur in columns of indices into them, and the columns as indices into these names.
 
@@ -227,25 +187,3 @@ def renumbered(names: Sequence[str], *columns: Integers) -> tuple[list[str], lis
     index = np.full(len(names), -1, dtype=np.int64)
     index[used] = np.arange(len(used))
     return [names[i] for i in used], [index[column] for column in columns]
-
-
-def only(source: Source, kind: str, option: str, wanted: str | None, known: Sequence[str]) -> str:
-    """``wanted`` if it is known, ignoring case, or the only known name if ``wanted`` is None; else InputError."""
-    if wanted is None:
-        if len(known) == 1:
-            return known[0]
-        raise InputError(
-            "{file}: expected one {kind}, got {n} ({names}): choose one with {option}={first} ({flag})",
-            file=source.name,
-            kind=kind,
-            known=tuple(known),  # for programs
-            n=len(known),
-            names=listed(known),
-            option=option,
-            first=repr(known[0]),
-            flag=f"--{option.replace('_', '-')}",
-        )
-    exact = [name for name in known if name == wanted] or [name for name in known if name.lower() == wanted.lower()]
-    if not exact:
-        raise InputError(f"{source.name}: {unknown_name(kind, wanted, known)}")
-    return exact[0]

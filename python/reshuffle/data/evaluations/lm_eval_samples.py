@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from ...errors import listed, quoted
-from ..files import split_lines, unique_keys
+from ..files import unique_keys
 from ..formats.base import Source, shown_json
-from ..formats.jsonl import value_of
+from ..formats.jsonl import lines_in, value_of
 from ._samples import Sample, Samples, names, read
 from .base import ScoreFormat, ScoreOptions, has_keys
 
@@ -28,10 +28,7 @@ def objects(source: Source, unique: bool = False) -> list[tuple[int, dict[str, A
     With ``unique``, a key that occurs twice in an object is an error. It takes more time.
     """
     found = []
-    lines = split_lines(source.text())
-    while lines and not lines[-1].strip():
-        lines.pop()
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(lines_in(source), 1):
         hook = partial(unique_keys, fail=partial(_twice, source, number)) if unique else None
         value = value_of(source, line, number, "object", hook)
         if not isinstance(value, dict):

@@ -7,7 +7,8 @@ import numpy as np
 from ...errors import quoted
 from ..formats.base import Source
 from ..formats.table import read_rows
-from .base import JudgmentFormat, Votes, codes, integers, only, renumbered
+from ..scores import codes, only
+from .base import JudgmentFormat, Votes, integers, renumbered
 
 BASE = 1  # "newstest2013" has 3,000 segments, and the files have numbers from 1 to 3000
 
@@ -24,7 +25,7 @@ def read(source: Source, language_pair: str | None, base: int | None) -> Votes:
     known = list(dict.fromkeys(pairs))
     chosen = only(source, "language pair", "language_pair", language_pair, known)
     kept = np.arange(len(pairs)) if len(known) == 1 else np.flatnonzero(np.array(pairs) == chosen)
-    segments = integers(rows, "the number of the segment", numbers)[kept]
+    segments = integers(rows.fail, "the number of the segment", numbers)[kept]
     base = BASE if base is None else base
     ids, (winners, losers) = codes([better, worse])
     winners, losers = winners[kept], losers[kept]
@@ -36,7 +37,7 @@ def read(source: Source, language_pair: str | None, base: int | None) -> Votes:
     return Votes(ids, segments - base, winners, losers, np.ones_like(winners), lines, base)
 
 
-def recognizes(line: str) -> bool:
+def recognizes(file: str, line: str) -> bool:
     """Whether a line is a vote."""
     fields = line.split()
     return len(fields) == 5 and fields[0].isdecimal()

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from ...errors import quoted
 from ..formats.base import Source
 from ..formats.table import Rows, read_rows
-from .base import Integers, JudgmentFormat, Votes, codes, integers, only, renumbered
+from ..scores import Integers, codes, only
+from .base import JudgmentFormat, Votes, integers, renumbered
 
 # Names of languages in the files, and their codes.
 LANGUAGES = {
@@ -35,7 +36,7 @@ def read_rnk(source: Source, language_pair: str | None, base: int | None) -> Vot
         source.fail("expected the columns system1Id, system2Id …, with the systems that were ranked", 1)
     prefix = re.compile(rf".+?\.{re.escape(_coded(chosen))}\.")
     systems = [[prefix.sub("", name, count=1) for name in rows[f"system{place}Id"]] for place in places]
-    ranks = [integers(rows, f"system{place}rank", rows[f"system{place}rank"], "a rank") for place in places]
+    ranks = [integers(rows.fail, f"system{place}rank", rows[f"system{place}rank"], "a rank") for place in places]
     return _votes(rows, "srcIndex", systems, np.stack(ranks), np.stack(ranks) != -1, 1 if base is None else base)
 
 
@@ -59,7 +60,7 @@ def read_2008(source: Source, task: str | None, base: int | None) -> Votes:
     for place, names in zip(places, systems, strict=True):
         name = f"SCORE_{place}_A"
         fields = [field if system else "0" for field, system in zip(rows[name], names, strict=True)]
-        ranks.append(integers(rows, name, fields, "a rank"))
+        ranks.append(integers(rows.fail, name, fields, "a rank"))
         is_ranked.append(np.array(list(map(bool, names))))
     return _votes(rows, "ITEM_ID", systems, np.stack(ranks), np.stack(is_ranked), 0 if base is None else base)
 
@@ -77,7 +78,7 @@ def _votes(
     if wrong.size:
         place, row = wrong[0]
         rows.fail(int(row), f"expected a rank from 1, got {ranks[place, row]}")
-    segment = integers(rows, segment_column, rows[segment_column]) - base
+    segment = integers(rows.fail, segment_column, rows[segment_column]) - base
     ids, columns = codes(systems)
     numbers = np.stack(columns)
     lines = np.array(rows.lines, dtype=np.int64)
@@ -97,13 +98,13 @@ def _votes(
 
 RNK = JudgmentFormat(
     "a CSV file with the columns srclang, trglang, srcIndex, system1Id …, system1rank …",
-    recognizes=lambda line: line.startswith("srclang,trglang,"),
+    recognizes=lambda file, line: line.startswith("srclang,trglang,"),
     read=read_rnk,
     judge="judgeId",
 )
 RNK_2008 = JudgmentFormat(
     "a CSV file with the columns TASK, TYPE, ITEM_ID, SYSTEM_0, SCORE_0_A …",
-    recognizes=lambda line: line.startswith("TASK,TYPE,"),
+    recognizes=lambda file, line: line.startswith("TASK,TYPE,"),
     read=read_2008,
     judge="ANNOTATOR_ID",
 )

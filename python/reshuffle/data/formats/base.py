@@ -7,11 +7,13 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from ...documented import record
-from ...errors import InputError, listed, shortened, unknown_name
+from ...errors import InputError, listed, quoted, shortened, unknown_name
 from ..files import MAX_INPUT, at_line, decoded, display_name, read_bytes, warn_of_nul
+
+T = TypeVar("T")
 
 # The start of the JSON of a result.
 SAVED = re.compile(rb'\s*\{\s*"schema":\s*"reshuffle\.')
@@ -41,6 +43,10 @@ class Column:
         'a.conllu, line 4'
         """
         return f"{self.name}, line {self.first_lines[segment - 1] + line - 1}"
+
+    def fail(self, segment: int, problem: str) -> NoReturn:
+        """Raise :class:`InputError` for a segment, which counts from 1."""
+        raise at_line(self.name, self.first_lines[segment - 1], problem)
 
     def in_order(self, order: Sequence[int]) -> Column:
         """These segments, which count from 0, in this order."""
@@ -87,6 +93,7 @@ class Source:
     file: str
     data: bytes
     max_input: int = MAX_INPUT  # for what is compressed within the file
+    _parsed: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def read(cls, file: str, expected: str, max_input: int = MAX_INPUT) -> Source:
@@ -116,6 +123,13 @@ class Source:
         if not text:
             raise InputError(f"{self.name} is empty: it contains nothing but a byte order mark")
         return text
+
+    def once(self, parse: Callable[[Source], T]) -> T:
+        """What a function returns for this file. It is called once, as several readers look at a file."""
+        if parse not in self._parsed:
+            self._parsed[parse] = parse(self)
+        found: T = self._parsed[parse]
+        return found
 
     def fail(self, message: str, line: int | None = None) -> NoReturn:
         """Raise :class:`InputError` for a line of the file."""
@@ -165,6 +179,19 @@ def number_in(text: str) -> float:
         return math.nan if "_" in text else float(text)
     except ValueError:
         return math.nan
+
+
+def names_in(column: Column, what: str, is_text: bool = True) -> list[str]:
+    """A column of ids or names, which are texts or whole numbers. ``what`` is expected in the error for other values.
+
+    >>> names_in(Column("a.jsonl#doc", ["talk", 7], [1, 2]), "the id of a document", False)
+    ['talk', '7']
+    """
+    for segment, value in enumerate(column.lines, 1):
+        if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
+            shown = quoted(value) if is_text else shown_json(value)
+            column.fail(segment, f"expected {what}, got {shown}")
+    return list(map(str, column.lines))
 
 
 def check_unnamed(source: Source, names: Names, have: str) -> None:

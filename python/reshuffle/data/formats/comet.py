@@ -119,7 +119,7 @@ def score_keys(segment: dict[str, Any]) -> list[str]:
 
 def read(source: Source, names: Names) -> list[Column]:
     """See :class:`FileFormat`. Systems follow each other."""
-    records = read_records(source)
+    records = source.once(read_records)
     return [Column(source.label(name), values_of(source, records, name), records.lines) for name in names]
 
 
@@ -138,7 +138,7 @@ def first_segment(source: Source) -> tuple[dict[str, Any], bool]:
     except (InputError, StopIteration):
         first = None
     if not isinstance(first, dict):  # a wrong file, which has a message
-        records = read_records(source)
+        records = source.once(read_records)
         first, named = records.segments[0], records.systems[0][0] is not None
     return first, named
 

@@ -13,29 +13,40 @@ from .base import Column, FileFormat, Names, Source, choose, shown_json
 Hook: TypeAlias = Callable[[list[tuple[str, Any]]], Any]
 
 
+def lines_in(source: Source) -> list[str]:
+    """The lines of a file, without empty ones at the end, which are no values."""
+    lines = split_lines(source.text())
+    while len(lines) > 1 and not lines[-1].strip():
+        lines.pop()
+    return lines
+
+
+def values(source: Source) -> list[Any]:
+    """The JSON value on each line."""
+    return [value_of(source, line, number) for number, line in enumerate(lines_in(source), 1)]
+
+
 def read(source: Source, names: Names) -> list[Column]:
     """See :class:`FileFormat`."""
-    lines = split_lines(source.text())
-    first = value_of(source, lines[0], 1)
+    lines = source.once(values)
     # If no key is named, lines may be bare values instead of objects.
-    bare = not isinstance(first, dict)
-    keys = [None if bare and name is None else _key(source, name, first) for name in names]
-    columns: list[list[Any]] = [[] for _ in names]
+    bare = not isinstance(lines[0], dict)
+    keys = [None if bare and name is None else _key(source, name, lines[0]) for name in names]
+    numbers = range(1, len(lines) + 1)
+    found = [lines if key is None else _column(source, key, lines) for key in keys]
+    return [Column(source.label(name), column, numbers) for name, column in zip(names, found, strict=True)]
+
+
+def _column(source: Source, key: str, lines: list[Any]) -> list[Any]:
+    """The values of a key."""
+    found = []
     for number, line in enumerate(lines, 1):
-        value = value_of(source, line, number)
-        for key, column in zip(keys, columns, strict=True):
-            if key is None:
-                column.append(value)
-            elif not isinstance(value, dict):
-                source.fail(f"expected an object with the key {quoted(key)}, got {shown_json(value)}", number)
-            elif key not in value:
-                source.fail(str(unknown_name("key", key, value)), number)
-            else:
-                column.append(value[key])
-    return [
-        Column(source.label(name), column, range(1, len(lines) + 1))
-        for name, column in zip(names, columns, strict=True)
-    ]
+        if not isinstance(line, dict):
+            source.fail(f"expected an object with the key {quoted(key)}, got {shown_json(line)}", number)
+        if key not in line:
+            source.fail(str(unknown_name("key", key, line)), number)
+        found.append(line[key])
+    return found
 
 
 def names_of(source: Source) -> list[str]:

@@ -1,12 +1,12 @@
-"""Input format of mt-metrics-eval: the name of a system, a tab and a score on each line, in the order of segments."""
+"""Input format of mt-metrics-eval: the name of a system and a score on each line, in the order of segments."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 
-from ...errors import quoted
-from ..files import split_lines
 from .base import Column, FileFormat, Names, Source, choose
+from .table import Rows, read_rows
 
 SYSTEM, SEGMENT, SCORE = "system", "segment", "score"
 NUMBER = re.compile(r"[+-]?[\d.]+(?:e[+-]?\d+)?|none|nan", re.IGNORECASE | re.ASCII)
@@ -18,27 +18,30 @@ def is_named(line: str) -> bool:
     return bool(system.strip()) and NUMBER.fullmatch(score.strip()) is not None
 
 
+def _rows(source: Source) -> Rows:
+    return read_rows(source, header=False)
+
+
 def read(source: Source, names: Names) -> list[Column]:
-    """See :class:`FileFormat`."""
-    systems, segments, scores = [], [], []
-    n_segments: dict[str, int] = {}
-    for number, line in enumerate(split_lines(source.text()), 1):
-        system, tab, score = line.partition("\t")
-        system = system.strip()
-        if not tab or not system:
-            source.fail(f"expected the name of a system, a tab and a score, got {quoted(line)}", number)
-        n_segments[system] = n_segments.get(system, 0) + 1
-        systems.append(system)
+    """See :class:`FileFormat`. The segment of a row is the number of rows of its system so far."""
+    rows = source.once(_rows)
+    if len(rows.header) != 2:
+        rows.fail(0, f"expected {FORMAT.about}, got {len(rows.header)} fields")
+    systems, scores = [system.strip() for system in rows.columns[0]], rows.columns[1]
+    if "" in systems:
+        rows.fail(systems.index(""), "expected the name of a system, got an empty field")
+    n_segments: Counter[str] = Counter()
+    segments = []
+    for system in systems:
+        n_segments[system] += 1
         segments.append(str(n_segments[system]))
-        scores.append(score)
     columns = {SYSTEM: systems, SEGMENT: segments, SCORE: scores}
-    lines = range(1, len(systems) + 1)
     chosen = [SCORE if name is None else choose(source, "column", name, list(columns)) for name in names]
-    return [Column(source.label(n), columns[name], lines) for n, name in zip(names, chosen, strict=True)]
+    return [Column(source.label(n), columns[name], rows.lines) for n, name in zip(names, chosen, strict=True)]
 
 
 FORMAT = FileFormat(
-    "the name of a system, a tab and a score on each line",
+    "a system and a score, separated by a tab, on each line",
     (),
     read,
     numbers=str,

@@ -149,9 +149,13 @@ def names_of(source: Source, is_csv: bool = False) -> list[str]:
     return [name.strip() for name in _split(source, lines, is_csv)[0][0]]
 
 
+def _csv_rows(source: Source) -> Rows:
+    return read_rows(source, is_csv=True)
+
+
 def read(source: Source, names: Names, is_csv: bool = False) -> list[Column]:
     """See :class:`FileFormat`."""
-    rows = read_rows(source, is_csv=is_csv)
+    rows = source.once(_csv_rows if is_csv else read_rows)
     if is_csv and len(rows.header) == 1 and math.isfinite(number_in(rows.header[0])):
         source.fail(f"expected a header with the name of the column, got {quoted(rows.header[0])}", 1)
     chosen = [choose(source, "column", name, rows.header) for name in names]
