@@ -38,9 +38,7 @@ pub fn betting_wealth(
         let mut before = 0;
         for &look in looks {
             for piece in values[before..look].chunks(STEPS) {
-                if stop.requested() {
-                    return Err(crate::Error::Interrupted);
-                }
+                stop.check()?;
                 bets.take(piece);
             }
             wealth.push(if largest { bets.largest } else { bets.now() });

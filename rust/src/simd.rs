@@ -188,21 +188,21 @@ macro_rules! dispatch {
     ) => {
         $(#[$meta])*
         #[allow(unsafe_code, clippy::too_many_arguments)]
-        $vis fn $name $(<$generic: $bound>)? $(<const $number: $of>)? (simd: $crate::simd::Simd, $($arg: $type),*) $(-> $out)? {
+        $vis fn $name <$($generic: $bound,)? $(const $number: $of)?>(simd: $crate::simd::Simd, $($arg: $type),*) $(-> $out)? {
             #[inline(always)]
             #[deny(unsafe_code)]
-            fn portable $(<$generic: $bound>)? $(<const $number: $of>)? ($($arg: $type),*) $(-> $out)? $body
+            fn portable <$($generic: $bound,)? $(const $number: $of)?>($($arg: $type),*) $(-> $out)? $body
 
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-            fn avx2 $(<$generic: $bound>)? $(<const $number: $of>)? ($($arg: $type),*) $(-> $out)? {
+            fn avx2 <$($generic: $bound,)? $(const $number: $of)?>($($arg: $type),*) $(-> $out)? {
                 portable($($arg),*)
             }
 
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
             #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vnni")]
-            fn avx512 $(<$generic: $bound>)? $(<const $number: $of>)? ($($arg: $type),*) $(-> $out)? {
+            fn avx512 <$($generic: $bound,)? $(const $number: $of)?>($($arg: $type),*) $(-> $out)? {
                 portable($($arg),*)
             }
 

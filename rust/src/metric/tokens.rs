@@ -107,9 +107,7 @@ pub fn count_tokens(
         run,
         || Counter { metric, ngrams: Ngrams::default(), by_order: vec![0; metric.order()] },
         |counter, range, stop| {
-            if stop.requested() {
-                return Err(Error::Interrupted);
-            }
+            stop.check()?;
             let mut rows = vec![0; (row_of(range.end) - row_of(range.start)) * width];
             let mut rest = rows.chunks_exact_mut(width);
             for segment in range {

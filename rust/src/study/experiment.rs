@@ -139,7 +139,7 @@ impl Experiment {
             run,
             Buffers::default,
             |buffers, range, stop| {
-                let mut one = |item| if stop.requested() { Err(Error::Interrupted) } else { work(buffers, item, stop) };
+                let mut one = |item| stop.check().and_then(|()| work(buffers, item, stop));
                 range.map(&mut one).collect::<Result<Vec<T>>>()
             },
             |range, done, _| {
@@ -414,6 +414,6 @@ fn first(chosen: &mut Vec<Chosen>) -> &mut Chosen {
 
 /// Runs replicates on this thread, as part of the block that `stop` belongs to.
 fn on_this_thread<T>(stop: &Stop<'_>, body: impl FnOnce(&mut Run<'_>) -> Result<T>) -> Result<T> {
-    let mut watch = |_| if stop.requested() { Err(Error::Interrupted) } else { Ok(()) };
+    let mut watch = |_| stop.check();
     body(&mut Run { threads: 1, watch: &mut watch })
 }

@@ -8,7 +8,7 @@ use super::{Buffers, Signs, count, pairs, pvalue};
 use crate::error::{Error, Result, check_length};
 use crate::memory::{resize, room, zeros};
 use crate::metric::{Formula, check_defined};
-use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
+use crate::pool::{self, Blocks, Run, Stop};
 use crate::resample::draw_weights;
 use crate::simd::Simd;
 use crate::stream::{Purpose, Stream};
@@ -95,10 +95,9 @@ impl Scored {
             return Ok(None);
         }
         signs.sums((rows, cells), buffers, sums, stop)?;
-        let mut meter = WorkMeter::default();
         let mut found = Vec::with_capacity(self.systems * self.systems / 2);
         for pair in pairs(self.systems) {
-            meter.charge(8 * self.columns * signs.permutations, stop)?;
+            stop.charge(8 * self.columns * signs.permutations)?;
             let reached = match self.shared {
                 Some(_) => self.reached_by_sums(pair, &totals, (sums, signs.permutations)),
                 None => self.reached(pair, &totals, (sums, signs.permutations), swapped)?,

@@ -6,7 +6,7 @@ use super::super::Unit;
 use super::{Buffers, Signs, count, pairs, pvalue};
 use crate::error::{Error, Result, check_length};
 use crate::memory::{resize, zeros};
-use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
+use crate::pool::{self, Blocks, Run, Stop};
 use crate::simd::{Simd, dispatch};
 use crate::stream::{Purpose, Stream};
 
@@ -199,12 +199,12 @@ fn differences(
     signs.sums((rows, scores.systems * scores.metrics), buffers, sums, stop)?;
     let length = scores.systems * signs.permutations;
     resize(exchanged, length)?;
-    let (simd, mut meter) = (Simd::best(), WorkMeter::default());
+    let simd = Simd::best();
     let of = |sums: &[i64], metric: usize| metric * length..(metric * length + length).min(sums.len());
     compared
         .iter()
         .map(|&[a, b]| {
-            meter.charge(length * scores.systems, stop)?;
+            stop.charge(length * scores.systems)?;
             let mut value = |a: usize, b: usize| {
                 let (away, into) = (&sums[of(sums, a)], &sums[of(sums, b)]);
                 exchange(simd, &own[of(own, a)], away, into, &mut exchanged[..length]);

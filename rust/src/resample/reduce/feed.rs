@@ -84,9 +84,7 @@ impl Feed {
         let Range { start: first, .. } = self.rest;
         let end = first + n as u64;
         while self.rest.start < end {
-            if stop.requested() {
-                return Err(Error::Interrupted);
-            }
+            stop.check()?;
             let block = self.rest.start..end.min((self.rest.start / STEP + 1) * STEP);
             let from = (block.start - first) as usize;
             self.partial.replicates = block.clone();

@@ -116,15 +116,6 @@ impl Word for usize {
     }
 }
 
-impl Word for bool {
-    fn to_word(self) -> u64 {
-        u64::from(self)
-    }
-    fn from_word(word: u64) -> Option<Self> {
-        (word < 2).then_some(word == 1)
-    }
-}
-
 impl Field for usize {
     fn save(&self, out: &mut Vec<u64>) -> Result<()> {
         room(out, 1)?;
@@ -197,6 +188,25 @@ impl Field for Tests {
     }
 }
 
+/// Implements [`Field`] for fields one after another.
+macro_rules! fields {
+    ($class:ident: $($field:ident),+) => {
+        impl $crate::resample::reduce::Field for $class {
+            fn save(&self, out: &mut Vec<u64>) -> Result<()> {
+                $(self.$field.save(out)?;)+
+                Ok(())
+            }
+
+            fn load(&mut self, from: &mut $crate::resample::reduce::Reader<'_>) -> Result<()> {
+                $(self.$field.load(from)?;)+
+                Ok(())
+            }
+        }
+    };
+}
+
+pub(super) use fields;
+
 /// Implements [`State`] for a reduction from its fields with results, and a check that they fit each other and the
 /// specification. The number distinguishes the state from those of other reductions.
 macro_rules! state {
@@ -218,7 +228,7 @@ macro_rules! state {
                 }
                 $(Field::load(&mut self.$field, &mut from)?;)+
                 from.end()?;
-                let fits: fn(&Self) -> bool = $fits;
+                let fits: fn(&mut Self) -> bool = $fits;
                 if fits(self) { Ok(()) } else { Err(foreign()) }
             }
         }

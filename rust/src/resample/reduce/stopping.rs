@@ -342,9 +342,7 @@ impl Ranged for SequentialTally {
                 let words = n.div_ceil(64);
                 // Pieces are whole multiples of 64 shuffles.
                 for first in (0..n).step_by(PIECE) {
-                    if stop.requested() {
-                        return Err(Error::Interrupted);
-                    }
+                    stop.check()?;
                     sequential.update(PIECE.min(n - first), |test, word| bits[test * words + first / 64 + word]);
                 }
             }
@@ -354,9 +352,7 @@ impl Ranged for SequentialTally {
                 let tests = self.tests.count();
                 let mut joined = zeros(&[tests, words])?;
                 for (test, joined) in joined.chunks_exact_mut(words).enumerate() {
-                    if stop.requested() {
-                        return Err(Error::Interrupted);
-                    }
+                    stop.check()?;
                     joined[..own_words].copy_from_slice(&own[test * own_words..][..own_words]);
                     put(&bits[test * n.div_ceil(64)..][..n.div_ceil(64)], before, joined);
                 }

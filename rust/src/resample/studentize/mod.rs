@@ -17,7 +17,7 @@ mod tests;
 use crate::error::{Error, Result};
 use crate::memory::{reserved, resize, zeros};
 use crate::metric::{Formula, Terms};
-use crate::pool::{Stop, WorkMeter};
+use crate::pool::Stop;
 use crate::resample::design::packed::{Column, Integer, narrow, with_values};
 use crate::simd::{Simd, dispatch};
 use crate::stats::LARGEST_SUM;
@@ -98,9 +98,8 @@ impl Both {
         resize(&mut self.differences, units * columns)?;
         resize(&mut self.sums, units * columns)?;
         self.ends.clear();
-        let mut meter = WorkMeter::default();
         for column in 0..columns {
-            meter.charge(4 * units, stop)?;
+            stop.charge(4 * units)?;
             let own = column * units..(column + 1) * units;
             let (differences, sums) = (&mut self.differences[own.clone()], &mut self.sums[own]);
             values(column, differences, sums);
@@ -261,10 +260,9 @@ impl Cross {
         if gradients.len() != all && gradients.len() != columns {
             return Err(Error::LengthMismatch { what: "gradients".into(), expected: all, got: gradients.len() });
         }
-        let mut meter = WorkMeter::default();
-        let linear = Linear::new(simd, both, &differing, gradients, (&mut meter, stop))?;
+        let linear = Linear::new(simd, both, &differing, gradients, stop)?;
         let weights = Weights::new(strata);
-        let terms = Columns::new(simd, both, &linear.changing, &weights, (&mut meter, stop))?;
+        let terms = Columns::new(simd, both, &linear.changing, &weights, stop)?;
         let largest = if terms.values.is_empty() { LARGEST_SUM as u64 / units.max(1) as u64 } else { LARGEST_TERM };
         let magnitude = |column: usize| both.difference(column).iter().map(|x| x.unsigned_abs()).max().unwrap_or(0);
         let exact = weights.relative.is_none()
@@ -272,7 +270,7 @@ impl Cross {
             && differing.iter().all(|&column| magnitude(column) <= largest);
         let (contributions, projection) = match exact {
             true => linear.integers(both, weights.common)?,
-            false => linear.rounded(simd, both, &weights, (&mut meter, stop))?,
+            false => linear.rounded(simd, both, &weights, stop)?,
         };
         let follows_difference = strata.sizes.len() == 1
             && differing.len() <= 1
@@ -286,9 +284,9 @@ impl Cross {
             strata: strata.sizes.len(),
             projection: scaled(projection),
             basis: scaled(terms.basis),
-            contribution_squares: moments(simd, &contributions, (&mut meter, stop))?,
-            term_squares: moments(simd, &terms.values, (&mut meter, stop))?,
-            stratum_terms: stratum_means(&terms.values, strata, (&mut meter, stop))?,
+            contribution_squares: moments(simd, &contributions, stop)?,
+            term_squares: moments(simd, &terms.values, stop)?,
+            stratum_terms: stratum_means(&terms.values, strata, stop)?,
             stratum_factors: strata.sizes.iter().map(|&size| 1.0 / (size as f64).sqrt()).collect(),
         };
         Ok(Cross { constants, contributions, terms: terms.values, follows_difference })
@@ -337,7 +335,7 @@ impl Cross {
 }
 
 /// Σ x·x' over the units: a matrix.
-fn moments(simd: Simd, columns: &[Vec<i64>], (meter, stop): (&mut WorkMeter, &Stop<'_>)) -> Result<Vec<f64>> {
+fn moments(simd: Simd, columns: &[Vec<i64>], stop: &Stop<'_>) -> Result<Vec<f64>> {
     let n = columns.len();
     let mut values = reserved(n)?;
     for column in columns {
@@ -346,7 +344,7 @@ fn moments(simd: Simd, columns: &[Vec<i64>], (meter, stop): (&mut WorkMeter, &St
     let mut out = vec![0.0; n * n];
     for i in 0..n {
         for j in 0..=i {
-            meter.charge(values[i].len(), stop)?;
+            stop.charge(values[i].len())?;
             let product = dot(simd, &values[i], &values[j]);
             (out[i * n + j], out[j * n + i]) = (product, product);
         }
@@ -355,14 +353,10 @@ fn moments(simd: Simd, columns: &[Vec<i64>], (meter, stop): (&mut WorkMeter, &St
 }
 
 /// The sums of the terms over each stratum, divided by the square root of its number of units: stratum by stratum.
-fn stratum_means(
-    terms: &[Vec<i64>],
-    UnitStrata { index, sizes }: UnitStrata<'_>,
-    (meter, stop): (&mut WorkMeter, &Stop<'_>),
-) -> Result<Vec<f64>> {
+fn stratum_means(terms: &[Vec<i64>], UnitStrata { index, sizes }: UnitStrata<'_>, stop: &Stop<'_>) -> Result<Vec<f64>> {
     let mut sums: Vec<i64> = zeros(&[sizes.len(), terms.len()])?;
     for (l, term) in terms.iter().enumerate() {
-        meter.charge(term.len(), stop)?;
+        stop.charge(term.len())?;
         match index {
             [] => sums[l] = term.iter().sum(),
             _ => index.iter().zip(term).for_each(|(&stratum, w)| sums[stratum as usize * terms.len() + l] += w),
