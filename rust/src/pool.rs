@@ -26,7 +26,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// much.
 const WORK_PER_THREAD: u64 = 1 << 19;
 
-/// The work (in additions, roughly) between two polls of a [`WorkMeter`]: less than a millisecond.
+/// The work (in additions, roughly) after which [`Stop::charge`] checks: less than a millisecond.
 const WORK_PER_POLL: usize = 1 << 18;
 
 /// How a long call runs, and who watches it.

@@ -176,7 +176,7 @@ fn choose(name: Option<&OsStr>, available: &[Simd]) -> Result<Simd> {
 }
 
 /// Defines a function that takes the path as its first argument and is compiled once per path. What it calls in its loops
-/// has to be `inline(always)`. The function may have one type parameter `<T: Bound>` or one const parameter
+/// has to be `inline(always)`. The function may have a type parameter `<T: Bound>` and a const parameter
 /// `[const N: usize]`. `cargo fmt` leaves it as it is.
 #[doc(hidden)]
 #[macro_export]

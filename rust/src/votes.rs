@@ -373,7 +373,7 @@ pub struct Added<'a> {
 /// always added, because whether the drawn votes have finite ratings takes a fit of them alone.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`], [`Error::Memory`], and whatever `run.watch` returned.
+/// [`Error::LengthMismatch`].
 pub fn drawn(
     pairs: &Pairs<'_>,
     votes: &Votes<'_>,

@@ -158,9 +158,6 @@ impl<'a> Search<'a> {
 /// fixed-point numbers with about 100 binary places; accuracies that agree so far are equal.
 pub fn calibrate(matrices: Matrices<'_>, grouping: Grouping, run: &mut Run<'_>) -> Result<(Vec<f64>, pairs::Counts)> {
     let metrics = matrices.metrics();
-///
-/// # Errors
-/// [`crate::Error::Memory`] or what `run.watch` returned.
     let cells = matrices.human.len() as u64;
     let sorted = run.without_progress(|run| {
         let sorted = |(): &mut (), metric: usize, stop: &Stop<'_>| Sorted::new(&matrices, metric, grouping, stop);

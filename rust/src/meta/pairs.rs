@@ -237,7 +237,7 @@ pub type Counts = (Vec<i64>, Vec<i64>);
 /// Counts the pairs of all metrics and groups. There is one `epsilon` per metric; None for 0.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`] or [`Error::InvalidOption`] for the ties, [`Error::Memory`], or what `run.watch` returned.
+/// [`Error::LengthMismatch`] or [`Error::InvalidOption`] for the ties.
 pub fn count(
     matrices: Matrices<'_>,
     grouping: Grouping,

@@ -17,7 +17,7 @@ use crate::stats::SuffStats;
 /// # Errors
 /// [`Error::Empty`] without systems, references or segments, [`Error::LengthMismatch`] for columns of different
 /// lengths, [`Error::NoReference`] for a segment without references, [`Error::Overflow`] for counts too large to be
-/// resampled, whatever [`super::Counter::count`] returned, with the segment, and whatever [`pool::try_run`] returned.
+/// resampled, and whatever [`super::Counter::count`] returned, with the segment.
 pub fn count<H: AsRef<str> + Sync, R: AsRef<str> + Sync>(
     metrics: &[&dyn Metric],
     systems: &[Vec<H>],

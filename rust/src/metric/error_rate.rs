@@ -62,17 +62,11 @@ pub(super) struct Numbered<'a> {
 /// Counts the edits between two sequences of words.
 pub(super) trait Edits: Default {
     /// Prepares for hypotheses of this reference, if necessary.
-    ///
-    /// # Errors
-    /// [`crate::Error::Memory`] if it is too long, [`crate::Error::Interrupted`] if the call is cancelled.
     fn prepare(&mut self, _: Numbered<'_>, _: &Stop<'_>) -> Result<()> {
         Ok(())
     }
 
     /// The number of edits that turn `hypothesis` into the reference. [`UNKNOWN_WORD`] is any word that is not in it.
-    ///
-    /// # Errors
-    /// [`crate::Error::Memory`] if it is too long, [`crate::Error::Interrupted`] if the call is cancelled.
     fn edits(&mut self, hypothesis: &[Token], reference: Numbered<'_>, stop: &Stop<'_>) -> Result<usize>;
 }
 

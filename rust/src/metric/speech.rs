@@ -189,9 +189,6 @@ trait Units: Default + 'static {
     fn read(&mut self, line: &str, is_reference: bool, numbers: &mut Vec<Token>, stop: &Stop<'_>) -> Result<()>;
 
     /// The largest number.
-    ///
-    /// # Errors
-    /// [`crate::Error::Interrupted`] if the call is cancelled.
     fn distinct(&self) -> usize;
 }
 

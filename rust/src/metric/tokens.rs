@@ -82,8 +82,8 @@ impl TokenTexts {
 ///
 /// # Errors
 /// [`Error::InvalidOption`] for a metric whose counts do not follow from n-gram matches, [`Error::Empty`] without
-/// segments, [`Error::NoReference`] for a segment without references, unless each is counted alone, whatever the
-/// metric's counts returned, and whatever [`pool::try_run`] returned.
+/// segments, [`Error::NoReference`] for a segment without references, unless each is counted alone, and whatever the
+/// metric's counts returned.
 pub fn count_tokens(
     metric: &dyn Metric,
     texts: &TokenTexts,

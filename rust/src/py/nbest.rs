@@ -15,7 +15,7 @@ use crate::metric::{Lists, count_lists, expected_utilities, pieces};
 use crate::pool::Stop;
 use crate::tune::lists::{self, Options, Strings};
 
-/// Lists, in arrays that Python can read but not change.
+/// Lists, whose arrays Python can read but not change.
 #[pyclass(frozen, module = "reshuffle._core")]
 pub struct NBest(lists::NBest);
 

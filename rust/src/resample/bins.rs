@@ -184,9 +184,6 @@ impl Bins {
         self.grids.is_empty()
     }
 
-    ///
-    /// # Errors
-    /// [`crate::Error::Memory`].
     /// Prepares for at most `n` values of each series, which [`Bins::add`] is to add before the next call.
     pub fn make_room(&mut self, n: usize) -> Result<()> {
         debug_assert!(n <= usize::from(u16::MAX));
@@ -205,9 +202,6 @@ impl Bins {
     }
 
     /// Adds values to a series, which [`Bins::count`] counts. Infinite and undefined ones are left out.
-    ///
-    /// # Errors
-    /// [`crate::Error::Memory`].
     pub fn add(&mut self, series: usize, values: &[f64]) {
         for values in values.chunks(STEP) {
             if usize::from(self.n_waiting[series]) + values.len() > WAITING {
@@ -298,9 +292,6 @@ impl Bins {
                 self.extend(series, lowest, highest);
             }
             let (to, out) = (&self.grids[series], &mut self.earlier[series]);
-    ///
-    /// # Errors
-    /// [`crate::Error::Memory`].
             from.pour(&other.recent[series], to, out);
             if let Some(earlier) = other.earlier.get(series) {
                 from.pour(earlier, to, out);
@@ -372,9 +363,6 @@ impl Bins {
         from.pour(&self.recent[series], &grid, &mut counts);
         if let Some(earlier) = self.earlier.get(series) {
             from.pour(earlier, &grid, &mut counts);
-    ///
-    /// # Errors
-    /// [`crate::Error::Memory`].
         }
         let mut shown = [0; SHOWN];
         if grid.lowest == grid.highest {
@@ -409,7 +397,7 @@ pub struct Values {
 /// which none are finite.
 ///
 /// # Errors
-/// [`Error::OutOfRange`] for a system that does not exist, [`Error::Memory`], and whatever the pool returned.
+/// [`Error::OutOfRange`] for a system that does not exist.
 pub fn histograms(
     (scores, n): (&[f64], usize),
     wanted: &[Values],

@@ -24,7 +24,7 @@ pub struct Differing {
 /// For a pair that differs in several columns, counting stops after `most` + 1 units.
 ///
 /// # Errors
-/// [`Error::OutOfRange`] for a system that does not exist, and whatever `run.watch` returned.
+/// [`Error::OutOfRange`] for a system that does not exist.
 pub fn differing(stats: &SuffStats<'_>, pairs: &[Pair], most: usize, run: &mut Run<'_>) -> Result<Vec<Differing>> {
     run.serial(|stop, _| pairs.iter().map(|&pair| differing_of(stats, pair, most, stop)).collect())
 }
@@ -125,9 +125,6 @@ pub fn subset_sum_distribution(steps: &[u64], run: &mut Run<'_>) -> Result<Vec<f
     // Room for the whole distribution at the end, for its lower half, and for the next lower half.
     let (mut whole, half): (Vec<f64>, usize) = (zeros(&[length])?, length.div_ceil(2));
     let (mut distribution, mut next): (Vec<f64>, Vec<f64>) = (zeros(&[half])?, zeros(&[half])?);
-///
-/// # Errors
-/// [`crate::Error::Memory`] if there is no room for Σ probabilities, and whatever `run.watch` returned.
     distribution[0] = 1.0;
     run.serial(|stop, done| {
         let (mut end, simd) = (1usize, Simd::best());

@@ -42,7 +42,7 @@ impl Scoring {
     /// F matter, rows are taken relative to the first system, which leaves k − 1 sums of small numbers.
     ///
     /// # Errors
-    /// [`crate::Error::Interrupted`] if the call is cancelled, [`crate::Error::Undefined`] if a score is not defined.
+    /// [`crate::Error::Undefined`] if a score is not defined.
     pub fn statistics(
         &mut self,
         (formulas, simd): (&[Arc<dyn Formula>], Simd),
@@ -98,7 +98,7 @@ impl Scoring {
     /// Computes the scores of all systems.
     ///
     /// # Errors
-    /// [`crate::Error::Interrupted`] if the call is cancelled, [`crate::Error::Undefined`] if a score is not defined.
+    /// [`crate::Error::Undefined`] if a score is not defined.
     pub fn scores(
         &mut self,
         formulas: &[Arc<dyn Formula>],

@@ -158,7 +158,7 @@ impl Experiment {
     /// The scores of both systems on each simulated test set, in the order metric, simulation, system.
     ///
     /// # Errors
-    /// [`Error::Overflow`] if sums over a test set may be too large, [`Error::Memory`], and whatever the pool returned.
+    /// [`Error::Overflow`] if sums over a test set may be too large.
     pub fn scores(&self, simulations: Range<u64>, run: &mut Run<'_>) -> Result<Vec<f64>> {
         let (n, metrics) = (length(&simulations), self.metrics());
         let mut out = zeros(&[metrics, n, 2])?;

@@ -83,9 +83,6 @@ impl Seen {
 /// Finds the common n-grams of each order up to `order`. `references_of` is the number of references of each segment.
 ///
 /// Takes time and memory in proportion to the number of tokens, and time in proportion to the order.
-///
-/// # Errors
-/// [`crate::Error::Interrupted`] if the call is cancelled.
 pub fn common(
     hypotheses: &Sentences,
     references: &Sentences,

@@ -203,9 +203,6 @@ impl Ngrams {
 
     /// Adds one reference; `tokens` calls its argument with each token.
     pub fn add(&mut self, tokens: impl FnOnce(&mut dyn FnMut(&str)), stop: &Stop<'_>) -> Result<()> {
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`] if the call is cancelled.
         let Ngrams { vocabulary, tokens: numbers, .. } = self;
         each_token(tokens, stop, |token| numbers.push(vocabulary.intern(token)))?;
         self.ends.push(self.tokens.len());
@@ -242,9 +239,6 @@ impl Ngrams {
 
     /// Counts the n-grams up to `order` of all references. Called once, after the last `add`.
     pub fn count(&mut self, order: usize, stop: &Stop<'_>) -> Result<()> {
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`] if the call is cancelled.
         if self.nodes.capacity() == 0 {
             self.make_room(order);
         }
@@ -279,9 +273,6 @@ impl Ngrams {
     /// Adds to `matches[n - 1]` the number of n-grams of the hypothesis that match, each clipped at its largest count
     /// in any one reference. Returns the hypothesis' length in tokens.
     pub fn overlap(
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`] if the call is cancelled.
         &mut self,
         tokens: impl FnOnce(&mut dyn FnMut(&str)),
         matches: &mut [i64],
@@ -293,9 +284,6 @@ impl Ngrams {
     /// [`Ngrams::overlap`] with a hypothesis whose tokens have the numbers of those of the references; others are
     /// [`UNSEEN`].
     pub fn overlap_numbered(&mut self, tokens: &[Token], matches: &mut [i64], stop: &Stop<'_>) -> Result<usize> {
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`] if the call is cancelled.
         self.hypothesis.clear();
         self.hypothesis.extend_from_slice(tokens);
         self.match_hypothesis(matches.len(), |n, _| matches[n - 1] += 1, stop)
@@ -304,9 +292,6 @@ impl Ngrams {
     /// Calls `matched` with the order and the node of every matching n-gram of the hypothesis, clipped as in
     /// [`Ngrams::overlap`]. Returns the hypothesis' length in tokens.
     #[inline]
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`] if the call is cancelled.
     pub fn overlap_each(
         &mut self,
         tokens: impl FnOnce(&mut dyn FnMut(&str)),

@@ -54,9 +54,6 @@ const LOOK_UP: usize = 16;
 
 impl Shared {
     /// Reads the texts of a list.
-    ///
-    /// # Errors
-    /// [`crate::Error::Interrupted`], [`crate::Error::Memory`].
     pub fn new(texts: &[&str], orders: [usize; KINDS], units: Units<'_>, stop: &Stop<'_>) -> Result<Self> {
         let mut reader = Reader::new(orders);
         for text in texts {

@@ -319,7 +319,7 @@ impl Touched<'_> {
 /// the epoch in which that score is best, the first one if there are several.
 ///
 /// # Errors
-/// If weights do not fit the candidates or a setting is out of range, and whatever [`crate::pool::try_run`] returned.
+/// If weights do not fit the candidates or a setting is out of range.
 pub fn run(
     problem: &Problem<'_>,
     settings: Settings,

@@ -191,8 +191,8 @@ enum Start<'a> {
 /// returned: no replacement of a single entry improves it. Searches run in parallel.
 ///
 /// # Errors
-/// [`Error::Empty`] without a start, [`Error::LengthMismatch`] and [`Error::InvalidOption`] for starts that are not an entry
-/// of each sentence, and whatever [`pool::try_run`] returned.
+/// [`Error::Empty`] without a start, [`Error::LengthMismatch`] and [`Error::InvalidOption`] for starts that are not an
+/// entry of each sentence.
 pub fn search(rows: &Rows<'_>, given: &[i64], random: usize, seed: u64, run: &mut Run<'_>) -> Result<Found> {
     let sentences = rows.sentences();
     check_length("entries of starts", given.len().next_multiple_of(sentences), given.len())?;

@@ -281,7 +281,7 @@ impl Classifier<'_> {
 /// Returns the weights of all runs, and a record of each.
 ///
 /// # Errors
-/// If there are no pairs, lengths differ, or a setting is out of range; and whatever [`crate::pool::try_run`] returned.
+/// If there are no pairs, lengths differ, or a setting is out of range.
 pub fn run(
     candidates: &Candidates<'_>,
     scores: &[f64],

@@ -83,7 +83,7 @@ impl<'a> Problem<'a> {
     /// The objective and its derivative.
     ///
     /// # Errors
-    /// If weights do not fit the candidates, and whatever [`pool::try_run`] returned.
+    /// If weights do not fit the candidates.
     pub fn objective(&self, weights: &[f64], run: &mut Run<'_>) -> Result<(f64, Vec<f64>)> {
         let width = self.candidates.width();
         run.without_progress(|run| run.serial(|stop, _| check_numbers("weights", weights, width, stop)))?;
@@ -188,7 +188,7 @@ impl Scaled {
 /// objective of these, the first ones if there are several.
 ///
 /// # Errors
-/// If weights do not fit the candidates or a setting is out of range, and whatever [`pool::try_run`] returned.
+/// If weights do not fit the candidates or a setting is out of range.
 pub fn descend(
     problem: &Problem<'_>,
     settings: Settings,

@@ -58,8 +58,7 @@ impl Method {
 ///
 /// # Errors
 /// [`Error::OutOfRange`] for a metric that does not exist, [`Error::Empty`] without scores of people,
-/// [`Error::LengthMismatch`] for masks of another shape, [`Error::InvalidOption`] for too many pairs of cells,
-/// [`Error::Memory`], and whatever `run.watch` returned.
+/// [`Error::LengthMismatch`] for masks of another shape and [`Error::InvalidOption`] for too many pairs of cells.
 pub fn permuted(
     material: &Material,
     statistics: &[Statistic],

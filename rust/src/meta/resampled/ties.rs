@@ -90,9 +90,6 @@ impl GroupPairs {
     }
 
     /// What the differences of the scores of two metrics do, which all replicates share.
-    ///
-    /// # Errors
-    /// [`Error::Memory`], or [`Error::Interrupted`].
     pub fn steps(&self, scores: [&[f64]; 2], stop: &Stop<'_>) -> Result<Steps> {
         Steps::new(&self.pairs, scores, stop)
     }

@@ -26,9 +26,6 @@ pub enum TieRule {
 
 impl TieRule {
     /// The rule of that name.
-    ///
-    /// # Errors
-    /// [`Error::UnknownName`] if there is none.
     pub fn named(name: &str) -> Result<Self> {
         let known = [
             ("half", TieRule::Half),

@@ -33,7 +33,7 @@ impl Scored {
     /// Takes counts in the order system, segment, column. Only these segments are used.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`], [`Error::OutOfRange`] for a segment, [`Error::Memory`].
+    /// [`Error::LengthMismatch`] and [`Error::OutOfRange`] for a segment.
     pub fn new(
         formula: Arc<dyn Formula>,
         counts: &[i64],
@@ -167,7 +167,7 @@ struct Scratch {
 /// first system of a pair is better. In the order metric, pair.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`] if shapes differ, [`Error::Memory`], and whatever `run.watch` returned.
+/// [`Error::LengthMismatch`] if shapes differ.
 pub fn pvalues(metrics: &[Scored], segments: usize, signs: &Signs, run: &mut Run<'_>) -> Result<Vec<f64>> {
     let systems = metrics.first().map_or(0, |metric| metric.systems);
     let n = pairs(systems).count();
@@ -207,8 +207,7 @@ fn cost(cells: usize, segments: usize, signs: &Signs) -> u64 {
 /// product of their copies.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`] if shapes differ, [`Error::Empty`] without segments or systems, [`Error::Memory`], and
-/// whatever `run.watch` returned.
+/// [`Error::LengthMismatch`] if shapes differ and [`Error::Empty`] without segments or systems.
 pub fn drawn(
     people: &Scored,
     metrics: &[Scored],

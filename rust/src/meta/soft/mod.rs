@@ -47,7 +47,7 @@ impl Signs {
     /// The permutations 0 to `permutations` − 1 of so many places.
     ///
     /// # Errors
-    /// [`Error::Empty`] without permutations, [`Error::Memory`].
+    /// [`Error::Empty`] without permutations.
     pub fn new(seed: u64, permutations: usize, places: usize) -> Result<Self> {
         if permutations == 0 {
             return Err(Error::Empty { what: "inner permutations".into() });

@@ -31,8 +31,8 @@ impl Scores {
     /// Takes scores in the order metric, system, segment. Only these `segments` are used.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`], [`Error::OutOfRange`] for a segment, [`Error::InvalidOption`] for a score that is not
-    /// finite, [`Error::Memory`].
+    /// [`Error::LengthMismatch`], [`Error::OutOfRange`] for a segment and [`Error::InvalidOption`] for a score that is
+    /// not finite.
     pub fn new(scores: &[f64], [metrics, systems, all]: [usize; 3], segments: &[u32]) -> Result<Self> {
         check_length("scores", metrics.saturating_mul(systems).saturating_mul(all), scores.len())?;
         if let Some(&segment) = segments.iter().find(|segment| **segment as usize >= all) {
@@ -140,7 +140,7 @@ fn own_sums(scores: &Scores, people: &[f64], signs: &Signs, run: &mut Run<'_>) -
 ///
 /// # Errors
 /// [`Error::LengthMismatch`] if there are more or fewer p-values than pairs of systems, [`Error::Empty`] without
-/// anything to compare, [`Error::OutOfRange`] for a metric, [`Error::Memory`], and whatever `run.watch` returned.
+/// anything to compare and [`Error::OutOfRange`] for a metric.
 pub fn permuted(
     scores: &Scores,
     people: &[f64],

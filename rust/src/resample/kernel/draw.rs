@@ -28,7 +28,7 @@ impl<'a> Draws<'a> {
     /// Prepares draws from a source.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] if a user-supplied index is not a unit, [`Error::Interrupted`] if the call is cancelled.
+    /// [`Error::OutOfRange`] if a user-supplied index is not a unit.
     pub fn new(
         design: &'a Design,
         (strata, digits): (&'a Strata, &'a Digits),

@@ -54,9 +54,6 @@ pub(in crate::resample) enum Adder {
 
 impl Adder {
     /// Makes the tables.
-    ///
-    /// # Errors
-    /// [`Error::Memory`], and [`Error::Interrupted`] if the call is cancelled.
     pub fn new(packed: &Packed, simd: Simd, stop: &Stop<'_>) -> Result<Self> {
         Ok(match simd {
             Simd::Portable => Adder::Tiles(Tiles::new(packed, stop)?),

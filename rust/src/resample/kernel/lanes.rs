@@ -138,8 +138,6 @@ impl<const UNITS: usize> Tables<UNITS> {
     /// bits.
     pub const MASKS: usize = u16::MAX as usize / u8::MAX as usize / Self::PER_MASK / 2 * 2;
 
-    /// # Errors
-    /// [`crate::Error::Memory`], and [`crate::Error::Interrupted`] if the call is cancelled.
     pub fn new(columns: &Packed, simd: Simd, stop: &Stop<'_>) -> Result<Self> {
         const { assert!(BATCH.is_multiple_of(Self::SIZE) && (Self::PER_MASK * Self::SIZE).is_multiple_of(64)) };
         let masks = columns.units().div_ceil(64);

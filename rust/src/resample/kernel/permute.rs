@@ -150,8 +150,7 @@ fn step_one_by_one(j: usize, chosen: &Labels, labels: &mut [Labels]) {
 /// The permutations of one replicate: for each unit the k labels, position by position.
 ///
 /// # Errors
-/// [`Error::Empty`] without systems or units, [`Error::InvalidOption`] if there are too many of them, [`Error::Memory`],
-/// and [`Error::Interrupted`] if the call is cancelled.
+/// [`Error::Empty`] without systems or units and [`Error::InvalidOption`] if there are too many of them.
 pub fn permutations((seed, replicate): (u64, u64), systems: usize, units: usize, stop: &Stop<'_>) -> Result<Vec<u16>> {
     crate::stats::check_shape([systems, units, 1])?;
     check_size(systems, units)?;
@@ -257,9 +256,6 @@ impl<T: Integer, const N: usize> Running for Sums<'_, T, N> {
             for (position, out) in out.columns_mut().take(systems).enumerate() {
                 let sums = self.sums[position..].iter().step_by(systems);
                 out.iter_mut().zip(sums).for_each(|(out, sum)| *out = out.wrapping_add(sum[lane].to_i64()));
-    ///
-    /// # Errors
-    /// [`Error::Memory`].
             }
         }
         self.sums.fill([T::cut(0); N]);
@@ -296,8 +292,7 @@ impl PermutedRows {
     /// Packs the columns in which systems differ, each in the narrowest lanes in which the sums of a group of units fit.
     ///
     /// # Errors
-    /// [`Error::InvalidOption`] if there are too many systems or units, [`Error::Memory`], and [`Error::Interrupted`]
-    /// if the call is cancelled.
+    /// [`Error::InvalidOption`] if there are too many systems or units.
     pub fn new(differing: &DifferingColumns<'_, '_>, stop: &Stop<'_>) -> Result<Self> {
         let (systems, units) = (differing.systems(), differing.units());
         check_size(systems, units)?;

@@ -49,8 +49,6 @@ pub(in crate::resample) struct Digits {
 }
 
 impl Digits {
-    /// # Errors
-    /// [`crate::Error::Memory`], and [`crate::Error::Interrupted`] if the call is cancelled.
     pub fn new(packed: &Packed, simd: Simd, stop: &Stop<'_>) -> Result<Self> {
         let units = packed.units();
         let mut values = [0; COPIED];
@@ -100,9 +98,6 @@ impl Digits {
     /// Writes the sums of each column in up to sixteen replicates to the first rows of `out`. Weights have a column for
     /// each replicate, of whole quads; they are at most [`LARGEST_WEIGHT`], and those of a replicate sum to `drawn`.
     pub fn sums(
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`] if the call is cancelled.
         &self,
         weights: Strided<&[u8]>,
         drawn: usize,

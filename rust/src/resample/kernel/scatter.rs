@@ -80,9 +80,6 @@ pub(in crate::resample) struct WholeRows {
 impl WholeRows {
     /// The rows of a design of few units in which every sample has two systems; None for others, for which it pays to
     /// use several threads, or if a number needs more than 16 bits.
-    ///
-    /// # Errors
-    /// [`crate::Error::Memory`].
     pub fn new(design: &Design) -> Result<Option<Self>> {
         if design.units > FEW_UNITS || design.places.iter().any(|place| place.systems != 2) {
             return Ok(None);

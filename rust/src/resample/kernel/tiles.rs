@@ -129,8 +129,6 @@ impl Tiles {
             }
         }
         let mut by_width: [Vec<usize>; 3] = Default::default();
-    /// # Errors
-    /// [`crate::Error::Memory`], and [`crate::Error::Interrupted`] if the call is cancelled.
         for (column, bound) in largest.into_iter().enumerate() {
             by_width[usize::from(bound > i16::LARGEST) + usize::from(bound > i32::LARGEST)].push(column);
         }

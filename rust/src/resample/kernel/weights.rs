@@ -73,9 +73,6 @@ impl Strata {
     }
 
     /// Draws a weight for each unit. `weights` has room for at least S; the rest is filled with zeros.
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`] if the call is cancelled.
     pub fn draw(&self, seed: u64, replicate: u64, weights: &mut [u8], stop: &Stop<'_>) -> Result<()> {
         let mut rest = weights;
         for (stratum, distribution) in (0..).zip(&self.strata) {
@@ -398,8 +395,7 @@ fn ln(x: f64) -> f64 {
 ///
 /// # Errors
 /// [`Error::LengthMismatch`] if sizes do not add up to the number of units, [`Error::Empty`] if a size or the number of
-/// units is 0, [`Error::InvalidOption`] for more than 2^16 strata, [`Error::Memory`], and whatever `run.watch`
-/// returned.
+/// units is 0 and [`Error::InvalidOption`] for more than 2^16 strata.
 pub fn draw_weights(
     (seed, replicate): (u64, u64),
     units: u32,

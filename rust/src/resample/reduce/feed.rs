@@ -67,8 +67,8 @@ impl Feed {
     /// Adds the values of some series, in ascending order, in the next `n` replicates. Those of others are not needed.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for an unknown series or too many replicates, [`Error::InvalidOption`] for another order,
-    /// [`Error::Memory`], and [`Error::Interrupted`] if the call is cancelled.
+    /// [`Error::OutOfRange`] for an unknown series or too many replicates and [`Error::InvalidOption`] for another
+    /// order.
     pub fn update(&mut self, series: &[usize], (values, n): (&[f64], usize), stop: &Stop<'_>) -> Result<()> {
         let out_of_range = |what: &str, index, len| Err(Error::OutOfRange { what: what.into(), index, len });
         if let Some(&index) = series.iter().find(|&&series| series >= self.series) {

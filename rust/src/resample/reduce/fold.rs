@@ -67,17 +67,11 @@ pub(super) struct Fold {
 
 /// The values. The nodes follow from the range of replicates.
 impl Field for Fold {
-    ///
-    /// # Errors
-    /// [`Error::Memory`].
     fn save(&self, out: &mut Vec<u64>) -> Result<()> {
         self.values.save(out)
     }
 
     fn load(&mut self, from: &mut Reader<'_>) -> Result<()> {
-    ///
-    /// # Errors
-    /// [`Error::Memory`].
         self.values.load(from)
     }
 }
@@ -96,9 +90,6 @@ impl Fold {
     /// Adds the values of the next replicates, which begin at `first` and lie within one leaf.
     pub fn push(&mut self, first: u64, replicates: usize, values: &[f64]) -> Result<()> {
         self.append(Node { level: 0, index: first / BATCH as u64, replicates: replicates as u64 }, values)
-    ///
-    /// # Errors
-    /// [`Error::Memory`].
     }
 
     /// Adds the values of partial results, which are stored batch by batch.

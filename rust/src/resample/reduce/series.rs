@@ -43,8 +43,7 @@ impl SeriesValues {
     }
 
     /// # Errors
-    /// [`crate::Error::InvalidOption`] if the later ones do not follow, [`crate::Error::Memory`], and
-    /// [`crate::Error::Interrupted`] if the call is cancelled.
+    /// [`crate::Error::InvalidOption`] if the later ones do not follow.
     pub fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()> {
         let both = self.span.with(&later.span)?;
         let n = length(&both);

@@ -15,13 +15,13 @@ pub trait State {
     /// The state after a run.
     ///
     /// # Errors
-    /// [`Error::InvalidOption`] before a run, and [`Error::Memory`].
+    /// [`Error::InvalidOption`] before a run.
     fn state(&self) -> Result<Vec<u64>>;
 
     /// Replaces the result by the one with this state, which a reduction with the same specification has computed.
     ///
     /// # Errors
-    /// [`Error::InvalidOption`] if the words are not the state of such a reduction, and [`Error::Memory`].
+    /// [`Error::InvalidOption`] if the words are not the state of such a reduction.
     fn set_state(&mut self, words: &[u64]) -> Result<()>;
 }
 
@@ -62,15 +62,12 @@ impl<'a> Reader<'a> {
 /// A part of a state.
 pub trait Field {
     /// Appends the part to a state.
-    ///
-    /// # Errors
-    /// [`Error::Memory`].
     fn save(&self, out: &mut Vec<u64>) -> Result<()>;
 
     /// Reads what [`Field::save`] has written.
     ///
     /// # Errors
-    /// [`Error::InvalidOption`] if it cannot have been written, and [`Error::Memory`].
+    /// [`Error::InvalidOption`] if it cannot have been written.
     fn load(&mut self, from: &mut Reader<'_>) -> Result<()>;
 }
 

@@ -175,9 +175,6 @@ pub struct Sequential {
 
 impl Sequential {
     /// Before the first shuffle.
-    ///
-    /// # Errors
-    /// [`Error::Memory`] if there is no room for so many tests.
     pub fn new(rule: Rule, tests: usize) -> Result<Self> {
         let (mut outcomes, mut running) = (reserved(tests)?, reserved(tests)?);
         outcomes.resize(tests, Outcome::default());
@@ -289,7 +286,7 @@ impl SequentialTally {
     /// without [`SequentialTally::with_histograms`].
     ///
     /// # Errors
-    /// As [`SequentialTally::outcomes`], and [`Error::Memory`].
+    /// As [`SequentialTally::outcomes`].
     pub fn histograms(&self) -> Result<Option<Vec<Option<Histogram>>>> {
         self.outcomes()?;
         self.bins.as_ref().map(|bins| bins.histograms()).transpose()

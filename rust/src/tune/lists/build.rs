@@ -55,9 +55,6 @@ impl Numbered {
 }
 
 /// Lists of texts without features, such as samples: those of each sentence follow each other.
-///
-/// # Errors
-/// [`Error::Memory`].
 pub fn of_texts(ids: &[i64], offsets: &[usize], texts: &[impl AsRef<str>]) -> Result<NBest> {
     let mut builder = Builder::new();
     for (&id, ends) in ids.iter().zip(offsets.windows(2)) {

@@ -34,8 +34,7 @@ const MOST_COLUMNS: usize = 2;
 /// Reads a file, which may be compressed by gzip. `name` is how messages call it.
 ///
 /// # Errors
-/// [`Error::File`] if the file cannot be read or violates its format, with the line; [`Error::Memory`];
-/// [`Error::Interrupted`].
+/// [`Error::File`] if the file cannot be read or violates its format, with the line.
 pub fn read(path: &Path, name: &str, options: &Options, stop: &Stop<'_>) -> Result<NBest> {
     let unreadable = |error: io::Error| file_error(name, None, "a file that can be read", error.to_string());
     let mut file = BufReader::with_capacity(BUFFER, File::open(path).map_err(unreadable)?);

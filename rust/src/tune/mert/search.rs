@@ -25,9 +25,6 @@ impl Preset {
 
     /// The preset of that name.
     pub fn named(name: &str) -> Result<Self> {
-    ///
-    /// # Errors
-    /// [`Error::UnknownName`] if there is none.
         named("preset", name, &Self::NAMED)
     }
 }
@@ -102,7 +99,7 @@ fn random_direction(numbers: &mut impl Iterator<Item = f64>, width: usize) -> Di
 /// stream.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`] and [`Error::InvalidOption`] for wrong settings, and whatever [`pool::try_run`] returned.
+/// [`Error::LengthMismatch`] and [`Error::InvalidOption`] for wrong settings.
 pub fn tune(lists: &Lists<'_>, settings: &Settings, seeds: &[u64], run: &mut Run<'_>) -> Result<Runs> {
     check(lists, settings)?;
     let starts = settings.preset.restarts + 1;

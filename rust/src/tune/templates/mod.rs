@@ -30,9 +30,6 @@ const LONGEST: usize = 9;
 
 impl Template {
     /// The template of that name: `ngram:2`, `presence:2`, `phrase`, `words`.
-    ///
-    /// # Errors
-    /// [`Error::UnknownName`] if there is none.
     pub fn named(name: &str) -> Result<Self> {
         let order = |order: &str| order.parse().ok().filter(|order| (1..=LONGEST).contains(order));
         let found = match name.split_once(':') {
