@@ -1,143 +1,53 @@
 //! Errors: facts, and a message template with a placeholder for each fact. `reshuffle.errors` in Python replaces facts
 //! of which the core knows only a number or an internal name: systems, and options of the command line.
+//!
+//! Functions name their errors, except for four: what takes a [`Stop`](crate::pool::Stop) returns
+//! [`Error::Interrupted`] when it is cancelled, what takes a [`Run`](crate::pool::Run) also whatever its `watch` returned,
+//! what allocates memory for the caller's data may return [`Error::Memory`], and what looks up a name
+//! [`Error::UnknownName`].
 
 use std::fmt;
 
 use crate::stats::LARGEST_SUM;
 
-/// The reasons why the core refuses a request, with the value that it got and what it expected.
+/// The reasons why the core refuses a request, with the value that it got and what it expected. Numbers of segments, lines
+/// and characters are from 1, columns and indices from 0.
+#[allow(missing_docs)] // Of the fields, which the variants explain.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Error {
-    /// Two lengths that must be equal are not.
-    LengthMismatch {
-        /// What was measured, for example `segments of masks`.
-        what: String,
-        /// The length that was required.
-        expected: usize,
-        /// The actual length.
-        got: usize,
-    },
-    /// A name that is not in the registry.
-    UnknownName {
-        /// The kind of thing looked up: `metric`, `tokenizer` …
-        kind: String,
-        /// The unknown name.
-        name: String,
-        /// The valid names.
-        known: Vec<String>,
-    },
+    /// Two lengths that must be equal are not: those of `what`, for example `segments of masks`.
+    LengthMismatch { what: String, expected: usize, got: usize },
+    /// A name that is not in the registry of its kind: `metric`, `tokenizer` …
+    UnknownName { kind: String, name: String, known: Vec<String> },
     /// A value that is not among the choices of a metric's option.
-    UnknownChoice {
-        /// The option's name.
-        option: String,
-        /// The unknown value.
-        name: String,
-        /// The valid values.
-        known: Vec<String>,
-    },
-    /// A value that an argument cannot take.
-    InvalidOption {
-        /// The argument's name.
-        option: String,
-        /// The valid values, in words.
-        expected: String,
-        /// The value it got.
-        got: String,
-    },
-    /// A value that an option of a metric cannot take. Metrics may share an option's name but not its range.
-    InvalidMetricOption {
-        /// The metric's name.
-        metric: String,
-        /// The option's name.
-        option: String,
-        /// The valid values, in words; `{other}` stands for the name of another option.
-        expected: String,
-        /// The other option.
-        other: Option<&'static str>,
-        /// The value it got.
-        got: String,
-    },
-    /// A text in the wrong format.
-    Malformed {
-        /// Where the error is.
-        place: Place,
-        /// What the format requires there.
-        expected: String,
-        /// What the text has there.
-        got: String,
-    },
-    /// A file that cannot be used, such as a damaged one.
-    File {
-        /// The path, or for a member of an archive the archive's path and the member's name.
-        file: String,
-        /// The line, from 1.
-        line: Option<usize>,
-        /// What was expected there.
-        expected: String,
-        /// What the file has there.
-        got: String,
-    },
-    /// A formula that cannot be read.
-    Formula {
-        /// The name of the metric.
-        metric: String,
-        /// The column in the text, from 1.
-        column: usize,
-        /// What was expected there.
-        expected: String,
-        /// What the text has there.
-        got: String,
-    },
-    /// Sums for which a formula has no value.
-    Undefined {
-        /// The name of the metric.
-        metric: String,
-        /// The sums, with their names.
-        totals: String,
-    },
-    /// An empty list.
-    Empty {
-        /// What is missing.
-        what: String,
-    },
+    UnknownChoice { option: String, name: String, known: Vec<String> },
+    /// A value that an argument cannot take, and those that it can, in words.
+    InvalidOption { option: String, expected: String, got: String },
+    /// A value that an option of a metric cannot take. Metrics may share an option's name but not its range. `{other}` in
+    /// `expected` stands for the name of another option.
+    InvalidMetricOption { metric: String, option: String, expected: String, other: Option<&'static str>, got: String },
+    /// A text in the wrong format, what the format requires at that place, and what the text has there.
+    Malformed { place: Place, expected: String, got: String },
+    /// A file that cannot be used, such as a damaged one: its path, and the name of a member of an archive.
+    File { file: String, line: Option<usize>, expected: String, got: String },
+    /// A metric's formula that cannot be read from the character `column` on.
+    Formula { metric: String, column: usize, expected: String, got: String },
+    /// Sums, with their names, for which a metric's formula has no value.
+    Undefined { metric: String, totals: String },
+    /// An empty list, of what is missing.
+    Empty { what: String },
     /// A segment without a reference.
-    NoReference {
-        /// The segment's number, from 1.
-        segment: usize,
-    },
-    /// Counts so large that their sums would overflow 64-bit integers.
-    Overflow {
-        /// The number of the column, from 0.
-        column: usize,
-    },
-    /// An index out of range.
-    OutOfRange {
-        /// What was indexed.
-        what: String,
-        /// The index, from 0.
-        index: usize,
-        /// The number of elements.
-        len: usize,
-    },
-    /// Not enough memory. For a single segment see [`Error::LongSegment`].
-    Memory {
-        /// How many numbers were to be allocated.
-        numbers: u128,
-    },
-    /// A segment whose tables do not fit in memory.
-    LongSegment {
-        /// The segment's number, from 1.
-        segment: usize,
-        /// How many numbers its table would hold.
-        numbers: u128,
-    },
-    /// The operating system refused to start threads.
-    Threads {
-        /// How many were requested.
-        threads: usize,
-        /// The reason, from the operating system.
-        reason: String,
-    },
+    NoReference { segment: usize },
+    /// Counts of a column so large that their sums would overflow 64-bit integers.
+    Overflow { column: usize },
+    /// An index out of the range of `len` elements.
+    OutOfRange { what: String, index: usize, len: usize },
+    /// Not enough memory for so many numbers. For a single segment see [`Error::LongSegment`].
+    Memory { numbers: u128 },
+    /// A segment whose table of so many numbers does not fit in memory.
+    LongSegment { segment: usize, numbers: u128 },
+    /// The operating system refused to start threads, for a reason of its own.
+    Threads { threads: usize, reason: String },
     /// The caller asked to stop.
     Interrupted,
 }
@@ -199,120 +109,106 @@ impl Error {
 
     /// The message, with `{name}` in place of the fact `name`.
     pub fn template(&self) -> String {
-        match self {
-            Error::LengthMismatch { .. } => "{what}: expected {expected}, got {got}".into(),
-            Error::UnknownName { .. } => "unknown {kind} {name}; known: {known}".into(),
-            Error::UnknownChoice { .. } => "unknown {option} {name}; known: {known}".into(),
-            Error::InvalidOption { .. } => "{option} must be {expected}, got {got}".into(),
-            Error::InvalidMetricOption { expected, .. } => {
-                format!("{{metric}}: {{option}} must be {expected}, got {{got}}")
-            }
-            Error::Malformed { place, .. } => {
-                let column = place.column.map(|column| match column {
-                    Column::System(_) => "{system}",
-                    Column::Reference(_) => "reference {reference}",
-                });
-                let known = [place.segment.map(|_| "segment {segment}"), column, place.line.map(|_| "line {line}")];
-                let known: Vec<&str> = known.into_iter().flatten().collect();
-                let colon = if known.is_empty() { "" } else { ": " };
-                format!("{}{colon}expected {{expected}}, got {{got}}", known.join(", "))
-            }
-            Error::File { line, .. } => {
-                let line = line.map_or("", |_| ", line {line}");
-                format!("{{file}}{line}: expected {{expected}}, got {{got}}")
-            }
-            Error::Formula { .. } => {
-                "{metric}: at character {column} of the formula: expected {expected}, got {got}".into()
-            }
-            Error::Undefined { .. } => {
-                "{metric}: the formula has no value, or none of at most 1e75 in magnitude, for the sums {totals}; \
-                 where(condition, a, b) in a formula gives such sums a value"
-                    .into()
-            }
-            Error::Empty { .. } => "{what}: expected at least one, got none".into(),
-            Error::NoReference { .. } => {
-                "segment {segment} has no reference; every segment needs at least one (an empty line counts as one)"
-                    .into()
-            }
-            Error::Overflow { .. } => {
-                "the counts of column {column} are too large: their sum would pass 2^{bits}".into()
-            }
-            Error::OutOfRange { .. } => "{what} {index} is out of range: there are {len}, counted from 0".into(),
-            Error::Memory { .. } => {
-                "cannot allocate {numbers} numbers: ask for fewer replicates, systems or metrics at a time".into()
-            }
-            Error::LongSegment { .. } => {
-                "segment {segment} is too long: a table of {numbers} numbers does not fit in memory; split the segment"
-                    .into()
-            }
-            Error::Threads { .. } => "cannot start {threads} threads: {reason}".into(),
-            Error::Interrupted => "interrupted".into(),
-        }
+        self.parts().0
     }
 
     /// The facts in the message, with their names.
     pub fn facts(&self) -> Vec<(&'static str, Fact)> {
-        let number = |n: usize| Fact::Number(n as u128);
-        let text = |text: &str| Fact::Text(text.into());
-        match self {
-            Error::LengthMismatch { what, expected, got } => {
-                vec![("what", text(what)), ("expected", number(*expected)), ("got", number(*got))]
-            }
-            Error::UnknownName { kind, name, known } => {
-                vec![
-                    ("kind", text(kind)),
-                    ("name", Fact::Text(format!("{name:?}"))),
-                    ("known", Fact::Text(known.join(", "))),
-                ]
-            }
-            Error::UnknownChoice { option, name, known } => {
-                let (name, known) = (Fact::Text(format!("{name:?}")), Fact::Text(known.join(", ")));
-                vec![("option", Fact::Option(option.clone())), ("name", name), ("known", known)]
-            }
-            Error::InvalidOption { option, expected, got } => {
-                vec![("option", Fact::Option(option.clone())), ("expected", text(expected)), ("got", text(got))]
-            }
-            Error::InvalidMetricOption { metric, option, other, got, .. } => {
-                let other = other.map(|other| ("other", Fact::Option(other.into())));
-                let facts = [("metric", text(metric)), ("option", Fact::Option(option.clone())), ("got", text(got))];
-                facts.into_iter().chain(other).collect()
+        self.parts().1
+    }
+
+    fn parts(&self) -> (String, Vec<(&'static str, Fact)>) {
+        let number = |name, n: usize| (name, Fact::Number(n as u128));
+        let text = |name, text: &str| (name, Fact::Text(text.into()));
+        let option = |name, option: &str| (name, Fact::Option(option.into()));
+        let unknown = |name: &str, known: &[String]| {
+            [("name", Fact::Text(format!("{name:?}"))), ("known", Fact::Text(known.join(", ")))]
+        };
+        let differ = |expected: &str, got: &str| [text("expected", expected), text("got", got)];
+        let (template, facts) = match self {
+            Error::LengthMismatch { what, expected, got } => (
+                "{what}: expected {expected}, got {got}",
+                vec![text("what", what), number("expected", *expected), number("got", *got)],
+            ),
+            Error::UnknownName { kind, name, known } => (
+                "unknown {kind} {name}; known: {known}",
+                [text("kind", kind)].into_iter().chain(unknown(name, known)).collect(),
+            ),
+            Error::UnknownChoice { option: of, name, known } => (
+                "unknown {option} {name}; known: {known}",
+                [option("option", of)].into_iter().chain(unknown(name, known)).collect(),
+            ),
+            Error::InvalidOption { option: of, expected, got } => (
+                "{option} must be {expected}, got {got}",
+                [option("option", of)].into_iter().chain(differ(expected, got)).collect(),
+            ),
+            Error::InvalidMetricOption { metric, option: of, expected, other, got } => {
+                let template = format!("{{metric}}: {{option}} must be {expected}, got {{got}}");
+                let facts = [text("metric", metric), option("option", of), text("got", got)];
+                return (template, facts.into_iter().chain(other.map(|other| option("other", other))).collect());
             }
             Error::Malformed { place, expected, got } => {
-                let column = place.column.map(|column| match column {
-                    Column::System(system) => ("system", Fact::System(system)),
-                    Column::Reference(reference) => ("reference", number(reference)),
-                });
-                let segment = place.segment.map(|segment| ("segment", number(segment)));
-                let line = place.line.map(|line| ("line", number(line)));
-                let facts = [segment, column, line, Some(("expected", text(expected))), Some(("got", text(got)))];
-                facts.into_iter().flatten().collect()
+                let known = [
+                    place.segment.map(|segment| ("segment {segment}", number("segment", segment))),
+                    place.column.map(|column| match column {
+                        Column::System(system) => ("{system}", ("system", Fact::System(system))),
+                        Column::Reference(reference) => ("reference {reference}", number("reference", reference)),
+                    }),
+                    place.line.map(|line| ("line {line}", number("line", line))),
+                ];
+                let (names, facts): (Vec<_>, Vec<_>) = known.into_iter().flatten().unzip();
+                let colon = if names.is_empty() { "" } else { ": " };
+                let template = format!("{}{colon}expected {{expected}}, got {{got}}", names.join(", "));
+                return (template, facts.into_iter().chain(differ(expected, got)).collect());
             }
-            Error::File { file, line, expected, got } => {
-                let line = line.map(|line| ("line", number(line)));
-                let facts =
-                    [Some(("file", text(file))), line, Some(("expected", text(expected))), Some(("got", text(got)))];
-                facts.into_iter().flatten().collect()
+            Error::File { file, line, expected, got } => (
+                if line.is_some() {
+                    "{file}, line {line}: expected {expected}, got {got}"
+                } else {
+                    "{file}: expected {expected}, got {got}"
+                },
+                [text("file", file)]
+                    .into_iter()
+                    .chain(line.map(|line| number("line", line)))
+                    .chain(differ(expected, got))
+                    .collect(),
+            ),
+            Error::Formula { metric, column, expected, got } => (
+                "{metric}: at character {column} of the formula: expected {expected}, got {got}",
+                [text("metric", metric), number("column", *column)].into_iter().chain(differ(expected, got)).collect(),
+            ),
+            Error::Undefined { metric, totals } => (
+                "{metric}: the formula has no value, or none of at most 1e75 in magnitude, for the sums {totals}; \
+                 where(condition, a, b) in a formula gives such sums a value",
+                vec![text("metric", metric), text("totals", totals)],
+            ),
+            Error::Empty { what } => ("{what}: expected at least one, got none", vec![text("what", what)]),
+            Error::NoReference { segment } => (
+                "segment {segment} has no reference; every segment needs at least one (an empty line counts as one)",
+                vec![number("segment", *segment)],
+            ),
+            Error::Overflow { column } => (
+                "the counts of column {column} are too large: their sum would pass 2^{bits}",
+                vec![number("column", *column), number("bits", LARGEST_SUM.ilog2() as usize)],
+            ),
+            Error::OutOfRange { what, index, len } => (
+                "{what} {index} is out of range: there are {len}, counted from 0",
+                vec![text("what", what), number("index", *index), number("len", *len)],
+            ),
+            Error::Memory { numbers } => (
+                "cannot allocate {numbers} numbers: ask for fewer replicates, systems or metrics at a time",
+                vec![("numbers", Fact::Number(*numbers))],
+            ),
+            Error::LongSegment { segment, numbers } => (
+                "segment {segment} is too long: a table of {numbers} numbers does not fit in memory; split the segment",
+                vec![number("segment", *segment), ("numbers", Fact::Number(*numbers))],
+            ),
+            Error::Threads { threads, reason } => {
+                ("cannot start {threads} threads: {reason}", vec![number("threads", *threads), text("reason", reason)])
             }
-            Error::Formula { metric, column, expected, got } => {
-                let facts = [("metric", text(metric)), ("column", number(*column)), ("expected", text(expected))];
-                facts.into_iter().chain([("got", text(got))]).collect()
-            }
-            Error::Undefined { metric, totals } => vec![("metric", text(metric)), ("totals", text(totals))],
-            Error::Empty { what } => vec![("what", text(what))],
-            Error::NoReference { segment } => vec![("segment", number(*segment))],
-            Error::Overflow { column } => {
-                vec![("column", number(*column)), ("bits", number(LARGEST_SUM.ilog2() as usize))]
-            }
-            Error::OutOfRange { what, index, len } => {
-                vec![("what", text(what)), ("index", number(*index)), ("len", number(*len))]
-            }
-            Error::Memory { numbers } => vec![("numbers", Fact::Number(*numbers))],
-            Error::LongSegment { segment, numbers } => {
-                vec![("segment", number(*segment)), ("numbers", Fact::Number(*numbers))]
-            }
-            Error::Threads { threads, reason } => vec![("threads", number(*threads)), ("reason", text(reason))],
-            Error::Interrupted => vec![],
-        }
+            Error::Interrupted => ("interrupted", vec![]),
+        };
+        (template.into(), facts)
     }
 
     /// Adds the segment (from 1) to the place; [`Error::Memory`] becomes [`Error::LongSegment`].
@@ -339,7 +235,7 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (template, facts) = (self.template(), self.facts());
+        let (template, facts) = self.parts();
         let mut pieces = template.split('{');
         f.write_str(pieces.next().unwrap_or_default())?;
         for piece in pieces {

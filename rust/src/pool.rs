@@ -26,7 +26,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// much.
 const WORK_PER_THREAD: u64 = 1 << 19;
 
-/// The work (in additions, roughly) between two polls of a [`WorkMeter`]: less than a millisecond.
+/// The work (in additions, roughly) after which [`Stop::charge`] checks: less than a millisecond.
 const WORK_PER_POLL: usize = 1 << 18;
 
 /// How a long call runs, and who watches it.
@@ -61,7 +61,8 @@ impl Run<'_> {
     pub fn serial<T>(&mut self, body: impl FnOnce(&Stop<'_>, &Cell<u64>) -> Result<T>) -> Result<T> {
         let (flag, done) = (AtomicBool::new(false), Cell::new(0));
         let watcher = Watcher::new(&mut *self.watch, &flag, &done);
-        let outcome = body(&Stop { flag: &flag, block: None, poll: Some(&|| watcher.poll()) }, &done);
+        let outcome =
+            body(&Stop { flag: &flag, block: None, poll: Some(&|| watcher.poll()), work: Cell::new(0) }, &done);
         watcher.poll_now();
         watcher.outcome()?;
         outcome
@@ -112,6 +113,8 @@ pub struct Stop<'a> {
     block: Option<(usize, &'a AtomicUsize)>,
     /// On the calling thread only: polls the caller.
     poll: Option<&'a dyn Fn()>,
+    /// The work since the last check of [`Stop::charge`].
+    work: Cell<usize>,
 }
 
 impl Stop<'_> {
@@ -125,6 +128,34 @@ impl Stop<'_> {
         self.flag.load(Ordering::Relaxed) || self.block.is_some_and(|(own, end)| own >= end.load(Ordering::Relaxed))
     }
 
+    /// [`Stop::requested`] as an error.
+    #[inline]
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.requested() { Err(Error::Interrupted) } else { Ok(()) }
+    }
+
+    /// Counts some work, in additions, roughly, and checks only once in a while: for loops whose iterations cost less than
+    /// a check.
+    #[inline]
+    pub(crate) fn charge(&self, cost: usize) -> Result<()> {
+        if self.requested_after(cost) { Err(Error::Interrupted) } else { Ok(()) }
+    }
+
+    /// [`Stop::charge`] where it is called for every token. It returns whether to stop, because a `Result` that may have to
+    /// be dropped took longer than the rest.
+    #[inline]
+    pub(crate) fn requested_after(&self, cost: usize) -> bool {
+        let work = self.work.get() + cost;
+        self.work.set(work);
+        work >= WORK_PER_POLL && self.requested_now()
+    }
+
+    #[cold]
+    fn requested_now(&self) -> bool {
+        self.work.set(0);
+        self.requested()
+    }
+
     /// Lets [`try_run`] end after this block: the blocks behind it are not wanted.
     pub fn end_here(&self) {
         if let Some((own, end)) = self.block {
@@ -136,40 +167,14 @@ impl Stop<'_> {
     #[cfg(test)]
     pub(crate) fn never() -> Stop<'static> {
         static NEVER: AtomicBool = AtomicBool::new(false);
-        Stop { flag: &NEVER, block: None, poll: None }
+        Stop { flag: &NEVER, block: None, poll: None, work: Cell::new(0) }
     }
 
     /// For tests that stop at the first check.
     #[cfg(test)]
     pub(crate) fn at_once() -> Stop<'static> {
         static AT_ONCE: AtomicBool = AtomicBool::new(true);
-        Stop { flag: &AT_ONCE, block: None, poll: None }
-    }
-}
-
-/// Counts work, and checks [`Stop`] only once in a while: for loops whose iterations cost less than a check.
-#[derive(Default)]
-pub(crate) struct WorkMeter(usize);
-
-impl WorkMeter {
-    /// Counts some more work, in additions, roughly.
-    #[inline]
-    pub(crate) fn charge(&mut self, cost: usize, stop: &Stop<'_>) -> Result<()> {
-        if self.is_stopped(cost, stop) { Err(Error::Interrupted) } else { Ok(()) }
-    }
-
-    /// [`WorkMeter::charge`] where it is called for every token. It returns whether to stop, because a `Result` that may
-    /// have to be dropped took longer than the rest.
-    #[inline]
-    pub(crate) fn is_stopped(&mut self, cost: usize, stop: &Stop<'_>) -> bool {
-        self.0 += cost;
-        self.0 >= WORK_PER_POLL && self.check(stop)
-    }
-
-    #[cold]
-    fn check(&mut self, stop: &Stop<'_>) -> bool {
-        self.0 = 0;
-        stop.requested()
+        Stop { flag: &AT_ONCE, block: None, poll: None, work: Cell::new(0) }
     }
 }
 
@@ -182,8 +187,8 @@ pub(crate) const PIECE: usize = 1 << 16;
 pub(crate) fn sort<T: Copy>(values: &mut Vec<T>, order: impl Fn(&T, &T) -> Order, stop: &Stop<'_>) -> Result<()> {
     let length = values.len();
     for piece in values.chunks_mut(PIECE) {
-        if length > PIECE && stop.requested() {
-            return Err(Error::Interrupted);
+        if length > PIECE {
+            stop.check()?;
         }
         piece.sort_unstable_by(&order);
     }
@@ -191,14 +196,13 @@ pub(crate) fn sort<T: Copy>(values: &mut Vec<T>, order: impl Fn(&T, &T) -> Order
         return Ok(());
     }
     let mut merged = reserved(length)?;
-    let mut meter = WorkMeter::default();
     let mut sorted = PIECE;
     while sorted < length {
         merged.clear();
         for pair in values.chunks(2 * sorted) {
             let (mut left, mut right) = pair.split_at(sorted.min(pair.len()));
             while let ([first_left, ..], [first_right, ..]) = (left, right) {
-                meter.charge(8, stop)?;
+                stop.charge(8)?;
                 let from = if order(first_right, first_left) == Less { &mut right } else { &mut left };
                 merged.push(from[0]);
                 *from = &from[1..];
@@ -334,6 +338,23 @@ pub fn try_run<S, T: Send>(
     failed.map_or(Ok(()), Err)
 }
 
+/// [`try_run`] with one item per block. Returns the results of all items.
+pub(crate) fn each<S, T: Send>(
+    items: usize,
+    cost: u64,
+    run: &mut Run<'_>,
+    state: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, usize, &Stop<'_>) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let mut out = reserved(items)?;
+    let work = |state: &mut S, items: Range<usize>, stop: &Stop<'_>| work(state, items.start, stop);
+    try_run(Blocks { items, size: 1, cost, lead: 0 }, run, state, work, |_, result, _| {
+        out.push(result);
+        Ok(())
+    })?;
+    Ok(out)
+}
+
 /// What the threads of a call know of each other.
 struct Shared {
     /// Whether all have to stop.
@@ -352,7 +373,7 @@ impl Shared {
     }
 
     fn stop<'a>(&'a self, block: usize, poll: Option<&'a dyn Fn()>) -> Stop<'a> {
-        Stop { flag: &self.flag, block: Some((block, &self.end)), poll }
+        Stop { flag: &self.flag, block: Some((block, &self.end)), poll, work: Cell::new(0) }
     }
 
     fn wants(&self, block: usize) -> bool {
@@ -662,13 +683,12 @@ mod tests {
     }
 
     #[test]
-    fn a_work_meter_reports_a_requested_stop() {
+    fn charged_work_reports_a_requested_stop() {
         let flag = AtomicBool::new(false);
-        let stop = Stop { flag: &flag, block: None, poll: None };
-        let mut meter = WorkMeter::default();
-        (0..10).for_each(|_| meter.charge(WORK_PER_POLL, &stop).unwrap());
+        let stop = Stop { flag: &flag, ..Stop::never() };
+        (0..10).for_each(|_| stop.charge(WORK_PER_POLL).unwrap());
         flag.store(true, Ordering::Relaxed);
-        let outcomes = [1, 2].map(|_| meter.charge(WORK_PER_POLL / 2, &stop));
+        let outcomes = [1, 2].map(|_| stop.charge(WORK_PER_POLL / 2));
         assert_eq!([Ok(()), Err(Error::Interrupted)], outcomes);
     }
 
@@ -699,8 +719,7 @@ mod tests {
             let mut got = values.clone();
             sort(&mut got, |a, b| b.cmp(a), &Stop::never()).unwrap();
             assert!(expected == got, "{length}");
-            let flag = AtomicBool::new(true);
-            let outcome = sort(&mut got, u64::cmp, &Stop { flag: &flag, block: None, poll: None });
+            let outcome = sort(&mut got, u64::cmp, &Stop::at_once());
             assert_eq!(length > PIECE, outcome.is_err());
         }
     }

@@ -18,9 +18,6 @@ const LARGEST_BET: f64 = 0.5;
 /// it, within [0, ½/(1 ± m)], so that no value takes more than half of the wealth.
 ///
 /// Cost: a division and some ten multiplications for each value and mean.
-///
-/// # Errors
-/// [`crate::Error::Memory`] if there is no room, and whatever `run.watch` returned.
 pub fn betting_wealth(
     values: &[f64],
     means: &[f64],
@@ -38,9 +35,7 @@ pub fn betting_wealth(
         let mut before = 0;
         for &look in looks {
             for piece in values[before..look].chunks(STEPS) {
-                if stop.requested() {
-                    return Err(crate::Error::Interrupted);
-                }
+                stop.check()?;
                 bets.take(piece);
             }
             wealth.push(if largest { bets.largest } else { bets.now() });

@@ -176,7 +176,7 @@ fn choose(name: Option<&OsStr>, available: &[Simd]) -> Result<Simd> {
 }
 
 /// Defines a function that takes the path as its first argument and is compiled once per path. What it calls in its loops
-/// has to be `inline(always)`. The function may have one type parameter `<T: Bound>` or one const parameter
+/// has to be `inline(always)`. The function may have a type parameter `<T: Bound>` and a const parameter
 /// `[const N: usize]`. `cargo fmt` leaves it as it is.
 #[doc(hidden)]
 #[macro_export]
@@ -188,21 +188,21 @@ macro_rules! dispatch {
     ) => {
         $(#[$meta])*
         #[allow(unsafe_code, clippy::too_many_arguments)]
-        $vis fn $name $(<$generic: $bound>)? $(<const $number: $of>)? (simd: $crate::simd::Simd, $($arg: $type),*) $(-> $out)? {
+        $vis fn $name <$($generic: $bound,)? $(const $number: $of)?>(simd: $crate::simd::Simd, $($arg: $type),*) $(-> $out)? {
             #[inline(always)]
             #[deny(unsafe_code)]
-            fn portable $(<$generic: $bound>)? $(<const $number: $of>)? ($($arg: $type),*) $(-> $out)? $body
+            fn portable <$($generic: $bound,)? $(const $number: $of)?>($($arg: $type),*) $(-> $out)? $body
 
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-            fn avx2 $(<$generic: $bound>)? $(<const $number: $of>)? ($($arg: $type),*) $(-> $out)? {
+            fn avx2 <$($generic: $bound,)? $(const $number: $of)?>($($arg: $type),*) $(-> $out)? {
                 portable($($arg),*)
             }
 
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
             #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vnni")]
-            fn avx512 $(<$generic: $bound>)? $(<const $number: $of>)? ($($arg: $type),*) $(-> $out)? {
+            fn avx512 <$($generic: $bound,)? $(const $number: $of)?>($($arg: $type),*) $(-> $out)? {
                 portable($($arg),*)
             }
 

@@ -373,7 +373,7 @@ pub struct Added<'a> {
 /// always added, because whether the drawn votes have finite ratings takes a fit of them alone.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`], [`Error::Memory`], and whatever `run.watch` returned.
+/// [`Error::LengthMismatch`].
 pub fn drawn(
     pairs: &Pairs<'_>,
     votes: &Votes<'_>,
@@ -391,9 +391,7 @@ pub fn drawn(
     let work = |sums: &mut Vec<f64>, range: Range<usize>, stop: &Stop<'_>| {
         let mut found = Vec::with_capacity(range.len());
         for replicate in range {
-            if stop.requested() {
-                return Err(Error::Interrupted);
-            }
+            stop.check()?;
             let number = replicates.start + replicate as u64;
             let mut watch = |_| Ok(());
             let once = &mut Run { threads: 1, watch: &mut watch };

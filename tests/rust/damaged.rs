@@ -23,7 +23,7 @@ use reshuffle::resample::{Alternative, Kind, Plan, Resampler, Sample};
 use reshuffle::stats::SuffStats;
 use reshuffle::text::tokenize::TOKENIZERS;
 use reshuffle::text::{conllu, scored};
-use reshuffle::tune::lists::{self, NBest, Options, View};
+use reshuffle::tune::lists::{self, NBest, Options};
 use reshuffle::tune::templates::{self, Template, Texts, Wanted};
 
 /// What is put into inputs: what the formats mean by something, and the ends of ranges of numbers and characters.
@@ -263,14 +263,13 @@ fn use_metric(metric: &dyn metric::Metric, texts: &[Vec<&str>], references: &[Ve
 
 /// Everything that can be done with lists.
 fn use_lists(all: &NBest) -> Result<()> {
-    let view = all.view();
-    assert_eq!((view.entries(), view.sentences()), (all.indptr.len() - 1, all.offsets.len() - 1));
-    (0..view.entries()).for_each(|entry| _ = (view.hypothesis(entry), view.sparse_of(entry), view.dense_of(entry)));
-    serial(|stop| lists::varies(view, stop))?;
-    let odd: Vec<i64> = (0..view.entries() as i64).filter(|entry| entry % 2 == 1).collect();
-    let some = serial(|stop| lists::selected(view, &odd, stop))?;
-    let entries = |lists: &[View<'_>]| serial(|stop| Ok(lists::merged(lists, stop)?.view().entries()));
-    assert_eq!(entries(&[view])?, entries(&[view, some.view()])?, "entries that are there already are left out");
+    assert_eq!((all.entries(), all.sentences()), (all.indptr.len() - 1, all.offsets.len() - 1));
+    (0..all.entries()).for_each(|entry| _ = (all.hypothesis(entry), all.sparse_of(entry), all.dense_of(entry)));
+    serial(|stop| lists::varies(all, stop))?;
+    let odd: Vec<i64> = (0..all.entries() as i64).filter(|entry| entry % 2 == 1).collect();
+    let some = serial(|stop| lists::selected(all, &odd, stop))?;
+    let entries = |lists: &[&NBest]| serial(|stop| Ok(lists::merged(lists, stop)?.entries()));
+    assert_eq!(entries(&[all])?, entries(&[all, &some])?, "entries that are there already are left out");
     Ok(())
 }
 

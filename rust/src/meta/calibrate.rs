@@ -16,8 +16,8 @@ use std::ops::Range;
 
 use super::{Grouping, Matrices, pairs};
 use crate::error::Result;
-use crate::memory::{reserved, zeros};
-use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
+use crate::memory::zeros;
+use crate::pool::{self, Blocks, Run, Stop};
 use buckets::{BUCKETS, Buckets, PAIRS_PER_BLOCK, Part, Weighted, parts};
 use sorted::{Class, Sorted, Window, key};
 
@@ -38,7 +38,6 @@ struct Search<'a> {
     reached: i128,
     /// Rounding of the weights: accuracies that differ by no more are equal.
     slack: i128,
-    meter: WorkMeter,
 }
 
 /// Buckets that may have the best ε: the accuracy before them, and the most that one of them can reach.
@@ -50,8 +49,7 @@ struct Promising {
 
 impl<'a> Search<'a> {
     fn new(sorted: &'a Sorted) -> Self {
-        let (slack, meter) = (i128::from(sorted.pairs), WorkMeter::default());
-        Search { sorted, epsilon: 0, accuracy: 0, reached: 0, slack, meter }
+        Search { sorted, epsilon: 0, accuracy: 0, reached: 0, slack: i128::from(sorted.pairs) }
     }
 
     fn candidate(&mut self, accuracy: i128, key: u64) {
@@ -73,7 +71,7 @@ impl<'a> Search<'a> {
         let sorted = self.sorted;
         let mut pairs = 0;
         for group in &sorted.groups {
-            self.meter.charge(8 * group.len(), stop)?;
+            stop.charge(8 * group.len())?;
             sorted.visit(group, group.clone(), window, |_, above| pairs += above.len() as u64);
         }
         if pairs <= MOST_SORTED {
@@ -128,7 +126,7 @@ impl<'a> Search<'a> {
         let mut changes: Vec<(u64, u32)> = Vec::new();
         for (number, class) in (0..).step_by(2).zip(classes) {
             for group in &groups[class.groups.clone()] {
-                self.meter.charge(8 * group.len(), stop)?;
+                stop.charge(8 * group.len())?;
                 self.sorted.visit(group, group.clone(), window, |row, above| {
                     for other in above {
                         if human[other] >= human[row] {
@@ -139,7 +137,7 @@ impl<'a> Search<'a> {
                 });
             }
         }
-        self.meter.charge(32 * changes.len(), stop)?;
+        stop.charge(32 * changes.len())?;
         changes.sort_unstable_by_key(|change| change.0);
         for same in changes.chunk_by(|a, b| a.0 == b.0) {
             for &(_, change) in same {
@@ -158,23 +156,18 @@ impl<'a> Search<'a> {
 ///
 /// Takes O(P) time for P pairs in groups, and memory for the cells only. Sums over groups of different sizes are
 /// fixed-point numbers with about 100 binary places; accuracies that agree so far are equal.
-///
-/// # Errors
-/// [`crate::Error::Memory`] or what `run.watch` returned.
 pub fn calibrate(matrices: Matrices<'_>, grouping: Grouping, run: &mut Run<'_>) -> Result<(Vec<f64>, pairs::Counts)> {
     let metrics = matrices.metrics();
     let cells = matrices.human.len() as u64;
-    let of_metrics = |cost| Blocks { items: metrics, size: 1, cost, lead: 0 };
     let sorted = run.without_progress(|run| {
-        collect(of_metrics(cells.saturating_mul(100)), run, |metric, stop| {
-            Sorted::new(&matrices, metric, grouping, stop)
-        })
+        let sorted = |(): &mut (), metric: usize, stop: &Stop<'_>| Sorted::new(&matrices, metric, grouping, stop);
+        pool::each(metrics, cells.saturating_mul(100), run, || (), sorted)
     })?;
     let weighted = in_buckets(&sorted, run)?;
     // If there are buckets, nearly all of the time has gone to them.
     let finished = if weighted.iter().any(Option::is_some) { metrics as u64 } else { 0 };
     let most = sorted.iter().map(|sorted| sorted.pairs.min(MOST_SORTED)).max().unwrap_or(0);
-    let choose = |metric: usize, stop: &Stop<'_>| {
+    let choose = |(): &mut (), metric: usize, stop: &Stop<'_>| {
         let sorted: &Sorted = &sorted[metric];
         let mut search = Search::new(sorted);
         match &weighted[metric] {
@@ -184,7 +177,8 @@ pub fn calibrate(matrices: Matrices<'_>, grouping: Grouping, run: &mut Run<'_>) 
         }
         Ok(f64::from_bits(search.epsilon))
     };
-    let epsilons = run.reporting(|done| done.max(finished), |run| collect(of_metrics(50 * most), run, choose))?;
+    let epsilons =
+        run.reporting(|done| done.max(finished), |run| pool::each(metrics, 50 * most, run, || (), choose))?;
     let defined: Vec<f64> = epsilons.iter().map(|&epsilon| if epsilon.is_nan() { 0.0 } else { epsilon }).collect();
     let count = |run: &mut Run<'_>| pairs::count(matrices, grouping, Some(&defined), 0.0, run);
     let counts = run.reporting(|_| metrics as u64, count)?;
@@ -217,25 +211,5 @@ fn in_buckets(sorted: &[Sorted], run: &mut Run<'_>) -> Result<Vec<Option<Weighte
         Ok(())
     };
     run.reporting(metrics, |run| pool::try_run(blocks, run, || (), work, add))?;
-    Ok(out)
-}
-
-/// The results of `work` for each item.
-fn collect<T: Send>(
-    blocks: Blocks,
-    run: &mut Run<'_>,
-    work: impl Fn(usize, &Stop<'_>) -> Result<T> + Sync,
-) -> Result<Vec<T>> {
-    let mut out = reserved(blocks.items)?;
-    pool::try_run(
-        blocks,
-        run,
-        || (),
-        |(), items, stop| work(items.start, stop),
-        |_, value, _| {
-            out.push(value);
-            Ok(())
-        },
-    )?;
     Ok(out)
 }

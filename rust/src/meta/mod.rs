@@ -30,9 +30,6 @@ impl Grouping {
         [("none", Grouping::None), ("sys", Grouping::System), ("item", Grouping::Item)];
 
     /// The grouping of that name.
-    ///
-    /// # Errors
-    /// [`Error::UnknownName`] if there is none.
     pub fn named(name: &str) -> Result<Self> {
         named("grouping", name, &Self::NAMED)
     }
@@ -70,9 +67,6 @@ pub enum Unit {
 
 impl Unit {
     /// The unit of that name.
-    ///
-    /// # Errors
-    /// [`Error::UnknownName`] if there is none.
     pub fn named(name: &str) -> Result<Self> {
         named("unit", name, &[("both", Unit::Both), ("inputs", Unit::Inputs), ("systems", Unit::Systems)])
     }

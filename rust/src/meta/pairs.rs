@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{Cell, Grouping, Matrices};
 use crate::error::{Error, Result, check_length};
 use crate::memory::{reserved, resize, zeros};
-use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
+use crate::pool::{self, Blocks, Run, Stop};
 use crate::simd::{Simd, dispatch};
 
 /// Groups of at most this many cells are counted pair by pair.
@@ -84,18 +84,17 @@ impl Counter {
         &mut self,
         cells: impl Iterator<Item = Cell>,
         ties: Ties,
-        meter: &mut WorkMeter,
         stop: &Stop<'_>,
     ) -> Result<PairCounts> {
         self.cells.clear();
         self.cells.extend(cells);
-        meter.charge(self.cells.len() * self.cells.len().min(FEW), stop)?;
-        if self.cells.len() <= FEW { Ok(few(&self.cells, ties)) } else { self.many(ties, meter, stop) }
+        stop.charge(self.cells.len() * self.cells.len().min(FEW))?;
+        if self.cells.len() <= FEW { Ok(few(&self.cells, ties)) } else { self.many(ties, stop) }
     }
 
     /// In O(n log n): from lower to higher scores of the metric, each cell is compared with all that lie more than ε
     /// below it, which are in a tree of counts by human rank.
-    fn many(&mut self, ties: Ties, meter: &mut WorkMeter, stop: &Stop<'_>) -> Result<PairCounts> {
+    fn many(&mut self, ties: Ties, stop: &Stop<'_>) -> Result<PairCounts> {
         let n = self.cells.len();
         self.rank(ties, stop)?;
         let (ranks, tied_by_people) = (self.limits.len(), self.tied_by_people());
@@ -106,7 +105,7 @@ impl Counter {
         self.tree.fill(0);
         let (mut below, mut apart, mut concordant, mut discordant) = (0, 0, 0, 0);
         for &(score, rank) in &self.ordered {
-            meter.charge(64, stop)?;
+            stop.charge(64)?;
             while score - self.ordered[below].0 > ties.epsilon {
                 add(&mut self.tree, self.ordered[below].1);
                 below += 1;
@@ -238,7 +237,7 @@ pub type Counts = (Vec<i64>, Vec<i64>);
 /// Counts the pairs of all metrics and groups. There is one `epsilon` per metric; None for 0.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`] or [`Error::InvalidOption`] for the ties, [`Error::Memory`], or what `run.watch` returned.
+/// [`Error::LengthMismatch`] or [`Error::InvalidOption`] for the ties.
 pub fn count(
     matrices: Matrices<'_>,
     grouping: Grouping,
@@ -257,11 +256,11 @@ pub fn count(
     let mut counts = zeros(&[metrics, groups, COLUMNS])?;
     let mut sizes = zeros(&[metrics, groups, SIZES])?;
     let blocks = Blocks { items: metrics * groups, size: (WORK_PER_BLOCK / cost).max(1) as usize, cost, lead: 0 };
-    let work = |(counter, meter): &mut (Counter, WorkMeter), items: Range<usize>, stop: &Stop<'_>| {
+    let work = |counter: &mut Counter, items: Range<usize>, stop: &Stop<'_>| {
         let count = |item| {
             let (metric, group) = (item / groups, item % groups);
             let ties = ties(epsilons.map_or(0.0, |epsilons| epsilons[metric]));
-            counter.count(matrices.cells(metric, grouping, group), ties, meter, stop)
+            counter.count(matrices.cells(metric, grouping, group), ties, stop)
         };
         items.map(count).collect::<Result<Vec<PairCounts>>>()
     };
@@ -305,7 +304,7 @@ pub fn count_by_cell(
         lead: 0,
     };
     let place = |item: usize| (item / parts / groups, item / parts % groups, item % parts * 256);
-    let work = |meter: &mut WorkMeter, items: Range<usize>, stop: &Stop<'_>| {
+    let work = |(): &mut (), items: Range<usize>, stop: &Stop<'_>| {
         let count = |item: usize| {
             let (metric, group, first) = place(item);
             let cells: Vec<Cell> = matrices.cells(metric, grouping, group).collect();
@@ -313,7 +312,7 @@ pub fn count_by_cell(
             let range = first.min(x.len())..(first + 256).min(x.len());
             let mut rows: Vec<[i64; COLUMNS]> = reserved(range.len())?;
             for i in range {
-                meter.charge(x.len(), stop)?;
+                stop.charge(x.len())?;
                 let mut row = [0; COLUMNS];
                 by_cell(Simd::best(), [&x, &y], i, epsilons[metric], &mut row);
                 rows.push(row);
@@ -335,7 +334,7 @@ pub fn count_by_cell(
         Ok(())
     };
     let finished = |items| items * metrics as u64 / blocks.items as u64;
-    run.reporting(finished, |run| pool::try_run(blocks, run, WorkMeter::default, work, keep))?;
+    run.reporting(finished, |run| pool::try_run(blocks, run, || (), work, keep))?;
     Ok(counts)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result, check_length};
 use crate::memory::{reserved, resize, zeros};
-use crate::pool::{self, Blocks, Run, WorkMeter};
+use crate::pool::{self, Blocks, Run};
 use crate::stats::LARGEST_SUM;
 
 /// Votes that one output of a segment is better than another.
@@ -47,9 +47,9 @@ impl Votes<'_> {
         }
         run.serial(|stop, _| {
             let mut judgments = reserved(expected)?;
-            let (mut meter, mut sum) = (WorkMeter::default(), 0_i64);
+            let mut sum = 0_i64;
             for i in 0..expected {
-                meter.charge(8, stop)?;
+                stop.charge(8)?;
                 let segment = index("segment", self.segment[i], segments)?;
                 let [better, worse] =
                     [index("system", self.better[i], systems)?, index("system", self.worse[i], systems)?];
@@ -100,12 +100,12 @@ pub fn count(
         run,
         || (),
         |(), metrics, stop| {
-            let (metric, mut meter) = (metrics.start, WorkMeter::default());
+            let metric = metrics.start;
             let scores = &scores[metric * cells..][..cells];
             let mut counts: Vec<i64> = Vec::new();
             resize(&mut counts, segments * KINDS)?;
             for judgment in &judgments {
-                meter.charge(4, stop)?;
+                stop.charge(4)?;
                 let (better, worse) = (scores[judgment.better], scores[judgment.worse]);
                 // Without a score (NaN) all comparisons are false.
                 let kind = 3

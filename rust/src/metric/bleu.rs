@@ -23,38 +23,28 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
             default: || Value::Name("exp".into()),
             about: "how orders without a match are smoothed",
         },
-        OptionSpec {
-            name: "smooth_value",
-            kind: Kind::Real(0.0, 1e6),
-            default: || Value::Unset,
-            about: "the value for floor (default 0.1) and add-k (default 1)",
-        },
+        OptionSpec::unset(
+            "smooth_value",
+            Kind::Real(0.0, 1e6),
+            "the value for floor (default 0.1) and add-k (default 1)",
+        ),
         OptionSpec {
             name: "max_ngram_order",
             kind: Kind::Integer(1, MAX_ORDER as i64),
             default: || Value::Integer(4),
             about: "the longest n-gram",
         },
-        OptionSpec {
-            name: "effective_order",
-            kind: Kind::Flag,
-            default: || Value::Flag(false),
-            about: "leave out the orders for which the hypotheses are too short",
-        },
+        OptionSpec::flag("effective_order", "leave out the orders for which the hypotheses are too short"),
         WEIGHTS,
         AUTO_REWEIGH,
-        OptionSpec {
-            name: "mteval_quirks",
-            kind: Kind::Flag,
-            default: || Value::Flag(false),
-            about: "as mteval-v13a.pl: lower-case ASCII only, and leave no order out for short segments",
-        },
-        OptionSpec {
-            name: "nltk_quirks",
-            kind: Kind::Flag,
-            default: || Value::Flag(false),
-            about: "as NLTK: count at least one n-gram of every order in every segment, and leave no order out",
-        },
+        OptionSpec::flag(
+            "mteval_quirks",
+            "as mteval-v13a.pl: lower-case ASCII only, and leave no order out for short segments",
+        ),
+        OptionSpec::flag(
+            "nltk_quirks",
+            "as NLTK: count at least one n-gram of every order in every segment, and leave no order out",
+        ),
     ],
     build: |options| Ok(Box::new(Bleu::new(options)?)),
 };

@@ -59,18 +59,11 @@ const fn options(word_order: fn() -> Value) -> [OptionSpec; 6] {
             about: "weight of recall relative to precision",
         },
         LOWERCASE,
-        OptionSpec {
-            name: "whitespace",
-            kind: Kind::Flag,
-            default: || Value::Flag(false),
-            about: "count white space as characters",
-        },
-        OptionSpec {
-            name: "eps_smoothing",
-            kind: Kind::Flag,
-            default: || Value::Flag(false),
-            about: "average the F-scores of all orders, as chrF++.py, Moses and NLTK's sentence score do",
-        },
+        OptionSpec::flag("whitespace", "count white space as characters"),
+        OptionSpec::flag(
+            "eps_smoothing",
+            "average the F-scores of all orders, as chrF++.py, Moses and NLTK's sentence score do",
+        ),
     ]
 }
 
@@ -464,8 +457,8 @@ impl Characters {
         // 0 means no character, so one number less is available.
         let room = (1 << self.bits) - 1;
         for (number, piece) in reference.chunks(PIECE).enumerate() {
-            if number > 0 && stop.requested() {
-                return Err(Error::Interrupted);
+            if number > 0 {
+                stop.check()?;
             }
             for &c in piece {
                 let position = c as usize;
@@ -543,8 +536,8 @@ fn sort_windows(
     let window = u64::MAX << (u64::BITS - bits * order as u32);
     let mut word = 0;
     for (number, piece) in text.rchunks(PIECE).enumerate() {
-        if number > 0 && stop.requested() {
-            return Err(Error::Interrupted);
+        if number > 0 {
+            stop.check()?;
         }
         for &c in piece.iter().rev() {
             let number = numbers.get(c as usize).copied().unwrap_or(0);
@@ -580,9 +573,7 @@ fn overlap_of_sorted(
         let (begin_h, begin_r) = (h, r);
         if h + r >= piece_end {
             piece_end = h + r + PIECE;
-            if stop.requested() {
-                return Err(Error::Interrupted);
-            }
+            stop.check()?;
         }
         while hypothesis.get(h) == Some(&at) {
             h += 1;

@@ -17,7 +17,7 @@ use crate::stats::SuffStats;
 /// # Errors
 /// [`Error::Empty`] without systems, references or segments, [`Error::LengthMismatch`] for columns of different
 /// lengths, [`Error::NoReference`] for a segment without references, [`Error::Overflow`] for counts too large to be
-/// resampled, whatever [`super::Counter::count`] returned, with the segment, and whatever [`pool::try_run`] returned.
+/// resampled, and whatever [`super::Counter::count`] returned, with the segment.
 pub fn count<H: AsRef<str> + Sync, R: AsRef<str> + Sync>(
     metrics: &[&dyn Metric],
     systems: &[Vec<H>],
@@ -47,9 +47,7 @@ pub fn count<H: AsRef<str> + Sync, R: AsRef<str> + Sync>(
                 let mut counter = (group.counters)();
                 let mut own = vec![0; range.len() * n_systems * group.width];
                 for (s, rows) in (range.start..end).zip(own.chunks_exact_mut(n_systems * group.width)) {
-                    if stop.requested() {
-                        return Err(Error::Interrupted);
-                    }
+                    stop.check()?;
                     segment_references.clear();
                     segment_references.extend(corpus_references.of_segment(s));
                     let counted = match systems {

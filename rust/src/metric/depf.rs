@@ -9,9 +9,9 @@ use std::collections::HashMap;
 use foldhash::fast::FixedState;
 
 use super::text::{LOWERCASE, case, cased, yes};
-use super::{Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, Texts, Value};
+use super::{Counter, Counters, Formula, Metric, MetricSpec, OptionSpec, Options, Texts};
 use crate::error::{Column, Result};
-use crate::pool::{Run, Stop, WorkMeter};
+use crate::pool::{Run, Stop};
 use crate::text::conllu;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
@@ -20,25 +20,10 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
     source: "W05-0908",
     reads_parses: true,
     options: &[
-        OptionSpec {
-            name: "unlabelled",
-            kind: Kind::Flag,
-            default: || Value::Flag(false),
-            about: "compare head and dependent only, not the relation between them",
-        },
-        OptionSpec {
-            name: "lemma",
-            kind: Kind::Flag,
-            default: || Value::Flag(false),
-            about: "compare lemmas instead of word forms",
-        },
+        OptionSpec::flag("unlabelled", "compare head and dependent only, not the relation between them"),
+        OptionSpec::flag("lemma", "compare lemmas instead of word forms"),
         LOWERCASE,
-        OptionSpec {
-            name: "ignore_punct",
-            kind: Kind::Flag,
-            default: || Value::Flag(false),
-            about: "ignore relations named punct",
-        },
+        OptionSpec::flag("ignore_punct", "ignore relations named punct"),
     ],
     build: |options| Ok(Box::new(DepF::new(options))),
 };
@@ -69,10 +54,10 @@ impl DepF {
     /// Counts the relations of a block.
     fn relations(&self, block: &str, stop: &Stop<'_>) -> Result<Relations> {
         let mut relations = Relations::default();
-        let (mut meter, mut outcome) = (WorkMeter::default(), Ok(()));
+        let mut outcome = Ok(());
         conllu::sentences(block, |words| {
             if outcome.is_ok() {
-                outcome = meter.charge(256 * words.len(), stop);
+                outcome = stop.charge(256 * words.len());
             }
             if outcome.is_err() {
                 return;
@@ -190,8 +175,7 @@ impl Counter for DepFCounter<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::metric::{count_segment, metric};
+    use crate::metric::{Value, count_segment, metric};
 
     fn block(words: &[(&str, usize, &str)]) -> String {
         let line = |(i, (form, head, relation)): (usize, &(&str, usize, &str))| {

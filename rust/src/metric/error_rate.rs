@@ -6,7 +6,7 @@
 use super::text::{LOWERCASE, TOKENIZE, Words};
 use super::{Counter, Counters, Formula, Metric, OptionSpec, Options, Resolution, Texts};
 use crate::error::Result;
-use crate::pool::{Run, Stop, WorkMeter};
+use crate::pool::{Run, Stop};
 use crate::simd::Simd;
 use crate::text::edit::UNKNOWN_WORD;
 use crate::text::ngram::{Token, Vocabulary, each_token};
@@ -62,17 +62,11 @@ pub(super) struct Numbered<'a> {
 /// Counts the edits between two sequences of words.
 pub(super) trait Edits: Default {
     /// Prepares for hypotheses of this reference, if necessary.
-    ///
-    /// # Errors
-    /// [`crate::Error::Memory`] if it is too long, [`crate::Error::Interrupted`] if the call is cancelled.
     fn prepare(&mut self, _: Numbered<'_>, _: &Stop<'_>) -> Result<()> {
         Ok(())
     }
 
     /// The number of edits that turn `hypothesis` into the reference. [`UNKNOWN_WORD`] is any word that is not in it.
-    ///
-    /// # Errors
-    /// [`crate::Error::Memory`] if it is too long, [`crate::Error::Interrupted`] if the call is cancelled.
     fn edits(&mut self, hypothesis: &[Token], reference: Numbered<'_>, stop: &Stop<'_>) -> Result<usize>;
 }
 
@@ -148,7 +142,6 @@ pub(super) struct RowCounter<W, E> {
     own: Vec<Token>,
     reference: Vec<Token>,
     hypothesis: Vec<Token>,
-    meter: WorkMeter,
 }
 
 impl<W: Splitter, E: Edits> RowCounter<W, E> {
@@ -163,26 +156,25 @@ impl<W: Splitter, E: Edits> RowCounter<W, E> {
             own: Vec::new(),
             reference: Vec::new(),
             hypothesis: Vec::new(),
-            meter: WorkMeter::default(),
         }
     }
 
     /// Numbers the words of all texts of the segment.
     fn read(&mut self, references: &[&str], hypotheses: &[&str], stop: &Stop<'_>) -> Result<()> {
-        let RowCounter { words, vocabulary, numbers, ends, own, meter, .. } = self;
+        let RowCounter { words, vocabulary, numbers, ends, own, .. } = self;
         vocabulary.clear();
         numbers.clear();
         ends.clear();
         for line in references {
             let emit_words = |emit: &mut dyn FnMut(&str)| words.reference_words(line, emit);
-            each_token(emit_words, (&mut *meter, stop), |word| numbers.push(vocabulary.intern(word) + 1))?;
+            each_token(emit_words, stop, |word| numbers.push(vocabulary.intern(word) + 1))?;
             ends.push(numbers.len());
         }
         for line in hypotheses {
             // Unknown words have the largest number; adding 1 wraps it to UNKNOWN_WORD, 0.
             let emit_words = |emit: &mut dyn FnMut(&str)| words.words(line, emit);
             let take = |word: &str| numbers.push(vocabulary.find(word).wrapping_add(1));
-            each_token(emit_words, (&mut *meter, stop), take)?;
+            each_token(emit_words, stop, take)?;
             ends.push(numbers.len());
         }
         own.clear();

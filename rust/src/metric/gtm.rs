@@ -12,7 +12,7 @@ use super::{
     Value,
 };
 use crate::error::{Error, Result};
-use crate::pool::{Run, Stop, WorkMeter};
+use crate::pool::{Run, Stop};
 use crate::simd::{Simd, dispatch};
 use crate::stats::LARGEST_SUM;
 use crate::text::ngram::{Token, Vocabulary, each_token};
@@ -181,7 +181,6 @@ impl Metric for Gtm {
                 runs: Runs::default(),
                 text: Vec::new(),
                 lower: String::new(),
-                meter: WorkMeter::default(),
             })
         }))
     }
@@ -195,12 +194,11 @@ struct GtmCounter<'a> {
     text: Vec<Token>,
     /// A buffer for a line in lower case.
     lower: String,
-    meter: WorkMeter,
 }
 
 impl Counter for GtmCounter<'_> {
     fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64], stop: &Stop<'_>) -> Result<()> {
-        let GtmCounter { gtm, vocabulary, runs, text, lower, meter } = self;
+        let GtmCounter { gtm, vocabulary, runs, text, lower } = self;
         vocabulary.clear();
         runs.clear();
         let mut words = 0;
@@ -209,7 +207,7 @@ impl Counter for GtmCounter<'_> {
             let line = cased(reference, gtm.lowercase, lower);
             each_token(
                 |emit| split_ascii(line, emit),
-                (&mut *meter, stop),
+                stop,
                 |word| {
                     runs.push(vocabulary.intern(word));
                     words += 1;
@@ -220,7 +218,7 @@ impl Counter for GtmCounter<'_> {
         for (hypothesis, row) in hypotheses.iter().zip(rows.chunks_exact_mut(3)) {
             let line = cased(hypothesis, gtm.lowercase, lower);
             text.clear();
-            each_token(|emit| split_ascii(line, emit), (&mut *meter, stop), |word| text.push(vocabulary.find(word)))?;
+            each_token(|emit| split_ascii(line, emit), stop, |word| text.push(vocabulary.find(word)))?;
             let (length, mut sum) = (text.len(), 0.0);
             let room = Room::new(length, words, references.len());
             runs.matching(text, room, gtm.exponent == 1.0, stop, |number, length| {

@@ -3,7 +3,7 @@
 use super::text::{TOKENIZE, Words};
 use super::{Counter, Counters, Formula, Metric, MetricSpec, Options, Texts};
 use crate::error::Result;
-use crate::pool::{Run, Stop, WorkMeter};
+use crate::pool::{Run, Stop};
 use crate::simd::Simd;
 use crate::text::ngram::{Ngrams, each_token};
 
@@ -82,10 +82,9 @@ impl Counter for LengthCounter {
         for reference in references {
             lengths.add(|emit| words.tokens(reference, emit), stop)?;
         }
-        let mut meter = WorkMeter::default();
         for (hypothesis, row) in hypotheses.iter().zip(rows.chunks_exact_mut(2)) {
             let mut length = 0;
-            each_token(|emit| words.tokens(hypothesis, emit), (&mut meter, stop), |_| length += 1)?;
+            each_token(|emit| words.tokens(hypothesis, emit), stop, |_| length += 1)?;
             row.copy_from_slice(&[length as i64, lengths.closest_length(length) as i64]);
         }
         Ok(())

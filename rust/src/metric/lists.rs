@@ -57,9 +57,7 @@ pub fn count_lists<R: AsRef<str> + Sync>(
             let mut counter = counters();
             let (mut segment_references, mut hypotheses) = (Vec::new(), Vec::new());
             for s in range {
-                if stop.requested() {
-                    return Err(Error::Interrupted);
-                }
+                stop.check()?;
                 segment_references.clear();
                 segment_references.extend(corpus_references.of_segment(s));
                 let own = lists.range(s);

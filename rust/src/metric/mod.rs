@@ -180,7 +180,7 @@ pub trait Metric: Formula {
     /// segments. Long preparations use [`crate::pool::try_run`].
     ///
     /// # Errors
-    /// Texts or files that the metric cannot use, and whatever [`crate::pool::try_run`] returned.
+    /// Texts or files that the metric cannot use.
     fn counters<'a>(&'a self, texts: &Texts<'a>, run: &mut Run<'_>) -> Result<Counters<'a>>;
 
     /// Itself, if its counts follow from n-gram matches. [`count`] finds the matches once for all such metrics over the
@@ -375,9 +375,6 @@ pub static METRICS: &[MetricSpec] = &[
 
 impl MetricSpec {
     /// The metric of this name.
-    ///
-    /// # Errors
-    /// [`Error::UnknownName`].
     pub fn named(name: &str) -> Result<&'static Self> {
         let found = METRICS.iter().find(|m| m.name == name);
         found.ok_or_else(|| Error::unknown("metric", name, METRICS.iter().map(|m| m.name)))

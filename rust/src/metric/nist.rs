@@ -15,8 +15,8 @@ use super::text::{LOWERCASE, TOKENIZE, Words, quirks};
 use super::{
     Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, References, Resolution, Texts, Value,
 };
-use crate::error::{Error, Result};
-use crate::pool::{self, Blocks, PIECE, Run, Stop, WorkMeter};
+use crate::error::Result;
+use crate::pool::{self, Blocks, PIECE, Run, Stop};
 use crate::stats::fixed;
 use crate::text::ngram::{Children, Ngrams, Token, Vocabulary, each_token};
 
@@ -34,18 +34,14 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
             default: || Value::Integer(5),
             about: "the longest n-gram",
         },
-        OptionSpec {
-            name: "mteval_quirks",
-            kind: Kind::Flag,
-            default: || Value::Flag(false),
-            about: "with the bugs of mteval-v13a.pl: information of pairs that begin with 0, lower case of ASCII only",
-        },
-        OptionSpec {
-            name: "nltk_quirks",
-            kind: Kind::Flag,
-            default: || Value::Flag(false),
-            about: "as NLTK: for each order, use the reference whose matches have the most information, and its length",
-        },
+        OptionSpec::flag(
+            "mteval_quirks",
+            "with the bugs of mteval-v13a.pl: information of pairs that begin with 0, lower case of ASCII only",
+        ),
+        OptionSpec::flag(
+            "nltk_quirks",
+            "as NLTK: for each order, use the reference whose matches have the most information, and its length",
+        ),
     ],
     build: |options| Ok(Box::new(Nist::new(options)?)),
 };
@@ -200,21 +196,18 @@ impl Tokens {
             run,
             || (),
             |(), range, stop| {
-                let (mut block, mut meter) = (SplitBlock::default(), WorkMeter::default());
+                let mut block = SplitBlock::default();
                 for segment in range {
-                    if stop.requested() {
-                        return Err(Error::Interrupted);
-                    }
+                    stop.check()?;
                     for reference in references.of_segment(segment) {
                         let emit_tokens = |emit: &mut dyn FnMut(&str)| words.tokens(reference, emit);
-                        each_token(emit_tokens, (&mut meter, stop), |token| block.push(token))?;
+                        each_token(emit_tokens, stop, |token| block.push(token))?;
                         block.references.push(block.ends.len());
                     }
                 }
                 Ok(block)
             },
             |_, block, stop| {
-                let mut meter = WorkMeter::default();
                 let mut start = 0;
                 let mut words = block.ends.iter().map(|&end| {
                     let word = &block.text[start..end];
@@ -224,7 +217,7 @@ impl Tokens {
                 let mut before = 0;
                 for &end in &block.references {
                     for word in words.by_ref().take(end - before) {
-                        meter.charge(LOOK_UP, stop)?;
+                        stop.charge(LOOK_UP)?;
                         all.tokens.push(all.vocabulary.intern(word));
                     }
                     all.ends.push(all.tokens.len());
@@ -294,11 +287,11 @@ impl Information {
                 }
             };
             run.serial(|stop, _| {
-                let (mut meter, mut start) = (WorkMeter::default(), 0);
+                let mut start = 0;
                 for &end in &ends {
                     for from in (start..end).step_by(PIECE) {
                         let to = end.min(from + PIECE);
-                        meter.charge(LOOK_UP * (to - from), stop)?;
+                        stop.charge(LOOK_UP * (to - from))?;
                         extend(from..to, end);
                     }
                     start = end;
@@ -335,15 +328,14 @@ struct NistCounter<'a> {
 impl NistCounter<'_> {
     /// Looks up the information of the n-grams of the segment's references.
     fn look_up(&mut self, stop: &Stop<'_>) -> Result<()> {
-        let mut meter = WorkMeter::default();
         let NistCounter { information, ngrams, worth, known, .. } = self;
         known.clear();
         for word in ngrams.words() {
-            meter.charge(LOOK_UP, stop)?;
+            stop.charge(LOOK_UP)?;
             known.push(information.vocabulary.find(word));
         }
         for (prefix, word) in ngrams.extensions() {
-            meter.charge(LOOK_UP, stop)?;
+            stop.charge(LOOK_UP)?;
             known.push(information.extend(known[prefix], known[word]));
         }
         worth.clear();

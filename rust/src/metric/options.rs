@@ -70,6 +70,16 @@ pub struct OptionSpec {
 }
 
 impl OptionSpec {
+    /// A flag that is false by default.
+    pub(super) const fn flag(name: &'static str, about: &'static str) -> Self {
+        OptionSpec { name, kind: Kind::Flag, default: || Value::Flag(false), about }
+    }
+
+    /// An option that is not set by default.
+    pub(super) const fn unset(name: &'static str, kind: Kind, about: &'static str) -> Self {
+        OptionSpec { name, kind, default: || Value::Unset, about }
+    }
+
     fn invalid(&self, metric: &str, expected: String, got: &Value) -> Error {
         let (metric, option, got) = (metric.into(), self.name.into(), got.to_string());
         Error::InvalidMetricOption { metric, option, expected, other: None, got }
@@ -222,17 +232,17 @@ mod tests {
     use super::*;
 
     const SPECS: &[OptionSpec] = &[
-        OptionSpec { name: "flag", kind: Kind::Flag, default: || Value::Flag(false), about: "" },
+        OptionSpec::flag("flag", ""),
         OptionSpec { name: "order", kind: Kind::Integer(1, 9), default: || Value::Integer(4), about: "" },
-        OptionSpec { name: "value", kind: Kind::Real(0.0, 1e6), default: || Value::Unset, about: "" },
+        OptionSpec::unset("value", Kind::Real(0.0, 1e6), ""),
         OptionSpec {
             name: "tool",
             kind: Kind::Choice(|| vec!["a", "b", "7"]),
             default: || Value::Name("a".into()),
             about: "",
         },
-        OptionSpec { name: "parts", kind: Kind::Choices(|| vec!["x", "y"]), default: || Value::Unset, about: "" },
-        OptionSpec { name: "file", kind: Kind::Path, default: || Value::Unset, about: "" },
+        OptionSpec::unset("parts", Kind::Choices(|| vec!["x", "y"]), ""),
+        OptionSpec::unset("file", Kind::Path, ""),
     ];
 
     fn resolve(name: &str, value: Value) -> Result<Options> {

@@ -6,9 +6,9 @@ use std::ops::Range;
 use super::lists::Lists;
 use super::matches::{MatchBased, Matches};
 use super::{Counters, Metric, References, Texts};
-use crate::error::{Error, Result, check_length};
+use crate::error::{Result, check_length};
 use crate::memory::zeros;
-use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
+use crate::pool::{self, Blocks, Run, Stop};
 use crate::text::shared::{KINDS, Shared};
 
 /// A metric that counts a hypothesis against a single reference by the n-grams that both have.
@@ -157,15 +157,14 @@ impl List<'_> {
         let shared = Shared::new(self.texts, pairs.orders(), &|line, emit| pairs.units(line, emit), stop)?;
         let (width, order) = (self.metric.width(), shared.order());
         let (mut row, mut matches) = (vec![0; width], zeros(&[self.texts.len(), order])?);
-        let mut meter = WorkMeter::default();
         let mut out = Expected { utilities: zeros(&[self.part.len()])?, own: zeros(&[self.part.len()])? };
         for (place, i) in self.part.clone().enumerate() {
-            shared.matches(i, &mut matches, (&mut meter, stop))?;
+            shared.matches(i, &mut matches, stop)?;
             for (j, matches) in matches.chunks_exact(order).enumerate() {
                 if self.weights[j] == 0.0 && i != j {
                     continue;
                 }
-                meter.charge(8 * width, stop)?;
+                stop.charge(8 * width)?;
                 row.fill(0);
                 pairs.fill(shared.lengths(i), shared.lengths(j), matches, &mut row)?;
                 self.add(&mut out, place, [i, j], &row);
@@ -184,9 +183,7 @@ impl List<'_> {
             if self.weights[j] == 0.0 && !self.part.contains(&j) {
                 continue;
             }
-            if stop.requested() {
-                return Err(Error::Interrupted);
-            }
+            stop.check()?;
             rows.fill(0);
             counter.count(&[reference], &self.texts[self.part.clone()], &mut rows, stop)?;
             for ((place, i), row) in self.part.clone().enumerate().zip(rows.chunks_exact(width)) {

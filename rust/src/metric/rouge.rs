@@ -12,21 +12,17 @@
 //! Of several references, the one with the best F counts. F is 0 if there is nothing to divide by.
 
 use super::text::case;
-use super::{Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, Texts, Value};
+use super::{Counter, Counters, Formula, Metric, MetricSpec, OptionSpec, Options, Texts};
 use crate::error::{Error, Result};
-use crate::pool::{Run, Stop, WorkMeter};
+use crate::pool::{Run, Stop};
 use crate::simd::Simd;
 use crate::stats::fixed;
 use crate::text::lcs::Lcs;
 use crate::text::ngram::{Ngrams, Token, UNSEEN, Vocabulary, each_token};
 use crate::text::porter::stem;
 
-const OPTIONS: &[OptionSpec] = &[OptionSpec {
-    name: "stemmer",
-    kind: Kind::Flag,
-    default: || Value::Flag(false),
-    about: "compare words of more than three letters by their stems (Porter's, as in NLTK)",
-}];
+const OPTIONS: &[OptionSpec] =
+    &[OptionSpec::flag("stemmer", "compare words of more than three letters by their stems (Porter's, as in NLTK)")];
 
 const fn spec(name: &'static str, about: &'static str, build: fn(&Options) -> Result<Box<dyn Metric>>) -> MetricSpec {
     MetricSpec { name, about, source: "W04-1013", reads_parses: false, options: OPTIONS, build }
@@ -222,7 +218,6 @@ struct RougeCounter<'a> {
     vocabulary: Vocabulary,
     numbered: Numbered,
     matcher: Matcher,
-    meter: WorkMeter,
 }
 
 impl<'a> RougeCounter<'a> {
@@ -232,13 +227,12 @@ impl<'a> RougeCounter<'a> {
             vocabulary: Vocabulary::default(),
             numbered: Numbered::default(),
             matcher: Matcher::default(),
-            meter: WorkMeter::default(),
         }
     }
 
     /// Numbers the words of all texts of the segment. Words that no reference has are [`UNSEEN`].
     fn read(&mut self, references: &[&str], hypotheses: &[&str], stop: &Stop<'_>) -> Result<()> {
-        let RougeCounter { metric, vocabulary, numbered, meter, .. } = self;
+        let RougeCounter { metric, vocabulary, numbered, .. } = self;
         vocabulary.clear();
         numbered.clear();
         let in_lines = metric.common == Common::SubsequencesOfLines;
@@ -249,7 +243,7 @@ impl<'a> RougeCounter<'a> {
             };
             for line in text.split(|c| in_lines && c == '\n') {
                 let words = |emit: &mut dyn FnMut(&str)| each_word(line, metric.stemmer, emit);
-                each_token(words, (&mut *meter, stop), |word| numbered.words.push(number(word)))?;
+                each_token(words, stop, |word| numbered.words.push(number(word)))?;
                 numbered.end_line();
             }
             numbered.end_text();

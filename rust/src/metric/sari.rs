@@ -13,7 +13,7 @@
 use super::text::{TOKENIZE, Words};
 use super::{Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, Texts, Value};
 use crate::error::Result;
-use crate::pool::{Run, Stop, WorkMeter};
+use crate::pool::{Run, Stop};
 use crate::text::ngram::{Children, Token, Vocabulary, each_token};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
@@ -173,7 +173,6 @@ struct SariCounter {
     ends: Vec<usize>,
     nodes: Vec<Node>,
     children: Children,
-    meter: WorkMeter,
 }
 
 impl SariCounter {
@@ -185,19 +184,18 @@ impl SariCounter {
             ends: Vec::new(),
             nodes: Vec::new(),
             children: Children::default(),
-            meter: WorkMeter::default(),
         }
     }
 
     fn read<'a>(&mut self, texts: impl Iterator<Item = &'a &'a str>, stop: &Stop<'_>) -> Result<()> {
-        let SariCounter { words, vocabulary, numbers, ends, nodes, children, meter } = self;
+        let SariCounter { words, vocabulary, numbers, ends, nodes, children } = self;
         vocabulary.clear();
         numbers.clear();
         ends.clear();
         children.clear();
         for text in texts {
             let emit_words = |emit: &mut dyn FnMut(&str)| words.tokens(text, emit);
-            each_token(emit_words, (&mut *meter, stop), |word| numbers.push(vocabulary.intern(word)))?;
+            each_token(emit_words, stop, |word| numbers.push(vocabulary.intern(word)))?;
             ends.push(numbers.len());
         }
         nodes.clear();
@@ -207,10 +205,10 @@ impl SariCounter {
 
     /// Calls `take` with every n-gram of a text.
     fn each_ngram(&mut self, text: usize, stop: &Stop<'_>, take: impl Fn(&mut Node)) -> Result<()> {
-        let SariCounter { numbers, ends, nodes, children, meter, .. } = self;
+        let SariCounter { numbers, ends, nodes, children, .. } = self;
         let words = &numbers[if text == 0 { 0 } else { ends[text - 1] }..ends[text]];
         for first in 0..words.len() {
-            meter.charge(64, stop)?;
+            stop.charge(64)?;
             let mut node = words[first];
             take(&mut nodes[node as usize]);
             for (n, &word) in (1..ORDER).zip(&words[first + 1..]) {
@@ -235,7 +233,7 @@ impl Counter for SariCounter {
         }
         for (row, text) in rows.chunks_exact_mut(WIDTH).zip(references.len()..) {
             self.each_ngram(text, stop, |node| node.output += 1)?;
-            self.meter.charge(8 * self.nodes.len(), stop)?;
+            stop.charge(8 * self.nodes.len())?;
             for node in &mut self.nodes {
                 node.add_to(row, references.len() as i64 - 1);
                 node.output = 0;

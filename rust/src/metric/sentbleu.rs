@@ -69,18 +69,12 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
             default: || Value::Name(PRIORS[0].into()),
             about: "the precisions that form the prior of smoothing 6",
         },
-        OptionSpec {
-            name: "smoothing_extra",
-            kind: Kind::Flag,
-            default: || Value::Flag(false),
-            about: "let smoothing 7 also smooth the matches of order N + 1",
-        },
-        OptionSpec {
-            name: "smoothing_floor",
-            kind: Kind::Real(0.0, 1.0),
-            default: || Value::Unset,
-            about: "the least precision under smoothing 6: 1e-30 by default, 0 (none) in the strict reading",
-        },
+        OptionSpec::flag("smoothing_extra", "let smoothing 7 also smooth the matches of order N + 1"),
+        OptionSpec::unset(
+            "smoothing_floor",
+            Kind::Real(0.0, 1.0),
+            "the least precision under smoothing 6: 1e-30 by default, 0 (none) in the strict reading",
+        ),
         OptionSpec {
             name: "smoothing_reading",
             kind: Kind::Choice(|| READINGS.to_vec()),

@@ -10,9 +10,9 @@ use hashbrown::HashMap;
 use unicode_normalization::UnicodeNormalization;
 
 use super::text::{LOWERCASE, case, cased, yes};
-use super::{Counter, Counters, Expression, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, Texts, Value};
+use super::{Counter, Counters, Expression, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, Texts};
 use crate::error::Result;
-use crate::pool::{Run, Stop, WorkMeter};
+use crate::pool::{Run, Stop};
 use crate::text::edit::{Kinds, KindsOfEdits, UNKNOWN_WORD};
 use crate::text::ngram::{TOKEN, Token, Vocabulary};
 use crate::text::tokenize::{is_punctuation, is_space, space_at};
@@ -64,19 +64,16 @@ pub(super) const WIL: MetricSpec = MetricSpec {
     build: |options| Ok(Box::new(Speech::<Words>::new("WIL", INFORMATION_LOST, options)?)),
 };
 
-const UNICODE: OptionSpec = OptionSpec {
-    name: "unicode",
-    kind: Kind::Choice(|| vec!["NFC", "NFKC"]),
-    default: || Value::Unset,
-    about: "the normalization form of Unicode to which lines are brought first",
-};
+const UNICODE: OptionSpec = OptionSpec::unset(
+    "unicode",
+    Kind::Choice(|| vec!["NFC", "NFKC"]),
+    "the normalization form of Unicode to which lines are brought first",
+);
 
-const NO_PUNCT: OptionSpec = OptionSpec {
-    name: "no_punct",
-    kind: Kind::Flag,
-    default: || Value::Flag(false),
-    about: "remove punctuation (category P of Unicode), also inside words, and join the spaces around it",
-};
+const NO_PUNCT: OptionSpec = OptionSpec::flag(
+    "no_punct",
+    "remove punctuation (category P of Unicode), also inside words, and join the spaces around it",
+);
 
 const OPTIONS: &[OptionSpec] = &[LOWERCASE, NO_PUNCT, UNICODE];
 
@@ -189,9 +186,6 @@ trait Units: Default + 'static {
     fn clear(&mut self);
 
     /// Adds the numbers of a line of a reference or a hypothesis.
-    ///
-    /// # Errors
-    /// [`crate::Error::Interrupted`] if the call is cancelled.
     fn read(&mut self, line: &str, is_reference: bool, numbers: &mut Vec<Token>, stop: &Stop<'_>) -> Result<()>;
 
     /// The largest number.
@@ -201,7 +195,6 @@ trait Units: Default + 'static {
 #[derive(Default)]
 struct Words {
     vocabulary: Vocabulary,
-    meter: WorkMeter,
 }
 
 impl Units for Words {
@@ -212,9 +205,9 @@ impl Units for Words {
     }
 
     fn read(&mut self, line: &str, is_reference: bool, numbers: &mut Vec<Token>, stop: &Stop<'_>) -> Result<()> {
-        let Words { vocabulary, meter } = self;
+        let Words { vocabulary } = self;
         for word in words(line) {
-            meter.charge(TOKEN, stop)?;
+            stop.charge(TOKEN)?;
             let number = if is_reference { vocabulary.intern(word) } else { vocabulary.find(word) };
             // Unknown words have the largest number; adding 1 wraps it to UNKNOWN_WORD, 0.
             numbers.push(number.wrapping_add(1));
@@ -233,7 +226,6 @@ const OTHERS: Token = 129;
 #[derive(Default)]
 struct Characters {
     others: HashMap<char, Token, FixedState>,
-    meter: WorkMeter,
 }
 
 impl Units for Characters {
@@ -244,7 +236,7 @@ impl Units for Characters {
     }
 
     fn read(&mut self, line: &str, is_reference: bool, numbers: &mut Vec<Token>, stop: &Stop<'_>) -> Result<()> {
-        self.meter.charge(line.len(), stop)?;
+        stop.charge(line.len())?;
         if line.is_ascii() {
             numbers.extend(line.bytes().map(|byte| Token::from(byte) + 1));
             return Ok(());
@@ -392,8 +384,7 @@ impl<U: Units> Counter for RowCounter<U> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::metric::{count_segment, metric};
+    use crate::metric::{Value, count_segment, metric};
 
     fn row(name: &str, options: &[(&str, Value)], reference: &str, hypothesis: &str) -> Vec<i64> {
         let options: Vec<_> = options.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();

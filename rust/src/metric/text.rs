@@ -13,8 +13,7 @@ pub(super) const TOKENIZE: OptionSpec = OptionSpec {
 };
 
 /// The option `lowercase`.
-pub(super) const LOWERCASE: OptionSpec =
-    OptionSpec { name: "lowercase", kind: Kind::Flag, default: || Value::Flag(false), about: "ignore case" };
+pub(super) const LOWERCASE: OptionSpec = OptionSpec::flag("lowercase", "ignore case");
 
 /// Splits lines into tokens according to [`TOKENIZE`] and [`LOWERCASE`].
 #[derive(Clone, Copy)]

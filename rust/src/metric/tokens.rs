@@ -82,8 +82,8 @@ impl TokenTexts {
 ///
 /// # Errors
 /// [`Error::InvalidOption`] for a metric whose counts do not follow from n-gram matches, [`Error::Empty`] without
-/// segments, [`Error::NoReference`] for a segment without references, unless each is counted alone, whatever the
-/// metric's counts returned, and whatever [`pool::try_run`] returned.
+/// segments, [`Error::NoReference`] for a segment without references, unless each is counted alone, and whatever the
+/// metric's counts returned.
 pub fn count_tokens(
     metric: &dyn Metric,
     texts: &TokenTexts,
@@ -107,9 +107,7 @@ pub fn count_tokens(
         run,
         || Counter { metric, ngrams: Ngrams::default(), by_order: vec![0; metric.order()] },
         |counter, range, stop| {
-            if stop.requested() {
-                return Err(Error::Interrupted);
-            }
+            stop.check()?;
             let mut rows = vec![0; (row_of(range.end) - row_of(range.start)) * width];
             let mut rest = rows.chunks_exact_mut(width);
             for segment in range {

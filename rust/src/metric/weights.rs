@@ -1,23 +1,20 @@
 //! The weights of n-gram orders in a geometric mean of precisions. Options are named as in NLTK.
 
-use super::{Kind, OptionSpec, Options, Value};
+use super::{Kind, OptionSpec, Options};
 use crate::error::{Error, Result};
 
 /// The option `weights`.
-pub(super) const WEIGHTS: OptionSpec = OptionSpec {
-    name: "weights",
-    kind: Kind::Reals(0.0, 1e6),
-    default: || Value::Unset,
-    about: "weights of the n-gram orders, max_ngram_order of them; equal by default",
-};
+pub(super) const WEIGHTS: OptionSpec = OptionSpec::unset(
+    "weights",
+    Kind::Reals(0.0, 1e6),
+    "weights of the n-gram orders, max_ngram_order of them; equal by default",
+);
 
 /// The option `auto_reweigh`.
-pub(super) const AUTO_REWEIGH: OptionSpec = OptionSpec {
-    name: "auto_reweigh",
-    kind: Kind::Flag,
-    default: || Value::Flag(false),
-    about: "as NLTK: with fewer than four words, use only that many orders (default orders and weights only)",
-};
+pub(super) const AUTO_REWEIGH: OptionSpec = OptionSpec::flag(
+    "auto_reweigh",
+    "as NLTK: with fewer than four words, use only that many orders (default orders and weights only)",
+);
 
 /// The weights of the orders.
 pub(super) struct Weights {
@@ -99,10 +96,10 @@ fn share(each: &[f64], orders: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::metric::Value;
 
     fn weights(order: i64, each: Option<&[f64]>, auto_reweigh: bool) -> Result<Weights> {
-        const ORDER: OptionSpec =
-            OptionSpec { name: "max_ngram_order", kind: Kind::Integer(1, 9), default: || Value::Unset, about: "" };
+        const ORDER: OptionSpec = OptionSpec::unset("max_ngram_order", Kind::Integer(1, 9), "");
         let mut given = vec![
             ("max_ngram_order".to_owned(), Value::Integer(order)),
             ("auto_reweigh".to_owned(), Value::Flag(auto_reweigh)),

@@ -10,7 +10,6 @@ use super::call::run_serial;
 use crate::error::Error;
 use crate::memory::reserved;
 use crate::metric::Value;
-use crate::pool::WorkMeter;
 
 /// The elements of a C-contiguous array.
 pub(super) fn in_order<'a, T: numpy::Element, D: numpy::ndarray::Dimension>(
@@ -46,9 +45,8 @@ pub(super) fn flips(py: Python<'_>, masks: &PyReadonlyArray2<'_, bool>) -> PyRes
     let masks = in_order(&masks)?;
     let words = run_serial(py, |stop| {
         let mut words = reserved(masks.len() / units.max(1) * units.div_ceil(64))?;
-        let mut meter = WorkMeter::default();
         for bits in masks.chunks_exact(units.max(1)).flat_map(|mask| mask.chunks(64)) {
-            meter.charge(bits.len() / 4, stop)?;
+            stop.charge(bits.len() / 4)?;
             words.push(pack(bits));
         }
         Ok(words)

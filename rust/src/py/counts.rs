@@ -8,7 +8,6 @@ use super::call::{run_long, run_serial};
 use super::convert::{in_order, shaped};
 use crate::error::{Error, Result, check_length};
 use crate::memory::reserved;
-use crate::pool::WorkMeter;
 use crate::resample::{Pair, exact};
 use crate::stats::{Stored, SuffStats, check_shape};
 
@@ -133,10 +132,7 @@ impl Counts {
         let [problems, segments, columns] = shape;
         check_shape([problems, segments, columns])?;
         let systems = systems(&arrays, shape)??;
-        let stats = run_serial(py, |stop| {
-            let mut meter = WorkMeter::default();
-            SuffStats::watched(systems, [segments, columns], |cost| meter.charge(cost, stop))
-        })?;
+        let stats = run_serial(py, |stop| SuffStats::watched(systems, [segments, columns], |cost| stop.charge(cost)))?;
         let (totals, largest) = (copy(stats.totals())?, stats.largest());
         let arrays = objects.into_iter().map(Bound::unbind).collect();
         Ok(Counts { arrays, shape, totals, largest })

@@ -12,7 +12,6 @@ use super::convert::{in_order, options, shaped, to_python};
 use crate::error::{Error, Place, check_length};
 use crate::memory::{reserved, zeros};
 use crate::metric::{self as core, File, Formula, Kind, METRICS, Resource};
-use crate::pool::WorkMeter;
 use crate::text::conllu;
 use crate::text::ngram::each_token;
 use crate::text::tokenize::{self as core_tokenize, TOKENIZERS};
@@ -53,10 +52,9 @@ impl Metric {
         let [n, width] = [rows.shape()[0], rows.shape()[1]];
         let rows = in_order(rows)?;
         let scores = run_serial(py, |stop| {
-            let mut meter = WorkMeter::default();
             let mut scores = reserved(n)?;
             for row in rows.chunks_exact(width) {
-                meter.charge(64 + width, stop)?;
+                stop.charge(64 + width)?;
                 scores.push(score(row));
                 core::check_defined(self.formula.as_ref(), &[row], &scores[scores.len() - 1..])?;
             }
@@ -154,9 +152,9 @@ impl Metric {
         let [n, width] = [totals.shape()[0], totals.shape()[1]];
         let totals = in_order(&totals)?;
         let out = run_serial(py, |stop| {
-            let (mut out, mut meter) = (zeros(&[n, width])?, WorkMeter::default());
+            let mut out = zeros(&[n, width])?;
             for (row, out) in totals.chunks_exact(width).zip(out.chunks_exact_mut(width)) {
-                meter.charge(64 + width, stop)?;
+                stop.charge(64 + width)?;
                 self.formula.gradient(row, out);
             }
             Ok(out)
@@ -318,11 +316,10 @@ pub fn tokenizers() -> Vec<TokenizerSpec> {
 pub fn tokenize(py: Python<'_>, lines: Vec<PyBackedStr>, tokenizer: &str) -> PyResult<Vec<Vec<String>>> {
     let tokenizer = core_tokenize::tokenizer(tokenizer)?;
     run_serial(py, |stop| {
-        let mut meter = WorkMeter::default();
         let mut cut = |line: &PyBackedStr| {
             let mut tokens = Vec::new();
             let emit_tokens = |emit: &mut dyn FnMut(&str)| tokenizer.tokenize(line, emit);
-            each_token(emit_tokens, (&mut meter, stop), |token| tokens.push(token.to_owned()))?;
+            each_token(emit_tokens, stop, |token| tokens.push(token.to_owned()))?;
             Ok(tokens)
         };
         lines.iter().map(&mut cut).collect()
@@ -333,9 +330,8 @@ pub fn tokenize(py: Python<'_>, lines: Vec<PyBackedStr>, tokenizer: &str) -> PyR
 #[pyfunction]
 pub fn broken_parse(py: Python<'_>, blocks: Vec<PyBackedStr>) -> PyResult<Option<(usize, usize, String, String)>> {
     run_serial(py, |stop| {
-        let mut meter = WorkMeter::default();
         for (i, block) in blocks.iter().enumerate() {
-            meter.charge(block.len(), stop)?;
+            stop.charge(block.len())?;
             if let Err(broken) = conllu::sentences(block, |_| ()) {
                 return Ok(Some((i, broken.line, broken.expected, broken.got)));
             }

@@ -2,105 +2,48 @@
 
 use std::path::PathBuf;
 
-use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 
 use super::call::{Progress, run_long, run_serial};
 use super::convert::{in_order, shaped};
 use super::metric::Metric;
+use super::reduce::lent;
 use crate::error::{Error, Result, check_length};
 use crate::metric::{Lists, count_lists, expected_utilities, pieces};
 use crate::pool::Stop;
-use crate::tune::lists::{self, Options, Strings, View, Words};
+use crate::tune::lists::{self, Options, Strings};
 
-/// Lists, in arrays that Python can read but not change.
+/// Lists, whose arrays Python can read but not change.
 #[pyclass(frozen, module = "reshuffle._core")]
-pub struct NBest {
-    ids: Py<PyArray1<i64>>,
-    offsets: Py<PyArray1<i64>>,
-    text_offsets: Py<PyArray1<i64>>,
-    text_of: Py<PyArray1<i32>>,
-    dense: Py<PyArray2<f64>>,
-    indptr: Py<PyArray1<i64>>,
-    indices: Py<PyArray1<i32>>,
-    values: Py<PyArray1<f64>>,
-    totals: Py<PyArray1<f64>>,
-    words: Words,
-}
+pub struct NBest(lists::NBest);
 
 /// The expected utility of each distinct hypothesis, and its utility with itself as the reference.
 type Utilities<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
 
-/// Borrowed arrays, for as long as the core reads them.
-struct Borrowed<'py> {
-    ids: PyReadonlyArray1<'py, i64>,
-    offsets: PyReadonlyArray1<'py, i64>,
-    text_offsets: PyReadonlyArray1<'py, i64>,
-    text_of: PyReadonlyArray1<'py, i32>,
-    dense: PyReadonlyArray2<'py, f64>,
-    indptr: PyReadonlyArray1<'py, i64>,
-    indices: PyReadonlyArray1<'py, i32>,
-    values: PyReadonlyArray1<'py, f64>,
-    totals: PyReadonlyArray1<'py, f64>,
-}
-
-fn fixed<T: numpy::Element>(py: Python<'_>, values: Vec<T>) -> PyResult<Py<PyArray1<T>>> {
-    let n = values.len();
-    let array = shaped(py, values, [n])?;
-    array.readwrite().make_nonwriteable();
-    Ok(array.unbind())
+/// A view of numbers of the lists.
+fn column<'py, T: numpy::Element>(this: &Bound<'py, NBest>, numbers: &[T]) -> PyResult<Bound<'py, PyArray1<T>>> {
+    lent(this.clone().into_any(), numbers, [numbers.len()])
 }
 
 impl NBest {
-    fn make(py: Python<'_>, lists: lists::NBest) -> PyResult<Self> {
-        let dense = shaped(py, lists.dense, [lists.text_of.len(), lists.words.names.len()])?;
-        dense.readwrite().make_nonwriteable();
-        Ok(NBest {
-            dense: dense.unbind(),
-            ids: fixed(py, lists.ids)?,
-            offsets: fixed(py, lists.offsets)?,
-            text_offsets: fixed(py, lists.text_offsets)?,
-            text_of: fixed(py, lists.text_of)?,
-            indptr: fixed(py, lists.indptr)?,
-            indices: fixed(py, lists.indices)?,
-            values: fixed(py, lists.values)?,
-            totals: fixed(py, lists.totals)?,
-            words: lists.words,
-        })
-    }
-
     fn serial(py: Python<'_>, body: impl FnOnce(&Stop<'_>) -> Result<lists::NBest> + Send) -> PyResult<Self> {
-        Self::make(py, run_serial(py, body)?)
+        run_serial(py, body).map(NBest)
     }
 
-    fn borrowed<'py>(&self, py: Python<'py>) -> PyResult<Borrowed<'py>> {
-        Ok(Borrowed {
-            ids: self.ids.bind(py).try_readonly()?,
-            offsets: self.offsets.bind(py).try_readonly()?,
-            text_offsets: self.text_offsets.bind(py).try_readonly()?,
-            text_of: self.text_of.bind(py).try_readonly()?,
-            dense: self.dense.bind(py).try_readonly()?,
-            indptr: self.indptr.bind(py).try_readonly()?,
-            indices: self.indices.bind(py).try_readonly()?,
-            values: self.values.bind(py).try_readonly()?,
-            totals: self.totals.bind(py).try_readonly()?,
-        })
-    }
-
-    fn view<'a>(&'a self, arrays: &'a Borrowed<'_>) -> PyResult<View<'a>> {
-        Ok(View {
-            ids: in_order(&arrays.ids)?,
-            offsets: in_order(&arrays.offsets)?,
-            text_offsets: in_order(&arrays.text_offsets)?,
-            text_of: in_order(&arrays.text_of)?,
-            dense: in_order(&arrays.dense)?,
-            indptr: in_order(&arrays.indptr)?,
-            indices: in_order(&arrays.indices)?,
-            values: in_order(&arrays.values)?,
-            totals: in_order(&arrays.totals)?,
-            words: &self.words,
-        })
+    /// Calls `body` with the distinct hypotheses, whose texts `texts` replaces.
+    fn with_lists<T>(
+        &self,
+        texts: Option<&[PyBackedStr]>,
+        body: impl FnOnce(&Lists<'_>) -> PyResult<T>,
+    ) -> PyResult<T> {
+        let own = &self.0.texts;
+        if let Some(texts) = texts {
+            check_length("distinct hypotheses", own.len(), texts.len())?;
+        }
+        let hypothesis = |i: usize| texts.map_or_else(|| own.get(i), |texts| &texts[i]);
+        body(&Lists { offsets: &self.0.text_offsets, hypothesis: &hypothesis })
     }
 
     /// An entry or a text by its number.
@@ -138,107 +81,102 @@ impl NBest {
 
     #[staticmethod]
     fn merged(py: Python<'_>, lists: Vec<Bound<'_, NBest>>) -> PyResult<Self> {
-        let arrays: Vec<_> = lists.iter().map(|lists| lists.get().borrowed(py)).collect::<PyResult<_>>()?;
-        let own = lists.iter().zip(&arrays).map(|(lists, arrays)| lists.get().view(arrays));
-        let views: Vec<_> = own.collect::<PyResult<_>>()?;
-        Self::serial(py, |stop| lists::merged(&views, stop))
+        let lists: Vec<_> = lists.iter().map(|lists| &lists.get().0).collect();
+        Self::serial(py, |stop| lists::merged(&lists, stop))
     }
 
     fn selected(&self, py: Python<'_>, entries: PyReadonlyArray1<'_, i64>) -> PyResult<Self> {
-        let arrays = self.borrowed(py)?;
-        let (view, entries) = (self.view(&arrays)?, in_order(&entries)?);
-        Self::serial(py, |stop| lists::selected(view, entries, stop))
+        let entries = in_order(&entries)?;
+        Self::serial(py, |stop| lists::selected(&self.0, entries, stop))
     }
 
-    fn __len__(&self, py: Python<'_>) -> usize {
-        self.text_of.bind(py).len()
-    }
-
-    #[getter]
-    fn ids(&self, py: Python<'_>) -> Py<PyArray1<i64>> {
-        self.ids.clone_ref(py)
+    fn __len__(&self) -> usize {
+        self.0.entries()
     }
 
     #[getter]
-    fn offsets(&self, py: Python<'_>) -> Py<PyArray1<i64>> {
-        self.offsets.clone_ref(py)
+    fn ids<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        column(this, &this.get().0.ids)
     }
 
     #[getter]
-    fn text_offsets(&self, py: Python<'_>) -> Py<PyArray1<i64>> {
-        self.text_offsets.clone_ref(py)
+    fn offsets<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        column(this, &this.get().0.offsets)
     }
 
     #[getter]
-    fn text_of(&self, py: Python<'_>) -> Py<PyArray1<i32>> {
-        self.text_of.clone_ref(py)
+    fn text_offsets<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        column(this, &this.get().0.text_offsets)
     }
 
     #[getter]
-    fn dense(&self, py: Python<'_>) -> Py<PyArray2<f64>> {
-        self.dense.clone_ref(py)
+    fn text_of<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray1<i32>>> {
+        column(this, &this.get().0.text_of)
     }
 
     #[getter]
-    fn indptr(&self, py: Python<'_>) -> Py<PyArray1<i64>> {
-        self.indptr.clone_ref(py)
+    fn dense<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let lists = &this.get().0;
+        lent(this.clone().into_any(), &lists.dense, [lists.entries(), lists.names.len()])
     }
 
     #[getter]
-    fn indices(&self, py: Python<'_>) -> Py<PyArray1<i32>> {
-        self.indices.clone_ref(py)
+    fn indptr<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        column(this, &this.get().0.indptr)
     }
 
     #[getter]
-    fn values(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
-        self.values.clone_ref(py)
+    fn indices<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray1<i32>>> {
+        column(this, &this.get().0.indices)
     }
 
     #[getter]
-    fn totals(&self, py: Python<'_>) -> Option<Py<PyArray1<f64>>> {
-        (self.totals.bind(py).len() > 0).then(|| self.totals.clone_ref(py))
+    fn values<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        column(this, &this.get().0.values)
+    }
+
+    #[getter]
+    fn totals<'py>(this: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
+        let totals = &this.get().0.totals;
+        (!totals.is_empty()).then(|| column(this, totals)).transpose()
     }
 
     #[getter]
     fn names(&self) -> &[String] {
-        &self.words.names
+        &self.0.names
     }
 
     #[getter]
     fn sparse_names(&self) -> &[String] {
-        &self.words.sparse_names
+        &self.0.sparse_names
     }
 
     #[getter]
     fn n_columns(&self) -> usize {
-        self.words.columns.len()
+        self.0.columns.len()
     }
 
     #[getter]
     fn varies(&self, py: Python<'_>) -> PyResult<(bool, bool)> {
-        let arrays = self.borrowed(py)?;
-        let view = self.view(&arrays)?;
-        run_serial(py, |stop| lists::varies(view, stop))
+        run_serial(py, |stop| lists::varies(&self.0, stop))
     }
 
     #[pyo3(signature = (numbers))]
     fn texts(&self, numbers: Option<PyReadonlyArray1<'_, i64>>) -> PyResult<Vec<&str>> {
-        let texts = &self.words.texts;
+        let texts = &self.0.texts;
         let Some(numbers) = numbers else { return Ok((0..texts.len()).map(|i| texts.get(i)).collect()) };
         let text = |&number: &i64| Ok(texts.get(Self::check("text", number, texts.len())?));
         in_order(&numbers)?.iter().map(text).collect()
     }
 
-    fn hypotheses(&self, py: Python<'_>, rows: PyReadonlyArray1<'_, i64>) -> PyResult<Vec<&str>> {
-        let text_of = self.text_of.bind(py).try_readonly()?;
-        let text_of = in_order(&text_of)?;
-        let text = |&row: &i64| Ok(self.words.texts.get(text_of[Self::check("entry", row, text_of.len())?] as usize));
+    fn hypotheses(&self, rows: PyReadonlyArray1<'_, i64>) -> PyResult<Vec<&str>> {
+        let text = |&row: &i64| Ok(self.0.hypothesis(Self::check("entry", row, self.0.entries())?));
         in_order(&rows)?.iter().map(text).collect()
     }
 
     fn column(&self, column: usize, rows: PyReadonlyArray1<'_, i64>) -> PyResult<Vec<&str>> {
-        let column = Self::check("column", column as i64, self.words.columns.len())?;
-        let strings: &Strings = &self.words.columns[column];
+        let column = Self::check("column", column as i64, self.0.columns.len())?;
+        let strings: &Strings = &self.0.columns[column];
         let text = |&row: &i64| Ok(strings.get(Self::check("entry", row, strings.len())?));
         in_order(&rows)?.iter().map(text).collect()
     }
@@ -254,21 +192,14 @@ impl NBest {
         progress: Option<&Progress>,
     ) -> PyResult<Bound<'py, PyArray2<i64>>> {
         let counting = metric.counting()?;
-        let own = &self.words.texts;
-        if let Some(texts) = &texts {
-            check_length("distinct hypotheses", own.len(), texts.len())?;
-        }
-        let arrays = self.borrowed(py)?;
-        let view = self.view(&arrays)?;
-        let hypothesis = |i: usize| texts.as_ref().map_or_else(|| own.get(i), |texts| &texts[i]);
-        let lists = Lists { offsets: view.text_offsets, hypothesis: &hypothesis };
-        let sentences = view.sentences();
         let width = counting.width();
-        let rows = run_long(py, threads, progress, ("counting", sentences), |run| {
-            let rows = count_lists(counting, &lists, &references, run)?;
-            lists::by_entry(view, &rows, width)
+        let rows = self.with_lists(texts.as_deref(), |lists| {
+            run_long(py, threads, progress, ("counting", self.0.sentences()), |run| {
+                let rows = count_lists(counting, lists, &references, run)?;
+                lists::by_entry(&self.0, &rows, width)
+            })
         })?;
-        shaped(py, rows, [view.entries(), width])
+        shaped(py, rows, [self.0.entries(), width])
     }
 
     #[pyo3(signature = (metric, weights, *, texts=None, threads=0, progress=None))]
@@ -281,19 +212,12 @@ impl NBest {
         threads: usize,
         progress: Option<&Progress>,
     ) -> PyResult<Utilities<'py>> {
-        let counting = metric.counting()?;
-        let arrays = self.borrowed(py)?;
-        let (view, weights) = (self.view(&arrays)?, in_order(&weights)?);
-        let own = &self.words.texts;
-        let n = own.len();
-        if let Some(texts) = &texts {
-            check_length("distinct hypotheses", n, texts.len())?;
-        }
-        let hypothesis = |i: usize| texts.as_ref().map_or_else(|| own.get(i), |texts| &texts[i]);
-        let lists = Lists { offsets: view.text_offsets, hypothesis: &hypothesis };
-        let pieces = pieces(view.text_offsets).len();
-        let found = run_long(py, threads, progress, ("comparing", pieces), |run| {
-            expected_utilities(counting, &lists, weights, run)
+        let (counting, weights) = (metric.counting()?, in_order(&weights)?);
+        let (n, pieces) = (self.0.texts.len(), pieces(&self.0.text_offsets).len());
+        let found = self.with_lists(texts.as_deref(), |lists| {
+            run_long(py, threads, progress, ("comparing", pieces), |run| {
+                expected_utilities(counting, lists, weights, run)
+            })
         })?;
         Ok((shaped(py, found.utilities, [n])?, shaped(py, found.own, [n])?))
     }

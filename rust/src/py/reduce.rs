@@ -353,7 +353,7 @@ impl MinP {
 
 /// A read-only array of this shape that borrows from `owner`, because a copy might take gigabytes.
 #[allow(unsafe_code)]
-fn lent<'py, T: numpy::Element, D: IntoDimension>(
+pub(super) fn lent<'py, T: numpy::Element, D: IntoDimension>(
     owner: Bound<'py, PyAny>,
     numbers: &[T],
     shape: D,

@@ -6,7 +6,6 @@ use pyo3::prelude::*;
 use super::call::run_serial;
 use super::convert::shaped;
 use crate::memory::zeros;
-use crate::pool::WorkMeter;
 use crate::resample::reduce::{Outcome, Rule};
 
 /// A rule for when a test needs no more shuffles.
@@ -27,10 +26,9 @@ impl StoppingRule {
 
     fn limits<'py>(&self, py: Python<'py>, n: usize) -> PyResult<Bound<'py, PyArray2<i64>>> {
         let limits = run_serial(py, |stop| {
-            let mut meter = WorkMeter::default();
             let mut out: Vec<i64> = zeros(&[n, 2])?;
             for (out, limits) in out.chunks_exact_mut(2).zip(self.0.limits()) {
-                meter.charge(1 << 10, stop)?;
+                stop.charge(1 << 10)?;
                 out.copy_from_slice(&[limits.low, limits.high]);
             }
             Ok(out)

@@ -7,7 +7,7 @@ use super::call::{Progress, run_long, run_serial};
 use super::convert::{in_order, shaped, sizes};
 use crate::error::{Error, named};
 use crate::memory::zeros;
-use crate::pool::{PIECE, WorkMeter};
+use crate::pool::PIECE;
 use crate::resample::{self, exact};
 use crate::stream::{self, Purpose, Stream};
 
@@ -53,9 +53,8 @@ pub fn stream_values<'py>(
     check_values(n)?;
     let words = run_serial(py, |stop| {
         let mut words = zeros(&[n])?;
-        let mut meter = WorkMeter::default();
         for (block, words) in (0..).step_by(PIECE / 2).zip(words.chunks_mut(PIECE)) {
-            meter.charge(PIECE, stop)?;
+            stop.charge(PIECE)?;
             stream.fill(block, words);
         }
         Ok(words)
@@ -81,9 +80,8 @@ pub fn stream_indices<'py>(
     let indices = run_serial(py, |stop| {
         let mut out = zeros(&[n])?;
         let mut indices = stream.indices(bound);
-        let mut meter = WorkMeter::default();
         for out in out.chunks_mut(PIECE) {
-            meter.charge(PIECE, stop)?;
+            stop.charge(PIECE)?;
             indices.fill(out);
         }
         Ok(out)

@@ -7,7 +7,6 @@ use super::call::run_serial;
 use super::convert::{in_order, shaped};
 use crate::error::{Error, check_length};
 use crate::memory::zeros;
-use crate::pool::WorkMeter;
 use crate::resample::studentize::{self, Both, UnitStrata};
 
 type Rows<'py> = PyReadonlyArray2<'py, i64>;
@@ -117,16 +116,16 @@ impl Cross {
         let (a, b) = (in_order(&a)?, in_order(&b)?);
         let width = counts + self.cross.constants.columns();
         let rows = run_serial(py, |stop| {
-            let (mut rows, mut meter): (Vec<i64>, _) = (zeros(&[2, units, width])?, WorkMeter::default());
+            let mut rows: Vec<i64> = zeros(&[2, units, width])?;
             for (rows, counted) in rows.chunks_exact_mut(units * width).zip([a, b]) {
                 for (row, counted) in rows.chunks_exact_mut(width).zip(counted.chunks_exact(counts)) {
-                    meter.charge(width, stop)?;
+                    stop.charge(width)?;
                     row[..counts].copy_from_slice(counted);
                 }
             }
             let mut place = counts;
             self.cross.columns(&self.index, |column| {
-                meter.charge(4 * units, stop)?;
+                stop.charge(4 * units)?;
                 rows[place..].iter_mut().step_by(width).zip(column).for_each(|(out, value)| *out = *value);
                 place += 1;
                 Ok(())

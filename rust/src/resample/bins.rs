@@ -7,8 +7,8 @@
 
 use super::reduce::{Field, Reader, foreign};
 use crate::error::{Error, Result};
-use crate::memory::{Zero, reserved, room, zeros};
-use crate::pool::{self, Blocks, Run};
+use crate::memory::{reserved, room, zeros};
+use crate::pool::{self, Run, Stop};
 use crate::simd::{Simd, dispatch};
 
 /// The number of fine bins of a series. With the smallest possible e, more than half of them are used.
@@ -123,7 +123,7 @@ impl Grid {
     }
 
     /// Adds the counts on this grid to those on a grid that holds all of its values.
-    fn pour<T: Copy + Into<u64>, U: Zero + Grow>(&self, counts: &[T; BINS], to: &Grid, out: &mut [U; BINS]) {
+    fn pour<T: Copy + Into<u64>>(&self, counts: &[T; BINS], to: &Grid, out: &mut [u64; BINS]) {
         if self.scale.is_nan() {
             return; // no values
         }
@@ -133,7 +133,7 @@ impl Grid {
             let count: u64 = count.into();
             if count > 0 {
                 let bin = ((self.first + i as f64) * factor).floor() - to.first;
-                out[bin as usize].grow(count);
+                out[bin as usize] += count;
             }
         }
     }
@@ -147,23 +147,6 @@ fn exponent_of(x: f64) -> i32 {
 /// 2^e, for e from −1022 to 1023.
 fn power_of_two(e: i32) -> f64 {
     f64::from_bits(((e + 1023) as u64) << 52)
-}
-
-/// A count that other counts are added to.
-trait Grow {
-    fn grow(&mut self, more: u64);
-}
-
-impl Grow for u16 {
-    fn grow(&mut self, more: u64) {
-        *self += more as u16; // there is room: see `Bins::make_room`
-    }
-}
-
-impl Grow for u64 {
-    fn grow(&mut self, more: u64) {
-        *self += more;
-    }
 }
 
 /// The bins of several series.
@@ -184,9 +167,6 @@ pub struct Bins {
 
 impl Bins {
     /// Empty bins for this many series.
-    ///
-    /// # Errors
-    /// [`crate::Error::Memory`].
     pub fn new(series: usize, simd: Simd) -> Result<Self> {
         let mut grids = reserved(series)?;
         grids.resize(series, Grid::EMPTY);
@@ -205,9 +185,6 @@ impl Bins {
     }
 
     /// Prepares for at most `n` values of each series, which [`Bins::add`] is to add before the next call.
-    ///
-    /// # Errors
-    /// [`crate::Error::Memory`].
     pub fn make_room(&mut self, n: usize) -> Result<()> {
         debug_assert!(n <= usize::from(u16::MAX));
         self.n_recent += n;
@@ -288,7 +265,7 @@ impl Bins {
         let grid = old.with(low, high);
         let mut out = [0; BINS];
         old.pour(&self.recent[series], &grid, &mut out);
-        self.recent[series] = out;
+        self.recent[series] = out.map(|count| count as u16); // there is room: see `Bins::make_room`
         if let Some(earlier) = self.earlier.get_mut(series) {
             let mut out = [0; BINS];
             old.pour(earlier, &grid, &mut out);
@@ -298,9 +275,6 @@ impl Bins {
     }
 
     /// Adds the counts of the same series of other bins.
-    ///
-    /// # Errors
-    /// [`crate::Error::Memory`].
     pub fn merge(&mut self, other: &Bins) -> Result<()> {
         if self.earlier.is_empty() {
             self.earlier = zeros(&[self.grids.len()])?;
@@ -372,9 +346,6 @@ impl Bins {
     }
 
     /// The histograms of all series.
-    ///
-    /// # Errors
-    /// [`crate::Error::Memory`].
     pub fn histograms(&self) -> Result<Vec<Option<Histogram>>> {
         let mut out = reserved(self.len())?;
         out.extend((0..self.len()).map(|series| self.histogram(series)));
@@ -426,7 +397,7 @@ pub struct Values {
 /// which none are finite.
 ///
 /// # Errors
-/// [`Error::OutOfRange`] for a system that does not exist, [`Error::Memory`], and whatever the pool returned.
+/// [`Error::OutOfRange`] for a system that does not exist.
 pub fn histograms(
     (scores, n): (&[f64], usize),
     wanted: &[Values],
@@ -436,44 +407,31 @@ pub fn histograms(
     if let Some(index) = wanted.iter().flat_map(|of| [of.system, of.minus.unwrap_or(0)]).find(|&index| index >= len) {
         return Err(Error::OutOfRange { what: "system".into(), index, len });
     }
-    let mut out = reserved(wanted.len())?;
     let simd = Simd::best();
-    // A value takes about two additions.
-    let blocks = Blocks { items: wanted.len(), size: 1, cost: 4 * n as u64, lead: 0 };
-    pool::try_run(
-        blocks,
-        run,
-        || (),
-        |(), at, stop| {
-            let Values { system, minus, centre } = wanted[at.start];
-            let of = |system: usize| scores[system * n..][..n].chunks(STEP);
-            let mut bins = Bins::new(1, simd)?;
-            let mut others = minus.map(of);
-            let mut values = [0.0; STEP];
-            for (step, scores) in of(system).enumerate() {
-                if step % PIECE == 0 {
-                    if stop.requested() {
-                        return Err(Error::Interrupted);
-                    }
-                    bins.count();
-                    bins.make_room(PIECE * STEP)?;
-                }
-                let values = &mut values[..scores.len()];
-                match others.as_mut().and_then(Iterator::next) {
-                    Some(others) => subtract(simd, (scores, others), centre, values),
-                    None => values.iter_mut().zip(scores).for_each(|(value, score)| *value = score - centre),
-                }
-                bins.add(0, values);
+    let histogram = |(): &mut (), at: usize, stop: &Stop<'_>| {
+        let Values { system, minus, centre } = wanted[at];
+        let of = |system: usize| scores[system * n..][..n].chunks(STEP);
+        let mut bins = Bins::new(1, simd)?;
+        let mut others = minus.map(of);
+        let mut values = [0.0; STEP];
+        for (step, scores) in of(system).enumerate() {
+            if step % PIECE == 0 {
+                stop.check()?;
+                bins.count();
+                bins.make_room(PIECE * STEP)?;
             }
-            bins.count();
-            Ok(bins.histogram(0))
-        },
-        |_, histogram, _| {
-            out.push(histogram);
-            Ok(())
-        },
-    )?;
-    Ok(out)
+            let values = &mut values[..scores.len()];
+            match others.as_mut().and_then(Iterator::next) {
+                Some(others) => subtract(simd, (scores, others), centre, values),
+                None => values.iter_mut().zip(scores).for_each(|(value, score)| *value = score - centre),
+            }
+            bins.add(0, values);
+        }
+        bins.count();
+        Ok(bins.histogram(0))
+    };
+    // A value takes about two additions.
+    pool::each(wanted.len(), 4 * n as u64, run, || (), histogram)
 }
 
 /// The steps between two checks for Ctrl-C.

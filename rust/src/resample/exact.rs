@@ -3,7 +3,7 @@
 use super::Pair;
 use crate::error::{Error, Result};
 use crate::memory::zeros;
-use crate::pool::{PIECE, Run, Stop, WorkMeter};
+use crate::pool::{PIECE, Run, Stop};
 use crate::simd::{Simd, dispatch};
 use crate::stats::SuffStats;
 
@@ -24,20 +24,12 @@ pub struct Differing {
 /// For a pair that differs in several columns, counting stops after `most` + 1 units.
 ///
 /// # Errors
-/// [`Error::OutOfRange`] for a system that does not exist, and whatever `run.watch` returned.
+/// [`Error::OutOfRange`] for a system that does not exist.
 pub fn differing(stats: &SuffStats<'_>, pairs: &[Pair], most: usize, run: &mut Run<'_>) -> Result<Vec<Differing>> {
-    run.serial(|stop, _| {
-        let mut meter = WorkMeter::default();
-        pairs.iter().map(|&pair| differing_of(stats, pair, most, (&mut meter, stop))).collect()
-    })
+    run.serial(|stop, _| pairs.iter().map(|&pair| differing_of(stats, pair, most, stop)).collect())
 }
 
-fn differing_of(
-    stats: &SuffStats<'_>,
-    (x, y): Pair,
-    most: usize,
-    (meter, stop): (&mut WorkMeter, &Stop<'_>),
-) -> Result<Differing> {
+fn differing_of(stats: &SuffStats<'_>, (x, y): Pair, most: usize, stop: &Stop<'_>) -> Result<Differing> {
     let (index, len) = (x.max(y), stats.systems());
     if index >= len {
         return Err(Error::OutOfRange { what: "system".into(), index, len });
@@ -51,7 +43,7 @@ fn differing_of(
     let (mut first, mut several) = (None, false);
     for (x_counts, y_counts) in x_counts.chunks(ROWS_PER_CHECK * columns).zip(y_counts.chunks(ROWS_PER_CHECK * columns))
     {
-        meter.charge(x_counts.len(), stop)?;
+        stop.charge(x_counts.len())?;
         collect(simd, x_counts.widened(&mut x_buffer), y_counts.widened(&mut y_buffer), &mut differs);
         let mut found = (0..columns).filter(|c| differs[*c..].iter().step_by(columns).any(|differs| *differs != 0));
         (first, several) = (found.next(), found.next().is_some());
@@ -64,7 +56,7 @@ fn differing_of(
         Some(column) if !several => {
             let (mut units, mut sum, mut divisor) = (0, 0u64, 0);
             for (x_counts, y_counts) in pairs {
-                meter.charge(x_counts.len(), stop)?;
+                stop.charge(x_counts.len())?;
                 let (x_counts, y_counts) = (x_counts.widened(&mut x_buffer), y_counts.widened(&mut y_buffer));
                 let apart = x_counts[column..].iter().step_by(columns).zip(y_counts[column..].iter().step_by(columns));
                 for apart in apart.map(|(x, y)| x.abs_diff(*y)) {
@@ -81,7 +73,7 @@ fn differing_of(
         _ => {
             let mut units = 0;
             for (x_counts, y_counts) in pairs {
-                meter.charge(x_counts.len(), stop)?;
+                stop.charge(x_counts.len())?;
                 let (x_counts, y_counts) = (x_counts.widened(&mut x_buffer), y_counts.widened(&mut y_buffer));
                 let rows = x_counts.chunks_exact(columns).zip(y_counts.chunks_exact(columns));
                 units += rows.filter(|(x, y)| x != y).take(most.saturating_add(1).saturating_sub(units)).count();
@@ -125,9 +117,6 @@ fn gcd(mut a: u64, mut b: u64) -> u64 {
 /// Nothing is subtracted, so each of n steps adds a relative error of at most 2^-53 to each probability. Probabilities
 /// below 10^-308 lose digits, and those below 10^-323 are 0. The distribution is exactly symmetric, so only one half is
 /// computed. Cost: less than n·Σ/2 additions, on one thread. Memory: 16·Σ bytes.
-///
-/// # Errors
-/// [`crate::Error::Memory`] if there is no room for Σ probabilities, and whatever `run.watch` returned.
 pub fn subset_sum_distribution(steps: &[u64], run: &mut Run<'_>) -> Result<Vec<f64>> {
     // Small steps first, so that the distribution stays short for longer.
     let mut steps: Vec<usize> = steps.iter().map(|&step| usize::try_from(step).unwrap_or(usize::MAX)).collect();
@@ -138,20 +127,19 @@ pub fn subset_sum_distribution(steps: &[u64], run: &mut Run<'_>) -> Result<Vec<f
     let (mut distribution, mut next): (Vec<f64>, Vec<f64>) = (zeros(&[half])?, zeros(&[half])?);
     distribution[0] = 1.0;
     run.serial(|stop, done| {
-        let mut meter = WorkMeter::default();
         let (mut end, simd) = (1usize, Simd::best());
         for (steps_done, &step) in (1..).zip(&steps) {
             // The next lower half depends on more than the current lower half; beyond its end the distribution is 0.
             let (half, next_half) = (end.div_ceil(2), (end + step).div_ceil(2));
             for first in (half..next_half).step_by(PIECE) {
                 let piece = first..next_half.min(first + PIECE);
-                meter.charge(piece.len(), stop)?;
+                stop.charge(piece.len())?;
                 piece.for_each(|place| {
                     distribution[place] = if place < end { distribution[end - 1 - place] } else { 0.0 }
                 });
             }
             for (from, next) in (0..).step_by(PIECE).zip(next[..next_half].chunks_mut(PIECE)) {
-                meter.charge(next.len(), stop)?;
+                stop.charge(next.len())?;
                 flip_step(simd, &distribution[..next_half], step, from, next);
             }
             std::mem::swap(&mut distribution, &mut next);
@@ -159,7 +147,7 @@ pub fn subset_sum_distribution(steps: &[u64], run: &mut Run<'_>) -> Result<Vec<f
             done.set(steps_done);
         }
         for (first, piece) in (0..).step_by(PIECE).zip(whole.chunks_mut(PIECE)) {
-            meter.charge(piece.len(), stop)?;
+            stop.charge(piece.len())?;
             (first..).zip(piece).for_each(|(place, p)| *p = distribution[place.min(length - 1 - place)]);
         }
         Ok(())

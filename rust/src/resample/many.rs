@@ -3,7 +3,7 @@
 use super::reduce::{Draws, Pair, Reduction, Tally};
 use super::resampler::Workers;
 use super::{Alternative, Kind, Plan, Resampler, Sample, random_codes, replicates};
-use crate::error::{Error, Result, check_length};
+use crate::error::{Result, check_length};
 use crate::memory::zeros;
 use crate::pool::{self, Blocks, Run};
 
@@ -49,7 +49,7 @@ impl<'a> Problems<'a> {
             || (),
             |(), problem, stop| {
                 let problem = problem.start;
-                let mut watch = |_| if stop.requested() { Err(Error::Interrupted) } else { Ok(()) };
+                let mut watch = |_| stop.check();
                 let mut serial_run = Run { threads: 1, watch: &mut watch };
                 let systems = problem * self.systems..(problem + 1) * self.systems;
                 let sample = Sample { formula: formula.clone(), stats: stats.of_systems(systems) };

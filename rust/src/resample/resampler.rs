@@ -169,8 +169,8 @@ impl Resampler {
     /// # Errors
     /// [`Error::Empty`] without samples, [`Error::LengthMismatch`] if samples differ in their number of segments or
     /// strata do not add up to it, otherwise as [`draw_weights`](super::draw_weights) for invalid strata,
-    /// for permutations if they differ in their number of systems, [`Error::InvalidOption`] if there are too many
-    /// segments to draw from or too many systems to permute, [`Error::Memory`], and whatever the pool returned.
+    /// for permutations if they differ in their number of systems, and [`Error::InvalidOption`] if there are too many
+    /// segments to draw from or too many systems to permute.
     pub fn prepare(samples: &[Sample<'_>], kind: Kind<'_>, run: &mut Run<'_>) -> Result<Self> {
         Self::prepare_on(Simd::best(), samples, kind, run)
     }
@@ -262,8 +262,8 @@ impl Resampler {
     /// # Errors
     /// [`Error::InvalidOption`] if the plan or a reduction is for the other kind of replicates, or a threshold is NaN,
     /// [`Error::LengthMismatch`] if a plan or thresholds have the wrong length, [`Error::OutOfRange`] for a system or a
-    /// unit that does not exist, [`Error::Empty`] without replicates, [`Error::Overflow`] if the plan has codes and the
-    /// differences between systems add up to 2^62, [`Error::Memory`], and whatever the pool returned.
+    /// unit that does not exist, [`Error::Empty`] without replicates and [`Error::Overflow`] if the plan has codes and
+    /// the differences between systems add up to 2^62.
     pub fn run(
         &self,
         plan: (Plan<'_>, Range<u64>),

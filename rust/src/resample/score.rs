@@ -8,7 +8,7 @@ use super::reduce::{Accumulate, Pair, Partial};
 use crate::error::Result;
 use crate::memory::resize;
 use crate::metric::{Formula, check_defined};
-use crate::pool::{Stop, WorkMeter};
+use crate::pool::Stop;
 use crate::resample::BATCH;
 use crate::simd::{Simd, dispatch};
 
@@ -42,7 +42,7 @@ impl Scoring {
     /// F matter, rows are taken relative to the first system, which leaves k − 1 sums of small numbers.
     ///
     /// # Errors
-    /// [`crate::Error::Interrupted`] if the call is cancelled, [`crate::Error::Undefined`] if a score is not defined.
+    /// [`crate::Error::Undefined`] if a score is not defined.
     pub fn statistics(
         &mut self,
         (formulas, simd): (&[Arc<dyn Formula>], Simd),
@@ -51,7 +51,6 @@ impl Scoring {
         accumulators: &mut Accumulators<'_, '_>,
         stop: &Stop<'_>,
     ) -> Result<()> {
-        let mut meter = WorkMeter::default();
         let mut statistics = [0.0; BATCH];
         let places = &block.design.places;
         let (cells, columns) = (|place: &Place| place.systems * place.columns, |place: &Place| place.columns);
@@ -74,7 +73,7 @@ impl Scoring {
                     if !accumulators.iter().any(|(accumulate, _)| accumulate.wants(series)) {
                         continue;
                     }
-                    meter.charge(8 * columns * batch, stop)?;
+                    stop.charge(8 * columns * batch)?;
                     let [to_x, to_y] = &mut self.totals;
                     let [x, y] = [x, y].map(|system| {
                         let sums = &self.sums[system * columns * batch..][..columns * batch];
@@ -99,7 +98,7 @@ impl Scoring {
     /// Computes the scores of all systems.
     ///
     /// # Errors
-    /// [`crate::Error::Interrupted`] if the call is cancelled, [`crate::Error::Undefined`] if a score is not defined.
+    /// [`crate::Error::Undefined`] if a score is not defined.
     pub fn scores(
         &mut self,
         formulas: &[Arc<dyn Formula>],
@@ -107,7 +106,6 @@ impl Scoring {
         accumulators: &mut Accumulators<'_, '_>,
         stop: &Stop<'_>,
     ) -> Result<()> {
-        let mut meter = WorkMeter::default();
         let mut scores = [0.0; BATCH];
         let places = &block.design.places;
         resize(&mut self.sums, places.iter().map(|place| place.columns).max().unwrap_or(0) * BATCH)?;
@@ -115,7 +113,7 @@ impl Scoring {
             for (metric, (formula, place)) in formulas.iter().zip(places).enumerate() {
                 let &Place { systems, columns, cell: first_cell, system: first_system } = place;
                 for system in 0..systems {
-                    meter.charge(8 * columns * batch, stop)?;
+                    stop.charge(8 * columns * batch)?;
                     let totals = &mut self.sums[..columns * batch];
                     for (column, totals) in totals.chunks_exact_mut(batch).enumerate() {
                         block.copy(first_cell + system * columns + column, at, totals);

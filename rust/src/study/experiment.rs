@@ -139,7 +139,7 @@ impl Experiment {
             run,
             Buffers::default,
             |buffers, range, stop| {
-                let mut one = |item| if stop.requested() { Err(Error::Interrupted) } else { work(buffers, item, stop) };
+                let mut one = |item| stop.check().and_then(|()| work(buffers, item, stop));
                 range.map(&mut one).collect::<Result<Vec<T>>>()
             },
             |range, done, _| {
@@ -158,7 +158,7 @@ impl Experiment {
     /// The scores of both systems on each simulated test set, in the order metric, simulation, system.
     ///
     /// # Errors
-    /// [`Error::Overflow`] if sums over a test set may be too large, [`Error::Memory`], and whatever the pool returned.
+    /// [`Error::Overflow`] if sums over a test set may be too large.
     pub fn scores(&self, simulations: Range<u64>, run: &mut Run<'_>) -> Result<Vec<f64>> {
         let (n, metrics) = (length(&simulations), self.metrics());
         let mut out = zeros(&[metrics, n, 2])?;
@@ -414,6 +414,6 @@ fn first(chosen: &mut Vec<Chosen>) -> &mut Chosen {
 
 /// Runs replicates on this thread, as part of the block that `stop` belongs to.
 fn on_this_thread<T>(stop: &Stop<'_>, body: impl FnOnce(&mut Run<'_>) -> Result<T>) -> Result<T> {
-    let mut watch = |_| if stop.requested() { Err(Error::Interrupted) } else { Ok(()) };
+    let mut watch = |_| stop.check();
     body(&mut Run { threads: 1, watch: &mut watch })
 }

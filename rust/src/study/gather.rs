@@ -5,7 +5,7 @@ use super::population::Population;
 use super::selection::Chosen;
 use crate::error::Result;
 use crate::memory::reserved;
-use crate::pool::{Stop, WorkMeter};
+use crate::pool::Stop;
 use crate::resample::design::packed::{Column, Integer, Packed};
 use crate::resample::design::{Design, Exception, Exceptions, Place, Rule};
 
@@ -14,10 +14,9 @@ impl Population {
     pub(super) fn shuffled(&self, chosen: &Chosen, totals: &[i64], stop: &Stop<'_>) -> Result<Design> {
         let Design { places, rules, dense, packed, columns, exceptions, .. } = &self.relative;
         let units = chosen.units.len();
-        let mut meter = WorkMeter::default();
         let mut gathered = Packed::new(units);
         for column in packed.iter() {
-            meter.charge(4 * units, stop)?;
+            stop.charge(4 * units)?;
             gathered.push(match column {
                 Column::I8(values) => Column::I8(signed(values, chosen)?),
                 Column::I16(values) => Column::I16(signed(values, chosen)?),
@@ -27,7 +26,7 @@ impl Population {
         }
         let mut exceptional = reserved(exceptions.len())?;
         for exceptions in exceptions {
-            meter.charge(8 * units, stop)?;
+            stop.charge(8 * units)?;
             let signs = chosen.swapped.iter().map(|&swap| 1 - 2 * i64::from(swap));
             let found = found(exceptions, chosen.units.iter().copied()).zip(signs);
             let units = found.enumerate().filter_map(|(place, (value, sign))| Some((place, sign * value?))).collect();
@@ -65,7 +64,6 @@ impl Population {
     /// systems 2i and 2i + 1 are the two of test set i.
     pub(super) fn drawn(&self, chosen: &[Chosen], stop: &Stop<'_>) -> Result<Design> {
         let (pooled, units, all) = (&self.pooled, chosen[0].units.len(), chosen.len());
-        let mut meter = WorkMeter::default();
         let mut packed = Packed::new(units);
         let (mut columns, mut dense, mut exceptions) = (Vec::new(), Vec::new(), Vec::new());
         for chosen in chosen {
@@ -80,7 +78,7 @@ impl Population {
                         dense.push(dense[dense.len() - pooled.dense]);
                         continue;
                     }
-                    meter.charge(4 * units, stop)?;
+                    stop.charge(4 * units)?;
                     dense.push(packed.len());
                     columns.push(pooled.columns[d]);
                     packed.push(match column {
@@ -91,7 +89,7 @@ impl Population {
                     });
                 }
                 for own in &pooled.exceptions {
-                    meter.charge(8 * units, stop)?;
+                    stop.charge(8 * units)?;
                     let units: Vec<Exception> =
                         found(own, rows()).enumerate().filter_map(|(place, value)| Some((place, value?))).collect();
                     exceptions.push(Exceptions { units, column: own.column });

@@ -7,7 +7,7 @@ use foldhash::fast::FixedState;
 
 use super::ngram::{Children, Token, UNSEEN};
 use crate::error::Result;
-use crate::pool::{Stop, WorkMeter};
+use crate::pool::Stop;
 
 /// Sentences as numbers of tokens, one sentence after another, and where each ends.
 #[derive(Default)]
@@ -83,9 +83,6 @@ impl Seen {
 /// Finds the common n-grams of each order up to `order`. `references_of` is the number of references of each segment.
 ///
 /// Takes time and memory in proportion to the number of tokens, and time in proportion to the order.
-///
-/// # Errors
-/// [`crate::Error::Interrupted`] if the call is cancelled.
 pub fn common(
     hypotheses: &Sentences,
     references: &Sentences,
@@ -93,7 +90,6 @@ pub fn common(
     order: usize,
     stop: &Stop<'_>,
 ) -> Result<Common> {
-    let mut meter = WorkMeter::default();
     let mut found = Common::default();
     let mut rows = Rows::default();
     // For each token, the node of the n-gram of the current order that begins there.
@@ -104,14 +100,14 @@ pub fn common(
     for n in 1..=order {
         if n > 1 {
             let (mut children, mut longer) = (Children::default(), Vec::new());
-            extend(references, &mut in_references, n, &mut meter, stop, |prefix, token| {
+            extend(references, &mut in_references, n, stop, |prefix, token| {
                 let node = children.get_or_insert(prefix, token, longer.len() as u32);
                 if node as usize == longer.len() {
                     longer.push(Node::new(i64::from(nodes[prefix as usize].frequency)));
                 }
                 node
             })?;
-            extend(hypotheses, &mut in_hypotheses, n, &mut meter, stop, |prefix, token| {
+            extend(hypotheses, &mut in_hypotheses, n, stop, |prefix, token| {
                 children.get(prefix, token).unwrap_or(NONE)
             })?;
             nodes = longer;
@@ -126,7 +122,7 @@ pub fn common(
                 let end_of_reference = references.ends[reference];
                 reference += 1;
                 pair += 1;
-                meter.charge(COST / 4 * (1 + end - start + end_of_reference - start_of_reference), stop)?;
+                stop.charge(COST / 4 * (1 + end - start + end_of_reference - start_of_reference))?;
                 for &node in in_references[start_of_reference..end_of_reference].iter().filter(|&&node| node != NONE) {
                     nodes[node as usize].in_reference.bump(pair);
                 }
@@ -177,13 +173,12 @@ fn extend(
     sentences: &Sentences,
     nodes: &mut [u32],
     n: usize,
-    meter: &mut WorkMeter,
     stop: &Stop<'_>,
     mut child: impl FnMut(u32, Token) -> u32,
 ) -> Result<()> {
     let mut start = 0;
     for &end in &sentences.ends {
-        meter.charge(COST * (1 + end - start), stop)?;
+        stop.charge(COST * (1 + end - start))?;
         let tokens = &sentences.tokens[start..end];
         for (i, node) in nodes[start..end].iter_mut().enumerate() {
             *node = match tokens.get(i + n - 1) {

@@ -6,9 +6,9 @@
 //! Hyyrö 2003, Nordic J. Comput. 10). A row depends only on the words so far, so hypotheses with a common prefix share
 //! rows.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::memory::room;
-use crate::pool::{PIECE, Stop, WorkMeter};
+use crate::pool::{PIECE, Stop};
 use crate::text::ngram::Token;
 
 /// The number of every word that is not in the reference. Words of the reference are numbered from 1.
@@ -59,7 +59,6 @@ pub(crate) struct Levenshtein {
     /// For each row, whether its distance is one more, or one less, than in the row above: in the column before the
     /// current ones, and afterwards in the last of them.
     borders: Vec<(u64, u64)>,
-    meter: WorkMeter,
 }
 
 impl Levenshtein {
@@ -84,13 +83,13 @@ impl Levenshtein {
         stop: &Stop<'_>,
         mut keep: impl FnMut(Row),
     ) -> Result<usize> {
-        let Levenshtein { masks, borders, meter } = self;
+        let Levenshtein { masks, borders } = self;
         masks.resize(masks.len().max(distinct + 1), 0);
         borders.clear();
         borders.resize(hypothesis.len(), (1, 0));
         let mut distance = hypothesis.len();
         for columns in reference.chunks(64) {
-            meter.charge(hypothesis.len(), stop)?;
+            stop.charge(hypothesis.len())?;
             columns.iter().enumerate().for_each(|(j, &word)| masks[word as usize] |= 1 << j);
             let mut row = FIRST;
             for (&word, (rise, fall)) in hypothesis.iter().zip(borders.iter_mut()) {
@@ -195,8 +194,8 @@ pub(crate) fn resize<T: Copy>(values: &mut Vec<T>, length: usize, value: T, stop
     values.truncate(length);
     while values.len() < length {
         values.resize(length.min(values.len() + PIECE), value);
-        if values.len() < length && stop.requested() {
-            return Err(Error::Interrupted);
+        if values.len() < length {
+            stop.check()?;
         }
     }
     Ok(())
@@ -267,7 +266,7 @@ impl Reference {
         row: &mut [Row],
         rows: usize,
         parts: [&[Token]; N],
-        (meter, stop): (&mut WorkMeter, &Stop<'_>),
+        stop: &Stop<'_>,
     ) -> Result<usize> {
         if let [row] = row {
             let mut bits = *row;
@@ -280,7 +279,7 @@ impl Reference {
         }
         for part in parts {
             for &word in part {
-                meter.charge(self.blocks, stop)?;
+                stop.charge(self.blocks)?;
                 let (mut rise, mut fall) = (1, 0);
                 for (row, &same) in row.iter_mut().zip(self.masks(word)) {
                     advance(same, row, &mut rise, &mut fall);
@@ -334,7 +333,6 @@ pub(crate) struct Matrix {
     rows: Vec<Row>,
     steps: Vec<Step>,
     scratch: Vec<Row>,
-    meter: WorkMeter,
 }
 
 impl Matrix {
@@ -354,7 +352,7 @@ impl Matrix {
         resize(&mut self.rows, (hypothesis.len() + 1) * blocks, FIRST, stop)?;
         resize(&mut self.steps, hypothesis.len() * blocks, Step { level: 0, rise: 0 }, stop)?;
         for (i, &word) in hypothesis.iter().enumerate().skip(known) {
-            self.meter.charge(blocks, stop)?;
+            stop.charge(blocks)?;
             let (done, row) = self.rows.split_at_mut((i + 1) * blocks);
             let (mut rise, mut fall) = (1, 0);
             for (block, &same) in reference.masks(word).iter().enumerate() {
@@ -378,14 +376,14 @@ impl Matrix {
         stop: &Stop<'_>,
     ) -> Result<usize> {
         let blocks = reference.blocks;
-        let Matrix { rows: known_rows, scratch, meter, .. } = self;
+        let Matrix { rows: known_rows, scratch, .. } = self;
         if blocks == 1 {
-            meter.charge(rows - known, stop)?;
-            return reference.resume(&mut [known_rows[known]], rows, parts, (meter, stop));
+            stop.charge(rows - known)?;
+            return reference.resume(&mut [known_rows[known]], rows, parts, stop);
         }
         scratch.clear();
         scratch.extend_from_slice(&known_rows[known * blocks..][..blocks]);
-        reference.resume(scratch, rows, parts, (meter, stop))
+        reference.resume(scratch, rows, parts, stop)
     }
 
     /// Traces back a cheapest alignment from the corner. Ties prefer a match or a substitution, then an extra word,

@@ -6,7 +6,7 @@
 
 use crate::error::Result;
 use crate::memory::{resize, room};
-use crate::pool::{Stop, WorkMeter, sort};
+use crate::pool::{Stop, sort};
 use crate::text::ngram::Token;
 
 /// Longest common subsequences; the buffers are reused.
@@ -21,7 +21,6 @@ pub(crate) struct Lcs {
     column: Vec<u64>,
     /// All columns, if they are kept.
     columns: Vec<u64>,
-    meter: WorkMeter,
 }
 
 impl Lcs {
@@ -85,7 +84,7 @@ impl Lcs {
     fn advance(&mut self, word: Token, stop: &Stop<'_>) -> Result<()> {
         let first = self.positions.partition_point(|&(other, _)| other < word);
         let occurrences = || self.positions[first..].iter().take_while(|(other, _)| *other == word);
-        self.meter.charge(8 + self.blocks, stop)?;
+        stop.charge(8 + self.blocks)?;
         occurrences().for_each(|&(_, at)| self.mask[at as usize / 64] |= 1 << (at % 64));
         let mut carry = false;
         for (bits, &mask) in self.column.iter_mut().zip(&self.mask) {

@@ -9,7 +9,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
 use crate::error::{Error, Result};
-use crate::pool::{PIECE, Stop, WorkMeter};
+use crate::pool::{PIECE, Stop};
 
 /// A token's number, in the order of first appearance.
 pub(crate) type Token = u32;
@@ -160,7 +160,6 @@ pub struct Ngrams {
     hypothesis: Vec<Token>,
     /// The number of different tokens of references that are given as numbers.
     numbered: usize,
-    meter: WorkMeter,
 }
 
 /// The approximate cost of a token, in additions.
@@ -170,14 +169,14 @@ pub(crate) const TOKEN: usize = 64;
 #[inline]
 pub(crate) fn each_token(
     tokens: impl FnOnce(&mut dyn FnMut(&str)),
-    (meter, stop): (&mut WorkMeter, &Stop<'_>),
+    stop: &Stop<'_>,
     mut take: impl FnMut(&str),
 ) -> Result<()> {
     let mut stopped = false;
     tokens(&mut |token| {
         if !stopped {
             take(token);
-            stopped = meter.is_stopped(TOKEN, stop);
+            stopped = stop.requested_after(TOKEN);
         }
     });
     if stopped { Err(Error::Interrupted) } else { Ok(()) }
@@ -203,12 +202,9 @@ impl Ngrams {
     }
 
     /// Adds one reference; `tokens` calls its argument with each token.
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`] if the call is cancelled.
     pub fn add(&mut self, tokens: impl FnOnce(&mut dyn FnMut(&str)), stop: &Stop<'_>) -> Result<()> {
-        let Ngrams { vocabulary, tokens: numbers, meter, .. } = self;
-        each_token(tokens, (meter, stop), |token| numbers.push(vocabulary.intern(token)))?;
+        let Ngrams { vocabulary, tokens: numbers, .. } = self;
+        each_token(tokens, stop, |token| numbers.push(vocabulary.intern(token)))?;
         self.ends.push(self.tokens.len());
         Ok(())
     }
@@ -242,9 +238,6 @@ impl Ngrams {
     }
 
     /// Counts the n-grams up to `order` of all references. Called once, after the last `add`.
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`] if the call is cancelled.
     pub fn count(&mut self, order: usize, stop: &Stop<'_>) -> Result<()> {
         if self.nodes.capacity() == 0 {
             self.make_room(order);
@@ -279,9 +272,6 @@ impl Ngrams {
 
     /// Adds to `matches[n - 1]` the number of n-grams of the hypothesis that match, each clipped at its largest count
     /// in any one reference. Returns the hypothesis' length in tokens.
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`] if the call is cancelled.
     pub fn overlap(
         &mut self,
         tokens: impl FnOnce(&mut dyn FnMut(&str)),
@@ -293,9 +283,6 @@ impl Ngrams {
 
     /// [`Ngrams::overlap`] with a hypothesis whose tokens have the numbers of those of the references; others are
     /// [`UNSEEN`].
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`] if the call is cancelled.
     pub fn overlap_numbered(&mut self, tokens: &[Token], matches: &mut [i64], stop: &Stop<'_>) -> Result<usize> {
         self.hypothesis.clear();
         self.hypothesis.extend_from_slice(tokens);
@@ -304,9 +291,6 @@ impl Ngrams {
 
     /// Calls `matched` with the order and the node of every matching n-gram of the hypothesis, clipped as in
     /// [`Ngrams::overlap`]. Returns the hypothesis' length in tokens.
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`] if the call is cancelled.
     #[inline]
     pub fn overlap_each(
         &mut self,
@@ -315,9 +299,9 @@ impl Ngrams {
         matched: impl FnMut(usize, usize),
         stop: &Stop<'_>,
     ) -> Result<usize> {
-        let Ngrams { vocabulary, hypothesis, meter, .. } = self;
+        let Ngrams { vocabulary, hypothesis, .. } = self;
         hypothesis.clear();
-        each_token(tokens, (meter, stop), |token| hypothesis.push(vocabulary.find(token)))?;
+        each_token(tokens, stop, |token| hypothesis.push(vocabulary.find(token)))?;
         self.match_hypothesis(order, matched, stop)
     }
 

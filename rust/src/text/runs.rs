@@ -11,7 +11,7 @@
 //! many match follows from the numbers of words.
 
 use crate::error::{Error, Result};
-use crate::pool::{Stop, WorkMeter};
+use crate::pool::Stop;
 use crate::text::edit::resize;
 use crate::text::ngram::{Token, UNSEEN};
 
@@ -28,7 +28,6 @@ pub(crate) struct Runs {
     free: Vec<u32>,
     /// For each diagonal, the last row with a hit and the length of the run from there.
     diagonals: Vec<u64>,
-    meter: WorkMeter,
 }
 
 /// What may still be matched: `cells` words, of which the last counts only `last`.
@@ -79,14 +78,14 @@ impl Runs {
 
     /// Ends the references, whose words have numbers below `distinct`.
     pub(crate) fn index(&mut self, distinct: usize, stop: &Stop<'_>) -> Result<()> {
-        let Runs { joined, positions, ends, meter, .. } = self;
+        let Runs { joined, positions, ends, .. } = self;
         let known = |word: &Token| *word != UNSEEN;
         u32::try_from(joined.len()).map_err(|_| too_long(joined.len()))?;
         ends.clear();
         resize(ends, distinct, 0, stop)?;
         resize(positions, joined.len(), 0, stop)?;
         for &word in joined.iter().filter(|word| known(word)) {
-            meter.charge(2, stop)?;
+            stop.charge(2)?;
             ends[word as usize] += 1;
         }
         let mut end = 0;
@@ -97,7 +96,7 @@ impl Runs {
         }
         // Every start moves to the end of its positions.
         for (position, &word) in joined.iter().enumerate().rev().filter(|(_, word)| known(word)) {
-            meter.charge(4, stop)?;
+            stop.charge(4)?;
             positions[ends[word as usize] as usize] = position as u32;
             ends[word as usize] += 1;
         }
@@ -141,7 +140,7 @@ impl Runs {
         stop: &Stop<'_>,
         mut take: impl FnMut(f64),
     ) -> Result<usize> {
-        let Runs { positions, ends, matched, free, diagonals, meter, .. } = self;
+        let Runs { positions, ends, matched, free, diagonals, .. } = self;
         diagonals.clear();
         resize(diagonals, text.len() + matched.len(), 0, stop)?;
         let (mut target, mut next) = (longest, 0);
@@ -152,7 +151,7 @@ impl Runs {
             }
             let word = word as usize;
             let columns = &positions[if word == 0 { 0 } else { ends[word - 1] as usize }..ends[word] as usize];
-            meter.charge(4 + 4 * columns.len(), stop)?;
+            stop.charge(4 + 4 * columns.len())?;
             let row = (i as u64 + 1) << 32;
             for j in columns.iter().map(|&j| j as usize) {
                 if matched[j] {
@@ -194,7 +193,7 @@ impl Runs {
     ) -> Result<()> {
         let mut words = 0;
         for &word in text.iter().filter(|&&word| word != UNSEEN) {
-            self.meter.charge(2, stop)?;
+            stop.charge(2)?;
             let free = &mut self.free[word as usize];
             if *free > 0 {
                 *free -= 1;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::pool::Stop;
 
 /// The key of scores, and those of the texts that are kept.
@@ -37,9 +37,7 @@ pub fn read<'a>(file: &'a [u8], stop: &Stop<'_>) -> Result<Option<Scored<'a>>> {
     }
     loop {
         let complete = parser.system(&mut scored);
-        if stop.requested() {
-            return Err(Error::Interrupted);
-        }
+        stop.check()?;
         match complete.and_then(|()| parser.separator(b'}')) {
             None => return Ok(None),
             Some(true) => {}
@@ -251,6 +249,7 @@ fn fraction(text: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Error;
 
     fn parsed(file: &str) -> Option<Scored<'_>> {
         read(file.as_bytes(), &Stop::never()).unwrap()

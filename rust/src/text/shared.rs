@@ -9,7 +9,7 @@
 use super::ngram::{Children, Vocabulary};
 use crate::error::Result;
 use crate::memory::{reserved, zeros};
-use crate::pool::{Stop, WorkMeter};
+use crate::pool::Stop;
 use crate::simd::{Simd, dispatch};
 
 /// The kinds of units whose n-grams are counted: characters and words.
@@ -54,9 +54,6 @@ const LOOK_UP: usize = 16;
 
 impl Shared {
     /// Reads the texts of a list.
-    ///
-    /// # Errors
-    /// [`crate::Error::Interrupted`], [`crate::Error::Memory`].
     pub fn new(texts: &[&str], orders: [usize; KINDS], units: Units<'_>, stop: &Stop<'_>) -> Result<Self> {
         let mut reader = Reader::new(orders);
         for text in texts {
@@ -76,17 +73,14 @@ impl Shared {
     }
 
     /// Writes the clipped matches of a text with every text, order by order: those of text j from `j · order` on.
-    ///
-    /// # Errors
-    /// [`crate::Error::Interrupted`].
-    pub fn matches(&self, text: usize, out: &mut [i64], (meter, stop): (&mut WorkMeter, &Stop<'_>)) -> Result<()> {
+    pub fn matches(&self, text: usize, out: &mut [i64], stop: &Stop<'_>) -> Result<()> {
         let (order, width) = (self.order(), self.words[self.order()]);
-        meter.charge(self.texts * (width + 2 * order), stop)?;
+        stop.charge(self.texts * (width + 2 * order))?;
         let own = &self.bits[text * width..(text + 1) * width];
         common_bits(Simd::best(), own, &self.bits, &self.words, out);
         for &(item, order_of_item) in &self.rare[text] {
             let having = &self.having[self.starts[item as usize]..self.starts[item as usize + 1]];
-            meter.charge(having.len(), stop)?;
+            stop.charge(having.len())?;
             having.iter().for_each(|&other| out[other as usize * order + order_of_item as usize] += 1);
         }
         // Items of this text alone are not among the bits.
@@ -125,7 +119,6 @@ struct Reader {
     ends: Vec<usize>,
     lengths: Vec<[usize; KINDS]>,
     units: [Vec<u32>; KINDS],
-    meter: WorkMeter,
 }
 
 impl Reader {
@@ -141,7 +134,6 @@ impl Reader {
             ends: vec![0],
             lengths: Vec::new(),
             units: Default::default(),
-            meter: WorkMeter::default(),
         }
     }
 
@@ -168,7 +160,7 @@ impl Reader {
             let (units, first) = (std::mem::take(&mut self.units[kind]), if kind == 0 { 0 } else { self.orders[0] });
             for start in 0..units.len() {
                 let ngram = &units[start..units.len().min(start + self.orders[kind])];
-                self.meter.charge(LOOK_UP * ngram.len(), stop)?;
+                stop.charge(LOOK_UP * ngram.len())?;
                 let mut prefix = kind as u32;
                 for (n, &unit) in ngram.iter().enumerate() {
                     prefix = self.item(prefix, unit, first + n);
@@ -192,7 +184,7 @@ impl Reader {
     }
 
     /// Divides items into frequent and rare ones.
-    fn finish(mut self, texts: usize, stop: &Stop<'_>) -> Result<Shared> {
+    fn finish(self, texts: usize, stop: &Stop<'_>) -> Result<Shared> {
         let order: usize = self.orders.iter().sum();
         let is_frequent = |item: &Item| item.texts >= 2 && item.texts as usize * RARE >= texts;
         let mut frequent = vec![0_usize; order];
@@ -203,7 +195,7 @@ impl Reader {
         let mut next_bit: Vec<usize> = words[..order].iter().map(|word| 64 * word).collect();
         let (mut place, mut starts) = (reserved(self.items.len())?, vec![0_usize]);
         for item in &self.items {
-            self.meter.charge(4, stop)?;
+            stop.charge(4)?;
             place.push(if is_frequent(item) {
                 next_bit[item.order as usize] += 1;
                 next_bit[item.order as usize] - 1
@@ -221,7 +213,7 @@ impl Reader {
         let mut rare = vec![Vec::new(); texts];
         for text in 0..texts {
             for &item in &self.of_texts[self.ends[text]..self.ends[text + 1]] {
-                self.meter.charge(2, stop)?;
+                stop.charge(2)?;
                 let (known, place) = (&self.items[item as usize], place[item as usize]);
                 if is_frequent(known) {
                     bits[text * width + place / 64] |= 1 << (place % 64);
@@ -279,7 +271,7 @@ mod tests {
                 (0..KINDS).flat_map(|kind| (1..=orders[kind]).map(move |n| (kind, n))).collect();
             let mut out = vec![7; texts.len() * kinds.len()];
             for (i, text) in texts.iter().enumerate() {
-                shared.matches(i, &mut out, (&mut WorkMeter::default(), &Stop::never())).unwrap();
+                shared.matches(i, &mut out, &Stop::never()).unwrap();
                 for (other, got) in texts.iter().zip(out.chunks_exact(kinds.len())) {
                     for (&(kind, n), &got) in kinds.iter().zip(got) {
                         let (own, others) = (ngrams(text, kind, n), ngrams(other, kind, n));

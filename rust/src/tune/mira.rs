@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::math::exp_of_negative;
 use crate::memory::{reserved, zeros};
 use crate::metric::Formula;
-use crate::pool::{Run, Stop, WorkMeter};
+use crate::pool::{Run, Stop};
 use crate::simd::{Simd, dispatch};
 
 /// Which candidate's counts enter the background after a sentence.
@@ -84,15 +84,10 @@ impl<'a> Problem<'a> {
     }
 
     /// The corpus score of the candidates that weights choose.
-    fn corpus_score(
-        &self,
-        weights: &[f64],
-        scores: &mut Vec<f64>,
-        (meter, stop): (&mut WorkMeter, &Stop<'_>),
-    ) -> Result<f64> {
+    fn corpus_score(&self, weights: &[f64], scores: &mut Vec<f64>, stop: &Stop<'_>) -> Result<f64> {
         let (mut totals, simd) = (self.counts.zeros(), Simd::best());
         for sentence in 0..self.candidates.sentences() {
-            meter.charge(self.candidates.cost_of_list(sentence), stop)?;
+            stop.charge(self.candidates.cost_of_list(sentence))?;
             self.candidates.scores_by_columns(&self.dense, sentence, weights, scores);
             let best = self.candidates.list(sentence).start + largest_sum(simd, scores, 1.0, scores, 0.0);
             self.counts.add(best, &mut totals);
@@ -109,7 +104,6 @@ impl<'a> Problem<'a> {
         stop: &Stop<'_>,
     ) -> Result<(Vec<f64>, Vec<f64>)> {
         let mut learner = Learner::new(self, settings, initial)?;
-        let mut meter = WorkMeter::default();
         let (mut order, mut average, mut best) = (Vec::new(), initial.to_vec(), initial.to_vec());
         let (mut trace, mut best_score) = (reserved(settings.epochs)?, f64::NEG_INFINITY);
         let sign = if self.counts.formula().higher_is_better() { 1.0 } else { -1.0 };
@@ -117,11 +111,11 @@ impl<'a> Problem<'a> {
             shuffle(seed, epoch as u64, &mut order, self.candidates.sentences());
             for &sentence in &order {
                 let cost = self.candidates.cost_of_list(sentence as usize);
-                meter.charge(4 * cost, stop)?;
+                stop.charge(4 * cost)?;
                 learner.visit(sentence as usize);
             }
             learner.average(&mut average);
-            let score = self.corpus_score(&average, &mut learner.scores, (&mut meter, stop))?;
+            let score = self.corpus_score(&average, &mut learner.scores, stop)?;
             trace.push(score);
             if sign * score > best_score {
                 best_score = sign * score;
@@ -141,10 +135,9 @@ impl Bleu {
         self.steps = with_words.map_or(1, |row| (row[0] / row[2 + order]).max(1));
         let steps = self.steps as f64;
         let mut out = reserved(candidates.entries().saturating_mul(self.width()))?;
-        let mut meter = WorkMeter::default();
         for sentence in 0..candidates.sentences() {
             let list = candidates.list(sentence);
-            meter.charge(list.len() * self.width(), stop)?;
+            stop.charge(list.len() * self.width())?;
             for column in (2..width).chain([1]) {
                 let divisor = if column == 1 { steps } else { 1.0 };
                 out.extend(list.clone().map(|candidate| counts.row(candidate)[column] as f64 / divisor));
@@ -326,7 +319,7 @@ impl Touched<'_> {
 /// the epoch in which that score is best, the first one if there are several.
 ///
 /// # Errors
-/// If weights do not fit the candidates or a setting is out of range, and whatever [`crate::pool::try_run`] returned.
+/// If weights do not fit the candidates or a setting is out of range.
 pub fn run(
     problem: &Problem<'_>,
     settings: Settings,

@@ -10,7 +10,7 @@ use super::candidates::{Counts, Offsets, shuffle};
 use crate::error::{Error, Result, check_length};
 use crate::memory::reserved;
 use crate::metric::Formula;
-use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
+use crate::pool::{self, Blocks, Run, Stop};
 
 /// The lists, with a row of counts for each entry.
 pub struct Rows<'a> {
@@ -95,12 +95,12 @@ impl<'a> Rows<'a> {
     }
 
     /// Chooses sentence by sentence, in this order, the entry with which the score of the sentences so far is best.
-    fn greedy(&self, order: &[u32], (meter, stop): (&mut WorkMeter, &Stop<'_>)) -> Result<Vec<usize>> {
+    fn greedy(&self, order: &[u32], stop: &Stop<'_>) -> Result<Vec<usize>> {
         let mut entries: Vec<usize> = self.offsets.iter().map(|list| list.start).collect();
         let (mut totals, mut sum) = (self.counts.zeros(), Vec::new());
         for &sentence in order {
             let sentence = sentence as usize;
-            meter.charge(self.cost(sentence), stop)?;
+            stop.charge(self.cost(sentence))?;
             entries[sentence] = self.best(sentence, None, &totals, &mut sum).0;
             self.counts.add(entries[sentence], &mut totals);
         }
@@ -108,7 +108,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Moves to the entries with the largest product of counts and derivatives, as long as the score improves.
-    fn linearised(&self, entries: &mut Vec<usize>, (meter, stop): (&mut WorkMeter, &Stop<'_>)) -> Result<()> {
+    fn linearised(&self, entries: &mut Vec<usize>, stop: &Stop<'_>) -> Result<()> {
         let mut totals = self.totals(entries);
         let mut value = self.value(&totals);
         let mut slopes = vec![0.0; self.counts.width()];
@@ -120,7 +120,7 @@ impl<'a> Rows<'a> {
             };
             let mut next = Vec::with_capacity(entries.len());
             for (list, &current) in self.offsets.iter().zip(&*entries) {
-                meter.charge(list.len() * self.counts.width(), stop)?;
+                stop.charge(list.len() * self.counts.width())?;
                 let mut best = (current, product(current));
                 for entry in list {
                     let product = product(entry);
@@ -141,7 +141,7 @@ impl<'a> Rows<'a> {
 
     /// Replaces the entry of one sentence after another by the best one, until nothing improves the score, which is
     /// returned.
-    fn ascend(&self, entries: &mut [usize], (meter, stop): (&mut WorkMeter, &Stop<'_>)) -> Result<f64> {
+    fn ascend(&self, entries: &mut [usize], stop: &Stop<'_>) -> Result<f64> {
         let mut totals = self.totals(entries);
         let mut value = self.value(&totals);
         let mut sum = Vec::new();
@@ -151,7 +151,7 @@ impl<'a> Rows<'a> {
             if kept == self.sentences() {
                 break;
             }
-            meter.charge(self.cost(sentence), stop)?;
+            stop.charge(self.cost(sentence))?;
             let current = entries[sentence];
             totals.iter_mut().zip(self.counts.row(current)).for_each(|(total, count)| *total -= count);
             let (best, reached) = self.best(sentence, Some(current), &totals, &mut sum);
@@ -163,18 +163,17 @@ impl<'a> Rows<'a> {
     }
 
     fn search(&self, start: Start<'_>, stop: &Stop<'_>) -> Result<(Vec<usize>, f64, f64)> {
-        let mut meter = WorkMeter::default();
         let mut entries = match start {
             Start::Given(entries) => entries.iter().map(|&entry| entry as usize).collect(),
             Start::Random { seed, number } => {
                 let mut order = Vec::new();
                 shuffle(seed, number, &mut order, self.sentences());
-                self.greedy(&order, (&mut meter, stop))?
+                self.greedy(&order, stop)?
             }
         };
         let from = self.value(&self.totals(&entries));
-        self.linearised(&mut entries, (&mut meter, stop))?;
-        let to = self.ascend(&mut entries, (&mut meter, stop))?;
+        self.linearised(&mut entries, stop)?;
+        let to = self.ascend(&mut entries, stop)?;
         Ok((entries, from, to))
     }
 }
@@ -192,8 +191,8 @@ enum Start<'a> {
 /// returned: no replacement of a single entry improves it. Searches run in parallel.
 ///
 /// # Errors
-/// [`Error::Empty`] without a start, [`Error::LengthMismatch`] and [`Error::InvalidOption`] for starts that are not an entry
-/// of each sentence, and whatever [`pool::try_run`] returned.
+/// [`Error::Empty`] without a start, [`Error::LengthMismatch`] and [`Error::InvalidOption`] for starts that are not an
+/// entry of each sentence.
 pub fn search(rows: &Rows<'_>, given: &[i64], random: usize, seed: u64, run: &mut Run<'_>) -> Result<Found> {
     let sentences = rows.sentences();
     check_length("entries of starts", given.len().next_multiple_of(sentences), given.len())?;

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::candidates::{Candidates, check_numbers, check_option, draws, each_seed};
 use crate::error::{Error, Result};
 use crate::memory::{reserved, room, zeros};
-use crate::pool::{Run, Stop, WorkMeter};
+use crate::pool::{Run, Stop};
 
 /// The settings of pairwise ranking.
 #[derive(Debug, Clone, Copy)]
@@ -58,13 +58,13 @@ fn pairs_of(
     scores: &[f64],
     (settings, seed): (&Settings, u64),
     sentence: usize,
-    (meter, stop): (&mut WorkMeter, &Stop<'_>),
+    stop: &Stop<'_>,
     out: &mut Vec<Pair>,
 ) -> Result<()> {
     let list = candidates.list(sentence);
     out.clear();
     let mut add = |a: usize, b: usize| -> Result<()> {
-        meter.charge(8, stop)?;
+        stop.charge(8)?;
         let difference = scores[a] - scores[b];
         if difference == 0.0 || difference.abs() < settings.threshold {
             return Ok(());
@@ -101,11 +101,10 @@ impl<'a> Pairs<'a> {
         seed: u64,
         stop: &Stop<'_>,
     ) -> Result<Self> {
-        let mut meter = WorkMeter::default();
         let (mut of_sentence, mut pairs, mut used) = (Vec::new(), Vec::new(), Vec::new());
         let mut place = reserved(candidates.longest())?;
         for sentence in 0..candidates.sentences() {
-            pairs_of(candidates, scores, (settings, seed), sentence, (&mut meter, stop), &mut of_sentence)?;
+            pairs_of(candidates, scores, (settings, seed), sentence, stop, &mut of_sentence)?;
             let list = candidates.list(sentence);
             place.clear();
             place.resize(list.len(), u32::MAX);
@@ -210,12 +209,7 @@ impl Classifier<'_> {
     }
 
     /// An approximate Newton step by conjugate gradients (Nocedal & Wright 2006, Algorithm 7.1).
-    fn step(
-        &mut self,
-        gradient: &[f64],
-        margins: &[f64],
-        (meter, stop): (&mut WorkMeter, &Stop<'_>),
-    ) -> Result<Vec<f64>> {
+    fn step(&mut self, gradient: &[f64], margins: &[f64], stop: &Stop<'_>) -> Result<Vec<f64>> {
         let (width, length) = (gradient.len(), dot(gradient, gradient).sqrt());
         let goal = length * length.sqrt().min(0.1);
         let curvatures: Vec<f64> = margins.iter().map(|&m| 2.0 * wrong(m) * wrong(-m)).collect();
@@ -227,7 +221,7 @@ impl Classifier<'_> {
             if square.sqrt() <= goal {
                 break;
             }
-            meter.charge(2 * self.pairs.cost(), stop)?;
+            stop.charge(2 * self.pairs.cost())?;
             self.curve(&curvatures, &direction, &mut curved)?;
             let curvature = dot(&direction, &curved);
             // Only rounding can make it other than positive, if there is no penalty.
@@ -246,7 +240,6 @@ impl Classifier<'_> {
     /// Newton's method from weights of 0, with steps that are halved until the loss falls enough.
     fn fit(&mut self, settings: &Settings, stop: &Stop<'_>) -> Result<(Vec<f64>, Fit)> {
         let width = self.pairs.candidates.width();
-        let mut meter = WorkMeter::default();
         let (mut weights, mut gradient) = (zeros(&[width])?, zeros(&[width])?);
         let (mut margins, mut moved) = (Vec::new(), Vec::new());
         self.pairs.margins(&weights, &mut self.scores, &mut margins);
@@ -255,13 +248,13 @@ impl Classifier<'_> {
         let goal = settings.tolerance * dot(&gradient, &gradient).sqrt();
         let mut iterations = 0;
         while iterations < settings.iterations && dot(&gradient, &gradient).sqrt() > goal {
-            let step = self.step(&gradient, &margins, (&mut meter, stop))?;
+            let step = self.step(&gradient, &margins, stop)?;
             let slope = dot(&gradient, &step);
             let mut size = 1.0;
             let found = loop {
                 let mut there = copied(&weights)?;
                 add_multiple(size, &step, &mut there);
-                meter.charge(self.pairs.cost(), stop)?;
+                stop.charge(self.pairs.cost())?;
                 self.pairs.margins(&there, &mut self.scores, &mut moved);
                 let loss_there = self.loss(&there, &moved);
                 if loss_there <= loss + 1e-4 * size * slope {
@@ -288,7 +281,7 @@ impl Classifier<'_> {
 /// Returns the weights of all runs, and a record of each.
 ///
 /// # Errors
-/// If there are no pairs, lengths differ, or a setting is out of range; and whatever [`crate::pool::try_run`] returned.
+/// If there are no pairs, lengths differ, or a setting is out of range.
 pub fn run(
     candidates: &Candidates<'_>,
     scores: &[f64],

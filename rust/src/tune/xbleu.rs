@@ -8,7 +8,7 @@ use super::candidates::{Candidates, check_numbers, check_option, each_seed, shuf
 use crate::error::{Result, check_length};
 use crate::math::exp_of_negative;
 use crate::memory::{reserved, zeros};
-use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
+use crate::pool::{self, Blocks, Run, Stop};
 
 /// Candidates with their sentence scores and the weights of sentences.
 #[derive(Debug, Clone, Copy)]
@@ -83,7 +83,7 @@ impl<'a> Problem<'a> {
     /// The objective and its derivative.
     ///
     /// # Errors
-    /// If weights do not fit the candidates, and whatever [`pool::try_run`] returned.
+    /// If weights do not fit the candidates.
     pub fn objective(&self, weights: &[f64], run: &mut Run<'_>) -> Result<(f64, Vec<f64>)> {
         let width = self.candidates.width();
         run.without_progress(|run| run.serial(|stop, _| check_numbers("weights", weights, width, stop)))?;
@@ -96,9 +96,8 @@ impl<'a> Problem<'a> {
             Vec::new,
             |values, sentences, stop| {
                 let (mut slopes, mut gained): (Vec<f64>, _) = (zeros(&[weights.len()])?, 0.0);
-                let mut meter = WorkMeter::default();
                 for sentence in sentences {
-                    meter.charge(3 * self.candidates.cost_of_list(sentence), stop)?;
+                    stop.charge(3 * self.candidates.cost_of_list(sentence))?;
                     gained += self.lengths[sentence] * self.expect(sentence, (weights, 1.0), values);
                     self.add(sentence, self.lengths[sentence], values, &mut slopes);
                 }
@@ -116,15 +115,10 @@ impl<'a> Problem<'a> {
     }
 
     /// The objective at the weights times `scale`.
-    fn value(
-        &self,
-        (weights, scale): (&[f64], f64),
-        values: &mut Vec<f64>,
-        (meter, stop): (&mut WorkMeter, &Stop<'_>),
-    ) -> Result<f64> {
+    fn value(&self, (weights, scale): (&[f64], f64), values: &mut Vec<f64>, stop: &Stop<'_>) -> Result<f64> {
         let mut gained = 0.0;
         for sentence in 0..self.candidates.sentences() {
-            meter.charge(2 * self.candidates.cost_of_list(sentence), stop)?;
+            stop.charge(2 * self.candidates.cost_of_list(sentence))?;
             gained += self.lengths[sentence] * self.expect(sentence, (weights, scale), values);
         }
         let squares: f64 = weights.iter().map(|weight| (scale * weight) * (scale * weight)).sum();
@@ -142,15 +136,15 @@ impl<'a> Problem<'a> {
         let sentences = self.candidates.sentences();
         let (n, mut step) = (sentences as f64, 0.0);
         let mut weights = Scaled { vector: initial.to_vec(), factor: 1.0 };
-        let (mut order, mut values, mut meter) = (Vec::new(), Vec::new(), WorkMeter::default());
-        let mut objective = self.value((initial, 1.0), &mut values, (&mut meter, stop))?;
+        let (mut order, mut values) = (Vec::new(), Vec::new());
+        let mut objective = self.value((initial, 1.0), &mut values, stop)?;
         let (mut best, mut trace) = (initial.to_vec(), reserved(settings.epochs.saturating_add(1))?);
         trace.push(objective);
         for epoch in 0..settings.epochs {
             shuffle(seed, epoch as u64, &mut order, sentences);
             for &sentence in &order {
                 let sentence = sentence as usize;
-                meter.charge(3 * self.candidates.cost_of_list(sentence), stop)?;
+                stop.charge(3 * self.candidates.cost_of_list(sentence))?;
                 let rate = settings.rate / (1.0 + step / n);
                 step += 1.0;
                 self.expect(sentence, (&weights.vector, weights.factor), &mut values);
@@ -158,7 +152,7 @@ impl<'a> Problem<'a> {
                 self.add(sentence, rate * self.lengths[sentence] / weights.factor, &values, &mut weights.vector);
             }
             weights.unscale();
-            let reached = self.value((&weights.vector, 1.0), &mut values, (&mut meter, stop))?;
+            let reached = self.value((&weights.vector, 1.0), &mut values, stop)?;
             trace.push(reached);
             if reached < objective {
                 objective = reached;
@@ -194,7 +188,7 @@ impl Scaled {
 /// objective of these, the first ones if there are several.
 ///
 /// # Errors
-/// If weights do not fit the candidates or a setting is out of range, and whatever [`pool::try_run`] returned.
+/// If weights do not fit the candidates or a setting is out of range.
 pub fn descend(
     problem: &Problem<'_>,
     settings: Settings,

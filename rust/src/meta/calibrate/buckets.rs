@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::sorted::{Sorted, Window, key, pairs_of};
 use crate::error::Result;
 use crate::memory::zeros;
-use crate::pool::{Stop, WorkMeter};
+use crate::pool::Stop;
 use crate::simd::{Simd, dispatch};
 
 /// The number of buckets, and the binary digits of differences that a bucket ignores, at most: there are 128 buckets
@@ -140,13 +140,13 @@ impl Part {
     /// Puts the pairs of this part into buckets.
     pub fn histogram(&self, sorted: &Sorted, buckets: Buckets, stop: &Stop<'_>) -> Result<Histogram> {
         let (mut histogram, mut places) = (zeros(&[3])?, [0; PAIRS_AT_ONCE]);
-        let (simd, mut meter) = (Simd::best(), WorkMeter::default());
+        let simd = Simd::best();
         for group in &sorted.groups[self.groups.clone()] {
             let rows = self.rows.as_ref().unwrap_or(group);
             let at_a_time = (PAIRS_PER_CHECK / group.len()).max(1);
             for first in rows.clone().step_by(at_a_time) {
                 let rows = first..(first + at_a_time).min(rows.end);
-                meter.charge(4 * rows.len() * (group.end - first), stop)?;
+                stop.charge(4 * rows.len() * (group.end - first))?;
                 rows_into(simd, sorted, group, rows, buckets, &mut places, &mut histogram);
             }
         }

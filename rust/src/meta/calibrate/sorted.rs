@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::error::Result;
 use crate::memory::reserved;
 use crate::meta::{Cell, Grouping, Matrices};
-use crate::pool::{self, Stop, WorkMeter};
+use crate::pool::{self, Stop};
 
 /// Groups with equally many pairs, which therefore have the same weight.
 pub(super) struct Class {
@@ -41,11 +41,10 @@ impl Sorted {
     pub fn new(matrices: &Matrices<'_>, metric: usize, grouping: Grouping, stop: &Stop<'_>) -> Result<Self> {
         let mut of_groups: Vec<Range<usize>> = Vec::new();
         let (mut all, mut cells): (Vec<Cell>, Vec<Cell>) = (reserved(matrices.human.len())?, Vec::new());
-        let mut meter = WorkMeter::default();
         for group in 0..matrices.groups(grouping) {
             cells.clear();
             cells.extend(matrices.cells(metric, grouping, group));
-            meter.charge(16 * (cells.len() + 1), stop)?;
+            stop.charge(16 * (cells.len() + 1))?;
             if cells.len() > 1 {
                 pool::sort(&mut cells, |a, b| a.metric.total_cmp(&b.metric), stop)?;
                 of_groups.push(all.len()..all.len() + cells.len());

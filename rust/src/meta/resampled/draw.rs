@@ -11,7 +11,7 @@ use super::{Coefficient, Compared, Material, Statistic, at, constant};
 use crate::error::{Result, check_length};
 use crate::memory::{reserved, zeros};
 use crate::meta::Grouping;
-use crate::pool::{Run, Stop, WorkMeter};
+use crate::pool::{Run, Stop};
 use crate::resample::BATCH;
 use crate::resample::draw_weights;
 use crate::stream::{Purpose, Stream};
@@ -176,13 +176,12 @@ fn values(
     stop: &Stop<'_>,
 ) -> Result<Vec<f64>> {
     let of = |replicate: usize| copies.of(replicate, material.shape);
-    let mut meter = WorkMeter::default();
     let coefficient = statistic.coefficient;
     let Compared::Outputs(grouping) = statistic.compared else {
         let rows = material.groups(Grouping::System, 1);
         return replicates
             .map(|replicate| {
-                meter.charge(material.cells.len() * 4, stop)?;
+                stop.charge(material.cells.len() * 4)?;
                 Ok(system_value(material, &rows, coefficient, of(replicate)))
             })
             .collect();
@@ -204,13 +203,13 @@ fn values(
             let mut values = known.take().unwrap_or_default();
             values.clear();
             for group in 0..groups.groups.len() {
-                meter.charge(groups.groups[group].cells.len() * 64, stop)?;
+                stop.charge(groups.groups[group].cells.len() * 64)?;
                 let needed = constant || groups.weight(group, copies) > 0;
                 values.push(if needed { groups.value(group, copies, &mut scratch) } else { f64::NAN });
             }
             known = Some(values);
         }
-        meter.charge(groups.groups.len(), stop)?;
+        stop.charge(groups.groups.len())?;
         out.push(groups.mean(known.as_deref().unwrap_or_default(), copies));
     }
     Ok(out)

@@ -13,7 +13,7 @@ use super::ties::check_size;
 use crate::error::Result;
 use crate::memory::reserved;
 use crate::meta::Grouping;
-use crate::pool::{Stop, WorkMeter, sort};
+use crate::pool::{Stop, sort};
 use crate::resample::BATCH;
 use crate::simd::{Simd, dispatch};
 
@@ -40,16 +40,15 @@ pub(super) struct Calibrated<'a> {
 
 impl<'a> Calibrated<'a> {
     /// # Errors
-    /// As [`check_size`]; [`crate::Error::Memory`] or [`crate::Error::Interrupted`].
+    /// As [`check_size`].
     pub fn new(weighing: Weighing<'a>, stop: &Stop<'_>) -> Result<Self> {
         let material = weighing.material;
         let groups = material.groups(weighing.grouping, 2);
         let pairs = check_size(&groups)?;
-        let mut meter = WorkMeter::default();
         let (mut keys, mut tied) = (reserved(pairs as usize)?, Vec::new());
         for (_, cells) in &groups {
             for (i, &a) in cells.iter().enumerate() {
-                meter.charge(i, stop)?;
+                stop.charge(i)?;
                 for &b in &cells[..i] {
                     let [x, y] = [a, b].map(|cell| material.scores[0][cell as usize]);
                     let [human_x, human_y] = [a, b].map(|cell| material.human[cell as usize]);
@@ -80,9 +79,8 @@ impl<'a> Calibrated<'a> {
     /// The accuracies in some replicates; NaN where no group has two cells.
     pub fn values(&self, copies: &Copies, replicates: Range<usize>, stop: &Stop<'_>) -> Result<Vec<f64>> {
         let mut out = reserved(replicates.len())?;
-        let mut meter = WorkMeter::default();
         for begin in replicates.clone().step_by(BATCH) {
-            meter.charge(self.cost(), stop)?;
+            stop.charge(self.cost())?;
             let block: Vec<usize> = (begin..replicates.end.min(begin + BATCH)).collect();
             match self.integers(copies, &block)? {
                 Some(values) => out.extend(values),

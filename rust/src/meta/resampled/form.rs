@@ -119,18 +119,19 @@ impl Form {
     pub fn constants(&self) -> [i64; 2] {
         self.constants
     }
+}
 
+dispatch! {
     /// The counts of A and B in a block of replicates, given the bytes of swaps of the cells.
-    #[inline(always)]
-    pub fn counts<T: Lane>(&self, rows: &[[i8; BATCH]], cells: &[u32]) -> [[T; BATCH]; 2] {
-        let mut counts = self.constants.map(|constant| [T::new(constant as f64); BATCH]);
+    pub(super) fn counts<T: Lane>(form: &Form, rows: &[[i8; BATCH]], cells: &[u32], out: &mut [[T; BATCH]; 2]) {
+        let mut counts = form.constants.map(|constant| [T::new(constant as f64); BATCH]);
         for (i, &cell) in cells.iter().enumerate() {
-            let others = &self.others[self.starts[i] as usize..self.starts[i + 1] as usize];
-            if others.is_empty() && self.linear[0][i] == 0 && self.linear[1][i] == 0 {
+            let others = &form.others[form.starts[i] as usize..form.starts[i + 1] as usize];
+            if others.is_empty() && form.linear[0][i] == 0 && form.linear[1][i] == 0 {
                 continue;
             }
             let row = &rows[cell as usize];
-            let mut with = [T::new(f64::from(self.linear[0][i])); BATCH];
+            let mut with = [T::new(f64::from(form.linear[0][i])); BATCH];
             let mut pairs = [T::ZERO; BATCH];
             for &(j, both) in others {
                 let (other, both) = (&rows[cells[j as usize] as usize], T::new(f64::from(both)));
@@ -138,7 +139,7 @@ impl Form {
                     pairs[lane] = pairs[lane].plus(both.masked(other[lane]));
                 }
             }
-            let reversed = T::new(f64::from(self.linear[1][i]));
+            let reversed = T::new(f64::from(form.linear[1][i]));
             let [a, b] = &mut counts;
             for lane in 0..BATCH {
                 with[lane] = with[lane].plus(pairs[lane]);
@@ -146,33 +147,20 @@ impl Form {
                 b[lane] = b[lane].plus(reversed.plus(pairs[lane]).masked(row[lane]));
             }
         }
-        counts
+        *out = counts;
     }
+}
 
+dispatch! {
     /// The difference of the counts of A and B in a block of replicates.
-    #[inline(always)]
-    pub fn difference<T: Lane>(&self, rows: &[[i8; BATCH]], cells: &[u32]) -> [T; BATCH] {
-        let mut difference = [T::new((self.constants[0] - self.constants[1]) as f64); BATCH];
+    pub(super) fn difference<T: Lane>(form: &Form, rows: &[[i8; BATCH]], cells: &[u32], out: &mut [T; BATCH]) {
+        let mut difference = [T::new((form.constants[0] - form.constants[1]) as f64); BATCH];
         for (i, &cell) in cells.iter().enumerate() {
-            let weight = T::new(f64::from(self.linear[0][i] - self.linear[1][i]));
+            let weight = T::new(f64::from(form.linear[0][i] - form.linear[1][i]));
             for (sum, &flip) in difference.iter_mut().zip(&rows[cell as usize]) {
                 *sum = sum.plus(weight.masked(flip));
             }
         }
-        difference
-    }
-}
-
-dispatch! {
-    /// As [`Form::counts`].
-    pub(super) fn counts<T: Lane>(form: &Form, rows: &[[i8; BATCH]], cells: &[u32], out: &mut [[T; BATCH]; 2]) {
-        *out = form.counts(rows, cells);
-    }
-}
-
-dispatch! {
-    /// As [`Form::difference`].
-    pub(super) fn difference<T: Lane>(form: &Form, rows: &[[i8; BATCH]], cells: &[u32], out: &mut [T; BATCH]) {
-        *out = form.difference(rows, cells);
+        *out = difference;
     }
 }

@@ -11,7 +11,7 @@ use super::ties::{GroupPairs, Steps};
 use super::{Coefficient, Compared, Material, Statistic, at, constant};
 use crate::error::{Error, Result};
 use crate::memory::zeros;
-use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
+use crate::pool::{self, Blocks, Run, Stop};
 use crate::resample::BATCH;
 
 /// The most cells of a group whose pairs are counted one by one.
@@ -58,8 +58,7 @@ impl Method {
 ///
 /// # Errors
 /// [`Error::OutOfRange`] for a metric that does not exist, [`Error::Empty`] without scores of people,
-/// [`Error::LengthMismatch`] for masks of another shape, [`Error::InvalidOption`] for too many pairs of cells,
-/// [`Error::Memory`], and whatever `run.watch` returned.
+/// [`Error::LengthMismatch`] for masks of another shape and [`Error::InvalidOption`] for too many pairs of cells.
 pub fn permuted(
     material: &Material,
     statistics: &[Statistic],
@@ -207,7 +206,7 @@ impl Task<'_> {
         stop: &Stop<'_>,
     ) -> Result<Vec<f64>> {
         let mut means = vec![Mean::default(); blocks.len()];
-        let (mut meter, mut memory) = (WorkMeter::default(), sweep::Memory::default());
+        let mut memory = sweep::Memory::default();
         // If no group can be undefined, only the difference of the sums matters.
         let certain = !groups.iter().any(|cells| can_be_constant(scores, cells));
         for cells in groups {
@@ -219,7 +218,7 @@ impl Task<'_> {
             if by_pairs {
                 let counted = Counted::new(coefficient, &scores, &human);
                 for (mean, block) in means.iter_mut().zip(blocks.clone()) {
-                    meter.charge(cells.len() * cells.len() * 16, stop)?;
+                    stop.charge(cells.len() * cells.len() * 16)?;
                     counted.add(self.flips.bytes(block), cells, certain, mean);
                 }
                 continue;
@@ -230,7 +229,7 @@ impl Task<'_> {
             if kendall && cells.len() < sweep::MOST_CELLS && (cells.len() > FEW || !tabulated) {
                 let sweep = Sweep::new([&scores[0], &scores[1]], &human, cells);
                 for (mean, block) in means.iter_mut().zip(blocks.clone()) {
-                    meter.charge(cells.len() * BATCH * 8, stop)?;
+                    stop.charge(cells.len() * BATCH * 8)?;
                     mean.add_lanes(&sweep.values(coefficient, self.flips.bytes(block), &mut memory));
                 }
                 continue;
@@ -238,9 +237,9 @@ impl Task<'_> {
             let both = Points::of_swaps([&scores[0], &scores[1]], &human);
             let evaluate = Evaluation { points: &both, coefficient };
             if tabulated {
-                let table = evaluate.table(&switches, patterns, (&mut meter, stop))?;
+                let table = evaluate.table(&switches, patterns, stop)?;
                 for (mean, block) in means.iter_mut().zip(blocks.clone()) {
-                    meter.charge(BATCH * cells.len(), stop)?;
+                    stop.charge(BATCH * cells.len())?;
                     let words = self.flips.words(block);
                     for (lane, pattern) in pattern_of(&switches, cells, words).into_iter().enumerate() {
                         mean.add(lane, [table[pattern], table[patterns - 1 - pattern]]);
@@ -253,7 +252,7 @@ impl Task<'_> {
                 let words = self.flips.words(block);
                 let words: Vec<_> = cells.iter().map(|&cell| words[cell as usize]).collect();
                 for lane in 0..BATCH {
-                    meter.charge(cells.len() * 64, stop)?;
+                    stop.charge(cells.len() * 64)?;
                     mean.add(lane, evaluate.both(|i| words[i] >> lane & 1 == 1, cells.len(), &mut scratch));
                 }
             }
@@ -387,17 +386,12 @@ impl Evaluation<'_> {
     }
 
     /// The value of the first metric for each pattern of swaps. The second has the value of the opposite pattern.
-    fn table(
-        &self,
-        switches: &[usize],
-        patterns: usize,
-        (meter, stop): (&mut WorkMeter, &Stop<'_>),
-    ) -> Result<Vec<f64>> {
+    fn table(&self, switches: &[usize], patterns: usize, stop: &Stop<'_>) -> Result<Vec<f64>> {
         let cells = switches.len();
         let (mut weights, mut scratch) = (vec![0; 2 * cells], Scratch::default());
         let mut table = Vec::with_capacity(patterns);
         for pattern in 0..patterns {
-            meter.charge(cells * 64, stop)?;
+            stop.charge(cells * 64)?;
             for (i, switch) in switches.iter().enumerate() {
                 let swapped = (pattern >> switch & 1) as u32;
                 (weights[i], weights[cells + i]) = (1 - swapped, swapped);

@@ -8,7 +8,7 @@ use super::{Coefficient, Material, at};
 use crate::error::Result;
 use crate::memory::zeros;
 use crate::meta::Grouping;
-use crate::pool::{Stop, WorkMeter};
+use crate::pool::Stop;
 use crate::resample::BATCH;
 use crate::simd::{Simd, dispatch};
 
@@ -64,12 +64,12 @@ impl PearsonSums {
         (flips, block): (&Flips, usize),
         stop: &Stop<'_>,
     ) -> Result<Vec<f64>> {
-        let (simd, mut meter) = (Simd::best(), WorkMeter::default());
+        let simd = Simd::best();
         let mut means: Vec<[[Lanes; 2]; 2]> = vec![[[[0.0; BATCH]; 2]; 2]; pairs.len()];
         let mut swapped = Vec::with_capacity(material.scores.len());
         let mut words = Vec::new();
         for group in &self.0 {
-            meter.charge(BATCH * (material.scores.len() * group.cells.len() + 8 * pairs.len()), stop)?;
+            stop.charge(BATCH * (material.scores.len() * group.cells.len() + 8 * pairs.len()))?;
             words.clear();
             words.extend(group.cells.iter().map(|&cell| flips.words(block)[cell as usize]));
             swapped.clear();
@@ -201,13 +201,13 @@ impl SystemMeans {
         (flips, block): (&Flips, usize),
         stop: &Stop<'_>,
     ) -> Result<Vec<f64>> {
-        let (simd, mut meter) = (Simd::best(), WorkMeter::default());
+        let simd = Simd::best();
         let systems = self.rows.len();
         let mut swapped: Vec<Lanes> = Vec::with_capacity(material.scores.len() * systems);
         let mut totals = Vec::with_capacity(material.scores.len() * systems);
         for scores in &material.scores {
             for cells in &self.rows {
-                meter.charge(BATCH * cells.len(), stop)?;
+                stop.charge(BATCH * cells.len())?;
                 let x = at(scores, cells);
                 let words: Vec<_> = cells.iter().map(|&cell| flips.words(block)[cell as usize]).collect();
                 let [sum, ..] = sums(simd, &x, &x, &words);
@@ -219,7 +219,7 @@ impl SystemMeans {
         let mut out = zeros(&[pairs.len(), BATCH])?;
         let (mut x, mut y) = (vec![0.0; systems], vec![0.0; systems]);
         for (&[a, b], out) in pairs.iter().zip(out.as_chunks_mut::<BATCH>().0) {
-            meter.charge(BATCH * systems * (systems + 8), stop)?;
+            stop.charge(BATCH * systems * (systems + 8))?;
             for (lane, out) in out.iter_mut().enumerate() {
                 for system in 0..systems {
                     let [a, b] = [a, b].map(|metric| metric * systems + system);

@@ -109,18 +109,19 @@ impl Sweep {
             })
         })
     }
+}
 
-    #[inline(always)]
-    fn count(&self, rows: &[[i8; BATCH]], memory: &mut Memory, out: &mut Counts) {
+dispatch! {
+    fn count(sweep: &Sweep, rows: &[[i8; BATCH]], memory: &mut Memory, out: &mut Counts) {
         let Memory { tree, counts } = memory;
-        for (nodes, length) in [(&mut *tree, self.classes + 1), (&mut *counts, self.classes)] {
+        for (nodes, length) in [(&mut *tree, sweep.classes + 1), (&mut *counts, sweep.classes)] {
             nodes.clear();
             nodes.resize(length, [0; BATCH]);
         }
         let mut before = [0; BATCH];
         let mut first = 0;
-        for &end in &self.ends {
-            for point in &self.points[first..end] {
+        for &end in &sweep.ends {
+            for point in &sweep.points[first..end] {
                 let class = point.class as usize;
                 let mut sums = [0; BATCH];
                 visit_before(class, |node| add(&mut sums, &tree[node]));
@@ -134,13 +135,13 @@ impl Sweep {
                 }
             }
             let mut taken = [0; BATCH];
-            for point in &self.points[first..end] {
+            for point in &sweep.points[first..end] {
                 let class = point.class as usize;
                 let row = &rows[point.cell as usize];
                 let one: [i32; BATCH] = std::array::from_fn(|lane| -i32::from(row[lane] ^ point.reversed));
                 add(&mut taken, &one);
                 add(&mut counts[class], &one);
-                visit_after(class, self.classes, |node| add(&mut tree[node], &one));
+                visit_after(class, sweep.classes, |node| add(&mut tree[node], &one));
             }
             let length = (end - first) as i32;
             for lane in 0..BATCH {
@@ -153,12 +154,6 @@ impl Sweep {
             }
             first = end;
         }
-    }
-}
-
-dispatch! {
-    fn count(sweep: &Sweep, rows: &[[i8; BATCH]], memory: &mut Memory, out: &mut Counts) {
-        sweep.count(rows, memory, out);
     }
 }
 

@@ -13,7 +13,7 @@ use super::flips::{Flips, Plan};
 use super::form::Lane;
 use crate::error::{Error, Result};
 use crate::memory::{reserved, zeros};
-use crate::pool::{Stop, WorkMeter, sort};
+use crate::pool::{Stop, sort};
 use crate::resample::BATCH;
 use crate::simd::{Simd, dispatch};
 
@@ -90,9 +90,6 @@ impl GroupPairs {
     }
 
     /// What the differences of the scores of two metrics do, which all replicates share.
-    ///
-    /// # Errors
-    /// [`Error::Memory`], or [`Error::Interrupted`].
     pub fn steps(&self, scores: [&[f64]; 2], stop: &Stop<'_>) -> Result<Steps> {
         Steps::new(&self.pairs, scores, stop)
     }
@@ -105,9 +102,8 @@ impl GroupPairs {
         stop: &Stop<'_>,
     ) -> Result<Vec<f64>> {
         let mut out = zeros(&[blocks.len(), BATCH])?;
-        let mut meter = WorkMeter::default();
         for (out, block) in out.as_chunks_mut::<BATCH>().0.iter_mut().zip(blocks) {
-            meter.charge(self.cost(), stop)?;
+            stop.charge(self.cost())?;
             let rows = flips.bytes(block);
             let differences = match self.largest {
                 Some(largest) if largest < 1 << 15 => differences::<i16>(steps, rows),
@@ -137,11 +133,10 @@ pub(super) struct Steps(Vec<Step>);
 impl Steps {
     /// The differences in descending order, without those that change nothing.
     fn new(pairs: &[Pair], scores: [&[f64]; 2], stop: &Stop<'_>) -> Result<Self> {
-        let mut meter = WorkMeter::default();
         // Sorted by the bits of the difference; the low bits of the second number are the swaps of both cells.
         let mut keys: Vec<(u64, u32)> = reserved(4 * pairs.len())?;
         for (i, pair) in pairs.iter().enumerate() {
-            meter.charge(16, stop)?;
+            stop.charge(16)?;
             for swaps in 0..4_u32 {
                 let [f, g] = [swaps & 1, swaps >> 1];
                 if pair.together && f != g {
@@ -158,7 +153,7 @@ impl Steps {
         sort(&mut keys, |a, b| b.cmp(a), stop)?;
         let mut steps: Vec<Step> = reserved(keys.len())?;
         for (at, &(difference, from)) in keys.iter().enumerate() {
-            meter.charge(4, stop)?;
+            stop.charge(4)?;
             let pair = pairs[(from >> 2) as usize];
             let weight = if pair.sign == 0 { -pair.weight } else { pair.weight };
             steps.push(Step {

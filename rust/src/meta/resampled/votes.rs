@@ -26,9 +26,6 @@ pub enum TieRule {
 
 impl TieRule {
     /// The rule of that name.
-    ///
-    /// # Errors
-    /// [`Error::UnknownName`] if there is none.
     pub fn named(name: &str) -> Result<Self> {
         let known = [
             ("half", TieRule::Half),
@@ -130,9 +127,7 @@ fn differences(
     let ties = (rule == TieRule::Ignore).then(|| form(&|better, worse| i32::from(better == worse)));
     let (simd, mut out) = (Simd::best(), Vec::with_capacity(blocks.len() * BATCH));
     for block in blocks {
-        if stop.requested() {
-            return Err(Error::Interrupted);
-        }
+        stop.check()?;
         let rows = flips.bytes(block);
         match &ties {
             None => {

@@ -8,7 +8,7 @@ use super::{Buffers, Signs, count, pairs, pvalue};
 use crate::error::{Error, Result, check_length};
 use crate::memory::{resize, room, zeros};
 use crate::metric::{Formula, check_defined};
-use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
+use crate::pool::{self, Blocks, Run, Stop};
 use crate::resample::draw_weights;
 use crate::simd::Simd;
 use crate::stream::{Purpose, Stream};
@@ -33,7 +33,7 @@ impl Scored {
     /// Takes counts in the order system, segment, column. Only these segments are used.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`], [`Error::OutOfRange`] for a segment, [`Error::Memory`].
+    /// [`Error::LengthMismatch`] and [`Error::OutOfRange`] for a segment.
     pub fn new(
         formula: Arc<dyn Formula>,
         counts: &[i64],
@@ -95,10 +95,9 @@ impl Scored {
             return Ok(None);
         }
         signs.sums((rows, cells), buffers, sums, stop)?;
-        let mut meter = WorkMeter::default();
         let mut found = Vec::with_capacity(self.systems * self.systems / 2);
         for pair in pairs(self.systems) {
-            meter.charge(8 * self.columns * signs.permutations, stop)?;
+            stop.charge(8 * self.columns * signs.permutations)?;
             let reached = match self.shared {
                 Some(_) => self.reached_by_sums(pair, &totals, (sums, signs.permutations)),
                 None => self.reached(pair, &totals, (sums, signs.permutations), swapped)?,
@@ -168,7 +167,7 @@ struct Scratch {
 /// first system of a pair is better. In the order metric, pair.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`] if shapes differ, [`Error::Memory`], and whatever `run.watch` returned.
+/// [`Error::LengthMismatch`] if shapes differ.
 pub fn pvalues(metrics: &[Scored], segments: usize, signs: &Signs, run: &mut Run<'_>) -> Result<Vec<f64>> {
     let systems = metrics.first().map_or(0, |metric| metric.systems);
     let n = pairs(systems).count();
@@ -208,8 +207,7 @@ fn cost(cells: usize, segments: usize, signs: &Signs) -> u64 {
 /// product of their copies.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`] if shapes differ, [`Error::Empty`] without segments or systems, [`Error::Memory`], and
-/// whatever `run.watch` returned.
+/// [`Error::LengthMismatch`] if shapes differ and [`Error::Empty`] without segments or systems.
 pub fn drawn(
     people: &Scored,
     metrics: &[Scored],

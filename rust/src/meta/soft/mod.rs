@@ -17,7 +17,7 @@ pub use permute::{Scores, observed, permuted};
 
 use crate::error::{Error, Result};
 use crate::memory::{resize, room, zeros};
-use crate::pool::{Stop, WorkMeter};
+use crate::pool::Stop;
 use crate::simd::{Simd, dispatch};
 use crate::stream::{Purpose, Stream, fill_by_replicate};
 
@@ -47,7 +47,7 @@ impl Signs {
     /// The permutations 0 to `permutations` − 1 of so many places.
     ///
     /// # Errors
-    /// [`Error::Empty`] without permutations, [`Error::Memory`].
+    /// [`Error::Empty`] without permutations.
     pub fn new(seed: u64, permutations: usize, places: usize) -> Result<Self> {
         if permutations == 0 {
             return Err(Error::Empty { what: "inner permutations".into() });
@@ -77,7 +77,7 @@ impl Signs {
         stop: &Stop<'_>,
     ) -> Result<()> {
         // With registers of 64 bytes the compiler gathers numbers of several permutations, which takes nine times as long.
-        let (simd, mut meter) = (Simd::best().at_most_avx2(), WorkMeter::default());
+        let simd = Simd::best().at_most_avx2();
         let Buffers { tables, sums } = buffers;
         sums.clear();
         room(sums, self.permutations)?;
@@ -86,7 +86,7 @@ impl Signs {
             sums.clear();
             sums.resize(self.permutations, Row::default());
             for (rows, bits) in rows.chunks(cells * PLACES).zip(self.bits.chunks_exact(self.permutations)) {
-                meter.charge(2 * (self.permutations + 256), stop)?;
+                stop.charge(2 * (self.permutations + 256))?;
                 let mut padded = [Row::default(); PLACES];
                 for (padded, row) in padded.iter_mut().zip(rows.chunks_exact(cells)) {
                     let row = &row[first..cells.min(first + WIDTH)];

@@ -6,7 +6,7 @@ use super::super::Unit;
 use super::{Buffers, Signs, count, pairs, pvalue};
 use crate::error::{Error, Result, check_length};
 use crate::memory::{resize, zeros};
-use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
+use crate::pool::{self, Blocks, Run, Stop};
 use crate::simd::{Simd, dispatch};
 use crate::stream::{Purpose, Stream};
 
@@ -31,8 +31,8 @@ impl Scores {
     /// Takes scores in the order metric, system, segment. Only these `segments` are used.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`], [`Error::OutOfRange`] for a segment, [`Error::InvalidOption`] for a score that is not
-    /// finite, [`Error::Memory`].
+    /// [`Error::LengthMismatch`], [`Error::OutOfRange`] for a segment and [`Error::InvalidOption`] for a score that is
+    /// not finite.
     pub fn new(scores: &[f64], [metrics, systems, all]: [usize; 3], segments: &[u32]) -> Result<Self> {
         check_length("scores", metrics.saturating_mul(systems).saturating_mul(all), scores.len())?;
         if let Some(&segment) = segments.iter().find(|segment| **segment as usize >= all) {
@@ -140,7 +140,7 @@ fn own_sums(scores: &Scores, people: &[f64], signs: &Signs, run: &mut Run<'_>) -
 ///
 /// # Errors
 /// [`Error::LengthMismatch`] if there are more or fewer p-values than pairs of systems, [`Error::Empty`] without
-/// anything to compare, [`Error::OutOfRange`] for a metric, [`Error::Memory`], and whatever `run.watch` returned.
+/// anything to compare and [`Error::OutOfRange`] for a metric.
 pub fn permuted(
     scores: &Scores,
     people: &[f64],
@@ -199,12 +199,12 @@ fn differences(
     signs.sums((rows, scores.systems * scores.metrics), buffers, sums, stop)?;
     let length = scores.systems * signs.permutations;
     resize(exchanged, length)?;
-    let (simd, mut meter) = (Simd::best(), WorkMeter::default());
+    let simd = Simd::best();
     let of = |sums: &[i64], metric: usize| metric * length..(metric * length + length).min(sums.len());
     compared
         .iter()
         .map(|&[a, b]| {
-            meter.charge(length * scores.systems, stop)?;
+            stop.charge(length * scores.systems)?;
             let mut value = |a: usize, b: usize| {
                 let (away, into) = (&sums[of(sums, a)], &sums[of(sums, b)]);
                 exchange(simd, &own[of(own, a)], away, into, &mut exchanged[..length]);

@@ -8,7 +8,7 @@ use super::matches::{Match, Matches, Text};
 use super::{Meteor, WIDTH};
 use crate::error::Result;
 use crate::metric::Counter;
-use crate::pool::{Stop, WorkMeter};
+use crate::pool::Stop;
 use crate::text::ngram::{Token, each_token};
 
 /// Counts segments, with buffers that are reused from segment to segment.
@@ -22,7 +22,6 @@ pub(super) struct MeteorCounter<'a> {
     ends: Vec<usize>,
     matches: Matches,
     aligner: Aligner,
-    meter: WorkMeter,
 }
 
 impl<'a> MeteorCounter<'a> {
@@ -36,20 +35,19 @@ impl<'a> MeteorCounter<'a> {
             ends: Vec::new(),
             matches: Matches::default(),
             aligner: Aligner::default(),
-            meter: WorkMeter::default(),
         }
     }
 
     /// Looks up the words of all texts of the segment.
     fn read(&mut self, references: &[&str], hypotheses: &[&str], stop: &Stop<'_>) -> Result<()> {
-        let MeteorCounter { lexicon, words, stems, known, ends, meter, .. } = self;
+        let MeteorCounter { lexicon, words, stems, known, ends, .. } = self;
         words.clear();
         stems.clear();
         known.clear();
         ends.clear();
         for line in references.iter().chain(hypotheses) {
             let emit_words = |emit: &mut dyn FnMut(&str)| lexicon.normalizer.words(line, emit);
-            each_token(emit_words, (&mut *meter, stop), |word| {
+            each_token(emit_words, stop, |word| {
                 let word = lexicon.vocabulary.find(word);
                 let about = lexicon.word(word);
                 words.push(word);

@@ -12,11 +12,11 @@ use super::paraphrases::{Neighbours, Paraphrases};
 use super::resources::Resources;
 use super::settings::{Module, Settings};
 use super::wordnet::{Synset, Synsets};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::memory::reserved;
 use crate::metric::Texts;
 use crate::metric::text::cased;
-use crate::pool::{self, Blocks, Run, WorkMeter};
+use crate::pool::{self, Blocks, Run};
 use crate::text::ngram::{Token, UNSEEN, Vocabulary, each_token};
 
 /// The words of all texts, numbered, with what the modules need to know of them. Prepared once for a corpus and shared by
@@ -131,7 +131,7 @@ fn new_words(
         run,
         || (),
         |(), range, stop| {
-            let (mut block, mut meter) = (Vocabulary::default(), WorkMeter::default());
+            let mut block = Vocabulary::default();
             for segment in range {
                 for line in texts.references.of_segment(segment).chain(texts.hypotheses(segment)) {
                     let emit_words = |emit: &mut dyn FnMut(&str)| normalizer.words(line, emit);
@@ -144,18 +144,15 @@ fn new_words(
                             block.intern(word);
                         }
                     };
-                    each_token(emit_words, (&mut meter, stop), take)?;
+                    each_token(emit_words, stop, take)?;
                 }
-                if stop.requested() {
-                    return Err(Error::Interrupted);
-                }
+                stop.check()?;
             }
             Ok(block)
         },
         |_, block, stop| {
-            let mut meter = WorkMeter::default();
             for word in spellings(&block) {
-                meter.charge(LOOK_UP, stop)?;
+                stop.charge(LOOK_UP)?;
                 all.intern(word);
             }
             Ok(())
@@ -173,10 +170,9 @@ fn spellings(vocabulary: &Vocabulary) -> impl Iterator<Item = &str> {
 fn union(all: [&Vocabulary; 2], run: &mut Run<'_>) -> Result<Vocabulary> {
     let mut union = Vocabulary::default();
     run.serial(|stop, _| {
-        let mut meter = WorkMeter::default();
         all.into_iter().flat_map(spellings).try_for_each(|word| {
             union.intern(word);
-            meter.charge(LOOK_UP, stop)
+            stop.charge(LOOK_UP)
         })
     })?;
     Ok(union)
@@ -198,10 +194,9 @@ fn describe(
         || (algorithm.map(Stemmer::create), String::new()),
         |(stemmer, lower), range, stop| {
             let (mut text, mut block) = (String::new(), Vec::with_capacity(range.len()));
-            let mut meter = WorkMeter::default();
             for word in range.start as Token..range.end as Token {
                 let spelling = vocabulary.get(word);
-                meter.charge(STEM as usize + spelling.len(), stop)?;
+                stop.charge(STEM as usize + spelling.len())?;
                 match stemmer {
                     Some(stemmer) if spelling.len() <= LONGEST_STEMMED => text.push_str(&stemmer.stem(spelling)),
                     Some(_) => text.push_str(spelling),
@@ -214,9 +209,9 @@ fn describe(
             Ok((text, block))
         },
         |_, (text, block), stop| {
-            let (mut meter, mut start) = (WorkMeter::default(), 0);
+            let mut start = 0;
             for (end, word) in block {
-                meter.charge(LOOK_UP, stop)?;
+                stop.charge(LOOK_UP)?;
                 let stem = if algorithm.is_some() { stems.intern(&text[start..end]) } else { word.stem };
                 words.push(Word { stem, ..word });
                 start = end;

@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::lexicon::Word;
 use super::settings::Module;
 use crate::error::{Error, Result};
-use crate::pool::{Stop, WorkMeter};
+use crate::pool::Stop;
 use crate::text::ngram::Token;
 
 /// A phrase of the hypothesis that matches a phrase of the reference; single words but for paraphrases.
@@ -95,7 +95,6 @@ impl Matches {
         stop: &Stop<'_>,
     ) -> Result<()> {
         let Matches { singles, ranges, sorted, .. } = self;
-        let mut meter = WorkMeter::default();
         singles.clear();
         ranges.clear();
         ranges.resize(reference.words.len(), 0..0);
@@ -106,7 +105,7 @@ impl Matches {
             let start = singles.len();
             let at = same[0] as u32 as usize;
             let (word, stem, known) = (reference.words[at], reference.stems[at], reference.known[at]);
-            meter.charge(modules.len() * hypothesis.words.len() + same.len(), stop)?;
+            stop.charge(modules.len() * hypothesis.words.len() + same.len())?;
             // Most words have no match. Equal words have equal stems, so a quick look at the stems rules out two modules.
             let has_stem = hypothesis.stems.iter().fold(false, |any, &other| any | (other == stem));
             for &module in modules {
@@ -150,16 +149,16 @@ impl Matches {
         for from_hypothesis in [false, true] {
             let (keys, other) = if from_hypothesis { (hypothesis, reference) } else { (reference, hypothesis) };
             let present = Present::new(other);
-            let (mut meter, mut outcome) = (WorkMeter::default(), Ok(()));
+            let mut outcome = Ok(());
             related.each_paraphrase(keys, &mut |start, length, paraphrase| {
                 if outcome.is_err() || paraphrase.is_empty() {
                     return;
                 }
                 if !paraphrase.iter().all(|&word| present.may_have(word)) {
-                    outcome = meter.charge(4, stop);
+                    outcome = stop.charge(4);
                     return;
                 }
-                outcome = meter.charge(other.len(), stop);
+                outcome = stop.charge(other.len());
                 for (at, _) in other.windows(paraphrase.len()).enumerate().filter(|(_, words)| *words == paraphrase) {
                     let mut all =
                         [(start, length), (at, paraphrase.len())].map(|(at, length)| (at as u32, length as u32));

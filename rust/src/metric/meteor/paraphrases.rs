@@ -162,9 +162,7 @@ impl Paraphrases {
                 let mut block = Vec::new();
                 while let Some(block) = blocks.next(std::mem::take(&mut block)) {
                     parser.block(block)?;
-                    if stop.requested() {
-                        return Err(Error::Interrupted);
-                    }
+                    stop.check()?;
                 }
             } else {
                 parse_beside(&mut parser, blocks, stop)?;
@@ -218,9 +216,7 @@ fn parse_beside(parser: &mut Parser<'_>, mut blocks: Blocks, stop: &Stop<'_>) ->
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
-            if stop.requested() {
-                return Err(Error::Interrupted);
-            }
+            stop.check()?;
         }
     })
 }

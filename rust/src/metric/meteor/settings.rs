@@ -27,40 +27,28 @@ pub(super) const MODULES: OptionSpec = OptionSpec {
     about: "how words may match (default: the modules of the language, or of the task universal, whose files are found)",
 };
 
-pub(super) const MODULE_WEIGHTS: OptionSpec = OptionSpec {
-    name: "module_weights",
-    kind: Kind::Reals(0.0, 1.0),
-    default: || Value::Unset,
-    about: "a weight for each module, in the order of the modules (default: those of language and task)",
-};
+pub(super) const MODULE_WEIGHTS: OptionSpec = OptionSpec::unset(
+    "module_weights",
+    Kind::Reals(0.0, 1.0),
+    "a weight for each module, in the order of the modules (default: those of language and task)",
+);
 
-pub(super) const PARAMETERS: OptionSpec = OptionSpec {
-    name: "parameters",
-    kind: Kind::Reals(0.0, 1e6),
-    default: || Value::Unset,
-    about: "alpha, beta, gamma and delta, all but beta at most 1 (default: those of language and task)",
-};
+pub(super) const PARAMETERS: OptionSpec = OptionSpec::unset(
+    "parameters",
+    Kind::Reals(0.0, 1e6),
+    "alpha, beta, gamma and delta, all but beta at most 1 (default: those of language and task)",
+);
 
-pub(super) const NORMALIZED: OptionSpec = OptionSpec {
-    name: "normalized",
-    kind: Kind::Flag,
-    default: || Value::Flag(false),
-    about: "separate punctuation from words, split hyphens and contractions, and ignore case",
-};
+pub(super) const NORMALIZED: OptionSpec =
+    OptionSpec::flag("normalized", "separate punctuation from words, split hyphens and contractions, and ignore case");
 
-pub(super) const NO_PUNCT: OptionSpec = OptionSpec {
-    name: "no_punct",
-    kind: Kind::Flag,
-    default: || Value::Flag(false),
-    about: "with normalized: drop everything but letters and digits",
-};
+pub(super) const NO_PUNCT: OptionSpec =
+    OptionSpec::flag("no_punct", "with normalized: drop everything but letters and digits");
 
-pub(super) const ENGLISH_FUNCTION_WORDS: OptionSpec = OptionSpec {
-    name: "english_function_words",
-    kind: Kind::Flag,
-    default: || Value::Flag(false),
-    about: "English function words for all languages, as METEOR's command line has them",
-};
+pub(super) const ENGLISH_FUNCTION_WORDS: OptionSpec = OptionSpec::flag(
+    "english_function_words",
+    "English function words for all languages, as METEOR's command line has them",
+);
 
 /// A way in which words or phrases match, in the order in which matches are looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,6 +1,6 @@
 use super::*;
 use crate::error::Error;
-use crate::metric::{count_alone, count_segment};
+use crate::metric::{Value, count_alone, count_segment};
 use proptest::prelude::*;
 
 fn meteor() -> Meteor {

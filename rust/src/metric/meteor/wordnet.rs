@@ -4,7 +4,7 @@ use super::resources::METEOR;
 use crate::error::{Error, Result};
 use crate::memory::reserved;
 use crate::metric::files::{File, Resource, Text};
-use crate::pool::{Stop, WorkMeter, sort};
+use crate::pool::{Stop, sort};
 use crate::text::ngram::{Token, Vocabulary};
 
 /// A synonym set: an offset, with the part of speech in its upper bits if it comes from WordNet's own files.
@@ -50,12 +50,11 @@ impl Synsets {
             Some(wordnet) => Dictionary::of_wordnet(&wordnet.files, stop)?,
             None => Dictionary::default(),
         };
-        let (mut synsets, mut meter) = (Synsets::default(), WorkMeter::default());
-        synsets.ends = reserved(words.len())?;
+        let mut synsets = Synsets { sets: Vec::new(), ends: reserved(words.len())? };
         let (mut buffer, mut found) = (String::new(), Vec::new());
         for word in 0..words.len() as Token {
             let spelling = words.get(word);
-            meter.charge(LOOK_UP + spelling.len(), stop)?;
+            stop.charge(LOOK_UP + spelling.len())?;
             dictionary.look_up(spelling, &mut buffer, &mut found);
             synsets.sets.extend_from_slice(&found);
             let end = u32::try_from(synsets.sets.len());
@@ -90,13 +89,13 @@ impl Dictionary {
     /// METEOR's format: a file of words and one of irregular forms. Lines alternate between words and their offsets, or
     /// between bases and their irregular forms. Offsets of all parts of speech are mixed.
     fn of_meteor(files: &[File], stop: &Stop<'_>) -> Result<Self> {
-        let (mut all, mut meter) = (Dictionary::default(), WorkMeter::default());
+        let mut all = Dictionary::default();
         let [words, exceptions] = files else {
             return Err(Error::invalid("METEOR's synonyms", "two files", files.len()));
         };
         let text = words.text()?;
         pairs(text, "a word", "the offsets of its synonym sets", |word, line, offsets| {
-            meter.charge(LOOK_UP + offsets.len(), stop)?;
+            stop.charge(LOOK_UP + offsets.len())?;
             let word = all.words.intern(word);
             offsets.split_ascii_whitespace().try_for_each(|offset| {
                 all.sets.push((word, parse(text, line, offset)?));
@@ -104,7 +103,7 @@ impl Dictionary {
             })
         })?;
         pairs(exceptions.text()?, "a word", "its irregular forms", |base, _, forms| {
-            meter.charge(LOOK_UP + forms.len(), stop)?;
+            stop.charge(LOOK_UP + forms.len())?;
             forms.split_ascii_whitespace().for_each(|form| all.add_exception(form, base));
             Ok(())
         })?;
@@ -113,12 +112,12 @@ impl Dictionary {
 
     /// WordNet's own format: an index and a list of exceptions for each part of speech.
     fn of_wordnet(files: &[File], stop: &Stop<'_>) -> Result<Self> {
-        let (mut all, mut meter) = (Dictionary::default(), WorkMeter::default());
+        let mut all = Dictionary::default();
         for (index, number) in files.iter().step_by(2).zip(1..) {
             let text = index.text()?;
             // The licence is indented.
             for (line, entry) in text.lines().filter(|(_, entry)| !entry.starts_with(' ')) {
-                meter.charge(LOOK_UP + entry.len(), stop)?;
+                stop.charge(LOOK_UP + entry.len())?;
                 let (word, offsets) = index_entry(entry).ok_or_else(|| {
                     text.malformed(
                         line,
@@ -136,7 +135,7 @@ impl Dictionary {
         for exceptions in files.iter().skip(1).step_by(2) {
             let text = exceptions.text()?;
             for (line, entry) in text.lines() {
-                meter.charge(LOOK_UP + entry.len(), stop)?;
+                stop.charge(LOOK_UP + entry.len())?;
                 let Some((form, bases)) = entry.split_once(' ') else {
                     return Err(text.malformed(line, "an irregular form and its bases", entry));
                 };

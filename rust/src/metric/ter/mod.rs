@@ -29,25 +29,13 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
     source: "2006.amta-papers.25",
     reads_parses: false,
     options: &[
-        OptionSpec {
-            name: "normalized",
-            kind: Kind::Flag,
-            default: || Value::Flag(false),
-            about: "separate punctuation from words",
-        },
-        OptionSpec { name: "no_punct", kind: Kind::Flag, default: || Value::Flag(false), about: "drop punctuation" },
-        OptionSpec {
-            name: "asian_support",
-            kind: Kind::Flag,
-            default: || Value::Flag(false),
-            about: "with normalized, split Chinese and Japanese into characters; with no_punct, drop their punctuation",
-        },
-        OptionSpec {
-            name: "case_sensitive",
-            kind: Kind::Flag,
-            default: || Value::Flag(false),
-            about: "distinguish upper and lower case",
-        },
+        OptionSpec::flag("normalized", "separate punctuation from words"),
+        OptionSpec::flag("no_punct", "drop punctuation"),
+        OptionSpec::flag(
+            "asian_support",
+            "with normalized, split Chinese and Japanese into characters; with no_punct, drop their punctuation",
+        ),
+        OptionSpec::flag("case_sensitive", "distinguish upper and lower case"),
         OptionSpec {
             name: "variant",
             kind: Kind::Choice(|| vec![SACREBLEU, TERCOM]),

@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::search::{Alignment, MAX_DISTANCE, MAX_SIZE, Shift, Shifts, Swap, Variant};
 use crate::error::Result;
 use crate::memory::room;
-use crate::pool::{Stop, WorkMeter};
+use crate::pool::Stop;
 use crate::text::edit::{Edit, Reference};
 use crate::text::ngram::Token;
 
@@ -58,9 +58,8 @@ impl Variant for SacreBleu {
     ) -> Result<bool> {
         let words = reference.words();
         let Alignment { places, wrong, wrong_reference, .. } = alignment;
-        let mut meter = WorkMeter::default();
         for (i, &word) in hypothesis.iter().enumerate() {
-            meter.charge(MAX_DISTANCE, stop)?;
+            stop.charge(MAX_DISTANCE)?;
             let first_wrong = wrong[i] as usize - i;
             if first_wrong >= MAX_SIZE {
                 continue;
@@ -118,7 +117,6 @@ struct Band {
     /// The cells of all rows, and for each row where its cells begin and which columns they cover.
     cells: Vec<u32>,
     rows: Vec<(usize, Range<usize>)>,
-    meter: WorkMeter,
 }
 
 const OUTSIDE: u32 = u32::MAX / 2;
@@ -144,7 +142,7 @@ impl Band {
             let middle = (i as f64 * slope).floor() as usize;
             let from = middle.saturating_sub(width);
             let to = if i == rows { columns } else { columns.min(middle + width) };
-            self.meter.charge(to - from, stop)?;
+            stop.charge(to - from)?;
             // The band is wide if the reference is much longer, so there may not be enough memory.
             room(&mut self.cells, to - from)?;
             let (above, above_columns) = self.rows[i - 1].clone();

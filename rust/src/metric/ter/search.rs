@@ -41,18 +41,12 @@ pub(super) trait Variant {
     fn is_exact(&self, hypothesis: usize, reference: usize, distance: usize) -> bool;
 
     /// The distance over the pruned matrix.
-    ///
-    /// # Errors
-    /// [`crate::Error::Memory`] if the matrix is too large, [`crate::Error::Interrupted`] if the call is cancelled.
     fn distance(&mut self, hypothesis: &[Token], reference: &Reference, stop: &Stop<'_>) -> Result<usize>;
 
     /// Traces the path back through the matrix of the last [`Variant::distance`].
     fn walk(&self, hypothesis: &[Token], reference: &Reference, visit: impl FnMut(Edit));
 
     /// Collects the shifts to examine, in the order of preference for each length. Returns `false` to end the search.
-    ///
-    /// # Errors
-    /// [`crate::Error::Interrupted`] if the call is cancelled.
     fn gather(
         &mut self,
         hypothesis: &[Token],

@@ -3,7 +3,7 @@
 use super::search::{Alignment, MAX_DISTANCE, MAX_SIZE, Shift, Shifts, Swap, Variant};
 use crate::error::Result;
 use crate::memory::room;
-use crate::pool::{Stop, WorkMeter};
+use crate::pool::Stop;
 use crate::text::edit::{Edit, Reference, UNKNOWN_WORD};
 use crate::text::ngram::Token;
 
@@ -14,7 +14,6 @@ const WIDTH: u32 = 20;
 pub(super) struct Tercom {
     beam: Beam,
     targets: Vec<u32>,
-    meter: WorkMeter,
     /// The number of words of the hypothesis that are not in the reference.
     unknown_words: usize,
 }
@@ -49,7 +48,7 @@ impl Variant for Tercom {
         shifts: &mut Shifts,
         stop: &Stop<'_>,
     ) -> Result<bool> {
-        let Tercom { targets, meter, .. } = self;
+        let Tercom { targets, .. } = self;
         let words = reference.words();
         let Alignment { places, wrong, wrong_reference, .. } = alignment;
         let farthest = MAX_DISTANCE as i32;
@@ -57,7 +56,7 @@ impl Variant for Tercom {
             let here = start as i32;
             targets.clear();
             targets.extend(reference.columns(word, 0, words.len()).map(|j| j as u32));
-            meter.charge(targets.len() + words.len() / 64, stop)?;
+            stop.charge(targets.len() + words.len() / 64)?;
             let can_move = |&j: &u32| {
                 let place = places[j as usize];
                 place != here && place - here <= farthest && here - place - 1 <= farthest
@@ -131,7 +130,6 @@ struct Beam {
     /// How each cell was reached, column by column, and for each column where its cells begin and the row of the first.
     ways: Vec<Edit>,
     columns: Vec<(usize, usize)>,
-    meter: WorkMeter,
 }
 
 const UNREACHED: u32 = u32::MAX;
@@ -187,7 +185,7 @@ impl Beam {
             // Where no word matches, all cells are equally good, and none is pruned.
             room(&mut self.ways, end_here - first)?;
             self.ways.extend_from_slice(&self.edits[first..end_here]);
-            self.meter.charge(end_here - first, stop)?;
+            stop.charge(end_here - first)?;
             if word.is_some() {
                 self.column[first..end_here].fill(UNREACHED);
                 std::mem::swap(&mut self.column, &mut self.next);

@@ -5,7 +5,7 @@ use super::UNITS_PER_EXCEPTION;
 use super::packed::{Column, Integer, narrow};
 use crate::error::Result;
 use crate::memory::{reserved, zeros};
-use crate::pool::{self, Blocks, PIECE, Run, Stop, WorkMeter};
+use crate::pool::{self, PIECE, Run, Stop};
 use crate::simd::{Simd, dispatch};
 use crate::stats::SuffStats;
 
@@ -70,23 +70,12 @@ fn with_width<T: Integer>(
     let none: Vec<Vec<T>> = (0..stats.columns()).map(|_| Vec::new()).collect();
     run.without_progress(|run| {
         let first = run.serial(|stop, _| system_cells(simd, stats, (0, relative), &none, stop))?;
-        let mut all = reserved(stats.systems())?;
+        let cells = |(): &mut (), other: usize, stop: &Stop<'_>| {
+            narrowed(system_cells(simd, stats, (other + 1, relative), &first.values, stop)?, stop)
+        };
         // Reading a count costs several additions.
         let cost = 8 * (stats.segments() * stats.columns()) as u64;
-        let others = Blocks { items: stats.systems() - 1, size: 1, cost, lead: 0 };
-        pool::try_run(
-            others,
-            run,
-            || (),
-            |(), range, stop| {
-                let found = system_cells(simd, stats, (range.start + 1, relative), &first.values, stop);
-                found.and_then(|found| narrowed(found, stop))
-            },
-            |_, found, _| {
-                all.push(found);
-                Ok(())
-            },
-        )?;
+        let mut all = pool::each(stats.systems() - 1, cost, run, || (), cells)?;
         all.insert(0, run.serial(|stop, _| narrowed(first, stop))?);
         Ok(all)
     })
@@ -100,8 +89,7 @@ fn system_cells<T: Integer>(
     first: &[Vec<T>],
     stop: &Stop<'_>,
 ) -> Result<Found<Vec<T>>> {
-    let mut meter = WorkMeter::default();
-    let mut columns = split_columns(simd, stats, (system, relative), (&mut meter, stop))?;
+    let mut columns = split_columns(simd, stats, (system, relative), stop)?;
     let totals = &stats.totals()[system * stats.columns()..][..stats.columns()];
     let mut cells: Vec<Cell> = reserved(totals.len())?;
     for (column, &total) in totals.iter().enumerate() {
@@ -114,7 +102,7 @@ fn system_cells<T: Integer>(
         let mut found = None;
         for (base, other) in std::iter::once((Base::Zero, None)).chain(others) {
             let other = other.map(Vec::as_slice);
-            if let Some((constant, exceptions)) = difference(simd, values, other, relative, (&mut meter, stop))? {
+            if let Some((constant, exceptions)) = difference(simd, values, other, relative, stop)? {
                 found = Some(Cell { total, base, constant, exceptions });
                 break;
             }
@@ -133,7 +121,7 @@ fn split_columns<T: Integer>(
     simd: Simd,
     stats: &SuffStats<'_>,
     (system, relative): (usize, bool),
-    (meter, stop): (&mut WorkMeter, &Stop<'_>),
+    stop: &Stop<'_>,
 ) -> Result<Vec<Vec<T>>> {
     let (width, units) = (stats.columns(), stats.segments());
     let mut columns: Vec<Vec<T>> = reserved(width)?;
@@ -148,7 +136,7 @@ fn split_columns<T: Integer>(
     let (mut rows_buffer, mut base_buffer) = (Vec::new(), Vec::new());
     for from in (0..units).step_by(ROWS) {
         let to = units.min(from + ROWS);
-        meter.charge(4 * (to - from) * width, stop)?;
+        stop.charge(4 * (to - from) * width)?;
         let rows = stats.stored(system, from..to).widened(&mut rows_buffer);
         let values = &mut values[..rows.len()];
         if relative {
@@ -182,14 +170,14 @@ fn difference<T: Integer>(
     values: &[T],
     other: Option<&[T]>,
     relative: bool,
-    (meter, stop): (&mut WorkMeter, &Stop<'_>),
+    stop: &Stop<'_>,
 ) -> Result<Option<(i64, Vec<Exception>)>> {
     let units = values.len();
     let excess = |unit: usize| values[unit].minus(other.map_or(T::cut(0), |other| other[unit]));
     let constant = if relative { T::cut(0) } else { common(excess, units) };
     let mut different = 0;
     for from in (0..units).step_by(COMPARED) {
-        meter.charge(COMPARED / 4, stop)?;
+        stop.charge(COMPARED / 4)?;
         let to = units.min(from + COMPARED);
         let other = other.map_or(&[][..], |other| &other[from..to]);
         different += usize::from(count_others(simd, &values[from..to], other, constant));
@@ -200,7 +188,7 @@ fn difference<T: Integer>(
     let mut exceptions = reserved(different)?;
     if different > 0 {
         for from in (0..units).step_by(PIECE) {
-            meter.charge(PIECE, stop)?;
+            stop.charge(PIECE)?;
             let differing = (from..units.min(from + PIECE)).filter(|&unit| excess(unit) != constant);
             exceptions.extend(differing.map(|unit| (unit, excess(unit).to_i64().wrapping_sub(constant.to_i64()))));
         }
@@ -229,10 +217,9 @@ fn common<T: Integer>(value: impl Fn(usize) -> T, units: usize) -> T {
 
 /// Stores values in as few bits as possible.
 fn narrowed<T: Integer>(found: Found<Vec<T>>, stop: &Stop<'_>) -> Result<Found<Column>> {
-    let mut meter = WorkMeter::default();
     let mut values = reserved(found.values.len())?;
     for column in found.values {
-        meter.charge(column.len(), stop)?;
+        stop.charge(column.len())?;
         values.push(narrow(&column)?);
     }
     Ok(Found { cells: found.cells, values })

@@ -1,12 +1,12 @@
 //! Columns of integers, each stored in as few bits as its values allow.
 
-use std::ops::Range;
+use std::ops::{BitXor, Range};
 
 use crate::error::Result;
 use crate::memory::{Zero, reserved};
 
 /// An integer type, for code that is generic over the width.
-pub(crate) trait Integer: Copy + Eq + Ord + Send + Sync + Zero {
+pub(crate) trait Integer: Copy + Eq + Ord + BitXor<Output = Self> + Send + Sync + Zero {
     /// The largest value.
     const LARGEST: i64;
 
@@ -16,7 +16,10 @@ pub(crate) trait Integer: Copy + Eq + Ord + Send + Sync + Zero {
     /// Converts to 64 bits.
     fn to_i64(self) -> i64;
 
-    /// The difference, truncated to the lowest bits if it does not fit.
+    /// The sum, truncated to the lowest bits if it does not fit.
+    fn plus(self, other: Self) -> Self;
+
+    /// The difference, truncated likewise.
     fn minus(self, other: Self) -> Self;
 }
 
@@ -33,6 +36,11 @@ macro_rules! integers {
             #[inline(always)]
             fn to_i64(self) -> i64 {
                 self as i64
+            }
+
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                self.wrapping_add(other)
             }
 
             #[inline(always)]

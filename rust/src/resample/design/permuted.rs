@@ -2,7 +2,7 @@
 
 use crate::error::{Result, check_length};
 use crate::memory::reserved;
-use crate::pool::{Stop, WorkMeter};
+use crate::pool::Stop;
 use crate::resample::Sample;
 
 /// The columns in which systems differ: those that are neither the same for all systems nor, relative to the first
@@ -21,24 +21,22 @@ impl<'s, 'a> DifferingColumns<'s, 'a> {
     /// the systems do not differ in it.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if samples differ in their number of systems, [`Error::Memory`], and
-    /// [`Error::Interrupted`] if the call is cancelled.
+    /// [`Error::LengthMismatch`] if samples differ in their number of systems.
     pub fn find(samples: &'s [Sample<'a>], stop: &Stop<'_>) -> Result<(Self, Vec<Option<usize>>)> {
         let mut found = DifferingColumns { samples, columns: Vec::new() };
         let systems = found.systems();
         for sample in samples {
             check_length("systems", systems, sample.stats.systems())?;
         }
-        let mut meter = WorkMeter::default();
         let mut places = reserved(samples.iter().map(|sample| sample.stats.columns()).sum())?;
         for (sample, Sample { stats, .. }) in samples.iter().enumerate() {
             let first = found.columns.len();
             for column in 0..stats.columns() {
                 let mut place = None;
-                if !found.agrees((sample, column), None, (&mut meter, stop))? {
+                if !found.agrees((sample, column), None, stop)? {
                     let mut same = None;
                     for earlier in first..found.columns.len() {
-                        if found.agrees((sample, column), Some(found.columns[earlier].1), (&mut meter, stop))? {
+                        if found.agrees((sample, column), Some(found.columns[earlier].1), stop)? {
                             same = Some(earlier);
                             break;
                         }
@@ -55,15 +53,10 @@ impl<'s, 'a> DifferingColumns<'s, 'a> {
     }
 
     /// Does a column, relative to the first system, equal another one of its sample, or 0, in all systems and units?
-    fn agrees(
-        &self,
-        (sample, column): (usize, usize),
-        other: Option<usize>,
-        (meter, stop): (&mut WorkMeter, &Stop<'_>),
-    ) -> Result<bool> {
+    fn agrees(&self, (sample, column): (usize, usize), other: Option<usize>, stop: &Stop<'_>) -> Result<bool> {
         for system in 1..self.systems() {
             for unit in 0..self.units() {
-                meter.charge(4, stop)?;
+                stop.charge(4)?;
                 let expected = other.map_or(0, |other| self.relative((sample, other), system, unit));
                 if self.relative((sample, column), system, unit) != expected {
                     return Ok(false);
@@ -99,14 +92,11 @@ impl<'s, 'a> DifferingColumns<'s, 'a> {
     }
 
     /// The largest difference of a column, in absolute value.
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`] if the call is cancelled.
-    pub fn largest(&self, column: usize, (meter, stop): (&mut WorkMeter, &Stop<'_>)) -> Result<u64> {
+    pub fn largest(&self, column: usize, stop: &Stop<'_>) -> Result<u64> {
         let mut largest = 0;
         for system in 1..self.systems() {
             for unit in 0..self.units() {
-                meter.charge(4, stop)?;
+                stop.charge(4)?;
                 largest = self.difference(column, system, unit).unsigned_abs().max(largest);
             }
         }

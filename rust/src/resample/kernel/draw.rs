@@ -9,7 +9,7 @@ use super::weights::Strata;
 use super::{Kernel, Out, Scratch};
 use crate::error::{Error, Result};
 use crate::memory::resize;
-use crate::pool::{PIECE, Stop, WorkMeter};
+use crate::pool::{PIECE, Stop};
 use crate::resample::design::Design;
 use crate::resample::{BATCH, Strided, length};
 
@@ -28,7 +28,7 @@ impl<'a> Draws<'a> {
     /// Prepares draws from a source.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] if a user-supplied index is not a unit, [`Error::Interrupted`] if the call is cancelled.
+    /// [`Error::OutOfRange`] if a user-supplied index is not a unit.
     pub fn new(
         design: &'a Design,
         (strata, digits): (&'a Strata, &'a Digits),
@@ -37,9 +37,8 @@ impl<'a> Draws<'a> {
     ) -> Result<Self> {
         let units = design.units;
         if let Source::Supplied(indices) = source {
-            let mut meter = WorkMeter::default();
             for indices in indices.values().chunks(PIECE) {
-                meter.charge(indices.len() / 8, stop)?;
+                stop.charge(indices.len() / 8)?;
                 let largest = indices.iter().fold(0, |largest, &index| index.max(largest)) as usize;
                 if largest >= units {
                     return Err(Error::OutOfRange { what: "segment".into(), index: largest, len: units });
@@ -95,12 +94,11 @@ impl<'a> Draws<'a> {
 
     /// Sets the weights: how often each replicate has each unit. Returns false if one is too large for the product.
     fn weigh(&self, (indices, first): (Supplied<'_, u32>, u64), weights: &mut [u8], stop: &Stop<'_>) -> Result<bool> {
-        let mut meter = WorkMeter::default();
         let mut largest = 0;
         weights.fill(0);
         for (replicate, weights) in (first..).zip(weights.chunks_exact_mut(self.padded())) {
             for units in indices.of_replicate(replicate).chunks(PIECE) {
-                meter.charge(units.len(), stop)?;
+                stop.charge(units.len())?;
                 for &unit in units {
                     let weight = &mut weights[unit as usize];
                     // A weight that wraps around has been 255, so `largest` shows it.
@@ -117,10 +115,9 @@ impl<'a> Draws<'a> {
         let weights = Strided::new(weights, self.padded());
         let [dense, mut exceptional] = out.split_at(self.design.packed.len());
         self.digits.sums(weights, self.drawn(), dense, stop)?;
-        let mut meter = WorkMeter::default();
         for (exceptions, out) in self.design.exceptions.iter().zip(exceptional.columns_mut()) {
             for (out, weights) in out.iter_mut().zip(weights.columns()) {
-                meter.charge(exceptions.units.len(), stop)?;
+                stop.charge(exceptions.units.len())?;
                 let rows = exceptions.units.iter().map(|&(unit, value)| value.wrapping_mul(i64::from(weights[unit])));
                 *out = rows.fold(0, i64::wrapping_add);
             }
@@ -130,11 +127,10 @@ impl<'a> Draws<'a> {
 
     /// Adds the rows of these units, one by one, to the sums of the first replicate.
     fn add_units(&self, units: &[u32], mut out: Strided<&mut [i64]>, stop: &Stop<'_>) -> Result<()> {
-        let mut meter = WorkMeter::default();
         let [mut dense, mut exceptional] = out.split_at(self.design.packed.len());
         for (column, out) in self.design.packed.iter().zip(dense.first_row_mut()) {
             for units in units.chunks(PIECE) {
-                meter.charge(units.len(), stop)?;
+                stop.charge(units.len())?;
                 let rows = units.iter().map(|&unit| column.value(unit as usize));
                 *out = rows.fold(*out, i64::wrapping_add);
             }
@@ -145,7 +141,7 @@ impl<'a> Draws<'a> {
                 found.map_or(0, |place| exceptions.units[place].1)
             };
             for units in units.chunks(PIECE) {
-                meter.charge(8 * units.len(), stop)?;
+                stop.charge(8 * units.len())?;
                 let rows = units.iter().map(|&unit| extra(unit as usize));
                 *out = rows.fold(*out, i64::wrapping_add);
             }
@@ -177,9 +173,7 @@ impl Kernel for Draws<'_> {
         resize(weights, REPLICATES.min(replicates) * self.padded())?;
         for place in (0..replicates).step_by(REPLICATES) {
             let here = REPLICATES.min(replicates - place);
-            if stop.requested() {
-                return Err(Error::Interrupted);
-            }
+            stop.check()?;
             let weights = &mut weights[..here * self.padded()];
             let first = range.start.wrapping_add(place as u64);
             let out = out.rows_from_mut(place);

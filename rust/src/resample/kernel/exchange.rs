@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::permute::{Labels, UNITS_PER_GROUP, check_size, cost_of_labels, permute_group};
 use crate::error::{Error, Result};
 use crate::memory::{resize, zeros};
-use crate::pool::{Stop, WorkMeter};
+use crate::pool::Stop;
 use crate::resample::{Strided, length};
 use crate::simd::{Simd, dispatch};
 use crate::stream::{Purpose, Stream, fill_by_replicate};
@@ -156,7 +156,6 @@ impl Exchanges {
     ) -> Result<()> {
         let GroupMasks { group: made, masks, coins, labels, spread } = held;
         *made = None;
-        let mut meter = WorkMeter::default();
         resize(masks, self.exchange.rows() * stride)?;
         if labels.len() != self.exchange.labels() {
             *labels = zeros(&[self.exchange.labels()])?;
@@ -170,7 +169,7 @@ impl Exchanges {
             fill_by_replicate(simd, first, n, (group * runs / 2) as u32, coins);
         }
         for (place, replicate) in replicates.enumerate() {
-            meter.charge(self.cost_of_group(), stop)?;
+            stop.charge(self.cost_of_group())?;
             permute_group(simd, Stream::new(self.seed, Purpose::Permutation, replicate), group, labels);
             let mut masks = Strided::new(&mut masks[..], stride);
             let masks = masks.rows_from_mut(place);

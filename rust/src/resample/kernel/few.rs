@@ -5,9 +5,9 @@ use std::ops::Range;
 use super::flips::masks_of;
 use super::source::Source;
 use super::{Kernel, Out, Scratch};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::memory::resize;
-use crate::pool::{Stop, WorkMeter};
+use crate::pool::Stop;
 use crate::resample::BATCH;
 use crate::resample::design::Design;
 use crate::resample::design::packed::{Integer, with_values};
@@ -41,20 +41,17 @@ impl Kernel for FewFlips<'_> {
     }
 
     fn sums(&self, range: Range<u64>, scratch: &mut Scratch, mut out: Out<'_>, stop: &Stop<'_>) -> Result<()> {
-        let mut meter = WorkMeter::default();
         let masks = masks_of(self.design);
         let drawn = &mut scratch.masks;
         if let Source::Seeded(_) = self.source {
             resize(drawn, masks)?;
         }
         for (place, replicate) in range.enumerate() {
-            if stop.requested() {
-                return Err(Error::Interrupted);
-            }
+            stop.check()?;
             let masks: &[u64] = match self.source {
                 Source::Seeded(seed) => {
                     for (block, masks) in (0..).step_by(PIECE / 2).zip(drawn.chunks_mut(PIECE)) {
-                        meter.charge(2 * masks.len(), stop)?;
+                        stop.charge(2 * masks.len())?;
                         fill(self.simd, Stream::new(seed, Purpose::Shuffle, replicate), block, masks);
                     }
                     drawn
@@ -62,7 +59,7 @@ impl Kernel for FewFlips<'_> {
                 Source::Supplied(supplied) => supplied.of_replicate(replicate),
             };
             for (first, &mask) in (0..self.design.units).step_by(64).zip(masks) {
-                meter.charge(64 * (1 + self.design.packed.len()), stop)?;
+                stop.charge(64 * (1 + self.design.packed.len()))?;
                 let units = first..self.design.units.min(first + 64);
                 // All bits or none, so that a bitwise and replaces the product.
                 let selected = std::array::from_fn(|bit| -((mask >> bit & 1) as i64));
@@ -73,7 +70,7 @@ impl Kernel for FewFlips<'_> {
             }
             let [_, mut exceptional] = out.split_at(self.design.packed.len());
             for (exceptions, out) in self.design.exceptions.iter().zip(exceptional.columns_mut()) {
-                meter.charge(exceptions.units.len(), stop)?;
+                stop.charge(exceptions.units.len())?;
                 let flipped = exceptions.units.iter().filter(|(unit, _)| masks[unit / 64] >> (unit % 64) & 1 == 1);
                 out[place] = flipped.map(|(_, value)| value).sum();
             }

@@ -8,7 +8,7 @@ use super::lanes::Tables;
 use super::source::Source;
 use super::tiles::Tiles;
 use super::{Kernel, Out, Scratch};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::pool::Stop;
 use crate::resample::Strided;
 use crate::resample::design::Design;
@@ -54,9 +54,6 @@ pub(in crate::resample) enum Adder {
 
 impl Adder {
     /// Makes the tables.
-    ///
-    /// # Errors
-    /// [`Error::Memory`], and [`Error::Interrupted`] if the call is cancelled.
     pub fn new(packed: &Packed, simd: Simd, stop: &Stop<'_>) -> Result<Self> {
         Ok(match simd {
             Simd::Portable => Adder::Tiles(Tiles::new(packed, stop)?),
@@ -173,9 +170,7 @@ impl Kernel for Flips<'_> {
             match self.adder {
                 Adder::Tiles(tiles) => {
                     for tile in 0..tiles.len() {
-                        if stop.requested() {
-                            return Err(Error::Interrupted);
-                        }
+                        stop.check()?;
                         tiles.add(tile, from, masks, dense.reborrow());
                     }
                 }
@@ -185,9 +180,7 @@ impl Kernel for Flips<'_> {
                 Adder::Sixes(token, tables) => tables.add(*token, chunk, masks, bytes, dense),
             }
             self.add_exceptions(from, masks, exceptional);
-            if stop.requested() {
-                return Err(Error::Interrupted);
-            }
+            stop.check()?;
         }
         Ok(())
     }

@@ -11,8 +11,8 @@ mod avx512;
 use super::Out;
 use crate::error::Result;
 use crate::memory::reserved;
-use crate::pool::{Stop, WorkMeter};
-use crate::resample::design::packed::Packed;
+use crate::pool::Stop;
+use crate::resample::design::packed::{Integer, Packed};
 use crate::resample::{BATCH, Strided};
 use crate::simd::{Simd, dispatch};
 
@@ -138,11 +138,8 @@ impl<const UNITS: usize> Tables<UNITS> {
     /// bits.
     pub const MASKS: usize = u16::MAX as usize / u8::MAX as usize / Self::PER_MASK / 2 * 2;
 
-    /// # Errors
-    /// [`crate::Error::Memory`], and [`crate::Error::Interrupted`] if the call is cancelled.
     pub fn new(columns: &Packed, simd: Simd, stop: &Stop<'_>) -> Result<Self> {
         const { assert!(BATCH.is_multiple_of(Self::SIZE) && (Self::PER_MASK * Self::SIZE).is_multiple_of(64)) };
-        let mut meter = WorkMeter::default();
         let masks = columns.units().div_ceil(64);
         let (groups, lines) = (masks * Self::PER_MASK, masks * Self::LINES);
         let mut below = vec![vec![0i64; columns.len()]; masks.div_ceil(Self::MASKS)];
@@ -150,7 +147,7 @@ impl<const UNITS: usize> Tables<UNITS> {
         for (index, column) in columns.iter().enumerate() {
             let first_digit = digits.len();
             for (mask, units) in columns.pieces(64).enumerate() {
-                meter.charge(Self::PER_MASK * Self::SIZE / 8, stop)?;
+                stop.charge(Self::PER_MASK * Self::SIZE / 8)?;
                 // The last table of a mask may reach beyond its end.
                 let mut values = [0; 64 + 8];
                 column.copy(units.start, &mut values[..units.len()]);
@@ -175,7 +172,7 @@ impl<const UNITS: usize> Tables<UNITS> {
                         // Filled with zeros, for the groups before and for those that do not have this digit.
                         digits.push(Digit::zeros(index, 8 * (digit - first_digit) as u32, lines, groups)?);
                     }
-                    let sums = subset_sums(negative.wrapping_neg().cast_unsigned(), values.map(i64::cast_unsigned));
+                    let sums = subset_sums(negative.wrapping_neg(), *values);
                     for (digit, digit_tables) in digits[first_digit..first_digit + used].iter_mut().enumerate() {
                         let table = digit_tables.table::<UNITS>(group);
                         table.iter_mut().zip(sums).for_each(|(entry, sum)| *entry = (sum >> (8 * digit)) as u8);
@@ -189,7 +186,7 @@ impl<const UNITS: usize> Tables<UNITS> {
         let mut all_runs = reserved(below.len())?;
         for first in (0..groups).step_by(Self::MASKS * Self::PER_MASK) {
             let chunk = first..groups.min(first + Self::MASKS * Self::PER_MASK);
-            meter.charge(chunk.len() * digits.len(), stop)?;
+            stop.charge(chunk.len() * digits.len())?;
             let largest = |digits: &[Digit], group: usize| digits.iter().map(|d| d.largest[group]).max().unwrap_or(0);
             let to_runs = |digits: &[Digit]| Runs::new(chunk.clone().map(|group| largest(digits, group)));
             all_runs.push(digits.chunks(COLUMNS).map(to_runs).collect::<Result<_>>()?);
@@ -251,8 +248,8 @@ dispatch! {
             let (negative, range) = spread(values);
             *largest = u8::try_from(range).ok()?;
             below = below.wrapping_add(negative);
-            let sums = subset_sums(negative.wrapping_neg() as u8, values.map(|value| value as u8));
-            table.copy_from_slice(&sums[..1 << UNITS]);
+            let sums = subset_sums(negative.wrapping_neg() as i8, values.map(|value| value as i8));
+            table.iter_mut().zip(sums).for_each(|(entry, sum)| *entry = sum as u8);
         }
         Some(below)
     }
@@ -267,32 +264,13 @@ fn spread(values: &[i64]) -> (i64, u64) {
 
 /// The sums of `base` and every subset of the values, followed by garbage.
 #[inline(always)]
-fn subset_sums<T: Wrapping, const UNITS: usize>(base: T, values: [T; UNITS]) -> [T; 64] {
+fn subset_sums<T: Integer, const UNITS: usize>(base: T, values: [T; UNITS]) -> [T; 64] {
     let mut sums = [base; 64];
     for (bit, value) in values.into_iter().enumerate() {
         let (without, with) = sums.split_at_mut(1 << bit);
         with.iter_mut().zip(without).for_each(|(with, without)| *with = without.plus(value));
     }
     sums
-}
-
-/// An integer whose sums are truncated to their lowest bits.
-trait Wrapping: Copy {
-    fn plus(self, other: Self) -> Self;
-}
-
-impl Wrapping for u8 {
-    #[inline(always)]
-    fn plus(self, other: Self) -> Self {
-        self.wrapping_add(other)
-    }
-}
-
-impl Wrapping for u64 {
-    #[inline(always)]
-    fn plus(self, other: Self) -> Self {
-        self.wrapping_add(other)
-    }
 }
 
 #[cfg(test)]

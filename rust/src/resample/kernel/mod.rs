@@ -45,9 +45,6 @@ pub(crate) trait Kernel: Sync {
 
     /// Adds the chosen rows of each replicate in `range` to the columns of `out`, and then the exceptional values. `out`
     /// holds zeros, and has room for more replicates than asked for, to fill registers.
-    ///
-    /// # Errors
-    /// [`crate::Error::Interrupted`] if the call is cancelled, [`crate::Error::Memory`].
     fn sums(&self, range: Range<u64>, scratch: &mut Scratch, out: Out<'_>, stop: &Stop<'_>) -> Result<()>;
 }
 

@@ -8,8 +8,9 @@ use std::ops::Range;
 
 use super::{Kernel, Out, Scratch};
 use crate::error::{Error, Result};
-use crate::memory::{Zero, reserved, zeros};
-use crate::pool::{Stop, WorkMeter};
+use crate::memory::{reserved, zeros};
+use crate::pool::Stop;
+use crate::resample::design::packed::Integer;
 use crate::resample::design::permuted::DifferingColumns;
 use crate::resample::{BATCH, Strided, length};
 use crate::simd::{Simd, dispatch};
@@ -149,17 +150,15 @@ fn step_one_by_one(j: usize, chosen: &Labels, labels: &mut [Labels]) {
 /// The permutations of one replicate: for each unit the k labels, position by position.
 ///
 /// # Errors
-/// [`Error::Empty`] without systems or units, [`Error::InvalidOption`] if there are too many of them, [`Error::Memory`],
-/// and [`Error::Interrupted`] if the call is cancelled.
+/// [`Error::Empty`] without systems or units and [`Error::InvalidOption`] if there are too many of them.
 pub fn permutations((seed, replicate): (u64, u64), systems: usize, units: usize, stop: &Stop<'_>) -> Result<Vec<u16>> {
     crate::stats::check_shape([systems, units, 1])?;
     check_size(systems, units)?;
-    let mut meter = WorkMeter::default();
     let mut labels: Vec<Labels> = zeros(&[systems])?;
     let mut out = zeros(&[units, systems])?;
     let stream = Stream::new(seed, Purpose::Permutation, replicate);
     for (group, out) in out.chunks_mut(UNITS_PER_GROUP * systems).enumerate() {
-        meter.charge(UNITS_PER_GROUP * systems.min(SIDE_BY_SIDE) * systems, stop)?;
+        stop.charge(UNITS_PER_GROUP * systems.min(SIDE_BY_SIDE) * systems)?;
         permute_group(Simd::best(), stream, group, &mut labels);
         for (lane, out) in out.chunks_exact_mut(systems).enumerate() {
             out.iter_mut().zip(&labels).for_each(|(out, labels)| *out = labels[lane]);
@@ -168,60 +167,10 @@ pub fn permutations((seed, replicate): (u64, u64), systems: usize, units: usize,
     Ok(out)
 }
 
-/// Sixteen bytes of columns side by side, as running sums of one width.
-trait Row: Copy + Send + Sync + Zero {
-    /// The number of columns.
-    const COLUMNS: usize;
-    /// The largest sum that a lane holds.
-    const LARGEST: i64;
-    /// All sums are 0.
-    const ZERO: Self;
-
-    /// Sets a lane to a value that fits.
-    fn set(&mut self, lane: usize, value: i64);
-
-    /// The value of a lane.
-    fn get(&self, lane: usize) -> i64;
-
-    /// The sums lane by lane, which fit.
-    fn plus(self, other: Self) -> Self;
-}
-
-macro_rules! rows {
-    ($([$integer:ty; $lanes:literal]),*) => {$(
-        impl Row for [$integer; $lanes] {
-            const COLUMNS: usize = $lanes;
-            const LARGEST: i64 = <$integer>::MAX as i64;
-            const ZERO: Self = [0; $lanes];
-
-            fn set(&mut self, lane: usize, value: i64) {
-                self[lane] = value as $integer;
-            }
-
-            fn get(&self, lane: usize) -> i64 {
-                self[lane].into()
-            }
-
-            #[inline(always)]
-            fn plus(self, other: Self) -> Self {
-                // Differences of counts that add up to almost 2^62 may wrap around in 64 bits, but their sums with the
-                // totals of the first system do not.
-                let mut sum = self;
-                for (sum, other) in sum.iter_mut().zip(other) {
-                    *sum = sum.wrapping_add(other);
-                }
-                sum
-            }
-        }
-    )*};
-}
-
-rows!([i16; 8], [i32; 4], [i64; 2]);
-
-/// Columns that are added up side by side.
-struct Tile<R> {
+/// Columns that are added up side by side: running sums of one width in sixteen bytes.
+struct Tile<T, const N: usize> {
     /// The row of every system in every unit: unit by unit, system by system.
-    rows: Vec<R>,
+    rows: Vec<[T; N]>,
     /// For each group of units, an upper bound of the absolute value of its sums.
     bounds: Vec<i64>,
     /// The sum of each lane in a replicate begins at this column of the output for position 0.
@@ -229,21 +178,20 @@ struct Tile<R> {
     systems: usize,
 }
 
-impl<R: Row> Tile<R> {
-    fn new(differing: &DifferingColumns<'_, '_>, tile: &[usize], meter: (&mut WorkMeter, &Stop<'_>)) -> Result<Self> {
-        let (meter, stop) = meter;
+impl<T: Integer, const N: usize> Tile<T, N> {
+    fn new(differing: &DifferingColumns<'_, '_>, tile: &[usize], stop: &Stop<'_>) -> Result<Self> {
         let (systems, units) = (differing.systems(), differing.units());
-        let mut rows: Vec<R> = zeros(&[units, systems])?;
+        let mut rows: Vec<[T; N]> = zeros(&[units, systems])?;
         let mut bounds: Vec<i64> = zeros(&[units.div_ceil(UNITS_PER_GROUP)])?;
         for (unit, rows) in rows.chunks_exact_mut(systems).enumerate() {
-            meter.charge(4 * systems * tile.len(), stop)?;
+            stop.charge(4 * systems * tile.len())?;
             let bound = &mut bounds[unit / UNITS_PER_GROUP];
             let mut largest = 0;
             for (system, row) in rows.iter_mut().enumerate() {
                 for (lane, &column) in tile.iter().enumerate() {
                     let difference = differing.difference(column, system, unit);
                     largest = difference.unsigned_abs().max(largest);
-                    row.set(lane, difference);
+                    row[lane] = T::cut(difference);
                 }
             }
             *bound = bound.saturating_add(largest.try_into().unwrap_or(i64::MAX));
@@ -257,9 +205,6 @@ impl<R: Row> Tile<R> {
 /// Adds up the permuted rows of one tile.
 trait Rows: Send + Sync {
     /// Makes the running sums of a block of replicates.
-    ///
-    /// # Errors
-    /// [`Error::Memory`].
     fn running<'a>(&'a self, replicates: usize) -> Result<Box<dyn Running + 'a>>;
 }
 
@@ -275,23 +220,23 @@ trait Running {
     fn flush(&mut self, out: Strided<&mut [i64]>);
 }
 
-impl<R: Row> Rows for Tile<R> {
+impl<T: Integer, const N: usize> Rows for Tile<T, N> {
     fn running<'a>(&'a self, replicates: usize) -> Result<Box<dyn Running + 'a>> {
         Ok(Box::new(Sums { tile: self, sums: zeros(&[replicates, self.systems])?, bound: 0 }))
     }
 }
 
-struct Sums<'a, R> {
-    tile: &'a Tile<R>,
+struct Sums<'a, T, const N: usize> {
+    tile: &'a Tile<T, N>,
     /// Replicate by replicate, position by position.
-    sums: Vec<R>,
+    sums: Vec<[T; N]>,
     bound: i64,
 }
 
-impl<R: Row> Running for Sums<'_, R> {
+impl<T: Integer, const N: usize> Running for Sums<'_, T, N> {
     fn make_room(&mut self, group: usize, out: Strided<&mut [i64]>) {
         let more = self.tile.bounds[group];
-        if self.bound.saturating_add(more) > R::LARGEST {
+        if self.bound.saturating_add(more) > T::LARGEST {
             self.flush(out);
         }
         self.bound = self.bound.saturating_add(more);
@@ -310,22 +255,26 @@ impl<R: Row> Running for Sums<'_, R> {
             let [_, mut out] = out.split_at(column * systems);
             for (position, out) in out.columns_mut().take(systems).enumerate() {
                 let sums = self.sums[position..].iter().step_by(systems);
-                out.iter_mut().zip(sums).for_each(|(out, sum)| *out = out.wrapping_add(sum.get(lane)));
+                out.iter_mut().zip(sums).for_each(|(out, sum)| *out = out.wrapping_add(sum[lane].to_i64()));
             }
         }
-        self.sums.fill(R::ZERO);
+        self.sums.fill([T::cut(0); N]);
         self.bound = 0;
     }
 }
 
 dispatch! {
     /// Adds the row with the label of each position, unit by unit.
-    fn add_permuted<R: Row>(rows: &[R], labels: &[Labels], sums: &mut [R]) {
+    fn add_permuted<T: Integer>[const N: usize](rows: &[[T; N]], labels: &[Labels], sums: &mut [[T; N]]) {
         let systems = labels.len();
         for (sum, labels) in sums.iter_mut().zip(labels) {
             let mut position_sum = *sum;
             for (rows, &label) in rows.chunks_exact(systems).zip(labels) {
-                position_sum = position_sum.plus(rows[usize::from(label)]);
+                // Differences of counts that add up to almost 2^62 may wrap around in 64 bits, but their sums with the
+                // totals of the first system do not.
+                for (sum, other) in position_sum.iter_mut().zip(rows[usize::from(label)]) {
+                    *sum = sum.plus(other);
+                }
             }
             *sum = position_sum;
         }
@@ -343,29 +292,25 @@ impl PermutedRows {
     /// Packs the columns in which systems differ, each in the narrowest lanes in which the sums of a group of units fit.
     ///
     /// # Errors
-    /// [`Error::InvalidOption`] if there are too many systems or units, [`Error::Memory`], and [`Error::Interrupted`]
-    /// if the call is cancelled.
+    /// [`Error::InvalidOption`] if there are too many systems or units.
     pub fn new(differing: &DifferingColumns<'_, '_>, stop: &Stop<'_>) -> Result<Self> {
         let (systems, units) = (differing.systems(), differing.units());
         check_size(systems, units)?;
-        let mut meter = WorkMeter::default();
         let mut by_width: [Vec<usize>; 3] = Default::default();
         for column in 0..differing.len() {
-            let largest = differing.largest(column, (&mut meter, stop))?.saturating_mul(UNITS_PER_GROUP as u64);
-            let width =
-                usize::from(largest > <[i16; 8]>::LARGEST as u64) + usize::from(largest > <[i32; 4]>::LARGEST as u64);
-            by_width[width].push(column);
+            let largest = differing.largest(column, stop)?.saturating_mul(UNITS_PER_GROUP as u64);
+            by_width[usize::from(largest > i16::MAX as u64) + usize::from(largest > i32::MAX as u64)].push(column);
         }
         let mut tiles: Vec<Box<dyn Rows>> = Vec::new();
         let [narrow, middle, wide] = &by_width;
-        for columns in narrow.chunks(<[i16; 8]>::COLUMNS) {
-            tiles.push(Box::new(Tile::<[i16; 8]>::new(differing, columns, (&mut meter, stop))?));
+        for columns in narrow.chunks(8) {
+            tiles.push(Box::new(Tile::<i16, 8>::new(differing, columns, stop)?));
         }
-        for columns in middle.chunks(<[i32; 4]>::COLUMNS) {
-            tiles.push(Box::new(Tile::<[i32; 4]>::new(differing, columns, (&mut meter, stop))?));
+        for columns in middle.chunks(4) {
+            tiles.push(Box::new(Tile::<i32, 4>::new(differing, columns, stop)?));
         }
-        for columns in wide.chunks(<[i64; 2]>::COLUMNS) {
-            tiles.push(Box::new(Tile::<[i64; 2]>::new(differing, columns, (&mut meter, stop))?));
+        for columns in wide.chunks(2) {
+            tiles.push(Box::new(Tile::<i64, 2>::new(differing, columns, stop)?));
         }
         Ok(PermutedRows { tiles, systems, units })
     }
@@ -407,7 +352,6 @@ impl Kernel for Permutations<'_> {
 
     fn sums(&self, range: Range<u64>, _: &mut Scratch, mut out: Out<'_>, stop: &Stop<'_>) -> Result<()> {
         let PermutedRows { tiles, systems, units } = self.rows;
-        let mut meter = WorkMeter::default();
         let mut labels: Vec<Labels> = zeros(&[*systems])?;
         let mut running = reserved(tiles.len())?;
         for tile in tiles {
@@ -416,7 +360,7 @@ impl Kernel for Permutations<'_> {
         for group in 0..units.div_ceil(UNITS_PER_GROUP) {
             running.iter_mut().for_each(|sums| sums.make_room(group, out.reborrow()));
             for (place, replicate) in range.clone().enumerate() {
-                meter.charge(self.cost_of_group(), stop)?;
+                stop.charge(self.cost_of_group())?;
                 let stream = Stream::new(self.seed, Purpose::Permutation, replicate);
                 permute_group(self.simd, stream, group, &mut labels);
                 running.iter_mut().for_each(|sums| sums.add(self.simd, group, place, &labels));

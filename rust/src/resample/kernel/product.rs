@@ -4,9 +4,9 @@
 //! a product of two small matrices of bytes, for which processors have instructions. Sums of digits are exact in 32
 //! bits for a stretch of units, and are combined in 64 bits.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::memory::zeros;
-use crate::pool::{PIECE, Stop, WorkMeter};
+use crate::pool::{PIECE, Stop};
 use crate::resample::Strided;
 use crate::resample::design::packed::Packed;
 use crate::simd::Simd;
@@ -49,17 +49,14 @@ pub(in crate::resample) struct Digits {
 }
 
 impl Digits {
-    /// # Errors
-    /// [`crate::Error::Memory`], and [`crate::Error::Interrupted`] if the call is cancelled.
     pub fn new(packed: &Packed, simd: Simd, stop: &Stop<'_>) -> Result<Self> {
-        let mut meter = WorkMeter::default();
         let units = packed.units();
         let mut values = [0; COPIED];
         let mut ranges = Vec::new();
         for column in packed.iter() {
             let mut range = (i64::MAX, i64::MIN);
             for piece in packed.pieces(COPIED) {
-                meter.charge(piece.len(), stop)?;
+                stop.charge(piece.len())?;
                 let values = &mut values[..piece.len()];
                 column.copy(piece.start, values);
                 range = values.iter().fold(range, |(low, high), &value| (low.min(value), high.max(value)));
@@ -76,7 +73,7 @@ impl Digits {
         let tile = |digits: &[Digit]| {
             let mut quads: Vec<Quad> = zeros(&[units.div_ceil(QUAD)])?;
             for piece in packed.pieces(COPIED) {
-                meter.charge(piece.len() * digits.len(), stop)?;
+                stop.charge(piece.len() * digits.len())?;
                 for (lane, Digit { column, shift }) in digits.iter().enumerate() {
                     let values = &mut values[..piece.len()];
                     packed.column(*column).copy(piece.start, values);
@@ -100,9 +97,6 @@ impl Digits {
 
     /// Writes the sums of each column in up to sixteen replicates to the first rows of `out`. Weights have a column for
     /// each replicate, of whole quads; they are at most [`LARGEST_WEIGHT`], and those of a replicate sum to `drawn`.
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`] if the call is cancelled.
     pub fn sums(
         &self,
         weights: Strided<&[u8]>,
@@ -118,9 +112,7 @@ impl Digits {
             for (from, quads) in (0..).step_by(STRETCH / QUAD).zip(quads.chunks(STRETCH / QUAD)) {
                 let mut sums = [[0; DIGITS]; REPLICATES];
                 for (more, quads) in (from..).step_by(PIECE).zip(quads.chunks(PIECE)) {
-                    if stop.requested() {
-                        return Err(Error::Interrupted);
-                    }
+                    stop.check()?;
                     add(self.simd, quads, digits.len(), weights.rows_from(QUAD * more), &mut sums);
                 }
                 for (lane, Digit { column, shift }) in digits.iter().enumerate() {

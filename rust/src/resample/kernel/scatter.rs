@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::{Kernel, Out, Scratch};
 use crate::error::Result;
 use crate::memory::{reserved, resize};
-use crate::pool::{PIECE, Stop, WorkMeter};
+use crate::pool::{PIECE, Stop};
 use crate::resample::design::Design;
 use crate::resample::design::packed::{Integer, with_values};
 use crate::resample::{BATCH, Strided};
@@ -80,9 +80,6 @@ pub(in crate::resample) struct WholeRows {
 impl WholeRows {
     /// The rows of a design of few units in which every sample has two systems; None for others, for which it pays to
     /// use several threads, or if a number needs more than 16 bits.
-    ///
-    /// # Errors
-    /// [`crate::Error::Memory`].
     pub fn new(design: &Design) -> Result<Option<Self>> {
         if design.units > FEW_UNITS || design.places.iter().any(|place| place.systems != 2) {
             return Ok(None);
@@ -127,13 +124,13 @@ impl Kernel for Scattered<'_> {
     }
 
     fn sums(&self, range: Range<u64>, scratch: &mut Scratch, mut out: Out<'_>, stop: &Stop<'_>) -> Result<()> {
-        let (mut meter, table) = (WorkMeter::default(), &mut scratch.table);
+        let table = &mut scratch.table;
         for (tile, rows) in self.rows.tiles.iter().enumerate() {
             table.clear();
             resize(table, self.shuffles)?;
             let pieces = self.units.chunks(PIECE).zip(self.swapped.chunks(PIECE)).zip(self.codes.chunks(PIECE));
             for ((units, swapped), codes) in pieces {
-                meter.charge(2 * COLUMNS * units.len(), stop)?;
+                stop.charge(2 * COLUMNS * units.len())?;
                 add(self.simd, rows, (units, swapped), codes, table);
             }
             transform(self.simd, table);

@@ -12,13 +12,14 @@
 //! units, and the lower bits are transformed. A piece has about as many replicates as there are units, so all 2^m sums
 //! of S units cost O(S + m·2^m), and memory is that of a piece.
 
-use std::ops::{Add, BitXor, Range, Sub};
+use std::ops::Range;
 
 use super::{Kernel, Out, Scratch};
 use crate::error::{Error, Result, check_length};
 use crate::memory::{reserved, zeros};
-use crate::pool::{PIECE, Stop, WorkMeter};
+use crate::pool::{PIECE, Stop};
 use crate::resample::design::Design;
+use crate::resample::design::packed::Integer;
 use crate::resample::length;
 use crate::simd::{Simd, dispatch};
 use crate::stats::LARGEST_SUM;
@@ -52,36 +53,6 @@ pub fn random_codes(seed: u64, units: usize) -> Vec<u64> {
     codes
 }
 
-/// The integer type of a column's sums.
-trait Number: Copy + Default + Add<Output = Self> + Sub<Output = Self> + BitXor<Output = Self> {
-    fn from_sign(sign: i32) -> Self;
-    fn to_sum(self) -> i64;
-}
-
-impl Number for i32 {
-    #[inline(always)]
-    fn from_sign(sign: i32) -> Self {
-        sign
-    }
-
-    #[inline(always)]
-    fn to_sum(self) -> i64 {
-        self.into()
-    }
-}
-
-impl Number for i64 {
-    #[inline(always)]
-    fn from_sign(sign: i32) -> Self {
-        sign.into()
-    }
-
-    #[inline(always)]
-    fn to_sum(self) -> i64 {
-        self
-    }
-}
-
 /// The units at which a column is not 0.
 struct Column<T> {
     codes: Vec<u64>,
@@ -89,41 +60,19 @@ struct Column<T> {
     total: i64,
 }
 
-impl<T: Number> Column<T> {
-    /// Computes the sums over the flipped units of each replicate, piece by piece.
-    #[inline(always)]
-    fn sums(&self, replicates: Range<u64>, piece: usize, out: &mut [i64], stop: &Stop<'_>) -> Result<()> {
-        let mut rows: Vec<Row<T>> = Vec::new();
-        let mut next = replicates.start;
-        while next < replicates.end {
-            let length = piece_length(next, replicates.end, piece);
-            let begin = next - next % length as u64;
-            rows.clear();
-            rows.resize(length / REPLICATES, Row::default());
-            self.transform(begin, &mut rows, stop)?;
-            let sums = &rows.as_flattened()[(next - begin) as usize..];
-            for (out, sum) in out[(next - replicates.start) as usize..].iter_mut().zip(sums) {
-                *out = (self.total - sum.to_sum()) / 2;
-            }
-            next = begin + length as u64;
-        }
-        Ok(())
-    }
-
+impl<T: Integer> Column<T> {
     /// Computes D(g) for the replicates of a piece, which begins at a multiple of its length.
     #[inline(always)]
     fn transform(&self, begin: u64, rows: &mut [Row<T>], stop: &Stop<'_>) -> Result<()> {
         let last = rows.len() - 1;
         for (codes, values) in self.codes.chunks(PIECE).zip(self.values.chunks(PIECE)) {
-            if stop.requested() {
-                return Err(Error::Interrupted);
-            }
+            stop.check()?;
             for (&code, &value) in codes.iter().zip(values) {
-                let flipped = T::from_sign(-(((code & begin).count_ones() & 1) as i32));
+                let flipped = T::cut(-i64::from((code & begin).count_ones() & 1));
                 let row = &mut rows[(code as usize / REPLICATES) & last];
                 for (sum, &sign) in row.iter_mut().zip(&SIGNS[code as usize % REPLICATES]) {
-                    let sign = T::from_sign(sign) ^ flipped;
-                    *sum = *sum + (value ^ sign) - sign;
+                    let sign = T::cut(sign.into()) ^ flipped;
+                    *sum = sum.plus(value ^ sign).minus(sign);
                 }
             }
         }
@@ -132,7 +81,7 @@ impl<T: Number> Column<T> {
             for both in rows.chunks_exact_mut(2 * half) {
                 let (left, right) = both.split_at_mut(half);
                 for (left, right) in left.as_flattened_mut().iter_mut().zip(right.as_flattened_mut()) {
-                    (*left, *right) = (*left + *right, *left - *right);
+                    (*left, *right) = (left.plus(*right), left.minus(*right));
                 }
             }
             half *= 2;
@@ -152,14 +101,29 @@ fn piece_length(next: u64, end: u64, most: usize) -> usize {
 }
 
 dispatch! {
-    fn sums<T: Number>(
+    /// Computes the sums over the flipped units of each replicate, piece by piece.
+    fn sums<T: Integer>(
         column: &Column<T>,
         replicates: Range<u64>,
         piece: usize,
         out: &mut [i64],
         stop: &Stop<'_>,
     ) -> Result<()> {
-        column.sums(replicates, piece, out, stop)
+        let mut rows: Vec<Row<T>> = Vec::new();
+        let mut next = replicates.start;
+        while next < replicates.end {
+            let length = piece_length(next, replicates.end, piece);
+            let begin = next - next % length as u64;
+            rows.clear();
+            rows.resize(length / REPLICATES, [T::cut(0); REPLICATES]);
+            column.transform(begin, &mut rows, stop)?;
+            let sums = &rows.as_flattened()[(next - begin) as usize..];
+            for (out, sum) in out[(next - replicates.start) as usize..].iter_mut().zip(sums) {
+                *out = (column.total - sum.to_i64()) / 2;
+            }
+            next = begin + length as u64;
+        }
+        Ok(())
     }
 }
 
@@ -205,17 +169,16 @@ impl Subgroup {
     /// Shuffles by these codes.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] unless every unit has a code, [`Error::Overflow`] if the differences between systems
-    /// add up to 2^62, [`Error::Memory`], and [`Error::Interrupted`] if the call is cancelled.
+    /// [`Error::LengthMismatch`] unless every unit has a code and [`Error::Overflow`] if the differences between
+    /// systems add up to 2^62.
     pub fn new(design: &Design, codes: &[u64], simd: Simd, stop: &Stop<'_>) -> Result<Self> {
         let units = design.units;
         check_length("codes", units, codes.len())?;
         let mut columns = reserved(design.width())?;
         let mut values = zeros(&[units])?;
         for (packed, &column) in design.packed.iter().zip(&design.columns) {
-            let mut meter = WorkMeter::default();
             for piece in design.packed.pieces(PIECE) {
-                meter.charge(4 * piece.len(), stop)?;
+                stop.charge(4 * piece.len())?;
                 packed.copy(piece.start, &mut values[piece]);
             }
             columns.push(AnyColumn::new(column, codes.iter().copied().zip(values.iter().copied()))?);

@@ -4,13 +4,13 @@
 //! The speed is limited by the number of bytes added per replicate. Counts of a segment are small, so most columns fit
 //! 16-bit lanes; running sums are widened to 64 bits before they can overflow.
 
-use std::ops::{Add, Range};
+use std::ops::Range;
 
 use crate::error::Result;
 use crate::memory::{reserved, zeros};
-use crate::pool::{Stop, WorkMeter};
+use crate::pool::Stop;
 use crate::resample::Strided;
-use crate::resample::design::packed::Packed;
+use crate::resample::design::packed::{Integer, Packed};
 
 /// Columns per tile. A row of 16-bit lanes is half a cache line.
 const COLUMNS: usize = 16;
@@ -21,29 +21,11 @@ const UNITS_AT_ONCE: usize = 16;
 /// A row of a tile.
 type Row<T> = [T; COLUMNS];
 
-/// The integer type of running sums.
-trait Lane: Copy + Default + Add<Output = Self> + Into<i64> + TryFrom<i64> + Send + Sync {
-    /// The largest sum that it holds.
-    const LARGEST: i64;
-}
-
-impl Lane for i16 {
-    const LARGEST: i64 = i16::MAX as i64;
-}
-
-impl Lane for i32 {
-    const LARGEST: i64 = i32::MAX as i64;
-}
-
-impl Lane for i64 {
-    const LARGEST: i64 = i64::MAX;
-}
-
 #[inline(always)]
-fn add<T: Lane>(a: &Row<T>, b: &Row<T>) -> Row<T> {
+fn add<T: Integer>(a: &Row<T>, b: &Row<T>) -> Row<T> {
     let mut sum = *a;
     for (sum, &b) in sum.iter_mut().zip(b) {
-        *sum = *sum + b;
+        *sum = sum.plus(b);
     }
     sum
 }
@@ -57,9 +39,9 @@ struct RunningSums<'a, T> {
     columns: &'a [usize],
 }
 
-impl<'a, T: Lane> RunningSums<'a, T> {
+impl<'a, T: Integer> RunningSums<'a, T> {
     fn new(replicates: usize, columns: &'a [usize]) -> Self {
-        RunningSums { rows: vec![[T::default(); COLUMNS]; replicates], bound: 0, columns }
+        RunningSums { rows: vec![[T::cut(0); COLUMNS]; replicates], bound: 0, columns }
     }
 
     /// Widens the sums into `out` unless an addition of up to `more` in absolute value fits.
@@ -75,10 +57,10 @@ impl<'a, T: Lane> RunningSums<'a, T> {
     fn flush(&mut self, mut out: Strided<&mut [i64]>) {
         for (lane, column) in self.columns.iter().enumerate() {
             for (out, sums) in out.column_mut(*column).iter_mut().zip(&self.rows) {
-                *out += sums[lane].into();
+                *out += sums[lane].to_i64();
             }
         }
-        self.rows.fill([T::default(); COLUMNS]);
+        self.rows.fill([T::cut(0); COLUMNS]);
         self.bound = 0;
     }
 }
@@ -92,21 +74,20 @@ struct Tile<T> {
     columns: Vec<usize>,
 }
 
-impl<T: Lane> Tile<T> {
+impl<T: Integer> Tile<T> {
     fn new(columns: &[usize], groups: &[i64], packed: &Packed, stop: &Stop<'_>) -> Result<Self> {
         let bound = |bounds: &[i64]| columns.iter().map(|&column| bounds[column]).max().unwrap_or(0);
         let units = packed.units().next_multiple_of(UNITS_AT_ONCE);
         let mut rows: Vec<Row<T>> = reserved(units)?;
-        let mut meter = WorkMeter::default();
         let mut values = [0; COPIED];
         for piece in packed.pieces(COPIED) {
-            meter.charge(piece.len() * COLUMNS, stop)?;
-            rows.resize(piece.end.next_multiple_of(UNITS_AT_ONCE), [T::default(); COLUMNS]);
+            stop.charge(piece.len() * COLUMNS)?;
+            rows.resize(piece.end.next_multiple_of(UNITS_AT_ONCE), [T::cut(0); COLUMNS]);
             for (lane, &column) in columns.iter().enumerate() {
                 let values = &mut values[..piece.len()];
                 packed.column(column).copy(piece.start, values);
                 for (row, &value) in rows[piece.start..].iter_mut().zip(&*values) {
-                    row[lane] = T::try_from(value).unwrap_or_else(|_| unreachable!("the lane was chosen to fit"));
+                    row[lane] = T::cut(value);
                 }
             }
         }
@@ -129,17 +110,14 @@ enum AnyTile {
 pub(in crate::resample) struct Tiles(Vec<AnyTile>);
 
 impl Tiles {
-    /// # Errors
-    /// [`crate::Error::Memory`], and [`crate::Error::Interrupted`] if the call is cancelled.
     pub fn new(packed: &Packed, stop: &Stop<'_>) -> Result<Self> {
-        let mut meter = WorkMeter::default();
         let width = packed.len();
         // Upper bounds of the absolute sums of each group of rows: group by group, column by column.
         let mut bounds: Vec<i64> = zeros(&[packed.units().div_ceil(UNITS_AT_ONCE), width])?;
         let mut largest = vec![0; width];
         let mut values = [0; COPIED];
         for piece in packed.pieces(COPIED) {
-            meter.charge(piece.len() * width, stop)?;
+            stop.charge(piece.len() * width)?;
             for ((column, values_of), largest) in packed.iter().enumerate().zip(&mut largest) {
                 let values = &mut values[..piece.len()];
                 values_of.copy(piece.start, values);
@@ -181,8 +159,8 @@ impl Tiles {
     }
 }
 
-fn add_flipped<T: Lane>(tile: &Tile<T>, units: Range<usize>, masks: Strided<&[u64]>, mut out: Strided<&mut [i64]>) {
-    let mut tables = [[T::default(); COLUMNS]; 512];
+fn add_flipped<T: Integer>(tile: &Tile<T>, units: Range<usize>, masks: Strided<&[u64]>, mut out: Strided<&mut [i64]>) {
+    let mut tables = [[T::cut(0); COLUMNS]; 512];
     let mut sums = RunningSums::<T>::new(masks.rows(), &tile.columns);
     let groups = units.start / UNITS_AT_ONCE..units.end.min(tile.rows.len()) / UNITS_AT_ONCE;
     for (i, group) in groups.enumerate() {
@@ -207,8 +185,8 @@ fn add_flipped<T: Lane>(tile: &Tile<T>, units: Range<usize>, masks: Strided<&[u6
 
 /// Fills `table[b]` with the sum of the rows whose bits are set in b.
 #[inline(always)]
-fn subset_sums<T: Lane>(rows: &[Row<T>], table: &mut [Row<T>]) {
-    table[0] = [T::default(); COLUMNS];
+fn subset_sums<T: Integer>(rows: &[Row<T>], table: &mut [Row<T>]) {
+    table[0] = [T::cut(0); COLUMNS];
     for (bit, row) in rows.iter().enumerate() {
         let (without, with) = table.split_at_mut(1 << bit);
         for (without, with) in without.iter().zip(with) {

@@ -19,7 +19,7 @@
 
 use crate::error::{Error, Result, check_length};
 use crate::memory::{reserved, zeros};
-use crate::pool::{PIECE, Run, Stop, WorkMeter};
+use crate::pool::{PIECE, Run, Stop};
 use crate::simd::{Simd, dispatch};
 use crate::stream::{Purpose, Stream, U32Stream};
 
@@ -73,15 +73,11 @@ impl Strata {
     }
 
     /// Draws a weight for each unit. `weights` has room for at least S; the rest is filled with zeros.
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`] if the call is cancelled.
     pub fn draw(&self, seed: u64, replicate: u64, weights: &mut [u8], stop: &Stop<'_>) -> Result<()> {
-        let mut meter = WorkMeter::default();
         let mut rest = weights;
         for (stratum, distribution) in (0..).zip(&self.strata) {
             let (stratum_weights, others) = rest.split_at_mut(distribution.units);
-            distribution.draw((seed, replicate), stratum, stratum_weights, (&mut meter, stop))?;
+            distribution.draw((seed, replicate), stratum, stratum_weights, stop)?;
             rest = others;
         }
         rest.fill(0);
@@ -134,23 +130,17 @@ impl Distribution {
     }
 
     /// Draws a weight for each of the S units.
-    fn draw(
-        &self,
-        (seed, replicate): (u64, u64),
-        stratum: u32,
-        weights: &mut [u8],
-        (meter, stop): (&mut WorkMeter, &Stop<'_>),
-    ) -> Result<()> {
+    fn draw(&self, (seed, replicate): (u64, u64), stratum: u32, weights: &mut [u8], stop: &Stop<'_>) -> Result<()> {
         let stream = |purpose, attempt| Stream::new(seed, purpose, replicate).part(stratum << ATTEMPT_BITS | attempt);
         // Some attempt comes to few enough.
         let mut attempt = 0;
         loop {
-            let total = self.poisson(stream(Purpose::Draw, attempt), weights, (meter, stop))?;
+            let total = self.poisson(stream(Purpose::Draw, attempt), weights, stop)?;
             if let Some(missing) = self.units.checked_sub(total) {
                 let mut indices = stream(Purpose::DrawRest, 0).indices(self.units as u32);
                 let mut rest = [0; 64];
                 for from in (0..missing).step_by(rest.len()) {
-                    meter.charge(8 * rest.len(), stop)?;
+                    stop.charge(8 * rest.len())?;
                     let rest = &mut rest[..64.min(missing - from)];
                     indices.fill(rest);
                     rest.iter().for_each(|&unit| weights[unit as usize] += 1);
@@ -162,11 +152,11 @@ impl Distribution {
     }
 
     /// Step 1: independent Poisson weights. Returns their sum.
-    fn poisson(&self, stream: Stream, weights: &mut [u8], (meter, stop): (&mut WorkMeter, &Stop<'_>)) -> Result<usize> {
+    fn poisson(&self, stream: Stream, weights: &mut [u8], stop: &Stop<'_>) -> Result<usize> {
         let mut random = U32Stream::new(stream.for_purpose(Purpose::DrawResidual));
         let (mut decided, mut places) = ([0; CHUNK], [0; 2 * CHUNK]);
         for (i, weights) in weights.chunks_mut(CHUNK).enumerate() {
-            meter.charge(CHUNK, stop)?;
+            stop.charge(CHUNK)?;
             let count = decide(self.simd, self, (stream, i), &mut decided, &mut places);
             weights.copy_from_slice(&decided[..weights.len()]);
             for &place in &places[..count] {
@@ -405,8 +395,7 @@ fn ln(x: f64) -> f64 {
 ///
 /// # Errors
 /// [`Error::LengthMismatch`] if sizes do not add up to the number of units, [`Error::Empty`] if a size or the number of
-/// units is 0, [`Error::InvalidOption`] for more than 2^16 strata, [`Error::Memory`], and whatever `run.watch`
-/// returned.
+/// units is 0 and [`Error::InvalidOption`] for more than 2^16 strata.
 pub fn draw_weights(
     (seed, replicate): (u64, u64),
     units: u32,
@@ -421,9 +410,8 @@ pub fn draw_weights(
         let mut weights = zeros(&[units as usize])?;
         let mut out = reserved(weights.len())?;
         strata.draw(seed, replicate, &mut weights, stop)?;
-        let mut meter = WorkMeter::default();
         for weights in weights.chunks(PIECE) {
-            meter.charge(weights.len(), stop)?;
+            stop.charge(weights.len())?;
             out.extend(weights.iter().map(|&weight| u32::from(weight)));
         }
         Ok(out)
@@ -441,7 +429,7 @@ mod tests {
     }
 
     fn poisson(distribution: &Distribution, stream: Stream, weights: &mut [u8]) -> usize {
-        distribution.poisson(stream, weights, (&mut WorkMeter::default(), &Stop::never())).unwrap()
+        distribution.poisson(stream, weights, &Stop::never()).unwrap()
     }
 
     const SIZES: [usize; 9] = [1, 2, 3, 4, 5, 50, 3004, 100_000, 1_000_000];
@@ -577,7 +565,7 @@ mod tests {
             let unbiased = products.filter(|product| product % (1 << 32) >= (1 << 32) % units as u64);
             unbiased.take(missing).for_each(|product| expected[(product >> 32) as usize] += 1);
             let mut got = vec![9; units];
-            distribution.draw((7, replicate), stratum, &mut got, (&mut WorkMeter::default(), &Stop::never())).unwrap();
+            distribution.draw((7, replicate), stratum, &mut got, &Stop::never()).unwrap();
             assert_eq!(expected, got, "{units} {stratum} {replicate}");
         }
         assert!(later > 3, "some draws begin again: {later}");
@@ -660,7 +648,7 @@ mod tests {
             let mut rest = weights.as_slice();
             for (stratum, size) in (0..).zip(sizes) {
                 let mut expected = vec![9; size];
-                let unwatched = (&mut WorkMeter::default(), &Stop::never());
+                let unwatched = &Stop::never();
                 Distribution::new(size, Simd::best()).draw((8, replicate), stratum, &mut expected, unwatched).unwrap();
                 assert_eq!(expected, rest[..size]);
                 assert_eq!(size, expected.iter().map(|&w| usize::from(w)).sum::<usize>());

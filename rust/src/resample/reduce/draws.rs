@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::fold::Fold;
 use super::series::SeriesValues;
-use super::state::{Field, Reader, State, foreign, state};
+use super::state::state;
 use super::{Accumulate, Input, Partial, Ranged, Reduction, Shape, Span, Stages, check_same, cleared};
 use crate::error::Result;
 use crate::pool::Stop;
@@ -60,12 +60,18 @@ impl Reduction for Draws {
 }
 
 /// Means and standard deviations of the systems' scores, computed without storing the scores.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Moments {
     span: Span,
     systems: usize,
     /// The means, then the sums of squared deviations from them.
-    fold: Option<Fold>,
+    fold: Fold,
+}
+
+impl Default for Moments {
+    fn default() -> Self {
+        Moments { span: Span::default(), systems: 0, fold: Fold::empty(join) }
+    }
 }
 
 /// Combines the moments of two sets of draws (Chan, Golub & LeVeque 1983, doi:10.1080/00031305.1983.10483115).
@@ -97,7 +103,7 @@ impl Moments {
     }
 
     fn total(&self) -> (Vec<f64>, u64) {
-        self.fold.as_ref().and_then(Fold::total).unwrap_or_default()
+        self.fold.total().unwrap_or_default()
     }
 }
 
@@ -109,43 +115,19 @@ impl Ranged for Moments {
     fn merge(&mut self, later: &Self, _stop: &Stop<'_>) -> Result<()> {
         let both = self.span.with(&later.span)?;
         check_same(self.systems == later.systems)?;
-        if let (Some(fold), Some(later)) = (&mut self.fold, &later.fold) {
-            fold.merge(later)?;
-        }
+        self.fold.merge(&later.fold)?;
         self.span = Span(Some(both));
         Ok(())
     }
 }
 
-impl State for Moments {
-    fn state(&self) -> Result<Vec<u64>> {
-        let (mut out, Some(fold)) = (vec![6], &self.fold) else { return self.span.get().map(|_| Vec::new()) };
-        self.span.save(&mut out)?;
-        self.systems.save(&mut out)?;
-        fold.save(&mut out)?;
-        Ok(out)
-    }
-
-    fn set_state(&mut self, words: &[u64]) -> Result<()> {
-        let mut from = Reader::new(words);
-        if from.word()? != 6 {
-            return Err(foreign());
-        }
-        let mut loaded = Moments::default();
-        loaded.span.load(&mut from)?;
-        loaded.systems.load(&mut from)?;
-        let width = loaded.systems.checked_mul(2).ok_or_else(foreign)?;
-        let fold = Fold::loaded((width, loaded.span.get()?), join, &mut from)?;
-        from.end()?;
-        let mut squares = fold.values().chunks_exact(width.max(1)).flat_map(|values| &values[loaded.systems..]);
-        if squares.any(|square| *square < 0.0) {
-            return Err(foreign());
-        }
-        loaded.fold = Some(fold);
-        *self = loaded;
-        Ok(())
-    }
-}
+state!(Moments = 6, [span, systems, fold], |moments| {
+    let Moments { span, systems, fold } = moments;
+    systems.checked_mul(2).is_some_and(|width| {
+        let mut squares = fold.values().chunks_exact(width.max(1)).flat_map(|values| &values[*systems..]);
+        !squares.any(|square| *square < 0.0) && fold.fits(width, span)
+    })
+});
 
 impl Reduction for Moments {
     fn input(&self) -> Input<'_> {
@@ -154,13 +136,12 @@ impl Reduction for Moments {
 
     fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
         let systems = shape.systems.iter().sum();
-        *self = Moments { systems, fold: Some(Fold::new(2 * systems, join)?), span: Span(Some(replicates)) };
+        *self = Moments { systems, fold: Fold::new(2 * systems, join)?, span: Span(Some(replicates)) };
         Ok(())
     }
 
     fn stages(&mut self) -> Stages<'_> {
-        let Moments { systems, fold: Some(fold), .. } = self else { unreachable!("it has begun") };
-        (Box::new(BatchMoments { systems: *systems }), fold.add_batches())
+        (Box::new(BatchMoments { systems: self.systems }), self.fold.add_batches())
     }
 }
 

@@ -8,14 +8,14 @@ use std::ops::Range;
 
 use super::fold::Fold;
 use super::series::SeriesValues;
-use super::state::{Field, Reader, State, foreign, state};
+use super::state::state;
 use super::tally::{TestCounts, combine_counts, test_counts};
 use super::{
     Accumulate, Alternatives, Input, Pair, Partial, Ranged, Reduction, Shape, Span, Stages, Tests, check_same, cleared,
 };
 use crate::error::{Error, Result, check_length};
 use crate::memory::{reserved, zeros};
-use crate::pool::{self, PIECE, Run, Stop, WorkMeter};
+use crate::pool::{self, PIECE, Run, Stop};
 use crate::resample::BATCH;
 use crate::resample::{Plan, Resampler, length};
 
@@ -25,18 +25,18 @@ pub struct Spread {
     tests: Tests,
     span: Span,
     /// The sums of squares.
-    fold: Option<Fold>,
+    fold: Fold,
 }
 
 impl Spread {
     /// For these pairs.
     pub fn new(pairs: Vec<Pair>) -> Self {
-        Spread { tests: Tests::new(pairs), span: Span::default(), fold: None }
+        Spread { tests: Tests::new(pairs), span: Span::default(), fold: Fold::empty(add) }
     }
 
     /// The root mean squares: metric by metric, pair by pair.
     pub fn values(&self) -> Vec<f64> {
-        let (mut values, n) = self.fold.as_ref().and_then(Fold::total).unwrap_or_default();
+        let (mut values, n) = self.fold.total().unwrap_or_default();
         values.iter_mut().for_each(|value| *value = (*value / n as f64).sqrt());
         values
     }
@@ -55,41 +55,16 @@ impl Ranged for Spread {
     fn merge(&mut self, later: &Self, _stop: &Stop<'_>) -> Result<()> {
         let both = self.span.with(&later.span)?;
         check_same(self.tests == later.tests)?;
-        if let (Some(fold), Some(later)) = (&mut self.fold, &later.fold) {
-            fold.merge(later)?;
-        }
+        self.fold.merge(&later.fold)?;
         self.span = Span(Some(both));
         Ok(())
     }
 }
 
-impl State for Spread {
-    fn state(&self) -> Result<Vec<u64>> {
-        let (mut out, Some(fold)) = (vec![9], &self.fold) else { return self.span.get().map(|_| Vec::new()) };
-        self.span.save(&mut out)?;
-        self.tests.save(&mut out)?;
-        fold.save(&mut out)?;
-        Ok(out)
-    }
-
-    fn set_state(&mut self, words: &[u64]) -> Result<()> {
-        let mut from = Reader::new(words);
-        if from.word()? != 9 {
-            return Err(foreign());
-        }
-        let mut loaded = Spread::new(self.tests.pairs.clone());
-        loaded.span.load(&mut from)?;
-        loaded.tests.load(&mut from)?;
-        let fold = Fold::loaded((loaded.tests.count(), loaded.span.get()?), add, &mut from)?;
-        from.end()?;
-        if fold.values().iter().any(|square| *square < 0.0) {
-            return Err(foreign());
-        }
-        loaded.fold = Some(fold);
-        *self = loaded;
-        Ok(())
-    }
-}
+state!(Spread = 9, [span, tests, fold], |spread| {
+    let Spread { span, tests, fold } = spread;
+    !fold.values().iter().any(|square| *square < 0.0) && fold.fits(tests.count(), span)
+});
 
 impl Reduction for Spread {
     fn input(&self) -> Input<'_> {
@@ -98,15 +73,14 @@ impl Reduction for Spread {
 
     fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
         self.tests.begin(shape)?;
-        self.fold = Some(Fold::new(self.tests.count(), add)?);
+        self.fold = Fold::new(self.tests.count(), add)?;
         self.span = Span(Some(replicates));
         Ok(())
     }
 
     fn stages(&mut self) -> Stages<'_> {
         let series = self.tests.count();
-        let Some(fold) = &mut self.fold else { unreachable!("it has begun") };
-        (Box::new(Squares { series }), fold.add_batches())
+        (Box::new(Squares { series }), self.fold.add_batches())
     }
 }
 
@@ -348,14 +322,13 @@ impl MinP {
                 let ties = thresholds[test]..=thresholds[test] + 2.0 * self.tolerances[test];
                 counts[test] = run.serial(|stop, done| {
                     done.set(n as u64);
-                    let mut meter = WorkMeter::default();
                     if new_family {
                         smallest.clear();
                         smallest.resize(n, u64::MAX);
                     }
                     let mut extreme = reserved(n)?;
                     for statistics in statistics.chunks(PIECE) {
-                        meter.charge(statistics.len(), stop)?;
+                        stop.charge(statistics.len())?;
                         let extremeness = |&t: &f64| {
                             let extreme = alternative.extremeness(t);
                             if ties.contains(&extreme) { *ties.start() } else { extreme }
@@ -365,7 +338,7 @@ impl MinP {
                     let own = own_ranks(&extreme, *ties.start(), stop)?;
                     let mut count = 0;
                     for (smallest, own) in smallest.chunks_mut(PIECE).zip(own.chunks(PIECE)) {
-                        meter.charge(2 * own.len(), stop)?;
+                        stop.charge(2 * own.len())?;
                         smallest.iter_mut().zip(own).for_each(|(smallest, own)| *smallest = *own.min(smallest));
                         count += smallest.iter().filter(|smallest| **smallest <= rank).count() as u64;
                     }
@@ -448,7 +421,6 @@ impl Accumulate for Selected<'_> {
 
 /// The rank of each number: how many of the numbers, and of the observed one, are at least as large.
 fn own_ranks(extreme: &[f64], observed: f64, stop: &Stop<'_>) -> Result<Vec<u64>> {
-    let mut meter = WorkMeter::default();
     let mut order = reserved(extreme.len())?;
     order.extend(0..extreme.len());
     pool::sort(&mut order, |&a: &usize, &b| extreme[b].total_cmp(&extreme[a]), stop)?;
@@ -457,7 +429,7 @@ fn own_ranks(extreme: &[f64], observed: f64, stop: &Stop<'_>) -> Result<Vec<u64>
     for equal in order.chunk_by(|&a, &b| extreme[a] == extreme[b]) {
         above += equal.len() as u64;
         for piece in equal.chunks(PIECE) {
-            meter.charge(4 * piece.len(), stop)?; // random access to memory
+            stop.charge(4 * piece.len())?; // random access to memory
             for &place in piece {
                 ranks[place] = above + u64::from(observed >= extreme[place]);
             }

@@ -67,8 +67,8 @@ impl Feed {
     /// Adds the values of some series, in ascending order, in the next `n` replicates. Those of others are not needed.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for an unknown series or too many replicates, [`Error::InvalidOption`] for another order,
-    /// [`Error::Memory`], and [`Error::Interrupted`] if the call is cancelled.
+    /// [`Error::OutOfRange`] for an unknown series or too many replicates and [`Error::InvalidOption`] for another
+    /// order.
     pub fn update(&mut self, series: &[usize], (values, n): (&[f64], usize), stop: &Stop<'_>) -> Result<()> {
         let out_of_range = |what: &str, index, len| Err(Error::OutOfRange { what: what.into(), index, len });
         if let Some(&index) = series.iter().find(|&&series| series >= self.series) {
@@ -84,9 +84,7 @@ impl Feed {
         let Range { start: first, .. } = self.rest;
         let end = first + n as u64;
         while self.rest.start < end {
-            if stop.requested() {
-                return Err(Error::Interrupted);
-            }
+            stop.check()?;
             let block = self.rest.start..end.min((self.rest.start / STEP + 1) * STEP);
             let from = (block.start - first) as usize;
             self.partial.replicates = block.clone();

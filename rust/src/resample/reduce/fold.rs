@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use super::{Combine, Field, Partial, Reader, foreign};
+use super::{Combine, Field, Partial, Reader, Span};
 use crate::error::Result;
 use crate::memory::{reserved, room};
 use crate::resample::BATCH;
@@ -65,19 +65,29 @@ pub(super) struct Fold {
     values: Vec<f64>,
 }
 
+/// The values. The nodes follow from the range of replicates.
+impl Field for Fold {
+    fn save(&self, out: &mut Vec<u64>) -> Result<()> {
+        self.values.save(out)
+    }
+
+    fn load(&mut self, from: &mut Reader<'_>) -> Result<()> {
+        self.values.load(from)
+    }
+}
+
 impl Fold {
+    /// Before a run.
+    pub fn empty(join: Join) -> Self {
+        Fold { width: 0, join, nodes: Vec::new(), values: Vec::new() }
+    }
+
     /// An empty range, with `width` values for each block.
-    ///
-    /// # Errors
-    /// [`Error::Memory`].
     pub fn new(width: usize, join: Join) -> Result<Self> {
         Ok(Fold { width, join, nodes: reserved(2 * LEVELS + 1)?, values: Vec::new() })
     }
 
     /// Adds the values of the next replicates, which begin at `first` and lie within one leaf.
-    ///
-    /// # Errors
-    /// [`Error::Memory`].
     pub fn push(&mut self, first: u64, replicates: usize, values: &[f64]) -> Result<()> {
         self.append(Node { level: 0, index: first / BATCH as u64, replicates: replicates as u64 }, values)
     }
@@ -96,9 +106,6 @@ impl Fold {
     }
 
     /// Adds the values of the replicates that follow.
-    ///
-    /// # Errors
-    /// [`Error::Memory`].
     pub fn merge(&mut self, later: &Self) -> Result<()> {
         (0..).zip(&later.nodes).try_for_each(|(i, &node)| self.append(node, later.node_values(i)))
     }
@@ -115,23 +122,11 @@ impl Fold {
         Some((values, replicates))
     }
 
-    /// Appends the values to the state of a reduction. The nodes follow from the range of replicates.
-    ///
-    /// # Errors
-    /// [`Error::Memory`].
-    pub fn save(&self, out: &mut Vec<u64>) -> Result<()> {
-        self.values.save(out)
-    }
-
-    /// What [`Fold::save`] has written, with `width` values for each block of the replicates.
-    ///
-    /// # Errors
-    /// [`Error::InvalidOption`] if it cannot have been written, and [`Error::Memory`].
-    pub fn loaded((width, range): (usize, Range<u64>), join: Join, from: &mut Reader<'_>) -> Result<Self> {
-        let mut fold = Fold::new(width, join)?;
-        fold.nodes.extend(Node::of(range));
-        fold.values.load(from)?;
-        if fold.nodes.len().checked_mul(width) == Some(fold.values.len()) { Ok(fold) } else { Err(foreign()) }
+    /// After values were loaded: finds the nodes of the range, and whether each has `width` values.
+    pub fn fits(&mut self, width: usize, range: &Span) -> bool {
+        self.width = width;
+        self.nodes = Node::of(range.0.clone().unwrap_or_default()).collect();
+        self.nodes.len().checked_mul(width) == Some(self.values.len())
     }
 
     /// The values of all nodes, one node after another.

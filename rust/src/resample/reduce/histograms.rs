@@ -67,9 +67,6 @@ impl Histograms {
     }
 
     /// The histograms: metric by metric, pair by pair. None for a test without finite statistics.
-    ///
-    /// # Errors
-    /// [`crate::Error::Memory`].
     pub fn histograms(&self) -> Result<Vec<Option<Histogram>>> {
         self.total()?.histograms()
     }

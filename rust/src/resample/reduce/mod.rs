@@ -143,7 +143,7 @@ pub trait Reduction {
     /// Resets the reduction, and allocates for the replicates to come.
     ///
     /// # Errors
-    /// If its specification does not fit the samples, and [`Error::Memory`].
+    /// If its specification does not fit the samples.
     fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()>;
 
     /// The stage that any thread runs, and the stage that only the calling thread runs.
@@ -188,9 +188,6 @@ impl Partial {
 /// The first stage: turns blocks into partial results, on any thread.
 pub trait Accumulate: Sync {
     /// Prepares the buffers for a block.
-    ///
-    /// # Errors
-    /// [`Error::Memory`].
     fn start(&self, partial: &mut Partial) -> Result<()>;
 
     /// Are the statistics of this series wanted?
@@ -209,9 +206,6 @@ pub trait Accumulate: Sync {
     fn finish(&self, _partial: &mut Partial) {}
 
     /// Adds the sums of a block.
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`] if the call is cancelled.
     fn sums(&self, _partial: &mut Partial, _block: &Block<'_>, _stop: &Stop<'_>) -> Result<()> {
         Ok(())
     }
@@ -220,9 +214,6 @@ pub trait Accumulate: Sync {
 /// The second stage: combines partial results in the order of the replicates.
 pub trait Combine {
     /// Combines a partial result with the earlier ones. Returns whether more partial results are wanted.
-    ///
-    /// # Errors
-    /// [`Error::Memory`].
     fn combine(&mut self, partial: &Partial) -> Result<bool>;
 }
 
@@ -246,8 +237,7 @@ pub trait Ranged {
     /// Adds what a reduction with the same specification has kept of the replicates that follow these.
     ///
     /// # Errors
-    /// [`Error::InvalidOption`] if they do not follow, or the specification is another one, [`Error::Memory`], and
-    /// [`Error::Interrupted`] if the call is cancelled.
+    /// [`Error::InvalidOption`] if they do not follow, or the specification is another one.
     fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()>;
 
     /// The replicates that were processed.

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::state::{Field, Reader, state};
+use super::state::{fields, state};
 use super::{Accumulate, Input, Pair, Partial, Ranged, Reduction, Shape, Span, Stages, Tests, check_same, cleared};
 use crate::error::Result;
 use crate::memory::zeros;
-use crate::pool::{Stop, WorkMeter};
+use crate::pool::Stop;
 use crate::resample::BATCH;
 use crate::resample::length;
 
@@ -43,20 +43,18 @@ impl SeriesValues {
     }
 
     /// # Errors
-    /// [`crate::Error::InvalidOption`] if the later ones do not follow, [`crate::Error::Memory`], and
-    /// [`crate::Error::Interrupted`] if the call is cancelled.
+    /// [`crate::Error::InvalidOption`] if the later ones do not follow.
     pub fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()> {
         let both = self.span.with(&later.span)?;
         let n = length(&both);
         let mut values = zeros(&[self.series, n])?;
-        let mut meter = WorkMeter::default();
         for series in 0..self.series {
             let mut out = &mut values[series * n..][..n];
             for of in [&*self, later] {
                 let here = of.values.len() / self.series;
                 let (front, back) = out.split_at_mut(here);
                 for (out, values) in front.chunks_mut(BATCH << 10).zip(of.values[series * here..].chunks(BATCH << 10)) {
-                    meter.charge(out.len(), stop)?;
+                    stop.charge(out.len())?;
                     out.copy_from_slice(&values[..out.len()]);
                 }
                 out = back;
@@ -67,19 +65,7 @@ impl SeriesValues {
     }
 }
 
-impl Field for SeriesValues {
-    fn save(&self, out: &mut Vec<u64>) -> Result<()> {
-        self.span.save(out)?;
-        self.series.save(out)?;
-        self.values.save(out)
-    }
-
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<()> {
-        self.span.load(from)?;
-        self.series.load(from)?;
-        self.values.load(from)
-    }
-}
+fields!(SeriesValues: span, series, values);
 
 impl SeriesValues {
     /// Is there a value for every series and replicate?

@@ -15,13 +15,13 @@ pub trait State {
     /// The state after a run.
     ///
     /// # Errors
-    /// [`Error::InvalidOption`] before a run, and [`Error::Memory`].
+    /// [`Error::InvalidOption`] before a run.
     fn state(&self) -> Result<Vec<u64>>;
 
     /// Replaces the result by the one with this state, which a reduction with the same specification has computed.
     ///
     /// # Errors
-    /// [`Error::InvalidOption`] if the words are not the state of such a reduction, and [`Error::Memory`].
+    /// [`Error::InvalidOption`] if the words are not the state of such a reduction.
     fn set_state(&mut self, words: &[u64]) -> Result<()>;
 }
 
@@ -62,15 +62,12 @@ impl<'a> Reader<'a> {
 /// A part of a state.
 pub trait Field {
     /// Appends the part to a state.
-    ///
-    /// # Errors
-    /// [`Error::Memory`].
     fn save(&self, out: &mut Vec<u64>) -> Result<()>;
 
     /// Reads what [`Field::save`] has written.
     ///
     /// # Errors
-    /// [`Error::InvalidOption`] if it cannot have been written, and [`Error::Memory`].
+    /// [`Error::InvalidOption`] if it cannot have been written.
     fn load(&mut self, from: &mut Reader<'_>) -> Result<()>;
 }
 
@@ -113,15 +110,6 @@ impl Word for usize {
     }
     fn from_word(word: u64) -> Option<Self> {
         word.try_into().ok()
-    }
-}
-
-impl Word for bool {
-    fn to_word(self) -> u64 {
-        u64::from(self)
-    }
-    fn from_word(word: u64) -> Option<Self> {
-        (word < 2).then_some(word == 1)
     }
 }
 
@@ -197,6 +185,25 @@ impl Field for Tests {
     }
 }
 
+/// Implements [`Field`] for fields one after another.
+macro_rules! fields {
+    ($class:ident: $($field:ident),+) => {
+        impl $crate::resample::reduce::Field for $class {
+            fn save(&self, out: &mut Vec<u64>) -> Result<()> {
+                $(self.$field.save(out)?;)+
+                Ok(())
+            }
+
+            fn load(&mut self, from: &mut $crate::resample::reduce::Reader<'_>) -> Result<()> {
+                $(self.$field.load(from)?;)+
+                Ok(())
+            }
+        }
+    };
+}
+
+pub(super) use fields;
+
 /// Implements [`State`] for a reduction from its fields with results, and a check that they fit each other and the
 /// specification. The number distinguishes the state from those of other reductions.
 macro_rules! state {
@@ -218,7 +225,7 @@ macro_rules! state {
                 }
                 $(Field::load(&mut self.$field, &mut from)?;)+
                 from.end()?;
-                let fits: fn(&Self) -> bool = $fits;
+                let fits: fn(&mut Self) -> bool = $fits;
                 if fits(self) { Ok(()) } else { Err(foreign()) }
             }
         }

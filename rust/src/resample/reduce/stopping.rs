@@ -175,9 +175,6 @@ pub struct Sequential {
 
 impl Sequential {
     /// Before the first shuffle.
-    ///
-    /// # Errors
-    /// [`Error::Memory`] if there is no room for so many tests.
     pub fn new(rule: Rule, tests: usize) -> Result<Self> {
         let (mut outcomes, mut running) = (reserved(tests)?, reserved(tests)?);
         outcomes.resize(tests, Outcome::default());
@@ -289,7 +286,7 @@ impl SequentialTally {
     /// without [`SequentialTally::with_histograms`].
     ///
     /// # Errors
-    /// As [`SequentialTally::outcomes`], and [`Error::Memory`].
+    /// As [`SequentialTally::outcomes`].
     pub fn histograms(&self) -> Result<Option<Vec<Option<Histogram>>>> {
         self.outcomes()?;
         self.bins.as_ref().map(|bins| bins.histograms()).transpose()
@@ -342,9 +339,7 @@ impl Ranged for SequentialTally {
                 let words = n.div_ceil(64);
                 // Pieces are whole multiples of 64 shuffles.
                 for first in (0..n).step_by(PIECE) {
-                    if stop.requested() {
-                        return Err(Error::Interrupted);
-                    }
+                    stop.check()?;
                     sequential.update(PIECE.min(n - first), |test, word| bits[test * words + first / 64 + word]);
                 }
             }
@@ -354,9 +349,7 @@ impl Ranged for SequentialTally {
                 let tests = self.tests.count();
                 let mut joined = zeros(&[tests, words])?;
                 for (test, joined) in joined.chunks_exact_mut(words).enumerate() {
-                    if stop.requested() {
-                        return Err(Error::Interrupted);
-                    }
+                    stop.check()?;
                     joined[..own_words].copy_from_slice(&own[test * own_words..][..own_words]);
                     put(&bits[test * n.div_ceil(64)..][..n.div_ceil(64)], before, joined);
                 }

@@ -6,7 +6,7 @@ use super::state::state;
 use super::{Accumulate, Input, Partial, Ranged, Reduction, Shape, Span, Stages, check_same, cleared};
 use crate::error::Result;
 use crate::memory::{reserved, zeros};
-use crate::pool::{PIECE, Stop, WorkMeter};
+use crate::pool::{PIECE, Stop};
 use crate::resample::kernel::Block;
 use crate::resample::length;
 
@@ -39,9 +39,8 @@ impl Ranged for Sums {
         let both = self.span.with(&later.span)?;
         check_same(self.cells == later.cells)?;
         let mut sums = reserved(self.sums.len() + later.sums.len())?;
-        let mut meter = WorkMeter::default();
         for piece in self.sums.chunks(PIECE).chain(later.sums.chunks(PIECE)) {
-            meter.charge(piece.len(), stop)?;
+            stop.charge(piece.len())?;
             sums.extend_from_slice(piece);
         }
         *self = Sums { span: Span(Some(both)), cells: self.cells, sums };
@@ -87,9 +86,8 @@ impl Accumulate for ByReplicate {
     fn sums(&self, partial: &mut Partial, block: &Block<'_>, stop: &Stop<'_>) -> Result<()> {
         let n = block.len();
         let mut cell_sums = zeros(&[n])?;
-        let mut meter = WorkMeter::default();
         for cell in 0..self.cells {
-            meter.charge(n, stop)?;
+            stop.charge(n)?;
             block.copy(cell, 0, &mut cell_sums);
             partial.sums[cell..].iter_mut().step_by(self.cells).zip(&cell_sums).for_each(|(out, sum)| *out = *sum);
         }

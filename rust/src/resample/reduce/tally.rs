@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::state::state;
+use super::state::{fields, state};
 use super::{
-    Accumulate, Alternatives, Combine, Field, Input, Pair, Partial, Ranged, Reader, Reduction, Shape, Span, Stages,
-    Tests, check_same, cleared,
+    Accumulate, Alternatives, Combine, Input, Pair, Partial, Ranged, Reduction, Shape, Span, Stages, Tests, check_same,
+    cleared,
 };
 use crate::error::Result;
 use crate::memory::zeros;
@@ -56,19 +56,7 @@ impl TestCounts {
     }
 }
 
-impl Field for TestCounts {
-    fn save(&self, out: &mut Vec<u64>) -> Result<()> {
-        self.span.save(out)?;
-        self.tests.save(out)?;
-        self.counts.save(out)
-    }
-
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<()> {
-        self.span.load(from)?;
-        self.tests.load(from)?;
-        self.counts.load(from)
-    }
-}
+fields!(TestCounts: span, tests, counts);
 
 /// Adds counts element by element.
 pub(super) fn add_counts(counts: &mut [u64], more: &[u64]) {

@@ -4,7 +4,7 @@ use super::sums::{add, dot, widened};
 use super::{Both, Weights};
 use crate::error::Result;
 use crate::memory::{reserved, zeros};
-use crate::pool::{Stop, WorkMeter};
+use crate::pool::Stop;
 use crate::simd::Simd;
 
 /// Contributions are rounded to integers, so that their products can be summed exactly. This is the root mean square of
@@ -33,13 +33,7 @@ pub(super) struct Linear {
 impl Linear {
     /// Finds the directions: the gradient at the mean totals; and, if ḡ changes its direction between shuffles, that of
     /// the largest change.
-    pub fn new(
-        simd: Simd,
-        both: &Both,
-        differing: &[usize],
-        gradients: &[f64],
-        (meter, stop): (&mut WorkMeter, &Stop<'_>),
-    ) -> Result<Self> {
+    pub fn new(simd: Simd, both: &Both, differing: &[usize], gradients: &[f64], stop: &Stop<'_>) -> Result<Self> {
         let (n, columns) = (differing.len(), both.columns);
         let mut differences = reserved(n)?;
         for &column in differing {
@@ -48,7 +42,7 @@ impl Linear {
         let mut moments = vec![0.0; n * n];
         for i in 0..n {
             for j in 0..=i {
-                meter.charge(both.units, stop)?;
+                stop.charge(both.units)?;
                 let product = dot(simd, &differences[i], &differences[j]);
                 (moments[i * n + j], moments[j * n + i]) = (product, product);
             }
@@ -126,7 +120,7 @@ impl Linear {
         simd: Simd,
         both: &Both,
         weights: &Weights,
-        (meter, stop): (&mut WorkMeter, &Stop<'_>),
+        stop: &Stop<'_>,
     ) -> Result<(Vec<Vec<i64>>, Vec<f64>)> {
         let mut contributions = reserved(self.directions.len())?;
         let mut projection = vec![0.0; self.directions.len() * self.columns];
@@ -134,7 +128,7 @@ impl Linear {
             let mut values: Vec<f64> = zeros(&[both.units])?;
             // Column by column: the order of additions, and so the rounding, does not depend on signs.
             for (&slope, difference) in direction.iter().zip(&self.differences) {
-                meter.charge(both.units, stop)?;
+                stop.charge(both.units)?;
                 add(simd, slope, difference, &mut values);
             }
             let along = self.times_moments(direction);

@@ -17,7 +17,7 @@ mod tests;
 use crate::error::{Error, Result};
 use crate::memory::{reserved, resize, zeros};
 use crate::metric::{Formula, Terms};
-use crate::pool::{Stop, WorkMeter};
+use crate::pool::Stop;
 use crate::resample::design::packed::{Column, Integer, narrow, with_values};
 use crate::simd::{Simd, dispatch};
 use crate::stats::LARGEST_SUM;
@@ -45,8 +45,7 @@ impl Both {
     /// From the rows of both systems, which have `columns` counts each.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if one system has more counts than the other, [`Error::Memory`], and
-    /// [`Error::Interrupted`] if the call is cancelled.
+    /// [`Error::LengthMismatch`] if one system has more counts than the other.
     pub fn from_rows(a: &[i64], b: &[i64], columns: usize, stop: &Stop<'_>) -> Result<Self> {
         if a.len() != b.len() {
             return Err(Error::LengthMismatch { what: "counts".into(), expected: a.len(), got: b.len() });
@@ -98,9 +97,8 @@ impl Both {
         resize(&mut self.differences, units * columns)?;
         resize(&mut self.sums, units * columns)?;
         self.ends.clear();
-        let mut meter = WorkMeter::default();
         for column in 0..columns {
-            meter.charge(4 * units, stop)?;
+            stop.charge(4 * units)?;
             let own = column * units..(column + 1) * units;
             let (differences, sums) = (&mut self.differences[own.clone()], &mut self.sums[own]);
             values(column, differences, sums);
@@ -246,8 +244,8 @@ impl Cross {
     /// Computes the constants. `gradients` are those at [`Both::probes`], or only at the first of them.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if gradients or strata have another length, [`Error::OutOfRange`] for a stratum that
-    /// does not exist, [`Error::Memory`], and [`Error::Interrupted`] if the call is cancelled.
+    /// [`Error::LengthMismatch`] if gradients or strata have another length and [`Error::OutOfRange`] for a stratum
+    /// that does not exist.
     pub fn new(both: &Both, gradients: &[f64], strata: UnitStrata<'_>, stop: &Stop<'_>) -> Result<Self> {
         Self::on(Simd::best(), both, gradients, strata, stop)
     }
@@ -261,10 +259,9 @@ impl Cross {
         if gradients.len() != all && gradients.len() != columns {
             return Err(Error::LengthMismatch { what: "gradients".into(), expected: all, got: gradients.len() });
         }
-        let mut meter = WorkMeter::default();
-        let linear = Linear::new(simd, both, &differing, gradients, (&mut meter, stop))?;
+        let linear = Linear::new(simd, both, &differing, gradients, stop)?;
         let weights = Weights::new(strata);
-        let terms = Columns::new(simd, both, &linear.changing, &weights, (&mut meter, stop))?;
+        let terms = Columns::new(simd, both, &linear.changing, &weights, stop)?;
         let largest = if terms.values.is_empty() { LARGEST_SUM as u64 / units.max(1) as u64 } else { LARGEST_TERM };
         let magnitude = |column: usize| both.difference(column).iter().map(|x| x.unsigned_abs()).max().unwrap_or(0);
         let exact = weights.relative.is_none()
@@ -272,7 +269,7 @@ impl Cross {
             && differing.iter().all(|&column| magnitude(column) <= largest);
         let (contributions, projection) = match exact {
             true => linear.integers(both, weights.common)?,
-            false => linear.rounded(simd, both, &weights, (&mut meter, stop))?,
+            false => linear.rounded(simd, both, &weights, stop)?,
         };
         let follows_difference = strata.sizes.len() == 1
             && differing.len() <= 1
@@ -286,9 +283,9 @@ impl Cross {
             strata: strata.sizes.len(),
             projection: scaled(projection),
             basis: scaled(terms.basis),
-            contribution_squares: moments(simd, &contributions, (&mut meter, stop))?,
-            term_squares: moments(simd, &terms.values, (&mut meter, stop))?,
-            stratum_terms: stratum_means(&terms.values, strata, (&mut meter, stop))?,
+            contribution_squares: moments(simd, &contributions, stop)?,
+            term_squares: moments(simd, &terms.values, stop)?,
+            stratum_terms: stratum_means(&terms.values, strata, stop)?,
             stratum_factors: strata.sizes.iter().map(|&size| 1.0 / (size as f64).sqrt()).collect(),
         };
         Ok(Cross { constants, contributions, terms: terms.values, follows_difference })
@@ -308,7 +305,7 @@ impl Cross {
     /// direction and term, then e for each direction and stratum. The second system has zeros.
     ///
     /// # Errors
-    /// Those of the function, and [`Error::Memory`].
+    /// Those of the function.
     pub fn columns(&self, index: &[u32], mut each: impl FnMut(&[i64]) -> Result<()>) -> Result<()> {
         let units = self.contributions.first().map_or(0, Vec::len);
         let mut column = zeros(&[units])?;
@@ -337,7 +334,7 @@ impl Cross {
 }
 
 /// Σ x·x' over the units: a matrix.
-fn moments(simd: Simd, columns: &[Vec<i64>], (meter, stop): (&mut WorkMeter, &Stop<'_>)) -> Result<Vec<f64>> {
+fn moments(simd: Simd, columns: &[Vec<i64>], stop: &Stop<'_>) -> Result<Vec<f64>> {
     let n = columns.len();
     let mut values = reserved(n)?;
     for column in columns {
@@ -346,7 +343,7 @@ fn moments(simd: Simd, columns: &[Vec<i64>], (meter, stop): (&mut WorkMeter, &St
     let mut out = vec![0.0; n * n];
     for i in 0..n {
         for j in 0..=i {
-            meter.charge(values[i].len(), stop)?;
+            stop.charge(values[i].len())?;
             let product = dot(simd, &values[i], &values[j]);
             (out[i * n + j], out[j * n + i]) = (product, product);
         }
@@ -355,14 +352,10 @@ fn moments(simd: Simd, columns: &[Vec<i64>], (meter, stop): (&mut WorkMeter, &St
 }
 
 /// The sums of the terms over each stratum, divided by the square root of its number of units: stratum by stratum.
-fn stratum_means(
-    terms: &[Vec<i64>],
-    UnitStrata { index, sizes }: UnitStrata<'_>,
-    (meter, stop): (&mut WorkMeter, &Stop<'_>),
-) -> Result<Vec<f64>> {
+fn stratum_means(terms: &[Vec<i64>], UnitStrata { index, sizes }: UnitStrata<'_>, stop: &Stop<'_>) -> Result<Vec<f64>> {
     let mut sums: Vec<i64> = zeros(&[sizes.len(), terms.len()])?;
     for (l, term) in terms.iter().enumerate() {
-        meter.charge(term.len(), stop)?;
+        stop.charge(term.len())?;
         match index {
             [] => sums[l] = term.iter().sum(),
             _ => index.iter().zip(term).for_each(|(&stratum, w)| sums[stratum as usize * terms.len() + l] += w),

@@ -6,7 +6,7 @@ use super::sums::widened;
 use super::{Both, LARGEST_TERM, Weights};
 use crate::error::Result;
 use crate::memory::{reserved, zeros};
-use crate::pool::{Stop, WorkMeter};
+use crate::pool::Stop;
 use crate::simd::{Simd, dispatch};
 
 /// The root mean square of columns with values above [`LARGEST_TERM`] after rounding.
@@ -42,26 +42,20 @@ impl Columns {
     ///
     /// A constant added to a column does not change the variance. So columns are centred, and constant ones are left
     /// out. If a column equals another one plus a constant in nearly all units, only its exceptions are kept.
-    pub fn new(
-        simd: Simd,
-        both: &Both,
-        changing: &[bool],
-        weights: &Weights,
-        (meter, stop): (&mut WorkMeter, &Stop<'_>),
-    ) -> Result<Self> {
+    pub fn new(simd: Simd, both: &Both, changing: &[bool], weights: &Weights, stop: &Stop<'_>) -> Result<Self> {
         let (units, width) = (both.units, both.columns);
         let (mut found, mut members): (Vec<Vec<i64>>, Vec<Vec<usize>>) = (Vec::new(), Vec::new());
         let mut kept: Vec<Kept> = Vec::new();
         for column in (0..width).filter(|&column| changing[column]) {
             let w = both.sum(column);
-            meter.charge(4 * units, stop)?;
+            stop.charge(4 * units)?;
             if w.iter().all(|x| *x == w[0]) {
                 continue;
             }
             let steps = steps(w);
             let mut alike = None;
             for base in kept.iter().filter(|base| may_be_alike(simd, &base.steps, &steps)) {
-                meter.charge(4 * units, stop)?;
+                stop.charge(4 * units)?;
                 if let Some(exceptions) = exceptions(w, both.sum(base.column))? {
                     alike = Some((base.place, exceptions));
                     break;
@@ -89,7 +83,7 @@ impl Columns {
         let mut basis = zeros(&[found.len(), width])?;
         let mut values = reserved(found.len())?;
         for (column, (members, basis)) in found.into_iter().zip(members.iter().zip(basis.chunks_exact_mut(width))) {
-            meter.charge(2 * units, stop)?;
+            stop.charge(2 * units)?;
             let largest = column.iter().map(|x| x.unsigned_abs()).max().unwrap_or(0);
             let scale = if largest > LARGEST_TERM {
                 let squares = column.iter().map(|&x| x as f64 * x as f64).sum::<f64>();

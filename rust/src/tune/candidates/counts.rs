@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Offsets;
 use crate::error::{Error, Result, check_length};
 use crate::metric::Formula;
-use crate::pool::{Stop, WorkMeter};
+use crate::pool::Stop;
 use crate::stats::LARGEST_SUM;
 
 /// A row of counts for each candidate, and the formula that scores sums of rows.
@@ -22,9 +22,9 @@ impl<'a> Counts<'a> {
         let width = formula.width();
         check_length("counts of candidates", offsets.entries().saturating_mul(width), rows.len())?;
         let counts = Counts { rows, width, formula };
-        let (mut bounds, mut meter) = (vec![0_u128; width], WorkMeter::default());
+        let mut bounds = vec![0_u128; width];
         for list in offsets.iter() {
-            meter.charge(list.len() * width, stop)?;
+            stop.charge(list.len() * width)?;
             for (column, bound) in bounds.iter_mut().enumerate() {
                 let largest = list.clone().map(|candidate| counts.row(candidate)[column].unsigned_abs()).max();
                 *bound += u128::from(largest.unwrap_or(0));

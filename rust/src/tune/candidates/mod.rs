@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use crate::error::{Error, Result, check_length};
 use crate::memory::reserved;
-use crate::pool::{PIECE, Stop, WorkMeter};
+use crate::pool::{PIECE, Stop};
 use crate::simd::Simd;
 
 pub(super) use counts::Counts;
@@ -37,9 +37,8 @@ impl Sparse<'_> {
         check_length("numbers of sparse features", self.values.len(), self.indices.len())?;
         Offsets::of_rows("starts of sparse features", self.starts, self.values.len(), stop)?;
         check_numbers("sparse features", self.values, self.values.len(), stop)?;
-        let mut meter = WorkMeter::default();
         for piece in self.indices.chunks(PIECE) {
-            meter.charge(piece.len(), stop)?;
+            stop.charge(piece.len())?;
             if let Some(wrong) = piece.iter().find(|&&index| usize::try_from(index).map_or(true, |i| i >= self.width)) {
                 let expected = format_args!("at least 0 and below {}", self.width);
                 return Err(Error::invalid("each number of a sparse feature", expected, wrong));
@@ -179,10 +178,9 @@ impl<'a> Candidates<'a> {
     /// feature by feature.
     pub(super) fn columns(&self, stop: &Stop<'_>) -> Result<Vec<f64>> {
         let mut out = reserved(self.dense.len())?;
-        let mut meter = WorkMeter::default();
         for sentence in 0..self.sentences() {
             let list = self.list(sentence);
-            meter.charge(list.len() * self.dense_width, stop)?;
+            stop.charge(list.len() * self.dense_width)?;
             for feature in 0..self.dense_width {
                 let rows = self.dense[list.start * self.dense_width..].iter().skip(feature);
                 out.extend(rows.step_by(self.dense_width).take(list.len()));

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::ops::Range;
 
 use crate::error::{Error, Result, check_length};
-use crate::pool::{PIECE, Stop, WorkMeter};
+use crate::pool::{PIECE, Stop};
 
 /// Where each list begins, and where the last one ends.
 #[derive(Debug, Clone, Copy)]
@@ -40,9 +40,8 @@ impl<'a> Offsets<'a> {
         if first != 0 || usize::try_from(last) != Ok(end) {
             return Err(invalid(format!("{first} to {last}")));
         }
-        let mut meter = WorkMeter::default();
         for pair in starts.windows(2) {
-            meter.charge(1, stop)?;
+            stop.charge(1)?;
             if pair[1] < pair[0] {
                 return Err(invalid(format!("{} after {}", pair[1], pair[0])));
             }
@@ -91,9 +90,8 @@ pub(in crate::tune) fn check_option(
 /// Checks that there are as many numbers as expected, and that they are finite.
 pub(in crate::tune) fn check_numbers(what: &str, numbers: &[f64], expected: usize, stop: &Stop<'_>) -> Result<()> {
     check_length(what, expected, numbers.len())?;
-    let mut meter = WorkMeter::default();
     for piece in numbers.chunks(PIECE) {
-        meter.charge(piece.len(), stop)?;
+        stop.charge(piece.len())?;
         if let Some(number) = piece.iter().find(|number| !number.is_finite()) {
             return Err(Error::invalid(what, "finite numbers", number));
         }

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::memory::reserved;
-use crate::pool::{self, Blocks, Run, Stop};
+use crate::pool::{self, Run, Stop};
 use crate::stream::{Indices, Purpose, Stream};
 
 /// Runs an optimizer once for each seed, side by side. `one` returns weights and a record of the run. Returns those of
@@ -15,17 +15,11 @@ pub(in crate::tune) fn each_seed<T: Send>(
     one: impl Fn(u64, &Stop<'_>) -> Result<(Vec<f64>, Vec<T>)> + Sync,
 ) -> Result<(Vec<f64>, Vec<T>)> {
     let (mut weights, mut records) = (reserved(seeds.len().saturating_mul(width))?, Vec::new());
-    pool::try_run(
-        Blocks { items: seeds.len(), size: 1, cost, lead: 0 },
-        run,
-        || (),
-        |(), runs, stop| one(seeds[runs.start], stop),
-        |_, (of_run, record), _| {
-            weights.extend(of_run);
-            records.extend(record);
-            Ok(())
-        },
-    )?;
+    let runs = pool::each(seeds.len(), cost, run, || (), |(), i, stop| one(seeds[i], stop))?;
+    runs.into_iter().for_each(|(of_run, record)| {
+        weights.extend(of_run);
+        records.extend(record);
+    });
     Ok((weights, records))
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{Lists, VALUES_PER_BLOCK, softmax};
 use crate::error::Result;
 use crate::memory::{reserved, resize, room, zeros};
-use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
+use crate::pool::{self, Blocks, Run, Stop};
 
 /// Features that have no column.
 const NONE: u32 = u32::MAX;
@@ -38,9 +38,8 @@ impl<'a> Active<'a> {
     pub fn new(lists: &Lists<'a>, features: &[usize], run: &mut Run<'_>) -> Result<Self> {
         let mut column_of: Vec<u32> = zeros(&[lists.candidates.width()])?;
         run.serial(|stop, _| {
-            let mut meter = WorkMeter::default();
             for piece in column_of.chunks_mut(crate::pool::PIECE) {
-                meter.charge(piece.len(), stop)?;
+                stop.charge(piece.len())?;
                 piece.fill(NONE);
             }
             Ok(())
@@ -72,7 +71,6 @@ impl<'a> Active<'a> {
 
     fn rows(lists: &Lists<'_>, column_of: &[u32], block: Range<usize>, stop: &Stop<'_>) -> Result<Rows> {
         let (mut lengths, mut columns, mut values) = (Vec::new(), Vec::new(), Vec::new());
-        let mut meter = WorkMeter::default();
         for candidate in lists.candidates.list(block.start).start..lists.candidates.list(block.end - 1).end {
             let (before, mut all) = (columns.len(), 0);
             lists.candidates.each(candidate, |feature, value| {
@@ -82,7 +80,7 @@ impl<'a> Active<'a> {
                     values.push(value);
                 }
             });
-            meter.charge(4 * all + 4, stop)?;
+            stop.charge(4 * all + 4)?;
             lengths.push(columns.len() - before);
         }
         Ok((lengths, columns, values))
@@ -109,10 +107,9 @@ impl<'a> Active<'a> {
     pub fn scores(&self, weights: &[f64], run: &mut Run<'_>) -> Result<Vec<f64>> {
         let mut scores: Vec<f64> = zeros(&[self.starts.len() - 1])?;
         let work = |block: Range<usize>, stop: &Stop<'_>| {
-            let mut meter = WorkMeter::default();
             let mut part = reserved(self.candidates(&block).len())?;
             for candidate in self.candidates(&block) {
-                meter.charge(4 + self.starts[candidate + 1] - self.starts[candidate], stop)?;
+                stop.charge(4 + self.starts[candidate + 1] - self.starts[candidate])?;
                 part.push(self.row(candidate).fold(0.0, |sum, (column, value)| sum + weights[column] * value));
             }
             Ok(part)
@@ -138,10 +135,10 @@ impl<'a> Active<'a> {
             run,
             Vec::new,
             |shares, block, stop| {
-                let (mut meter, mut loss) = (WorkMeter::default(), 0.0);
+                let mut loss = 0.0;
                 for list in block {
                     let candidates = self.lists.candidates.list(list);
-                    meter.charge(20 * candidates.len(), stop)?;
+                    stop.charge(20 * candidates.len())?;
                     shares.clear();
                     shares.extend(candidates.map(|candidate| scores[candidate] + step * direction[candidate]));
                     loss += softmax(shares, self.lists.target(list));
@@ -164,12 +161,12 @@ impl<'a> Active<'a> {
             run,
             Vec::new,
             |shares, block, stop| {
-                let (mut meter, mut loss) = (WorkMeter::default(), 0.0);
+                let mut loss = 0.0;
                 let mut gradient: Vec<f64> = zeros(&[self.count])?;
                 for list in block {
                     let candidates = self.lists.candidates.list(list);
                     let values = self.starts[candidates.end] - self.starts[candidates.start];
-                    meter.charge(20 * candidates.len() + 2 * values, stop)?;
+                    stop.charge(20 * candidates.len() + 2 * values)?;
                     shares.clear();
                     shares.extend_from_slice(&scores[candidates.clone()]);
                     loss += softmax(shares, self.lists.target(list));
@@ -232,7 +229,6 @@ impl<'a> Active<'a> {
         let Covariance { shares, means, touched, row } = state;
         let mut out: Vec<f64> = zeros(&[n, n])?;
         resize(means, n)?;
-        let mut meter = WorkMeter::default();
         for list in block {
             let candidates = self.lists.candidates.list(list);
             shares.clear();
@@ -242,7 +238,7 @@ impl<'a> Active<'a> {
                 row.clear();
                 let free = self.row(candidate).map(|(column, value)| (place[column], value));
                 row.extend(free.filter(|(i, _)| *i != NONE).map(|(i, value)| (i as usize, value)));
-                meter.charge(20 + row.len() * row.len(), stop)?;
+                stop.charge(20 + row.len() * row.len())?;
                 for &(i, value) in &*row {
                     if means[i] == 0.0 {
                         touched.push(i);
@@ -257,7 +253,7 @@ impl<'a> Active<'a> {
             touched.sort_unstable();
             touched.dedup();
             for (first, &i) in touched.iter().enumerate() {
-                meter.charge(touched.len() - first, stop)?;
+                stop.charge(touched.len() - first)?;
                 touched[first..].iter().for_each(|&j| out[i * n + j] -= means[i] * means[j]);
             }
             touched.drain(..).for_each(|i| means[i] = 0.0);

@@ -19,7 +19,7 @@ pub use pass::{Pass, pass};
 
 use super::candidates::{Candidates, check_option};
 use crate::error::{Result, check_length};
-use crate::pool::{Blocks, Stop, WorkMeter};
+use crate::pool::{Blocks, Stop};
 
 /// About how many values of features a block has.
 const VALUES_PER_BLOCK: usize = 1 << 15;
@@ -38,9 +38,8 @@ impl<'a> Lists<'a> {
     /// If there are more or fewer targets than lists, or a target is not in its list.
     pub fn new(candidates: Candidates<'a>, targets: &'a [i64], stop: &Stop<'_>) -> Result<Self> {
         check_length("targets", candidates.sentences(), targets.len())?;
-        let mut meter = WorkMeter::default();
         for (i, (&target, list)) in targets.iter().zip(candidates.offsets().iter()).enumerate() {
-            meter.charge(1, stop)?;
+            stop.charge(1)?;
             let inside = usize::try_from(target).is_ok_and(|target| target < list.len());
             check_option("targets", format_args!("below {} and at least 0 in list {i}", list.len()), target, inside)?;
         }

@@ -3,7 +3,7 @@
 use super::active::Active;
 use super::violation;
 use crate::error::Result;
-use crate::pool::{Run, Stop, WorkMeter};
+use crate::pool::{Run, Stop};
 
 /// The most Newton steps of an optimization.
 const MOST_STEPS: usize = 200;
@@ -104,14 +104,13 @@ impl Model {
     /// minimum is violated by more than `goal`.
     fn minimise(&self, goal: f64, stop: &Stop<'_>) -> Result<Vec<(f64, f64)>> {
         let n = self.weights.len();
-        let mut meter = WorkMeter::default();
         let mut moved: Vec<(f64, f64)> = self.weights.iter().map(|&weight| (weight, 0.0)).collect();
         // The gradient of the model.
         let mut slopes = self.gradient.clone();
         for _ in 0..MOST_SWEEPS {
             let mut largest: f64 = 0.0;
             for i in 0..n {
-                meter.charge(4, stop)?;
+                stop.charge(4)?;
                 let (weight, step) = moved[i];
                 let slope = slopes[i] + self.damping * step;
                 let off = violation(weight, slope, self.penalty);
@@ -125,7 +124,7 @@ impl Model {
                 let next = (free.abs() - self.penalty).max(0.0).copysign(free) / steepness;
                 let next = if next == 0.0 { 0.0 } else { next };
                 let change = next - weight;
-                meter.charge(n, stop)?;
+                stop.charge(n)?;
                 slopes.iter_mut().zip(row).for_each(|(slope, h)| *slope += change * h);
                 moved[i] = (next, step + change);
             }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{Lists, softmax};
 use crate::error::{Error, Result, check_length};
 use crate::memory::{resize, zeros};
-use crate::pool::{self, Run, Stop, WorkMeter};
+use crate::pool::{self, Run, Stop};
 
 /// The loss, without the penalty, and its gradient.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,7 +61,7 @@ fn part(
 ) -> Result<Part> {
     let Scratch { sums, touched, scores } = scratch;
     resize(sums, weights.len())?;
-    let (mut meter, mut loss) = (WorkMeter::default(), 0.0);
+    let mut loss = 0.0;
     for list in block {
         let (candidates, target) = (lists.candidates.list(list), lists.target(list));
         scores.clear();
@@ -72,7 +72,7 @@ fn part(
                 score += weights[feature] * value;
                 values += 1;
             });
-            meter.charge(4 * values + 8, stop)?;
+            stop.charge(4 * values + 8)?;
             scores.push(score);
         }
         loss += softmax(scores, target);

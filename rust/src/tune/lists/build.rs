@@ -55,9 +55,6 @@ impl Numbered {
 }
 
 /// Lists of texts without features, such as samples: those of each sentence follow each other.
-///
-/// # Errors
-/// [`Error::Memory`].
 pub fn of_texts(ids: &[i64], offsets: &[usize], texts: &[impl AsRef<str>]) -> Result<NBest> {
     let mut builder = Builder::new();
     for (&id, ends) in ids.iter().zip(offsets.windows(2)) {
@@ -89,7 +86,7 @@ impl Builder {
         let lists = &mut self.lists;
         lists.ids.push(id);
         lists.offsets.push(lists.text_of.len() as i64);
-        lists.text_offsets.push(lists.words.texts.len() as i64);
+        lists.text_offsets.push(lists.texts.len() as i64);
         self.texts.clear();
     }
 
@@ -98,15 +95,15 @@ impl Builder {
         use std::hash::BuildHasher;
         let lists = &mut self.lists;
         let same = self.texts.entry(HASHER.hash_one(hypothesis)).or_default();
-        let known = same.iter().find(|&&number| lists.words.texts.get(number as usize) == hypothesis);
+        let known = same.iter().find(|&&number| lists.texts.get(number as usize) == hypothesis);
         room(&mut lists.text_of, 1)?;
         if let Some(&number) = known {
             lists.text_of.push(number);
             return Ok(());
         }
-        let number = i32::try_from(lists.words.texts.len())
-            .map_err(|_| Error::Memory { numbers: lists.words.texts.len() as u128 })?;
-        lists.words.texts.push(hypothesis)?;
+        let number =
+            i32::try_from(lists.texts.len()).map_err(|_| Error::Memory { numbers: lists.texts.len() as u128 })?;
+        lists.texts.push(hypothesis)?;
         same.push(number);
         lists.text_of.push(number);
         Ok(())
@@ -130,15 +127,15 @@ impl Builder {
     pub fn finish(self) -> NBest {
         let mut lists = self.lists;
         lists.offsets.push(lists.text_of.len() as i64);
-        lists.text_offsets.push(lists.words.texts.len() as i64);
+        lists.text_offsets.push(lists.texts.len() as i64);
         lists.text_of.shrink_to_fit();
         lists.dense.shrink_to_fit();
         lists.indptr.shrink_to_fit();
         lists.indices.shrink_to_fit();
         lists.values.shrink_to_fit();
         lists.totals.shrink_to_fit();
-        lists.words.texts.shrink();
-        lists.words.columns.iter_mut().for_each(Strings::shrink);
+        lists.texts.shrink();
+        lists.columns.iter_mut().for_each(Strings::shrink);
         lists
     }
 }

@@ -5,10 +5,10 @@ use std::hash::{BuildHasher, Hash, Hasher};
 use hashbrown::HashMap;
 
 use super::build::{Builder, HASHER, Numbered, set};
-use super::{NBest, Strings, View};
+use super::{NBest, Strings};
 use crate::error::{Error, Result, quoted};
 use crate::memory::{reserved, room, zeros};
-use crate::pool::{Stop, WorkMeter};
+use crate::pool::Stop;
 
 /// Where a feature of the old lists is in the new ones.
 #[derive(Debug, Clone, Copy)]
@@ -35,19 +35,19 @@ fn places(names: &[String], dense: &[String], sparse: &mut Numbered) -> Vec<Plac
 /// their order. The values of dense features that are not there are 0.
 pub(super) fn reshaped(mut lists: NBest, names: &[String], stop: &Stop<'_>) -> Result<NBest> {
     let wanted = set(names);
-    if lists.words.names == names && !lists.words.sparse_names.iter().any(|name| wanted.contains(name.as_str())) {
+    if lists.names == names && !lists.sparse_names.iter().any(|name| wanted.contains(name.as_str())) {
         return Ok(lists);
     }
-    let (mut sparse, mut meter) = (Numbered::default(), WorkMeter::default());
-    let dense_places = places(&lists.words.names, names, &mut sparse);
-    let sparse_places = places(&lists.words.sparse_names, names, &mut sparse);
+    let mut sparse = Numbered::default();
+    let dense_places = places(&lists.names, names, &mut sparse);
+    let sparse_places = places(&lists.sparse_names, names, &mut sparse);
     let (width, entries) = (names.len(), lists.text_of.len());
     let mut dense = zeros(&[entries, width])?;
     let (mut kept, mut start) = (0, 0);
     for entry in 0..entries {
-        meter.charge(8 * width + 64, stop)?;
+        stop.charge(8 * width + 64)?;
         let row = &mut dense[entry * width..(entry + 1) * width];
-        let old_width = lists.words.names.len();
+        let old_width = lists.names.len();
         for (place, value) in dense_places.iter().zip(&lists.dense[entry * old_width..]) {
             if let Place::Dense(column) = place {
                 row[*column] = *value;
@@ -71,23 +71,22 @@ pub(super) fn reshaped(mut lists: NBest, names: &[String], stop: &Stop<'_>) -> R
     lists.indices.shrink_to_fit();
     lists.values.shrink_to_fit();
     lists.dense = dense;
-    lists.words.names = names.to_vec();
-    lists.words.sparse_names = sparse.names;
+    lists.names = names.to_vec();
+    lists.sparse_names = sparse.names;
     Ok(lists)
 }
 
 /// Copies entries of lists to other lists.
 struct Copier<'a> {
-    from: View<'a>,
+    from: &'a NBest,
     dense: Vec<Place>,
     sparse: Vec<Place>,
     row: Vec<(i32, f64)>,
 }
 
 impl<'a> Copier<'a> {
-    fn new(from: View<'a>, names: &[String], sparse: &mut Numbered) -> Self {
-        let (dense, sparse) =
-            (places(&from.words.names, names, sparse), places(&from.words.sparse_names, names, sparse));
+    fn new(from: &'a NBest, names: &[String], sparse: &mut Numbered) -> Self {
+        let (dense, sparse) = (places(&from.names, names, sparse), places(&from.sparse_names, names, sparse));
         Copier { from, dense, sparse, row: Vec::new() }
     }
 
@@ -115,7 +114,7 @@ impl<'a> Copier<'a> {
             room(&mut lists.totals, 1)?;
             lists.totals.push(self.from.totals[entry]);
         }
-        for (column, own) in lists.words.columns.iter_mut().zip(&self.from.words.columns) {
+        for (column, own) in lists.columns.iter_mut().zip(&self.from.columns) {
             column.push(own.get(entry))?;
         }
         to.sparse(self.row.iter().copied())
@@ -123,16 +122,15 @@ impl<'a> Copier<'a> {
 }
 
 /// The dense features of joined lists.
-fn joined_names(lists: &[View<'_>]) -> Result<Vec<String>> {
-    let first = &lists[0].words.names;
+fn joined_names(lists: &[&NBest]) -> Result<Vec<String>> {
+    let first = &lists[0].names;
     let mut names = first.clone();
-    for other in lists.iter().map(|view| view.words) {
+    for &other in lists {
         let (known, own) = (set(&names), set(&other.names));
         let lost = first.iter().find(|name| !own.contains(name.as_str()) && !other.omits_zeros);
         let more: Vec<&String> = other.names.iter().filter(|name| !known.contains(name.as_str())).collect();
         drop(known);
-        let Some(name) = lost.or(more.first().copied().filter(|_| !lists.iter().all(|view| view.words.omits_zeros)))
-        else {
+        let Some(name) = lost.or(more.first().copied().filter(|_| !lists.iter().all(|list| list.omits_zeros))) else {
             names.extend(more.into_iter().cloned());
             continue;
         };
@@ -149,21 +147,20 @@ fn joined_names(lists: &[View<'_>]) -> Result<Vec<String>> {
 /// Entries with the same hypothesis and features as an earlier one are left out.
 ///
 /// # Errors
-/// [`Error::Empty`] without lists; [`Error::InvalidOption`] if dense features differ, except where zeros are left out;
-/// [`Error::Memory`]; [`Error::Interrupted`].
-pub fn merged(lists: &[View<'_>], stop: &Stop<'_>) -> Result<NBest> {
+/// [`Error::Empty`] without lists; [`Error::InvalidOption`] if dense features differ, except where zeros are left out.
+pub fn merged(lists: &[&NBest], stop: &Stop<'_>) -> Result<NBest> {
     if lists.is_empty() {
         return Err(Error::Empty { what: "lists".into() });
     }
     let names = joined_names(lists)?;
     let mut sparse = Numbered::default();
-    let mut copiers: Vec<_> = lists.iter().map(|&view| Copier::new(view, &names, &mut sparse)).collect();
-    let totals = lists.iter().all(|view| !view.totals.is_empty());
-    let columns = lists.iter().map(|view| view.words.columns.len()).min().unwrap_or(0);
-    let (mut builder, mut meter) = (Builder::new(), WorkMeter::default());
-    builder.lists.words.columns = vec![Strings::default(); columns];
-    let mut ids: Vec<i64> = reserved(lists.iter().map(View::sentences).sum())?;
-    lists.iter().for_each(|view| ids.extend_from_slice(view.ids));
+    let mut copiers: Vec<_> = lists.iter().map(|list| Copier::new(list, &names, &mut sparse)).collect();
+    let totals = lists.iter().all(|list| !list.totals.is_empty());
+    let columns = lists.iter().map(|list| list.columns.len()).min().unwrap_or(0);
+    let mut builder = Builder::new();
+    builder.lists.columns = vec![Strings::default(); columns];
+    let mut ids: Vec<i64> = reserved(lists.iter().map(|list| list.sentences()).sum())?;
+    lists.iter().for_each(|list| ids.extend_from_slice(&list.ids));
     ids.sort_unstable();
     ids.dedup();
     let mut row = vec![0.0; names.len()];
@@ -174,7 +171,7 @@ pub fn merged(lists: &[View<'_>], stop: &Stop<'_>) -> Result<NBest> {
         for copier in &mut copiers {
             let Ok(sentence) = copier.from.ids.binary_search(&id) else { continue };
             for entry in copier.from.entries_of(sentence) {
-                meter.charge(32 * row.len() + 256, stop)?;
+                stop.charge(32 * row.len() + 256)?;
                 copier.read(entry, &mut row);
                 let text = copier.from.hypothesis(entry);
                 let same = known.entry(hashed(text, &row, &copier.row)).or_default();
@@ -186,13 +183,13 @@ pub fn merged(lists: &[View<'_>], stop: &Stop<'_>) -> Result<NBest> {
             }
         }
     }
-    Ok(finished(builder, names, sparse, lists.iter().all(|view| view.words.omits_zeros)))
+    Ok(finished(builder, names, sparse, lists.iter().all(|list| list.omits_zeros)))
 }
 
 fn finished(builder: Builder, names: Vec<String>, sparse: Numbered, omits_zeros: bool) -> NBest {
     let mut lists = builder.finish();
-    (lists.words.names, lists.words.sparse_names) = (names, sparse.names);
-    lists.words.omits_zeros = omits_zeros;
+    (lists.names, lists.sparse_names) = (names, sparse.names);
+    lists.omits_zeros = omits_zeros;
     lists
 }
 
@@ -208,7 +205,7 @@ fn hashed(text: &str, dense: &[f64], sparse: &[(i32, f64)]) -> u64 {
 fn equals(lists: &NBest, entry: usize, text: &str, dense: &[f64], sparse: &[(i32, f64)]) -> bool {
     let width = dense.len();
     let own = lists.indptr[entry] as usize..lists.indptr[entry + 1] as usize;
-    lists.words.texts.get(lists.text_of[entry] as usize) == text
+    lists.texts.get(lists.text_of[entry] as usize) == text
         && lists.dense[entry * width..(entry + 1) * width] == *dense
         && own.len() == sparse.len()
         && own.zip(sparse).all(|(i, (index, value))| lists.indices[i] == *index && lists.values[i] == *value)
@@ -217,9 +214,8 @@ fn equals(lists: &NBest, entry: usize, text: &str, dense: &[f64], sparse: &[(i32
 /// The lists of some entries, which are in increasing order. Sentences without any are left out.
 ///
 /// # Errors
-/// [`Error::OutOfRange`] for an entry that is not there; [`Error::InvalidOption`] if they are not in increasing order;
-/// [`Error::Memory`]; [`Error::Interrupted`].
-pub fn selected(lists: View<'_>, entries: &[i64], stop: &Stop<'_>) -> Result<NBest> {
+/// [`Error::OutOfRange`] for an entry that is not there; [`Error::InvalidOption`] if they are not in increasing order.
+pub fn selected(lists: &NBest, entries: &[i64], stop: &Stop<'_>) -> Result<NBest> {
     let n = lists.entries();
     if let Some(entry) = entries.iter().find(|&&entry| entry < 0 || entry as usize >= n) {
         return Err(Error::OutOfRange { what: "entry".into(), index: (*entry).max(0) as usize, len: n });
@@ -227,14 +223,14 @@ pub fn selected(lists: View<'_>, entries: &[i64], stop: &Stop<'_>) -> Result<NBe
     if let Some(pair) = entries.windows(2).find(|pair| pair[0] >= pair[1]) {
         return Err(Error::invalid("entries", "in increasing order", format!("{} before {}", pair[0], pair[1])));
     }
-    let names = lists.words.names.clone();
-    let mut sparse = Numbered::from_names(&lists.words.sparse_names);
+    let names = lists.names.clone();
+    let mut sparse = Numbered::from_names(&lists.sparse_names);
     let mut copier = Copier::new(lists, &names, &mut sparse);
-    let (mut builder, mut meter, mut sentence) = (Builder::new(), WorkMeter::default(), None);
-    builder.lists.words.columns = vec![Strings::default(); lists.words.columns.len()];
+    let (mut builder, mut sentence) = (Builder::new(), None);
+    builder.lists.columns = vec![Strings::default(); lists.columns.len()];
     let mut row = vec![0.0; names.len()];
     for &entry in entries {
-        meter.charge(16 * row.len() + 256, stop)?;
+        stop.charge(16 * row.len() + 256)?;
         let of = lists.offsets.partition_point(|&offset| offset <= entry) - 1;
         if sentence.replace(of) != Some(of) {
             builder.begin(lists.ids[of]);
@@ -242,5 +238,5 @@ pub fn selected(lists: View<'_>, entries: &[i64], stop: &Stop<'_>) -> Result<NBe
         copier.read(entry as usize, &mut row);
         copier.write(entry as usize, &row, &mut builder, !lists.totals.is_empty())?;
     }
-    Ok(finished(builder, names, sparse, lists.words.omits_zeros))
+    Ok(finished(builder, names, sparse, lists.omits_zeros))
 }

@@ -14,7 +14,7 @@ pub use read::{Options, parse, read};
 
 use crate::error::Result;
 use crate::memory::reserved;
-use crate::pool::{Stop, WorkMeter};
+use crate::pool::Stop;
 
 /// The lists of N sentences, with K entries in all.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -37,13 +37,6 @@ pub struct NBest {
     pub values: Vec<f64>,
     /// The decoder's score of each entry. Empty if the file has none.
     pub totals: Vec<f64>,
-    /// What is neither a number for each entry nor an offset.
-    pub words: Words,
-}
-
-/// Names and texts of lists.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Words {
     /// The names of the dense features.
     pub names: Vec<String>,
     /// The names of the sparse features.
@@ -65,13 +58,8 @@ pub struct Strings {
 
 impl Strings {
     /// The number of strings.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.ends.len()
-    }
-
-    /// Are there none?
-    pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
     }
 
     /// A string.
@@ -86,41 +74,7 @@ impl Strings {
     }
 }
 
-/// Lists whose arrays are elsewhere.
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs)] // as in [`NBest`]
-pub struct View<'a> {
-    pub ids: &'a [i64],
-    pub offsets: &'a [i64],
-    pub text_offsets: &'a [i64],
-    pub text_of: &'a [i32],
-    pub dense: &'a [f64],
-    pub indptr: &'a [i64],
-    pub indices: &'a [i32],
-    pub values: &'a [f64],
-    pub totals: &'a [f64],
-    pub words: &'a Words,
-}
-
 impl NBest {
-    /// The same lists, borrowed.
-    pub fn view(&self) -> View<'_> {
-        View {
-            ids: &self.ids,
-            offsets: &self.offsets,
-            text_offsets: &self.text_offsets,
-            text_of: &self.text_of,
-            dense: &self.dense,
-            indptr: &self.indptr,
-            indices: &self.indices,
-            values: &self.values,
-            totals: &self.totals,
-            words: &self.words,
-        }
-    }
-}
-
-impl<'a> View<'a> {
     /// The number of sentences.
     pub fn sentences(&self) -> usize {
         self.ids.len()
@@ -142,47 +96,40 @@ impl<'a> View<'a> {
     }
 
     /// The dense features of an entry.
-    pub fn dense_of(&self, entry: usize) -> &'a [f64] {
-        let width = self.words.names.len();
+    pub fn dense_of(&self, entry: usize) -> &[f64] {
+        let width = self.names.len();
         &self.dense[entry * width..(entry + 1) * width]
     }
 
     /// The sparse features of an entry, and their values.
-    pub fn sparse_of(&self, entry: usize) -> (&'a [i32], &'a [f64]) {
+    pub fn sparse_of(&self, entry: usize) -> (&[i32], &[f64]) {
         let range = self.indptr[entry] as usize..self.indptr[entry + 1] as usize;
         (&self.indices[range.clone()], &self.values[range])
     }
 
     /// The hypothesis of an entry.
-    pub fn hypothesis(&self, entry: usize) -> &'a str {
-        self.words.texts.get(self.text_of[entry] as usize)
+    pub fn hypothesis(&self, entry: usize) -> &str {
+        self.texts.get(self.text_of[entry] as usize)
     }
 }
 
 /// The row of each entry, from rows of distinct hypotheses.
-///
-/// # Errors
-/// [`Error::Memory`](crate::Error::Memory).
-pub fn by_entry(lists: View<'_>, rows: &[i64], width: usize) -> Result<Vec<i64>> {
+pub fn by_entry(lists: &NBest, rows: &[i64], width: usize) -> Result<Vec<i64>> {
     let mut out = reserved(lists.entries() * width)?;
-    for &text in lists.text_of {
+    for &text in &lists.text_of {
         out.extend_from_slice(&rows[text as usize * width..][..width]);
     }
     Ok(out)
 }
 
 /// Whether the entries of some sentence differ in features, and in hypotheses.
-///
-/// # Errors
-/// [`Error::Interrupted`](crate::Error::Interrupted).
-pub fn varies(lists: View<'_>, stop: &Stop<'_>) -> Result<(bool, bool)> {
+pub fn varies(lists: &NBest, stop: &Stop<'_>) -> Result<(bool, bool)> {
     let texts = (0..lists.sentences()).any(|sentence| lists.texts_of(sentence).len() > 1);
-    let mut meter = WorkMeter::default();
     for sentence in 0..lists.sentences() {
         let entries = lists.entries_of(sentence);
         let first = entries.start;
         for entry in entries {
-            meter.charge(8 * lists.words.names.len() + 16, stop)?;
+            stop.charge(8 * lists.names.len() + 16)?;
             if lists.dense_of(entry) != lists.dense_of(first) || lists.sparse_of(entry) != lists.sparse_of(first) {
                 return Ok((true, texts));
             }

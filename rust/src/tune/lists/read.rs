@@ -13,7 +13,7 @@ use super::join::reshaped;
 use super::{NBest, Strings};
 use crate::error::{Error, Result, quoted};
 use crate::memory::room;
-use crate::pool::{Stop, WorkMeter};
+use crate::pool::Stop;
 
 /// How lists are read.
 #[derive(Debug, Clone, Default)]
@@ -34,8 +34,7 @@ const MOST_COLUMNS: usize = 2;
 /// Reads a file, which may be compressed by gzip. `name` is how messages call it.
 ///
 /// # Errors
-/// [`Error::File`] if the file cannot be read or violates its format, with the line; [`Error::Memory`];
-/// [`Error::Interrupted`].
+/// [`Error::File`] if the file cannot be read or violates its format, with the line.
 pub fn read(path: &Path, name: &str, options: &Options, stop: &Stop<'_>) -> Result<NBest> {
     let unreadable = |error: io::Error| file_error(name, None, "a file that can be read", error.to_string());
     let mut file = BufReader::with_capacity(BUFFER, File::open(path).map_err(unreadable)?);
@@ -59,7 +58,7 @@ fn file_error(file: &str, line: Option<usize>, expected: impl Into<String>, got:
 }
 
 fn lines(mut text: impl BufRead, name: &str, limit: u64, options: &Options, stop: &Stop<'_>) -> Result<NBest> {
-    let (mut reader, mut meter) = (Reader::new(), WorkMeter::default());
+    let mut reader = Reader::new();
     let (mut bytes, mut read, mut line) = (Vec::new(), 0, 0);
     loop {
         bytes.clear();
@@ -78,7 +77,7 @@ fn lines(mut text: impl BufRead, name: &str, limit: u64, options: &Options, stop
             let expected = format!("at most {limit} bytes when decompressed, the limit max_input (--max-input)");
             return Err(file_error(name, None, expected, "more"));
         }
-        meter.charge(8 * n, stop)?;
+        stop.charge(8 * n)?;
         reader.line(&bytes, line).map_err(|failed| match failed {
             Failed::Line(Problem { expected, got }) => file_error(name, Some(line), expected, got),
             Failed::Other(error) => error,
@@ -153,7 +152,7 @@ impl Reader {
             room(&mut lists.totals, 1)?;
             lists.totals.push(number(total, || "the decoder's score in column 4".into())?);
         }
-        let further = &mut lists.words.columns;
+        let further = &mut lists.columns;
         for i in 0..MOST_COLUMNS.min(n.saturating_sub(4)).max(further.len()) {
             if further.len() == i {
                 let mut strings = Strings::default();
@@ -191,13 +190,13 @@ impl Reader {
         let Reader { builder, features, .. } = self;
         let omits_zeros = features.omits_zeros();
         let mut lists = builder.finish();
-        lists.words.omits_zeros = omits_zeros;
-        lists.words.names = features.names();
-        lists.words.sparse_names = features.sparse.names;
+        lists.omits_zeros = omits_zeros;
+        lists.names = features.names();
+        lists.sparse_names = features.sparse.names;
         check_different(&lists)?;
         let names = match dense {
             Some(names) => names.to_vec(),
-            None if omits_zeros => moved(&lists.words.sparse_names),
+            None if omits_zeros => moved(&lists.sparse_names),
             None => return Ok(lists),
         };
         check_dense(&lists, &names)?;
@@ -207,8 +206,8 @@ impl Reader {
 
 /// Checks that no name is that of a dense and of a sparse feature.
 fn check_different(lists: &NBest) -> std::result::Result<(), Problem> {
-    let sparse = set(&lists.words.sparse_names);
-    match lists.words.names.iter().find(|name| sparse.contains(name.as_str())) {
+    let sparse = set(&lists.sparse_names);
+    match lists.names.iter().find(|name| sparse.contains(name.as_str())) {
         Some(name) => {
             let got = format!("a dense and a sparse one called {}", quoted(name));
             Err(Problem::new("features with different names", got))
@@ -219,19 +218,18 @@ fn check_different(lists: &NBest) -> std::result::Result<(), Problem> {
 
 /// Checks that the dense features that were asked for are there, and that every line's features are among them.
 fn check_dense(lists: &NBest, names: &[String]) -> std::result::Result<(), Problem> {
-    let words = &lists.words;
     let mut wanted = set(&[]);
     if let Some(twice) = names.iter().find(|name| !wanted.insert(name)) {
         return Err(Problem::new("different dense features", format!("{} twice", quoted(twice))));
     }
-    if let Some(extra) = words.names.iter().find(|name| !wanted.contains(name.as_str())) {
+    if let Some(extra) = lists.names.iter().find(|name| !wanted.contains(name.as_str())) {
         let expected = format!("the dense features {}", names.join(", "));
         return Err(Problem::new(expected, format!("{} too", quoted(extra))));
     }
-    let (dense, sparse) = (set(&words.names), set(&words.sparse_names));
+    let (dense, sparse) = (set(&lists.names), set(&lists.sparse_names));
     match names.iter().find(|name| !dense.contains(name.as_str()) && !sparse.contains(name.as_str())) {
-        Some(lost) if !words.omits_zeros => {
-            let known = words.names.join(", ");
+        Some(lost) if !lists.omits_zeros => {
+            let known = lists.names.join(", ");
             Err(Problem::new(format!("the feature {}", quoted(lost)), format!("only {known}")))
         }
         _ => Ok(()),

@@ -28,16 +28,15 @@ fn lines(entries: &[Entry]) -> String {
 
 /// The entries of lists, with sparse features by name.
 fn entries(lists: &NBest) -> Vec<Entry> {
-    let view = lists.view();
     let mut out = Vec::new();
     for (sentence, &id) in lists.ids.iter().enumerate() {
-        for entry in view.entries_of(sentence) {
-            assert!(view.texts_of(sentence).contains(&(view.text_of[entry] as usize)));
-            let dense: Vec<i32> = view.dense_of(entry).iter().map(|&value| value as i32).collect();
-            let (indices, values) = view.sparse_of(entry);
-            let name = |&i: &i32| lists.words.sparse_names[i as usize].trim_start_matches("s_").to_owned();
+        for entry in lists.entries_of(sentence) {
+            assert!(lists.texts_of(sentence).contains(&(lists.text_of[entry] as usize)));
+            let dense: Vec<i32> = lists.dense_of(entry).iter().map(|&value| value as i32).collect();
+            let (indices, values) = lists.sparse_of(entry);
+            let name = |&i: &i32| lists.sparse_names[i as usize].trim_start_matches("s_").to_owned();
             let sparse = indices.iter().map(name).zip(values.iter().map(|&value| value as i32)).collect();
-            out.push((id, view.hypothesis(entry).to_owned(), dense.try_into().unwrap(), sparse));
+            out.push((id, lists.hypothesis(entry).to_owned(), dense.try_into().unwrap(), sparse));
         }
     }
     out
@@ -66,10 +65,10 @@ fn a_line_has_room_for_any_number_of_features() {
     let pairs = parsed(&format!("0 ||| a ||| {}\n", values(&dense, "="))).unwrap();
     let options = Options { dense: Some(dense.clone()), ..Options::default() };
     let chosen = parse(format!("0 ||| a ||| {}\n", values(&dense, "=")).as_bytes(), "file", &options, &Stop::never());
-    let joined = merged(&[pairs.view(), pairs.view()], &Stop::never()).unwrap();
-    assert_eq!((&dense, &sparse), (&labels.words.names, &labels.words.sparse_names));
+    let joined = merged(&[&pairs, &pairs], &Stop::never()).unwrap();
+    assert_eq!((&dense, &sparse), (&labels.names, &labels.sparse_names));
     for lists in [&pairs, &chosen.unwrap(), &joined] {
-        assert_eq!((&dense, &vec![1.0; MANY]), (&lists.words.names, &lists.dense));
+        assert_eq!((&dense, &vec![1.0; MANY]), (&lists.names, &lists.dense));
     }
 }
 
@@ -85,7 +84,7 @@ proptest! {
     #[test]
     fn joined_lists_have_every_entry_once_in_order(a in some_entries(), b in some_entries()) {
         let (first, second) = (parsed(&lines(&a)).unwrap(), parsed(&lines(&b)).unwrap());
-        let joined = merged(&[first.view(), second.view()], &Stop::never()).unwrap();
+        let joined = merged(&[&first, &second], &Stop::never()).unwrap();
         let mut expected: Vec<Entry> = Vec::new();
         for id in 0..3 {
             for entry in a.iter().chain(&b).filter(|entry| entry.0 == id) {
@@ -101,7 +100,7 @@ proptest! {
     fn some_entries_are_selected(all in some_entries(), chosen in prop::collection::vec(any::<bool>(), 20)) {
         let lists = parsed(&lines(&all)).unwrap();
         let rows: Vec<i64> = (0..all.len() as i64).filter(|&row| chosen[row as usize]).collect();
-        let some = selected(lists.view(), &rows, &Stop::never()).unwrap();
+        let some = selected(&lists, &rows, &Stop::never()).unwrap();
         let expected: Vec<Entry> = rows.iter().map(|&row| all[row as usize].clone()).collect();
         prop_assert_eq!(expected, entries(&some));
         prop_assert_eq!(rows.len(), some.totals.len());
@@ -110,20 +109,19 @@ proptest! {
     #[test]
     fn entries_are_counted_as_systems_are(all in some_entries(), threads in 1..3_usize) {
         let lists = parsed(&lines(&all)).unwrap();
-        let view = lists.view();
-        let hypothesis = |i: usize| lists.words.texts.get(i);
-        let texts = Lists { offsets: view.text_offsets, hypothesis: &hypothesis };
-        let references = [vec![Some("a b a"); view.sentences()]];
+        let hypothesis = |i: usize| lists.texts.get(i);
+        let texts = Lists { offsets: &lists.text_offsets, hypothesis: &hypothesis };
+        let references = [vec![Some("a b a"); lists.sentences()]];
         let mut run = Run { threads, watch: &mut |_| Ok(()) };
         for name in ["bleu", "nist", "ter", "meteor"] {
             let metric = metric::metric(name, &[]).unwrap();
             let rows = count_lists(metric.as_ref(), &texts, &references, &mut run).unwrap();
-            let rows = by_entry(view, &rows, metric.width()).unwrap();
-            for sentence in 0..view.sentences() {
-                for entry in view.entries_of(sentence) {
+            let rows = by_entry(&lists, &rows, metric.width()).unwrap();
+            for sentence in 0..lists.sentences() {
+                for entry in lists.entries_of(sentence) {
                     // A system whose other segments are anything.
-                    let mut system = vec!["a"; view.sentences()];
-                    system[sentence] = view.hypothesis(entry);
+                    let mut system = vec!["a"; lists.sentences()];
+                    system[sentence] = lists.hypothesis(entry);
                     let counts = metric::count(&[metric.as_ref()], &[system], &references, &mut run).unwrap().remove(0);
                     let width = metric.width();
                     prop_assert_eq!(&counts[sentence * width..][..width], &rows[entry * width..][..width], "{}", name);
@@ -176,5 +174,5 @@ fn long_calls_can_be_stopped() {
     let stopped = parse(text.as_bytes(), "file", &Options::default(), &Stop::at_once());
     assert_eq!(crate::Error::Interrupted, stopped.unwrap_err());
     let lists = parsed(&text).unwrap();
-    assert_eq!(crate::Error::Interrupted, merged(&[lists.view()], &Stop::at_once()).unwrap_err());
+    assert_eq!(crate::Error::Interrupted, merged(&[&lists], &Stop::at_once()).unwrap_err());
 }

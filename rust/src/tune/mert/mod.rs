@@ -20,7 +20,7 @@ use super::candidates::{Candidates, Counts, Offsets};
 use crate::error::{Error, Result, check_length};
 use crate::memory::reserved;
 use crate::metric::Formula;
-use crate::pool::{Stop, WorkMeter};
+use crate::pool::Stop;
 use crate::simd::Simd;
 use envelope::{Corner, Envelope};
 
@@ -63,9 +63,8 @@ impl<'a> Lists<'a> {
         check_size("features", features)?;
         let (offsets, features, simd) = (candidates.offsets(), candidates.columns(stop)?, Simd::best());
         let mut outer = reserved(offsets.len().saturating_mul(width))?;
-        let mut meter = WorkMeter::default();
         for list in offsets.iter() {
-            meter.charge(list.len() * width, stop)?;
+            stop.charge(list.len() * width)?;
             let columns = features[list.start * width..list.end * width].chunks_exact(list.len());
             outer.extend(columns.map(|column| envelope::outer(simd, column).map(|entry| entry as u32)));
         }
@@ -90,7 +89,7 @@ impl<'a> Lists<'a> {
         let mut totals = self.counts.zeros();
         for i in 0..self.offsets.len() {
             let (features, first) = self.list(i);
-            buffers.meter.charge(features.len() / 4, stop)?;
+            stop.charge(features.len() / 4)?;
             let best = envelope::best(self.simd, features, weights, &mut buffers.heights);
             self.counts.add(first + best, &mut totals);
         }
@@ -115,7 +114,7 @@ impl<'a> Lists<'a> {
         for i in 0..self.offsets.len() {
             let (features, first) = self.list(i);
             let n = features.len() / self.width;
-            buffers.meter.charge(n * (self.width + directions.len()) / 4, stop)?;
+            stop.charge(n * (self.width + directions.len()) / 4)?;
             let best = envelope::best(self.simd, features, weights, &mut buffers.heights);
             self.counts.add(first + best, &mut here);
             for (direction, line) in directions.iter().zip(&mut buffers.lines) {
@@ -183,7 +182,6 @@ struct Buffers {
     envelope: Envelope,
     lines: Vec<Line>,
     sweep: sweep::Sweep,
-    meter: WorkMeter,
 }
 
 /// Checks that no number is NaN or too large.

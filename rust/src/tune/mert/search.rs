@@ -3,8 +3,7 @@
 use super::sweep::Rules;
 use super::{Buffers, Direction, LARGEST, Lists};
 use crate::error::{Error, Result, named};
-use crate::memory::reserved;
-use crate::pool::{self, Blocks, Run, Stop};
+use crate::pool::{self, Run, Stop};
 use crate::stream::{Purpose, Stream};
 
 /// How many starts and directions a tool uses.
@@ -25,9 +24,6 @@ impl Preset {
     ];
 
     /// The preset of that name.
-    ///
-    /// # Errors
-    /// [`Error::UnknownName`] if there is none.
     pub fn named(name: &str) -> Result<Self> {
         named("preset", name, &Self::NAMED)
     }
@@ -103,24 +99,15 @@ fn random_direction(numbers: &mut impl Iterator<Item = f64>, width: usize) -> Di
 /// stream.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`] and [`Error::InvalidOption`] for wrong settings, and whatever [`pool::try_run`] returned.
+/// [`Error::LengthMismatch`] and [`Error::InvalidOption`] for wrong settings.
 pub fn tune(lists: &Lists<'_>, settings: &Settings, seeds: &[u64], run: &mut Run<'_>) -> Result<Runs> {
     check(lists, settings)?;
     let starts = settings.preset.restarts + 1;
     let items = seeds.len().checked_mul(starts).ok_or(Error::Memory { numbers: u128::MAX })?;
-    let mut ends = reserved(items)?;
     let cost = (lists.features.len() as u64).saturating_mul(100);
-    pool::try_run(
-        Blocks { items, size: 1, cost, lead: 0 },
-        run,
-        Buffers::default,
-        |buffers, range, stop| search(lists, settings, (seeds, range.start), buffers, stop),
-        |_, end, _| {
-            ends.push(end);
-            Ok(())
-        },
-    )?;
-    Ok(collect(lists, &ends, starts))
+    let search =
+        |buffers: &mut Buffers, item: usize, stop: &Stop<'_>| search(lists, settings, (seeds, item), buffers, stop);
+    Ok(collect(lists, &pool::each(items, cost, run, Buffers::default, search)?, starts))
 }
 
 fn check(lists: &Lists<'_>, settings: &Settings) -> Result<()> {
@@ -202,9 +189,9 @@ fn best_move<'a>(
     stop: &Stop<'_>,
 ) -> Result<Option<(&'a Direction, f64)>> {
     let mut best = (lists.counts.gain(here), None);
-    let Buffers { lines, sweep, meter, .. } = buffers;
+    let Buffers { lines, sweep, .. } = buffers;
     for (direction, line) in directions.iter().zip(lines) {
-        if let Some((found, gain)) = sweep.best(lists, line, rules, (meter, stop))?
+        if let Some((found, gain)) = sweep.best(lists, line, rules, stop)?
             && gain > best.0
             && found.position != 0.0
             && found.position.abs() <= LARGEST

@@ -5,7 +5,7 @@ use super::order::Sorter;
 use super::{Buffers, Direction, Line, Lists, check_size};
 use crate::error::{Error, Result, check_length};
 use crate::memory::reserved;
-use crate::pool::{self, Blocks, Run, Stop, WorkMeter};
+use crate::pool::{self, Blocks, Run, Stop};
 
 /// Parts of a line that are scored together, so that their counts stay in the cache.
 const PARTS_TOGETHER: usize = 256;
@@ -95,10 +95,10 @@ impl Sweep {
         lists: &Lists<'_>,
         line: &mut Line,
         rules: &Rules,
-        (meter, stop): (&mut WorkMeter, &Stop<'_>),
+        stop: &Stop<'_>,
     ) -> Result<Option<(Found, f64)>> {
         self.sorter.sort(&mut line.corners, stop)?;
-        self.score(lists, line, (meter, stop))?;
+        self.score(lists, line, stop)?;
         let mut best: Option<(Part, f64)> = None;
         let mut consider = |part: Part| {
             let gain = lists.counts.gain(part.score);
@@ -122,7 +122,7 @@ impl Sweep {
     }
 
     /// The scores left of the first place, and right of each.
-    fn score(&mut self, lists: &Lists<'_>, line: &Line, (meter, stop): (&mut WorkMeter, &Stop<'_>)) -> Result<()> {
+    fn score(&mut self, lists: &Lists<'_>, line: &Line, stop: &Stop<'_>) -> Result<()> {
         let columns = lists.counts.width();
         let parts = 1 + places(&line.corners).count();
         self.totals.clear();
@@ -132,7 +132,7 @@ impl Sweep {
         let mut corners = line.corners.as_slice();
         for (i, scores) in self.scores.chunks_mut(PARTS_TOGETHER).enumerate() {
             let n = scores.len();
-            meter.charge(n * (columns + 16), stop)?;
+            stop.charge(n * (columns + 16))?;
             self.block.clear();
             self.block.resize(n * columns, 0);
             for part in 0..n {
@@ -168,8 +168,7 @@ fn places(corners: &[Corner]) -> impl Iterator<Item = f64> {
 /// The best part of each line through `weights`, one for each of the `directions`: rows of as many numbers.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`] and [`Error::InvalidOption`] for wrong weights, directions or rules, and whatever
-/// [`pool::try_run`] returned.
+/// [`Error::LengthMismatch`] and [`Error::InvalidOption`] for wrong weights, directions or rules.
 pub fn line_search(
     lists: &Lists<'_>,
     weights: &[f64],
@@ -211,10 +210,10 @@ fn along(
     stop: &Stop<'_>,
 ) -> Result<Vec<Found>> {
     let at_zero = lists.corners(weights, directions, buffers, stop)?;
-    let Buffers { lines, sweep, meter, .. } = buffers;
+    let Buffers { lines, sweep, .. } = buffers;
     let mut all = Vec::with_capacity(directions.len());
     for line in &mut lines[..directions.len()] {
-        let found = sweep.best(lists, line, rules, (meter, stop))?;
+        let found = sweep.best(lists, line, rules, stop)?;
         let corners = line.corners.len();
         let nowhere = Found { position: 0.0, score: at_zero, interval: (0.0, 0.0), corners, at_zero };
         all.push(found.map_or(nowhere, |(found, _)| Found { at_zero, ..found }));

@@ -10,7 +10,7 @@ use hashbrown::HashMap;
 use super::candidates::Offsets;
 use crate::error::{Error, Result, check_length};
 use crate::memory::room;
-use crate::pool::{Stop, WorkMeter};
+use crate::pool::Stop;
 
 /// What a feature counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,9 +30,6 @@ const LONGEST: usize = 9;
 
 impl Template {
     /// The template of that name: `ngram:2`, `presence:2`, `phrase`, `words`.
-    ///
-    /// # Errors
-    /// [`Error::UnknownName`] if there is none.
     pub fn named(name: &str) -> Result<Self> {
         let order = |order: &str| order.parse().ok().filter(|order| (1..=LONGEST).contains(order));
         let found = match name.split_once(':') {
@@ -297,7 +294,7 @@ pub fn features(texts: &Texts<'_>, wanted: &Wanted<'_>, stop: &Stop<'_>) -> Resu
     };
     let mut out = Features { starts: vec![0], ..Features::default() };
     let mut apart: Vec<usize> = Vec::new();
-    let (mut meter, mut found, mut seen) = (WorkMeter::default(), Vec::new(), Vec::new());
+    let (mut found, mut seen) = (Vec::new(), Vec::new());
     for (list, candidates) in lists.iter().enumerate() {
         let source: Vec<&str> = texts.sources.map_or_else(Vec::new, |all| all[list].split_ascii_whitespace().collect());
         let first = out.features.len();
@@ -306,7 +303,7 @@ pub fn features(texts: &Texts<'_>, wanted: &Wanted<'_>, stop: &Stop<'_>) -> Resu
             let segmentation = texts.segmentations.map_or("", |all| all[candidate]);
             let placed = finder.find(&mut found, texts.hypotheses[candidate], &source, segmentation);
             placed.map_err(|error| error.in_segment(list + 1))?;
-            meter.charge(32 * found.len() + 32, stop)?;
+            stop.charge(32 * found.len() + 32)?;
             found.sort_unstable();
             append(&mut out, &found)?;
         }

@@ -5,7 +5,7 @@ use super::{CLOSED, Chain, Start};
 use crate::error::Result;
 use crate::metric::meteor::matches::{Match, Matches};
 use crate::metric::meteor::settings::Module;
-use crate::pool::{Stop, WorkMeter};
+use crate::pool::Stop;
 
 /// The number of states that are kept at each word.
 const BEAM: usize = 40;
@@ -114,14 +114,13 @@ impl<K: Key> Search<K> {
         self.beam.keys.push(most + K::of(chain.chunks as u64).shifted(K::CHUNKS));
         self.beam.states.push(State { open: chain.open, end: chain.end, link: NO_LINK });
         self.beam.taken.resize(stride, 0);
-        let mut meter = WorkMeter::default();
         for (at, &start) in problem.starts.iter().enumerate().skip(first) {
             if start == Start::Free {
                 self.find_moves(problem, at);
-                meter.charge(self.moves.len(), stop)?;
-                self.expand(at as u32, &mut meter, stop)?;
+                stop.charge(self.moves.len())?;
+                self.expand(at as u32, stop)?;
             } else {
-                meter.charge(8 * BEAM, stop)?;
+                stop.charge(8 * BEAM)?;
                 self.pass(start, at as u32);
             }
         }
@@ -172,13 +171,13 @@ impl<K: Key> Search<K> {
     }
 
     /// Makes all states that follow at a word where matches begin, and keeps the best.
-    fn expand(&mut self, at: u32, meter: &mut WorkMeter, stop: &Stop<'_>) -> Result<()> {
+    fn expand(&mut self, at: u32, stop: &Stop<'_>) -> Result<()> {
         let Search { beam, moves, keys, .. } = self;
         let chunk = K::of(1).shifted(K::CHUNKS);
         let shift = u64::BITS - (moves.len() as u64).leading_zeros();
         keys.clear();
         for (i, (&key, &State { open, end, .. })) in beam.keys.iter().zip(&beam.states).enumerate() {
-            meter.charge(4 * moves.len(), stop)?;
+            stop.charge(4 * moves.len())?;
             let (mut key, mut order) = (key, (i as u64) << shift);
             if end <= at {
                 let taken = &beam.taken[i * beam.stride..][..beam.stride];
@@ -206,7 +205,7 @@ impl<K: Key> Search<K> {
         keys.sort_unstable();
         if self.links.len() >= self.sweep_at {
             self.sweep();
-            meter.charge(16 * self.sweep_at, stop)?;
+            stop.charge(16 * self.sweep_at)?;
         }
         self.advance(at, shift);
         Ok(())
