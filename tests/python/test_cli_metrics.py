@@ -78,25 +78,28 @@ def test_options_follow_the_name_of_a_metric(demo: Path, run: Any, arguments: st
     assert [m["signature"] for m in found["metrics"]] == [m.signature("1") for m in CHOSEN[arguments]]
 
 
+def example_of(option: Any) -> tuple[str, Any]:
+    """A value as text and as Python has it."""
+    if option.choices:
+        first, every = option.choices[0], option.choices
+        return (",".join(every), [*every]) if option.several else (first, first)
+    if option.several:
+        return "0.5,0.25,0.25", [0.5, 0.25, 0.25]
+    if option.number is int:
+        return f"{option.limits[0] or 1:.0f}", int(option.limits[0] or 1)
+    if option.number is float:
+        return "0.25", 0.25
+    return ("no", False) if option.is_flag else ("a.model", "a.model")
+
+
 @pytest.mark.parametrize("spec", every_spec(), ids=lambda spec: spec.name)
 def test_every_option_can_follow_the_name_of_its_metric(spec: Any) -> None:
     for option in spec.options:
-        values: dict[str, tuple[str, Any]] = {
-            "flag": ("no", False),
-            "integer": (f"{option.minimum or 1:.0f}", int(option.minimum or 1)),
-            "real": ("0.25", 0.25),
-            "reals": ("0.5,0.25,0.25", [0.5, 0.25, 0.25]),
-            "choice": (option.choices[0] if option.choices else "", option.choices[0] if option.choices else ""),
-            "choices": (",".join(option.choices), option.choices),
-            "path": ("a.model", "a.model"),
-            "language": ("ja", "ja"),
-            "text": ("no relation", "no relation"),
-        }
-        written, expected = values[option.kind]
+        written, expected = example_of(option)
         name = option.name.replace("_", "-")
         assert parse_metric(f"{spec.name}:{name}={written}") == MetricChoice(spec.name, {option.name: expected})
         # Another option may follow, and underscores and hyphens are interchangeable.
-        other = next((o for o in spec.options if o.kind == "flag" and o is not option), None)
+        other = next((o for o in spec.options if o.is_flag and o is not option), None)
         if other is not None:
             both = parse_metric(f"{spec.name.upper()}:{option.name}={written},{other.name}")
             assert both.options == {option.name: expected, other.name: True}

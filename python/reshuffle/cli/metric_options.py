@@ -11,18 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import click
-from annotated_types import Ge, Le
 from click.shell_completion import CompletionItem
 
 from .. import errors
 from ..errors import InputError, quoted, unknown_name
 from ..grouping import grouped
-from ..metrics.registry import OptionSpec, every_spec, metric_specs
+from ..metrics.registry import every_spec, metric_specs
 from ..names import IN_PYTHON, metric_key
 from ..names import is_metric as is_metric_name
-from ..options import declare
 from ..options.choices import read_options, read_value
-from ..options.declare import FILE, Kind, Option
+from ..options.declare import FILE, Option
 from ..types import MetricName
 from ..validate import check_name
 from . import params
@@ -54,43 +52,11 @@ def describe_option(text: str) -> str:
     return re.sub(rf"(?<![-\w])({'|'.join(options)})(?![-\w])", lambda found: flag(found[1]), text)
 
 
-# The types of values by the kind of the option, and what a value is where the type does not say it. Others are choices.
-OF_KIND: Mapping[str, tuple[type, str]] = {
-    "flag": (bool, ""),
-    "integer": (int, ""),
-    "real": (float, ""),
-    "reals": (float, ""),
-    "path": (str, "a path"),
-    "language": (str, "an ISO 639 code"),
-    "text": (str, "a text"),
-}
-
-
-def declared(spec: OptionSpec, flags: Sequence[str] = ()) -> Option:
-    """The declaration of an option of a metric, which may have flags of its own."""
-    element, text = OF_KIND.get(spec.kind) or (Literal[tuple(spec.choices)], "")
-    limits = () if spec.minimum is None or spec.maximum is None else (Ge(spec.minimum), Le(spec.maximum))
-    return Option(
-        name=spec.name,
-        element=element,
-        several=spec.kind in ("reals", "choices"),
-        optional=True,
-        about=spec.about,
-        rules=(FILE,) if spec.kind == "path" else limits,
-        default=spec.default,
-        flag=declare.Flag(flags),
-        kind=Kind(text),
-        title="Metrics",
-        positional=False,
-        length=None,
-    )
-
-
 def _options_of(name: str) -> dict[str, Option]:
     """The options of a metric; :class:`InputError` if there is no such metric."""
     check_name("metric", name, get_args(MetricName))
     specs = every_spec() if name in IN_PYTHON else metric_specs()
-    return {each.name: declared(each) for spec in specs if spec.name == name for each in spec.options}
+    return {each.name: each for spec in specs if spec.name == name for each in spec.options}
 
 
 @dataclass(frozen=True)
@@ -106,9 +72,11 @@ def flags() -> list[Flag]:
     """Every option of any metric of the core, once. Those of other metrics follow only the metric's name."""
     by_name = grouped((option.name, (spec.name, option)) for spec in metric_specs() for option in spec.options)
 
-    def merged(owners: list[tuple[str, OptionSpec]]) -> Flag:
-        choices = dict.fromkeys(choice for _, option in owners for choice in option.choices)
-        return Flag(declared(replace(owners[0][1], choices=[*choices])), [name for name, _ in owners])
+    def merged(owners: list[tuple[str, Option]]) -> Flag:
+        first = owners[0][1]
+        choices = dict.fromkeys(choice for _, each in owners for choice in each.choices)
+        element = Literal[tuple(choices)] if choices else first.element
+        return Flag(replace(first, element=element), [name for name, _ in owners])
 
     return [merged(owners) for owners in by_name.values()]
 

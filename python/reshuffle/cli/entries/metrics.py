@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ... import _core
 from ...metrics.in_python.base import Spec
 from ...metrics.registry import every_spec, tokenizer_specs
+from ...options.declare import Flag
 from ...signature import for_metric
-from ..metric_options import declared, flag
+from ..metric_options import flag
 
 
 def metrics() -> dict[str, Any]:
     """The metrics, with what a row of counts holds and the signature without options."""
     found = {}
     for spec in every_spec():
+        options, columns = spec.options, []
         if isinstance(spec, Spec):
-            columns: list[str] = []
-            shown, counts, own = spec.shown, spec.counts, spec.signature({o.name: o.default for o in spec.options})
+            shown, counts, own = spec.shown, spec.counts, spec.signature({o.name: o.default for o in options})
         else:
             core = _core.Metric(spec.name, {})  # it does not look for installed files: the same on every machine
             shown, columns, counts, own = core.name, core.columns, ", ".join(core.columns), core.signature
-        has_flags = not isinstance(spec, Spec)
-        options = {each.name: declared(each, [flag(each.name)] if has_flags else []) for each in spec.options}
+            options = [replace(o, flag=Flag([flag(o.name)])) for o in options]
         found[spec.name] = {
             "about": spec.about,
             "source": spec.source,
@@ -30,10 +31,8 @@ def metrics() -> dict[str, Any]:
             "counts": counts,
             "columns": columns,
             "signature": for_metric(shown, own, "1"),
-            "declared": options,
-            "options": [
-                {"name": o.name, "takes": o.takes, "default": o.default, "about": o.about} for o in options.values()
-            ],
+            "declared": {o.name: o for o in options},
+            "options": [{"name": o.name, "takes": o.takes, "default": o.default, "about": o.about} for o in options],
         }
     return found
 
