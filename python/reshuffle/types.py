@@ -133,7 +133,7 @@ GateRule: TypeAlias = Literal["non-inferior", "superior", "no-regression"]
 """:data:`reshuffle.inference.gate.RULES`."""
 
 CatalogueFormat: TypeAlias = Literal["text", "json", "markdown"]
-""":data:`reshuffle.cli.listing.CATALOGUE_FORMATS`."""
+""":data:`reshuffle.cli.explain.CATALOGUE_FORMATS`."""
 
 InputFormat: TypeAlias = Literal[
     "text", "mteval", "tsv", "csv", "jsonl", "conllu", "conll", "comet", "comet-printed", "mt-metrics-eval", "table",

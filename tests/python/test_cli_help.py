@@ -13,7 +13,7 @@ import pytest
 
 from reshuffle import InputError, StudyResult
 from reshuffle.cli import examples
-from reshuffle.cli.explained import KINDS, chosen
+from reshuffle.cli.explain import KINDS, chosen
 from reshuffle.cli.process import EXIT_CODES
 from reshuffle.cli.root import cli
 from reshuffle.metrics.registry import metric_specs

@@ -78,25 +78,28 @@ def test_options_follow_the_name_of_a_metric(demo: Path, run: Any, arguments: st
     assert [m["signature"] for m in found["metrics"]] == [m.signature("1") for m in CHOSEN[arguments]]
 
 
+def example_of(option: Any) -> tuple[str, Any]:
+    """A value as text and as Python has it."""
+    if option.choices:
+        first, every = option.choices[0], option.choices
+        return (",".join(every), [*every]) if option.several else (first, first)
+    if option.several:
+        return "0.5,0.25,0.25", [0.5, 0.25, 0.25]
+    if option.number is int:
+        return f"{option.limits[0] or 1:.0f}", int(option.limits[0] or 1)
+    if option.number is float:
+        return "0.25", 0.25
+    return ("no", False) if option.is_flag else ("a.model", "a.model")
+
+
 @pytest.mark.parametrize("spec", every_spec(), ids=lambda spec: spec.name)
 def test_every_option_can_follow_the_name_of_its_metric(spec: Any) -> None:
     for option in spec.options:
-        values: dict[str, tuple[str, Any]] = {
-            "flag": ("no", False),
-            "integer": (f"{option.minimum or 1:.0f}", int(option.minimum or 1)),
-            "real": ("0.25", 0.25),
-            "reals": ("0.5,0.25,0.25", [0.5, 0.25, 0.25]),
-            "choice": (option.choices[0] if option.choices else "", option.choices[0] if option.choices else ""),
-            "choices": (",".join(option.choices), option.choices),
-            "path": ("a.model", "a.model"),
-            "language": ("ja", "ja"),
-            "text": ("no relation", "no relation"),
-        }
-        written, expected = values[option.kind]
+        written, expected = example_of(option)
         name = option.name.replace("_", "-")
         assert parse_metric(f"{spec.name}:{name}={written}") == MetricChoice(spec.name, {option.name: expected})
         # Another option may follow, and underscores and hyphens are interchangeable.
-        other = next((o for o in spec.options if o.kind == "flag" and o is not option), None)
+        other = next((o for o in spec.options if o.is_flag and o is not option), None)
         if other is not None:
             both = parse_metric(f"{spec.name.upper()}:{option.name}={written},{other.name}")
             assert both.options == {option.name: expected, other.name: True}
@@ -114,16 +117,19 @@ def test_arbitrary_metric_arguments_raise_only_input_errors(text: str, start: st
     ("text", "message"),
     [
         ("bleu,chrf", '\'bleu,chrf\' is one word: write -m bleu chrf, or ["bleu", "chrf"] in TOML and JSON'),
-        ("bleu:tokenise=intl", "unknown bleu option 'tokenise': did you mean 'tokenize'"),
-        ("bleu:", "-m bleu: ends with a colon: expected options after it, such as -m bleu:tokenize=VALUE"),
-        ("bleu:tokenize", "-m bleu: tokenize must be one of 13a, intl"),
+        ("bleu:tokenise=intl", "unknown option of metric bleu 'tokenise': did you mean 'tokenize'"),
+        ("bleu:", "metric bleu: ends with a colon: expected options after it, such as bleu:tokenize=VALUE"),
+        ("bleu:tokenize", "metric bleu: tokenize must be one of 13a, intl"),
         ("bleu:tokenize=13", "unknown value of bleu:tokenize '13': did you mean '13a'"),
-        ("bleu:lowercase=maybe", "-m bleu: lowercase must be yes or no, got 'maybe'"),
-        ("bleu:lowercase,lowercase", "-m bleu:lowercase,lowercase: the option lowercase is set twice"),
-        ("nist:max-ngram-order=two", "-m nist: max-ngram-order must be a whole number, got 'two'"),
-        ("chrf:beta", "-m chrf: beta must be a number, got no value: write beta=VALUE"),
-        ("bleu:weights=a,b", "-m bleu: weights must be numbers separated by commas, got 'a,b'"),
-        ("meteor:modules", "-m meteor: modules must be one or more of exact, stem, synonym, paraphrase, separated by"),
+        ("bleu:lowercase=maybe", "metric bleu: lowercase must be yes or no, got 'maybe'"),
+        ("bleu:lowercase,lowercase", "metric bleu: lowercase is set twice"),
+        ("nist:max-ngram-order=two", "metric nist: max-ngram-order must be a whole number from 1 to 9, got 'two'"),
+        ("chrf:beta", "metric chrf: beta must be a number from 0 to 1000000, got no value: write beta=VALUE"),
+        ("bleu:weights=a,b", "metric bleu: weights must be numbers separated by commas, from 0 to 1000000, got 'a,b'"),
+        (
+            "meteor:modules",
+            "metric meteor: modules must be one or more of exact, stem, synonym, paraphrase, separated by",
+        ),
         ("meteor:modules=", "unknown value of meteor:modules ''; known: exact, stem"),
         ("meteor:modules=exact,stern", "unknown value of meteor:modules 'stern': did you mean 'stem'"),
     ],
@@ -224,7 +230,7 @@ def test_an_option_is_advised_by_meaning_where_the_command_has_it(
         (("score", *TEXTS, "--confidence", "-n", "10"), "--confidence needs a level: --confidence 0.95"),
         (("score", *TEXTS, "-m", "wer", "chrfpp"), "unknown metric 'chrfpp': use -m chrf++"),
         (("compare", *TEXTS, "--test", "bs"), "unknown test 'bs': use the default test, or bootstrap-shift for"),
-        (("compare", *TEXTS, "-m", "bleu:tok=intl"), "unknown bleu option 'tok': use -m bleu:tokenize=intl"),
+        (("compare", *TEXTS, "-m", "bleu:tok=intl"), "unknown option of metric bleu 'tok': use -m bleu:tokenize=intl"),
         (("compare", *TEXTS, "-m", "bleu:tok:intl"), "use -m bleu:tokenize=intl"),
         (("compare", *TEXTS, "-m", "bleu:case=lc"), "use -m bleu:lowercase"),
         (("compare", *TEXTS, "-m", "ter:case=mixed"), "use -m ter:case-sensitive"),

@@ -469,16 +469,17 @@ def test_unknown_options_are_refused_with_the_closest_name(name: str) -> None:
     for option in spec.options:
         with pytest.raises(InputError, match=f"unknown {re.escape(name)} option '{option.name}x': did you mean"):
             metric(name, **{f"{option.name}x": True})
-        if option.kind == "choice":
+        if option.choices and not option.several:
             nearest = option.choices[-1]
             with pytest.raises(InputError, match=re.escape(f"'{nearest}x'")):
                 metric(name, **{option.name: f"{nearest}x"})
-        if option.kind == "flag":
+        if option.is_flag:
             with pytest.raises(InputError, match=f"{option.name} must be true or false"):
                 metric(name, **{option.name: "perhaps"})
-        if option.kind in ("integer", "real"):
-            assert option.maximum is not None
-            for value in (-1, option.maximum * 10):
+        if option.number and not option.several:
+            most = option.limits[1]
+            assert most is not None
+            for value in (-1, most * 10):
                 with pytest.raises(
                     InputError, match=f"{re.escape(name)}: {option.name} must be a (whole )?number from"
                 ):
@@ -489,10 +490,12 @@ def test_unknown_options_are_refused_with_the_closest_name(name: str) -> None:
 
 def test_options_with_the_same_name_have_the_same_kind() -> None:
     # The command line has one flag per option name, for all metrics that have the option.
-    kinds: dict[str, set[str]] = {}
+    kinds: dict[str, set[Any]] = {}
     for spec in metric_specs():
         for option in spec.options:
-            kinds.setdefault(option.name, set()).add(option.kind)
+            kinds.setdefault(option.name, set()).add(
+                (option.kind, option.several, None if option.choices else option.element)
+            )
     assert {name: kinds_of_option for name, kinds_of_option in kinds.items() if len(kinds_of_option) > 1} == {}
 
 
@@ -502,8 +505,8 @@ REAL = [(spec.name, option) for spec in _core.metrics() for option in spec.optio
 @pytest.mark.parametrize(("name", "option"), REAL, ids=shown_name)
 def test_options_at_the_ends_of_their_ranges_give_finite_scores(name: str, option: _core.OptionSpec) -> None:
     spec = next(spec for spec in metric_specs() if spec.name == name)
-    choices: dict[str, list[Any]] = {o.name: [o.default] for o in spec.options if o.kind == "choice"}
-    choices.update({o.name: o.choices for o in spec.options if o.name.startswith("smooth") and o.kind == "choice"})
+    choices: dict[str, list[Any]] = {o.name: [o.default] for o in spec.options if o.choices and not o.several}
+    choices.update({o.name: o.choices for o in spec.options if o.name.startswith("smooth") and o.choices})
     reference, systems = texts(name)
     for value, chosen in itertools.product((option.minimum, option.maximum), itertools.product(*choices.values())):
         m = metric(name, **dict(zip(choices, chosen, strict=True)), **{option.name: value})

@@ -243,7 +243,7 @@ REGISTRIES: list[tuple[object, Iterable[str] | str]] = [
     (types.VoteUnit, [*registry("data.votes.UNITS"), "vote"]),
     (types.VoteTies, "report.votes.MODELS"),
     (types.RatingScale, "votes.FACTORS"),
-    (types.CatalogueFormat, "cli.listing.CATALOGUE_FORMATS"),
+    (types.CatalogueFormat, "cli.explain.CATALOGUE_FORMATS"),
     (types.PlotKind, "report.PLOTS"),
     (types.SampleLayout, "study.pools.LAYOUTS"),
     (types.Truth, "study.validation.TRUTHS"),

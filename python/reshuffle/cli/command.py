@@ -7,20 +7,15 @@ import re
 import shlex
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
-from click.shell_completion import CompletionItem
 
 from ..errors import InputError, listed, quoted, shortened, warn
 from .examples import examples_of
 from .habits import check_habits
-from .params import Option, Parsed, WordList, starting
-
-if TYPE_CHECKING:
-    from .metric_options import Flag
+from .params import Option, WordList
 
 # The option that takes metrics.
 METRIC = ("-m", "--metric", "--metrics")
@@ -110,9 +105,9 @@ class Command(click.Command):
         self.params.append(HELP_ALL)  # also where --help shows all, so that nobody has to know where
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        for metric_flag in _metric_flags():
-            if metric_flag not in self.params:
-                self.params.append(metric_flag)
+        from .metric_options import hidden_flags  # imports the metrics
+
+        self.params += [each for each in hidden_flags() if each not in self.params]
         return super().get_params(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -300,34 +295,3 @@ def _unmarked(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(map(_unmarked, value))
     return value[1:] if isinstance(value, str) and value.startswith(MARK) else value
-
-
-class MetricOption(Parsed):
-    """The value of a metric's option that was written as a flag."""
-
-    def __init__(self, option: Flag) -> None:
-        super().__init__("value", self._read, "a value")
-        self.option = option
-
-    def _read(self, text: str) -> Any:
-        from .metric_options import flag, parsed
-
-        written = flag(self.option.option.name)
-        return parsed(self.option.option, text, written, written, self.option.choices)
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        before, comma, last = incomplete.rpartition(",")
-        return starting(self.option.choices, last, before + comma)
-
-
-@cache
-def _metric_flags() -> list[Option]:
-    """A flag for every option of any metric. ``reshuffle explain NAME`` describes them."""
-    from .metric_options import flag, flags
-
-    def hidden(each: Flag) -> Option:
-        name = each.option.name
-        kind: dict[str, Any] = {"is_flag": True} if each.option.kind == "flag" else {"type": MetricOption(each)}
-        return Option([flag(name), name], default=None, hidden=True, **kind)
-
-    return list(map(hidden, flags()))

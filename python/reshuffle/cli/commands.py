@@ -289,7 +289,7 @@ def verify_command(result: str, words: tuple[str, ...]) -> int:
 
 
 def _every_name(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    from .explained import chosen
+    from .explain import chosen
 
     every = chosen(())
     found = {kind.key: kind.title for kind, _ in every}
@@ -315,7 +315,7 @@ def explain_command(names: tuple[str, ...], fmt: str) -> None:
     Shows what it is, its options, caveats and paper. Without NAME, lists all names but commands and options; a kind
     of names, such as tests, has a line about each of its own, and 'everything' about all.
     """
-    from .listing import CATALOGUE_FORMATS
+    from .explain import CATALOGUE_FORMATS
     from .output import terminal
 
     click.echo(CATALOGUE_FORMATS[fmt](terminal(), names), nl=False)

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, get_origin
 from ..errors import InputError, either
 from ..options.declare import SIZE, WORKERS, Option, Options, Reads, check, options_of
 from .command import option
-from .explained import KINDS
+from .explain import KINDS
 from .params import (
     Name,
     Named,

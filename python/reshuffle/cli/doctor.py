@@ -61,7 +61,7 @@ def doctor_command(files: tuple[str, ...], as_json: bool) -> None:
 
 def _about_file(file: str, found: list[Found]) -> str:
     """What a file is, and below it the commands, which are not broken so that they can be copied."""
-    from .listing import WIDTH, wrapped
+    from .explain import WIDTH, wrapped
     from .output import terminal
 
     lines = [f"{printable(file)}:"]
@@ -169,7 +169,7 @@ def _problem(check: Callable[[], object]) -> str:
 
 def _lines(health: Health) -> Iterator[str]:
     from .completion import switch
-    from .listing import WIDTH, wrapped
+    from .explain import WIDTH, wrapped
     from .output import terminal
 
     line, file = switch()

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from ..errors import InputError, Option, quoted, unknown_name
+import click
+from click.shell_completion import CompletionItem
+
+from .. import errors
+from ..errors import InputError, quoted, unknown_name
 from ..grouping import grouped
-from ..metrics.registry import OptionSpec, metric_specs
-from ..names import IN_PYTHON, metric_key, names_in
+from ..metrics.registry import metric_specs
+from ..names import IN_PYTHON, metric_key
 from ..names import is_metric as is_metric_name
-from ..options.choices import FLAG_VALUES
+from ..options.choices import read_options, read_value
+from ..options.declare import FILE, Option
+from ..types import MetricName
 from ..validate import check_name
+from . import params
 from .habits import habits, name_advice
+from .params import Parsed, starting
 
 if TYPE_CHECKING:
     from ..metrics.named import NamedMetric
@@ -44,44 +52,67 @@ def describe_option(text: str) -> str:
     return re.sub(rf"(?<![-\w])({'|'.join(options)})(?![-\w])", lambda found: flag(found[1]), text)
 
 
-@cache
-def metric_names() -> list[str]:
-    """The names of all metrics."""
-    from ..metrics.in_python import every_spec  # most commands use metrics of the core only
-
-    return [spec.name for spec in every_spec()]
-
-
-def _options_of(name: str) -> dict[str, OptionSpec]:
+def _options_of(name: str) -> dict[str, Option]:
     """The options of a metric; :class:`InputError` if there is no such metric."""
-    if name not in IN_PYTHON:
-        own = {spec.name: spec for spec in metric_specs()}
-        if name in own:
-            return {option.name: option for option in own[name].options}
-        check_name("metric", name, metric_names())
-    from ..metrics.in_python import every_spec
+    check_name("metric", name, get_args(MetricName))
+    if name in IN_PYTHON:
+        from ..metrics.in_python import every_spec  # most commands use metrics of the core only
 
-    return {option.name: option for spec in every_spec() if spec.name == name for option in spec.options}
+        specs = every_spec()
+    else:
+        specs = metric_specs()
+    return {each.name: each for spec in specs if spec.name == name for each in spec.options}
 
 
 @dataclass(frozen=True)
 class Flag:
     """An option that one or more metrics have under the same name."""
 
-    option: OptionSpec
+    option: Option
     metrics: list[str]
-    choices: list[str]
 
 
+@cache
 def flags() -> list[Flag]:
     """Every option of any metric of the core, once. Those of other metrics follow only the metric's name."""
     by_name = grouped((option.name, (spec.name, option)) for spec in metric_specs() for option in spec.options)
 
-    def merged(owners: list[tuple[str, OptionSpec]]) -> Flag:
-        choices = dict.fromkeys(choice for _, option in owners for choice in option.choices)
-        return Flag(owners[0][1], [name for name, _ in owners], list(choices))
+    def merged(owners: list[tuple[str, Option]]) -> Flag:
+        first = owners[0][1]
+        choices = dict.fromkeys(choice for _, each in owners for choice in each.choices)
+        element = Literal[tuple(choices)] if choices else first.element
+        return Flag(replace(first, element=element), [name for name, _ in owners])
 
     return [merged(owners) for owners in by_name.values()]
+
+
+class FlagValue(Parsed):
+    """The value of a metric's option that was written as a flag."""
+
+    def __init__(self, option: Option) -> None:
+        super().__init__("value", self._read, "a value")
+        self.option = option
+
+    def _read(self, text: str) -> Any:
+        written = flag(self.option.name)
+        value = read_value(self.option, written, text)
+        _check_names(self.option, value, written)
+        return value
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        before, comma, last = incomplete.rpartition(",")
+        return starting(self.option.choices, last, before + comma)
+
+
+@cache
+def hidden_flags() -> list[click.Option]:
+    """A flag for every option of any metric. ``reshuffle explain NAME`` describes them."""
+
+    def hidden(each: Option) -> click.Option:
+        kind: dict[str, Any] = {"is_flag": True} if each.is_flag else {"type": FlagValue(each)}
+        return params.Option([flag(each.name), each.name], default=None, hidden=True, **kind)
+
+    return [hidden(each.option) for each in flags()]
 
 
 @dataclass(frozen=True)
@@ -120,101 +151,35 @@ def parse_metric(text: str, folder: Path = Path()) -> MetricChoice:
         words = " ".join(several)
         raise InputError(f"{quoted(name)} is one word: write -m {words}, or {json.dumps(several)} in TOML and JSON")
     name = metric_key(name)
-    specs = _options_of(name)
-    if colon and not rest:
-        raise InputError(f"-m {text} ends with a colon: expected options after it, such as -m {name}:{_example(specs)}")
-    values: dict[str, str | None] = {}
-    last = ""  # the option that was read last
-    for part in rest.split(",") if rest else ():
-        written, equals, value = part.partition("=")
-        option = written.replace("-", "_")
-        if not equals and last and specs[last].kind in SEVERAL and option not in specs:
-            values[last] = f"{values[last]},{part}"  # the next of several values
-            continue
-        if option not in specs:
-            known = [flag(each)[2:] for each in specs]
-            meant = _meant(part, known, specs)
-            if meant is not None:
-                raise InputError(f"unknown {name} option {quoted(written)}: use -m {name}:{meant}")
-            check_name(f"{name} option", written, known)
-        if option in values:
-            raise InputError(f"-m {text}: the option {written} is set twice")
-        values[option] = value if equals else None
-        last = option
-    found = {option: _after_name(name, specs[option], value) for option, value in values.items()}
-    for option, value in found.items():
-        if specs[option].kind == "path":
-            found[option] = str(folder / value)
+    options = _options_of(name)
+    found = read_options("metric", name, rest, options, partial(_check_habit, name, options)) if colon else {}
+    for key, value in found.items():
+        _check_names(options[key], value, f"value of {name}:{options[key].written}")
+        if FILE in options[key].rules:
+            found[key] = str(folder / value)
     return MetricChoice(name, found)
 
 
-def _meant(part: str, known: Sequence[str], specs: Mapping[str, OptionSpec]) -> str | None:
-    """An option that is abbreviated as in signatures of sacreBLEU (``tok=intl``, ``tok:intl``), as it is here."""
+def _check_habit(name: str, options: Mapping[str, Option], part: str) -> None:
+    """:class:`InputError` for an option as signatures of sacreBLEU abbreviate it: ``tok=intl``, ``tok:intl``."""
     written, _, value = part.replace(":", "=", 1).partition("=")
     own = habits("option of a metric")
-    name = written if written in known else own.get(f"{written}={value}".lower(), own.get(written.lower()))
-    if name is None or name not in known:
-        return None
-    return name if specs[name.replace("-", "_")].kind == "flag" else f"{name}={value or 'VALUE'}"
+    key = (
+        written
+        if written.replace("-", "_") in options
+        else own.get(f"{written}={value}".lower(), own.get(written.lower()))
+    )
+    meant = options.get((key or "").replace("-", "_"))
+    if meant is not None:
+        example = meant.written if meant.is_flag else f"{meant.written}={value or 'VALUE'}"
+        raise InputError(f"unknown option of metric {name} {quoted(written)}: use -m {name}:{example}")
 
 
-def _example(specs: dict[str, OptionSpec]) -> str:
-    option = next(iter(specs.values()), None)
-    if option is None:
-        return "OPTION=VALUE"
-    return flag(option.name)[2:] + ("" if option.kind == "flag" else "=VALUE")
-
-
-# Kinds of options that take several values.
-SEVERAL = ("reals", "choices")
-
-
-# What a value must be, by the kind of the option; those of choices name them.
-EXPECTED = {
-    "path": "a path",
-    "language": "a language code",
-    "text": "a text",
-    "integer": "a whole number",
-    "real": "a number",
-    "reals": "numbers separated by commas",
-}
-CONVERT: Mapping[str, Callable[[str], Any]] = {
-    "integer": int,
-    "real": float,
-    "reals": lambda text: [float(number) for number in text.split(",")],
-    "choices": names_in,
-}
-
-
-def parsed(option: OptionSpec, value: str, shown: str, noun: str, choices: Sequence[str]) -> Any:
-    """The value of an option of a metric, which is no flag.
-
-    ``shown`` is the option as it was written, ``noun`` what a name to choose is, and ``choices`` are the known names.
-    """
-    chosen = {"choice": [value], "choices": names_in(value)}.get(option.kind, [])
-    for name in chosen:
-        if name not in choices:
-            raise name_advice(flag(option.name), name) or unknown_name(noun, name, choices)
-    try:
-        return CONVERT.get(option.kind, str)(value)
-    except ValueError:
-        raise InputError(f"{shown} must be {EXPECTED[option.kind]}, got {quoted(value)}") from None
-
-
-def _after_name(metric: str, option: OptionSpec, value: str | None) -> Any:
-    """The value of an option after the name of a metric; None if nothing but the option's name was written."""
-    written = flag(option.name)[2:]
-    shown = f"-m {metric}: {written}"
-    if option.kind == "flag":
-        if value is not None and value.lower() not in FLAG_VALUES:
-            raise InputError(f"{shown} must be yes or no, got {quoted(value)}")
-        return value is None or FLAG_VALUES[value.lower()]
-    if value is None:
-        names = ", ".join(option.choices)
-        of_names = {"choice": f"one of {names}", "choices": f"one or more of {names}, separated by commas"}
-        expected = of_names.get(option.kind) or EXPECTED[option.kind]
-        raise InputError(f"{shown} must be {expected}, got no value: write {written}=VALUE")
-    return parsed(option, value, shown, f"value of {metric}:{written}", option.choices)
+def _check_names(option: Option, value: Any, noun: str) -> None:
+    """:class:`InputError` for a value that is none of the names to choose from, which are a ``noun``."""
+    for name in value if option.several else [value]:
+        if option.choices and name not in option.choices:
+            raise name_advice(flag(option.name), name) or unknown_name(noun, name, option.choices)
 
 
 def metric_flags(options: dict[str, Any]) -> dict[str, Any]:
@@ -245,4 +210,4 @@ def _metric(name: str, options: dict[str, Any]) -> NamedMetric:
     try:
         return metric(name, **options)
     except InputError as error:
-        raise error.with_names(Option, flag) from None
+        raise error.with_names(errors.Option, flag) from None

@@ -6,31 +6,59 @@ counted in Python. This module imports no numpy.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from typing import Literal
+
+from annotated_types import Ge, Le
 
 from .. import _core
 from ..names import WITH_TOKENIZE
+from ..options.declare import FILE, Flag, Kind, Option
 from .tokenizers import EXTERNAL, LANGUAGES, ExternalTokenizer, model_takers
 
+# The types of values by the kind of the option, and what a value is where the type does not say it. Others are choices.
+OF_KIND: Mapping[str, tuple[type, str]] = {
+    "flag": (bool, ""),
+    "integer": (int, ""),
+    "real": (float, ""),
+    "reals": (float, ""),
+    "path": (str, "a path"),
+    "language": (str, "an ISO 639 code"),
+    "text": (str, "a text"),
+}
 
-@dataclass(frozen=True)
-class OptionSpec:
-    """Description of an option of a metric.
+
+def option(
+    name: str,
+    about: str,
+    kind: str,
+    choices: Sequence[str] = (),
+    default: object = None,
+    limits: tuple[float | None, float | None] = (None, None),
+) -> Option:
+    """The declaration of an option of a metric.
 
     ``kind`` is ``flag``, ``integer``, ``real``, ``reals``, ``choice``, ``choices``, ``path``, ``language`` or ``text``.
-    Values of ``reals`` and ``choices`` are lists. ``minimum`` and ``maximum`` are the limits of a number, or of each
-    number in a list. ``choices`` are the values allowed if ``kind`` is ``choice`` or ``choices``.
+    Values of ``reals`` and ``choices`` are lists. ``limits`` are those of a number, or of each number in a list.
     """
-
-    name: str
-    about: str
-    kind: str
-    choices: list[str] = field(default_factory=list)
-    default: bool | int | float | str | None = None
-    minimum: float | None = None
-    maximum: float | None = None
+    element, text = OF_KIND.get(kind) or (Literal[tuple(choices)], "")
+    low, high = limits
+    return Option(
+        name=name,
+        element=element,
+        several=kind in ("reals", "choices"),
+        optional=True,
+        about=about,
+        rules=(FILE,) if kind == "path" else () if low is None or high is None else (Ge(low), Le(high)),
+        default=default,
+        flag=Flag(),
+        kind=Kind(text),
+        title="Metrics",
+        positional=False,
+        length=None,
+    )
 
 
 @dataclass(frozen=True)
@@ -44,7 +72,7 @@ class MetricSpec:
     name: str
     about: str
     source: str = ""
-    options: list[OptionSpec] = field(default_factory=list)
+    options: list[Option] = field(default_factory=list)
     reads_parses: bool = False
 
 
@@ -65,14 +93,14 @@ def spec_of(name: str) -> MetricSpec:
     return next(spec for spec in metric_specs() if spec.name == name)
 
 
-def _options(metric: _core.MetricSpec) -> Iterator[OptionSpec]:
+def _options(metric: _core.MetricSpec) -> Iterator[Option]:
     for o in metric.options:
         choices = [*o.choices, *EXTERNAL] if o.name == "tokenize" else o.choices
-        yield OptionSpec(o.name, o.about, o.kind, choices, o.default, o.minimum, o.maximum)
+        yield option(o.name, o.about, o.kind, choices, o.default, (o.minimum, o.maximum))
         if o.name == "tokenize":
             model, language = WITH_TOKENIZE
             about = f"model file, for {model_takers()}"
-            yield OptionSpec(model, about, "path")
+            yield option(model, about, "path")
             chosen = ", ".join(f"{each.tokenizer} for {code}" for code, each in LANGUAGES.items() if len(code) == 2)
             about = f"language of the texts, which selects the tokenizer unless tokenize does: {chosen}"
-            yield OptionSpec(language, about, "language")
+            yield option(language, about, "language")

@@ -7,14 +7,15 @@ users type may stand for a class with some of its options set: ``ar-studentized`
 # Annotations are evaluated here, unlike elsewhere: types of modules that take long to import are in quotes.
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Union
 
 from attrs import field, frozen
 
 from .. import types
-from ..errors import InputError, quoted
+from ..errors import InputError, quoted, unknown_name
+from ..names import names_in
 from ..validate import check_name
 from .declare import Except, Kind, Option, Options, check, documented, options_of
 from .groups import by_metric
@@ -62,57 +63,96 @@ def read(noun: str, text: Any, named: Named, known: Collection[str]) -> Any:
         return text
     name, _, rest = text.partition(":")
     check_name(noun, name, list(known))
-    if name not in named:
-        raise InputError(f"the {noun} {name!r} has no options: leave out {text[len(name) :]!r}")
-    make = named[name]
-    options = {key: each for key, each in options_of(make.func).items() if key not in make.keywords}
-    values: dict[str, Any] = {}
-    for part in rest.split(","):
-        written, equals, value = part.strip().partition("=")
-        key, read_value = _value(f"{noun} {name}", options, written, value if equals else None)
-        if isinstance(read_value, dict) and not read_value.keys() & values.get(key, {}).keys():
-            values[key] = values.get(key, {}) | read_value
-        elif key in values:
-            raise InputError(f"{text}: {written} is set twice")
-        else:
-            values[key] = read_value
-    choice: Choice = make(**values)
+    values = read_options(noun, name, rest, options_after(named[name]) if name in named else {})
+    choice: Choice = named[name](**values)
     return choice
 
 
-def _value(where: str, options: Mapping[str, Option], written: str, value: str | None) -> tuple[str, Any]:
-    """The name of an option and its value, as text has them. The name of a metric gives it a margin."""
-    each = options.get(written.replace("-", "_"))
-    if each is None or each.is_mapping:
-        margins = next((key for key, other in options.items() if other.is_mapping), None)
-        if margins is not None and value is None and written:
-            is_number = re.fullmatch(r"-?[.\d]+(?:e-?\d+)?", written)
-            example = f"METRIC={written} (and decimals with a point)" if is_number else f"{written}=VALUE"
-            raise InputError(f"{where}: {written} has no {'metric' if is_number else 'value'}: write {example}")
-        if margins is None or value is None:
-            examples = [_written(other) for other in options.values()]
-            check_name(f"option of {where}", written, examples)
-        return str(margins), {written: _number(where, written, float, value)}
-    if each.element is bool:
-        if value is not None and value.lower() not in FLAG_VALUES:
-            raise InputError(f"{where}: {written} must be yes or no, got {quoted(value)}")
-        return each.name, value is None or FLAG_VALUES[value.lower()]
-    if value is None:
-        raise InputError(f"{where}: {written} has no value: write {written}=VALUE")
-    return each.name, value if each.number is None else _number(where, written, each.number, value)
+def options_after(make: partial[Any]) -> dict[str, Option]:
+    """The options that may follow a name: those that it does not set."""
+    return {key: each for key, each in options_of(make.func).items() if key not in make.keywords}
 
 
-def _written(each: Option) -> str:
-    """An option as text has it."""
-    return "METRIC=VALUE" if each.is_mapping else each.name.replace("_", "-")
+def read_options(
+    noun: str, name: str, text: str, options: Mapping[str, Option], advise: Callable[[str], object] = str
+) -> dict[str, Any]:
+    """The values of options, from ``OPTION=VALUE,OPTION`` after a name. The names among them are not checked.
+
+    A part that is no option belongs to the values of the one before, if that takes several, or else is the margin of a
+    metric, if there are such. For others, ``advise`` may raise an error that is better than this one.
+
+    Raises
+    ------
+    InputError
+        If an option does not exist, has no value that it can have, or comes twice.
+    """
+    if not options:
+        raise InputError(f"the {noun} {name!r} has no options: leave out {quoted(f':{text}')}")
+    if not text:
+        first = next(iter(options.values()))
+        example = first.written + ("" if first.is_flag or first.is_mapping else "=VALUE")
+        raise InputError(f"{noun} {name}: ends with a colon: expected options after it, such as {name}:{example}")
+    margins = next((each for each in options.values() if each.is_mapping), None)
+    values: dict[str, Any] = {}
+    of_metrics: dict[str, float] = {}
+    for part in _parts(text, options):
+        written, equals, value = part.partition("=")
+        each = options.get(_key(part))
+        if each is None or each.is_mapping:
+            advise(part)
+            if margins is None or not equals:
+                raise _no_option(noun, name, written, options)
+            each, own, key = margins, of_metrics, written
+        else:
+            own, key = values, each.name
+        if key in own:
+            raise InputError(f"{noun} {name}: {written} is set twice")
+        own[key] = read_value(each, f"{noun} {name}: {written}", value if equals else None)
+    return values if margins is None or not of_metrics else {**values, margins.name: of_metrics}
 
 
-def _number(where: str, written: str, kind: type[int] | type[float], value: str | None) -> float:
+def _parts(text: str, options: Mapping[str, Option]) -> list[str]:
+    """The options in a text with their values: ``lowercase``, ``weights=0.5,0.5``."""
+    parts: list[str] = []
+    for part in map(str.strip, text.split(",")):
+        before = options.get(_key(parts[-1])) if parts and "=" in parts[-1] else None
+        goes_on = before is not None and before.several and "=" not in part and _key(part) not in options
+        parts[-1:] = [f"{parts[-1]},{part}"] if goes_on else [*parts[-1:], part]
+    return parts
+
+
+def _key(part: str) -> str:
+    return part.partition("=")[0].replace("-", "_")
+
+
+def _no_option(noun: str, name: str, written: str, options: Mapping[str, Option]) -> InputError:
+    """The error for what is no option, and no margin of a metric where there are some."""
+    if not written or not any(each.is_mapping for each in options.values()):
+        return unknown_name(f"option of {noun} {name}", written, [each.written for each in options.values()])
+    is_number = re.fullmatch(r"-?[.\d]+(?:e-?\d+)?", written)
+    example = f"METRIC={written} (and decimals with a point)" if is_number else f"{written}=VALUE"
+    return InputError(f"{noun} {name}: {written} has no {'metric' if is_number else 'value'}: write {example}")
+
+
+def read_value(each: Option, shown: str, text: str | None) -> Any:
+    """The value of an option from a text; one that is yes or no needs none. ``shown`` is what errors call it."""
     try:
-        return kind(value or "")
-    except ValueError:
-        expected = "a whole number" if kind is int else "a number"
-        raise InputError(f"{where}: {written} must be {expected}, got {quoted(value or '')}") from None
+        if each.is_flag:
+            return text is None or FLAG_VALUES[text.lower()]
+        if text is not None:
+            return _converted(each, text)
+    except (KeyError, ValueError):
+        pass
+    got = f"no value: write {each.written}=VALUE" if text is None else quoted(text)
+    one_of = "one of " if each.choices and not each.several else ""
+    raise InputError(f"{shown} must be {one_of}{each.takes}, got {got}")
+
+
+def _converted(each: Option, text: str) -> Any:
+    if each.several:
+        number = each.number
+        return names_in(text) if number is None else [number(part) for part in text.split(",")]
+    return float(text) if each.is_mapping else (each.number or str)(text)
 
 
 def _scheme(name: str) -> dict[str, Any]:

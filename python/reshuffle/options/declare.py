@@ -304,6 +304,29 @@ class Option:
             raise InputError(f"{shown} must be {self.kind.text}, got {quoted(value)}")
 
     @property
+    def written(self) -> str:
+        """The option as it is written after a name and a colon."""
+        return "METRIC=VALUE" if self.is_mapping else self.name.replace("_", "-")
+
+    @property
+    def takes(self) -> str:
+        """What a text must be that stands for a value: one of some names, or what it is in words."""
+        if self.choices:
+            names = ", ".join(self.choices)
+            return f"one or more of {names}, separated by commas" if self.several else names
+        if self.is_flag:
+            return "yes or no"
+        if self.is_mapping:
+            return "a number"
+        if self.number is None:
+            return self.documented_type.removesuffix(", optional")
+        low, high, is_open = self.limits
+        within = "" if low is None or high is None or is_open else f"from {low:.10g} to {high:.10g}"
+        if self.several:
+            return ", ".join(filter(None, ("numbers separated by commas", within)))
+        return f"a {'whole number' if self.number is int else 'number'} {within}".rstrip()
+
+    @property
     def documented_type(self) -> str:
         """The type as docstrings have it."""
         if self.kind.text:

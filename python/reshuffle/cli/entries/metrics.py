@@ -2,61 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from ... import _core
-from ...metrics.in_python import IN_PYTHON
-from ...metrics.registry import MetricSpec, OptionSpec, metric_specs, tokenizer_specs
+from ...metrics.in_python.base import Spec
+from ...metrics.in_python import every_spec
+from ...metrics.registry import tokenizer_specs
+from ...options.declare import Flag
 from ...signature import for_metric
-from ..metric_options import describe_option, flag
-from . import Entry
-from .options import default
+from ..metric_options import flag
 
 
-def metrics() -> Iterable[Entry]:
-    for spec in metric_specs():
-        core = _core.Metric(spec.name, {})  # it does not look for installed files: the same on every machine
-        signature = for_metric(core.name, core.signature, "1")
-        yield Entry(
-            spec.name,
-            spec.about,
-            spec.source,
-            {"In reports": core.name, "Counts": ", ".join(core.columns), "Signature": signature},
-            [[flag(o.name), _takes(o), default(o.default), describe_option(o.about)] for o in spec.options],
-            {"columns": core.columns, "signature": signature, "options": _option_data(spec)},
-        )
-    for spec in IN_PYTHON.values():
-        defaults = {o.name: o.default for o in spec.options}
-        signature = for_metric(spec.shown, spec.signature(defaults), "1")
-        yield Entry(
-            spec.name,
-            spec.about,
-            spec.source,
-            {"In reports": spec.shown, "Counts": spec.counts, "Signature": signature},
-            [[flag(o.name)[2:], _takes(o), default(o.default), o.about] for o in spec.options],
-            {"columns": [], "signature": signature, "options": _option_data(spec)},
-        )
+def metrics() -> dict[str, Any]:
+    """The metrics, with what a row of counts holds and the signature without options."""
+    found = {}
+    for spec in every_spec():
+        options, columns = spec.options, []
+        if isinstance(spec, Spec):
+            shown, counts, own = spec.shown, spec.counts, spec.signature({o.name: o.default for o in options})
+        else:
+            core = _core.Metric(spec.name, {})  # it does not look for installed files: the same on every machine
+            shown, columns, counts, own = core.name, core.columns, ", ".join(core.columns), core.signature
+            options = [replace(o, flag=Flag([flag(o.name)])) for o in options]
+        found[spec.name] = {
+            "about": spec.about,
+            "source": spec.source,
+            "shown": shown,
+            "counts": counts,
+            "columns": columns,
+            "signature": for_metric(shown, own, "1"),
+            "declared": {o.name: o for o in options},
+            "options": [{"name": o.name, "takes": o.takes, "default": o.default, "about": o.about} for o in options],
+        }
+    return found
 
 
-def _option_data(spec: MetricSpec) -> list[dict[str, Any]]:
-    return [{"name": o.name, "takes": _takes(o), "default": o.default, "about": o.about} for o in spec.options]
-
-
-def _takes(option: OptionSpec) -> str:
-    if option.kind == "choice":
-        return ", ".join(option.choices)
-    if option.kind == "choices":
-        return f"one or more of {', '.join(option.choices)}, separated by commas"
-    if option.kind in ("path", "text"):
-        return f"a {option.kind}"
-    if option.kind == "language":
-        return "an ISO 639 code"
-    if option.kind == "flag":
-        return "yes or no"
-    what = {"real": "a number from ", "reals": "numbers separated by commas, from "}.get(option.kind, "")
-    return f"{what}{option.minimum:.10g} to {option.maximum:.10g}"
-
-
-def tokenizers() -> Iterable[Entry]:
-    return (Entry(spec.name, spec.about) for spec in tokenizer_specs())
+def tokenizers() -> dict[str, Any]:
+    """The tokenizers."""
+    return {spec.name: spec.about for spec in tokenizer_specs()}

@@ -5,19 +5,19 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
 from ...grouping import grouped
+from ...options import choices
 from ...options.choices import INTERVALS_WITH_OPTIONS, TESTS_WITH_OPTIONS, Named
-from ...options.declare import Option, options_of
+from ...options.declare import Option, Options, options_of
 from ...options.nulls import NULLS_WITH_OPTIONS
 from ..examples import examples_of, tests_of
 from ..metric_options import describe_option, flags
-from ..metric_options import flag as metric_flag
 from ..root import SECTIONS, cli
-from . import Entry
+from . import described
 
 # The options by which something with options of its own is chosen.
 NAMED: Mapping[str, Named] = {
@@ -27,39 +27,41 @@ NAMED: Mapping[str, Named] = {
 }
 
 
-def commands() -> Iterable[Entry]:
-    for section in SECTIONS.values():
-        for name, (_, about) in section.items():
-            command = cli.get_command(click.Context(cli), name)
-            details = inspect.cleandoc((command and command.help) or "").partition("\n\n")[2].partition("\b")[0]
-            facts = {
-                "How": " ".join(details.split()),
-                "Tests": tests_of(name),
-                "Example": next((each for each in examples_of(name) if f" {name} " in each), ""),
-                "More": f"reshuffle {name} --help",
-            }
-            yield Entry(name, about, facts=facts)
+def commands() -> dict[str, Any]:
+    """The commands, from their help."""
+    return {
+        name: described((cli.get_command(click.Context(cli), name) or cli).help)
+        | {
+            "about": about,
+            "tests": tests_of(name),
+            "example": next((each for each in examples_of(name) if f" {name} " in each), ""),
+        }
+        for section in SECTIONS.values()
+        for name, (_, about) in section.items()
+    }
 
 
 # Defaults of commands differ.
 DEFAULT = re.compile(r"\s*\[default: .*\]$")
 
 
-def options() -> Iterable[Entry]:
+def options() -> dict[str, Any]:
     """Each option with what it does, and all places where it can be written: an option may mean several things."""
-    meanings: dict[str, dict[str, list[_Written]]] = {}
-    for written in _written():
-        meanings.setdefault(written.name, {}).setdefault(DEFAULT.sub("", written.about), []).append(written)
-    for name, every in meanings.items():
-        (first, of_first), *others = every.items()
+    found = {}
+    for name, every in grouped((each.name, each) for each in _written()).items():
+        (first, of_first), *others = grouped((DEFAULT.sub("", each.about), each) for each in every).items()
         texts = {written.about for written in of_first}
-        about = texts.pop() if len(texts) == 1 else first
-        elsewhere = (f"{_places(found)}: {DEFAULT.sub('', text).split('. ')[0].rstrip('.')}." for text, found in others)
+        elsewhere = (f"{_places(own)}: {DEFAULT.sub('', text).split('. ')[0].rstrip('.')}." for text, own in others)
         places = _places(of_first)
         # An option that only commands take has the name of its flag.
         taken = {each.flag for each in of_first} == {f"--{name}"} and all(each.command for each in of_first)
-        first_place = ("Taken by", places.removeprefix(f"--{name} of ")) if taken else ("Written", places)
-        yield Entry(name, about, facts=dict([first_place, ("Elsewhere", "\n".join(elsewhere))]))
+        found[name] = {
+            "about": texts.pop() if len(texts) == 1 else first,
+            "taken_by": places.removeprefix(f"--{name} of ") if taken else "",
+            "written": "" if taken else places,
+            "elsewhere": "\n".join(elsewhere),
+        }
+    return found
 
 
 def _places(found: Iterable[_Written]) -> str:
@@ -85,23 +87,18 @@ def _written() -> Iterator[_Written]:
                 flag = max(param.opts, key=len)
                 yield _Written(flag.lstrip("-"), flag, command, " ".join(param.help.split()))
     for flag, named in NAMED.items():
-        for name, make in named.items():
-            for key, each in options_of(make.func).items():
-                if key not in make.keywords and each.flag.shown:
-                    written = _written_as(each)
-                    own = key.removesuffix("s") if each.is_mapping else written
-                    place = f"{flag} {name}:{written if each.is_mapping else f'{written}=VALUE'}"
-                    yield _Written(own, place, "", _about(each))
-
-    for metric_option in flags():
-        flag = metric_flag(metric_option.option.name)
-        about = describe_option(metric_option.option.about) + (
-            f": {', '.join(metric_option.choices)}" if metric_option.choices else ""
-        )
-        yield _Written(flag[2:], f"{flag} of commands with -m", "", about)
-        value = "" if metric_option.option.kind == "flag" else "=VALUE"
-        for metric in metric_option.metrics:
-            yield _Written(flag[2:], f"-m METRIC:{flag[2:]}{value}", metric, about)
+        for name in named:
+            for key, each in options_after(flag, name).items():
+                own = key.removesuffix("s") if each.is_mapping else each.written
+                place = f"{flag} {name}:{each.written if each.is_mapping else f'{each.written}=VALUE'}"
+                yield _Written(own, place, "", _about(each))
+    for of_metrics in flags():
+        each = of_metrics.option
+        about = _about(each) + (f": {', '.join(each.choices)}" if each.choices else "")
+        yield _Written(each.written, f"--{each.written} of commands with -m", "", about)
+        value = "" if each.is_flag else "=VALUE"
+        for metric in of_metrics.metrics:
+            yield _Written(each.written, f"-m METRIC:{each.written}{value}", metric, about)
 
 
 def _leaves(group: click.Group, before: str = "") -> Iterator[tuple[str, list[click.Parameter]]]:
@@ -115,44 +112,28 @@ def _leaves(group: click.Group, before: str = "") -> Iterator[tuple[str, list[cl
             yield f"{before}{name}", command.params
 
 
-def with_options(name: str, named: Named) -> list[list[str]]:
-    """The options that follow a name and a colon."""
-    if name not in named:
-        return []
-    make = named[name]
-    return declared({key: each for key, each in options_of(make.func).items() if key not in make.keywords})
+def options_after(flag: str, name: str) -> dict[str, Option]:
+    """The options that may follow a name and a colon after ``--test`` and its like."""
+    named = NAMED[flag]
+    own = choices.options_after(named[name]) if name in named else {}
+    return {key: each for key, each in own.items() if each.flag.shown}
 
 
-def declared(options: Mapping[str, Option]) -> list[list[str]]:
+def rows(options: Mapping[str, Option] | type[Options]) -> list[list[str]]:
     """A row for each option: how it is written, what it takes, its default and what it does."""
+    every = options_of(options) if isinstance(options, type) else options
     return [
-        [
-            _written_as(each),
-            _taken(each),
-            "–" if each.default in (None, inspect.Parameter.empty) else default(each.default),
-            _about(each),
-        ]
-        for each in options.values()
+        [*(each.flag.names or [each.written])[:1], each.takes, _default(each), _about(each)]
+        for each in every.values()
         if each.flag.shown
     ]
 
 
-def _taken(each: Option) -> str:
-    """What an option takes."""
-    if each.is_mapping:
-        return "a number"
-    kinds = {int: "a whole number", float: "a number", bool: "yes or no"}
-    known = ", ".join(each.choices)
-    return known or kinds.get(each.element) or each.documented_type.removesuffix(", optional")
-
-
-def default(value: object) -> str:
-    return {None: "–", False: "no", True: "yes"}[value] if isinstance(value, bool | None) else str(value)
-
-
-def _written_as(each: Option) -> str:
-    return "METRIC=VALUE" if each.is_mapping else each.name.replace("_", "-")
+def _default(each: Option) -> str:
+    if each.default is None or each.default is inspect.Parameter.empty:
+        return "–"
+    return str(each.default) if not isinstance(each.default, bool) else "yes" if each.default else "no"
 
 
 def _about(each: Option) -> str:
-    return re.sub("``", "", " ".join(each.about.split("\n\n")[0].split()))
+    return describe_option(re.sub("``", "", " ".join(each.about.split("\n\n")[0].split())))

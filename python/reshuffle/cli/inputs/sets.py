@@ -16,7 +16,7 @@ from ...data.count_files import is_count_file
 from ...data.manifest import Manifest
 from ...data.reading import split_name
 from ...errors import InputError, listed
-from ...options.declare import NO_KEY, OF_ALL_SETS, Options, check_combined, options_of
+from ...options.declare import FILE, NO_KEY, OF_ALL_SETS, Options, check_combined, options_of
 from ...options.files import Measured, SetFiles, Sets
 from ...sets import SetData, on_test_set
 from ..declared import flag_of, flags_of, given_values
@@ -113,7 +113,7 @@ def given_files(
 
 def read_manifest(path: str, expected: str) -> Manifest:
     """A manifest, whose test sets may have the options of metrics."""
-    return Manifest.read(path, expected, {each.option.name: each.option.kind == "path" for each in flags()})
+    return Manifest.read(path, expected, {each.option.name: FILE in each.option.rules for each in flags()})
 
 
 def keys_with_flags(record: type[Options]) -> dict[str, str]:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..registry import OptionSpec
+from ..registry import option
 from .base import Found, Options, Spec, Texts, variable
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-WITHOUT = OptionSpec("without", "a label that is no class of its own, such as O or none, and is left out", "text")
-LABELS = OptionSpec(
+WITHOUT = option("without", "a label that is no class of its own, such as O or none, and is left out", "text")
+LABELS = option(
     "labels",
     "classes of the mean: those in the gold labels, or also those that only the system has",
     "choice",

@@ -7,7 +7,7 @@ from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
 
 from ...errors import InputError, quoted
-from ..registry import OptionSpec
+from ..registry import option
 from .base import Found, Options, Spec, Texts
 from .labels import by_class, macro_details, macro_formula, micro_details, micro_formula
 
@@ -20,7 +20,7 @@ Span = tuple[int, int, str]
 Placed = tuple[int, int, int, str]
 # The letters that begin tags; in mode strict only the first three.
 LETTERS = "OBIES"
-MODE = OptionSpec(
+MODE = option(
     "mode",
     "as in seqeval: default also takes E- and S-, and lets a span begin with I-; strict is its mode='strict' with "
     "scheme=IOB2, where a span begins with B- only",
@@ -28,7 +28,7 @@ MODE = OptionSpec(
     ["default", "strict"],
     "default",
 )
-AVERAGE = OptionSpec(
+AVERAGE = option(
     "average",
     "micro for all spans together, macro for the mean over their types",
     "choice",
