@@ -31,22 +31,37 @@ def with_arrow(metric: UsedMetric) -> str:
     return f"{metric.name} {'↑' if metric.higher_is_better else '↓'}"
 
 
-def percent(share: float, decimals: int) -> str:
-    """A share in percent, without the sign.
+def percent(share: float | None, decimals: int) -> str:
+    """A share in percent, without the sign; a dash for None.
 
-    >>> percent(0.0512, 1)
-    '5.1'
+    >>> percent(0.0512, 1), percent(None, 1)
+    ('5.1', '–')
     """
-    return f"{100 * share:.{decimals}f}"
+    return "–" if share is None else f"{100 * share:.{decimals}f}"
 
 
-def percent_interval(interval: ConfidenceInterval, decimals: int) -> str:
-    """An interval of shares in percent.
+def percent_interval(interval: ConfidenceInterval | None, decimals: int) -> str:
+    """An interval of shares in percent; a dash for None.
 
     >>> percent_interval(ConfidenceInterval(0.0421, 0.0611, 0.95, "clopper-pearson"), 1)
     '4.2 to 6.1'
     """
-    return f"{percent(interval.low, decimals)} to {percent(interval.high, decimals)}"
+    return "–" if interval is None else f"{percent(interval.low, decimals)} to {percent(interval.high, decimals)}"
+
+
+def half_width(interval: ConfidenceInterval) -> float:
+    """What stands after ±."""
+    return (interval.high - interval.low) / 2
+
+
+def as_percent(name: str, decimals: int) -> Callable[[Any], str]:
+    """The cells of the share or the interval of shares with this name."""
+
+    def shown(record: Any) -> str:
+        value = getattr(record, name)
+        return (percent_interval if isinstance(value, ConfidenceInterval) else percent)(value, decimals)
+
+    return shown
 
 
 def rate_decimals(simulations: int) -> int:
