@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from operator import attrgetter
 from typing import Any, Literal, TypeAlias
 
 from ..grouping import grouped
@@ -45,9 +43,7 @@ class Rows:
     def shown(self) -> dict[str, Callable[[Any], str]]:
         """The functions that make the first cells, without columns that are left out."""
         return {
-            heading: partial(_field, attrgetter(cell)) if isinstance(cell, str) else cell
-            for heading, cell in self.cells.items()
-            if cell
+            heading: as_field(cell) if isinstance(cell, str) else cell for heading, cell in self.cells.items() if cell
         }
 
     def key_of(self, record: Any) -> Hashable:
@@ -113,9 +109,14 @@ def fields(headings: Mapping[str, str], names: Iterable[str]) -> Cells:
     return {headings[name]: name for name in names}
 
 
-def _field(get: Callable[[Any], Any], record: Any) -> str:
-    value = get(record)
-    return f"{value:,}" if isinstance(value, int) else number(value) if isinstance(value, float) else str(value)
+def as_field(name: str) -> Callable[[Any], str]:
+    """The cells of the field with this name."""
+
+    def shown(record: Any) -> str:
+        value = getattr(record, name)
+        return f"{value:,}" if isinstance(value, int) else number(value) if isinstance(value, float) else str(value)
+
+    return shown
 
 
 def number_cell(value: float | None, spec: str) -> str:

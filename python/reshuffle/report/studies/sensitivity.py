@@ -10,10 +10,10 @@ from ...results.studies import MetricSensitivity, PowerContrast, StudyResult
 from ...results.studies.sensitivity import SensitivityPlan
 from ..cells import Table, decimals_for, pvalue_cell
 from ..pivot import Cells, Columns, Rows, fields, pivot
-from ..wording import ci, joined, number
+from ..wording import joined, number
 from .base import Figure, StudyReport
 from .power import levels_used, power_table, power_title, symbols, without_level
-from .wording import constant, differing, half_width, levels_of, of_name, percent, rate_decimals, tests_note
+from .wording import constant, differing, half_width, level_of, levels_of, of_name, percent, rate_decimals, tests_note
 
 
 def title(study: StudyResult) -> str:
@@ -141,7 +141,7 @@ def notes(study: StudyResult[SensitivityPlan]) -> Iterator[str]:
     numbers = {each.n_resamples for each in study.tables["tested"]} - {None}
     if numbers:
         yield f"p of the real pairs: {max(numbers):,} replicates."
-    level = ci(study.tables["power"][0].confidence_interval.confidence_level)
+    level = level_of(study.tables["power"])
     yield (
         f"Power: the share of simulated test sets with p ≤ {levels_used(study)}; {level} by Clopper–Pearson, of "
         "differences in power by Bonett & Price 2012. *: the interval excludes 0."
