@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from ..grouping import grouped
+from ..lazy import lazy
 from .cells import Table
 from .wording import number
 
-# The cells of a row by their headings.
-Cells: TypeAlias = dict[str, Callable[[Any], str]]
+# What a column shows of a record, by its heading: the field of this name, or what the function returns. A column of
+# False or None is left out.
+Cells: TypeAlias = dict[str, "str | Callable[[Any], str] | Literal[False] | None"]
 
 
 class Bold(str):
@@ -23,8 +24,8 @@ class Bold(str):
 class Rows:
     """The rows of a pivot table, each for the records with the same first cells."""
 
-    cells: Mapping[str, Callable[[Any], str]]
-    """What the first cells show, by their headings."""
+    cells: Mapping[str, str | Callable[[Any], str] | Literal[False] | None]
+    """What the first cells show, by their headings: see :data:`Cells`."""
     key: Callable[[Any], Hashable] | None = None
     """What the records of a row have in common, where that is more than their first cells, which may be rounded.
     Without other columns, each record has a row of its own.
@@ -38,9 +39,16 @@ class Rows:
     grouped: int = 0
     """In how many of them repeated cells are left out: :attr:`.Table.grouped`."""
 
+    @lazy
+    def shown(self) -> dict[str, Callable[[Any], str]]:
+        """The functions that make the first cells, without columns that are left out."""
+        return {
+            heading: as_field(cell) if isinstance(cell, str) else cell for heading, cell in self.cells.items() if cell
+        }
+
     def key_of(self, record: Any) -> Hashable:
         """What the records of a row have in common."""
-        return tuple(cell(record) for cell in self.cells.values()) if self.key is None else self.key(record)
+        return tuple(cell(record) for cell in self.shown.values()) if self.key is None else self.key(record)
 
 
 @dataclass(frozen=True)
@@ -75,11 +83,11 @@ def pivot(title: str, records: Sequence[Any], rows: Rows, columns: Columns = NON
     """
     of_records = [getattr(record, columns.field, None) for record in records]
     values = list(dict.fromkeys(of_records) if columns.values is None else columns.values)
-    header, breaks = [*rows.cells], []
+    header, breaks = [*rows.shown], []
     for value in values:
         breaks.append(len(header))
         header += columns.heading(value)
-    n_names = len(rows.cells) if rows.n_names is None else rows.n_names
+    n_names = len(rows.shown) if rows.n_names is None else rows.n_names
     table = Table(title, header, n_names, breaks=tuple(breaks[1:]), grouped=rows.grouped, bold_means=bold_means)
     key_of = id if columns is NONE else rows.key_of
     found = grouped((key_of(record), record) for record in records)
@@ -90,7 +98,7 @@ def pivot(title: str, records: Sequence[Any], rows: Rows, columns: Columns = NON
             table.rule()
         before = here
         of_value = {getattr(record, columns.field, None): record for record in reversed(own)}
-        row = [cell(own[0]) for cell in rows.cells.values()]
+        row = [cell(own[0]) for cell in rows.shown.values()]
         row += [cell for value in values for cell in columns.cells(of_value.get(value))]
         table.add(row, rows.bold(own[0]) or [isinstance(cell, Bold) for cell in row])
     return table
@@ -98,9 +106,42 @@ def pivot(title: str, records: Sequence[Any], rows: Rows, columns: Columns = NON
 
 def fields(headings: Mapping[str, str], names: Iterable[str]) -> Cells:
     """The first cells of rows that show the fields with these names, by their headings."""
-    return {headings[name]: partial(_field, name) for name in names}
+    return {headings[name]: name for name in names}
 
 
-def _field(name: str, record: Any) -> str:
-    value = getattr(record, name)
-    return f"{value:,}" if isinstance(value, int) else number(value) if isinstance(value, float) else str(value)
+def as_field(name: str) -> Callable[[Any], str]:
+    """The cells of the field with this name."""
+
+    def shown(record: Any) -> str:
+        value = getattr(record, name)
+        return f"{value:,}" if isinstance(value, int) else number(value) if isinstance(value, float) else str(value)
+
+    return shown
+
+
+def number_cell(value: float | None, spec: str) -> str:
+    """A number in a format such as ``.2f``; a dash if it is None or NaN.
+
+    >>> number_cell(0.5, "+.2f"), number_cell(1200, ","), number_cell(None, ".2f"), number_cell(float("nan"), ".2f")
+    ('+0.50', '1,200', '–', '–')
+    """
+    return "–" if value is None or value != value else f"{value:{spec}}"
+
+
+def ends_cell(ends: Iterable[float | None] | None, spec: str) -> str:
+    """The ends of an interval in a format; a dash without any.
+
+    >>> ends_cell((-0.5, 1.0), "+.1f"), ends_cell(None, ".2f"), ends_cell((None, None), ".2f")
+    ('-0.5 to +1.0', '–', '–')
+    """
+    return " to ".join(f"{end:{spec}}" for end in ends or () if end is not None) or "–"
+
+
+def as_number(name: str, spec: str) -> Callable[[Any], str]:
+    """The cells of the field with this name, in a format; a dash without a number."""
+    return lambda record: number_cell(getattr(record, name), spec)
+
+
+def as_ends(name: str, spec: str) -> Callable[[Any], str]:
+    """The cells of the interval with this name; a dash without one."""
+    return lambda record: ends_cell(getattr(record, name), spec)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -10,10 +10,10 @@ from ...errors import counted
 from ...results.studies import DomainBand, GainBin, GainThreshold, StudyResult, TestAgreement
 from ...results.studies.agreement import AgreementPlan
 from ..cells import Table, decimals_for
-from ..pivot import Columns, Rows, pivot
+from ..pivot import Cells, Columns, Rows, as_ends, as_number, number_cell, pivot
 from ..wording import ci, joined, number
 from .base import Figure, StudyReport
-from .wording import band_name, gap_name, of_keys, of_name, percent
+from .wording import as_percent, band_name, gap_name, of_keys, of_name, percent
 
 # With more rows, the agreement of different tests under different metrics is left to csv.
 MOST_ROWS = 21
@@ -47,38 +47,45 @@ def _names(row: TestAgreement) -> tuple[str, str]:
 
 def _tests_table(alpha: float, rows: Sequence[TestAgreement]) -> Table:
     """Whether two tests reject for the same pairs."""
-    opposed = any(row.opposed for row in rows)
-    numbers = ["both", "neither", "1st", "2nd", *(["opp."] if opposed else [])]
+    cells: Cells = {
+        "First": lambda row: _names(row)[0],
+        "Second": lambda row: _names(row)[1],
+        "both": "both",
+        "neither": "neither",
+        "1st": "only_first",
+        "2nd": "only_second",
+        "opp.": any(row.opposed for row in rows) and "opposed",
+        "κ": as_number("kappa", ".2f"),
+        ci(0.95): as_ends("kappa_interval", ".2f"),
+        "ρ": as_number("rank_correlation", ".2f"),
+    }
     title = f"Significant pairs of systems by two tests, or under two metrics, at α={number(alpha)}"
-    table = Table(title, ["First", "Second", *numbers, "κ", ci(0.95), "ρ"], n_names=2)
-    for row in rows:
-        interval = row.kappa_interval
-        table.add(
-            [
-                *_names(row),
-                *(f"{n:,}" for n in (row.both, row.neither, row.only_first, row.only_second)),
-                *([f"{row.opposed:,}"] if opposed else []),
-                "–" if row.kappa is None else f"{row.kappa:.2f}",
-                "–" if interval is None else f"{interval.low:.2f} to {interval.high:.2f}",
-                "–" if row.rank_correlation is None else f"{row.rank_correlation:.2f}",
-            ]
-        )
-    return table
+    return pivot(title, rows, Rows(cells, n_names=2))
 
 
 def _thresholds_table(rows: Sequence[GainThreshold]) -> Table:
     """The gain above which pairs are significant."""
-    header = ["Metric", "Test", "α", "signif. %", "threshold", "errors", "smallest *", "largest not *"]
-    table = Table(
-        f"Difference above which {counted(rows[0].pairs, 'pair')} of systems are significant", header, n_names=2
-    )
-    for row in rows:
-        gains = (row.threshold, row.smallest_significant, row.largest_insignificant)
-        decimals = min(3, decimals_for(max((gain for gain in gains if gain is not None), default=1.0)))
-        threshold, smallest, largest = ("–" if gain is None else f"{gain:.{decimals}f}" for gain in gains)
-        names = [row.metric, row.test, number(row.alpha)]
-        table.add([*names, percent(row.significant, 1), threshold, f"{row.errors:,}", smallest, largest])
-    return table
+
+    def gain(name: str) -> Callable[[GainThreshold], str]:
+        def shown(row: GainThreshold) -> str:
+            gains = (row.threshold, row.smallest_significant, row.largest_insignificant)
+            decimals = min(3, decimals_for(max((gain for gain in gains if gain is not None), default=1.0)))
+            return number_cell(getattr(row, name), f".{decimals}f")
+
+        return shown
+
+    cells: Cells = {
+        "Metric": "metric",
+        "Test": "test",
+        "α": "alpha",
+        "signif. %": as_percent("significant", 1),
+        "threshold": gain("threshold"),
+        "errors": "errors",
+        "smallest *": gain("smallest_significant"),
+        "largest not *": gain("largest_insignificant"),
+    }
+    title = f"Difference above which {counted(rows[0].pairs, 'pair')} of systems are significant"
+    return pivot(title, rows, Rows(cells, n_names=2))
 
 
 def _gains_table(values: Mapping[str, Any], rows: Sequence[GainBin]) -> Table:
@@ -86,11 +93,7 @@ def _gains_table(values: Mapping[str, Any], rows: Sequence[GainBin]) -> Table:
     return pivot(
         f"Significant pairs in % by gain (absolute difference): {values['metric']}, α={number(values['alpha'])}",
         rows,
-        Rows(
-            {"Gain": lambda row: gap_name(row.low, row.high), "Pairs": lambda row: f"{row.pairs:,}"},
-            key=attrgetter("low", "high"),
-            n_names=1,
-        ),
+        Rows({"Gain": lambda row: gap_name(row.low, row.high), "Pairs": "pairs"}, attrgetter("low", "high"), n_names=1),
         Columns("test", lambda test: [test], lambda row: [percent(row.significant, 0)]),
     )
 
@@ -100,7 +103,7 @@ def _domains_table(values: Mapping[str, Any], rows: Sequence[DomainBand]) -> Tab
 
     def cells(row: DomainBand) -> list[str]:
         n, shares = pooled(of_name(rows, test=row.test, low=row.low, high=row.high))
-        return [f"{n:,}", *("–" if share is None else percent(share, 0) for share in shares)]
+        return [f"{n:,}", *(percent(share, 0) for share in shares)]
 
     return pivot(
         f"Winners on one part that also win on another part: {values['metric']}, α={number(values['alpha'])}",

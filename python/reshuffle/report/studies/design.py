@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from operator import attrgetter
 from typing import Any
 
 from ...errors import counted
 from ...results.studies import DetectableAtSize, PairError, PlannedLooks, PlannedPower, PlannedSize, StudyResult
 from ...results.studies.design import DesignPlan
 from ..cells import Table, decimals_for
-from ..pivot import Cells, Rows, fields, pivot
+from ..pivot import Cells, Rows, as_number, fields, pivot
 from ..wording import joined, number
 from .base import Figure, StudyReport
 from .power import ERROR_SYMBOLS, power_table
-from .wording import constant, of_name, percent, unit_of
+from .wording import as_percent, constant, of_keys, of_name, percent, unit_of
 
 
 def title(study: StudyResult[DesignPlan]) -> str:
@@ -52,12 +53,6 @@ def _ranges(study: StudyResult[DesignPlan]) -> str:
     return "Tables show the pair of systems with the median standard error; range: over all pairs."
 
 
-def _names(study: StudyResult[DesignPlan], records: Sequence[Any]) -> list[str]:
-    """The metric, and the method if there are several, or another than was asked for."""
-    methods = {each.method for each in records}
-    return ["metric", *(["method"] if len(methods) > 1 or (study.plan.simulate and "normal" in methods) else [])]
-
-
 HEADER = {"metric": "Metric", "method": "Method"}
 
 
@@ -78,31 +73,49 @@ def _detectable(study: StudyResult[DesignPlan]) -> Table:
         return f"{difference:.{_decimals(study, each.metric)}f}"
 
     found: Sequence[DetectableAtSize] = study.tables["detectable"]
-    cells = {_units(study): _size_cell, **_power(found), "Difference": lambda each: points(each, each.difference)}
-    title = f"Minimum detectable difference{_of_power(found)}"
-    return _table(study, title, found, cells | _range(found, points), ["power"])
+    cells: Cells = {
+        _units(study): "size",
+        "Power": _power(found),
+        "Difference": lambda each: points(each, each.difference),
+        "Range": _range(found, points),
+    }
+    return _table(study, f"Minimum detectable difference{_of_power(found)}", found, cells, ["power"])
 
 
 def _planned(study: StudyResult[DesignPlan]) -> Table:
     found: Sequence[PlannedPower] = study.tables["planned"]
-    cells = GIVEN | {_units(study): _size_cell, "Power in %": lambda each: percent(each.power, 1)}
-    cells |= _range(found, lambda each, power: percent(power, 1))
-    if any(each.type_m is not None for each in found):
-        cells["M"] = lambda each: "–" if each.type_m is None else f"{each.type_m:.2f}"
-        cells["S"] = lambda each: "–" if each.type_s is None else percent(each.type_s, 1)
+    has_errors = any(each.type_m is not None for each in found)
+    cells: Cells = {
+        "Difference": "difference",
+        _units(study): "size",
+        "Power in %": as_percent("power", 1),
+        "Range": _range(found, lambda each, power: percent(power, 1)),
+        "M": has_errors and as_number("type_m", ".2f"),
+        "S": has_errors and as_percent("type_s", 1),
+    }
     return _table(study, "Power of given differences", found, cells, ["difference"])
 
 
 def _needed(study: StudyResult[DesignPlan]) -> Table:
     found: Sequence[PlannedSize] = study.tables["needed"]
-    cells = {**GIVEN, **_power(found), _units(study): _size_cell}
-    return _table(study, f"Size needed{_of_power(found)}", found, cells | _range(found, lambda each, size: _size(size)))
+    cells: Cells = {
+        "Difference": "difference",
+        "Power": _power(found),
+        _units(study): lambda each: _size(each.size),
+        "Range": _range(found, lambda each, size: _size(size)),
+    }
+    return _table(study, f"Size needed{_of_power(found)}", found, cells)
 
 
 def _sequential(study: StudyResult[DesignPlan]) -> Table:
     found: Sequence[PlannedLooks] = study.tables["sequential"]
-    cells: Cells = {**fields(HEADER, HEADER), **GIVEN, "Power": _power_cell, _units(study): _size_cell}
-    cells["Expected"] = lambda each: f"{each.expected:,}"
+    cells: Cells = {
+        **fields(HEADER, HEADER),
+        "Difference": "difference",
+        "Power": _power_cell,
+        _units(study): "size",
+        "Expected": "expected",
+    }
     title = f"Size needed with {found[0].looks} planned looks{_of_power(found)}"
     return pivot(title, found, Rows(cells, n_names=2))
 
@@ -111,91 +124,65 @@ def _size(size: int | None) -> str:
     return "over 2⁵³" if size is None else f"{size:,}"
 
 
-def _size_cell(each: Any) -> str:
-    return _size(each.size)
-
-
 def _units(study: StudyResult[DesignPlan]) -> str:
     """The heading of sizes."""
     return f"{unit_of(study).capitalize()}s"
-
-
-# The column of differences, as they were given.
-GIVEN: Cells = {"Difference": lambda each: number(each.difference)}
 
 
 def _power_cell(each: Any) -> str:
     return f"{percent(each.power, 0)}%"
 
 
-def _power(records: Sequence[Any]) -> Cells:
+def _power(records: Sequence[Any]) -> Callable[[Any], str] | None:
     """The column of powers, unless the title has the only one."""
-    return {} if constant(records, "power") is not None else {"Power": _power_cell}
+    return _power_cell if constant(records, "power") is None else None
 
 
-def _range(records: Sequence[Any], shown: Callable[[Any, Any], str]) -> Cells:
+def _range(records: Sequence[Any], shown: Callable[[Any, Any], str]) -> Callable[[Any], str] | None:
     """The column of ranges over pairs, if standard errors differ between these."""
     if not _has_range(records):
-        return {}
-    return {"Range": lambda each: f"{shown(each, each.low)} to {shown(each, each.high)}"}
+        return None
+    return lambda each: f"{shown(each, each.low)} to {shown(each, each.high)}"
 
 
 def _table(
     study: StudyResult[DesignPlan], title: str, records: Sequence[Any], cells: Cells, by: Sequence[str] = ()
 ) -> Table:
     """A row for each record, with its names first, and a line between metrics, and between values of the fields."""
-    names = _names(study, records)
-
-    def group(each: Any) -> list[Any]:
-        return [getattr(each, name) for name in (*names, *by)]
-
-    return pivot(title, records, Rows(fields(HEADER, names) | cells, group=group, n_names=len(names)))
+    methods = {each.method for each in records}
+    # The method, if there are several, or another than was asked for.
+    names = ["metric", *(["method"] if len(methods) > 1 or (study.plan.simulate and "normal" in methods) else [])]
+    return pivot(title, records, Rows(fields(HEADER, names) | cells, group=attrgetter(*names, *by), n_names=len(names)))
 
 
 def _errors(study: StudyResult[DesignPlan]) -> Table:
     """The standard errors on which the plan is based."""
-
-    def points(each: PairError, value: float, sign: str = "") -> str:
-        return f"{value:{sign}.{_decimals(study, each.metric) + 1}f}"
-
     found: Sequence[PairError] = study.tables["errors"]
-    cells: Cells = fields({**HEADER, "system": "System", "baseline": "Baseline"}, ["metric", "system", "baseline"])
-    cells["Δ"] = lambda each: points(each, each.difference, "+")
-    cells["SE"] = lambda each: points(each, each.standard_error)
+    cells: Cells = {
+        "Metric": "metric",
+        "System": "system",
+        "Baseline": "baseline",
+        "Δ": lambda each: f"{each.difference:+.{_decimals(study, each.metric) + 1}f}",
+        "SE": lambda each: f"{each.standard_error:.{_decimals(study, each.metric) + 1}f}",
+    }
     title = f"Differences on the data ({found[0].size:,} {unit_of(study)}s)"
     return pivot(title, found, Rows(cells, n_names=3))
 
 
 def conclusions(study: StudyResult[DesignPlan]) -> Iterator[str]:
     """What a test set of the size of the data can detect, and how large a test set each difference needs."""
-    found = study.tables["detectable"]
-    at_hand = of_name([each for each in found if _is_first(each, found)], size=study.plan.units)
-    for power in dict.fromkeys(each.power for each in at_hand):
-        own = of_name(at_hand, power=power)
+    # Of several methods for the same question, the first.
+    at_hand = [own[0] for _, own in of_keys(study.tables["detectable"], "metric", "size", "power")]
+    for values, own in of_keys(of_name(at_hand, size=study.plan.units), "power"):
+        power = values["power"]
         shown = joined(f"{each.difference:.{_decimals(study, each.metric)}f} {each.metric}" for each in own)
         differences = "a difference" if len(own) == 1 else "differences"
         units = counted(own[0].size, unit_of(study))
         yield f"With {number(100 * power)}% power, {units} detect {differences} of at least {shown}."
-    needed = study.tables.get("needed", ())
-    for each in needed:
-        if _is_first(each, needed):
-            power = f"{number(100 * each.power)}% power"
-            shown = f"a difference of {number(each.difference)} {each.metric}"
-            yield f"To detect {shown} with {power}, a test set needs {_size(each.size)} {unit_of(study)}s."
-
-
-def _is_first(record: Any, records: Sequence[Any]) -> bool:
-    """Whether a record has the first of the methods for the same question."""
-    keys = KEYS[type(record)]
-    same = (each for each in records if all(getattr(each, key) == getattr(record, key) for key in keys))
-    return next(same) is record
-
-
-# What a row of a table is about, besides the method.
-KEYS: dict[type, tuple[str, ...]] = {
-    DetectableAtSize: ("metric", "size", "power"),
-    PlannedSize: ("metric", "difference", "power"),
-}
+    for _, (each, *_) in of_keys(study.tables.get("needed", ()), "metric", "difference", "power"):
+        power = f"{number(100 * each.power)}% power"
+        shown = f"a difference of {number(each.difference)} {each.metric}"
+        yield f"To detect {shown} with {power}, a test set needs {_size(each.size)} {unit_of(study)}s."
 
 
 def notes(study: StudyResult[DesignPlan]) -> Iterator[str]:

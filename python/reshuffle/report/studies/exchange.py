@@ -9,7 +9,7 @@ from ...results.studies import StudyResult
 from ...results.studies.exchange import ExchangePlan, ExchangeRate
 from ..cells import Table
 from ..pivot import Bold, Columns, Rows, fields, pivot
-from ..wording import ci, joined, number
+from ..wording import joined, number
 from .base import Figure, StudyReport
 from .wording import (
     BOLD_RATES,
@@ -17,11 +17,14 @@ from .wording import (
     LIBERAL,
     constant,
     differing,
+    half_width,
     in_common,
+    level_of,
     mark_of,
     of_name,
     percent,
     rate_decimals,
+    said,
 )
 
 # The columns that identify a row, and what tables call them.
@@ -62,7 +65,7 @@ def _table(
         if rate is None:
             return ["–"]
         if expected:
-            return [percent(rate.expected or 0, decimals)]
+            return [percent(rate.expected, decimals)]
         shown = f"{percent(rate.rate, decimals)}{mark_of(rate):<{width}}"
         return [Bold(shown) if rate.verdict == "liberal" else shown]
 
@@ -82,14 +85,14 @@ def _table(
 def _symbols(rates: Sequence[ExchangeRate]) -> str:
     """What the symbols of the table mean."""
     marks, shown = set(map(mark_of, rates)), differing(rates, NAMES)
-    level = ci(rates[0].confidence_interval.confidence_level)
-    parts = [
-        "ρ: correlation between the segment differences of runs." if "correlation" in shown else "",
-        "τ: standard deviation between runs, in sampling standard deviations of a score." if "run_sd" in shown else "",
-        f"{LIBERAL}: the {level} lies above α." if LIBERAL in marks else "",
-        f"{CONSERVATIVE}: it lies below α." if CONSERVATIVE in marks else "",
-    ]
-    return " ".join(filter(None, parts))
+    return said(
+        {
+            "ρ: correlation between the segment differences of runs.": "correlation" in shown,
+            "τ: standard deviation between runs, in sampling standard deviations of a score.": "run_sd" in shown,
+            f"{LIBERAL}: the {level_of(rates)} lies above α.": LIBERAL in marks,
+            f"{CONSERVATIVE}: it lies below α.": CONSERVATIVE in marks,
+        }
+    )
 
 
 def conclusions(study: StudyResult[ExchangePlan]) -> Iterator[str]:
@@ -110,11 +113,10 @@ def conclusions(study: StudyResult[ExchangePlan]) -> Iterator[str]:
 def notes(study: StudyResult[ExchangePlan]) -> Iterator[str]:
     """What the rates and intervals are, and what is left out."""
     rates = _rates(study)
-    widest = max((rate.confidence_interval.high - rate.confidence_interval.low) / 2 for rate in rates)
-    level = ci(rates[0].confidence_interval.confidence_level)
+    widest = max(half_width(rate.confidence_interval) for rate in rates)
     yield (
         "Rates: the share of simulated test sets with p ≤ α, two-sided, with "
-        f"{counted(study.plan.n_resamples, 'replicate')} each. Half the width of the {level} is at most "
+        f"{counted(study.plan.n_resamples, 'replicate')} each. Half the width of the {level_of(rates)} is at most "
         f"{percent(widest, 1)} points."
     )
     if any(rate.exchange == "run" and rate.rate == 0 for rate in rates):

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from operator import attrgetter
 
 from ...errors import counted
 from ...results.studies import StudyResult
 from ...results.studies.gate import GATE, GatePlan, GateRate
 from ..cells import Table
-from ..pivot import Bold, Columns, Rows, pivot
-from ..wording import ci, joined, number
+from ..pivot import Bold, Columns, Rows, as_field, fields, pivot
+from ..wording import joined, number
 from .base import StudyReport
-from .wording import LIBERAL, differing, mark_of, of_name, percent, rate_decimals
+from .wording import LIBERAL, constant, differing, half_width, level_of, mark_of, of_name, percent, rate_decimals, said
 
-# The columns that identify a row, and what they show.
-NAMES: Mapping[str, tuple[str, Callable[[Any], str]]] = {
-    "method": ("Method", str),
-    "differences": ("Differences", str),
-    "tasks": ("Tasks", str),
-    "correlation": ("ρ", number),
-    "margin": ("Margin", number),
-    "size": ("n", lambda size: f"{size:,}"),
-    "truth": ("Truth", str),
+# The columns that identify a row, and what tables call them.
+NAMES = {
+    "method": "Method",
+    "differences": "Differences",
+    "tasks": "Tasks",
+    "correlation": "ρ",
+    "margin": "Margin",
+    "size": "n",
+    "truth": "Truth",
 }
 
 
@@ -56,19 +56,14 @@ def _table(rates: Sequence[GateRate], heading: str) -> Table:
         cell = Bold(shown) if _mark(rate) == LIBERAL else shown
         return [cell, f"{rate.units:,.0f}"] if rate.decision == "wrongly" else [cell]
 
-    def cell_of(name: str) -> tuple[str, Callable[[Any], str]]:
-        heading, show = NAMES[name]
-        return heading, lambda rate: show(getattr(rate, name))
-
-    rows = Rows(dict(map(cell_of, names)), group=lambda rate: [getattr(rate, name) for name in names[:-1]])
-    looked = rates[0].units is not None
-    # One number of segments for both.
     columns = Columns(
         "decision",
+        # One number of segments for both.
         lambda name: [name, "Segments"] if name == "wrongly" else [name],
         cells,
-        ["decided", "wrongly"] if looked else None,
+        None if rates[0].units is None else ["decided", "wrongly"],
     )
+    rows = Rows(fields(NAMES, names), group=attrgetter(*names[:-1]) if names[:-1] else None)
     return pivot(heading, rates, rows, columns, "rates of wrong decisions whose interval lies above α")
 
 
@@ -78,14 +73,14 @@ def _mark(rate: GateRate) -> str:
 
 def _symbols(rates: Sequence[GateRate]) -> str:
     shown = differing(rates, NAMES)
-    level = ci(rates[0].confidence_interval.confidence_level)
-    parts = [
-        "ρ: correlation between tasks." if "correlation" in shown else "",
-        "Margin: in standard errors." if "margin" in shown else "",
-        "Segments: the median number after which a method decides." if rates[0].units is not None else "",
-        f"{LIBERAL}: wrong decisions whose {level} lies above α." if any(map(_mark, rates)) else "",
-    ]
-    return " ".join(filter(None, parts))
+    return said(
+        {
+            "ρ: correlation between tasks.": "correlation" in shown,
+            "Margin: in standard errors.": "margin" in shown,
+            "Segments: the median number after which a method decides.": rates[0].units is not None,
+            f"{LIBERAL}: wrong decisions whose {level_of(rates)} lies above α.": any(map(_mark, rates)),
+        }
+    )
 
 
 def conclusions(study: StudyResult[GatePlan]) -> Iterator[str]:
@@ -105,9 +100,9 @@ def conclusions(study: StudyResult[GatePlan]) -> Iterator[str]:
 def notes(study: StudyResult[GatePlan]) -> Iterator[str]:
     """What the decisions are, and their Monte Carlo error."""
     plan, rates = study.plan, _decisions(study)
-    for name, (heading, show) in NAMES.items():
-        if name in ("correlation", "margin", "size") and name not in differing(rates, NAMES):
-            yield f"{heading} = {show(getattr(rates[0], name))}{' standard errors' * (name == 'margin')}."
+    for name in ("correlation", "margin", "size"):
+        if constant(rates, name) is not None:
+            yield f"{NAMES[name]} = {as_field(name)(rates[0])}{' standard errors' * (name == 'margin')}."
     if GATE in plan.methods:
         yield (
             f"Gates have the rule non-inferior and {counted(plan.n_resamples, 'replicate')}. Wrong: allow where a "
@@ -118,9 +113,8 @@ def notes(study: StudyResult[GatePlan]) -> Iterator[str]:
             "While data arrive, all tasks together are tested at α; decided: the first difference shown is "
             "real; wrongly: it is not, or has the opposite sign."
         )
-    widest = max((rate.confidence_interval.high - rate.confidence_interval.low) / 2 for rate in rates)
-    level = ci(rates[0].confidence_interval.confidence_level)
-    yield f"Half the width of a rate's {level} (Clopper–Pearson) is at most {percent(widest, 1)} points."
+    widest = max(half_width(rate.confidence_interval) for rate in rates)
+    yield f"Half the width of a rate's {level_of(rates)} (Clopper–Pearson) is at most {percent(widest, 1)} points."
 
 
 REPORT = StudyReport(title, tables, conclusions, notes)

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ...errors import counted, listed, printable
 from ...results import NO_DIFFERENCE
-from ...results.studies import LabelledEstimate, RaterAgreement, StudyResult
+from ...results.studies import LabelledEstimate, PlannedLook, PlannedRaters, RaterAgreement, StudyResult
 from ...results.studies.human import HumanPlan, deciding, is_selected
 from ..cells import Table, decimals_for, pvalue_cell, rank_cell
 from ..methods import Cite, metrics_phrase
 from ..notes import LETTERS
+from ..pivot import Cells, Rows, as_number, ends_cell, number_cell, pivot
 from ..wording import joined, number
 from .base import StudyReport
 from .wording import of_name
@@ -38,16 +39,19 @@ RATERS = {
 
 def title(study: StudyResult[HumanPlan]) -> str:
     """What was labelled."""
-    fewest, most = _numbers(study)
-    plan = study.plan
-    shown = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
-    return f"{listed(plan.human)}: labels of {shown} of {counted(plan.units, plan.unit)}"
+    return f"{listed(study.plan.human)}: labels of {_labelled(study)}"
 
 
-def _numbers(study: StudyResult[HumanPlan]) -> tuple[int, int]:
-    """The smallest and the largest number of labels."""
-    numbers = [each.labelled for name in ("differences", "scores") for each in study.tables[name]]
-    return min(numbers), max(numbers)
+def _labelled(study: StudyResult[HumanPlan]) -> str:
+    """How many units have labels, as a phrase."""
+    numbers = {each.labelled for each in _estimates(study)}
+    shown = " to ".join(f"{n:,}" for n in sorted({min(numbers), max(numbers)}))
+    return f"{shown} of {counted(study.plan.units, study.plan.unit)}"
+
+
+def _estimates(study: StudyResult[HumanPlan]) -> Sequence[LabelledEstimate]:
+    """Differences and scores."""
+    return [*study.tables["differences"], *study.tables["scores"]]
 
 
 def tables(study: StudyResult[HumanPlan]) -> Iterator[Table]:
@@ -60,35 +64,43 @@ def tables(study: StudyResult[HumanPlan]) -> Iterator[Table]:
             study, "Differences of all pairs" if baseline is None else f"Differences from {baseline}", differences
         )
     if ranks:
-        table = Table(f"{title(study)}. Ranks, {_by(_chosen(study))}", ["System", "Rank", "Group"])
-        for each in ranks:
-            table.add([each.system, rank_cell(each.rank_low, each.rank_high), each.letters or ""])
-        yield table
+        rank: Cells = {
+            "System": "system",
+            "Rank": lambda each: rank_cell(each.rank_low, each.rank_high),
+            "Group": lambda each: each.letters or "",
+        }
+        yield pivot(f"{title(study)}. Ranks, {_by(_chosen(study))}", ranks, Rows(rank, n_names=1))
     yield _table(study, "Scores", scores)
-    looks = [row for row in study.tables.get("looks", ()) if row.predictor == _chosen(study)]
-    if looks:
-        title_of_looks = f"Looks for a difference of {_planned(study)}, {_by(_chosen(study))}"
-        table = Table(title_of_looks, ["Pair", "Look", "Labels", "Stop if p ≤", "Shown by then"], grouped=1)
-        for each in looks:
-            cells = [f"{each.look}", f"{each.labels:,}", f"{each.level:.2g}", f"{100 * each.power:.0f}%"]
-            table.add([f"{each.system} − {each.baseline}", *cells])
-        yield table
-    designs = [row for row in study.tables.get("designs", ()) if row.predictor == _chosen(study)]
-    if designs:
-        name = f"Labels for a difference of {_planned(study)}, {_by(_chosen(study))}"
-        table = Table(name, ["Pair", "Per segment", f"{study.plan.unit.capitalize()}s"], grouped=1)
-        for plan in designs:
-            needed = "–" if plan.needed is None else f"{plan.needed:,}"
-            table.add([f"{plan.system} − {plan.baseline}", f"{plan.per_segment}", needed])
-        yield table
+    what = f"for a difference of {_planned(study)}, {_by(_chosen(study))}"
+    if looks := of_name(study.tables.get("looks", ()), predictor=_chosen(study)):
+        look: Cells = {
+            "Pair": _pair,
+            "Look": lambda each: f"{each.look}",
+            "Labels": "labels",
+            "Stop if p ≤": as_number("level", ".2g"),
+            "Shown by then": lambda each: f"{100 * each.power:.0f}%",
+        }
+        yield pivot(f"Looks {what}", looks, Rows(look, n_names=1, grouped=1))
+    if designs := of_name(study.tables.get("designs", ()), predictor=_chosen(study)):
+        design: Cells = {
+            "Pair": _pair,
+            "Per segment": lambda each: f"{each.per_segment}",
+            f"{study.plan.unit.capitalize()}s": as_number("needed", ","),
+        }
+        yield pivot(f"Labels {what}", designs, Rows(design, n_names=1, grouped=1))
     if agreement:
-        table = Table(
-            "Agreement of raters", ["Labels", "Coefficient", "Value", _interval(study), "Outputs"], 2, grouped=1
-        )
-        for row in agreement:
-            value, *ends = ("–" if each is None else f"{each:.2f}" for each in (row.value, row.low, row.high))
-            table.add([_labels(row), COEFFICIENTS[row.coefficient], value, " to ".join(ends), f"{row.outputs:,}"])
-        yield table
+        raters: Cells = {
+            "Labels": _labels,
+            "Coefficient": lambda each: COEFFICIENTS[each.coefficient],
+            "Value": as_number("value", ".2f"),
+            _interval(study): lambda each: " to ".join(number_cell(end, ".2f") for end in (each.low, each.high)),
+            "Outputs": "outputs",
+        }
+        yield pivot("Agreement of raters", agreement, Rows(raters, n_names=2, grouped=1))
+
+
+def _pair(each: PlannedLook | PlannedRaters | LabelledEstimate) -> str:
+    return f"{each.system} − {each.baseline}"
 
 
 def paper(study: StudyResult[HumanPlan]) -> Iterator[Table]:
@@ -152,33 +164,26 @@ def _by(predictor: str | None) -> str:
 
 
 def _table(study: StudyResult[HumanPlan], name: str, rows: Sequence[LabelledEstimate]) -> Table:
-    of_pairs = rows[0].baseline is not None
-    planned = study.plan.difference if of_pairs else None
+    plan, of_pairs = study.plan, rows[0].baseline is not None
     ways = len({row.standardized for row in rows}) > 1
-    names = ["System", *(["Labels"] if ways else []), "With"]
-    header = [*names, "Δ" if of_pairs else "Score", _interval(study), *(["p"] if of_pairs else []), "ρ", "Worth"]
-    header += [*(["MDD"] if of_pairs else []), *([_for(study.plan)] if planned is not None else [])]
-    table = Table(f"{title(study)}. {name}", header, n_names=len(names), grouped=len(names) - 1)
     decimals = decimals_for(max(abs(row.estimate) for row in rows))
-    sign = "+" if of_pairs else ""
+    spec, alpha = f"{'+' if of_pairs else ''}.{decimals}f", round(1 - plan.confidence_level, 10)
+    planned = of_pairs and plan.difference is not None
+    cells: Cells = {
+        "System": lambda row: row.system if row.baseline == plan.baseline or not of_pairs else _pair(row),
+        "Labels": ways and _labels,
+        "With": lambda row: row.predictor or "labels alone",
+        "Δ" if of_pairs else "Score": as_number("estimate", spec),
+        _interval(study): lambda row: ends_cell((row.low, row.high), spec),
+        "p": of_pairs and (lambda row: pvalue_cell(row.decisive_pvalue, alpha=alpha)),
+        "ρ": as_number("correlation", ".2f"),
+        "Worth": lambda row: "–" if row.predictor is None else _worth_cell(row.worth),
+        "MDD": of_pairs and as_number("detectable", f".{decimals}f"),
+        _for(plan): planned and as_number("needed", ","),
+    }
     order = [(row.system, row.baseline) for row in rows]
-    for row in sorted(rows, key=lambda row: order.index((row.system, row.baseline))):
-        cells = [
-            row.system if row.baseline == study.plan.baseline or not of_pairs else f"{row.system} − {row.baseline}",
-            *([_labels(row)] if ways else []),
-            row.predictor or "labels alone",
-            f"{row.estimate:{sign}.{decimals}f}",
-            " to ".join(f"{end:{sign}.{decimals}f}" for end in (row.low, row.high) if end is not None) or "–",
-            *([pvalue_cell(row.decisive_pvalue, alpha=round(1 - study.plan.confidence_level, 10))] if of_pairs else []),
-            "–" if row.correlation is None else f"{row.correlation:.2f}",
-            "–" if row.predictor is None else _worth_cell(row.worth),
-        ]
-        if of_pairs:
-            cells.append("–" if row.detectable is None else f"{row.detectable:.{decimals}f}")
-        if planned is not None:
-            cells.append("–" if row.needed is None else f"{row.needed:,}")
-        table.add(cells)
-    return table
+    ordered = sorted(rows, key=lambda row: order.index((row.system, row.baseline)))
+    return pivot(f"{title(study)}. {name}", ordered, Rows(cells, n_names=2 + ways, grouped=1 + ways))
 
 
 def conclusions(study: StudyResult[HumanPlan]) -> Iterator[str]:
@@ -255,13 +260,12 @@ def _estimator(plan: HumanPlan) -> tuple[str, str | None]:
 def methods(study: StudyResult[HumanPlan], cite: Cite) -> Iterator[str]:
     """The labels and who gave them, the metric, what is estimated, and how it is tested."""
     plan, differences = study.plan, study.tables["differences"]
-    (fewest, most), units = _numbers(study), counted(plan.units, plan.unit)
-    n, whose = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}", joined(map(printable, plan.human))
+    whose = joined(map(printable, plan.human))
     by = metrics_phrase([each for each in study.metrics if each.name not in plan.human], cite)
     name, source = _estimator(plan)
     yield (
-        f"Labels by people ({whose}) of {n} of {units}, drawn at random, and scores of all by {by} were combined by "
-        f"{'the ' * (plan.target == 'set')}{name}{cite(source)}."
+        f"Labels by people ({whose}) of {_labelled(study)}, drawn at random, and scores of all by {by} were combined "
+        f"by {'the ' * (plan.target == 'set')}{name}{cite(source)}."
     )
     yield f"Estimates are of {_meant(plan)}."
     if plan.raters is not None:
@@ -294,7 +298,7 @@ def notes(study: StudyResult[HumanPlan]) -> Iterator[str]:
         "With a metric: the mean of the labels, adjusted by the metric's scores of the others, with the weight that "
         f"gives the smallest error ({_estimator(plan)[0]}). {symbols['ρ']} {symbols['Worth']}"
     )
-    if any(_worth_cell(row.worth).startswith("-") for name in ("differences", "scores") for row in study.tables[name]):
+    if any(_worth_cell(row.worth).startswith("-") for row in _estimates(study)):
         yield ("Worth below 0: the metric is worth no labels, and fitting its weight makes the error a little larger.")
     if plan.raters == "random":
         yield (
@@ -314,7 +318,7 @@ def notes(study: StudyResult[HumanPlan]) -> Iterator[str]:
             "Looks: O'Brien and Fleming's boundary. At each, compare p of the pair, without an adjustment. Shown by "
             "then: the probability if there is such a difference. Later labels must not depend on earlier ones."
         )
-    if any(row.low is None for name in ("differences", "scores") for row in study.tables[name]):
+    if any(row.low is None for row in _estimates(study)):
         yield (
             "Without an interval: these labels, or their differences, are all equal or predicted exactly, so the "
             "standard error is unknown."
@@ -337,7 +341,7 @@ def notes(study: StudyResult[HumanPlan]) -> Iterator[str]:
             "Choose one metric before you see the labels. The best of several intervals is too short, so the verdict "
             "is that of the labels alone."
         )
-    if _numbers(study)[0] < FEW_LABELS:
+    if min(row.labelled for row in _estimates(study)) < FEW_LABELS:
         yield f"With fewer than {FEW_LABELS} labelled {units}, intervals may be somewhat too short."
     yield f"This holds for labelled {units} that were drawn at random from all of them."
 

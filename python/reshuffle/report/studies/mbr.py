@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterator
 
 from ...errors import counted
-from ...results.studies import MbrChoice, MbrScore, StudyResult
+from ...results.studies import MbrChoice, StudyResult
 from ...results.studies.mbr import MbrPlan
 from ..cells import Table, decimals_for
+from ..pivot import number_cell
 from ..wording import number
 from .base import StudyReport
 from .wording import of_name, percent, with_arrow
@@ -18,16 +19,6 @@ SHOWN = {"topbest": "1-best entry", "mbr": "Minimum Bayes risk"}
 
 def _choices(study: StudyResult[MbrPlan]) -> tuple[MbrChoice, ...]:
     return study.tables["choices"]
-
-
-def _scores(study: StudyResult[MbrPlan]) -> tuple[MbrScore, ...]:
-    return study.tables.get("scores", ())
-
-
-def _mean(values: list[float]) -> float:
-    """The mean of the values that are defined."""
-    defined = [value for value in values if not math.isnan(value)]
-    return math.fsum(defined) / len(defined) if defined else math.nan
 
 
 def title(study: StudyResult[MbrPlan]) -> str:
@@ -41,17 +32,16 @@ def tables(study: StudyResult[MbrPlan]) -> Iterator[Table]:
     header = ["Choice", "Name", f"Expected {with_arrow(utility)}", *map(with_arrow, scored)]
     table = Table(title(study), header, n_names=2)
     choices = _choices(study)
-    means = {
-        "topbest": _mean([each.topbest_utility for each in choices]),
-        "mbr": _mean([each.utility for each in choices]),
+    utilities = {
+        "topbest": [each.topbest_utility for each in choices if not math.isnan(each.topbest_utility)],
+        "mbr": [each.utility for each in choices if not math.isnan(each.utility)],
     }
-    defined = [abs(mean) for mean in means.values() if not math.isnan(mean)]
-    decimals = decimals_for(max(defined, default=0.0))
+    means = {choice: math.fsum(own) / len(own) for choice, own in utilities.items() if own}
+    decimals = decimals_for(max(map(abs, means.values()), default=0.0))
     for choice, shown in SHOWN.items():
-        cells = ["–" if math.isnan(means[choice]) else f"{means[choice]:.{decimals}f}"]
-        for each in of_name(_scores(study), choice=choice):
-            cells.append(f"{each.score:.{decimals_for(abs(each.score))}f}")
-        table.add([shown, choice, *cells])
+        scores = [each.score for each in of_name(study.tables.get("scores", ()), choice=choice)]
+        cells = [f"{score:.{decimals_for(abs(score))}f}" for score in scores]
+        table.add([shown, choice, number_cell(means.get(choice), f".{decimals}f"), *cells])
     references = " The other columns are corpus scores against the references." if scored else ""
     yield table.explained(f"Expected {utility.name}: mean over sentences of the expected utility.{references}")
 

@@ -7,17 +7,19 @@ from collections.abc import Iterator, Sequence
 from ...results.studies import FamilyWiseRate, StudyResult
 from ..cells import Table
 from ..pivot import Rows, fields
-from ..wording import ci, joined, number
+from ..wording import joined, number
 from .base import Figure, StudyReport
 from .wording import (
     CONSERVATIVE,
     LIBERAL,
     differing,
     in_common,
+    level_of,
     mark_of,
     of_name,
     percent,
     rate_decimals,
+    said,
     table_of_rates,
     tests_note,
 )
@@ -61,14 +63,14 @@ def _mark(rate: FamilyWiseRate) -> str:
 
 def _symbols(rates: Sequence[FamilyWiseRate]) -> str:
     marks = set(map(_mark, rates))
-    level = ci(rates[0].confidence_interval.confidence_level)
-    parts = [
-        f"{LIBERAL}: the {level} lies above α." if LIBERAL in marks else "",
-        f"{CONSERVATIVE}: it lies below α." if CONSERVATIVE in marks else "",
-        f"{TOO_FEW}: too few replicates for one small p among larger ones to reject." if TOO_FEW in marks else "",
-        "k: systems." if "systems" in differing(rates, NAMES) else "",
-    ]
-    return " ".join(filter(None, parts))
+    return said(
+        {
+            f"{LIBERAL}: the {level_of(rates)} lies above α.": LIBERAL in marks,
+            f"{CONSERVATIVE}: it lies below α.": CONSERVATIVE in marks,
+            f"{TOO_FEW}: too few replicates for one small p among larger ones to reject.": TOO_FEW in marks,
+            "k: systems.": "systems" in differing(rates, NAMES),
+        }
+    )
 
 
 def conclusions(study: StudyResult) -> Iterator[str]:
@@ -96,11 +98,10 @@ def _named(rate: FamilyWiseRate) -> str:
 def notes(study: StudyResult) -> Iterator[str]:
     """What the rates are."""
     rates = _rates(study)
-    level = ci(rates[0].confidence_interval.confidence_level)
     yield (
         "Rates: the share of simulated test sets in which the smallest adjusted p of all pairs is at most α; "
-        f"{level} by Clopper–Pearson. All null hypotheses are true, so the false discovery rate of bh and by is the "
-        "same."
+        f"{level_of(rates)} by Clopper–Pearson. All null hypotheses are true, so the false discovery rate of bh and "
+        "by is the same."
     )
     yield "Independent tests: 1 − (1 − α)^m for m pairs (W05-0908, 4.4)."
     if any(not rate.enough_replicates for rate in rates):

@@ -9,6 +9,7 @@ from ...errors import counted
 from ...results.studies import ListScore, OracleSearch, StudyResult
 from ...results.studies.oracle import OraclePlan
 from ..cells import Table, decimals_for
+from ..pivot import Cells, Rows, as_number, pivot
 from .base import StudyReport
 from .wording import of_name, with_arrow
 
@@ -39,11 +40,14 @@ def title(study: StudyResult[OraclePlan]) -> str:
 
 def tables(study: StudyResult[OraclePlan]) -> Iterator[Table]:
     """The score of each choice, and its difference from the 1-best entries."""
-    metric, decimals = study.metrics[0], _decimals(study)
-    table = Table(f"{TITLE}: {with_arrow(metric)}", ["Choice", "Name", "Score", "Difference"], n_names=2)
-    for each in _scores(study):
-        gain = "–" if each.choice == "topbest" else f"{each.gain:+.{decimals}f}"
-        table.add([SHOWN[each.choice], each.choice, f"{each.score:.{decimals}f}", gain])
+    decimals = _decimals(study)
+    cells: Cells = {
+        "Choice": lambda each: SHOWN[each.choice],
+        "Name": "choice",
+        "Score": as_number("score", f".{decimals}f"),
+        "Difference": lambda each: "–" if each.choice == "topbest" else f"{each.gain:+.{decimals}f}",
+    }
+    table = pivot(f"{TITLE}: {with_arrow(study.metrics[0])}", _scores(study), Rows(cells, n_names=2))
     preferred = "first entry" if study.plan.topbest == "first entry" else "entry with the highest model score"
     yield table.explained(f"Difference: from topbest, the {preferred} of each list.")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from operator import attrgetter
 
 from ...errors import counted
 from ...grouping import grouped
@@ -10,10 +11,10 @@ from ...results.studies import PowerRate, StudyResult
 from ...results.studies.power import ParametricPlan, PowerPlan
 from ...results.studies.sensitivity import SensitivityPlan
 from ..cells import Table, decimals_for
-from ..pivot import Columns, Rows, fields, pivot
-from ..wording import ci, joined, number
+from ..pivot import Cells, Columns, Rows, fields, number_cell, pivot
+from ..wording import joined, number
 from .base import Figure, StudyReport
-from .wording import differing, in_common, levels_of, percent, rate_decimals, tests_note
+from .wording import differing, half_width, in_common, level_of, levels_of, percent, rate_decimals, tests_note
 
 # The columns that identify a rate, and what tables call them.
 NAMES = {"test": "Test", "metric": "Metric", "size": "n"}
@@ -65,11 +66,6 @@ def power_title(rates: Sequence[PowerRate]) -> str:
     return ", ".join(filter(None, parts))
 
 
-def _position(rates: Sequence[PowerRate], rate: PowerRate, name: str) -> int:
-    """The position of a rate's value among those of all rates, in order of first appearance."""
-    return list(dict.fromkeys(getattr(each, name) for each in rates)).index(getattr(rate, name))
-
-
 def _case(rate: PowerRate) -> tuple[Hashable, ...]:
     """What the rates in a row have in common."""
     return rate.test, rate.metric, rate.size, rate.effect, rate.difference
@@ -84,18 +80,25 @@ def _table(
 ) -> Table:
     """A row for each of these cases, and columns for each level."""
     names = ["test", *differing(rates, ("metric", "size"))]
-    largest = {rate.metric: max(abs(each.difference) for each in rates if each.metric == rate.metric) for rate in rates}
-    rows = fields(NAMES, names)
     if any(rate.effect is not None for rate in rates):
-        rows["η"] = lambda rate: number(round(rate.effect, 4))
-        rows["Δ"] = lambda rate: f"{rate.difference:.{decimals_for(largest[rate.metric])}f}"
+        largest = grouped((rate.metric, abs(rate.difference)) for rate in rates)
+        spec = {metric: f".{decimals_for(max(own))}f" for metric, own in largest.items()}
+        effect: Cells = {
+            "η": lambda rate: number(round(rate.effect, 4)),
+            "Δ": lambda rate: f"{rate.difference:{spec[rate.metric]}}",
+        }
     else:
-        rows["Δ"] = lambda rate: number(rate.difference)
-    ordered = sorted(rates, key=lambda rate: [_position(rates, rate, name) for name in names])
+        effect = {"Δ": "difference"}
+    # Values are in the order of their first appearance.
+    places = [list(dict.fromkeys(getattr(rate, name) for rate in rates)) for name in names]
+    group = attrgetter(*names, "test")
+    ordered = sorted(
+        rates, key=lambda rate: [own.index(value) for own, value in zip(places, group(rate), strict=False)]
+    )
     return pivot(
         title,
         [rate for rate in ordered if _case(rate) in cases],
-        Rows(rows, _case, lambda rate: [getattr(rate, name) for name in names], len(names)),
+        Rows(fields(NAMES, names) | effect, _case, attrgetter(*names), len(names)),
         Columns("alpha", heading, cells, levels_of(rates)),  # type: ignore[arg-type]
     )
 
@@ -107,8 +110,7 @@ def power_table(rates: Sequence[PowerRate], title: str) -> Table:
     def cells(rate: PowerRate | None) -> list[str]:
         if rate is None:
             return [""]
-        interval = rate.confidence_interval
-        return [f"{percent(rate.rate, decimals)} ±{percent((interval.high - interval.low) / 2, decimals)}"]
+        return [f"{percent(rate.rate, decimals)} ±{percent(half_width(rate.confidence_interval), decimals)}"]
 
     return _table(rates, title, lambda alpha: [f"α={number(alpha)}"], cells, {*map(_case, rates)})
 
@@ -116,13 +118,11 @@ def power_table(rates: Sequence[PowerRate], title: str) -> Table:
 def error_table(rates: Sequence[PowerRate], title: str) -> Table:
     """For each level the type-M and type-S errors, in a row for each case that has some."""
     cases = {_case(rate) for rate in rates if rate.type_m is not None}
-    return _table(rates, title, lambda alpha: [f"M, α={number(alpha)}", "S"], _error_cells, cases)
 
+    def cells(rate: PowerRate | None) -> list[str]:
+        return ["–", "–"] if rate is None else [number_cell(rate.type_m, ".2f"), percent(rate.type_s, 1)]
 
-def _error_cells(rate: PowerRate | None) -> list[str]:
-    if rate is None or rate.type_m is None or rate.type_s is None:
-        return ["–", "–"]
-    return [f"{rate.type_m:.2f}", percent(rate.type_s, 1)]
+    return _table(rates, title, lambda alpha: [f"M, α={number(alpha)}", "S"], cells, cases)
 
 
 def conclusions(study: StudyResult) -> Iterator[str]:
@@ -132,28 +132,29 @@ def conclusions(study: StudyResult) -> Iterator[str]:
     at = [rate for rate in rates if rate.alpha == alpha and rate.difference]
     if not at:
         return
-    largest = max(abs(rate.difference) for rate in at)
+
+    def difference(rate: PowerRate) -> str:
+        largest = max(abs(each.difference) for each in at if each.metric == rate.metric)
+        return number(rate.difference) if rate.effect is None else f"{rate.difference:.{decimals_for(largest)}f}"
+
     if not differing(at, ("metric", "system", "baseline", "model", "size")):
+        largest = max(abs(rate.difference) for rate in at)
         best = [rate for rate in at if abs(rate.difference) == largest]
-        given = best[0].effect is None
-        shown = number(best[0].difference) if given else f"{best[0].difference:.{decimals_for(largest)}f}"
         powers = ", ".join(f"{rate.test} {percent(rate.rate, 1)}%" for rate in best)
-        yield f"Power at α = {number(alpha)} for Δ = {shown}: {powers}."
+        yield f"Power at α = {number(alpha)} for Δ = {difference(best[0])}: {powers}."
     worst = max((rate for rate in at if rate.type_m is not None), key=lambda rate: rate.type_m or 0, default=None)
     if worst is not None and worst.type_m is not None and worst.type_m >= 1.05:
-        decimals = decimals_for(max(abs(rate.difference) for rate in at if rate.metric == worst.metric))
-        difference = number(worst.difference) if worst.effect is None else f"{worst.difference:.{decimals}f}"
         yield (
             f"At α = {number(alpha)}, significant differences are up to {worst.type_m:.2f} times the true one "
-            f"({worst.test}, {worst.metric}, n = {worst.size:,}, Δ = {difference})."
+            f"({worst.test}, {worst.metric}, n = {worst.size:,}, Δ = {difference(worst)})."
         )
 
 
 def notes(study: StudyResult[PowerPlan | ParametricPlan]) -> Iterator[str]:
     """What the rates and intervals are."""
     rates = records_of(study)
-    level = ci(rates[0].confidence_interval.confidence_level)
-    yield f"Power: the share of simulated test sets with p ≤ {levels_used(study)}; {level} by Clopper–Pearson."
+    used = levels_used(study)
+    yield f"Power: the share of simulated test sets with p ≤ {used}; {level_of(rates)} by Clopper–Pearson."
     yield from without_level(rates)
     for fit in study.tables.get("fits", ()):
         pair = f"{fit.system} − {fit.baseline}"

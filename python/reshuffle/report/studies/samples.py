@@ -9,54 +9,43 @@ from ...errors import counted
 from ...results.studies import CurvePoint, SampleRange, StudyResult
 from ...results.studies.samples import SamplesPlan
 from ..cells import Table, decimals_for
-from ..pivot import Columns, Rows, pivot
+from ..pivot import Cells, Columns, Rows, as_number, pivot
 from ..wording import ci, number
 from .base import Figure, StudyReport
 from .validation import FEW, MOST_PAIRS, SHARES, by_size, mark, pairs_table, samples_note, what
-from .wording import constant, of_keys, of_name, percent, percent_interval
+from .wording import as_percent, constant, of_keys, of_name, percent
 
 
 def _ranges_table(values: Mapping[str, Any], ranges: Sequence[SampleRange]) -> Table:
     """The scores of each system on the samples, beside that on the pool."""
-    values = dict(values)
-    size, samples = values.pop("size"), ranges[0].samples
-    header = ["System", "pool", "lowest", "highest", "sd", "outside %", ci(0.95)]
-    title = f"Scores on {counted(samples, 'sample')} of {size:,}{mark(ranges)}: {what(values)}"
-    table = Table(title, header)
-    decimals = decimals_for(max(abs(each.highest) for each in ranges))
-    for each in ranges:
-        numbers = (each.pool_score, each.lowest, each.highest)
-        table.add(
-            [
-                each.system,
-                *(f"{value:.{decimals}f}" for value in numbers),
-                "–" if each.deviation is None else f"{each.deviation:.{decimals}f}",
-                percent(each.outside, 0),
-                percent_interval(each.outside_interval, 0),
-            ]
-        )
-    return table
+    about = {name: value for name, value in values.items() if name != "size"}
+    spec = f".{decimals_for(max(abs(each.highest) for each in ranges))}f"
+    cells: Cells = {
+        "System": "system",
+        "pool": as_number("pool_score", spec),
+        "lowest": as_number("lowest", spec),
+        "highest": as_number("highest", spec),
+        "sd": as_number("deviation", spec),
+        "outside %": as_percent("outside", 0),
+        ci(0.95): as_percent("outside_interval", 0),
+    }
+    of = f"{counted(ranges[0].samples, 'sample')} of {values['size']:,}{mark(ranges)}"
+    return pivot(f"Scores on {of}: {what(about)}", ranges, Rows(cells, n_names=1))
 
 
 def _curve_table(metric: str, points: Sequence[CurvePoint]) -> Table:
     """Widths and separated pairs by the size of the test set, for one number of references."""
-    header = ["n", "Test sets", "Width", "% of score", "Width of Δ", "Separated %", ci(0.95)]
-    table = Table(f"Precision by test set size: {metric}", header)
-    decimals = decimals_for(max(point.width for point in points))
-    for point in points:
-        relative, interval = point.relative_width, point.confidence_interval
-        table.add(
-            [
-                f"{point.size:,}",
-                f"{point.samples:,}",
-                f"{point.width:.{decimals}f}",
-                "–" if relative is None else percent(relative, 1),
-                f"{point.difference_width:.{decimals}f}",
-                percent(point.separated, 1),
-                "–" if interval is None else percent_interval(interval, 0),
-            ]
-        )
-    return table
+    spec = f".{decimals_for(max(point.width for point in points))}f"
+    cells: Cells = {
+        "n": "size",
+        "Test sets": "samples",
+        "Width": as_number("width", spec),
+        "% of score": as_percent("relative_width", 1),
+        "Width of Δ": as_number("difference_width", spec),
+        "Separated %": as_percent("separated", 1),
+        ci(0.95): as_percent("confidence_interval", 0),
+    }
+    return pivot(f"Precision by test set size: {metric}", points, Rows(cells, n_names=1))
 
 
 def _curves_table(metric: str, points: Sequence[CurvePoint]) -> Table:
@@ -64,13 +53,12 @@ def _curves_table(metric: str, points: Sequence[CurvePoint]) -> Table:
     decimals = decimals_for(max(point.width for point in points))
 
     def cells(point: CurvePoint) -> list[str]:
-        relative = "–" if point.relative_width is None else percent(point.relative_width, 1)
-        return [f"{point.width:.{decimals}f}", relative, percent(point.separated, 1)]
+        return [f"{point.width:.{decimals}f}", percent(point.relative_width, 1), percent(point.separated, 1)]
 
     return pivot(
         f"Width of intervals by test set size and number of references: {metric}",
         points,
-        Rows({"References": lambda point: str(point.references)}),
+        Rows({"References": "references"}),
         Columns("size", lambda size: [f"n={size:,}", "% of score", "sep. %"], cells),
     )
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...errors import counted
 from ...results.studies import MetricSensitivity, PowerContrast, StudyResult
 from ...results.studies.sensitivity import SensitivityPlan
 from ..cells import Table, decimals_for, pvalue_cell
-from ..pivot import Columns, Rows, fields, pivot
-from ..wording import ci, joined, number
+from ..pivot import Cells, Columns, Rows, fields, pivot
+from ..wording import joined, number
 from .base import Figure, StudyReport
 from .power import levels_used, power_table, power_title, symbols, without_level
-from .wording import constant, levels_of, of_name, percent, rate_decimals, tests_note
+from .wording import constant, differing, half_width, level_of, levels_of, of_name, percent, rate_decimals, tests_note
 
 
 def title(study: StudyResult) -> str:
@@ -88,20 +88,20 @@ def _variants(study: StudyResult) -> Table:
 
 def _contrasts(contrasts: Sequence[PowerContrast]) -> Table:
     """A row for each two metrics, pair, size and effect, and for each level the difference in power."""
-    rows: dict[str, Callable[[PowerContrast], str]] = {"Metrics": lambda each: f"{each.metric} − {each.other}"}
-    if len({(each.system, each.baseline) for each in contrasts}) > 1:
-        rows["Pair"] = lambda each: f"{each.system} − {each.baseline}"
-    rows["Test"] = lambda each: each.test
-    n_names = len(rows)
-    if len({each.size for each in contrasts}) > 1:
-        rows["n"] = lambda each: f"{each.size:,}"
-    rows["η"] = lambda each: number(each.effect)
+    several = bool(differing(contrasts, ("system", "baseline")))
+    rows: Cells = {
+        "Metrics": lambda each: f"{each.metric} − {each.other}",
+        "Pair": several and (lambda each: f"{each.system} − {each.baseline}"),
+        "Test": "test",
+        "n": bool(differing(contrasts, ["size"])) and "size",
+        "η": "effect",
+    }
     order = {each: at for at, each in enumerate(dict.fromkeys(map(_compared, contrasts)))}
     decimals = rate_decimals(min(each.simulations for each in contrasts))
     return pivot(
         "Difference in power",
         sorted(contrasts, key=lambda each: order[_compared(each)]),
-        Rows(rows, lambda each: (*_compared(each), each.effect), _compared, n_names),
+        Rows(rows, lambda each: (*_compared(each), each.effect), _compared, n_names=2 + several),
         Columns(
             "alpha",
             lambda alpha: [f"α={number(alpha)}"],
@@ -118,9 +118,8 @@ def _compared(each: PowerContrast) -> tuple[Any, ...]:
 
 def _contrast_cell(each: PowerContrast, decimals: int) -> str:
     interval = each.confidence_interval
-    half = (interval.high - interval.low) / 2
     star = "*" if interval.low > 0 or interval.high < 0 else " "
-    return f"{100 * each.difference:+.{decimals}f}{star} ±{percent(half, decimals)}"
+    return f"{100 * each.difference:+.{decimals}f}{star} ±{percent(half_width(interval), decimals)}"
 
 
 def conclusions(study: StudyResult) -> Iterator[str]:
@@ -142,7 +141,7 @@ def notes(study: StudyResult[SensitivityPlan]) -> Iterator[str]:
     numbers = {each.n_resamples for each in study.tables["tested"]} - {None}
     if numbers:
         yield f"p of the real pairs: {max(numbers):,} replicates."
-    level = ci(study.tables["power"][0].confidence_interval.confidence_level)
+    level = level_of(study.tables["power"])
     yield (
         f"Power: the share of simulated test sets with p ≤ {levels_used(study)}; {level} by Clopper–Pearson, of "
         "differences in power by Bonett & Price 2012. *: the interval excludes 0."

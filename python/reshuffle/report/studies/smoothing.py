@@ -8,6 +8,7 @@ from ...errors import counted
 from ...results.studies import SmoothingSetting, StudyResult
 from ...results.studies.smoothing import SmoothingPlan
 from ..cells import Table, pvalue_cell
+from ..pivot import ends_cell, number_cell
 from ..wording import ci, joined, number
 from .base import Figure, StudyReport
 from .wording import of_name
@@ -59,8 +60,7 @@ def _table(study: StudyResult[SmoothingPlan], smoothing: str) -> Table:
         records = {each.test_set: each for each in own if each.value == value}
         chosen = records[decides]
         cells = [_value(value)]
-        for name in sets:
-            cells.append("–" if records[name].tau != records[name].tau else f"{records[name].tau:.4f}")
+        cells += [number_cell(records[name].tau, ".4f") for name in sets]
         if tested:
             cells += _difference(chosen, level is not None, study.plan.alpha)
         table.add(cells, bold=chosen.selected)
@@ -72,9 +72,8 @@ def _difference(each: SmoothingSetting, with_interval: bool, alpha: float) -> li
     p = each.final_pvalue
     if each.difference is None or p is None:
         return ["–"] * (3 if with_interval else 2)
-    interval = each.confidence_interval
-    ends = "–" if interval is None else f"{interval.low:+.4f} to {interval.high:+.4f}"
-    return [f"{each.difference:+.4f}", *([ends] if with_interval else []), pvalue_cell(p, alpha=alpha)]
+    ends = [ends_cell(each.confidence_interval, "+.4f")] if with_interval else []
+    return [f"{each.difference:+.4f}", *ends, pvalue_cell(p, alpha=alpha)]
 
 
 def _symbols(study: StudyResult[SmoothingPlan]) -> str:
@@ -101,14 +100,10 @@ def conclusions(study: StudyResult[SmoothingPlan]) -> Iterator[str]:
             continue
         symbol = SYMBOLS[chosen.parameter]
         text = f"Smoothing {smoothing}: {symbol} = {_value(chosen.value)} has the largest τ, {chosen.tau:.4f}"
-        pvalues = [each.final_pvalue for each in own]
-        close = [
-            _value(each.value) for each, p in zip(own, pvalues, strict=True) if p is not None and p > study.plan.alpha
-        ]
+        close = [_value(each.value) for each in own if (p := each.final_pvalue) is not None and p > study.plan.alpha]
         if close:
-            text += (
-                f"; {symbol} = {joined(close)} {'does' if len(close) == 1 else 'do'} not differ significantly from it"
-            )
+            do = "does" if len(close) == 1 else "do"
+            text += f"; {symbol} = {joined(close)} {do} not differ significantly from it"
         values = sorted(each.value for each in own)
         if len(values) > 1 and chosen.value in (values[0], values[-1]):
             end = "smallest" if chosen.value == values[0] else "largest"

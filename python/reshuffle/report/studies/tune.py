@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from statistics import fmean, stdev
 from typing import Any
 
 from ...errors import counted
 from ...results.studies import TuningResult
 from ...results.studies.runs import RECOMMENDED_RUNS
 from ..cells import Table, decimals_for
+from ..pivot import Cells, Rows, number_cell, pivot
 from ..wording import joined, number
 from .base import Figure, StudyReport
 from .run_values import deviation
@@ -34,10 +36,6 @@ def _decimals(result: TuningResult) -> int:
     return decimals_for(max(map(abs, _scores(result, "dev"))))
 
 
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)
-
-
 def title(result: TuningResult) -> str:
     """The optimizer, the metric and the number of runs."""
     n = len(result.runs)
@@ -57,44 +55,47 @@ def tables(result: TuningResult) -> Iterator[Table]:
 SPREAD = "s: sample standard deviation of the runs' scores: s_dev on the development lists, s_test on the test lists."
 
 
+def _start(result: TuningResult, name: str) -> float | None:
+    """The score before tuning."""
+    start = result.start
+    return None if start is None else start.dev_score if name == "dev" else start.test_score
+
+
 def _summary(result: TuningResult) -> Table:
     """A row for each set of lists: the score before, and the scores of the runs."""
-    metric, several, start = result.metrics[0], len(result.runs) > 1, result.start
-    before = [] if start is None else ["Start"]
-    after = ["Mean", "s", "Lowest", "Highest"] if several else ["Tuned"]
-    table = Table(f"{title(result)} ({with_arrow(metric)})", ["Lists", "Sentences", "Entries", *before, *after])
-    decimals = _decimals(result)
-    for name, shown in SETS.items():
-        scores = _scores(result, name)
-        if not scores:
-            continue
-        row = [shown, f"{result.plan.sentences[name]:,}", f"{result.plan.entries[name]:,}"]
-        if start is not None:
-            score = start.dev_score if name == "dev" else start.test_score
-            row.append("–" if score is None else f"{score:.{decimals}f}")
-        spread = result.s_dev if name == "dev" else result.s_test
-        row.append(f"{_mean(scores):.{decimals}f}")
-        if several:
-            row += [deviation(spread, decimals + 1), f"{min(scores):.{decimals}f}", f"{max(scores):.{decimals}f}"]
-        table.add(row)
-    return table
+    several, decimals = len(result.runs) > 1, _decimals(result)
+    spread = {"dev": result.s_dev, "test": result.s_test}
+    scores = {name: own for name in SETS if (own := _scores(result, name))}
+
+    def of_scores(function: Callable[[list[float]], float]) -> Callable[[str], str]:
+        return lambda name: f"{function(scores[name]):.{decimals}f}"
+
+    cells: Cells = {
+        "Lists": lambda name: SETS[name],
+        "Sentences": lambda name: f"{result.plan.sentences[name]:,}",
+        "Entries": lambda name: f"{result.plan.entries[name]:,}",
+        "Start": result.start is not None and (lambda name: number_cell(_start(result, name), f".{decimals}f")),
+        "Mean" if several else "Tuned": of_scores(fmean),
+        "s": several and (lambda name: deviation(spread[name], decimals + 1)),
+        "Lowest": several and of_scores(min),
+        "Highest": several and of_scores(max),
+    }
+    return pivot(f"{title(result)} ({with_arrow(result.metrics[0])})", list(scores), Rows(cells, n_names=1))
 
 
 def _runs(result: TuningResult) -> Table:
     """A row for each run."""
-    variants, decimals = result.plan.variants, _decimals(result)
-    tested = bool(_scores(result, "test"))
+    variants, spec = result.plan.variants or (), f".{_decimals(result)}f"
     numbers = [sum(weight != 0 for weight in run.weights.values()) for run in result.runs]
-    varies = len(set(numbers)) > 1
-    header = ["Run", *(["Variant"] if variants else []), "Development", *(["Test"] if tested else [])]
-    header += ["Weights"] * varies
-    table = Table(f"Scores of each run: {result.metrics[0].name}", header, n_names=2 if variants else 1)
-    for i, run in enumerate(result.runs):
-        own = [_variant(variants[i])] if variants else []
-        scores = [run.dev_score, *([run.test_score] if tested and run.test_score is not None else [])]
-        weights = [f"{numbers[i]:,}"] if varies else []
-        table.add([str(i + 1), *own, *(f"{score:.{decimals}f}" for score in scores), *weights])
-    return table
+    cells: Cells = {
+        "Run": lambda i: str(i + 1),
+        "Variant": bool(variants) and (lambda i: _variant(variants[i])),
+        "Development": lambda i: f"{result.runs[i].dev_score:{spec}}",
+        "Test": bool(_scores(result, "test")) and (lambda i: number_cell(result.runs[i].test_score, spec)),
+        "Weights": len(set(numbers)) > 1 and (lambda i: f"{numbers[i]:,}"),
+    }
+    rows = Rows(cells, n_names=2 if variants else 1)
+    return pivot(f"Scores of each run: {result.metrics[0].name}", range(len(result.runs)), rows)
 
 
 def _variant(options: Mapping[str, Any]) -> str:
@@ -109,7 +110,7 @@ def _mean_weights(result: TuningResult) -> dict[str, list[float]]:
     found = {name: [run.weights.get(name, 0.0) for run in result.runs] for name in names}
     if len(found) <= MOST_FEATURES:
         return found
-    largest = sorted(found, key=lambda name: -abs(_mean(found[name])))
+    largest = sorted(found, key=lambda name: -abs(fmean(found[name])))
     return {name: found[name] for name in largest}
 
 
@@ -119,16 +120,19 @@ def _weights(result: TuningResult) -> Table | None:
     if not found:
         return None
     several = len(result.runs) > 1
-    header = ["Feature", *(["Mean", "s", "Lowest", "Highest"] if several else ["Weight"])]
-    table = Table(f"Weights of {counted(len(found), 'feature')}", header)
-    for name, weights in list(found.items())[:MOST_FEATURES]:
-        if not several:
-            table.add([name, f"{weights[0]:.4g}"])
-            continue
-        mean = _mean(weights)
-        s = math.sqrt(math.fsum((weight - mean) ** 2 for weight in weights) / (len(weights) - 1))
-        table.add([name, *(f"{value:.4f}" for value in (mean, s, min(weights), max(weights)))])
-    return table
+
+    def of_weights(function: Callable[[list[float]], float], spec: str = ".4f") -> Callable[[str], str]:
+        return lambda name: f"{function(found[name]):{spec}}"
+
+    cells: Cells = {
+        "Feature": str,
+        "Weight": not several and of_weights(fmean, ".4g"),
+        "Mean": several and of_weights(fmean),
+        "s": several and of_weights(stdev),
+        "Lowest": several and of_weights(min),
+        "Highest": several and of_weights(max),
+    }
+    return pivot(f"Weights of {counted(len(found), 'feature')}", list(found)[:MOST_FEATURES], Rows(cells, n_names=1))
 
 
 def _left_out(result: TuningResult) -> str:
@@ -161,14 +165,13 @@ def conclusions(result: TuningResult) -> Iterator[str]:
 
 def _gain(result: TuningResult) -> str:
     """The scores before and after."""
-    decimals, start = _decimals(result), result.start
+    decimals = _decimals(result)
     parts = []
     for name, shown in SETS.items():
-        scores = _scores(result, name)
+        scores, before = _scores(result, name), _start(result, name)
         if scores:
-            before = None if start is None else (start.dev_score if name == "dev" else start.test_score)
             was = "" if before is None else f" (start: {before:.{decimals}f})"
-            parts.append(f"{_mean(scores):.{decimals}f} on the {shown.lower()} lists{was}")
+            parts.append(f"{fmean(scores):.{decimals}f} on the {shown.lower()} lists{was}")
     mean = " on average" if len(result.runs) > 1 else ""
     return f"{result.plan.optimizer} reaches {result.metrics[0].name} {joined(parts)}{mean}."
 
@@ -179,9 +182,7 @@ def _instability(result: TuningResult) -> Iterator[str]:
     if len({run.dev_score for run in result.runs}) == 1 and len({run.test_score for run in result.runs}) == 1:
         yield "All runs have the same scores."
         return
-    if dev is None or test is None:
-        return
-    if not result.plan.varies:
+    if dev is None or test is None or not result.plan.varies:
         return
     if test > dev:
         chance = ", though with so few runs this may be chance" if len(result.runs) < FEW_RUNS else ""

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 
 from ...results.studies import Rate, StudyResult
 from ..cells import Table
-from ..wording import ci, joined, number
+from ..wording import joined, number
 from .base import Figure, StudyReport
 from .wording import (
     constant,
     differing,
+    half_width,
     in_common,
+    level_of,
     mark_of,
     of_name,
     rate_symbols,
@@ -53,19 +55,15 @@ def conclusions(study: StudyResult) -> Iterator[str]:
         found = [rate for rate in study.rates if rate.verdict == verdict]
         if found:
             yield f"{what}: {'; '.join(_by_test(study, found))}."
+    tests = dict.fromkeys(rate.test for rate in study.rates)
     marked = {rate.test for rate in study.rates if mark_of(rate)}
-    unclear = {rate.test for rate in study.rates if _is_wide(rate)} - marked
-    others = dict.fromkeys(rate.test for rate in study.rates if rate.test not in marked | unclear)
-    if others:
+    # The intervals of very few independent simulations.
+    unclear = {rate.test for rate in study.rates if 2 * half_width(rate.confidence_interval) > WIDE} - marked
+    if others := [test for test in tests if test not in marked | unclear]:
         yield f"The rates of {joined(others)} are compatible with α."
     if unclear:
-        tests = joined(dict.fromkeys(rate.test for rate in study.rates if rate.test in unclear))
-        yield f"The intervals of {tests} are too wide to say whether the rates differ from α."
-
-
-def _is_wide(rate: Rate) -> bool:
-    """Whether the interval says next to nothing, as with very few independent simulations."""
-    return bool(rate.confidence_interval.high - rate.confidence_interval.low > WIDE)
+        wide = joined(test for test in tests if test in unclear)
+        yield f"The intervals of {wide} are too wide to say whether the rates differ from α."
 
 
 def _by_test(study: StudyResult, found: list[Rate]) -> Iterator[str]:
@@ -83,11 +81,10 @@ def _by_test(study: StudyResult, found: list[Rate]) -> Iterator[str]:
 
 def notes(study: StudyResult) -> Iterator[str]:
     """What the rates and intervals are."""
-    interval = study.rates[0].confidence_interval
-    by = METHODS[interval.method]
+    by = METHODS[study.rates[0].confidence_interval.method]
     simulations = constant(study.rates, "simulations")
     of = "simulated test sets" if simulations is None else f"{simulations:,} simulated test sets"
-    yield f"Rates: the share of {of} with p ≤ α; {ci(interval.confidence_level)} by {by}."
+    yield f"Rates: the share of {of} with p ≤ α; {level_of(study.rates)} by {by}."
     if len(study.rates) > MANY and any(map(mark_of, study.rates)):
         yield "By chance alone, about one in forty rates of an exact test is marked as liberal, one as conservative."
     yield from tests_note(study)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -12,7 +12,7 @@ from ...results.studies.plan import PoolPlan
 from ...results.studies.samples import SamplesPlan
 from ...results.studies.validation import ValidationPlan
 from ..cells import Table, decimals_for
-from ..pivot import Columns, Rows, pivot
+from ..pivot import Cells, Columns, Rows, as_number, number_cell, pivot
 from ..wording import ci, joined, number
 from .base import Figure, StudyReport
 from .wording import band_name, constant, gap_name, of_keys, of_name, percent, percent_interval
@@ -52,12 +52,10 @@ def _bands_table(values: Mapping[str, Any], bands: Sequence[BandAccuracy]) -> Ta
     shown = 2 + (len(sizes) == 1)  # one size has a column of intervals
 
     def cells(band: BandAccuracy | None) -> list[str]:
-        interval = None if band is None else band.confidence_interval
-        return [
-            "0" if band is None else f"{band.conclusions:,}",
-            "–" if band is None or band.right is None else percent(band.right, 1),
-            "–" if interval is None else percent_interval(interval, 0),
-        ][:shown]
+        if band is None:
+            return ["0", "–", "–"][:shown]
+        interval = percent_interval(band.confidence_interval, 0)
+        return [f"{band.conclusions:,}", percent(band.right, 1), interval][:shown]
 
     return pivot(
         f"Right conclusions by confidence: {what(values)}",
@@ -72,7 +70,7 @@ def _shares_table(
     about: str,
     records: Sequence[Any],
     names: Sequence[str],
-    rows: Mapping[str, Callable[[Any], str]],
+    rows: Cells,
     decimals: int,
 ) -> Table:
     """Right and wrong conclusions at the level of the study, by size: a row for all records with these ``names``."""
@@ -92,7 +90,7 @@ def _shares_table(
 
 def _gaps_table(study: StudyResult[ValidationPlan], values: Mapping[str, Any], gaps: Sequence[GapConclusions]) -> Table:
     """Right and wrong conclusions by the size of the true difference."""
-    rows = {"Difference": lambda gap: gap_name(gap.low, gap.high), "Pairs": lambda gap: f"{gap.pairs:,}"}
+    rows: Cells = {"Difference": lambda gap: gap_name(gap.low, gap.high), "Pairs": "pairs"}
     return _shares_table(study, f"in % of samples: {what(values)}", gaps, ("low", "high"), rows, 1)
 
 
@@ -101,11 +99,7 @@ def pairs_table(
 ) -> Table:
     """Koehn's Table 3: right and wrong conclusions about each pair."""
     decimals = min(decimals_for(max(pair.gap for pair in pairs)), 2)
-    rows = {
-        "Better": lambda pair: pair.better,
-        "Worse": lambda pair: pair.worse,
-        "Δ": lambda pair: f"{pair.gap:.{decimals}f}",
-    }
+    rows: Cells = {"Better": "better", "Worse": "worse", "Δ": as_number("gap", f".{decimals}f")}
     ordered = sorted(pairs, key=lambda pair: -pair.gap)
     return _shares_table(
         study, f"about each pair, in % of samples: {what(values)}", ordered, ("better", "worse"), rows, 0
@@ -117,17 +111,14 @@ def _spread_table(rows: Sequence[SampleSpread]) -> Table:
     names = ["Metric", "Layout"] if constant(rows, "metric") is None else ["Layout"]
     header = [*names, "n", "Samples", "scores", "bootstrap", "ratio", "differences", "bootstrap", "ratio"]
     title = "Standard deviation over samples, and that of the bootstrap"
-    if len(names) == 1:
-        title += f": {rows[0].metric}"
-    table = Table(title, header, n_names=len(names))
+    table = Table(title if len(names) > 1 else f"{title}: {rows[0].metric}", header, n_names=len(names))
     for where, own in of_keys(rows, "metric", "layout", "size"):
         row = [where["metric"], where["layout"]][-len(names) :]
         row += [f"{where['size']:,}{mark(own)}", f"{own[0].samples:,}"]
         for quantity in ("scores", "differences"):
             (each,) = of_name(own, quantity=quantity)
-            decimals = decimals_for(each.bootstrap * 10)
-            row += ["–" if each.observed is None else f"{each.observed:.{decimals}f}", f"{each.bootstrap:.{decimals}f}"]
-            row.append("–" if each.ratio is None else f"{each.ratio:.2f}")
+            spec = f".{decimals_for(each.bootstrap * 10)}f"
+            row += [number_cell(each.observed, spec), number_cell(each.bootstrap, spec), number_cell(each.ratio, ".2f")]
         table.add(row)
     return table
 

@@ -31,22 +31,37 @@ def with_arrow(metric: UsedMetric) -> str:
     return f"{metric.name} {'↑' if metric.higher_is_better else '↓'}"
 
 
-def percent(share: float, decimals: int) -> str:
-    """A share in percent, without the sign.
+def percent(share: float | None, decimals: int) -> str:
+    """A share in percent, without the sign; a dash for None.
 
-    >>> percent(0.0512, 1)
-    '5.1'
+    >>> percent(0.0512, 1), percent(None, 1)
+    ('5.1', '–')
     """
-    return f"{100 * share:.{decimals}f}"
+    return "–" if share is None else f"{100 * share:.{decimals}f}"
 
 
-def percent_interval(interval: ConfidenceInterval, decimals: int) -> str:
-    """An interval of shares in percent.
+def percent_interval(interval: ConfidenceInterval | None, decimals: int) -> str:
+    """An interval of shares in percent; a dash for None.
 
     >>> percent_interval(ConfidenceInterval(0.0421, 0.0611, 0.95, "clopper-pearson"), 1)
     '4.2 to 6.1'
     """
-    return f"{percent(interval.low, decimals)} to {percent(interval.high, decimals)}"
+    return "–" if interval is None else f"{percent(interval.low, decimals)} to {percent(interval.high, decimals)}"
+
+
+def half_width(interval: ConfidenceInterval) -> float:
+    """What stands after ±."""
+    return (interval.high - interval.low) / 2
+
+
+def as_percent(name: str, decimals: int) -> Callable[[Any], str]:
+    """The cells of the share or the interval of shares with this name."""
+
+    def shown(record: Any) -> str:
+        value = getattr(record, name)
+        return (percent_interval if isinstance(value, ConfidenceInterval) else percent)(value, decimals)
+
+    return shown
 
 
 def rate_decimals(simulations: int) -> int:
@@ -126,7 +141,7 @@ def table_of_rates(
     width = max(map(len, map(mark, rates)))
 
     def heading(alpha: float) -> list[str]:
-        return [f"α={number(alpha)}", ci(rates[0].confidence_interval.confidence_level)][:shown_columns]
+        return [f"α={number(alpha)}", level_of(rates)][:shown_columns]
 
     def cells(rate: Any) -> list[str]:
         if rate is None:
@@ -134,7 +149,7 @@ def table_of_rates(
         interval = rate.confidence_interval
         shown = f"{percent(rate.rate, decimals)}{mark(rate):<{width}}"
         if plus_minus:
-            shown += f" ±{percent((interval.high - interval.low) / 2, decimals)}"
+            shown += f" ±{percent(half_width(interval), decimals)}"
         cell = Bold(shown) if rate.verdict == "liberal" else shown
         return [cell, percent_interval(interval, decimals)][:shown_columns]
 
@@ -148,13 +163,23 @@ def _names(rates: Sequence[Rate]) -> list[str]:
 def rate_symbols(rates: Sequence[Rate]) -> str:
     """What the symbols of :func:`rate_table` mean."""
     marks = set(map(mark_of, rates))
-    level = ci(rates[0].confidence_interval.confidence_level)
-    parts = [
-        f"±: half the width of the {level}." if len(_names(rates)) > 1 else "",
-        f"{LIBERAL}: the interval lies above α (liberal)." if LIBERAL in marks else "",
-        f"{CONSERVATIVE}: the interval lies below α (conservative)." if CONSERVATIVE in marks else "",
-    ]
-    return " ".join(filter(None, parts))
+    return said(
+        {
+            f"±: half the width of the {level_of(rates)}.": len(_names(rates)) > 1,
+            f"{LIBERAL}: the interval lies above α (liberal).": LIBERAL in marks,
+            f"{CONSERVATIVE}: the interval lies below α (conservative).": CONSERVATIVE in marks,
+        }
+    )
+
+
+def said(sentences: Mapping[str, bool]) -> str:
+    """The sentences that hold."""
+    return " ".join(sentence for sentence, holds in sentences.items() if holds)
+
+
+def level_of(rates: Sequence[Any]) -> str:
+    """What the intervals of rates are called."""
+    return ci(rates[0].confidence_interval.confidence_level)
 
 
 # What titles say of a field in which all records agree.
