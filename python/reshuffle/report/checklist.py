@@ -11,7 +11,7 @@ from ..errors import counted, printable
 from ..results import Comparison, SetComparison, UsedMetric
 from ..results.studies import RunComparison, StudyResult
 from .cells import Table
-from .layout import Layout
+from .layout import Layout, sets_of
 from .notes import cautions
 from .page.content import facts, sizes
 from .sets import AVERAGE, cautions_of_sets, headed
@@ -65,8 +65,8 @@ class _Facts(NamedTuple):
 
 
 def _of_comparison(result: Comparison | SetComparison, layout: Layout) -> _Facts:
-    shown = layout.apply(result) if isinstance(result, Comparison) else layout.apply_to_sets(result)
-    sets = {"": shown} if isinstance(shown, Comparison) else shown.sets
+    shown: Comparison | SetComparison = layout.apply(result)
+    sets = sets_of(shown)
     first = next(iter(sets.values()))
     data = [*_data(sets), f"Systems: {', '.join(first.systems)}"]
     found = cautions(shown, layout) if isinstance(shown, Comparison) else cautions_of_sets(shown, layout)

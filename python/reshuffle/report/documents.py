@@ -46,7 +46,7 @@ def _(result: Comparison, layout: Layout) -> Document:
 @document.register
 def _(result: SetComparison, layout: Layout) -> Document:
     """The averages, the scores on each test set, what was found, and on request the pairs."""
-    shown = layout.apply_to_sets(result)
+    shown = layout.apply(result)
     chosen = with_choice(shown, layout)
     blocks = [] if shown.average is None else _as_wanted(_blocks(shown.average, chosen), layout)
     blocks += (table.explained(symbols_of_sets(shown, table)) for table in set_tables(shown, layout))
@@ -95,9 +95,8 @@ def methods_of(result: Comparison | SetComparison | StudyResult, layout: Layout 
         return Methods.of(study_sentences, result)
     if layout is None or not layout.paper:
         return Methods.of(comparison_sentences, result)
-    first = result if isinstance(result, Comparison) else next(iter(result.sets.values()))
     kinds: tuple[Groups, ...] = ("letters", "ranks")
-    shown = [kind for kind in kinds if layout.shows_group(kind, len(first.metrics))]
+    shown = [kind for kind in kinds if layout.shows_group(kind, len(result.metrics))]
     return Methods.of(partial(comparison_sentences, shown=shown), result)
 
 
@@ -112,7 +111,7 @@ def _blocks(comparison: Comparison, layout: Layout, name: str = "") -> Iterator[
     shown: Iterable[Table] = tables(comparison, layout)
     if layout.paper:
         shown = (table.explained(symbols(comparison, table)) for table in shown)
-    first, *others = (headed(name, table) if name else table for table in shown)
+    first, *others = (headed(name, table) for table in shown)
     yield first
     yield Paragraph([*conclusions(comparison, layout)], name)
     yield from others

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from attrs import evolve, field, frozen
 
@@ -22,6 +23,8 @@ FEW = 12
 MAX_TRIANGLE = 20
 # Bytes, before compression; browsers read them within seconds.
 MAX_TEXTS = 50_000_000
+
+R = TypeVar("R", Comparison, SetComparison)
 
 
 @frozen(slots=False, repr=False)
@@ -119,30 +122,25 @@ class Layout(Displayed):
         """Whether tables of the components of scores follow a table of scores under several metrics."""
         return not comparison.comparisons and len(comparison.metrics) > 1 and len(comparison.scores) <= FEW
 
-    def apply(self, comparison: Comparison) -> Comparison:
-        """The comparison with the names of the report, for the formats that people read.
+    def apply(self, result: R) -> R:
+        """The result with the names of the report, for the formats that people read.
+
+        Names of systems that were left out count as well.
 
         Raises
         ------
         InputError
-            If no display name is for a system of the comparison, if two systems would have the same display name, or if
+            If no display name is for a system of the result, if two systems would have the same display name, or if
             there are too many systems for a triangular matrix.
         """
+        first = next(iter(sets_of(result).values()))
         if self.triangle:
-            check_triangle(len(comparison.systems), comparison.baseline is None and bool(comparison.comparisons))
-        if not self.names:
-            return comparison
-        check_names(self.names, comparison.systems)
-        return self._renamed(comparison)
-
-    def apply_to_sets(self, result: SetComparison) -> SetComparison:
-        """The same for several test sets. Names of systems that were left out count as well."""
-        first, *_ = result.sets.values()
-        if self.triangle:
-            check_triangle(len(first.systems), first.baseline is None)
+            check_triangle(len(first.systems), first.baseline is None and bool(first.comparisons))
         if not self.names:
             return result
         check_names(self.names, named_systems(result))
+        if isinstance(result, Comparison):
+            return self._renamed(result)
         return replace(
             result,
             sets={name: self._renamed(comparison) for name, comparison in result.sets.items()},
@@ -183,10 +181,18 @@ class Layout(Displayed):
 
 def named_systems(result: Comparison | SetComparison) -> list[str]:
     """The systems of a result that reports name, also those that were left out."""
-    if isinstance(result, Comparison):
-        return list(result.systems)
-    first, *_ = result.sets.values()
-    return [*first.systems, *result.dropped]
+    return [*result.systems, *getattr(result, "dropped", ())]
+
+
+def sets_of(result: Comparison | SetComparison) -> Mapping[str, Comparison]:
+    """The comparison on each test set, by its name; the only one has none."""
+    return {"": result} if isinstance(result, Comparison) else result.sets
+
+
+def averaged(result: Comparison | SetComparison) -> Mapping[str, Comparison]:
+    """The average over test sets, without a name; without an average, the comparison on each test set."""
+    average = getattr(result, "average", None)
+    return sets_of(result) if average is None else {"": average}
 
 
 def check_names(

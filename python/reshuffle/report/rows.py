@@ -25,7 +25,7 @@ from ..validate import check_name
 from .flips import flip_columns
 from .frames import Columns, Fields, taken
 from .gate import gate_columns
-from .layout import Layout
+from .layout import Layout, sets_of
 from .segments import segment_columns
 
 
@@ -151,8 +151,7 @@ columns_of.register(SegmentTable, segment_columns)
 
 
 def _table(result: Comparison | SetComparison, table: str | None) -> Table:
-    comparisons = result.sets.values() if isinstance(result, SetComparison) else [result]
-    main = "pairs" if any(comparison.comparisons for comparison in comparisons) else "systems"
+    main = "pairs" if any(comparison.comparisons for comparison in sets_of(result).values()) else "systems"
     name = main if table is None else table
     check_name("table", name, list(TABLES))
     return TABLES[name]

@@ -11,7 +11,7 @@ from ..errors import counted
 from ..grouping import grouped
 from ..results import Comparison, SetComparison, UsedMetric
 from .cells import Table, decimals_of
-from .layout import FEW, Layout
+from .layout import FEW, Layout, sets_of
 from .notes import RANK, cautions_of, explanations
 from .systems import bold_means, has_ranks, is_significant, margin_in_title, sorted_systems
 from .wording import joined, named
@@ -21,30 +21,29 @@ AVERAGE = "Average"
 
 def with_choice(result: SetComparison, layout: Layout) -> Layout:
     """The layout with ``pairs`` decided, for all test sets alike."""
-    each = [*result.sets.values(), *([] if result.average is None else [result.average])]
-    few = sum(len(comparison.comparisons) for comparison in each) <= FEW
+    few = sum(len(comparison.comparisons) for comparison in by_name(result).values()) <= FEW
     # That there are few pairs is no request for the parts of their differences.
     return evolve(layout, pairs=few and not layout.triangle, parts=False) if layout.pairs is None else layout
 
 
 def headed(name: str, table: Table) -> Table:
-    """A table with the name of its test set in the title."""
-    return replace(table, title=f"{name}: {table.title}")
+    """A table with the name of its test set, if it has one, in the title."""
+    return replace(table, title=f"{name}: {table.title}") if name else table
 
 
 def set_tables(result: SetComparison, layout: Layout) -> Iterator[Table]:
     """For each metric a table of systems × test sets, with the letters of the systems or their stars."""
     order = sorted_systems(result.average or next(iter(result.sets.values())))
-    by_name = _by_name(result)
-    for metric in next(iter(by_name.values())).metrics:
-        header = ["System", *by_name]
+    shown = by_name(result)
+    first = next(iter(shown.values()))
+    for metric in first.metrics:
+        header = ["System", *shown]
         title = f"{metric.name} on {counted(len(result.sets), 'test set')}"
         title += "" if metric.higher_is_better else ", lower is better"
-        first = next(iter(by_name.values()))
         title += margin_in_title(first, metric) if first.baseline is not None else ""
         table = Table(title, header, breaks=(*range(2, len(header)),))
         table.bold_means = f"{bold_means(first)}; a name is bold if this holds in every column"
-        columns = [_column(comparison, metric, layout) for comparison in by_name.values()]
+        columns = [_column(comparison, metric, layout) for comparison in shown.values()]
         for system in order:
             cells, bold = zip(*(column[system] for column in columns), strict=True)
             table.add([system, *cells], [all(bold), *bold])
@@ -93,7 +92,7 @@ def explanations_of_sets(result: SetComparison, layout: Layout) -> Iterator[str]
 
     found = (
         (sentence, name)
-        for name, comparison in _by_name(result).items()
+        for name, comparison in by_name(result).items()
         for sentence in explanations(comparison, layout, result)
         if not sentence.startswith(hidden)
     )
@@ -102,20 +101,19 @@ def explanations_of_sets(result: SetComparison, layout: Layout) -> Iterator[str]
 
 def cautions_of_sets(result: SetComparison, layout: Layout) -> Iterator[str]:
     """The caveats in words, with the test sets that have them."""
-    return _where_said(result, cautions_of(_by_name(result), layout))
+    return _where_said(result, cautions_of(by_name(result), layout))
 
 
 def _where_said(result: SetComparison, notes: Mapping[str, list[str]]) -> Iterator[str]:
     """The notes, each with the test sets that it is about."""
-    n_all = len(_by_name(result))
+    n_all = len(by_name(result))
     return (f"{_where(of, result.sets, n_all)}{note}" for note, of in notes.items())
 
 
-def _by_name(result: SetComparison) -> dict[str, Comparison]:
+def by_name(result: Comparison | SetComparison, average: str = AVERAGE) -> dict[str, Comparison]:
     """The average, if there is one, and then the test sets, one of which may itself be called Average."""
-    if result.average is None:
-        return dict(result.sets)
-    average = AVERAGE
+    if isinstance(result, Comparison) or result.average is None:
+        return dict(sets_of(result))
     while average in result.sets:
         average += " of all"
     return {average: result.average, **result.sets}

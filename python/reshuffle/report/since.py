@@ -14,6 +14,7 @@ from .cells import Table, decimals_of, rank_cell
 from .conclusions import MAX_CANDIDATES
 from .layout import Layout
 from .margins import claim, has_margin, within, within_all
+from .sets import by_name
 from .systems import has_ranks, sorted_systems
 from .wording import counted, joined, named, number, option, spelled
 
@@ -164,7 +165,7 @@ def _changes(result: Comparison | SetComparison, layout: Layout) -> list[Change]
     """What both results have; :class:`InputError` if they have no test set or no metric in common."""
     if layout.since is None:
         return []
-    before, now = _parts(layout.since), _parts(result)
+    before, now = (by_name(each, "Average over test sets") for each in (layout.since, result))
     found = [Change(name, before[name], now[name]) for name in now if name in before]
     if not any(change.metrics for change in found):
         raise InputError(
@@ -172,14 +173,6 @@ def _changes(result: Comparison | SetComparison, layout: Layout) -> list[Change]
             "of what changed: leave out --since"
         )
     return found
-
-
-def _parts(result: Comparison | SetComparison) -> dict[str, Comparison]:
-    """The comparisons of a result, by what they are called."""
-    if isinstance(result, Comparison):
-        return {"": result}
-    average = {} if result.average is None else {"Average over test sets": result.average}
-    return average | dict(result.sets)
 
 
 def _incomparable(change: Change, layout: Layout) -> Iterator[str]:

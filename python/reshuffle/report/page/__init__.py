@@ -26,6 +26,7 @@ from ..json import embedded_json
 from ..latex import ESCAPES
 from ..layout import Layout
 from ..notes import COUNTS, with_pairs, worded
+from ..sets import by_name
 from ..since import since_sentences, since_tables
 from .content import content
 
@@ -89,14 +90,9 @@ def as_html(document: Document, layout: Layout) -> str:
 def page_of(result: Comparison | SetComparison, layout: Layout) -> Page:
     """The page of a comparison on one test set or on several."""
     since = [*since_tables(result, layout)], [*since_sentences(result, layout)]
-    if isinstance(result, SetComparison):
-        sets = layout.apply_to_sets(result)
-        # With the names of the report, in the order of those in scripts/result.js.
-        comparisons = [*([] if sets.average is None else [sets.average]), *sets.sets.values()]
-        shown = content(sets, layout, since)
-    else:
-        comparisons = [layout.apply(result)]
-        shown = content(comparisons[0], layout, since)
+    named = layout.apply(result)
+    # With the names of the report, in the order of those in scripts/result.js.
+    comparisons = [*by_name(named).values()]
     layout.check_texts(comparison.texts for comparison in comparisons)
     settings = {
         "names": dict(layout.names),
@@ -104,7 +100,10 @@ def page_of(result: Comparison | SetComparison, layout: Layout) -> Page:
         "symbols": symbols_for_scripts(names_in(result, layout.names)),
         "views": [_views(comparison, layout) for comparison in comparisons],
     }
-    values = {"shown": shown, "settings": escaped_json(json.dumps(settings, ensure_ascii=False))}
+    values = {
+        "shown": content(named, layout, since),
+        "settings": escaped_json(json.dumps(settings, ensure_ascii=False)),
+    }
     return Page("page.html.j2", SCRIPTS, embedded_json(result), values)
 
 
