@@ -13,7 +13,7 @@ from ..errors import InputError, quoted, unknown_name
 from ..options.declare import check_each, taken
 from ..options.display import Displayed
 from ..results import Caveat, ComparedTexts, Comparison, ConfidenceInterval, Ranking, SetComparison
-from .cells import decimals_in_column, difference_and_interval
+from .cells import decimals_in_column, decimals_of, difference_and_interval, under
 from .terminal import Terminal
 
 # Tables of pairs are shown by default if there are at most this many tests; likewise tables of components of scores,
@@ -67,6 +67,10 @@ class Layout(Displayed):
     def difference(self, value: float, interval: ConfidenceInterval | None, decimals: int) -> list[str]:
         """The cells of a difference, with the chosen decimals or with enough to tell it from 0."""
         return difference_and_interval(value, interval, decimals, exactly=self.digits is not None)
+
+    def decimals(self, comparison: Comparison, metric: str) -> int:
+        """The decimals of scores under a metric, and of their differences."""
+        return decimals_of(under(metric, comparison.scores), self.digits)
 
     def decimals_of(self, differences: Iterable[float], decimals: int) -> int:
         """The chosen decimals, or those of a column with these differences: ``decimals`` are those of the scores."""

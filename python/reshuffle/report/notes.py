@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import InputError, quoted, unknown_name
 from ..grouping import grouped
 from ..results import Caveat, Comparison, SetComparison, SignificanceResult, UsedInterval, UsedTest
-from .cells import EXACT
+from .cells import EXACT, under
 from .layout import Layout
 from .margins import claim, has_margin, within_all
 from .parts import notes_on_parts
@@ -210,8 +210,8 @@ def worded(caveat: Caveat, for_command: bool = False) -> str:
 
 def _missing(comparison: Comparison, metric: str) -> str:
     """What n counts under a metric with missing scores, and whether differences are those of the scores shown."""
-    scores = {score.system: score.score for score in comparison.scores if score.metric == metric}
-    pairs = [pair for pair in comparison.comparisons if pair.metric == metric]
+    scores = {score.system: score.score for score in under(metric, comparison.scores)}
+    pairs = under(metric, comparison.comparisons)
     apart = sum(
         not math.isclose(scores[p.system] - scores[p.baseline], p.difference, rel_tol=1e-9, abs_tol=1e-12)
         for p in pairs

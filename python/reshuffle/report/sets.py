@@ -10,10 +10,11 @@ from attrs import evolve
 from ..errors import counted
 from ..grouping import grouped
 from ..results import Comparison, SetComparison, UsedMetric
-from .cells import Table, decimals_of
+from .cells import Table, under
 from .layout import FEW, Layout, sets_of
+from .margins import is_significant
 from .notes import RANK, cautions_of, explanations
-from .systems import bold_means, has_ranks, is_significant, margin_in_title, sorted_systems
+from .systems import bold_means, margin_in_title, sorted_systems
 from .wording import joined, named
 
 AVERAGE = "Average"
@@ -52,28 +53,25 @@ def set_tables(result: SetComparison, layout: Layout) -> Iterator[Table]:
 
 def _column(comparison: Comparison, metric: UsedMetric, layout: Layout) -> dict[str, tuple[str, bool]]:
     """The cell of each system on one test set, and whether it is bold."""
-    scores = [score for score in comparison.scores if score.metric == metric.name]
-    decimals = decimals_of(scores, layout.digits)
+    decimals = layout.decimals(comparison, metric.name)
     marks, bold = _marks(comparison, metric)
     # Spaces keep the scores in line with each other.
     width = max(map(len, marks.values()), default=0)
     return {
         score.system: (f"{score.score:.{decimals}f}{marks.get(score.system, ''):<{width}}", score.system in bold)
-        for score in scores
+        for score in under(metric.name, comparison.scores)
     }
 
 
 def _marks(comparison: Comparison, metric: UsedMetric) -> tuple[dict[str, str], set[str]]:
     """The mark after the score of each system (letters or a star), and the systems in bold."""
     if comparison.baseline is not None:
-        pairs = [pair for pair in comparison.comparisons if pair.metric == metric.name]
+        pairs = under(metric.name, comparison.comparisons)
         starred = {pair.system for pair in pairs if is_significant(comparison, pair)}
         bold = {pair.system for pair in pairs if comparison.verdict(pair) == "better"}
         return {system: "*" if system in starred else "" for system in comparison.systems}, bold
-    for ranking in comparison.rankings if has_ranks(comparison) else ():
-        if ranking.metric == metric.name:
-            letters = {ranked.system: f" {ranked.letters}" for ranked in ranking.systems if ranked.letters}
-            return letters, set(ranking.best)
+    for ranking in under(metric.name, comparison.rankings):
+        return {each.system: f" {each.letters}" for each in ranking.systems if each.letters}, set(ranking.best)
     return {}, set()
 
 

@@ -19,7 +19,6 @@ from typing import Any
 from ...errors import printable
 from ...grouping import grouped
 from ...results import Comparison, SetComparison
-from ..cells import decimals_of
 from ..document import Document, Page
 from ..formulas import names_in, symbols_for_scripts
 from ..json import embedded_json
@@ -111,7 +110,7 @@ def _views(comparison: Comparison, layout: Layout) -> list[Mapping[str, Any]]:
     """What the scripts need for each metric besides the result."""
     return [
         {
-            "decimals": decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits),
+            "decimals": layout.decimals(comparison, metric.name),
             "caveats": _sentences(comparison, metric.name, layout.command is not None),
             "test": "" if comparison.test is None else comparison.test.title,
             "test_name": "" if comparison.test is None else comparison.test.name,
