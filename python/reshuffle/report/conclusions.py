@@ -258,12 +258,12 @@ def across(relations: Mapping[str, Mapping[str, str]], baseline: str, prepositio
     phrases: list[str] = []
     for each, found in groups.items():
         parts: list[str] = []
-        for names, own in sorted(found.items(), key=lambda item: -len(item[0])):
+        for places, own in sorted(found.items(), key=lambda item: -len(item[0])):
             some = f"{len(own):,}" if len(own) > MAX_NAMED else joined(own)
             if not parts:
                 some = f"{_some(each, own, bool(phrases))} {RELATIONS[each] if phrases else f'{each} {baseline}'}"
             where = all_of_them if each in DECIDED else f"any {noun}"
-            where = where if len(names) == len(relations) else f"{joined(names)} only"
+            where = where if len(places) == len(relations) else f"{joined(places)} only"
             parts.append(f"{some} {preposition} {where}")
         if parts:
             *others, last = parts

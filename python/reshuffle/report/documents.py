@@ -25,7 +25,7 @@ from .methods import Methods, comparison_sentences
 from .notes import notes
 from .page import page_of
 from .segments import preview
-from .sets import headed, notes_of_sets, set_tables, with_choice
+from .sets import headed, set_tables, with_choice
 from .since import since_sentences, since_tables
 from .tables import tables
 
@@ -40,7 +40,7 @@ def document(result: Any, layout: Layout) -> Document:
 def _(result: Comparison, layout: Layout) -> Document:
     shown = layout.apply(result)
     first, *others = _blocks(shown, layout)
-    return _document(result, shown, layout, [first, *_as_wanted(others, layout)], notes(shown, layout))
+    return _document(result, shown, layout, [first, *_as_wanted(others, layout)])
 
 
 @document.register
@@ -53,7 +53,7 @@ def _(result: SetComparison, layout: Layout) -> Document:
     blocks.append(Paragraph([*conclusions_of_sets(shown)]))
     if chosen.wants_pairs:
         blocks += (block for name, each in shown.sets.items() for block in _blocks(each, chosen, name))
-    return _document(result, shown, layout, blocks, notes_of_sets(shown, chosen))
+    return _document(result, shown, layout, blocks)
 
 
 @document.register
@@ -74,17 +74,14 @@ def paper_document(result: Any, layout: Layout) -> Document:
 
 
 def _document(
-    result: Comparison | SetComparison,
-    shown: Comparison | SetComparison,
-    layout: Layout,
-    blocks: Sequence[Block],
-    sentences: Iterable[str],
+    result: Comparison | SetComparison, shown: Comparison | SetComparison, layout: Layout, blocks: Sequence[Block]
 ) -> Document:
     """``shown`` is the result with the display names."""
+    sentences = [*notes(shown, with_choice(shown, layout))]
     methods = methods_of(shown, layout) if layout.methods else None
     if layout.since is not None and not layout.paper:
         blocks = [*blocks, Paragraph([*since_sentences(result, layout)]), *since_tables(result, layout)]
-    return Document(blocks, [*sentences], shown.signature, methods, partial(page_of, result, layout))
+    return Document(blocks, sentences, shown.signature, methods, partial(page_of, result, layout))
 
 
 def methods_of(result: Comparison | SetComparison | StudyResult, layout: Layout | None = None) -> Methods:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from attrs import evolve, field, frozen
 
@@ -16,6 +16,8 @@ from ..results import Caveat, ComparedTexts, Comparison, ConfidenceInterval, Ran
 from .cells import decimals_in_column, decimals_of, difference_and_interval, under
 from .terminal import Terminal
 
+# What reports call the average over test sets.
+AVERAGE = "Average"
 # Tables of pairs are shown by default if there are at most this many tests; likewise tables of components of scores,
 # and all documents.
 FEW = 12
@@ -24,7 +26,7 @@ MAX_TRIANGLE = 20
 # Bytes, before compression; browsers read them within seconds.
 MAX_TEXTS = 50_000_000
 
-R = TypeVar("R", Comparison, SetComparison)
+R = TypeVar("R", bound=Comparison | SetComparison)
 
 
 @frozen(slots=False, repr=False)
@@ -143,14 +145,18 @@ class Layout(Displayed):
         if not self.names:
             return result
         check_names(self.names, named_systems(result))
+        shown: Any
         if isinstance(result, Comparison):
-            return self._renamed(result)
-        return replace(
-            result,
-            sets={name: self._renamed(comparison) for name, comparison in result.sets.items()},
-            average=None if result.average is None else self._renamed(result.average),
-            dropped=tuple(map(self.name, result.dropped)),
-        )
+            shown = self._renamed(result)
+        else:
+            shown = replace(
+                result,
+                sets={name: self._renamed(comparison) for name, comparison in result.sets.items()},
+                average=None if result.average is None else self._renamed(result.average),
+                dropped=tuple(map(self.name, result.dropped)),
+            )
+        renamed: R = shown
+        return renamed
 
     def _renamed(self, comparison: Comparison) -> Comparison:
         return replace(
@@ -191,6 +197,15 @@ def named_systems(result: Comparison | SetComparison) -> list[str]:
 def sets_of(result: Comparison | SetComparison) -> Mapping[str, Comparison]:
     """The comparison on each test set, by its name; the only one has none."""
     return {"": result} if isinstance(result, Comparison) else result.sets
+
+
+def by_name(result: Comparison | SetComparison, average: str = AVERAGE) -> dict[str, Comparison]:
+    """The average, if there is one, and then the test sets, one of which may itself be called Average."""
+    if isinstance(result, Comparison) or result.average is None:
+        return dict(sets_of(result))
+    while average in result.sets:
+        average += " of all"
+    return {average: result.average, **result.sets}
 
 
 def averaged(result: Comparison | SetComparison) -> Mapping[str, Comparison]:

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
 from attrs import evolve
 
 from ..errors import counted
-from ..grouping import grouped
 from ..results import Comparison, SetComparison, UsedMetric
 from .cells import Table, under
-from .layout import FEW, Layout, sets_of
+from .layout import FEW, Layout, by_name
 from .margins import is_significant
-from .notes import RANK, cautions_of, explanations
 from .systems import bold_means, margin_in_title, sorted_systems
-from .wording import joined, named
-
-AVERAGE = "Average"
 
 
-def with_choice(result: SetComparison, layout: Layout) -> Layout:
-    """The layout with ``pairs`` decided, for all test sets alike."""
+def with_choice(result: Comparison | SetComparison, layout: Layout) -> Layout:
+    """The layout with ``pairs`` decided, for all test sets alike if there are several."""
+    if isinstance(result, Comparison):
+        return layout
     few = sum(len(comparison.comparisons) for comparison in by_name(result).values()) <= FEW
     # That there are few pairs is no request for the parts of their differences.
     return evolve(layout, pairs=few and not layout.triangle, parts=False) if layout.pairs is None else layout
@@ -73,54 +70,3 @@ def _marks(comparison: Comparison, metric: UsedMetric) -> tuple[dict[str, str], 
     for ranking in under(metric.name, comparison.rankings):
         return {each.system: f" {each.letters}" for each in ranking.systems if each.letters}, set(ranking.best)
     return {}, set()
-
-
-def notes_of_sets(result: SetComparison, layout: Layout) -> Iterator[str]:
-    """The notes of all test sets and of the average: first how the numbers were computed, then the caveats."""
-    yield from explanations_of_sets(result, layout)
-    yield from cautions_of_sets(result, layout)
-
-
-def explanations_of_sets(result: SetComparison, layout: Layout) -> Iterator[str]:
-    """How the numbers were computed, on which test sets."""
-    if result.dropped:
-        yield f"Left out, because not every test set has them: {joined(result.dropped)}."
-    # Without an average and the tables of each set, letters are shown but no ranks.
-    hidden = () if result.average is not None or layout.pairs or layout.triangle else RANK
-
-    found = (
-        (sentence, name)
-        for name, comparison in by_name(result).items()
-        for sentence in explanations(comparison, layout, result)
-        if not sentence.startswith(hidden)
-    )
-    yield from _where_said(result, grouped(found))
-
-
-def cautions_of_sets(result: SetComparison, layout: Layout) -> Iterator[str]:
-    """The caveats in words, with the test sets that have them."""
-    return _where_said(result, cautions_of(by_name(result), layout))
-
-
-def _where_said(result: SetComparison, notes: Mapping[str, list[str]]) -> Iterator[str]:
-    """The notes, each with the test sets that it is about."""
-    n_all = len(by_name(result))
-    return (f"{_where(of, result.sets, n_all)}{note}" for note, of in notes.items())
-
-
-def by_name(result: Comparison | SetComparison, average: str = AVERAGE) -> dict[str, Comparison]:
-    """The average, if there is one, and then the test sets, one of which may itself be called Average."""
-    if isinstance(result, Comparison) or result.average is None:
-        return dict(sets_of(result))
-    while average in result.sets:
-        average += " of all"
-    return {average: result.average, **result.sets}
-
-
-def _where(names: list[str], sets: Mapping[str, Comparison], n_all: int) -> str:
-    """The test sets that a note is about, as its beginning."""
-    if len(names) == n_all:
-        return ""
-    if names == [*sets]:
-        return "[Each test set] "
-    return f"[{named(names, f'of {n_all:,} test set')}] "

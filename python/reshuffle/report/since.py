@@ -12,9 +12,9 @@ from ..grouping import grouped
 from ..results import NO_DIFFERENCE, Comparison, PairedDifference, Ranking, SetComparison, UsedMetric, Verdict
 from .cells import Table, decimals_of, rank_cell, under
 from .conclusions import MAX_CANDIDATES
-from .layout import Layout
+from .layout import Layout, by_name
 from .margins import claim, has_margin, is_significant, within, within_all
-from .sets import by_name, headed
+from .sets import headed
 from .systems import has_ranks, sorted_systems
 from .wording import counted, joined, named, number, option, spelled
 

@@ -23,9 +23,8 @@ from ..document import Document, Page
 from ..formulas import names_in, symbols_for_scripts
 from ..json import embedded_json
 from ..latex import ESCAPES
-from ..layout import Layout
+from ..layout import Layout, by_name
 from ..notes import COUNTS, with_pairs, worded
-from ..sets import by_name
 from ..since import since_sentences, since_tables
 from .content import content
 

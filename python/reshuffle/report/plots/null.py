@@ -40,7 +40,7 @@ class NullFigure:
         """The pair that the arguments name must have a null distribution."""
         view.need_pairs("a null distribution")
         if isinstance(system, PairedDifference):
-            system, baseline = system.system, system.baseline
+            baseline, system = system.baseline, system.system
         if not isinstance(system, str | None):
             raise InputError(f"expected a system and its baseline, as two names, got {quoted(system)}")
         first = view.pairs[0]
