@@ -16,6 +16,7 @@ from ..errors import counted, printable
 from ..names import higher_is_better, is_metric
 from ..results import Gate, GateTask, Trend, may_lie_across
 from ..results.caveat_kinds import SMALL_SAMPLE
+from ..results.gate import SCORE_TEST
 from ..results.schemas import GATE
 from .cells import Table, decimals_apart, decimals_for, equation, pvalue_cell, signed
 from .document import Document, Page, Paragraph
@@ -38,7 +39,8 @@ LIBERAL = (
 # docs/evidence/gate.md has the rates of answers that are right or wrong.
 FEW_DIFFER = (
     f"Where fewer than {SMALL_SAMPLE} segments or documents differ (here: {{tasks}}), a system worse by a margin "
-    "may be allowed more often: on up to 10% of test sets where 8 of 200 right-or-wrong answers differed (alpha 0.05)."
+    "may be allowed more often: where 8 of 200 right-or-wrong answers differed, on 10% of test sets (alpha 0.05), and "
+    "where one did, on 35%."
 )
 MEANINGS = {
     "non-inferior": "A system worse by a margin is allowed on at most about {alpha} of test sets; one that is no worse "
@@ -113,7 +115,8 @@ def _of_few(gate: Gate) -> Iterator[str]:
         metrics = [*dict.fromkeys(task.metric for task in liberal)]
         yield LIBERAL.format(metrics=named(metrics, "metric", MOST_LISTED))
     with_margin = [task for task in gate.tasks if task.margin is not None]
-    few = [task for task in with_margin if task.has_enough and 0 < task.n_differing < SMALL_SAMPLE]
+    shuffled = [task for task in with_margin if task.has_enough and task.margin_test != SCORE_TEST]
+    few = [task for task in shuffled if 0 < task.n_differing < SMALL_SAMPLE]
     if few:
         yield FEW_DIFFER.format(tasks=_names(few))
 
@@ -137,7 +140,7 @@ def _reason(gate: Gate) -> str:
     """Why the verdict was reached."""
     if not all(task.has_enough for task in gate.tasks) and gate.verdict != "reject":
         return f"{_own_reason(gate, min(gate.tasks, key=lambda each: each.n_units))}."
-    if gate.is_identical and not _untested(gate):
+    if gate.is_identical and not _untested(gate) and all(task.is_primary for task in _open_tasks(gate)):
         return "the systems do not differ under any metric."
     if gate.verdict == "reject":
         worse = sorted((task for task in gate.tasks if task.is_worse), key=_is_within)
@@ -295,7 +298,7 @@ def _sentences(gate: Gate) -> Iterator[str]:
 
 def _is_open_by_chance(gate: Gate, task: GateTask) -> bool:
     """Whether p of the margin, a share of replicates, is so near alpha that other replicates may decide otherwise."""
-    if task.margin_pvalue is None or not task.has_enough or not gate.n_resamples:
+    if task.margin_pvalue is None or task.margin_test == SCORE_TEST or not task.has_enough or not gate.n_resamples:
         return False
     reached = task.margin_pvalue * (gate.n_resamples + 1)  # c + 1, unless all ways were tried
     is_share = math.isclose(reached, round(reached), rel_tol=1e-9)
