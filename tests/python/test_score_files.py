@@ -376,6 +376,21 @@ def test_an_id_that_occurs_twice_is_no_reason_to_ignore_the_others(run: Any) -> 
     assert compared(ids, ["d0", "d0", "d0", "d1", "d1", "d1"]).err == ""
 
 
+def test_several_rows_with_one_id_need_the_same_order_and_get_a_warning(run: Any) -> None:
+    ids = ["q0", "q0", "q1", "q1", "q2", "q2"]
+
+    def compared(others: list[str], *options: str) -> Any:
+        for name, scores, own in zip("ab", (A, B), (ids, others), strict=True):
+            rows = (f"{key}\t{score}\n" for key, score in zip(own, scores, strict=True))
+            put(f"{name}.tsv", "id\tscore\n" + "".join(rows))
+        return run("compare", "--scores", "x", "a.tsv", "b.tsv", "-n", "99", *options)
+
+    assert "a.tsv: each of 3 ids occurs 2 times, but rows with the same id are taken as independent" in compared(ids).err
+    assert compared(ids, "--docs", "a.tsv#id").err == ""
+    refused = compared(["q0", "q1", "q2"] * 2).refusal()
+    assert "segment 2 has the id 'q1' in b.tsv and 'q0' in a.tsv, and these occur several times in both" in refused
+
+
 def test_rows_in_another_order_are_refused_if_an_id_differs(run: Any) -> None:
     names = [f"q{i}" for i in range(6)]
     put("a.tsv", "id\tx\n" + "".join(f"{name}\t{score}\n" for name, score in zip(names, A, strict=True)))

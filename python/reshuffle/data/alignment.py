@@ -100,8 +100,8 @@ def order_by(own: tuple[str, Sequence[str] | None], wanted: tuple[str, Sequence[
     """The order in which the segments of one file are those of another; None if it is by position.
 
     Each is the name of a file and the ids of its segments, or None. A warning says that ids differ; :class:`InputError`
-    if those that both have once are in other rows, or one file has an id twice that the other has once. Numbers may
-    begin with 0 here and 1 there.
+    if those that both have are in other rows, but not all once, or one file has an id twice that the other has once.
+    Numbers may begin with 0 here and 1 there.
 
     >>> order_by(("a", ["x", "y"]), ("b", ["y", "x"])), order_by(("a", ["x", "y"]), ("b", None))
     ([1, 0], None)
@@ -110,12 +110,22 @@ def order_by(own: tuple[str, Sequence[str] | None], wanted: tuple[str, Sequence[
     if ids is None or others is None or list(ids) == list(others) or len(ids) != len(others):
         return None
     rows, theirs = _rows(ids), _rows(others)
+    if (len(rows) <= len(ids) // 2) != (len(theirs) <= len(ids) // 2):  # ids of documents are no ids of rows
+        return None
     twice = [(file, key) for file, each in ((name, rows), (other, theirs)) for key, at in each.items() if at < 0]
     if not twice and rows.keys() == theirs.keys():
         return [rows[key] for key in others]
     both = [(key, rows[key], at) for key, at in theirs.items() if min(at, rows.get(key, -1)) >= 0]
     moved = [(key, at + 1, to + 1) for key, at, to in both if at != to]
     doubled = [(file, key) for file, key in twice if max(rows.get(key, -1), theirs.get(key, -1)) >= 0]
+    repeated = {key for key, at in rows.items() if at < 0 and theirs.get(key, 0) < 0}
+    for at, (one, two) in enumerate(zip(ids, others, strict=True), 1):
+        if one != two and one in repeated and two in repeated:
+            raise InputError(
+                f"segment {at:,} has the id {quoted(one)} in {name} and {quoted(two)} in {other}, and these occur "
+                "several times in both files, so it is not clear which rows belong together: sort both alike, or give "
+                "every row an id of its own"
+            )
     if (moved and not _only_begin_elsewhere(ids, others)) or doubled:
         file, wrong = [*doubled, *twice, *((other, key) for key in others if key not in rows)][0]
         problem = f"{file} has the id {quoted(wrong)}" + (" twice" if twice else f", which {name} lacks")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -41,6 +42,21 @@ def are_like_ids(numbers: Any) -> bool:
     n_distinct = len(np.unique(array))
     never_decrease = n_distinct > 2 and bool((np.diff(array) >= 0).all())
     return never_decrease or (n_distinct == len(array) and bool(np.ptp(array) < 2 * len(array)))
+
+
+def warn_of_repeated(file: str, ids: Sequence[str] | None) -> None:
+    """Warn if every id of segments occurs equally often, as those of questions do that were answered several times.
+
+    Numbers that begin again in each document do not occur equally often, unless documents are equally long.
+    """
+    times = Counter(ids or ())
+    each = min(times.values(), default=1)
+    if len(times) > 1 and each > 1 and each == max(times.values()):
+        warn(
+            f"{file}: each of {len(times):,} ids occurs {each:,} times, but rows with the same id are taken as "
+            "independent segments, which makes p too small: add --docs FILE#COLUMN with the column of these ids, or "
+            "give a file for each sample to 'reshuffle runs'"
+        )
 
 
 def warn_of_ids(where: str, scores: Mapping[Any, Any], chosen: Callable[[Sequence[str]], str]) -> None:

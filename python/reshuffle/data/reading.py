@@ -63,10 +63,7 @@ class Opened:
         return next((lower[each] for each in SEGMENT_IDS if each in lower and len(self.header) > 1), None)
 
     def ids(self, taken: Names = ()) -> list[str] | None:
-        """The ids of the rows of a table that has a column of them; else None. ``taken`` are other columns.
-
-        Ids of which most occur twice are those of documents or systems: None.
-        """
+        """The ids of the rows of a table that has a column of them; else None. ``taken`` are other columns."""
         name = self.id_column(taken)
         if name is None:
             return None
@@ -75,7 +72,7 @@ class Opened:
         except InputError:  # some line has no such key
             return None
         ids = [str(value).strip() for value in column.lines]
-        return ids if all(ids) and len({*ids}) > len(ids) // 2 else None
+        return ids if all(ids) else None
 
     def with_ids(self, name: str | None) -> str | None:
         """The name of a text in a file of ids: without one that of a reference, which has all segments, or a system."""

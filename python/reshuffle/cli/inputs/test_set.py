@@ -18,6 +18,7 @@ from ...data.file_names import check_order
 from ...data.files import STDIN, display_name
 from ...data.formats import format_of
 from ...data.formats.base import Column, check_not_saved
+from ...data.id_columns import warn_of_repeated
 from ...data.reading import Opened, path_is, read_columns, read_groups, split_name
 from ...data.scores import TABLES
 from ...errors import InputError, listed
@@ -155,6 +156,8 @@ class Input:
         groups = self._given_groups()
         scores, documents, strata = self._score_files.read().with_groups(*groups)
         others = [scores.keys] if scores.rows else []
+        if documents is None:
+            warn_of_repeated(*scores.keys)
         others += [(display_name(each.path), each.ids) for each in groups if each is not None]
         beside = [Column(name, [], [], keys=ids) for name, ids in others[:1]]
         return TestSet(None, None, self._given(scores, beside, scores.shown_ids), documents, strata)
@@ -195,6 +198,8 @@ class Input:
         _check_kinds(metrics, corpus.sources)
         keyed = next((column for column in corpus.sources if column.keys is not None), corpus.sources[0])
         rows = keyed.name, keyed.keys
+        if files.documents is None:
+            warn_of_repeated(*rows)
         scores = self._score_files.read().in_order("the texts", corpus.n_segments, rows).on_rows(*rows)
         metrics_and_scores = [*metrics, *self._given(scores, [keyed])]
         ids = corpus.documents, corpus.strata
