@@ -7,7 +7,7 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
@@ -23,6 +23,9 @@ from .inputs.folders import files_of_tasks
 from .options import COMMON, METRICS, file_options, full_option, output_options, report_command
 from .params import flattened
 from .process import INCONCLUSIVE, REJECTED
+
+if TYPE_CHECKING:
+    from ..sets import SetData
 
 ARGUMENTS = (
     (
@@ -89,6 +92,7 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
     with started(output, [*inputs.paths, *config], chosen.workers) as job:
         sets = inputs.read()
         next(iter(inputs.sets.values())).note_baseline(None, "name both files for another")
+        _check_directions(sets)
         try:
             result = job.report(lambda: gated(sets, chosen, job.resampling(chosen)))
         except InputError as error:
@@ -100,6 +104,19 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
         if all(file not in (None, STDIN) for file, _ in reports.files):
             click.echo(headline(result), err=True)  # a log of CI should have the verdict
     return CODES[result.verdict]
+
+
+def _check_directions(sets: Mapping[str, SetData]) -> None:
+    """:class:`InputError` for an error of which more is better: nobody may read the warning, and a loss is allowed."""
+    from ..metrics.precomputed import SegmentScores, is_called_error
+
+    metrics = [metric for each in sets.values() for metric in each.data.metrics]
+    for m in metrics:
+        if isinstance(m, SegmentScores) and m.higher_is_better and is_called_error(m.name, 1.0):
+            raise InputError(
+                f"{m.name}: higher scores would count as better: add --lower-is-better {m.name}, or call them something "
+                "else if more is better"
+            )
 
 
 def _check_outputs(systems: Sequence[str], options: Mapping[str, Any]) -> None:

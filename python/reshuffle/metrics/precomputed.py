@@ -606,6 +606,12 @@ LOWER = {
 REVERSED = re.compile(r"(-|1|neg|inv|no\b|error[- _]?free)")
 
 
+def is_called_error(name: str, largest: float) -> bool:
+    """Whether a metric whose largest score this is has the name of one for which lower is better."""
+    words = set(re.findall(r"[^\W\d_]+", name.casefold()))
+    return largest > 0 and bool(words & LOWER or words == {"per"}) and not REVERSED.match(name.casefold())
+
+
 def check_direction(name: str, largest: float = 1.0) -> None:
     """Warn if a metric for which higher is better by default is called like an error, unless its scores are negated.
 
@@ -618,8 +624,7 @@ def check_direction(name: str, largest: float = 1.0) -> None:
     >>> [str(each.message).partition(":")[0] for each in caught]
     ['WER', 'latency_ms', 'mqm errors']
     """
-    words = set(re.findall(r"[^\W\d_]+", name.casefold()))
-    if largest > 0 and (words & LOWER or words == {"per"}) and not REVERSED.match(name.casefold()):
+    if is_called_error(name, largest):
         warn(
             f"{name}: higher scores count as better; for an error or a loss add higher_is_better=False "
             f"(--lower-is-better {name})"
