@@ -51,7 +51,7 @@ from .resampling.counting import Data, check_only, metrics_named, plain_number
 from .resampling.influence import contributions
 from .resampling.units import Documents
 from .results import Gate, GateTask, LostSegment
-from .results.gate import PastGate, PastTask
+from .results.gate import SCORE_TEST, PastGate, PastTask
 from .results.studies.human import is_selected
 from .seeds import derive_seed
 from .sets import SetData, on_test_set
@@ -87,11 +87,12 @@ def gate(options: GateOptions) -> Gate:
     Notes
     -----
     Both probabilities are those of one run. At level .05, a gate that runs every night for a year rejects about 18
-    times although the systems are equally good. Margins are tested by ``non-inferiority-ar`` for means of segment
-    scores, ``non-inferiority-studentized`` for other metrics, and ``non-inferiority`` for functions of texts or with
-    strata; regressions by the default test with p adjusted for all tasks (docs/statistics/gate.md). With labels
-    (``human``), both are t tests of the estimate of :func:`reshuffle.human`. Cost: that of
-    :func:`reshuffle.compare` and of a test with margins, on the same counts and draws.
+    times although the systems are equally good. Margins are tested by a score test for right-or-wrong answers,
+    ``non-inferiority-ar`` for other means of segment scores, ``non-inferiority-studentized`` for other metrics, and
+    ``non-inferiority`` for functions of texts or with strata; regressions by the default test with p adjusted for all
+    tasks (docs/statistics/gate.md). With labels (``human``), both are t tests of the estimate of
+    :func:`reshuffle.human`. Cost: that of :func:`reshuffle.compare` and of a test with margins, on the same counts and
+    draws.
 
     Examples
     --------
@@ -661,8 +662,11 @@ def _decided(
 ) -> Gate:
     """The verdict, and what would be enough for another one."""
     with_margin = [task for task in tasks if task.margin is not None]
-    rooms = [math.inf if task.room is None and task.standard_error == 0 else task.room for task in with_margin]
-    known = [room for room in rooms if room is not None]
+    known = [
+        math.inf if task.room is None else task.room
+        for task in with_margin
+        if (task.room is not None or task.standard_error == 0) and not _is_too_rare(task)
+    ]
     # The rule superior does not allow equal systems.
     has_power = rule.rule == "non-inferior" and len(known) == len(tasks) and all(task.has_enough for task in tasks)
     needed = needed_room(len(tasks), rule.alpha) if has_power else None
@@ -688,6 +692,11 @@ def _decided(
         signature=signature.for_gate(lines, rule.rule, margins, rule.alpha, resampling.n_resamples, resampling.seed),
         version=_core.VERSION,
     )
+
+
+def _is_too_rare(task: GateTask) -> bool:
+    """Whether so few right-or-wrong answers differ that their standard error says little."""
+    return task.margin_test == SCORE_TEST and task.n_differing < FEWEST
 
 
 def _digest(resampled: Sequence[Resampled]) -> str:

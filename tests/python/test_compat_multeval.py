@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from known import known
 from programs import Program, program
 from reshuffle import RunComparison, metric, read_json, tokenize
-from reshuffle.compat.multeval import arguments, evaluation, main, nbest
+from reshuffle.compat.multeval import arguments, evaluation, main, nbest, segments
 from reshuffle.compat.multeval.java import as_double, fixed
 from reshuffle.compat.multeval.metrics import ScoredMetric, counts_of, metrics_named
 from reshuffle.compat.multeval.outputs import EMPTY_TOKEN, normalized, read_texts, with_split_tokens
@@ -313,7 +313,7 @@ def test_the_pvalues_in_the_documentation(data: Path) -> None:
     files = {f"--{system}": [str(data / SET / system / f"opt{run}.txt") for run in range(3)] for system in SYSTEMS[:2]}
     texts = read_texts([str(data / SET / "ref.txt")], files)
     metrics = metrics_named(["bleu", "ter", "length"], OPTIONS)
-    done = evaluation.Evaluated(texts, metrics, counts_of(metrics, texts.distinct, texts.references, None))
+    done = segments.Evaluated(texts, metrics, counts_of(metrics, texts.distinct, texts.references, None))
     options = {"test": [unit for unit, *_ in shown], "ar_shuffles": 10_000, "boot_samples": 10_000}
     result = evaluation.compared(done, argparse.Namespace(**options, seed=12345, threads=0))
     ours = {(each.exchange, each.metric): f"{each.pvalue:.4f}".lstrip("0") for each in result.comparisons}

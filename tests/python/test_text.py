@@ -36,8 +36,8 @@ from reshuffle import (
 from reshuffle.report import Layout, Terminal, as_fragment, document, render
 from reshuffle.report.cells import Table
 from reshuffle.report.conclusions import CANDIDATES, conclusions
-from reshuffle.report.notes import cautions, explanations, notes
-from reshuffle.report.sets import cautions_of_sets, set_tables
+from reshuffle.report.notes import cautions, explanations_of, notes
+from reshuffle.report.sets import set_tables
 from reshuffle.report.tables import tables
 from reshuffle.report.text import table_as_text
 from reshuffle.report.wording import joined
@@ -644,7 +644,7 @@ def test_notes_about_all_test_sets_are_shown_once() -> None:
     text = " ".join(result.render(pairs=False).split())
     for comparison in (result.average, *result.sets.values()):
         layout = Layout(pairs=False)
-        for note in (*explanations(known(comparison), layout, result), *cautions(known(comparison), layout)):
+        for note in (*explanations_of(known(comparison), layout, result), *cautions(known(comparison), layout)):
             assert text.count(note) == 1
     few = sets(BY_SET, n_resamples=9)
     where = [line for line in few.render(pairs=False).splitlines() if "cannot be below" in line]
@@ -655,7 +655,7 @@ def test_notes_about_all_test_sets_are_shown_once() -> None:
 def test_the_family_that_a_note_recommends_has_the_tests_that_it_counts() -> None:
     result = sets(BY_SET, family="sets")
     n_tests = sets(BY_SET, family="all")["news"].family_size
-    text = " ".join(explanations(result["news"], Layout(), result))
+    text = " ".join(explanations_of(result["news"], Layout(), result))
     assert f"with family='all', ≤ 0.05 over the {n_tests} tests" in text
     assert "with family='all', ≤ 0.05" in " ".join(notes(result["news"], Layout()))
 
@@ -669,7 +669,7 @@ def test_monte_carlo_error_on_several_test_sets_is_one_note_with_the_largest_num
         pair, *others = result[name].comparisons
         pairs = (replace(pair, caveats=("near-alpha",)), *others)
         changed[name] = replace(result[name], caveats=(Caveat("near-alpha", own),), comparisons=pairs)
-    decided, not_decided = cautions_of_sets(replace(result, sets=changed), Layout())
+    decided, not_decided = cautions(replace(result, sets=changed), Layout())
     named = f"{pair.system} − {pair.baseline} under {pair.metric}"
     assert decided.startswith(f"[news and talks] For 2 of 6 tests ({named} (news) and {named} (talks)), Monte")
     assert "about 100,000 replicates (n_resamples) would decide" in decided

@@ -1,12 +1,8 @@
 """Files of finished blocks, from which an interrupted study goes on.
 
-The records of the file (:mod:`reshuffle.execution.records`) begin with one byte for their kind:
-
-- ``A``, the first one: JSON with what wrote the file, the version of reshuffle and the kind of study.
-- ``S``: JSON with a stage, that is a job: its name, its digest, its settings, and the names, types and shapes of its
-  columns. Stages are counted from 0.
-- ``B``: a block, the rows of a range of indices of a stage: three 8-byte integers (stage, first, last) and the bytes of
-  the rows.
+A file is a database of SQLite. One process writes it at a time, and it survives that this process is killed or that the
+machine fails: what was not yet on the disk is lost, and the rest is whole. While it is written, and after a process was
+killed, a file with the ending ``-wal`` beside it holds the latest blocks.
 
 Blocks are found by the digest of the job. So it does not matter how a study is cut into blocks or who computes them,
 and a result can only be taken for that of another job if BLAKE2b collides.
@@ -15,23 +11,33 @@ and a result can only be taken for that of another job if BLAKE2b collides.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
-import struct
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
+import sqlite3
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from .. import _core
 from ..errors import InputError, counted, shortened, warn
-from .records import RecordFile
 
 if TYPE_CHECKING:
     from .digest import Described
     from .tables import Columns, Table
 
-ABOUT, STAGE, BLOCK = b"A", b"S", b"B"
-RANGE = struct.Struct("<QQQ")  # stage, first, last
+# What wrote the file, its stages (jobs, with what messages say of them), and the rows of each block: of the indices
+# first, …, last − 1 of a stage.
+SCHEMA = (
+    "CREATE TABLE study (version TEXT, kind TEXT)",
+    "CREATE TABLE stage (name TEXT, job TEXT, facts TEXT, columns TEXT)",
+    "CREATE TABLE block (stage INTEGER, first INTEGER, last INTEGER, rows BLOB, digest BLOB)",
+)
+BLOCKS = (
+    "SELECT columns, first, last, rows, digest FROM block JOIN stage ON stage.rowid = stage WHERE job = ? "
+    "ORDER BY block.rowid"
+)
 
 # What a message lists of the settings that differ.
 MAX_DIFFERENCES = 3
@@ -47,30 +53,12 @@ def kept(path: str | os.PathLike[str] | None, kind: str) -> Iterator[Checkpoint 
         yield checkpoint
 
 
-@dataclass(frozen=True)
-class _Block:
-    """A block in the file: its indices first, …, last − 1, and where its rows are."""
-
-    first: int
-    last: int
-    at: int
-    length: int
-
-
-@dataclass(frozen=True)
-class _Saved:
+class _Saved(NamedTuple):
     """A stage of the file."""
 
     name: str
-    digest: str
-    facts: Mapping[str, str]
-    columns: Any  # as Columns.plain, if it is a stage of a job of ours
-    blocks: list[_Block] = field(default_factory=list)
-
-    def record(self) -> bytes:
-        """Its record."""
-        about = {"name": self.name, "digest": self.digest, "facts": dict(self.facts), "columns": self.columns}
-        return STAGE + _json(about)
+    job: str
+    facts: str
 
 
 class Checkpoint:
@@ -97,12 +85,20 @@ class Checkpoint:
     ([(4, 6)], array([16., 25.]), [(0, 4), (6, 10)])
     """
 
-    def __init__(self, file: RecordFile, kind: str) -> None:
-        self.file, self.kind = file, kind
-        self._stages: list[_Saved] = []
+    def __init__(self, path: str, kind: str, database: sqlite3.Connection, is_new: bool) -> None:
+        self.path, self.kind = path, kind
+        self._database, self._is_new = database, is_new
+        self._lock = threading.Lock()
         self._is_checked = False  # whether the file has blocks of the first stage that was asked for
-        self._read()
-        self._n_written = len(self._stages)
+        with _errors(path, "opened"):
+            # The lock of this transaction is held until the file is closed. No other process needs to read.
+            database.executescript("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT")
+            # The functions and triggers of a file that somebody has made are not run.
+            database.executescript("PRAGMA trusted_schema = OFF; PRAGMA synchronous = NORMAL")
+            tables = [sql for (sql,) in database.execute("SELECT sql FROM sqlite_master")]
+            self._has_blocks = bool(tables)
+            if self._has_blocks:
+                self._check(tables)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], kind: str) -> Checkpoint:
@@ -117,19 +113,21 @@ class Checkpoint:
         Raises
         ------
         InputError
-            If the file is not a checkpoint, if another version of reshuffle or another kind of study wrote it, if
-            another process or thread writes it, or if it cannot be read and written.
-
-        Warns
-        -----
-        InputWarning
-            If the end of the file is damaged. It is dropped, and its blocks are computed again.
+            If the file is not a checkpoint or is damaged, if another version of reshuffle or another kind of study
+            wrote it, if another process or thread writes it, or if it cannot be read and written.
         """
-        file = RecordFile.open(path)
+        name = os.fspath(path) if isinstance(path, os.PathLike) else path
+        if not isinstance(name, str) or not name:
+            raise InputError(f"the checkpoint must be the name of a file, got {shortened(repr(path))}")
+        is_new = not Path(name).exists()
+        if not is_new and not Path(name).is_file():
+            raise InputError(f"{name} is not a file: expected the name of a file for the checkpoint")
+        with _errors(name, "opened"):
+            database = sqlite3.connect(Path(name).absolute(), timeout=0, isolation_level=None, check_same_thread=False)
         try:
-            return cls(file, kind)
+            return cls(name, kind, database, is_new)
         except BaseException:
-            file.close()
+            database.close()
             raise
 
     def __enter__(self) -> Checkpoint:
@@ -142,62 +140,32 @@ class Checkpoint:
         raise TypeError("a checkpoint stays in the process that opened it")
 
     def close(self) -> None:
-        """Put everything on the disk and close the file. May be called twice."""
-        self.file.close()
+        """Put everything on the disk and close the file; remove it if it is new and empty. May be called twice."""
+        with self._lock:
+            if self._is_new and not self._has_blocks:
+                with contextlib.suppress(OSError):  # Windows does not remove open files
+                    Path(self.path).unlink()  # before another process can open it
+            self._is_new = False
+            self._database.close()
 
-    def _read(self) -> None:
-        """Find the stages and blocks of the file."""
-        last = "its beginning"
-        begin = self.file.end
-        is_first = True
-        for at, content in self.file.scan():
-            word = self._about(content) if is_first else self._stage_or_block(at, content)
-            if word is None:
-                self.file.back(begin)
-                break
-            is_first, last, begin = False, word, self.file.end
-        if is_first:
-            self.file.back(0)
-        dropped = self.file.size - self.file.end
-        if dropped:
-            warn(f"{self.file.path}: {dropped:,} bytes after {last} are cut or damaged: they are dropped")
-
-    def _about(self, content: bytes) -> str | None:
-        """Check what wrote the file. None if the record does not say it."""
-        about = _from_json(content[1:]) if content[:1] == ABOUT else {}
-        version, kind = about.get("version"), about.get("kind")
-        if not isinstance(version, str) or not isinstance(kind, str):
-            return None
+    def _check(self, tables: Sequence[str]) -> None:
+        """:class:`InputError` for a file that something else wrote."""
+        found = self._database.execute("SELECT * FROM study").fetchall() if SCHEMA[0] in tables else []
+        if len(found) != 1:
+            raise _not_a_checkpoint(self.path)
+        ((version, kind),) = found
         if version != _core.VERSION:
             raise InputError(
-                f"{self.file.path} was written by reshuffle {shortened(version)}, and this is {_core.VERSION}: finish "
+                f"{self.path} was written by reshuffle {shortened(str(version))}, and this is {_core.VERSION}: finish "
                 "the study with that version, or delete the file"
             )
+        if tuple(tables) != SCHEMA:
+            raise _not_a_checkpoint(self.path)
         if kind != self.kind:
             raise InputError(
-                f"{self.file.path} has blocks of {shortened(kind)!r}, not of {self.kind!r}: give another file, or "
+                f"{self.path} has blocks of {shortened(str(kind))!r}, not of {self.kind!r}: give another file, or "
                 "delete this one"
             )
-        return "its beginning"
-
-    def _stage_or_block(self, at: int, content: bytes) -> str | None:
-        """Take in a record, and return what it is in words; None if it is neither a stage nor a block."""
-        if content[:1] == STAGE:
-            found = _from_json(content[1:])
-            name, digest, facts = found.get("name"), found.get("digest"), found.get("facts")
-            if not isinstance(name, str) or not isinstance(digest, str) or not _is_facts(facts):
-                return None
-            self._stages.append(_Saved(name, digest, facts, found.get("columns")))
-            return f"the beginning of {name!r}"
-        start = 1 + RANGE.size
-        if content[:1] != BLOCK or len(content) < start:
-            return None
-        stage, first, last = RANGE.unpack_from(content, 1)
-        if stage >= len(self._stages) or first >= last:
-            return None
-        saved = self._stages[stage]
-        saved.blocks.append(_Block(first, last, at + start, len(content) - start))
-        return f"block {first}–{last - 1} of {saved.name!r}"
 
     def stage(self, name: str, job: Described, columns: Columns, first: int, last: int) -> Stage:
         """The indices first, …, last − 1 of a job with these columns.
@@ -205,36 +173,41 @@ class Checkpoint:
         ``name`` is for messages. A job may be asked for several times, and with more indices than before.
 
         :class:`InputError` if the file has blocks, but none of the first job that is asked for.
+
+        Warns
+        -----
+        InputWarning
+            If blocks are damaged. They are computed again.
         """
-        same = [i for i, saved in enumerate(self._stages) if saved.digest == job.digest]
-        if not same and self._stages and not self._is_checked:
-            raise InputError(self._difference(name, job))
+        stages, blocks = [], []
+        if self._has_blocks:
+            with self._lock, _errors(self.path, "read"):
+                stages = list(map(_Saved._make, self._database.execute("SELECT name, job, facts FROM stage")))
+                blocks = self._database.execute(BLOCKS, [job.digest]).fetchall()
+        if stages and not self._is_checked and job.digest not in [saved.job for saved in stages]:
+            raise InputError(self._difference(stages, name, job))
         self._is_checked = True
-        own = next((i for i in same if self._stages[i].columns == columns.plain), None)
-        if own is None:
-            own = len(self._stages)
-            self._stages.append(_Saved(name, job.digest, job.facts, columns.plain))
         tables: dict[tuple[int, int], Table] = {}
         damaged = 0
-        for i in same:
-            for block in self._stages[i].blocks:
-                content = self.file.content(block.at, block.length)
-                table = columns.decoded(content, block.last - block.first) if i == own else None
-                if table is None:
-                    damaged += 1
-                else:
-                    tables[block.first, block.last] = table
+        for of_columns, start, end, rows, digest in blocks:
+            is_block = list(map(type, (start, end, rows))) == [int, int, bytes]
+            is_whole = is_block and digest == _digest(job.digest, start, end, rows)
+            table = columns.decoded(rows, end - start) if is_whole and of_columns == _json(columns.plain) else None
+            if table is None:
+                damaged += 1
+            else:
+                tables[start, end] = table
         if damaged:
             warn(
-                f"{self.file.path}: {counted(damaged, 'block')} of {name!r} cannot be results of this "
-                "study, by size or by value: the file is damaged, and they are computed again"
+                f"{self.path}: {counted(damaged, 'block')} of {name!r} cannot be results of this study, by digest, "
+                "size or value: the file is damaged, and they are computed again"
             )
-        return Stage(self, own, columns, tables, first, last)
+        return Stage(self, name, job, columns, tables, first, last)
 
-    def _difference(self, name: str, job: Described) -> str:
+    def _difference(self, stages: Sequence[_Saved], name: str, job: Described) -> str:
         """How a job differs from the first one in the file, or the first one of the same name."""
-        saved = next((saved for saved in self._stages if saved.name == name), self._stages[0])
-        facts = {key: (saved.facts.get(key), job.facts.get(key)) for key in {**saved.facts, **job.facts}}
+        saved = _facts(next((saved for saved in stages if saved.name == name), stages[0]).facts)
+        facts = {key: (saved.get(key), job.facts.get(key)) for key in {**saved, **job.facts}}
         differences = [
             f"{key} is {shortened(there or 'not given')} there and {shortened(here or 'not given')} here"
             for key, (there, here) in facts.items()
@@ -242,17 +215,28 @@ class Checkpoint:
         ]
         reason = "; ".join(differences[:MAX_DIFFERENCES])
         reason = reason or "its settings are the same, but not its data (texts, scores, metrics or null hypotheses)"
-        return f"{self.file.path} has blocks of another study: {reason}. Give another file, or delete this one"
+        return f"{self.path} has blocks of another study: {reason}. Give another file, or delete this one"
 
-    def add(self, stage: int, first: int, last: int, payload: bytes) -> None:
-        """Write a block, and before it what the file lacks: what writes it, and the stages so far."""
-        contents = [] if self.file.end else [ABOUT + _json({"version": _core.VERSION, "kind": self.kind})]
-        n_stages = len(self._stages)
-        contents += [saved.record() for saved in self._stages[self._n_written : n_stages]]
-        header = BLOCK + RANGE.pack(stage, first, last)
-        at = self.file.append([*contents, header + payload])[-1] + len(header)
-        self._n_written = n_stages
-        self._stages[stage].blocks.append(_Block(first, last, at, len(payload)))
+    def add(self, stage: Stage, first: int, last: int, rows: bytes) -> None:
+        """Write a block, and before it what the file lacks. After an :class:`InputError`, the file is as before."""
+        named = [stage.job.digest, _json(stage.columns.plain)]
+        with self._lock, _errors(self.path, "written"):
+            execute = self._database.execute
+            if not self._has_blocks:
+                execute("PRAGMA journal_mode = WAL")
+            with self._database:  # takes back what was begun, after an error
+                execute("BEGIN")
+                if not self._has_blocks:
+                    for table in SCHEMA:
+                        execute(table)
+                    execute("INSERT INTO study VALUES (?, ?)", [_core.VERSION, self.kind])
+                found = execute("SELECT rowid FROM stage WHERE job = ? AND columns = ?", named).fetchone()
+                if found is None:
+                    facts = [stage.name, stage.job.digest, _json(dict(stage.job.facts)), named[1]]
+                    found = [execute("INSERT INTO stage VALUES (?, ?, ?, ?)", facts).lastrowid]
+                block = [*found, first, last, rows, _digest(stage.job.digest, first, last, rows)]
+                execute("INSERT INTO block VALUES (?, ?, ?, ?, ?)", block)
+            self._has_blocks = True
 
 
 class Stage:
@@ -260,6 +244,8 @@ class Stage:
 
     Attributes
     ----------
+    name, job, columns
+        As in :meth:`Checkpoint.stage`.
     finished : dict of (int, int) to Table
         The blocks of the file that lie in the range, in order: the rows of the indices first, …, last − 1 of each. None
         overlap.
@@ -270,13 +256,14 @@ class Stage:
     def __init__(
         self,
         checkpoint: Checkpoint,
-        index: int,
+        name: str,
+        job: Described,
         columns: Columns,
         tables: Mapping[tuple[int, int], Table],
         first: int,
         last: int,
     ) -> None:
-        self._checkpoint, self._index, self._columns = checkpoint, index, columns
+        self._checkpoint, self.name, self.job, self.columns = checkpoint, name, job, columns
         self.finished: dict[tuple[int, int], Table] = {}
         self.missing: list[tuple[int, int]] = []
         done = first
@@ -294,25 +281,45 @@ class Stage:
 
         TypeError if the table has other columns than the job, or another number of rows, because it would not be read.
         """
-        if table.dtype != self._columns.dtype or table.shape != (last - first,):
-            raise TypeError(
-                f"expected {last - first} rows of {self._columns.dtype}, got {table.shape} of {table.dtype}"
-            )
-        self._checkpoint.add(self._index, first, last, table.tobytes())
+        if table.dtype != self.columns.dtype or table.shape != (last - first,):
+            raise TypeError(f"expected {last - first} rows of {self.columns.dtype}, got {table.shape} of {table.dtype}")
+        self._checkpoint.add(self, first, last, table.tobytes())
 
 
-def _is_facts(value: object) -> TypeGuard[dict[str, str]]:
-    return isinstance(value, dict) and all(isinstance(fact, str) for fact in value.values())
-
-
-def _json(value: Mapping[str, Any]) -> bytes:
-    return json.dumps(value, separators=(",", ":")).encode("ascii")
-
-
-def _from_json(content: bytes) -> dict[str, Any]:
-    """The object in a record; empty if there is none."""
+@contextlib.contextmanager
+def _errors(path: str, done: str) -> Iterator[None]:
+    """:class:`InputError` for errors of SQLite, but not for those of a caller who uses a closed file."""
     try:
-        found = json.loads(content)
-    except (ValueError, RecursionError):  # a number with thousands of digits, or thousands of nested brackets
-        return {}
-    return found if isinstance(found, dict) else {}
+        yield
+    except sqlite3.ProgrammingError:
+        raise
+    except sqlite3.Error as error:
+        if "locked" in str(error):
+            raise InputError(f"{path} is in use by another study: wait for it, end it, or give another file") from None
+        if "not a database" in str(error):
+            raise _not_a_checkpoint(path) from None
+        if isinstance(error, sqlite3.OperationalError):
+            raise InputError(f"the checkpoint {path} cannot be {done}: {error}") from None
+        raise InputError(f"the checkpoint {path} is damaged ({error}): delete it, and run again") from None
+
+
+def _not_a_checkpoint(path: str) -> InputError:
+    return InputError(f"{path} is not a checkpoint of reshuffle: give the name of one, or of a new file")
+
+
+def _digest(*values: object) -> bytes:
+    """A digest of a block. Damage may have changed the types of what was read."""
+    return hashlib.blake2b(repr(values).encode(), digest_size=16).digest()
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+def _facts(text: str) -> Mapping[str, Any]:
+    """The settings of a stage; empty if damage has made them unreadable."""
+    with contextlib.suppress(ValueError, TypeError, RecursionError):
+        found = json.loads(text)
+        if isinstance(found, dict):
+            return {key: str(fact) for key, fact in found.items()}
+    return {}

@@ -19,10 +19,11 @@ import numpy as np
 from ..grouping import grouped
 from ..metrics.base import Metric
 from ..metrics.black_box import CorpusFunction
-from ..resampling import Replicates
+from ..resampling import CountSample, Replicates, Sample
 from ..resampling.schemes import Shuffling
 from ..results import GateTask, Trend
-from ..results.gate import PastGate, PastTask
+from ..results.gate import SCORE_TEST, PastGate, PastTask
+from .answers import Answers
 from .hypotheses import Hypotheses, Observed
 from .multiplicity import holm
 from .power import MAX_UNITS, POWER, critical_value
@@ -51,7 +52,7 @@ class MarginOutcome(NamedTuple):
 
 
 def margin_test(metric: Metric | CorpusFunction, has_strata: bool) -> str:
-    """The name of the test of a margin under a metric."""
+    """The name of the test of a margin under a metric, unless segments have right-or-wrong answers."""
     if metric.is_mean:
         return "non-inferiority-ar"
     return "non-inferiority-studentized" if metric.is_sum and not has_strata else "non-inferiority"
@@ -63,13 +64,18 @@ def margin_outcomes(
     """The test of each metric's margin on a test set; None for metrics without one."""
     every = Hypotheses.from_pairs([PAIR], len(margins)).in_rows_of(replicates.samples)
     has_strata = replicates.strata is not None
+    found: list[MarginOutcome | None] = [None] * len(margins)
+    for m, margin in enumerate(margins):
+        answers = None if margin is None or has_strata else _answers(replicates.samples[m])
+        if margin is not None and answers is not None:
+            sign = 1 if replicates.samples[m].metric.higher_is_better else -1
+            found[m] = MarginOutcome(SCORE_TEST, answers.pvalue(margin), sign * answers.bound(alpha))
     of_test = grouped(
         (margin_test(replicates.samples[m].metric, has_strata), m)
         for m, margin in enumerate(margins)
-        if margin is not None
+        if margin is not None and found[m] is None
     )
     filled = [math.nan if margin is None else margin for margin in margins]
-    found: list[MarginOutcome | None] = [None] * len(margins)
     for name, chosen in of_test.items():
         some = every.take(np.array(chosen))
         observed = Observed(replicates, some, "non-inferiority", Shuffling("auto"), margins=filled, alpha=alpha)
@@ -80,6 +86,15 @@ def margin_outcomes(
             bound = low if replicates.samples[m].metric.higher_is_better else high
             found[m] = MarginOutcome(name, float(p), float(bound))
     return found
+
+
+def _answers(sample: Sample) -> Answers | None:
+    """The right-or-wrong answers of the segments; None if scores have other values, or documents are drawn."""
+    if not isinstance(sample, CountSample) or not sample.metric.is_mean or sample.unit != "segment":
+        return None
+    ((new, base),) = sample.rows_of([PAIR])
+    scores = [sample.metric.segment_scores(sample.rows(row)) for row in (new, base)]
+    return Answers.of(*scores, sample.metric.higher_is_better)
 
 
 def verdict_of(rule: str, tasks: Sequence[GateTask]) -> str:

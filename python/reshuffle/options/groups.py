@@ -158,6 +158,6 @@ class Checkpointed(Options):
     """A file that keeps finished work: if it exists, go on from there.
 
     After an interruption, the same call with the same file goes on from the finished simulations, also with other
-    workers or more simulations; the result is that of a study without interruption. A damaged end of the file is
-    dropped, with an :class:`~reshuffle.InputWarning`.
+    workers or more simulations; the result is that of a study without interruption. Damaged blocks are computed again,
+    with an :class:`~reshuffle.InputWarning`.
     """

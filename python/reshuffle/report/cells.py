@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 from ..documented import documented
 from ..results import ConfidenceInterval, SignificanceResult, SystemScore
 
+# A record under a metric.
+M = TypeVar("M", bound=Any)
 # The mark of exact p-values in tables.
 EXACT = "†"
 
@@ -128,6 +131,11 @@ class Table:
 def keys(tables: Iterable[Table]) -> list[str]:
     """What bold type marks in the tables, each sentence once."""
     return [*dict.fromkeys(filter(None, (table.key for table in tables)))]
+
+
+def under(metric: str, records: Iterable[M]) -> list[M]:
+    """Those of some scores, pairs or rankings that are under a metric."""
+    return [each for each in records if each.metric == metric]
 
 
 def decimals_of(scores: Sequence[SystemScore], digits: int | None) -> int:

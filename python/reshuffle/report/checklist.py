@@ -11,10 +11,10 @@ from ..errors import counted, printable
 from ..results import Comparison, SetComparison, UsedMetric
 from ..results.studies import RunComparison, StudyResult
 from .cells import Table
-from .layout import Layout
+from .layout import Layout, by_name, sets_of
 from .notes import cautions
 from .page.content import facts, sizes
-from .sets import AVERAGE, cautions_of_sets, headed
+from .sets import headed
 from .systems import of_one_metric
 from .terminal import PROSE_WIDTH, Terminal
 from .text import table_as_text
@@ -65,14 +65,13 @@ class _Facts(NamedTuple):
 
 
 def _of_comparison(result: Comparison | SetComparison, layout: Layout) -> _Facts:
-    shown = layout.apply(result) if isinstance(result, Comparison) else layout.apply_to_sets(result)
-    sets = {"": shown} if isinstance(shown, Comparison) else shown.sets
+    shown = layout.apply(result)
+    sets = sets_of(shown)
     first = next(iter(sets.values()))
     data = [*_data(sets), f"Systems: {', '.join(first.systems)}"]
-    found = cautions(shown, layout) if isinstance(shown, Comparison) else cautions_of_sets(shown, layout)
-    said = " ".join(found)
+    said = " ".join(cautions(shown, layout))
     about = [f"Cautions: {said}"] if said else []
-    return _Facts(first.metrics, data, [*facts(first)], RUNS, [*_scores(shown, sets, layout)], about)
+    return _Facts(first.metrics, data, [*facts(first)], RUNS, [*_scores(shown, layout)], about)
 
 
 def _of_study(study: StudyResult, layout: Layout) -> _Facts:
@@ -102,13 +101,11 @@ def _data(sets: Mapping[str, Comparison]) -> Iterator[str]:
             yield f"{term}{f' of {name}' if name else ''}: {value}"
 
 
-def _scores(shown: Comparison | SetComparison, sets: Mapping[str, Comparison], layout: Layout) -> Iterator[Table]:
+def _scores(shown: Comparison | SetComparison, layout: Layout) -> Iterator[Table]:
     """Tables of one metric each, because these have room for the intervals."""
-    average = None if isinstance(shown, Comparison) else shown.average
-    for name, comparison in {**({} if average is None else {AVERAGE: average}), **sets}.items():
+    for name, comparison in by_name(shown).items():
         for metric in comparison.metrics:
-            table = of_one_metric(comparison, metric, layout)
-            yield headed(name, table) if name else table
+            yield headed(name, of_one_metric(comparison, metric, layout))
 
 
 def _versions() -> Iterator[str]:

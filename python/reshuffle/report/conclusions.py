@@ -17,11 +17,11 @@ from ..results import (
     Verdict,
     sought_by,
 )
-from .cells import decimals_apart, decimals_of
+from .cells import decimals_apart, under
 from .layout import Layout
-from .margins import WITHOUT_NAME, has_margin, margin_statement
+from .margins import WITHOUT_NAME, has_margin, is_significant, margin_statement
 from .notes import Values
-from .systems import has_ranks, is_significant, pairs_of
+from .systems import has_ranks, pairs_of
 from .votes import vote_conclusions
 from .wording import MAX_NAMED, are, joined, named, number
 
@@ -88,19 +88,21 @@ def statement(comparison: Comparison, metric: UsedMetric, order: Sequence[str] =
     """Which systems are better under a metric. Those that may be the best are named in this order."""
     if has_margin(comparison):
         return margin_statement(comparison, metric)
-    rankings = {ranking.metric: ranking for ranking in comparison.rankings}
-    if comparison.baseline is None and metric.name in rankings:
-        return _top(rankings[metric.name], order)
+    rankings = under(metric.name, comparison.rankings)
+    if comparison.baseline is None and rankings:
+        return _top(rankings[0], order)
     if comparison.baseline is None:  # as in one-sided tests
-        pairs = [pair for pair in comparison.comparisons if pair.metric == metric.name]
+        pairs = under(metric.name, comparison.comparisons)
         return number_of_pairs([is_significant(comparison, pair) for pair in pairs])
     return against_baseline(_relations(comparison, metric), comparison.baseline)
 
 
 def _relations(comparison: Comparison, metric: UsedMetric) -> dict[str, str]:
     """How each system differs from the baseline under a metric (:func:`relation`)."""
-    pairs = [pair for pair in comparison.comparisons if pair.metric == metric.name]
-    return {pair.system: relation(comparison.verdict(pair), pair.test.alternative, metric) for pair in pairs}
+    return {
+        pair.system: relation(comparison.verdict(pair), pair.test.alternative, metric)
+        for pair in under(metric.name, comparison.comparisons)
+    }
 
 
 # Why a significant difference may be chance, by the kind of the caveat: a phrase, and whether it holds for the
@@ -256,12 +258,12 @@ def across(relations: Mapping[str, Mapping[str, str]], baseline: str, prepositio
     phrases: list[str] = []
     for each, found in groups.items():
         parts: list[str] = []
-        for under, own in sorted(found.items(), key=lambda item: -len(item[0])):
+        for places, own in sorted(found.items(), key=lambda item: -len(item[0])):
             some = f"{len(own):,}" if len(own) > MAX_NAMED else joined(own)
             if not parts:
                 some = f"{_some(each, own, bool(phrases))} {RELATIONS[each] if phrases else f'{each} {baseline}'}"
             where = all_of_them if each in DECIDED else f"any {noun}"
-            where = where if len(under) == len(relations) else f"{joined(under)} only"
+            where = where if len(places) == len(relations) else f"{joined(places)} only"
             parts.append(f"{some} {preposition} {where}")
         if parts:
             *others, last = parts
@@ -302,10 +304,7 @@ def number_of_pairs(significant: Sequence[bool]) -> str:
 
 def detectable_sentence(comparison: Comparison, layout: Layout) -> str:
     """The minimum detectable difference under each metric."""
-    decimals = {
-        metric.name: decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits)
-        for metric in comparison.metrics
-    }
+    decimals = {metric.name: layout.decimals(comparison, metric.name) for metric in comparison.metrics}
     if layout.digits is None:
         for each in comparison.detectable:
             decimals[each.metric] = decimals_apart(decimals[each.metric], each.difference)

@@ -25,7 +25,7 @@ from .methods import Methods, comparison_sentences
 from .notes import notes
 from .page import page_of
 from .segments import preview
-from .sets import headed, notes_of_sets, set_tables, with_choice
+from .sets import headed, set_tables, with_choice
 from .since import since_sentences, since_tables
 from .tables import tables
 
@@ -40,20 +40,20 @@ def document(result: Any, layout: Layout) -> Document:
 def _(result: Comparison, layout: Layout) -> Document:
     shown = layout.apply(result)
     first, *others = _blocks(shown, layout)
-    return _document(result, shown, layout, [first, *_as_wanted(others, layout)], notes(shown, layout))
+    return _document(result, shown, layout, [first, *_as_wanted(others, layout)])
 
 
 @document.register
 def _(result: SetComparison, layout: Layout) -> Document:
     """The averages, the scores on each test set, what was found, and on request the pairs."""
-    shown = layout.apply_to_sets(result)
+    shown = layout.apply(result)
     chosen = with_choice(shown, layout)
     blocks = [] if shown.average is None else _as_wanted(_blocks(shown.average, chosen), layout)
     blocks += (table.explained(symbols_of_sets(shown, table)) for table in set_tables(shown, layout))
     blocks.append(Paragraph([*conclusions_of_sets(shown)]))
     if chosen.wants_pairs:
         blocks += (block for name, each in shown.sets.items() for block in _blocks(each, chosen, name))
-    return _document(result, shown, layout, blocks, notes_of_sets(shown, chosen))
+    return _document(result, shown, layout, blocks)
 
 
 @document.register
@@ -74,17 +74,14 @@ def paper_document(result: Any, layout: Layout) -> Document:
 
 
 def _document(
-    result: Comparison | SetComparison,
-    shown: Comparison | SetComparison,
-    layout: Layout,
-    blocks: Sequence[Block],
-    sentences: Iterable[str],
+    result: Comparison | SetComparison, shown: Comparison | SetComparison, layout: Layout, blocks: Sequence[Block]
 ) -> Document:
     """``shown`` is the result with the display names."""
+    sentences = [*notes(shown, with_choice(shown, layout))]
     methods = methods_of(shown, layout) if layout.methods else None
     if layout.since is not None and not layout.paper:
         blocks = [*blocks, Paragraph([*since_sentences(result, layout)]), *since_tables(result, layout)]
-    return Document(blocks, [*sentences], shown.signature, methods, partial(page_of, result, layout))
+    return Document(blocks, sentences, shown.signature, methods, partial(page_of, result, layout))
 
 
 def methods_of(result: Comparison | SetComparison | StudyResult, layout: Layout | None = None) -> Methods:
@@ -95,9 +92,8 @@ def methods_of(result: Comparison | SetComparison | StudyResult, layout: Layout 
         return Methods.of(study_sentences, result)
     if layout is None or not layout.paper:
         return Methods.of(comparison_sentences, result)
-    first = result if isinstance(result, Comparison) else next(iter(result.sets.values()))
     kinds: tuple[Groups, ...] = ("letters", "ranks")
-    shown = [kind for kind in kinds if layout.shows_group(kind, len(first.metrics))]
+    shown = [kind for kind in kinds if layout.shows_group(kind, len(result.metrics))]
     return Methods.of(partial(comparison_sentences, shown=shown), result)
 
 
@@ -112,7 +108,7 @@ def _blocks(comparison: Comparison, layout: Layout, name: str = "") -> Iterator[
     shown: Iterable[Table] = tables(comparison, layout)
     if layout.paper:
         shown = (table.explained(symbols(comparison, table)) for table in shown)
-    first, *others = (headed(name, table) if name else table for table in shown)
+    first, *others = (headed(name, table) for table in shown)
     yield first
     yield Paragraph([*conclusions(comparison, layout)], name)
     yield from others

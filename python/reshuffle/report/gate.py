@@ -7,8 +7,7 @@ import hashlib
 import json
 import math
 from bisect import bisect
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from unicodedata import east_asian_width
 from xml.etree import ElementTree
@@ -17,15 +16,16 @@ from ..errors import counted, printable
 from ..names import higher_is_better, is_metric
 from ..results import Gate, GateTask, Trend, may_lie_across
 from ..results.caveat_kinds import SMALL_SAMPLE
+from ..results.gate import SCORE_TEST
 from ..results.schemas import GATE
 from .cells import Table, decimals_apart, decimals_for, equation, pvalue_cell, signed
 from .document import Document, Page, Paragraph
 from .flips import segments_table
-from .frames import Columns
+from .frames import Columns, taken
 from .json import as_json
 from .layout import Layout
 from .page import STUDY_SCRIPTS
-from .wording import joined, number
+from .wording import joined, named, number
 
 # The most tasks that a sentence lists.
 MOST_LISTED = 3
@@ -39,7 +39,8 @@ LIBERAL = (
 # docs/evidence/gate.md has the rates of answers that are right or wrong.
 FEW_DIFFER = (
     f"Where fewer than {SMALL_SAMPLE} segments or documents differ (here: {{tasks}}), a system worse by a margin "
-    "may be allowed more often: on up to 10% of test sets where 8 of 200 right-or-wrong answers differed (alpha 0.05)."
+    "may be allowed more often: where 8 of 200 right-or-wrong answers differed, on 10% of test sets (alpha 0.05), and "
+    "where one did, on 35%."
 )
 MEANINGS = {
     "non-inferior": "A system worse by a margin is allowed on at most about {alpha} of test sets; one that is no worse "
@@ -83,9 +84,13 @@ def _directions(gate: Gate) -> Iterator[str]:
     """Which scores are better, unless the name of the metric says that higher ones are."""
     directions = {task.metric: task.higher_is_better for task in gate.tasks}
     for is_higher, word in ((True, "higher"), (False, "lower")):
-        names = [name for name, higher in directions.items() if higher == is_higher and not (higher and _known(name))]
+        names = [
+            name
+            for name, higher in directions.items()
+            if higher == is_higher and not (higher and is_metric(name) and higher_is_better(name))
+        ]
         if names:
-            yield f"Under {_names(names)}, {word} scores are better."
+            yield f"Under {named(names, 'metric', MOST_LISTED)}, {word} scores are better."
 
 
 def _of_units(gate: Gate) -> Iterator[str]:
@@ -107,20 +112,17 @@ def _of_few(gate: Gate) -> Iterator[str]:
     no_means = {"non-inferiority", "non-inferiority-studentized"}
     liberal = [task for task in gate.tasks if task.margin_test in no_means and task.n_units < NEAR_LEVEL]
     if liberal:
-        yield LIBERAL.format(metrics=_names(list(dict.fromkeys(task.metric for task in liberal))))
+        metrics = [*dict.fromkeys(task.metric for task in liberal)]
+        yield LIBERAL.format(metrics=named(metrics, "metric", MOST_LISTED))
     with_margin = [task for task in gate.tasks if task.margin is not None]
-    few = [task for task in with_margin if task.has_enough and 0 < task.n_differing < SMALL_SAMPLE]
+    shuffled = [task for task in with_margin if task.has_enough and task.margin_test != SCORE_TEST]
+    few = [task for task in shuffled if 0 < task.n_differing < SMALL_SAMPLE]
     if few:
-        yield FEW_DIFFER.format(tasks=_names(list(dict.fromkeys(task.name for task in few)), "task"))
+        yield FEW_DIFFER.format(tasks=_names(few))
 
 
-def _known(name: str) -> bool:
-    """Whether a metric of this name is known, and higher scores are better."""
-    return is_metric(name) and higher_is_better(name)
-
-
-def _names(names: Sequence[str], what: str = "metric") -> str:
-    return joined(names) if len(names) <= MOST_LISTED else counted(len(names), what)
+def _names(tasks: Sequence[GateTask]) -> str:
+    return named([task.name for task in tasks], "task", MOST_LISTED)
 
 
 def _suite(gate: Gate) -> str:
@@ -138,19 +140,19 @@ def _reason(gate: Gate) -> str:
     """Why the verdict was reached."""
     if not all(task.has_enough for task in gate.tasks) and gate.verdict != "reject":
         return f"{_own_reason(gate, min(gate.tasks, key=lambda each: each.n_units))}."
-    if gate.is_identical and not _untested(gate):
+    if gate.is_identical and not _untested(gate) and all(task.is_primary for task in _open_tasks(gate)):
         return "the systems do not differ under any metric."
     if gate.verdict == "reject":
         worse = sorted((task for task in gate.tasks if task.is_worse), key=_is_within)
-        reasons = [_listed(worse, partial(_rejected, alpha=gate.alpha))]
+        reasons = [_listed(gate, worse, _rejected)]
         if all(map(_is_within, worse)):  # which would be allowed, but for these
-            reasons.append(_listed(_open_tasks(gate), partial(_own_reason, gate)))
+            reasons.append(_listed(gate, _open_tasks(gate), _own_reason))
         return f"{'; '.join(filter(None, reasons))}."
     if gate.rule == "no-regression":
-        return f"the system is not shown to be worse under {_under(gate.tasks)}."
+        return f"the system is not shown to be worse under {_names(gate.tasks)}."
     if gate.verdict == "allow":
-        return f"{_listed(_closest(gate.tasks), partial(_shown, alpha=gate.alpha))}."
-    return f"{_listed(_open_tasks(gate), partial(_open, alpha=gate.alpha))}."
+        return f"{_listed(gate, _closest(gate.tasks), _shown)}."
+    return f"{_listed(gate, _open_tasks(gate), _open)}."
 
 
 def _is_within(task: GateTask) -> bool:
@@ -168,10 +170,6 @@ def _untested(gate: Gate) -> list[GateTask]:
     return [task for task in gate.tasks if task.unit.startswith("labelled ") and task.standard_error is None]
 
 
-def _under(tasks: Sequence[GateTask]) -> str:
-    return joined(task.name for task in tasks) if len(tasks) <= MOST_LISTED else counted(len(tasks), "task")
-
-
 def _closest(tasks: Sequence[GateTask]) -> list[GateTask]:
     """The tasks, those first whose bounds are closest to their margins."""
 
@@ -183,9 +181,9 @@ def _closest(tasks: Sequence[GateTask]) -> list[GateTask]:
     return sorted(tasks, key=used, reverse=True)
 
 
-def _listed(tasks: Sequence[GateTask], words: Callable[[GateTask], str]) -> str:
+def _listed(gate: Gate, tasks: Sequence[GateTask], words: Callable[[Gate, GateTask], str]) -> str:
     """The first tasks in words, and how many there are if these are not all."""
-    shown = "; ".join(map(words, tasks[:MOST_LISTED]))
+    shown = "; ".join(words(gate, task) for task in tasks[:MOST_LISTED])
     return shown if len(tasks) <= MOST_LISTED else f"{shown}; and {counted(len(tasks) - MOST_LISTED, 'more task')}"
 
 
@@ -209,58 +207,52 @@ def _margin(task: GateTask) -> str:
     return f"{points} ({task.given_margin})" if has_unit else points
 
 
-def _values(task: GateTask) -> str:
-    """The difference and its bound, in brackets."""
-    return f"({_signed(task, task.difference)}{_bound(task)})"
+def _values(gate: Gate, task: GateTask) -> str:
+    """The difference, and its bound or, under a primary metric, its p, in brackets."""
+    beside = f", {_pvalue(gate, task.better_pvalue)}" if task.better_pvalue is not None else _bound(task)
+    return f"({_signed(task, task.difference)}{beside})"
 
 
 def _bound(task: GateTask) -> str:
     return "" if task.bound is None else f", bound {_signed(task, task.bound)}"
 
 
-def _worse(task: GateTask, alpha: float) -> str:
+def _worse(gate: Gate, task: GateTask) -> str:
     adjusted = "adjusted " * (task.worse_adjusted_pvalue != task.worse_pvalue)
-    p = f"{adjusted}{_pvalue(task.worse_adjusted_pvalue, alpha)}"
+    p = f"{adjusted}{_pvalue(gate, task.worse_adjusted_pvalue)}"
     return f"{task.name} is worse ({_signed(task, task.difference)}, {p})"
 
 
-def _rejected(task: GateTask, alpha: float) -> str:
+def _rejected(gate: Gate, task: GateTask) -> str:
+    worse = _worse(gate, task)
     if _is_within(task):
-        return f"{_worse(task, alpha)}, though within its margin of {_margin(task)}"
+        return f"{worse}, though within its margin of {_margin(task)}"
     if task.margin is None or task.bound is None or task.loss >= task.margin:
-        return _worse(task, alpha)
-    open_to = f"not shown to be within {_margin(task)} of the baseline (bound {_signed(task, task.bound)})"
-    return f"{_worse(task, alpha)}, and {open_to}"
+        return worse
+    return f"{worse}, and not shown to be within {_margin(task)} of the baseline (bound {_signed(task, task.bound)})"
 
 
 def _own_reason(gate: Gate, task: GateTask) -> str:
     """Why this task keeps the outputs from being allowed."""
     if task.is_worse:
-        return _rejected(task, gate.alpha)
+        return _rejected(gate, task)
     if not task.has_enough:
         return f"{counted(task.n_units, task.unit)} are too few for a verdict: 20 are needed ({task.name})"
-    return _open(task, gate.alpha)
+    return _open(gate, task)
 
 
-def _pvalue(p: float, alpha: float) -> str:
-    return equation("p", pvalue_cell(p, alpha=alpha))
+def _pvalue(gate: Gate, p: float) -> str:
+    return equation("p", pvalue_cell(p, alpha=gate.alpha))
 
 
-def _shown(task: GateTask, alpha: float) -> str:
-    if task.is_primary:
-        return f"{task.name} is better {_of_better(task, alpha)}"
-    return f"{task.name} is not worse by {_margin(task)} or more {_values(task)}"
+def _shown(gate: Gate, task: GateTask) -> str:
+    says = "is better" if task.is_primary else f"is not worse by {_margin(task)} or more"
+    return f"{task.name} {says} {_values(gate, task)}"
 
 
-def _of_better(task: GateTask, alpha: float) -> str:
-    """The difference under a primary metric and its p, in brackets."""
-    return f"({_signed(task, task.difference)}, {_pvalue(task.better_pvalue or 0.0, alpha)})"
-
-
-def _open(task: GateTask, alpha: float) -> str:
-    if task.is_primary:
-        return f"{task.name} is not shown to be better {_of_better(task, alpha)}"
-    return f"{task.name} is not shown to be within {_margin(task)} of the baseline {_values(task)}"
+def _open(gate: Gate, task: GateTask) -> str:
+    says = "better" if task.is_primary else f"within {_margin(task)} of the baseline"
+    return f"{task.name} is not shown to be {says} {_values(gate, task)}"
 
 
 def _sentences(gate: Gate) -> Iterator[str]:
@@ -282,12 +274,12 @@ def _sentences(gate: Gate) -> Iterator[str]:
         yield "The outputs are identical, or have the same scores everywhere: a file may have been passed twice."
     worse = [task for task in gate.tasks if task.is_worse]
     if gate.verdict == "allow" and worse:
-        yield f"{_listed(worse, partial(_worse, alpha=gate.alpha))}: by less than the margin."
+        yield f"{_listed(gate, worse, _worse)}: by less than the margin."
     if gate.verdict == "reject" and all(map(_is_within, worse)):
         yield "A loss within its margin is allowed only if no other task is inconclusive."
     if gate.verdict == "inconclusive" and not worse and all(task.has_enough for task in gate.tasks):
         shown = [task for task in gate.tasks if task.is_shown]
-        closest = f"; {_listed(_closest(shown), partial(_shown, alpha=gate.alpha))}" if shown else ""
+        closest = f"; {_listed(gate, _closest(shown), _shown)}" if shown else ""
         yield f"{gate.system} is not shown to be worse, either{closest}."
     by_chance = [task.name for task in gate.tasks if _is_open_by_chance(gate, task)]
     if by_chance:
@@ -299,14 +291,14 @@ def _sentences(gate: Gate) -> Iterator[str]:
     yield from _power(gate)
     detectable = [task for task in gate.tasks if task.has_enough and task.detectable is not None]
     if gate.rule == "no-regression" and detectable:
-        smallest = _listed(detectable, lambda t: f"{t.name} {number(float(f'{t.detectable:.2g}'))}")
+        smallest = _listed(gate, detectable, lambda _, t: f"{t.name} {number(float(f'{t.detectable:.2g}'))}")
         yield f"Regressions that would have been found with a probability of 80%: {smallest}."
     yield from _trends(gate)
 
 
 def _is_open_by_chance(gate: Gate, task: GateTask) -> bool:
     """Whether p of the margin, a share of replicates, is so near alpha that other replicates may decide otherwise."""
-    if task.margin_pvalue is None or not task.has_enough or not gate.n_resamples:
+    if task.margin_pvalue is None or task.margin_test == SCORE_TEST or not task.has_enough or not gate.n_resamples:
         return False
     reached = task.margin_pvalue * (gate.n_resamples + 1)  # c + 1, unless all ways were tried
     is_share = math.isclose(reached, round(reached), rel_tol=1e-9)
@@ -315,20 +307,20 @@ def _is_open_by_chance(gate: Gate, task: GateTask) -> bool:
 
 def _power(gate: Gate) -> Iterator[str]:
     """If it is inconclusive: how likely it was that a system without any difference is allowed, and what would help."""
-    weakest = gate.weakest
+    weakest, needed = gate.weakest, gate.needed_room
     if gate.verdict != "inconclusive" or weakest is None or weakest.room is None:
         return
-    if gate.allowed_if_equal is None or gate.needed_room is None:
+    if gate.allowed_if_equal is None or needed is None:
         return
     suite = "these outputs" if len(gate.tasks) == 1 else f"these {len(gate.tasks)} tasks"
     chance = f"If nothing had changed, {suite} would be allowed with probability {gate.allowed_if_equal:.2f}"
-    if weakest.room >= gate.needed_room:
+    if weakest.room >= needed:
         yield f"{chance}."
         return
     units = _more(gate)
     enough = f", or about {units}" if units else ""
     yield (
-        f"{chance}. For 0.80, it would take margins of {gate.needed_room:.2f} standard errors{enough}. "
+        f"{chance}. For 0.80, it would take margins of {needed:.2f} standard errors{enough}. "
         f"Tightest margin: {weakest.name}, {weakest.room:.2f} standard errors."
     )
 
@@ -339,12 +331,14 @@ def _more(gate: Gate) -> str:
     for task in sorted(gate.tasks, key=lambda task: task.more_units or 0):
         most[task.test_set] = task  # the last one needs the most
     found = [task for task in gate.tasks if task.more_units and most[task.test_set] is task]
-    if len(most) == 1:
-        return "".join(f"{_about(task.more_units or 0)} more {task.unit}s" for task in found)
-    if len(found) > MOST_LISTED:
-        found = sorted(found, key=lambda task: -(task.more_units or 0))[:1]
-        return f"{_about(found[0].more_units or 0)} more {found[0].unit}s of {found[0].test_set} and fewer of others"
-    return joined(f"{_about(task.more_units or 0)} more {task.unit}s of {task.test_set}" for task in found)
+    others = len(found) > MOST_LISTED
+    if others:
+        found = [max(found, key=lambda task: task.more_units or 0)]
+    more = [
+        f"{_about(task.more_units or 0)} more {task.unit}s{f' of {task.test_set}' if len(most) > 1 else ''}"
+        for task in found
+    ]
+    return f"{joined(more)} and fewer of others" if others else joined(more) if more else ""
 
 
 def _about(n: int) -> str:
@@ -365,7 +359,7 @@ def _trends(gate: Gate) -> Iterator[str]:
         yield f"No trend over {counted(runs, 'run')} (Mann and Kendall's test)."
     for trend in moving[:MOST_LISTED]:
         verb = "rise" if trend.tau > 0 else "fall"
-        test = f"τ = {trend.tau:.2f}, Mann and Kendall's test, adjusted {_pvalue(trend.pvalue, gate.alpha)}"
+        test = f"τ = {trend.tau:.2f}, Mann and Kendall's test, adjusted {_pvalue(gate, trend.pvalue)}"
         yield f"The scores of {trend.task} {verb} over {counted(trend.n_runs, 'run')} ({test})."
 
 
@@ -373,19 +367,18 @@ def _tasks(gate: Gate) -> Table:
     margins = any(task.margin is not None for task in gate.tasks)
     level = f"{number(round(100 * (1 - gate.alpha), 10))}% bound"
     of_margin, p = [level, "Margin"] if margins else [], f"{'adjusted ' * (len(gate.tasks) > 1)}p (worse)"
-    header = [gate.baseline, gate.system, "Δ", *of_margin, p, "Result"]
-    n_sets = len({task.test_set for task in gate.tasks})
-    names = ["Test set", "Metric"] if n_sets > 1 else ["Metric"]
-    table = Table(
-        f"{gate.system} against {gate.baseline}", [*names, *header], n_names=len(names), grouped=n_sets > 1, stacks=True
-    )
+    several = len({task.test_set for task in gate.tasks}) > 1
+    names = ["Test set", "Metric"] if several else ["Metric"]
+    header = [*names, gate.baseline, gate.system, "Δ", *of_margin, p, "Result"]
+    title = f"{gate.system} against {gate.baseline}"
+    table = Table(title, header, n_names=len(names), grouped=several, stacks=True)
     for task in gate.tasks:
-        decimals = _decimals(task)
-        bound = "" if task.bound is None else _signed(task, task.bound)
-        cells = [f"{task.baseline_score:.{decimals}f}", f"{task.system_score:.{decimals}f}"]
-        cells += [_signed(task, task.difference), *([bound, _margin(task)] if margins else [])]
-        own = [task.test_set, task.metric] if n_sets > 1 else [task.metric]
-        table.add([*own, *cells, pvalue_cell(task.worse_adjusted_pvalue, alpha=gate.alpha), result_of(gate, task)])
+        cells = [f"{score:.{_decimals(task)}f}" for score in (task.baseline_score, task.system_score)]
+        cells.append(_signed(task, task.difference))
+        if margins:
+            cells += ["" if task.bound is None else _signed(task, task.bound), _margin(task)]
+        cells += [pvalue_cell(task.worse_adjusted_pvalue, alpha=gate.alpha), result_of(gate, task)]
+        table.add([*[task.test_set, task.metric][-len(names) :], *cells])
     return table
 
 
@@ -416,16 +409,19 @@ def _lost(gate: Gate) -> Iterator[Table]:
     yield segments_table(title, header, task.lost, [each.contribution for each in task.lost])
 
 
+# The columns of CSV: fields of tasks.
+COLUMNS: Mapping[str, str | None] = {
+    "test_set": None, "metric": None, "unit": None, "n_units": "Int64", "n_differing": "Int64",
+    "baseline_score": "float64", "system_score": "float64", "difference": "float64", "standard_error": "float64",
+    "margin": "float64", "bound": "float64", "margin_test": None, "margin_pvalue": "float64", "worse_test": None,
+    "worse_pvalue": "float64", "worse_adjusted_pvalue": "float64", "better_pvalue": "float64",
+    "is_shown": "boolean", "is_worse": "boolean", "detectable": "float64", "more_units": "Int64",
+}  # fmt: skip
+
+
 def gate_columns(gate: Gate, table: str | None = None) -> Columns:
     """A row for each task."""
-    types: dict[str, str | None] = {
-        "test_set": None, "metric": None, "unit": None, "n_units": "Int64", "n_differing": "Int64",
-        "baseline_score": "float64", "system_score": "float64", "difference": "float64", "standard_error": "float64",
-        "margin": "float64", "bound": "float64", "margin_test": None, "margin_pvalue": "float64", "worse_test": None,
-        "worse_pvalue": "float64", "worse_adjusted_pvalue": "float64", "better_pvalue": "float64",
-        "is_shown": "boolean", "is_worse": "boolean", "detectable": "float64", "more_units": "Int64",
-    }  # fmt: skip
-    columns: Columns = {name: ([getattr(task, name) for task in gate.tasks], kind) for name, kind in types.items()}
+    columns = taken({name: (kind, name) for name, kind in COLUMNS.items()}, gate.tasks)
     return {**columns, "verdict": ([gate.verdict] * len(gate.tasks), None)}
 
 
@@ -464,23 +460,39 @@ def _plain(text: str) -> str:
 WIDTH, HEIGHT, EDGE = 432, 160, 40
 
 
+class _Svg:
+    """A figure that needs no matplotlib, on a white ground."""
+
+    def __init__(self, height: int, **attributes: str) -> None:
+        size = {"xmlns": "http://www.w3.org/2000/svg", "viewBox": f"0 0 {WIDTH} {height}"}
+        self.root = ElementTree.Element("svg", {**size, "font-family": "sans-serif", "font-size": "12", **attributes})
+        self.add("rect", width=f"{WIDTH}", height=f"{height}", fill="white")
+
+    def add(self, kind: str, text: str = "", **attributes: str) -> None:
+        """Draw an element; hyphens in the names of attributes are underscores here."""
+        names = {name.replace("_", "-"): value for name, value in attributes.items()}
+        ElementTree.SubElement(self.root, kind, names).text = text or None
+
+    @property
+    def base64(self) -> str:
+        """The file, encoded."""
+        return base64.b64encode(ElementTree.tostring(self.root)).decode("ascii")
+
+
 def _drawn(trend: Trend) -> str:
     """The scores of a history as a line, with the lowest and the highest score: base64-encoded SVG."""
     low, high = min(trend.scores), max(trend.scores)
     step, scale = (WIDTH - 2 * EDGE) / (trend.n_runs - 1), (HEIGHT - 2 * EDGE) / (high - low)
     points = [(EDGE + n * step, HEIGHT - EDGE - (score - low) * scale) for n, score in enumerate(trend.scores)]
-    svg = ElementTree.Element("svg", xmlns="http://www.w3.org/2000/svg", viewBox=f"0 0 {WIDTH} {HEIGHT}")
-    svg.set("font-family", "sans-serif")
-    svg.set("font-size", "12")
-    ElementTree.SubElement(svg, "rect", width=f"{WIDTH}", height=f"{HEIGHT}", fill="white")
+    svg = _Svg(HEIGHT)
     line = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-    ElementTree.SubElement(svg, "polyline", points=line, fill="none", stroke="#0072b2")
+    svg.add("polyline", points=line, fill="none", stroke="#0072b2")
     for x, y in points:
-        ElementTree.SubElement(svg, "circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r="3", fill="#0072b2")
+        svg.add("circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r="3", fill="#0072b2")
     decimals = decimals_for(max(abs(low), abs(high)))
     for score, y in ((high, EDGE - 12), (low, HEIGHT - EDGE + 22)):
-        ElementTree.SubElement(svg, "text", x=f"{EDGE}", y=f"{y}").text = f"{score:.{decimals}f}"
-    return base64.b64encode(ElementTree.tostring(svg)).decode("ascii")
+        svg.add("text", f"{score:.{decimals}f}", x=f"{EDGE}", y=f"{y}")
+    return svg.base64
 
 
 # In the figure of all tasks: the height of a row, the width of names, the most tasks that it shows, the end of its
@@ -508,14 +520,8 @@ def _forest(gate: Gate) -> tuple[str, str] | None:
         return f"{left + (min(max(value, low), high) - low) * (right - left) / (high - low):.1f}"
 
     height = ROW * len(shown) + EDGE
-    svg = ElementTree.Element("svg", {"xmlns": "http://www.w3.org/2000/svg", "viewBox": f"0 0 {WIDTH} {height}"})
-    svg.attrib |= {"font-family": "sans-serif", "font-size": "12", "fill": "#222222"}
-
-    def add(kind: str, text: str = "", **attributes: str) -> None:
-        names = {name.replace("_", "-"): value for name, value in attributes.items()}
-        ElementTree.SubElement(svg, kind, names).text = text or None
-
-    add("rect", width=f"{WIDTH}", height=f"{height}", fill="white")
+    svg = _Svg(height, fill="#222222")
+    add = svg.add
     for row, (task, difference, bound) in enumerate(zip(shown, differences, bounds, strict=True)):
         middle = ROW * row + 18
         color = "#d55e00" if task.is_worse else "#0072b2"
@@ -552,7 +558,7 @@ def _forest(gate: Gate) -> tuple[str, str] | None:
     else:
         about += " (rows scaled to their standard errors)"
     more = len(tasks) - len(shown)
-    return base64.b64encode(ElementTree.tostring(svg)).decode("ascii"), about + (f". {more:,} more" if more else "")
+    return svg.base64, about + (f". {more:,} more" if more else "")
 
 
 def _cut(name: str) -> str:

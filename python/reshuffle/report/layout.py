@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any, TypeVar
 
 from attrs import evolve, field, frozen
 
@@ -12,9 +13,11 @@ from ..errors import InputError, quoted, unknown_name
 from ..options.declare import check_each, taken
 from ..results import Caveat, ComparedTexts, Comparison, ConfidenceInterval, Ranking, SetComparison
 from ..results.compared import Displayed
-from .cells import decimals_in_column, difference_and_interval
+from .cells import decimals_in_column, decimals_of, difference_and_interval, under
 from .terminal import Terminal
 
+# What reports call the average over test sets.
+AVERAGE = "Average"
 # Tables of pairs are shown by default if there are at most this many tests; likewise tables of components of scores,
 # and all documents.
 FEW = 12
@@ -22,6 +25,8 @@ FEW = 12
 MAX_TRIANGLE = 20
 # Bytes, before compression; browsers read them within seconds.
 MAX_TEXTS = 50_000_000
+
+R = TypeVar("R", bound=Comparison | SetComparison)
 
 
 @frozen(slots=False, repr=False)
@@ -64,6 +69,10 @@ class Layout(Displayed):
     def difference(self, value: float, interval: ConfidenceInterval | None, decimals: int) -> list[str]:
         """The cells of a difference, with the chosen decimals or with enough to tell it from 0."""
         return difference_and_interval(value, interval, decimals, exactly=self.digits is not None)
+
+    def decimals(self, comparison: Comparison, metric: str) -> int:
+        """The decimals of scores under a metric, and of their differences."""
+        return decimals_of(under(metric, comparison.scores), self.digits)
 
     def decimals_of(self, differences: Iterable[float], decimals: int) -> int:
         """The chosen decimals, or those of a column with these differences: ``decimals`` are those of the scores."""
@@ -119,36 +128,35 @@ class Layout(Displayed):
         """Whether tables of the components of scores follow a table of scores under several metrics."""
         return not comparison.comparisons and len(comparison.metrics) > 1 and len(comparison.scores) <= FEW
 
-    def apply(self, comparison: Comparison) -> Comparison:
-        """The comparison with the names of the report, for the formats that people read.
+    def apply(self, result: R) -> R:
+        """The result with the names of the report, for the formats that people read.
+
+        Names of systems that were left out count as well.
 
         Raises
         ------
         InputError
-            If no display name is for a system of the comparison, if two systems would have the same display name, or if
+            If no display name is for a system of the result, if two systems would have the same display name, or if
             there are too many systems for a triangular matrix.
         """
+        first = next(iter(sets_of(result).values()))
         if self.triangle:
-            check_triangle(len(comparison.systems), comparison.baseline is None and bool(comparison.comparisons))
-        if not self.names:
-            return comparison
-        check_names(self.names, comparison.systems)
-        return self._renamed(comparison)
-
-    def apply_to_sets(self, result: SetComparison) -> SetComparison:
-        """The same for several test sets. Names of systems that were left out count as well."""
-        first, *_ = result.sets.values()
-        if self.triangle:
-            check_triangle(len(first.systems), first.baseline is None)
+            check_triangle(len(first.systems), first.baseline is None and bool(first.comparisons))
         if not self.names:
             return result
         check_names(self.names, named_systems(result))
-        return replace(
-            result,
-            sets={name: self._renamed(comparison) for name, comparison in result.sets.items()},
-            average=None if result.average is None else self._renamed(result.average),
-            dropped=tuple(map(self.name, result.dropped)),
-        )
+        shown: Any
+        if isinstance(result, Comparison):
+            shown = self._renamed(result)
+        else:
+            shown = replace(
+                result,
+                sets={name: self._renamed(comparison) for name, comparison in result.sets.items()},
+                average=None if result.average is None else self._renamed(result.average),
+                dropped=tuple(map(self.name, result.dropped)),
+            )
+        renamed: R = shown
+        return renamed
 
     def _renamed(self, comparison: Comparison) -> Comparison:
         return replace(
@@ -183,10 +191,27 @@ class Layout(Displayed):
 
 def named_systems(result: Comparison | SetComparison) -> list[str]:
     """The systems of a result that reports name, also those that were left out."""
-    if isinstance(result, Comparison):
-        return list(result.systems)
-    first, *_ = result.sets.values()
-    return [*first.systems, *result.dropped]
+    return [*result.systems, *getattr(result, "dropped", ())]
+
+
+def sets_of(result: Comparison | SetComparison) -> Mapping[str, Comparison]:
+    """The comparison on each test set, by its name; the only one has none."""
+    return {"": result} if isinstance(result, Comparison) else result.sets
+
+
+def by_name(result: Comparison | SetComparison, average: str = AVERAGE) -> dict[str, Comparison]:
+    """The average, if there is one, and then the test sets, one of which may itself be called Average."""
+    if isinstance(result, Comparison) or result.average is None:
+        return dict(sets_of(result))
+    while average in result.sets:
+        average += " of all"
+    return {average: result.average, **result.sets}
+
+
+def averaged(result: Comparison | SetComparison) -> Mapping[str, Comparison]:
+    """The average over test sets, without a name; without an average, the comparison on each test set."""
+    average = getattr(result, "average", None)
+    return sets_of(result) if average is None else {"": average}
 
 
 def check_names(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..results import Comparison, PairedDifference, UsedMetric
+from .cells import under
 from .wording import are, counted, joined, named, number
 
 # How statements begin that name no system, so that they may begin a sentence in upper case.
@@ -38,9 +39,9 @@ def claim(comparison: Comparison, of: str) -> str:
 
 def margin_statement(comparison: Comparison, metric: UsedMetric) -> str:
     """Which systems are equivalent or not inferior under a metric, and of which this is not shown."""
-    pairs = [pair for pair in comparison.comparisons if pair.metric == metric.name]
-    shown = [pair for pair in pairs if _is_shown(comparison, pair)]
-    others = [pair for pair in pairs if not _is_shown(comparison, pair)]
+    pairs = under(metric.name, comparison.comparisons)
+    shown = [pair for pair in pairs if is_significant(comparison, pair)]
+    others = [pair for pair in pairs if not is_significant(comparison, pair)]
     limit = within(comparison, metric.name)
     if comparison.baseline is None:
         return _of_pairs(comparison, len(shown), len(pairs), limit)
@@ -73,7 +74,8 @@ def _is_equivalence(comparison: Comparison) -> bool:
     return comparison.test is not None and comparison.test.alternative == "equivalence"
 
 
-def _is_shown(comparison: Comparison, pair: PairedDifference) -> bool:
+def is_significant(comparison: Comparison, pair: PairedDifference) -> bool:
+    """Whether the difference has a star."""
     return comparison.alpha is not None and pair.is_significant(comparison.alpha)
 
 

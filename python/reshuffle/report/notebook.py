@@ -16,7 +16,7 @@ from ..results import Comparison, SetComparison
 from .cells import Table, keys
 from .document import Document
 from .documents import document
-from .layout import Layout
+from .layout import Layout, sets_of
 from .page import as_html
 
 # In characters. A notebook stores its output in its file, so larger pages are left out.
@@ -44,9 +44,8 @@ def notebook_html(result: Comparison | SetComparison) -> str:
 
 def _page(result: Comparison | SetComparison, shown: Document, layout: Layout) -> str | None:
     """The page, or None if it is too large."""
-    comparisons = [result] if isinstance(result, Comparison) else result.sets.values()
     # The page is larger than the texts in it: if they are too large, it need not be rendered.
-    if sum(each.texts.n_bytes for each in comparisons if each.texts is not None) > MAX_PAGE:
+    if sum(each.texts.n_bytes for each in sets_of(result).values() if each.texts is not None) > MAX_PAGE:
         return None
     page = as_html(shown, layout)
     return page if len(page) <= MAX_PAGE else None

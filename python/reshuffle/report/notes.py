@@ -11,13 +11,13 @@ from typing import Any
 from ..errors import InputError, quoted, unknown_name
 from ..grouping import grouped
 from ..results import Caveat, Comparison, SetComparison, SignificanceResult, UsedInterval, UsedTest
-from .cells import EXACT
-from .layout import Layout
+from .cells import EXACT, under
+from .layout import Layout, by_name, sets_of
 from .margins import claim, has_margin, within_all
 from .parts import notes_on_parts
 from .systems import pairs_of
 from .votes import vote_notes
-from .wording import are, ci, counted, joined, number, option, spelled, strata
+from .wording import are, ci, counted, joined, named, number, option, spelled, strata
 
 # What the error rates of adjustments are rates of.
 RATES: Mapping[str, str] = {
@@ -31,13 +31,45 @@ Values = Mapping[str, Any]
 OF_INTERVALS = {"few-draws", "star-and-interval"}
 
 
-def notes(comparison: Comparison, layout: Layout) -> Iterator[str]:
+def notes(result: Comparison | SetComparison, layout: Layout) -> Iterator[str]:
     """The sentences below the tables: first how the numbers were computed, then the caveats."""
-    yield from explanations(comparison, layout)
-    yield from cautions(comparison, layout)
+    yield from explanations(result, layout)
+    yield from cautions(result, layout)
 
 
-def explanations(comparison: Comparison, layout: Layout, of: SetComparison | None = None) -> Iterator[str]:
+def explanations(result: Comparison | SetComparison, layout: Layout) -> Iterator[str]:
+    """How the numbers were computed, and what the symbols mean, each with the test sets that it is about."""
+    of = result if isinstance(result, SetComparison) else None
+    if of is not None and of.dropped:
+        yield f"Left out, because not every test set has them: {joined(of.dropped)}."
+    # Without an average and the tables of each set, letters are shown but no ranks.
+    hides_ranks = of is not None and of.average is None and not layout.wants_pairs
+    found = (
+        (sentence, name)
+        for name, comparison in by_name(result).items()
+        for sentence in explanations_of(comparison, layout, of)
+        if not (hides_ranks and sentence.startswith(RANK))
+    )
+    yield from _where_said(result, grouped(found))
+
+
+def cautions(result: Comparison | SetComparison, layout: Layout) -> Iterator[str]:
+    """The caveats in words, with the test sets that have them.
+
+    One that several metrics have in the same words is said once: ``BLEU, TER: …``.
+    """
+    return _where_said(result, cautions_of(by_name(result), layout))
+
+
+def _where_said(result: Comparison | SetComparison, notes: Mapping[str, list[str]]) -> Iterator[str]:
+    """The notes, each after the test sets that it is about unless it is about all."""
+    sets, n_all = [*sets_of(result)], len(by_name(result))
+    for note, of in notes.items():
+        where = "[Each test set] " if of == sets else f"[{named(of, f'of {n_all:,} test set')}] "
+        yield note if len(of) == n_all else f"{where}{note}"
+
+
+def explanations_of(comparison: Comparison, layout: Layout, of: SetComparison | None = None) -> Iterator[str]:
     """How the numbers were computed, and what the symbols mean. ``of``: of which the comparison is a part."""
     for metric in comparison.metrics:
         if metric.evaluations is not None:
@@ -57,11 +89,6 @@ def explanations(comparison: Comparison, layout: Layout, of: SetComparison | Non
     yield from _not_shown(comparison, layout, of)
     if layout.shows_parts(comparison):
         yield from notes_on_parts(comparison)
-
-
-def cautions(comparison: Comparison, layout: Layout) -> Iterator[str]:
-    """The caveats in words. One that several metrics have in the same words is said once: ``BLEU, TER: …``."""
-    yield from cautions_of({"": comparison}, layout)
 
 
 def cautions_of(comparisons: Mapping[str, Comparison], layout: Layout) -> dict[str, list[str]]:
@@ -210,8 +237,8 @@ def worded(caveat: Caveat, for_command: bool = False) -> str:
 
 def _missing(comparison: Comparison, metric: str) -> str:
     """What n counts under a metric with missing scores, and whether differences are those of the scores shown."""
-    scores = {score.system: score.score for score in comparison.scores if score.metric == metric}
-    pairs = [pair for pair in comparison.comparisons if pair.metric == metric]
+    scores = {score.system: score.score for score in under(metric, comparison.scores)}
+    pairs = under(metric, comparison.comparisons)
     apart = sum(
         not math.isclose(scores[p.system] - scores[p.baseline], p.difference, rel_tol=1e-9, abs_tol=1e-12)
         for p in pairs

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +24,7 @@ from .checklist import TITLE, as_checklist
 from .document import Document, Picture, References
 from .documents import paper_document
 from .latex import DIFFERENCES, as_latex, figure_label, labels_of, latex_figures, latex_paragraph
-from .layout import Layout
+from .layout import Layout, averaged
 from .methods import of_differences
 from .plots import check_matplotlib, figure_of, file_of
 from .sets import headed
@@ -59,7 +59,7 @@ def paper_files(result: Paper, layout: Layout) -> dict[str, bytes]:
     refers = [References(labels_of(table), "gives", gives)] if table.tables else []
     beside = None if isinstance(result, StudyResult) else _differences(result, layout, whole)
     if beside is not None and not isinstance(result, StudyResult):
-        what = of_differences(next(iter(_drawn(result).values())))
+        what = of_differences(next(iter(averaged(result).values())))
         refers.append(References(labels_of(beside, DIFFERENCES), "gives", what))
     if isinstance(result, StudyResult):
         refers += [References([figure_label(name) for name in figures], "shows", "them")] * bool(figures)
@@ -133,12 +133,8 @@ def write_paper(
 
 def _differences(result: Comparison | SetComparison, layout: Layout, whole: Document) -> Document | None:
     """The table of differences of what is drawn; None without tests."""
-    shown = layout.apply(result) if isinstance(result, Comparison) else layout.apply_to_sets(result)
-    sets = {"": shown} if isinstance(shown, Comparison) else shown.sets
-    if isinstance(shown, SetComparison) and shown.average is not None:
-        sets = {"": shown.average}
-    tables = {name: differences(each, layout) for name, each in sets.items() if each.comparisons}
-    blocks = [headed(name, table) if name else table for name, table in tables.items()]
+    shown = averaged(layout.apply(result))
+    blocks = [headed(name, differences(each, layout)) for name, each in shown.items() if each.comparisons]
     return Document(blocks, [], whole.signature, names=whole.names) if blocks else None
 
 
@@ -147,8 +143,7 @@ def _figures(result: Comparison | SetComparison, layout: Layout) -> Iterator[tup
 
     Two figures if there is one metric. Of several metrics, one figure has a panel each: tables have the other numbers.
     """
-    drawn = _drawn(result)
-    averaged = isinstance(result, SetComparison) and "" in drawn
+    drawn = averaged(result)
     first, *_ = drawn.values()
     metrics = [metric.name for metric in first.metrics]
     panels = {
@@ -161,7 +156,7 @@ def _figures(result: Comparison | SetComparison, layout: Layout) -> Iterator[tup
         shown = _that_fit(kind, panels, names=names, digits=layout.digits)
         figure = figure_of(kind, shown, names=names, digits=layout.digits)
         under = joined(dict.fromkeys(metric for _, metric in shown.values()))
-        over = ", average over the test sets" if averaged else ""
+        over = ", average over the test sets" if first.averaged_over else ""
         what = _what(kind, [*shown.values()], layout)
         arrows = kind == "forest" and any(_has_arrows(*panel, layout) for panel in shown.values())
         left = "" if len(shown) == len(panels) else f" Only the first {len(shown)} of {len(panels)} panels have room."
@@ -240,13 +235,6 @@ def _study_figures(study: StudyResult) -> Iterator[tuple[str, Picture]]:
         about = report_of(study).figures[kind].about.rstrip(".")
         caption = f"{about} ({values})." if values else f"{about}."
         yield f"{name}.pdf", _picture(draw_figure(study, kind, **chosen).figure, caption)
-
-
-def _drawn(result: Comparison | SetComparison) -> Mapping[str, Comparison]:
-    """What is drawn, by the names of test sets if there are several."""
-    if isinstance(result, Comparison):
-        return {"": result}
-    return {"": result.average} if result.average is not None else result.sets
 
 
 def _kinds(comparison: Comparison) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..results import Comparison, PairedDifference, UsedMetric
-from .cells import Table, decimals_of, difference_and_interval
+from .cells import Table, difference_and_interval, under
 from .layout import Layout
 from .wording import counted, number
 
@@ -31,9 +31,8 @@ def parts_table(comparison: Comparison, metric: UsedMetric, pairs: Sequence[Pair
     if has_intervals and comparison.confidence_level is not None:
         header.append(f"{number(100 * comparison.confidence_level)}% of draws")
     table = Table(f"{metric.name}: the parts of each difference", header, n_names=3, grouped=2)
-    decimals = decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits)
     parts = [each.difference for pair in pairs for each in pair.contributions or ()]
-    decimals = layout.decimals_of(parts, decimals)
+    decimals = layout.decimals_of(parts, layout.decimals(comparison, metric.name))
     for pair in pairs:
         for each in pair.contributions or ():
             shown = difference_and_interval(each.difference, each.confidence_interval, decimals, exactly=True)
@@ -55,7 +54,7 @@ def notes_on_parts(comparison: Comparison) -> Iterator[str]:
     if known and len(known) < len(shown):
         yield "Contributions without an interval: on some draws a precision is 0 or smoothed."
     for metric in comparison.metrics:
-        pairs = [pair for pair in comparison.comparisons if pair.metric == metric.name]
+        pairs = under(metric.name, comparison.comparisons)
         without, reason = sum(pair.contributions == () for pair in pairs), _why_not(metric)
         if without == 0 or reason is None:
             continue

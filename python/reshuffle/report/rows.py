@@ -16,6 +16,7 @@ from ..results import (
 from ..results.sets import AVERAGE
 from ..validate import check_name
 from .frames import Columns, Fields, taken
+from .layout import sets_of
 
 
 class SystemRow(NamedTuple):
@@ -122,8 +123,7 @@ def set_columns(result: SetComparison, table: str | None = None) -> Columns:
 
 
 def _table(result: Comparison | SetComparison, table: str | None) -> Table:
-    comparisons = result.sets.values() if isinstance(result, SetComparison) else [result]
-    main = "pairs" if any(comparison.comparisons for comparison in comparisons) else "systems"
+    main = "pairs" if any(comparison.comparisons for comparison in sets_of(result).values()) else "systems"
     name = main if table is None else table
     check_name("table", name, list(TABLES))
     return TABLES[name]

@@ -2,49 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
 from attrs import evolve
 
 from ..errors import counted
-from ..grouping import grouped
 from ..results import Comparison, SetComparison, UsedMetric
-from .cells import Table, decimals_of
-from .layout import FEW, Layout
-from .notes import RANK, cautions_of, explanations
-from .systems import bold_means, has_ranks, is_significant, margin_in_title, sorted_systems
-from .wording import joined, named
-
-AVERAGE = "Average"
+from .cells import Table, under
+from .layout import FEW, Layout, by_name
+from .margins import is_significant
+from .systems import bold_means, margin_in_title, sorted_systems
 
 
-def with_choice(result: SetComparison, layout: Layout) -> Layout:
-    """The layout with ``pairs`` decided, for all test sets alike."""
-    each = [*result.sets.values(), *([] if result.average is None else [result.average])]
-    few = sum(len(comparison.comparisons) for comparison in each) <= FEW
+def with_choice(result: Comparison | SetComparison, layout: Layout) -> Layout:
+    """The layout with ``pairs`` decided, for all test sets alike if there are several."""
+    if isinstance(result, Comparison):
+        return layout
+    few = sum(len(comparison.comparisons) for comparison in by_name(result).values()) <= FEW
     # That there are few pairs is no request for the parts of their differences.
     return evolve(layout, pairs=few and not layout.triangle, parts=False) if layout.pairs is None else layout
 
 
 def headed(name: str, table: Table) -> Table:
-    """A table with the name of its test set in the title."""
-    return replace(table, title=f"{name}: {table.title}")
+    """A table with the name of its test set, if it has one, in the title."""
+    return replace(table, title=f"{name}: {table.title}") if name else table
 
 
 def set_tables(result: SetComparison, layout: Layout) -> Iterator[Table]:
     """For each metric a table of systems × test sets, with the letters of the systems or their stars."""
     order = sorted_systems(result.average or next(iter(result.sets.values())))
-    by_name = _by_name(result)
-    for metric in next(iter(by_name.values())).metrics:
-        header = ["System", *by_name]
+    shown = by_name(result)
+    first = next(iter(shown.values()))
+    for metric in first.metrics:
+        header = ["System", *shown]
         title = f"{metric.name} on {counted(len(result.sets), 'test set')}"
         title += "" if metric.higher_is_better else ", lower is better"
-        first = next(iter(by_name.values()))
         title += margin_in_title(first, metric) if first.baseline is not None else ""
         table = Table(title, header, breaks=(*range(2, len(header)),))
         table.bold_means = f"{bold_means(first)}; a name is bold if this holds in every column"
-        columns = [_column(comparison, metric, layout) for comparison in by_name.values()]
+        columns = [_column(comparison, metric, layout) for comparison in shown.values()]
         for system in order:
             cells, bold = zip(*(column[system] for column in columns), strict=True)
             table.add([system, *cells], [all(bold), *bold])
@@ -53,78 +50,23 @@ def set_tables(result: SetComparison, layout: Layout) -> Iterator[Table]:
 
 def _column(comparison: Comparison, metric: UsedMetric, layout: Layout) -> dict[str, tuple[str, bool]]:
     """The cell of each system on one test set, and whether it is bold."""
-    scores = [score for score in comparison.scores if score.metric == metric.name]
-    decimals = decimals_of(scores, layout.digits)
+    decimals = layout.decimals(comparison, metric.name)
     marks, bold = _marks(comparison, metric)
     # Spaces keep the scores in line with each other.
     width = max(map(len, marks.values()), default=0)
     return {
         score.system: (f"{score.score:.{decimals}f}{marks.get(score.system, ''):<{width}}", score.system in bold)
-        for score in scores
+        for score in under(metric.name, comparison.scores)
     }
 
 
 def _marks(comparison: Comparison, metric: UsedMetric) -> tuple[dict[str, str], set[str]]:
     """The mark after the score of each system (letters or a star), and the systems in bold."""
     if comparison.baseline is not None:
-        pairs = [pair for pair in comparison.comparisons if pair.metric == metric.name]
+        pairs = under(metric.name, comparison.comparisons)
         starred = {pair.system for pair in pairs if is_significant(comparison, pair)}
         bold = {pair.system for pair in pairs if comparison.verdict(pair) == "better"}
         return {system: "*" if system in starred else "" for system in comparison.systems}, bold
-    for ranking in comparison.rankings if has_ranks(comparison) else ():
-        if ranking.metric == metric.name:
-            letters = {ranked.system: f" {ranked.letters}" for ranked in ranking.systems if ranked.letters}
-            return letters, set(ranking.best)
+    for ranking in under(metric.name, comparison.rankings):
+        return {each.system: f" {each.letters}" for each in ranking.systems if each.letters}, set(ranking.best)
     return {}, set()
-
-
-def notes_of_sets(result: SetComparison, layout: Layout) -> Iterator[str]:
-    """The notes of all test sets and of the average: first how the numbers were computed, then the caveats."""
-    yield from explanations_of_sets(result, layout)
-    yield from cautions_of_sets(result, layout)
-
-
-def explanations_of_sets(result: SetComparison, layout: Layout) -> Iterator[str]:
-    """How the numbers were computed, on which test sets."""
-    if result.dropped:
-        yield f"Left out, because not every test set has them: {joined(result.dropped)}."
-    # Without an average and the tables of each set, letters are shown but no ranks.
-    hidden = () if result.average is not None or layout.pairs or layout.triangle else RANK
-
-    found = (
-        (sentence, name)
-        for name, comparison in _by_name(result).items()
-        for sentence in explanations(comparison, layout, result)
-        if not sentence.startswith(hidden)
-    )
-    yield from _where_said(result, grouped(found))
-
-
-def cautions_of_sets(result: SetComparison, layout: Layout) -> Iterator[str]:
-    """The caveats in words, with the test sets that have them."""
-    return _where_said(result, cautions_of(_by_name(result), layout))
-
-
-def _where_said(result: SetComparison, notes: Mapping[str, list[str]]) -> Iterator[str]:
-    """The notes, each with the test sets that it is about."""
-    n_all = len(_by_name(result))
-    return (f"{_where(of, result.sets, n_all)}{note}" for note, of in notes.items())
-
-
-def _by_name(result: SetComparison) -> dict[str, Comparison]:
-    """The average, if there is one, and then the test sets, one of which may itself be called Average."""
-    if result.average is None:
-        return dict(result.sets)
-    average = AVERAGE
-    while average in result.sets:
-        average += " of all"
-    return {average: result.average, **result.sets}
-
-
-def _where(names: list[str], sets: Mapping[str, Comparison], n_all: int) -> str:
-    """The test sets that a note is about, as its beginning."""
-    if len(names) == n_all:
-        return ""
-    if names == [*sets]:
-        return "[Each test set] "
-    return f"[{named(names, f'of {n_all:,} test set')}] "

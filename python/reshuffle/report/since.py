@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from ..errors import InputError
 from ..grouping import grouped
 from ..results import NO_DIFFERENCE, Comparison, PairedDifference, Ranking, SetComparison, UsedMetric, Verdict
-from ..results.compared import Compared
-from .cells import Table, decimals_of, rank_cell
+from .cells import Table, decimals_of, rank_cell, under
 from .conclusions import MAX_CANDIDATES
-from .layout import Layout
-from .margins import claim, has_margin, within, within_all
+from .layout import Layout, by_name
+from .margins import claim, has_margin, is_significant, within, within_all
+from .sets import headed
 from .systems import has_ranks, sorted_systems
 from .wording import counted, joined, named, number, option, spelled
 
@@ -69,7 +69,7 @@ def since_tables(result: Comparison | SetComparison, layout: Layout) -> Iterator
     """The scores, ranks and verdicts that changed; nothing without an earlier result."""
     for change in _changes(result, layout):
         tables = (make(change, layout) for make in (_scores, _ranks, _verdicts))
-        yield from (table for table in tables if table.rows)
+        yield from (headed(change.name, table) for table in tables if table.rows)
 
 
 def since_sentences(result: Comparison | SetComparison, layout: Layout) -> Iterator[str]:
@@ -165,7 +165,8 @@ def _changes(result: Comparison | SetComparison, layout: Layout) -> list[Change]
     """What both results have; :class:`InputError` if they have no test set or no metric in common."""
     if layout.since is None:
         return []
-    before, now = _parts(layout.since), _parts(result)
+    assert isinstance(layout.since, Comparison | SetComparison)  # there are no other kinds
+    before, now = (by_name(each, "Average over test sets") for each in (layout.since, result))
     found = [Change(name, before[name], now[name]) for name in now if name in before]
     if not any(change.metrics for change in found):
         raise InputError(
@@ -175,28 +176,18 @@ def _changes(result: Comparison | SetComparison, layout: Layout) -> list[Change]
     return found
 
 
-def _parts(result: Compared) -> dict[str, Comparison]:
-    """The comparisons of a result, by what they are called."""
-    if isinstance(result, Comparison):
-        return {"": result}
-    assert isinstance(result, SetComparison)  # the other kind
-    average = {} if result.average is None else {"Average over test sets": result.average}
-    return average | dict(result.sets)
-
-
 def _incomparable(change: Change, layout: Layout) -> Iterator[str]:
     """Why scores or verdicts of both results may not be comparable."""
-    before = {metric.name: metric.signature for metric in change.before.metrics}
+    before = {metric.name: metric for metric in change.before.metrics}
     for metric in change.metrics:
-        was = before[metric.name]
+        was = before[metric.name].signature
         if _meaning(was) != _meaning(metric.signature):
             yield f"{metric.name}: scores are not comparable; it was computed as {was}, and now as {metric.signature}."
     if change.before.n_segments != change.now.n_segments:
         now, then = change.now.n_segments, change.before.n_segments
         yield f"The test set had {counted(then, 'segment')}, and now has {now:,}: scores are not comparable."
-    lower = {metric.name for metric in change.before.metrics if not metric.higher_is_better}
     for metric in change.metrics:
-        if metric.higher_is_better == (metric.name in lower):
+        if metric.higher_is_better != before[metric.name].higher_is_better:
             than = ("higher", "lower") if metric.higher_is_better else ("lower", "higher")
             yield f"{than[0].capitalize()} {metric.name} is better, where {than[1]} was."
     earlier, later = _settings(change.before), _settings(change.now)
@@ -220,10 +211,6 @@ def _settings(comparison: Comparison) -> dict[str, str]:
     return {"test": test.title, **sides, **alpha, "unit": f"{comparison.unit}s"}
 
 
-def _titled(text: str, change: Change) -> str:
-    return f"{change.name}: {text}" if change.name else text
-
-
 def _name(change: Change, system: str, layout: Layout) -> str:
     """What a system is called: one that is gone, as in the earlier result."""
     earlier = {} if layout.since is None else layout.since.display_names or {}
@@ -232,25 +219,28 @@ def _name(change: Change, system: str, layout: Layout) -> str:
 
 def _scores(change: Change, layout: Layout) -> Table:
     """A row for each score that changed, before and now; under each metric, so that the table stays narrow."""
-    metrics = change.metrics
-    table = _table(change, f"Scores since {layout.since_name}", [m.name for m in metrics], ["before", "now", "change"])
-    for metric in metrics:
-        changed = [each for each in _both_scores(change) if each.metric == metric.name and each.differs]
-        if changed and table.rows:
+    rows = {}
+    for metric, both in grouped((each.metric, each) for each in _both_scores(change)).items():
+        decimals = decimals_of(under(metric, [*change.before.scores, *change.now.scores]), layout.digits)
+        rows[metric] = {each.system: _score_cells(each, decimals, layout) for each in both if each.differs}
+    return _table(change, f"Scores since {layout.since_name}", ["before", "now", "change"], rows, layout)
+
+
+Rows: TypeAlias = Mapping[str, Mapping[str, Sequence[str]]]
+
+
+def _table(change: Change, title: str, what: Sequence[str], rows: Rows, layout: Layout) -> Table:
+    """The cells of systems under metrics; of several metrics, these are in the first column."""
+    if len(rows) == 1:
+        table = Table(title, ["System", *(f"{metric} {each}" for metric in rows for each in what)])
+    else:
+        table = Table(title, ["Metric", "System", *what], n_names=2, grouped=1)
+    for metric, of_systems in rows.items():
+        if of_systems and table.rows:
             table.rule()
-        shown = [score for each in (change.before, change.now) for score in each.scores if score.metric == metric.name]
-        decimals = decimals_of(shown, layout.digits)
-        for each in changed:
-            cells = _score_cells(each, decimals, layout)
-            table.add([*[metric.name] * (len(metrics) > 1), _name(change, each.system, layout), *cells])
+        for system, cells in of_systems.items():
+            table.add([*[metric] * (len(rows) > 1), _name(change, system, layout), *cells])
     return table
-
-
-def _table(change: Change, title: str, metrics: Sequence[str], what: Sequence[str]) -> Table:
-    """A table without rows; of several metrics, these are in the first column."""
-    if len(metrics) == 1:
-        return Table(_titled(title, change), ["System", *(f"{metrics[0]} {each}" for each in what)])
-    return Table(_titled(title, change), ["Metric", "System", *what], n_names=2, grouped=1)
 
 
 class _Scores(NamedTuple):
@@ -320,23 +310,19 @@ def _ranks_among(systems: Sequence[str], comparison: Comparison, metric: str) ->
 
 def _ranks(change: Change, layout: Layout) -> Table:
     """The systems of both results whose rank among them is not what it was, under any metric."""
-    ranks = _common_ranks(change)
     n_common = len(change.systems) - len(change.new) - len(change.gone)
     among = f" (ranks among the {n_common} common systems)" if change.new or change.gone else ""
-    table = _table(change, f"Ranks that changed since {layout.since_name}{among}", [*ranks], ["before", "now"])
-    for metric, of in ranks.items():
-        moved = [system for system in change.systems if system in of and len({*of[system]}) > 1]
-        if moved and table.rows:
-            table.rule()
-        for system in moved:
-            table.add([*[metric] * (len(ranks) > 1), _name(change, system, layout), *of[system]])
-    return table
+    moved = {
+        metric: {system: both for system, both in of.items() if len({*both}) > 1}
+        for metric, of in _common_ranks(change).items()
+    }
+    return _table(change, f"Ranks that changed since {layout.since_name}{among}", ["before", "now"], moved, layout)
 
 
 def _verdicts(change: Change, layout: Layout) -> Table:
     """The pairs whose verdict is not what it was."""
     header = ["System", "Baseline", "Metric", "before", "now"]
-    table = Table(_titled(f"Verdicts that changed since {layout.since_name}", change), header, n_names=3, stacks=True)
+    table = Table(f"Verdicts that changed since {layout.since_name}", header, n_names=3, stacks=True)
     for before, now in _changed(change):
         shown = layout.name(now.pair.system), layout.name(now.pair.baseline)
         table.add([*shown, now.pair.metric, before.words, now.words])
@@ -404,8 +390,8 @@ def _by_chance(change: Change, layout: Layout) -> Iterator[str]:
 
 def _verdict_of(comparison: Comparison, pair: PairedDifference) -> _Found:
     """The verdict of a test: of differences, or of equivalence or non-inferiority."""
-    if comparison.test is not None and comparison.alpha is not None and has_margin(comparison):
-        shown = pair.is_significant(comparison.alpha)
+    if comparison.test is not None and has_margin(comparison):
+        shown = is_significant(comparison, pair)
         words = claim(comparison, within(comparison, pair.metric)) if shown else "not shown"
         return _Found(comparison.test.alternative, "shown" if shown else "", words, pair)
     verdict = comparison.verdict(pair)

@@ -18,16 +18,16 @@ from ..results import (
 from .cells import (
     EXACT,
     Table,
-    decimals_of,
     difference_and_interval,
     interval_cells,
     pvalue_cell,
     random_replicates,
     rank_cell,
     signed,
+    under,
 )
 from .layout import Layout
-from .margins import claim, has_margin, within
+from .margins import claim, has_margin, is_significant, within
 from .wording import ci, joined, strata
 
 # The heading of a column, and what it shows of a record.
@@ -62,7 +62,7 @@ def sorted_systems(comparison: Comparison, metric: UsedMetric | None = None) -> 
     """
     metric = metric or comparison.metrics[0]
     sign = -1 if metric.higher_is_better else 1
-    scores = {s.system: sign * s.score for s in comparison.scores if s.metric == metric.name}
+    scores = {s.system: sign * s.score for s in under(metric.name, comparison.scores)}
     return sorted(comparison.systems, key=lambda system: (system != comparison.baseline, scores[system]))
 
 
@@ -70,7 +70,7 @@ def pairs_of(comparison: Comparison, metric: UsedMetric) -> list[PairedDifferenc
     """The pairs under a metric, in the order of their rows. Of all pairs, the better system comes first."""
     all_pairs = comparison.baseline is None
     place = {system: number for number, system in enumerate(sorted_systems(comparison, metric if all_pairs else None))}
-    pairs = [pair for pair in comparison.comparisons if pair.metric == metric.name]
+    pairs = under(metric.name, comparison.comparisons)
     if all_pairs and comparison.is_reversible:
         pairs = [pair if place[pair.system] < place[pair.baseline] else pair.reversed for pair in pairs]
     return sorted(pairs, key=lambda pair: sorted((place[pair.system], place[pair.baseline])))
@@ -130,9 +130,8 @@ def score_intervals(comparison: Comparison, layout: Layout) -> Table:
     table = Table(f"{level} of scores", header, breaks=(*range(2, len(header)),))
     rows: dict[str, list[str]] = {system: [] for system in sorted_systems(comparison)}
     for metric in comparison.metrics:
-        scores = [s for s in comparison.scores if s.metric == metric.name]
-        decimals = decimals_of(scores, layout.digits)
-        for score in scores:
+        decimals = layout.decimals(comparison, metric.name)
+        for score in under(metric.name, comparison.scores):
             rows[score.system] += interval_cells(score.confidence_interval, decimals)
     for system, cells in rows.items():
         table.add([system, *cells])
@@ -148,19 +147,17 @@ class _Columns:
     def __init__(self, comparison: Comparison, metric: UsedMetric, layout: Layout, complete: bool) -> None:
         self.comparison = comparison
         self.metric = metric.name
-        self.scores = {s.system: s for s in comparison.scores if s.metric == metric.name}
-        self.decimals = decimals_of(list(self.scores.values()), layout.digits)
+        self.scores = {s.system: s for s in under(metric.name, comparison.scores)}
+        self.decimals = layout.decimals(comparison, metric.name)
         self.layout = layout
         self.pairs: dict[str, PairedDifference] = {}
         self.ranks: dict[str, RankedSystem] = {}
         self.best: tuple[str, ...] = ()
         if comparison.baseline is not None:
-            self.pairs = {p.system: p for p in comparison.comparisons if p.metric == metric.name}
-        elif has_ranks(comparison):
-            for ranking in comparison.rankings:
-                if ranking.metric == metric.name:
-                    self.ranks = {ranked.system: ranked for ranked in ranking.systems}
-                    self.best = ranking.best
+            self.pairs = {p.system: p for p in under(metric.name, comparison.comparisons)}
+        elif rankings := under(metric.name, comparison.rankings):
+            self.ranks = {ranked.system: ranked for ranked in rankings[0].systems}
+            self.best = rankings[0].best
         self.columns = [*self._of_scores(complete), *self._of_differences(complete)]
         self.header = [heading for heading, _ in self.columns]
 
@@ -284,11 +281,6 @@ def difference_columns(
 
 def _starred(comparison: Comparison, decimals: int, pair: PairedDifference) -> str:
     return f"{signed(pair.difference, decimals)}{'*' if is_significant(comparison, pair) else ' '}"
-
-
-def is_significant(comparison: Comparison, pair: PairedDifference) -> bool:
-    """Whether the difference has a star."""
-    return comparison.alpha is not None and pair.is_significant(comparison.alpha)
 
 
 def some_interval_disagrees(comparison: Comparison) -> bool:

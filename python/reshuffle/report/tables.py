@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ..errors import counted
-from ..results import Comparison, DocumentScore, SystemScore, UsedMetric
+from ..grouping import grouped
+from ..results import Comparison, DocumentScore, PairedDifference, SystemScore, UsedMetric
 from .captions import symbols
-from .cells import Table, decimals_of
+from .cells import Table, under
 from .conclusions import detectable_sentence
 from .layout import Layout
+from .margins import is_significant
 from .parts import parts_table
 from .systems import (
     difference_columns,
     has_ranks,
     interval_header,
-    is_significant,
     margin_in_title,
     merged,
     of_direction,
@@ -111,25 +112,27 @@ def differences(comparison: Comparison, layout: Layout) -> Table:
         if len(metrics) > 1:
             of_system = "" if one or not of_best else f": differences {from_best.format(best[metric.name])}"
             table.sections[len(table.rows)] = f"{of_direction(metric)}{of_system}"
-        decimals = decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits)
         pairs = [
             pair.reversed if of_best and pair.system == best[metric.name] and comparison.is_reversible else pair
             for pair in pairs_of(comparison, metric)
             if not of_best or best[metric.name] in (pair.system, pair.baseline)
         ]
-        decimals = layout.decimals_of([pair.difference for pair in pairs], decimals)
-        columns = difference_columns(comparison, tested, decimals, numbered)
+        columns = difference_columns(comparison, tested, _decimals(comparison, metric, pairs, layout), numbered)
         for pair in pairs:
             table.add([*(pair.system, pair.baseline)[: len(names)], *(cell(pair) for _, cell in columns)])
     more = detectable_sentence(comparison, layout) if comparison.detectable else ""
     return replace(table.explained(symbols(comparison, table)), remark=more)
 
 
+def _decimals(comparison: Comparison, metric: UsedMetric, pairs: Sequence[PairedDifference], layout: Layout) -> int:
+    """Those of the differences of these pairs."""
+    return layout.decimals_of([pair.difference for pair in pairs], layout.decimals(comparison, metric.name))
+
+
 def _pairs(comparison: Comparison, metric: UsedMetric, layout: Layout) -> Table:
     """A row for each pair of systems."""
     pairs = pairs_of(comparison, metric)
-    decimals = decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits)
-    decimals = layout.decimals_of([pair.difference for pair in pairs], decimals)
+    decimals = _decimals(comparison, metric, pairs, layout)
     columns = difference_columns(comparison, pairs, decimals, comparison.lacks_scores(metric.name))
     header = ["System", "Baseline", *(heading for heading, _ in columns)]
     title = f"{metric.name}: {counted(len(pairs), 'pair')}{margin_in_title(comparison, metric)}"
@@ -144,15 +147,14 @@ def _pairs(comparison: Comparison, metric: UsedMetric, layout: Layout) -> Table:
 def triangle(comparison: Comparison, metric: UsedMetric, layout: Layout) -> Table:
     """A matrix of how much each system is better than each system below it, from best to worst under the metric."""
     sign = 1 if metric.higher_is_better else -1
-    scores = {s.system: s.score for s in comparison.scores if s.metric == metric.name}
-    systems = sorted(scores, key=lambda system: -sign * scores[system])
+    scores = under(metric.name, comparison.scores)
+    systems = [each.system for each in sorted(scores, key=lambda each: -sign * each.score)]
     pairs = {}
-    for pair in comparison.comparisons:
-        if pair.metric == metric.name:
-            star, verdict = "*" if is_significant(comparison, pair) else " ", comparison.verdict(pair)
-            pairs[pair.system, pair.baseline] = (sign * pair.difference, star, verdict == "better")
-            pairs[pair.baseline, pair.system] = (-sign * pair.difference, star, verdict == "worse")
-    decimals = decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits)
+    for pair in under(metric.name, comparison.comparisons):
+        star, verdict = "*" if is_significant(comparison, pair) else " ", comparison.verdict(pair)
+        pairs[pair.system, pair.baseline] = (sign * pair.difference, star, verdict == "better")
+        pairs[pair.baseline, pair.system] = (-sign * pair.difference, star, verdict == "worse")
+    decimals = layout.decimals(comparison, metric.name)
     # Differences of small scores would be rounded to 0.
     complete = len(systems) <= MAX_COMPLETE or layout.digits is not None or decimals > 4
     numbers = range(1, len(systems) + 1)
@@ -193,28 +195,26 @@ def document_tables(comparison: Comparison, layout: Layout, every: bool = False)
     if not comparison.document_scores or (layout.pairs is False and not every):
         return
     metric = comparison.document_scores[0].metric
-    in_all = [score for score in comparison.scores if score.metric == metric]
-    decimals, details = decimals_of(in_all, layout.digits), list(in_all[0].details)
-    by_document: dict[str, dict[str, DocumentScore | SystemScore]] = {}
-    for score in comparison.document_scores:
-        if score.metric == metric:
-            by_document.setdefault(score.document, {})[score.system] = score
+    in_all = under(metric, comparison.scores)
+    decimals, details = layout.decimals(comparison, metric), list(in_all[0].details)
+    by_document = grouped((score.document, score) for score in under(metric, comparison.document_scores))
     header = ["Document", "System", "Segments", metric, *details]
     title = f"{metric} by document"
     if not (every or layout.shows_all_documents(comparison)):
-        means = {name: sum(each.score for each in own.values()) / len(own) for name, own in by_document.items()}
+        means = {name: sum(each.score for each in own) / len(own) for name, own in by_document.items()}
         highest = sorted(by_document, key=means.__getitem__, reverse=True)[:FIRST]
         title = f"{title}: the {len(highest)} highest of {len(by_document)}"
         by_document = {name: by_document[name] for name in highest}
     table = Table(title, header, n_names=2, grouped=1)
 
-    def add(document: str, scores: Mapping[str, DocumentScore | SystemScore]) -> None:
-        for score in map(scores.__getitem__, sorted_systems(comparison)):
+    def add(document: str, scores: Sequence[DocumentScore | SystemScore]) -> None:
+        of_system = {score.system: score for score in scores}
+        for score in map(of_system.__getitem__, sorted_systems(comparison)):
             counts = [f"{score.details[name]:,.0f}" for name in details]
             table.add([document, score.system, f"{score.n_segments:,}", f"{score.score:.{decimals}f}", *counts])
 
     for document, scores in by_document.items():
         add(document, scores)
     table.rule()
-    add("all", {score.system: score for score in in_all})
+    add("all", in_all)
     yield table

@@ -8,6 +8,9 @@ from ..documented import record
 from ..errors import counted
 from .reported import Reported
 
+# The test of the margin of right-or-wrong answers.
+SCORE_TEST = "score"
+
 
 @record
 class LostSegment:

@@ -19,12 +19,11 @@ from typing import Any
 from ...errors import printable
 from ...grouping import grouped
 from ...results import Comparison, SetComparison
-from ..cells import decimals_of
 from ..document import Document, Page
 from ..formulas import names_in, symbols_for_scripts
 from ..json import embedded_json
 from ..latex import ESCAPES
-from ..layout import Layout
+from ..layout import Layout, by_name
 from ..notes import COUNTS, with_pairs, worded
 from ..since import since_sentences, since_tables
 from .content import content
@@ -89,14 +88,9 @@ def as_html(document: Document, layout: Layout) -> str:
 def page_of(result: Comparison | SetComparison, layout: Layout) -> Page:
     """The page of a comparison on one test set or on several."""
     since = [*since_tables(result, layout)], [*since_sentences(result, layout)]
-    if isinstance(result, SetComparison):
-        sets = layout.apply_to_sets(result)
-        # With the names of the report, in the order of those in scripts/result.js.
-        comparisons = [*([] if sets.average is None else [sets.average]), *sets.sets.values()]
-        shown = content(sets, layout, since)
-    else:
-        comparisons = [layout.apply(result)]
-        shown = content(comparisons[0], layout, since)
+    named = layout.apply(result)
+    # With the names of the report, in the order of those in scripts/result.js.
+    comparisons = [*by_name(named).values()]
     layout.check_texts(comparison.texts for comparison in comparisons)
     settings = {
         "names": dict(layout.names),
@@ -104,7 +98,10 @@ def page_of(result: Comparison | SetComparison, layout: Layout) -> Page:
         "symbols": symbols_for_scripts(names_in(result, layout.names)),
         "views": [_views(comparison, layout) for comparison in comparisons],
     }
-    values = {"shown": shown, "settings": escaped_json(json.dumps(settings, ensure_ascii=False))}
+    values = {
+        "shown": content(named, layout, since),
+        "settings": escaped_json(json.dumps(settings, ensure_ascii=False)),
+    }
     return Page("page.html.j2", SCRIPTS, embedded_json(result), values)
 
 
@@ -112,7 +109,7 @@ def _views(comparison: Comparison, layout: Layout) -> list[Mapping[str, Any]]:
     """What the scripts need for each metric besides the result."""
     return [
         {
-            "decimals": decimals_of([s for s in comparison.scores if s.metric == metric.name], layout.digits),
+            "decimals": layout.decimals(comparison, metric.name),
             "caveats": _sentences(comparison, metric.name, layout.command is not None),
             "test": "" if comparison.test is None else comparison.test.title,
             "test_name": "" if comparison.test is None else comparison.test.name,

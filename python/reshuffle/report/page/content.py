@@ -20,7 +20,7 @@ from ..layout import Layout
 from ..margins import within_all
 from ..methods import Methods, comparison_sentences
 from ..notes import cautions, explanations
-from ..sets import cautions_of_sets, explanations_of_sets, headed, set_tables, with_choice
+from ..sets import headed, set_tables, with_choice
 from ..systems import size_of
 from ..tables import document_tables, pair_tables, system_tables
 from ..wording import ci, joined, named, number
@@ -102,33 +102,32 @@ class ComparisonContent(Content):
 
 def content(result: Comparison | SetComparison, layout: Layout, since: Since) -> ComparisonContent:
     """The content for a comparison with display names, on one test set or on several."""
-    with_pairs = evolve(layout, pairs=True)
+    found_on_sets: list[str] = []
+    of_sets: list[Table] = []
+    heading = ""
     if isinstance(result, SetComparison):
         first, *_ = result.sets.values()
         averages = [] if result.average is None else [result.average]
         chosen = with_choice(result, layout)
         title = f"{_title(first)} on {named([*result.sets], 'test set')}"
         settings = [("Test sets", f"{len(result.sets):,}"), *facts(first)]
-        found, found_on_sets = (
-            [s for average in averages for s in conclusions(average, layout)],
-            [*conclusions_of_sets(result)],
-        )
-        heading = f"Average over {counted(len(result.sets), 'test set')}" if averages and len(result.sets) > 1 else ""
-        if not averages:
-            found, found_on_sets = found_on_sets, []
+        found = [sentence for average in averages for sentence in conclusions(average, layout)]
+        if averages and len(result.sets) > 1:
+            heading = f"Average over {counted(len(result.sets), 'test set')}"
+        if averages:
+            found_on_sets = [*conclusions_of_sets(result)]
+        else:
+            found = [*conclusions_of_sets(result)]
         tables = [table for average in averages for table in system_tables(average, layout)]
         of_sets = [*set_tables(result, layout)]
-        pairs = [
-            *(table for average in averages for table in pair_tables(average, chosen)),
-            *(headed(name, table) for name, each in result.sets.items() for table in pair_tables(each, chosen)),
-        ]
-        caveats, sentences = cautions_of_sets(result, with_pairs), explanations_of_sets(result, with_pairs)
+        shown = [("", average) for average in averages] + [*result.sets.items()]
+        pairs = [headed(name, table) for name, each in shown for table in pair_tables(each, chosen)]
     else:
         title, settings = _title(result), [*sizes(result), *facts(result)]
-        found, found_on_sets, heading = [*conclusions(result, layout)], [], ""
+        found = [*conclusions(result, layout)]
         tables = [*system_tables(result, layout), *document_tables(result, layout, every=True)]
-        of_sets, pairs = [], [*pair_tables(result, layout)]
-        caveats, sentences = cautions(result, with_pairs), explanations(result, with_pairs)
+        pairs = [*pair_tables(result, layout)]
+    with_pairs = evolve(layout, pairs=True)
     methods = Methods.of(comparison_sentences, result)
     return ComparisonContent(
         title=title,
@@ -141,8 +140,8 @@ def content(result: Comparison | SetComparison, layout: Layout, since: Since) ->
         since=since[0],
         since_sentences=since[1],
         pairs=pairs,
-        cautions=[*caveats],
-        notes=[*sentences],
+        cautions=[*cautions(result, with_pairs)],
+        notes=[*explanations(result, with_pairs)],
         command=layout.command,
         methods=methods.plain,
         bibtex=methods.bibtex,

@@ -10,19 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from importlib.util import find_spec
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from ...errors import InputError, quoted
-from ...results import Comparison, PairedDifference
+from ...results import Comparison
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from .style import Drawing
-    from .view import View
 
 __all__ = ["PLOTS", "figure_of", "file_of"]
 
@@ -37,11 +36,9 @@ def drawn(
     """The axes of a figure under a metric; without one, the first axes of a figure with a panel for each."""
     from .style import axes_of
 
-    metrics = [used.name for used in comparison.metrics]
-    if metric is None and ax is None and len(metrics) > 1:
-        panels = {name: (comparison, name) for name in metrics}
-        axes: Axes = figure_of(kind, panels, width=width, height=height, **options).axes[0]
-        return axes
+    if metric is None and ax is None and len(comparison.metrics) > 1:
+        panels = {used.name: (comparison, used.name) for used in comparison.metrics}
+        return figure_of(kind, panels, width=width, height=height, **options).axes[0]
     return axes_of(_drawing(kind, comparison, metric, **options), ax, width, height)
 
 
@@ -102,62 +99,16 @@ def _drawing(
     """A figure of a comparison on this test set, whose rows are in an order that several panels share, if any."""
     from .view import View
 
-    view = View.from_options(comparison, metric, names, digits)
-    return PLOTS[kind](replace(view, order=order, beside=beside, test_set=test_set), **own)
+    view = replace(View.from_options(comparison, metric, names, digits), order=order, beside=beside, test_set=test_set)
+    figure = getattr(import_module(f".{kind}", __package__), PLOTS[kind])
+    drawing: Drawing = figure.from_view(view, **own)
+    return drawing
 
 
 def check_matplotlib() -> None:
     """Raise :class:`ModuleNotFoundError` if matplotlib is not installed."""
     if find_spec("matplotlib") is None:
         raise ModuleNotFoundError("plots need matplotlib: pip install 'reshuffle[plots]'", name="matplotlib")
-
-
-def _forest(view: View, baseline: str | None = None) -> Drawing:
-    from .forest import Forest
-
-    return Forest.from_view(view, baseline)
-
-
-def _matrix(view: View) -> Drawing:
-    from .matrix import Matrix
-
-    return Matrix.from_view(view)
-
-
-def _ranking(view: View) -> Drawing:
-    from .ranking import RankingFigure
-
-    return RankingFigure(view)
-
-
-def _null(view: View, system: str | PairedDifference | None = None, baseline: str | None = None) -> Drawing:
-    from .null import NullFigure
-
-    return NullFigure.from_view(view, _pair(view, system, baseline))
-
-
-def _densities(view: View) -> Drawing:
-    from .densities import Densities
-
-    return Densities.from_view(view)
-
-
-def _pair(view: View, system: str | PairedDifference | None, baseline: str | None) -> PairedDifference:
-    """The pair that arguments name."""
-    view.need_pairs("a null distribution")
-    if isinstance(system, PairedDifference):
-        return view.pair(system.system, system.baseline)
-    if isinstance(system, str):
-        return view.pair(system, baseline)
-    if system is not None:
-        raise InputError(f"expected a system and its baseline, as two names, got {quoted(system)}")
-    first = view.pairs[0]
-    if len(view.pairs) > 1:
-        raise InputError(
-            f"there are {len(view.pairs):,} pairs: choose one, as in null({quoted(first.system)}, "
-            f"{quoted(first.baseline)})"
-        )
-    return first
 
 
 def file_of(figure: Any, fmt: str) -> bytes:
@@ -167,11 +118,12 @@ def file_of(figure: Any, fmt: str) -> bytes:
     return content.getvalue()
 
 
-# By the name of a method of Plots, in the order of the gallery (docs/gallery.md).
-PLOTS: Mapping[str, Callable[..., Drawing]] = {
-    "ranking": _ranking,
-    "forest": _forest,
-    "matrix": _matrix,
-    "null": _null,
-    "densities": _densities,
+# By the name of a method of Plots, which is also that of a file here, the class in it that draws. In the order of the
+# gallery (docs/gallery.md).
+PLOTS: Mapping[str, str] = {
+    "ranking": "RankingFigure",
+    "forest": "Forest",
+    "matrix": "Matrix",
+    "null": "NullFigure",
+    "densities": "Densities",
 }

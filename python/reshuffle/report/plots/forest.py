@@ -29,7 +29,7 @@ class Forest(RowFigure):
     pairs: list[PairedDifference]
 
     @classmethod
-    def from_view(cls, view: View, baseline: str | None) -> Forest:
+    def from_view(cls, view: View, baseline: str | None = None) -> Forest:
         """The default is the baseline of the comparison, else the best system."""
         view.need_pairs("a forest plot")
         return cls(view, *view.against(baseline))

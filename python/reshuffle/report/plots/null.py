@@ -34,8 +34,22 @@ class NullFigure:
     null: NullHistogram
 
     @classmethod
-    def from_view(cls, view: View, pair: PairedDifference) -> NullFigure:
-        """The pair must have a null distribution."""
+    def from_view(
+        cls, view: View, system: str | PairedDifference | None = None, baseline: str | None = None
+    ) -> NullFigure:
+        """The pair that the arguments name must have a null distribution."""
+        view.need_pairs("a null distribution")
+        if isinstance(system, PairedDifference):
+            baseline, system = system.baseline, system.system
+        if not isinstance(system, str | None):
+            raise InputError(f"expected a system and its baseline, as two names, got {quoted(system)}")
+        first = view.pairs[0]
+        if system is None and len(view.pairs) > 1:
+            raise InputError(
+                f"there are {len(view.pairs):,} pairs: choose one, as in null({quoted(first.system)}, "
+                f"{quoted(first.baseline)})"
+            )
+        pair = first if system is None else view.pair(system, baseline)
         if pair.null is None:
             test = view.comparison.test
             if view.margin is not None:

@@ -45,6 +45,11 @@ class RankingFigure(RowFigure):
 
     view: View
 
+    @classmethod
+    def from_view(cls, view: View) -> RankingFigure:
+        """Every result has scores."""
+        return cls(view)
+
     @lazy
     def groups(self) -> list[tuple[str, tuple[str, ...]]]:
         """The letters and the systems of each group without significant differences."""

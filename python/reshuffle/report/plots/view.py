@@ -17,10 +17,10 @@ from ...results import (
 )
 from ...results.lookup import metric_name
 from ...validate import check_name
-from ..cells import decimals_of, pvalue_cell, random_replicates, signed
+from ..cells import pvalue_cell, random_replicates, signed, under
 from ..layout import Layout
-from ..margins import margin_of
-from ..systems import is_significant, some_interval_disagrees
+from ..margins import is_significant, margin_of
+from ..systems import some_interval_disagrees
 from ..wording import ci, number
 from .style import BETTER, INK, MUTED, WORSE
 
@@ -61,7 +61,7 @@ class View:
     def scores(self) -> dict[str, SystemScore]:
         """The score of each system, from the best to the worst, in the order of the input if equal."""
         sign = -1 if self.metric.higher_is_better else 1
-        found = [score for score in self.comparison.scores if score.metric == self.metric.name]
+        found = under(self.metric.name, self.comparison.scores)
         found.sort(key=lambda score: math.inf if math.isnan(score.score) else sign * score.score)
         return {score.system: score for score in found}
 
@@ -73,7 +73,7 @@ class View:
     @lazy
     def pairs(self) -> list[PairedDifference]:
         """The pairs under the metric."""
-        return [pair for pair in self.comparison.comparisons if pair.metric == self.metric.name]
+        return under(self.metric.name, self.comparison.comparisons)
 
     @lazy
     def _by_names(self) -> dict[tuple[str, str], PairedDifference]:
@@ -82,14 +82,13 @@ class View:
     @property
     def ranking(self) -> Ranking | None:
         """The ranking under the metric, if all pairs were compared."""
-        if self.comparison.baseline is not None:
-            return None
-        return next((ranking for ranking in self.comparison.rankings if ranking.metric == self.metric.name), None)
+        rankings = under(self.metric.name, self.comparison.rankings) if self.comparison.baseline is None else []
+        return rankings[0] if rankings else None
 
     @property
     def decimals(self) -> int:
         """The decimals of scores and differences."""
-        return decimals_of(list(self.scores.values()), self.layout.digits)
+        return self.layout.decimals(self.comparison, self.metric.name)
 
     def signed(self, difference: float, among: Iterable[float] = ()) -> str:
         """A difference, as in tables, with a minus sign. ``among``: all of its column, for one precision."""

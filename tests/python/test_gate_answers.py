@@ -1,0 +1,120 @@
+"""Margins of right-or-wrong answers: the score test beside its definition, its exact size, and gates that use it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
+from scipy.stats import binom, norm
+
+from reshuffle import Gate, SegmentScores, gate
+from reshuffle.inference.answers import Answers
+
+
+def pvalue_by_definition(answers: Answers, margin: float) -> float:
+    """With the likelihood of p_gain maximized numerically."""
+    n, gains, losses, _ = answers
+
+    def unlikely(p_gain: float) -> float:
+        counts = {p_gain: gains, p_gain + margin: losses, 1 - 2 * p_gain - margin: n - gains - losses}
+        return -math.fsum(count * math.log(p) for p, count in counts.items() if count)
+
+    p_gain = minimize_scalar(unlikely, bounds=(1e-12, (1 - margin) / 2 - 1e-12), method="bounded").x
+    z = (gains - losses + n * margin) / math.sqrt(n * (2 * p_gain + margin * (1 - margin)))
+    return float(norm.sf(z))
+
+
+@st.composite
+def some_answers(draw: st.DrawFn) -> Answers:
+    n = draw(st.integers(20, 500))
+    gains = draw(st.integers(0, n))
+    return Answers(n, gains, draw(st.integers(0, n - gains)), draw(st.sampled_from([1.0, 100.0])))
+
+
+@given(some_answers(), st.floats(0.002, 0.9))
+def test_pvalues_equal_the_definition(answers: Answers, margin: float) -> None:
+    expected = pvalue_by_definition(answers, margin)
+    assert expected == pytest.approx(answers.pvalue(margin * answers.points), abs=2e-3)
+
+
+@given(some_answers(), st.floats(0.002, 0.9), st.sampled_from([0.01, 0.05, 0.2]))
+def test_the_bound_is_within_the_margin_if_p_is_small(answers: Answers, margin: float, alpha: float) -> None:
+    points = margin * answers.points
+    bound = answers.bound(alpha)
+    if abs(bound + points) > 1e-6 * answers.points:
+        assert (bound > -points) == (answers.pvalue(points) <= alpha)
+
+
+def size(n: int, margin: float, p_gain: float) -> float:
+    """The probability that a system worse by exactly the margin is allowed, by enumeration."""
+    total = 0.0
+    for losses in range(n + 1):
+        p = binom.pmf(losses, n, p_gain + margin)
+        if p > 1e-9:
+            gains = np.arange(n - losses + 1)
+            of_gains = binom.pmf(gains, n - losses, p_gain / (1 - p_gain - margin))
+            for k in gains[of_gains > 1e-9]:
+                total += p * of_gains[k] * (Answers(n, int(k), losses, 1.0).pvalue(margin) <= 0.05)
+    return total
+
+
+@pytest.mark.parametrize(("n", "most"), [(20, 0.0701), (50, 0.0625), (200, 0.061)])
+def test_the_size_is_near_the_level(n: int, most: float) -> None:
+    sizes = [size(n, m / n, g / n) for m in (0.5, 1, 2, 2.8, 4, 8) for g in (0, 0.5, 2) if 2 * g + m < n]
+    assert max(sizes) <= most
+
+
+def decided(n: int, losses: int, gains: int, margin: float, *, points: float = 1.0, documents: bool = False) -> Gate:
+    """A gate of answers of which the first are lost, and the last are gained."""
+    old, new = np.zeros(n), np.zeros(n)
+    old[: n // 2] = new[: n // 2] = points
+    new[:losses] = 0
+    new[n - gains :] = points
+    scores = SegmentScores("accuracy", {"old": old, "new": new})
+    ids = [i // 2 for i in range(n)] if documents else None
+    return gate(metrics=scores, margin={"accuracy": margin * points}, documents=ids, n_resamples=399)
+
+
+@pytest.mark.filterwarnings("ignore:old and new have the same scores")
+@pytest.mark.parametrize("points", [1.0, 100.0])
+@pytest.mark.parametrize(
+    ("losses", "gains", "margin", "verdict"),
+    [
+        (0, 0, 0.005, "inconclusive"),
+        (0, 0, 0.015, "allow"),
+        (1, 0, 0.015, "inconclusive"),
+        (1, 0, 0.03, "allow"),
+        (40, 0, 0.3, "allow"),
+        (40, 0, 0.2, "reject"),
+        (0, 40, 0.001, "allow"),
+    ],
+)
+def test_verdicts(losses: int, gains: int, margin: float, verdict: str, points: float) -> None:
+    found = decided(200, losses, gains, margin, points=points)
+    assert verdict == found.verdict
+    (task,) = found.tasks
+    answers = Answers(200, gains, losses, points)
+    assert (answers.pvalue(margin * points), answers.bound(0.05)) == (task.margin_pvalue, task.bound)
+
+
+@pytest.mark.filterwarnings("ignore:old and new have the same scores")
+def test_equal_answers_that_are_too_few_say_what_they_show() -> None:
+    text = decided(200, 0, 0, 0.005).render("text")
+    assert "INCONCLUSIVE: accuracy is not shown to be within 0.005 of the baseline (+0.0000, bound -0.0133)." in text
+
+
+def test_documents_are_shuffled() -> None:
+    found = decided(200, 2, 3, 0.1, documents=True)
+    assert found.tasks[0].margin_test == "non-inferiority-ar"
+    assert "Where fewer than 40 segments or documents differ" in found.render("text")
+
+
+def test_errors_are_answers_too() -> None:
+    scores = SegmentScores("wrong", {"old": [0.0] * 199 + [1], "new": [0.0] * 198 + [1, 1]}, higher_is_better=False)
+    (task,) = gate(metrics=scores, margin={"wrong": 0.05}).tasks
+    assert (task.margin_test, task.is_shown) == ("score", True)
+    assert -Answers(200, 0, 1, 1.0).bound(0.05) == task.bound
