@@ -49,14 +49,17 @@ def circle_of(package: Path) -> list[str]:
 
     Names of packages that import them on first use stand for the modules that the stubs of these packages name.
     """
-    sources = {
-        path: ".".join(path.relative_to(package.parent).with_suffix("").parts) for path in package.rglob("*.py*")
-    }
-    sources = {path: name.removesuffix(".__init__") for path, name in sources.items() if path.suffix != ".pyc"}
-    files = {name: path for path, name in sources.items() if path.suffix == ".py"}
-    stubs = [(name, path) for path, name in sources.items() if path.name == "__init__.pyi"]
+
+    def name_of(source: Path) -> str:
+        return ".".join(source.relative_to(package.parent).with_suffix("").parts).removesuffix(".__init__")
+
+    files = {name_of(path): path for path in package.rglob("*.py")}
+    stubs = {name_of(path): path for path in package.rglob("__init__.pyi")}
     on_first_use = {
-        (name, each): module for name, path in stubs for module, each, _ in imports_in(path, name) if module != name
+        (name, each): module
+        for name, path in stubs.items()
+        for module, each, _ in imports_in(path, name)
+        if module != name
     }
 
     def module_of(module: str, name: str) -> str:

@@ -105,7 +105,7 @@ class Command(click.Command):
         self.params.append(HELP_ALL)  # also where --help shows all, so that nobody has to know where
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        from .metric_options import hidden_flags  # imports the metrics
+        from .metric_flags import hidden_flags  # imports the metrics
 
         self.params += [each for each in hidden_flags() if each not in self.params]
         return super().get_params(ctx)

@@ -10,22 +10,17 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-import click
-from click.shell_completion import CompletionItem
-
 from .. import errors
 from ..errors import InputError, quoted, unknown_name
 from ..grouping import grouped
 from ..metrics.registry import metric_specs
 from ..names import IN_PYTHON, metric_key
 from ..names import is_metric as is_metric_name
-from ..options.choices import read_options, read_value
+from ..options.choices import read_options
 from ..options.declare import FILE, Option
 from ..types import MetricName
 from ..validate import check_name
-from . import params
 from .habits import habits, name_advice
-from .params import Parsed, starting
 
 if TYPE_CHECKING:
     from ..metrics.named import NamedMetric
@@ -86,35 +81,6 @@ def flags() -> list[Flag]:
     return [merged(owners) for owners in by_name.values()]
 
 
-class FlagValue(Parsed):
-    """The value of a metric's option that was written as a flag."""
-
-    def __init__(self, option: Option) -> None:
-        super().__init__("value", self._read, "a value")
-        self.option = option
-
-    def _read(self, text: str) -> Any:
-        written = flag(self.option.name)
-        value = read_value(self.option, written, text)
-        _check_names(self.option, value, written)
-        return value
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        before, comma, last = incomplete.rpartition(",")
-        return starting(self.option.choices, last, before + comma)
-
-
-@cache
-def hidden_flags() -> list[click.Option]:
-    """A flag for every option of any metric. ``reshuffle explain NAME`` describes them."""
-
-    def hidden(each: Option) -> click.Option:
-        kind: dict[str, Any] = {"is_flag": True} if each.is_flag else {"type": FlagValue(each)}
-        return params.Option([flag(each.name), each.name], default=None, hidden=True, **kind)
-
-    return [hidden(each.option) for each in flags()]
-
-
 @dataclass(frozen=True)
 class MetricChoice:
     """A metric that was asked for by ``-m``, with the options after its name."""
@@ -154,7 +120,7 @@ def parse_metric(text: str, folder: Path = Path()) -> MetricChoice:
     options = _options_of(name)
     found = read_options("metric", name, rest, options, partial(_check_habit, name, options)) if colon else {}
     for key, value in found.items():
-        _check_names(options[key], value, f"value of {name}:{options[key].written}")
+        check_names(options[key], value, f"value of {name}:{options[key].written}")
         if FILE in options[key].rules:
             found[key] = str(folder / value)
     return MetricChoice(name, found)
@@ -175,7 +141,7 @@ def _check_habit(name: str, options: Mapping[str, Option], part: str) -> None:
         raise InputError(f"unknown option of metric {name} {quoted(written)}: use -m {name}:{example}")
 
 
-def _check_names(option: Option, value: Any, noun: str) -> None:
+def check_names(option: Option, value: Any, noun: str) -> None:
     """:class:`InputError` for a value that is none of the names to choose from, which are a ``noun``."""
     for name in value if option.several else [value]:
         if option.choices and name not in option.choices:

@@ -93,8 +93,8 @@ def _answers(sample: Sample) -> Answers | None:
     if not isinstance(sample, CountSample) or not sample.metric.is_mean or sample.unit != "segment":
         return None
     ((new, base),) = sample.rows_of([PAIR])
-    scores = [sample.metric.segment_scores(sample.rows(row)) for row in (new, base)]
-    return Answers.of(*scores, sample.metric.higher_is_better)
+    scores_of = sample.metric.segment_scores
+    return Answers.of(scores_of(sample.rows(new)), scores_of(sample.rows(base)), sample.metric.higher_is_better)
 
 
 def verdict_of(rule: str, tasks: Sequence[GateTask]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -125,9 +124,3 @@ def _found(place: str) -> Any:
         return loads((HERE / place).read_text("utf-8"))
     module, _, name = place.partition(":")
     return getattr(import_module(f"{__package__.partition('.')[0]}.{module}"), name)
-
-
-def described(text: str | None) -> dict[str, Any]:
-    """A docstring as a record: its first paragraph, and those after it up to examples."""
-    first, *more = inspect.cleandoc(text or "").partition("\b")[0].replace("``", "").split("\n\n")
-    return {"about": " ".join(first.split()), "details": [" ".join(each.split()) for each in more]}

@@ -17,7 +17,6 @@ from ...options.nulls import NULLS_WITH_OPTIONS
 from ..examples import examples_of, tests_of
 from ..metric_options import describe_option, flags
 from ..root import SECTIONS, cli
-from . import described
 
 # The options by which something with options of its own is chosen.
 NAMED: Mapping[str, Named] = {
@@ -25,6 +24,12 @@ NAMED: Mapping[str, Named] = {
     "--interval": INTERVALS_WITH_OPTIONS,
     "--null": NULLS_WITH_OPTIONS,
 }
+
+
+def described(text: str | None) -> dict[str, Any]:
+    """A docstring as a record: its first paragraph, and those after it up to examples."""
+    first, *more = inspect.cleandoc(text or "").partition("\b")[0].replace("``", "").split("\n\n")
+    return {"about": " ".join(first.split()), "details": [" ".join(each.split()) for each in more]}
 
 
 def commands() -> dict[str, Any]:

@@ -18,7 +18,7 @@ from ...results import UsedTest
 from ...results.studies.watch import E_BH, SEQUENTIAL_TESTS
 from ...study.testing import SCHEMES as STUDY_SCHEMES
 from ..studies import COMMANDS
-from . import described
+from .options import described
 
 # Which metrics a test or an interval is for, by its kind.
 METRICS_OF: Mapping[str, str] = {

@@ -14,8 +14,8 @@ To add a study to the reports:
    ``--table``. JSON, CSV, data frames and ``read_json`` are made from the fields.
 4. A figure is a class in ``report/studies/figures/NAME.py``, usually a ``ColumnFigure`` (``figures/base.py``), with a
    method ``draw(ax)``; an entry in the study's ``figures`` (:class:`~reshuffle.report.studies.base.Figure`); and its
-   name in :data:`reshuffle.types.StudyPlotKind`, in the order of :data:`STUDIES`. ``figures/lines.py`` has markers and
-   lines that differ without colours. Look at the picture.
+   name in :data:`reshuffle.types.StudyPlotKind`, in the order of :data:`STUDIES`. ``figures/base.py`` also has markers
+   and lines that differ without colours. Look at the picture.
 
 Every format, ``result.plot``, ``reshuffle plot`` and ``reshuffle study --table`` follow from these.
 """

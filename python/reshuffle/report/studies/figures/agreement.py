@@ -16,8 +16,7 @@ from ...plots.labels import PLAIN, printable
 from ...plots.style import COLUMN, INK, MUTED, PAGE
 from ...wording import number
 from ..wording import percent
-from .base import ColumnFigure
-from .lines import label, looks, point
+from .base import ColumnFigure, label, looks, point
 
 # From light to dark, in steps that are distinguishable in print, and the agreements at which they begin.
 SHADES = ("#ffffff", "#eef4fa", "#c6dbef", "#6baed6", "#2166ac")

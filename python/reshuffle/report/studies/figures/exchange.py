@@ -12,8 +12,7 @@ from ...plots.labels import PLAIN
 from ...plots.style import COLUMN, MUTED
 from ...wording import number
 from ..wording import of_name
-from .base import ColumnFigure
-from .lines import key_above, looks, point
+from .base import ColumnFigure, key_above, looks, point
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,7 @@ from ...plots.rows import Column, RowFigure, Rows, columns_beside, width_of
 from ...plots.style import BETTER, COLUMN, FAINT, INK, MUTED, PaperFigure
 from ...wording import ci
 from ..meta_values import AVERAGE, Family, families, pvalue_of
-from .base import ColumnFigure, StudyFigure
-from .lines import label
+from .base import ColumnFigure, StudyFigure, label
 
 # In inches: the height of what is above and below the rows of a forest, and the width of a cell of a matrix.
 FURNITURE, CELL = 0.62, 0.36

@@ -12,8 +12,7 @@ from ...plots.labels import PLAIN
 from ...plots.style import COLUMN, FAINT, INK, MUTED
 from ...wording import number
 from ..wording import differing
-from .base import ColumnFigure
-from .lines import key, looks
+from .base import ColumnFigure, key, looks
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,7 @@ from ....results.studies import DetectableAtSize, PowerRate, StudyResult
 from ...plots.style import COLUMN, FAINT, MUTED, PAGE
 from ...wording import number
 from ..wording import constant, differing, of_name, unit_of
-from .base import ColumnFigure
-from .lines import key, key_above, label, looks, point
+from .base import ColumnFigure, key, key_above, label, looks, point
 
 # The number of characters for which the key of a figure of one column has room.
 WIDEST = 48

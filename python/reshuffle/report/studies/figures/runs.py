@@ -18,8 +18,7 @@ from ...plots.rows import RowFigure, Rows
 from ...plots.style import BETTER, COLUMN, FAINT, INK, MUTED
 from ...plots.ticks import Ticks
 from ...wording import counted
-from .base import ColumnFigure, StudyFigure
-from .lines import key_above, label, looks
+from .base import ColumnFigure, StudyFigure, key_above, label, looks
 
 if TYPE_CHECKING:
     from ..run_values import ScoredRuns

@@ -11,8 +11,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from ....grouping import grouped
 from ....results.studies import SmoothingSetting
 from ...plots.style import COLUMN, FAINT
-from .base import ColumnFigure
-from .lines import key_above, label, looks, point
+from .base import ColumnFigure, key_above, label, looks, point
 
 SYMBOLS = {"epsilon": "ε", "k": "K", "alpha": "α"}
 

@@ -13,8 +13,7 @@ from ....grouping import grouped
 from ....results.studies import StartingScores, TuningResult, TuningRun, TuningStep
 from ...plots.labels import printable
 from ...plots.style import BETTER, FAINT, INK, MUTED
-from .base import ColumnFigure
-from .lines import label
+from .base import ColumnFigure, label
 
 # The share of the range of the values that is left free at each end.
 FREE = 0.12

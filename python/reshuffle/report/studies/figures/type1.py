@@ -14,8 +14,7 @@ from ....results.studies.type1 import Type1Plan
 from ...plots.style import FAINT, INK, MUTED
 from ...wording import ci, number
 from ..wording import levels_of, of_name
-from .base import ColumnFigure
-from .lines import key, key_above, label, looks, point
+from .base import ColumnFigure, key, key_above, label, looks, point
 
 
 @dataclass(frozen=True)

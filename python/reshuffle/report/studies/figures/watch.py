@@ -10,8 +10,7 @@ from matplotlib.axes import Axes
 from ....results.studies import SequentialLook
 from ...plots.labels import wrapped
 from ...plots.style import INK, MUTED
-from .base import ColumnFigure
-from .lines import label
+from .base import ColumnFigure, label
 
 
 @dataclass(frozen=True)
