@@ -190,7 +190,7 @@ def from_shuffles(observed: Observed, h: int) -> Values:
     """w_r is the mean of a_s − b_s over the segments that shuffle r swaps."""
     m = int(observed.hypotheses.metric[h])
     sample = observed.replicates.samples[m].with_counts()
-    a, b = (sample.rows(int(system)) for system in observed.hypotheses.systems[:, h])
+    a, b = (sample.rows(int(system)) for system in (observed.hypotheses.a[h], observed.hypotheses.b[h]))
     # The columns of a mean of segment scores are the sum of the scores and their number. Units without scores have 0.
     rows = np.stack([a[:, 0] - b[:, 0], a[:, 1]], axis=1)
     scored = rows[rows[:, 1] > 0]
