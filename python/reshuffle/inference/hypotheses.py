@@ -108,6 +108,10 @@ class Hypotheses:
     def __len__(self) -> int:
         return len(self.metric)
 
+    def indices(self, h: int) -> tuple[int, int, int]:
+        """The metric of one hypothesis, and its systems a and b."""
+        return int(self.metric[h]), int(self.a[h]), int(self.b[h])
+
     @lazy
     def n_sets(self) -> int:
         """The number of test sets."""
@@ -235,9 +239,9 @@ class Observed:
 
     def drawn_differences(self, hypothesis: int) -> Scores:
         """score(a) − score(b) on every bootstrap draw: (R,)."""
-        scores = self.replicates.draws[self.hypotheses.metric[hypothesis]]
-        a, b = self.hypotheses.a, self.hypotheses.b
-        difference: Scores = scores[a[hypothesis]] - scores[b[hypothesis]]
+        m, a, b = self.hypotheses.indices(hypothesis)
+        scores = self.replicates.draws[m]
+        difference: Scores = scores[a] - scores[b]
         return difference
 
 

@@ -156,7 +156,8 @@ class ObservedRuns(Observed):
             return 0.0
         n, exact = len(self.series[h]), self.exact[h]
         if self.unit.whole_runs:
-            a, b = (self.data.n_runs[system] for system in (self.hypotheses.a[h], self.hypotheses.b[h]))
+            _, *systems = self.hypotheses.indices(h)
+            a, b = (self.data.n_runs[system] for system in systems)
             of_splits = smallest_of_splits(a, b, self.alternative)
             return of_splits if exact else max(of_splits, 1 / (n + 1))
         if exact:
