@@ -48,11 +48,10 @@ def few_differing(observed: Observed) -> Index:
 
 def near_kink(observed: Observed, few: Index) -> Index:
     """Those of the hypotheses ``few`` whose systems are near the kink of a brevity penalty."""
-    hypotheses = observed.hypotheses
     found = []
     for h in few.tolist():
-        sample = observed.replicates.samples[int(hypotheses.metric[h])]
-        (brevity,) = brevity_of(sample, [(int(hypotheses.a[h]), int(hypotheses.b[h]))])
+        m, a, b = observed.hypotheses.indices(h)
+        (brevity,) = brevity_of(observed.replicates.samples[m], [(a, b)])
         if is_near_kink(brevity):
             found.append(h)
     return np.array(found, dtype=np.intp)

@@ -65,6 +65,11 @@ Integers = NDArray[np.int64]
 T = TypeVar("T", bound=np.generic)
 
 
+def _columns(pairs: Pairs) -> Index:
+    """The first ones and the second ones of the pairs: (2, pairs)."""
+    return np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+
+
 @record(slots=False, eq=False)
 class Hypotheses:
     """Null hypotheses: two systems do not differ under a metric on a test set. H is the number of hypotheses."""
@@ -75,10 +80,10 @@ class Hypotheses:
     """Shape (H,). Indices. Hypotheses are ordered by test set, then metric, then pair."""
     metric: Index
     """Shape (H,)."""
-    systems: Index
-    """Shape (2, H). The systems a and b; or, from :meth:`in_rows_of`, the rows of the metric's sample that stand for
-    them.
-    """
+    a: Index
+    """Shape (H,). The systems; or, from :meth:`in_rows_of`, the rows of the metric's sample that stand for them."""
+    b: Index
+    """Shape (H,)."""
     family: Index
     """Shape (H,). Hypotheses of the same family are corrected together for multiple tests."""
 
@@ -96,22 +101,16 @@ class Hypotheses:
         """
         column = np.repeat(np.arange(n_sets * n_metrics), len(pairs))
         test_set, metric = column // n_metrics, column % n_metrics
-        systems = np.array(list(pairs) * (n_sets * n_metrics), dtype=np.intp).reshape(-1, 2).T
+        a, b = _columns(list(pairs) * (n_sets * n_metrics))
         families = {"metric": column, "set": test_set, "sets": metric, "all": np.zeros_like(column)}
-        return cls(pairs, test_set, metric, systems, families[family])
-
-    @lazy
-    def a(self) -> Index:
-        """The first system of each hypothesis."""
-        return np.asarray(self.systems[0])
-
-    @lazy
-    def b(self) -> Index:
-        """The second system of each hypothesis."""
-        return np.asarray(self.systems[1])
+        return cls(pairs, test_set, metric, a, b, families[family])
 
     def __len__(self) -> int:
         return len(self.metric)
+
+    def indices(self, h: int) -> tuple[int, int, int]:
+        """The metric of one hypothesis, and its systems a and b."""
+        return int(self.metric[h]), int(self.a[h]), int(self.b[h])
 
     @lazy
     def n_sets(self) -> int:
@@ -126,10 +125,10 @@ class Hypotheses:
 
     def take(self, at: slice | Index) -> Hypotheses:
         """Some of the hypotheses."""
-        return Hypotheses(self.pairs, self.test_set[at], self.metric[at], self.systems[:, at], self.family[at])
+        return Hypotheses(self.pairs, self.test_set[at], self.metric[at], self.a[at], self.b[at], self.family[at])
 
     def in_rows_of(self, samples: Sequence[Sample]) -> Hypotheses:
-        """The hypotheses about one test set, with the rows in which its samples compare each pair as ``systems``.
+        """The hypotheses about one test set, with the rows in which its samples compare each pair as ``a`` and ``b``.
 
         They are the systems themselves, unless scores are missing (:meth:`Sample.rows_of
         <reshuffle.resampling.samples.Sample.rows_of>`).
@@ -137,7 +136,8 @@ class Hypotheses:
         rows = [sample.rows_of(self.pairs) for sample in samples]
         if rows.count(self.pairs) == len(rows):
             return self
-        return replace(self, systems=np.concatenate([np.array(own, dtype=np.intp).reshape(-1, 2).T for own in rows], 1))
+        a, b = _columns([pair for own in rows for pair in own])
+        return replace(self, a=a, b=b)
 
     def families(self) -> list[slice]:
         """The range of indices of each family, for the hypotheses about one test set."""
@@ -239,8 +239,8 @@ class Observed:
 
     def drawn_differences(self, hypothesis: int) -> Scores:
         """score(a) − score(b) on every bootstrap draw: (R,)."""
-        scores = self.replicates.draws[self.hypotheses.metric[hypothesis]]
-        a, b = self.hypotheses.systems[:, hypothesis].tolist()
+        m, a, b = self.hypotheses.indices(hypothesis)
+        scores = self.replicates.draws[m]
         difference: Scores = scores[a] - scores[b]
         return difference
 

@@ -286,11 +286,10 @@ def least_favourable_of(observed: Observed, chosen: Sequence[int]) -> Outcome:
 
 def _counted(observed: Observed, h: int) -> tuple[int, int, int]:
     """For one hypothesis: c of p, the draws in which a scores higher than b, and those in which both are equal."""
-    hypotheses, statistic, threshold = observed.hypotheses, observed.statistic[h], float(observed.thresholds[h])
+    statistic, threshold = observed.statistic[h], float(observed.thresholds[h])
     alternative, drawn = str(observed.each_alternative[h]), observed.drawn_differences(h)
     exceedances = int(np.count_nonzero(reached(drawn - statistic, threshold, alternative)))
-    indices = (int(column[h]) for column in (hypotheses.metric, hypotheses.a, hypotheses.b))
-    pair = DrawnPair.from_replicates(observed.replicates, *indices)
+    pair = DrawnPair.from_replicates(observed.replicates, *observed.hypotheses.indices(h))
     if pair is not None:
         exceedances = _exceedances(pair, exceedances, threshold, alternative)
     return exceedances, int(np.count_nonzero(drawn > 0)), int(np.count_nonzero(drawn == 0))

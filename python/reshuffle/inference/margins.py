@@ -170,9 +170,7 @@ def from_studentized_draws(observed: Observed, h: int) -> Values:
     """w_r = t − se·(d_r − t)/se_r. A draw without a standard error is at t if d_r = t, otherwise infinitely far."""
     if observed.replicates.strata is not None:
         raise InputError("tests with studentized draws do not support strata: use the test without '-studentized'")
-    t, metric = observed.statistic[h], int(observed.hypotheses.metric[h])
-    rows = int(observed.hypotheses.a[h]), int(observed.hypotheses.b[h])
-    estimate = Estimate(observed.replicates, metric, *rows)
+    t, estimate = observed.statistic[h], Estimate(observed.replicates, *observed.hypotheses.indices(h))
     error = estimate.delta_error
     if error == 0:  # the difference is the same in every draw
         same = np.full(observed.replicates.n_resamples, t)
@@ -188,9 +186,9 @@ def from_studentized_draws(observed: Observed, h: int) -> Values:
 @_test
 def from_shuffles(observed: Observed, h: int) -> Values:
     """w_r is the mean of a_s − b_s over the segments that shuffle r swaps."""
-    m = int(observed.hypotheses.metric[h])
+    m, *systems = observed.hypotheses.indices(h)
     sample = observed.replicates.samples[m].with_counts()
-    a, b = (sample.rows(int(system)) for system in observed.hypotheses.systems[:, h])
+    a, b = map(sample.rows, systems)
     # The columns of a mean of segment scores are the sum of the scores and their number. Units without scores have 0.
     rows = np.stack([a[:, 0] - b[:, 0], a[:, 1]], axis=1)
     scored = rows[rows[:, 1] > 0]

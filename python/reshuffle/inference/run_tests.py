@@ -108,8 +108,8 @@ class ObservedRuns(Observed):
     @lazy
     def _scores(self) -> tuple[Scores, Scores]:
         table = np.array([self.data.score_of(system, self.score) for system in range(len(self.data.names))]).T
-        a, b = table[self.hypotheses.metric, self.hypotheses.systems]
-        return a, b
+        metric = self.hypotheses.metric
+        return table[metric, self.hypotheses.a], table[metric, self.hypotheses.b]
 
     @lazy
     def difference(self) -> Scores:
@@ -156,7 +156,8 @@ class ObservedRuns(Observed):
             return 0.0
         n, exact = len(self.series[h]), self.exact[h]
         if self.unit.whole_runs:
-            a, b = (self.data.n_runs[system] for system in self.hypotheses.systems[:, h])
+            _, *systems = self.hypotheses.indices(h)
+            a, b = (self.data.n_runs[system] for system in systems)
             of_splits = smallest_of_splits(a, b, self.alternative)
             return of_splits if exact else max(of_splits, 1 / (n + 1))
         if exact:

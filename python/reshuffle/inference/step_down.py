@@ -306,8 +306,7 @@ class _StandardizedDraws:
         return np.asarray(self.observed.drawn_differences(h) - self.observed.statistic[h])
 
     def _checked_scales(self, h: int) -> tuple[float, float]:
-        hypotheses, tolerance = self.observed.hypotheses, float(self.observed.tolerances[h])
-        key = int(hypotheses.metric[h]), int(hypotheses.a[h]), int(hypotheses.b[h])
+        key, tolerance = self.observed.hypotheses.indices(h), float(self.observed.tolerances[h])
         return scales_of_draws(self.observed.replicates, self.scales, key, partial(self._deviations, h), tolerance)
 
     def _standardized(self, h: int, deviations: Scores) -> Scores:

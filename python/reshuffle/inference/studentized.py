@@ -66,8 +66,8 @@ class Tested:
         the same order with and without studentization, the plain difference is tested, because it may have an exact
         test; but not if an adjustment or an interval needs the studentized difference of every shuffle.
         """
-        sample = observed.replicates.samples[observed.hypotheses.metric[index]]
-        pair = int(observed.hypotheses.a[index]), int(observed.hypotheses.b[index])
+        m, a, b = observed.hypotheses.indices(index)
+        sample, pair = observed.replicates.samples[m], (a, b)
         if not isinstance(sample.metric, CorpusFunction):
             studentized = studentize(sample.with_counts(), pair)
             if observed.every_statistic or not studentized.follows_difference:
