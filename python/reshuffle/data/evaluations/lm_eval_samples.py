@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from ...errors import listed, quoted
+from ...options.evaluations import ReadScores
 from ..files import unique_keys
 from ..formats.base import Source, shown_json
 from ..formats.jsonl import lines_in, value_of
 from ._samples import Sample, Samples, names, read
-from .base import ScoreFormat, ScoreOptions, has_keys
+from .base import ScoreFormat, has_keys
 
 # Keys of a sample that are no metrics. Releases before 0.4.6 do not list the metrics.
 OTHERS = frozenset(
@@ -62,7 +63,7 @@ def _samples(source: Source) -> Samples:
     return Samples(source, found, are_complete=has_one_filter)
 
 
-def _names(file: Samples, options: ScoreOptions) -> tuple[list[str], bool]:
+def _names(file: Samples, options: ReadScores) -> tuple[list[str], bool]:
     """See :class:`ScoreFormat`. Lists for all samples are texts, from which the score of the corpus is computed."""
     numeric = {name for sample in file.found for name, v in sample.scores.items() if not isinstance(v, list | dict)}
     every, _ = names(file, options)

@@ -6,9 +6,10 @@ import json
 from typing import Any
 
 from ...errors import quoted
+from ...options.evaluations import ReadScores
 from ..formats.base import Source, shown_json
 from ._samples import Sample, Samples, names, read
-from .base import ScoreFormat, ScoreOptions, has_keys
+from .base import ScoreFormat, has_keys
 from .lm_eval_samples import objects
 
 # What Pearmut writes as the annotation when an annotator starts again.
@@ -48,7 +49,7 @@ def annotated(source: Source) -> dict[tuple[str, str, str], Sample]:
 def _samples(source: Source) -> Samples:
     """The annotations; several people have a mean."""
     samples = Samples(source, list(annotated(source).values()))
-    known, _ = names(samples, ScoreOptions())
+    known, _ = names(samples, ReadScores(source.file))
     if not known:
         source.fail("expected annotations with a 'score', got none")
     return samples._replace(is_obvious=known[0] == SCORE)
