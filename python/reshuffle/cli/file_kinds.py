@@ -167,7 +167,7 @@ def _folder(path: str) -> Found | None:
     holds = f"{counted(len(files), 'file')}: {listed(system_names(files))}"
     if any(Path(file).name == FACTS and _source(file).text().startswith(TITLE) for file in files):
         return Found(kind="a paper written by --paper", format="folder", contents=holds)
-    scores = _scores_in_folder(path, files)
+    scores = _scores_in_folder(files)
     if scores is not None:
         return replace(scores, contents=f"{holds}; {scores.contents}")
     texts = [file for file in files if _is_text(file)]
@@ -191,7 +191,7 @@ def _is_text(path: str) -> bool:
     return False
 
 
-def _scores_in_folder(path: str, files: Sequence[str]) -> Found | None:
+def _scores_in_folder(files: Sequence[str]) -> Found | None:
     """What a folder holds whose files have scores; None if one of the first has texts of systems, or no scores."""
     seen: list[tuple[str, Found]] = []
     for file in files[:FIRST_FILES]:

@@ -13,9 +13,9 @@ from ...errors import InputError, quoted
 from ...options.evaluations import ReadScores
 from ...validate import check_integer
 from ..formats.base import Source, shown_json
+from ..formats.jsonl import objects
 from ._samples import Sample, joined_cells
 from .base import Cells, ScoreFormat, has_keys
-from .lm_eval_samples import objects
 
 PASS_AT = "pass@"
 # Begins the names of EvalPlus for pass@k with its additional tests.

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from ...errors import listed, quoted
 from ...options.evaluations import ReadScores
-from ..files import unique_keys
 from ..formats.base import Source, shown_json
-from ..formats.jsonl import lines_in, value_of
+from ..formats.jsonl import objects
 from ._samples import Sample, Samples, names, read
 from .base import ScoreFormat, has_keys
 
@@ -21,25 +19,6 @@ OTHERS = frozenset(
 )
 # So many characters of a hash tell documents apart.
 HASH = 12
-
-
-def objects(source: Source, unique: bool = False) -> list[tuple[int, dict[str, Any]]]:
-    """The object on each line, and its line. Empty lines at the end are ignored.
-
-    With ``unique``, a key that occurs twice in an object is an error. It takes more time.
-    """
-    found = []
-    for number, line in enumerate(lines_in(source), 1):
-        hook = partial(unique_keys, fail=partial(_twice, source, number)) if unique else None
-        value = value_of(source, line, number, "object", hook)
-        if not isinstance(value, dict):
-            source.fail(f"expected a JSON object, got {shown_json(value)}", number)
-        found.append((number, value))
-    return found
-
-
-def _twice(source: Source, line: int, key: str) -> NoReturn:
-    source.fail(f"the key {key} occurs twice in one object", line)
 
 
 def _samples(source: Source) -> Samples:

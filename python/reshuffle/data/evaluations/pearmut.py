@@ -8,9 +8,9 @@ from typing import Any
 from ...errors import quoted
 from ...options.evaluations import ReadScores
 from ..formats.base import Source, shown_json
+from ..formats.jsonl import objects, unique_values
 from ._samples import Sample, Samples, names, read
 from .base import ScoreFormat, has_keys
-from .lm_eval_samples import objects
 
 # What Pearmut writes as the annotation when an annotator starts again.
 RESET = "__RESET__"
@@ -21,7 +21,7 @@ SCORE = "score"
 
 def annotated(source: Source) -> dict[tuple[str, str, str], Sample]:
     """The last annotation of each item and system by each person, by person, item and system."""
-    entries = objects(source, unique=True)
+    entries = objects(source, unique_values)
     resets = {str(entry.get("user_id")): line for line, entry in entries if entry.get("annotation") == RESET}
     last: dict[tuple[str, str, str], Sample] = {}
     for line, entry in entries:
