@@ -439,16 +439,10 @@ def _columns(path: str) -> Mapping[str, Column]:
     return _read_table(path)[1]
 
 
-def _wrong_cells(table: Table, column: Column) -> list[int]:
-    """The rows that have neither a number nor a missing score."""
-    rows = np.flatnonzero(np.isnan(table.floats(column))).tolist()
-    return [row for row in rows if not table.is_missing(column.lines[row])]
-
-
 def _has_only_numbers(path: str) -> bool:
     """Whether a file is a table with a column of scores for each system."""
     table, columns = _read_table(path)
-    return bool(columns) and not any(_wrong_cells(table, each) for each in columns.values())
+    return bool(columns) and not any(map(table.not_numbers, columns.values()))
 
 
 def _table(path: str) -> Found | None:
@@ -461,7 +455,7 @@ def _table(path: str) -> Found | None:
     for name, column in columns.items():
         if name in ids:
             continue
-        wrong = _wrong_cells(table, column)
+        wrong = table.not_numbers(column)
         if not wrong:
             numbers.append(name)
             lacks |= any(map(table.is_missing, column.lines))

@@ -96,6 +96,11 @@ class Table(Opened):
             return isinstance(value, str) and value.strip().lower() in MISSING_WORDS
         return value is None or (isinstance(value, float) and math.isnan(value))
 
+    def not_numbers(self, column: Column) -> list[int]:
+        """The rows of a column that have neither a number nor a missing one."""
+        rows = np.flatnonzero(np.isnan(self.floats(column))).tolist()
+        return [row for row in rows if not self.is_missing(column.lines[row])]
+
     def numbers(self, column: Column, may_be_missing: bool) -> Numbers:
         """A column of numbers, with NaN for missing ones if there may be any; else :class:`InputError`."""
         numbers = self.floats(column)

@@ -27,6 +27,7 @@ from ..scores import (
     Table,
     any_table,
     check_header,
+    columns_of_scores,
     roles_of,
     table_in,
 )
@@ -75,15 +76,16 @@ def names(table: Table, options: ReadScores) -> tuple[list[str], bool]:
 def _is_numeric(table: Table, name: str, options: ReadScores) -> bool:
     """Whether a column has only numbers and missing scores. Warns of one that has mostly numbers, if all are read."""
     (column,) = table.columns([name])
-    values = table.floats(column)
-    filled = [row for row, value in enumerate(column.lines) if not table.is_missing(value)]
-    wrong = [row for row in filled if np.isnan(values[row])]
-    if wrong and options.metric is None and 2 * len(wrong) < len(filled):
+    wrong = table.not_numbers(column)
+    if not wrong:
+        return bool(columns_of_scores(table, [name]))
+    n_filled = len(column.lines) - sum(map(table.is_missing, column.lines))
+    if options.metric is None and 2 * len(wrong) < n_filled:
         warn(
-            f"{table.source.name}, line {column.first_lines[wrong[0]]}: {quoted(column.lines[wrong[0]])} is not a "
-            f"number, so the column {quoted(name)} is left out: missing scores are empty fields, NA, NaN, None or null"
+            f"{column.place(wrong[0] + 1)}: {quoted(column.lines[wrong[0]])} is not a number, so the column "
+            f"{quoted(name)} is left out: missing scores are empty fields, NA, NaN, None or null"
         )
-    return bool(filled) and not wrong
+    return False
 
 
 def _roles(table: Table, options: ReadScores) -> dict[str, str]:

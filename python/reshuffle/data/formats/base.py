@@ -187,11 +187,14 @@ def names_in(column: Column, what: str, is_text: bool = True) -> list[str]:
     >>> names_in(Column("a.jsonl#doc", ["talk", 7], [1, 2]), "the id of a document", False)
     ['talk', '7']
     """
+    found = list(map(str, column.lines))
+    if {*map(type, column.lines)} <= {str, int} and all(map(str.strip, found)):  # nearly always, and faster
+        return found
     for segment, value in enumerate(column.lines, 1):
         if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
             shown = quoted(value) if is_text else shown_json(value)
             column.fail(segment, f"expected {what}, got {shown}")
-    return list(map(str, column.lines))
+    return found
 
 
 def check_unnamed(source: Source, names: Names, have: str) -> None:
