@@ -100,7 +100,7 @@ def test_parses_keep_the_line_numbers_of_their_sentences() -> None:
     (column,) = read_columns([path])
     assert [f"# newdoc\n{a}", "# text =", f"{b}\n{c}"] == column.lines == segments(path)
     assert column.first_lines == [1, 4, 6]
-    assert column.place(3, 2) == "a.conllu, line 7"
+    assert column.place(3) == "a.conllu, line 6"
     assert segments(put("end.conllu", f"{a}\n\n{b}")) == [a, b]
 
 

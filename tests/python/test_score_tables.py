@@ -350,6 +350,6 @@ def test_a_column_with_a_wrong_field_is_not_left_out_without_a_word(tmp_path: Pa
         warnings.simplefilter("always")
         assert list(read_all_scores(path)) == ["B"]
     (message,) = (str(each.message) for each in given)
-    assert f"{path}, line 3: '.' is not a number, so the column 'A' is left out" in message
+    assert f"{path}#A, line 3: '.' is not a number, so the column 'A' is left out" in message
     with pytest.raises(InputError, match=r"#A, line 3: expected a finite number, got '\.'"):
         read_scores(path, metric="A")

@@ -167,7 +167,7 @@ def _folder(path: str) -> Found | None:
     holds = f"{counted(len(files), 'file')}: {listed(system_names(files))}"
     if any(Path(file).name == FACTS and _source(file).text().startswith(TITLE) for file in files):
         return Found(kind="a paper written by --paper", format="folder", contents=holds)
-    scores = _scores_in_folder(path, files)
+    scores = _scores_in_folder(files)
     if scores is not None:
         return replace(scores, contents=f"{holds}; {scores.contents}")
     texts = [file for file in files if _is_text(file)]
@@ -191,7 +191,7 @@ def _is_text(path: str) -> bool:
     return False
 
 
-def _scores_in_folder(path: str, files: Sequence[str]) -> Found | None:
+def _scores_in_folder(files: Sequence[str]) -> Found | None:
     """What a folder holds whose files have scores; None if one of the first has texts of systems, or no scores."""
     seen: list[tuple[str, Found]] = []
     for file in files[:FIRST_FILES]:
@@ -439,16 +439,10 @@ def _columns(path: str) -> Mapping[str, Column]:
     return _read_table(path)[1]
 
 
-def _wrong_cells(table: Table, column: Column) -> list[int]:
-    """The rows that have neither a number nor a missing score."""
-    rows = np.flatnonzero(np.isnan(table.floats(column))).tolist()
-    return [row for row in rows if not table.is_missing(column.lines[row])]
-
-
 def _has_only_numbers(path: str) -> bool:
     """Whether a file is a table with a column of scores for each system."""
     table, columns = _read_table(path)
-    return bool(columns) and not any(_wrong_cells(table, each) for each in columns.values())
+    return bool(columns) and not any(map(table.not_numbers, columns.values()))
 
 
 def _table(path: str) -> Found | None:
@@ -461,7 +455,7 @@ def _table(path: str) -> Found | None:
     for name, column in columns.items():
         if name in ids:
             continue
-        wrong = _wrong_cells(table, column)
+        wrong = table.not_numbers(column)
         if not wrong:
             numbers.append(name)
             lacks |= any(map(table.is_missing, column.lines))

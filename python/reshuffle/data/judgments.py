@@ -218,7 +218,7 @@ def read_judgments(options: ReadJudgments) -> Judgments:
     (('UEDIN', 'online-A'), 2, 4)
     >>> Path("a.rank").unlink()
     """
-    naming = Naming.from_arguments(options.systems, options.sysmap, options.unknown)
+    naming = Naming.from_options(options)
     source = Source.read(os.fspath(options.path), "a line for each judgment", options.max_input)
     file_format = JUDGMENT_FORMATS[options.input_format or recognized(source, JUDGMENT_FORMATS) or _unknown(source)]
     votes = file_format.read(source, options.language_pair, options.segment_base)

@@ -13,19 +13,18 @@ from numpy.typing import NDArray
 
 from ..documented import record
 from ..errors import InputError, counted, listed, printable, quoted, unknown_name
-from ..options.declare import called_with
-from ..options.evaluations import ReadAllScores, ReadScores, Scores
+from ..options.declare import called_with, taken
+from ..options.evaluations import ReadAllScores, ReadScores
 from ..results.lookup import first_names
 from ..validate import LARGEST_SCORE, expected_score
 from .evaluations import SCORE_FORMATS
-from .evaluations.base import Cells, ScoreFormat, ScoreOptions, check_segments, recognized
+from .evaluations.base import Cells, ScoreFormat, check_segments, recognized
 from .formats.base import Source
 from .reading import split_name
 from .system_names import Naming
 
-# Names of systems as they are in the file.
-ANY_SYSTEM = Naming.from_arguments(None, None, "error")
-ALL_ROWS = ScoreOptions()
+# For readers without options.
+ALL_SCORES = ReadScores("")
 
 
 @record(slots=False, eq=False)
@@ -129,15 +128,14 @@ def read_scores(options: ReadScores) -> ScoreTable:
            [nan,  0.]]))
     >>> Path("mqm.tsv").unlink()
     """
-    naming = Naming.from_arguments(options.systems, options.sysmap, options.unknown)
     path, metric = options.path, options.metric
     if isinstance(path, str | os.PathLike):
         path, name = split_name(os.fspath(path))
         if name is not None and metric not in (None, name):
             raise InputError(f"{quoted(options.path)} and metric={quoted(metric)} name two metrics: leave out one")
         metric = metric or name
-    file = ScoreFile.read(evolve(options, path=path), metric)
-    return file.table(file.chosen(metric), naming, options.n_segments, options.higher_is_better, options.repeated)
+    file = ScoreFile.read(evolve(options, path=path, metric=metric))
+    return file.table(file.chosen(metric), options.higher_is_better)
 
 
 @called_with(ReadAllScores)
@@ -162,13 +160,10 @@ def read_all_scores(options: ReadAllScores) -> dict[str, ScoreTable]:
     [('BLEU', True), ('TER', False)]
     >>> Path("long.tsv").unlink()
     """
-    naming = Naming.from_arguments(options.systems, options.sysmap, options.unknown)
-    file, lower = ScoreFile.read(options), set(options.lower_is_better)
+    file, lower = ScoreFile.read(taken(ReadScores, options)), set(options.lower_is_better)
     for name in sorted(lower.difference(file.names)):
         raise InputError(f"lower_is_better: {unknown_name('metric', name, file.names)}")
-    return {
-        name: file.table(name, naming, options.n_segments, name not in lower, options.repeated) for name in file.names
-    }
+    return {name: file.table(name, name not in lower) for name in file.names}
 
 
 @dataclass(frozen=True)
@@ -177,10 +172,10 @@ class ScoreFile:
 
     source: Source
     file_format: ScoreFormat
-    options: ScoreOptions = ALL_ROWS
+    options: ReadScores = ALL_SCORES
 
     @classmethod
-    def read(cls, options: Scores, metric: str | None = None) -> ScoreFile:
+    def read(cls, options: ReadScores) -> ScoreFile:
         """The file that the options name."""
         if not isinstance(options.path, str | os.PathLike):
             raise InputError(f"expected the name of one file, got {quoted(options.path)}; join_scores reads several")
@@ -188,8 +183,7 @@ class ScoreFile:
         source = Source.read(file, "a line for each score", options.max_input)
         # A table whose columns have to be named is not recognized; its reader says which columns it expects.
         name = options.input_format or recognized(source, SCORE_FORMATS) or "table"
-        given = options.language_pair, options.test_set, dict(options.columns or {}), options.segment_base
-        return cls(source, SCORE_FORMATS[name], ScoreOptions(metric, *given))
+        return cls(source, SCORE_FORMATS[name], options)
 
     @cached_property
     def parsed(self) -> Any:
@@ -222,26 +216,24 @@ class ScoreFile:
         """The scores of a metric as they stand in the file."""
         return self.file_format.read(self.parsed, metric, self.options)
 
-    def table(
-        self,
-        metric: str,
-        naming: Naming = ANY_SYSTEM,
-        n_segments: int | None = None,
-        higher_is_better: bool = True,
-        repeated: str = "mean",
-    ) -> ScoreTable:
+    @cached_property
+    def naming(self) -> Naming:
+        """Which names in the file are those of outputs."""
+        return Naming.from_options(self.options)
+
+    def table(self, metric: str, higher_is_better: bool = True) -> ScoreTable:
         """The scores of a metric."""
         source, cells = self.source, self.cells(metric)
-        systems, index = _systems(source, cells, naming)
+        systems, index = _systems(source, cells, self.naming)
         has = np.isfinite(cells.values)
         kept = (index >= 0) & has
         n = len(systems)
         n_ratings = int(kept.sum())
         if not n_ratings:
             source.fail(f"expected scores of {quoted(cells.metric)}, got none: all are missing")
-        s = 1 if cells.segment is None else _n_segments(source, cells, n_segments)
+        s = 1 if cells.segment is None else _n_segments(source, cells, self.options.n_segments)
         key = index if cells.segment is None else index * s + cells.segment
-        if repeated == "error":
+        if self.options.repeated == "error":
             _check_repeated(source, cells, key, np.flatnonzero(kept))
         means = _means(key[kept], cells.values[kept], n * s)
         segments, of_systems = (None, means) if cells.segment is None else (means.reshape(n, s), None)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..errors import InputError, listed, quoted, shortened, unknown_name, warn
+from ..options.evaluations import Evaluation
 from .files import MAX_INPUT, STDIN, at_line, decoded, display_name, read_bytes, split_lines, unique_json
 from .formats.base import Source
 from .formats.table import read_rows
@@ -128,14 +129,9 @@ class Naming:
     """What happens to ids for which there is no output."""
 
     @classmethod
-    def from_arguments(
-        cls,
-        systems: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None,
-        sysmap: str | os.PathLike[str] | Mapping[str, str] | NameMap | None,
-        unknown: str,
-    ) -> Naming:
-        """Check the arguments of readers, and read the map."""
-        names = None
+    def from_options(cls, options: Evaluation) -> Naming:
+        """Check the options of readers, and read the map."""
+        names, systems, sysmap = None, options.systems, options.sysmap
         if systems is not None:
             systems = _files(systems) if isinstance(systems, str | os.PathLike) else systems
             names = tuple(
@@ -149,7 +145,7 @@ class Naming:
             sysmap = NameMap(dict(sysmap))
         elif not isinstance(sysmap, NameMap):
             sysmap = read_sysmap(sysmap)
-        return cls(sysmap, names, unknown)
+        return cls(sysmap, names, options.unknown)
 
     def resolve(
         self, ids: Sequence[str], place: Callable[[int], str], count: Callable[[set[int]], str]

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import quoted
+from ...options.evaluations import ReadScores
 from ..formats.base import Source, is_score, shown_json
 from ..scores import codes
-from .base import Cells, ScoreOptions, cells_of
+from .base import Cells, cells_of
 
 
 class Sample(NamedTuple):
@@ -61,12 +62,12 @@ class Samples(NamedTuple):
         return number
 
 
-def names(file: Samples, options: ScoreOptions) -> tuple[list[str], bool]:
+def names(file: Samples, options: ReadScores) -> tuple[list[str], bool]:
     """See :class:`ScoreFormat`."""
     return list(dict.fromkeys(name for sample in file.found for name in sample.scores)), file.is_obvious
 
 
-def read(file: Samples, metric: str, options: ScoreOptions) -> Cells:
+def read(file: Samples, metric: str, options: ReadScores) -> Cells:
     """See :class:`ScoreFormat`."""
     having = [sample for sample in file.found if file.are_complete or metric in sample.scores]
     return joined_cells(metric, having, (file.value(sample, metric) for sample in having))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ...documented import record
 from ...errors import counted, quoted
+from ...options.evaluations import ReadScores
 from ..formats.base import Source
 from ..scores import Integers, codes
 
@@ -53,16 +54,6 @@ class JudgmentFormat:
     """The column of the people, if each row is a ranking by one of them."""
 
 
-class ScoreOptions(NamedTuple):
-    """What the caller chose: parts of the file, the columns by role, and the number of the first segment."""
-
-    metric: str | None = None
-    language_pair: str | None = None
-    test_set: str | None = None
-    columns: Mapping[str, str] = {}
-    base: int | None = None
-
-
 class Cells(NamedTuple):
     """The scores of one metric or of people: a value for each rating, before ids are mapped to systems.
 
@@ -103,9 +94,9 @@ class ScoreFormat:
     """Short description of a line."""
     recognizes: Callable[[str, str], bool]
     """Whether a file of this name that begins with this line has the format."""
-    names: Callable[[Any, ScoreOptions], tuple[list[str], bool]]
+    names: Callable[[Any, ReadScores], tuple[list[str], bool]]
     """The names of the metrics in a file, and whether one of them is the obvious choice (the first)."""
-    read: Callable[[Any, str, ScoreOptions], Cells]
+    read: Callable[[Any, str, ReadScores], Cells]
     """The scores of a metric, by name."""
     parse: Callable[[Source], Any] = lambda source: source
     """What ``names`` and ``read`` get instead of the file, so that a file is parsed once."""

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...errors import InputError, quoted
+from ...options.evaluations import ReadScores
 from ...validate import check_integer
 from ..formats.base import Source, shown_json
+from ..formats.jsonl import objects
 from ._samples import Sample, joined_cells
-from .base import Cells, ScoreFormat, ScoreOptions, has_keys
-from .lm_eval_samples import objects
+from .base import Cells, ScoreFormat, has_keys
 
 PASS_AT = "pass@"
 # Begins the names of EvalPlus for pass@k with its additional tests.
@@ -67,14 +68,14 @@ class Problems(NamedTuple):
     counts: Mapping[str, tuple[int, int, Mapping[str, int]]]
 
 
-def names(file: Problems, options: ScoreOptions) -> tuple[list[str], bool]:
+def names(file: Problems, options: ReadScores) -> tuple[list[str], bool]:
     """See :class:`ScoreFormat`: ``pass@1`` (the obvious one) to ``pass@n``, and with EvalPlus ``plus pass@1``."""
     least = min(n for _, n, _ in file.counts.values())
     kinds = next(iter(file.counts.values()))[2]
     return [f"{kind}{PASS_AT}{k}" for kind in kinds for k in range(1, least + 1)], True
 
 
-def read(file: Problems, metric: str, options: ScoreOptions) -> Cells:
+def read(file: Problems, metric: str, options: ReadScores) -> Cells:
     """See :class:`ScoreFormat`. Problems are the segments."""
     kind, _, k = metric.partition(PASS_AT)
     system = Path(file.source.file).stem

@@ -8,14 +8,15 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
+from ...options.evaluations import ReadScores
 from ..files import uncompressed
 from ..formats import comet
 from ..scores import MISSING_WORDS, Table, table_in
-from .base import ScoreFormat, ScoreOptions
+from .base import ScoreFormat
 from .tables import names_of_file, read
 
 
-def names(table: Table, options: ScoreOptions) -> tuple[list[str], bool]:
+def names(table: Table, options: ReadScores) -> tuple[list[str], bool]:
     """See :class:`ScoreFormat`: the keys of the scores in the first segment, that of COMET first."""
     first, _ = comet.first_segment(table.source)
     score = comet.score_key(table.source, list(first), first)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from ...errors import listed, quoted
-from ..files import unique_keys
+from ...options.evaluations import ReadScores
 from ..formats.base import Source, shown_json
-from ..formats.jsonl import lines_in, value_of
+from ..formats.jsonl import objects
 from ._samples import Sample, Samples, names, read
-from .base import ScoreFormat, ScoreOptions, has_keys
+from .base import ScoreFormat, has_keys
 
 # Keys of a sample that are no metrics. Releases before 0.4.6 do not list the metrics.
 OTHERS = frozenset(
@@ -20,25 +19,6 @@ OTHERS = frozenset(
 )
 # So many characters of a hash tell documents apart.
 HASH = 12
-
-
-def objects(source: Source, unique: bool = False) -> list[tuple[int, dict[str, Any]]]:
-    """The object on each line, and its line. Empty lines at the end are ignored.
-
-    With ``unique``, a key that occurs twice in an object is an error. It takes more time.
-    """
-    found = []
-    for number, line in enumerate(lines_in(source), 1):
-        hook = partial(unique_keys, fail=partial(_twice, source, number)) if unique else None
-        value = value_of(source, line, number, "object", hook)
-        if not isinstance(value, dict):
-            source.fail(f"expected a JSON object, got {shown_json(value)}", number)
-        found.append((number, value))
-    return found
-
-
-def _twice(source: Source, line: int, key: str) -> NoReturn:
-    source.fail(f"the key {key} occurs twice in one object", line)
 
 
 def _samples(source: Source) -> Samples:
@@ -62,7 +42,7 @@ def _samples(source: Source) -> Samples:
     return Samples(source, found, are_complete=has_one_filter)
 
 
-def _names(file: Samples, options: ScoreOptions) -> tuple[list[str], bool]:
+def _names(file: Samples, options: ReadScores) -> tuple[list[str], bool]:
     """See :class:`ScoreFormat`. Lists for all samples are texts, from which the score of the corpus is computed."""
     numeric = {name for sample in file.found for name, v in sample.scores.items() if not isinstance(v, list | dict)}
     every, _ = names(file, options)

@@ -6,10 +6,11 @@ import json
 from typing import Any
 
 from ...errors import quoted
+from ...options.evaluations import ReadScores
 from ..formats.base import Source, shown_json
+from ..formats.jsonl import objects, unique_values
 from ._samples import Sample, Samples, names, read
-from .base import ScoreFormat, ScoreOptions, has_keys
-from .lm_eval_samples import objects
+from .base import ScoreFormat, has_keys
 
 # What Pearmut writes as the annotation when an annotator starts again.
 RESET = "__RESET__"
@@ -20,7 +21,7 @@ SCORE = "score"
 
 def annotated(source: Source) -> dict[tuple[str, str, str], Sample]:
     """The last annotation of each item and system by each person, by person, item and system."""
-    entries = objects(source, unique=True)
+    entries = objects(source, unique_values)
     resets = {str(entry.get("user_id")): line for line, entry in entries if entry.get("annotation") == RESET}
     last: dict[tuple[str, str, str], Sample] = {}
     for line, entry in entries:
@@ -48,7 +49,7 @@ def annotated(source: Source) -> dict[tuple[str, str, str], Sample]:
 def _samples(source: Source) -> Samples:
     """The annotations; several people have a mean."""
     samples = Samples(source, list(annotated(source).values()))
-    known, _ = names(samples, ScoreOptions())
+    known, _ = names(samples, ReadScores(source.file))
     if not known:
         source.fail("expected annotations with a 'score', got none")
     return samples._replace(is_obvious=known[0] == SCORE)

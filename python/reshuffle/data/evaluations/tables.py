@@ -13,6 +13,7 @@ from typing import NoReturn
 import numpy as np
 
 from ...errors import InputError, listed, quoted, warn
+from ...options.evaluations import ReadScores
 from ..files import at_line, uncompressed
 from ..formats import format_of, jsonl
 from ..formats.base import Column, is_score
@@ -26,10 +27,11 @@ from ..scores import (
     Table,
     any_table,
     check_header,
+    columns_of_scores,
     roles_of,
     table_in,
 )
-from .base import Cells, ScoreFormat, ScoreOptions, cells_of, integers
+from .base import Cells, ScoreFormat, cells_of, integers
 
 # All known headers of segments count from 1. WMT17's SID: the sources of all 560 segments of de-en are on these lines.
 BASE = 1
@@ -41,14 +43,14 @@ BY_ROWS = {"comet": 1, "comet-printed": 0, "mt-metrics-eval": 1, "text": 1}
 OF_SEGMENTS, OF_SYSTEMS = ".seg.score", ".sys.score"
 
 
-def names(table: Table, options: ScoreOptions) -> tuple[list[str], bool]:
+def names(table: Table, options: ReadScores) -> tuple[list[str], bool]:
     """See :class:`ScoreFormat`."""
     roles = _roles(table, options)
     check_header(table)
     if "metric" in roles:
         (column,) = _chosen(table, roles, options, [roles["metric"]])
         return list(dict.fromkeys(table.names_in(column, "the name of a metric"))), False
-    if "score" in options.columns:
+    if "score" in (options.columns or ()):
         return [roles["score"]], True
     wanted = roles.get("score"), options.metric
     taken = set(roles.values()).difference(wanted)
@@ -71,21 +73,22 @@ def names(table: Table, options: ScoreOptions) -> tuple[list[str], bool]:
     return found, "score" in roles
 
 
-def _is_numeric(table: Table, name: str, options: ScoreOptions) -> bool:
+def _is_numeric(table: Table, name: str, options: ReadScores) -> bool:
     """Whether a column has only numbers and missing scores. Warns of one that has mostly numbers, if all are read."""
     (column,) = table.columns([name])
-    values = table.floats(column)
-    filled = [row for row, value in enumerate(column.lines) if not table.is_missing(value)]
-    wrong = [row for row in filled if np.isnan(values[row])]
-    if wrong and options.metric is None and 2 * len(wrong) < len(filled):
+    wrong = table.not_numbers(column)
+    if not wrong:
+        return bool(columns_of_scores(table, [name]))
+    n_filled = len(column.lines) - sum(map(table.is_missing, column.lines))
+    if options.metric is None and 2 * len(wrong) < n_filled:
         warn(
-            f"{table.source.name}, line {column.first_lines[wrong[0]]}: {quoted(column.lines[wrong[0]])} is not a "
-            f"number, so the column {quoted(name)} is left out: missing scores are empty fields, NA, NaN, None or null"
+            f"{column.place(wrong[0] + 1)}: {quoted(column.lines[wrong[0]])} is not a number, so the column "
+            f"{quoted(name)} is left out: missing scores are empty fields, NA, NaN, None or null"
         )
-    return bool(filled) and not wrong
+    return False
 
 
-def _roles(table: Table, options: ScoreOptions) -> dict[str, str]:
+def _roles(table: Table, options: ReadScores) -> dict[str, str]:
     """The header of the column for each role."""
     if table.format_name in BY_ROWS:
         return {role: role for role in ("system", "segment") if role in table.header}
@@ -102,7 +105,7 @@ def _roles(table: Table, options: ScoreOptions) -> dict[str, str]:
 
 
 def _chosen(
-    table: Table, roles: Mapping[str, str], options: ScoreOptions, names: Sequence[str | None], **metric: str
+    table: Table, roles: Mapping[str, str], options: ReadScores, names: Sequence[str | None], **metric: str
 ) -> list[Column]:
     """Columns, with the rows of the language pair, the test set and the metric."""
     wanted = {"language_pair": options.language_pair, "test_set": options.test_set}
@@ -112,7 +115,7 @@ def _chosen(
     return table.chosen(names, roles, wanted | metric)
 
 
-def read(table: Table, metric: str, options: ScoreOptions) -> Cells:
+def read(table: Table, metric: str, options: ReadScores) -> Cells:
     """See :class:`ScoreFormat`."""
     roles = _roles(table, options)
     score: str | None = metric if metric in table.header else None
@@ -126,7 +129,7 @@ def read(table: Table, metric: str, options: ScoreOptions) -> Cells:
     values = table.numbers(column, True)
     base, segment = 1, None
     if "segment" in found:
-        base, segment = _segments(table, found["segment"], roles["segment"], options.base)
+        base, segment = _segments(table, found["segment"], roles["segment"], options.segment_base)
     if "system" not in found:
         ids = table.ids([score]) if segment is None else None
         keys = ids if ids is not None and len(set(ids)) == len(ids) == len(values) else None
@@ -169,7 +172,7 @@ def _segments(table: Table, column: Column, name: str, base: int | None) -> tupl
     return base, integers(fail, name, table.names_in(column, what), what) - base
 
 
-def names_of_file(table: Table, options: ScoreOptions) -> tuple[list[str], bool]:
+def names_of_file(table: Table, options: ReadScores) -> tuple[list[str], bool]:
     """See :class:`ScoreFormat`: the name of the file without the endings of mt-metrics-eval."""
     name = Path(uncompressed(table.source.file)).name
     if table.format_name == "text":

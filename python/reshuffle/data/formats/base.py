@@ -36,13 +36,13 @@ class Column:
     keys: Sequence[str] | None = field(default=None, repr=False)
     """The id of each segment as one text, of transcripts and of tables with a column of ids."""
 
-    def place(self, segment: int, line: int = 1) -> str:
-        """File and line of a segment, for error messages. ``line`` is a line within the segment. All count from 1.
+    def place(self, segment: int) -> str:
+        """File and line of a segment, which counts from 1, for error messages.
 
-        >>> Column("a.conllu", ["1\\tYes…", "# text = No\\n1\\tNo…"], [1, 3]).place(2, 2)
-        'a.conllu, line 4'
+        >>> Column("a.conllu", ["1\\tYes…", "# text = No\\n1\\tNo…"], [1, 3]).place(2)
+        'a.conllu, line 3'
         """
-        return f"{self.name}, line {self.first_lines[segment - 1] + line - 1}"
+        return f"{self.name}, line {self.first_lines[segment - 1]}"
 
     def fail(self, segment: int, problem: str) -> NoReturn:
         """Raise :class:`InputError` for a segment, which counts from 1."""
@@ -187,11 +187,14 @@ def names_in(column: Column, what: str, is_text: bool = True) -> list[str]:
     >>> names_in(Column("a.jsonl#doc", ["talk", 7], [1, 2]), "the id of a document", False)
     ['talk', '7']
     """
+    found = list(map(str, column.lines))
+    if {*map(type, column.lines)} <= {str, int} and all(map(str.strip, found)):  # nearly always, and faster
+        return found
     for segment, value in enumerate(column.lines, 1):
         if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
             shown = quoted(value) if is_text else shown_json(value)
             column.fail(segment, f"expected {what}, got {shown}")
-    return list(map(str, column.lines))
+    return found
 
 
 def check_unnamed(source: Source, names: Names, have: str) -> None:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from functools import partial
+from typing import Any, NoReturn, TypeAlias
 
 from ...errors import InputError, quoted, unknown_name
-from ..files import split_lines
+from ..files import split_lines, unique_keys
 from .base import Column, FileFormat, Names, Source, choose, shown_json
 
 Hook: TypeAlias = Callable[[list[tuple[str, Any]]], Any]
 
 
-def lines_in(source: Source) -> list[str]:
+def _lines(source: Source) -> list[str]:
     """The lines of a file, without empty ones at the end, which are no values."""
     lines = split_lines(source.text())
     while len(lines) > 1 and not lines[-1].strip():
@@ -23,7 +24,16 @@ def lines_in(source: Source) -> list[str]:
 
 def values(source: Source) -> list[Any]:
     """The JSON value on each line."""
-    return [value_of(source, line, number) for number, line in enumerate(lines_in(source), 1)]
+    return [_value(source, line, number) for number, line in enumerate(_lines(source), 1)]
+
+
+def unique_values(source: Source) -> list[Any]:
+    """The same, where a key that occurs twice in an object is an error. It takes more time."""
+    found = []
+    for number, line in enumerate(_lines(source), 1):
+        hook = partial(unique_keys, fail=partial(_twice, source, number))
+        found.append(_value(source, line, number, hook))
+    return found
 
 
 def read(source: Source, names: Names) -> list[Column]:
@@ -51,7 +61,7 @@ def _column(source: Source, key: str, lines: list[Any]) -> list[Any]:
 
 def names_of(source: Source) -> list[str]:
     """Keys of the object on the first line."""
-    first = value_of(source, split_lines(source.text())[0], 1)
+    first = _value(source, split_lines(source.text())[0], 1)
     return list(first) if isinstance(first, dict) else []
 
 
@@ -61,7 +71,7 @@ def _key(source: Source, name: str | None, first: Any) -> str:
     return choose(source, "key", name, list(first))
 
 
-def value_of(source: Source, line: str, number: int, what: str = "value", hook: Hook | None = None) -> Any:
+def _value(source: Source, line: str, number: int, hook: Hook | None = None) -> Any:
     """The JSON value on a line. ``hook`` makes the objects in it."""
     try:
         return json.loads(line, object_pairs_hook=hook)
@@ -69,9 +79,22 @@ def value_of(source: Source, line: str, number: int, what: str = "value", hook: 
         raise
     except json.JSONDecodeError as error:
         got = f"{quoted(line)} ({error.msg}, character {error.pos + 1})" if line.strip() else "an empty line"
-        source.fail(f"expected a JSON {what}, got {got}", number)
+        source.fail(f"expected a JSON value, got {got}", number)
     except (ValueError, RecursionError) as error:  # a number with thousands of digits, or thousands of nested brackets
         source.fail(f"the JSON value cannot be read: {error}", number)
+
+
+def objects(source: Source, parse: Callable[[Source], list[Any]] = values) -> list[tuple[int, dict[str, Any]]]:
+    """The object on each line, and its line. ``parse``: :func:`values` or :func:`unique_values`."""
+    found = list(enumerate(source.once(parse), 1))
+    for number, value in found:
+        if not isinstance(value, dict):
+            source.fail(f"expected a JSON object, got {shown_json(value)}", number)
+    return found
+
+
+def _twice(source: Source, line: int, key: str) -> NoReturn:
+    source.fail(f"the key {key} occurs twice in one object", line)
 
 
 FORMAT = FileFormat("one JSON value per line", (".jsonl", ".ndjson"), read, numbers=float, names=names_of)

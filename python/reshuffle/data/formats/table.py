@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from operator import itemgetter
 from typing import TYPE_CHECKING, NoReturn
 
 from ...errors import InputError, counted, quoted, unknown_name
@@ -21,6 +20,9 @@ from .base import Column, FileFormat, Names, Source, choose, number_in
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+TAB = "\t"
 
 
 @dataclass(frozen=True)
@@ -60,24 +62,25 @@ class Rows:
         self.source.fail(problem, self.lines[row])
 
 
-def read_rows(source: Source, header: bool = True, may_be_short: bool = False, is_csv: bool = False) -> Rows:
+def read_rows(source: Source, header: bool = True, may_be_short: bool = False, delimiter: str | None = None) -> Rows:
     """The rows of a file whose fields are separated by tabs, commas or white space, whichever its first line has.
 
     Fields may be quoted as in CSV, unless they are separated by white space. Empty lines at the end are ignored. With
-    ``may_be_short``, empty fields at the end of a row may be missing.
+    ``may_be_short``, empty fields at the end of a row may be missing. With a ``delimiter``, a comma or a tab, a file is
+    CSV, or TSV without quotes, and empty lines are rows.
     """
     text = source.text()
-    regular = _regular(text, header, is_csv)
+    regular = _regular(text, header, delimiter)
     if regular is not None:
         names, columns = regular
         return Rows(names, columns, range(1 + header, len(columns[0]) + 1 + header), source)
     lines = split_lines(text)
-    while not is_csv and lines and not lines[-1].strip():
+    while delimiter is None and lines and not lines[-1].strip():
         lines.pop()
     if not lines:
         source.fail("contains only empty lines: expected a header and rows" if header else "contains only empty lines")
-    rows, numbers = _split(source, lines, is_csv)
-    names = tuple(name.strip() for name in rows[0]) if header else tuple(map(str, range(len(rows[0]))))
+    rows, numbers = _split(source, lines, delimiter)
+    names = _names(rows[0], delimiter) if header else tuple(map(str, range(len(rows[0]))))
     rows, numbers = (rows[1:], numbers[1:]) if header else (rows, numbers)
     if not rows:
         source.fail(f"expected rows after the header {quoted(lines[0])}, got none")
@@ -90,43 +93,48 @@ def read_rows(source: Source, header: bool = True, may_be_short: bool = False, i
     return Rows(names, list(zip(*rows, strict=True)), numbers, source)
 
 
-def _delimiter(line: str, is_csv: bool) -> str | None:
+def _names(fields: Sequence[str], delimiter: str | None) -> tuple[str, ...]:
+    """The names of the columns. In TSV, all characters count."""
+    return tuple(fields) if delimiter == TAB else tuple(name.strip() for name in fields)
+
+
+def _delimiter(line: str) -> str | None:
     """What separates the fields of a file that begins with this line; None for white space."""
-    return "," if is_csv else next((each for each in "\t," if each in line), None)
+    return next((each for each in "\t," if each in line), None)
 
 
-def _regular(text: str, header: bool, is_csv: bool) -> tuple[tuple[str, ...], list[Sequence[str]]] | None:
+def _regular(text: str, header: bool, delimiter: str | None) -> tuple[tuple[str, ...], list[Sequence[str]]] | None:
     """Names and columns, if all lines have the same number of fields, and no field is quoted; else None.
 
     It takes a third of the time of a split of each line.
     """
-    delimiter = _delimiter(text.partition("\n")[0], is_csv)
-    if delimiter is None or '"' in text or "\r" in text:
+    own = delimiter or _delimiter(text.partition("\n")[0])
+    if own is None or (delimiter != TAB and '"' in text) or "\r" in text:
         return None
     text = text.removesuffix("\n")
     import numpy as np  # not at start-up
 
     letters = np.frombuffer(text.encode(), dtype=np.uint8)
     ends = np.append(np.flatnonzero(letters == ord("\n")), len(letters))
-    counts = np.diff(np.searchsorted(np.flatnonzero(letters == ord(delimiter)), ends), prepend=0)
+    counts = np.diff(np.searchsorted(np.flatnonzero(letters == ord(own)), ends), prepend=0)
     if len(counts) <= header or (counts != counts[0]).any():
         return None
     n = int(counts[0]) + 1
-    fields = text.replace("\n", delimiter).split(delimiter)
+    fields = text.replace("\n", own).split(own)
     columns: list[Sequence[str]] = [fields[n * header + i :: n] for i in range(n)]
-    return tuple(name.strip() for name in fields[:n]) if header else tuple(map(str, range(n))), columns
+    return _names(fields[:n], delimiter) if header else tuple(map(str, range(n))), columns
 
 
-def _split(source: Source, lines: list[str], is_csv: bool) -> tuple[list[list[str]], Sequence[int]]:
+def _split(source: Source, lines: list[str], delimiter: str | None) -> tuple[list[list[str]], Sequence[int]]:
     """The fields of each row, and the line on which it begins."""
-    delimiter = _delimiter(lines[0], is_csv)
-    plain = [line.split(delimiter) for line in lines], range(1, len(lines) + 1)
-    if delimiter is None or not any('"' in line for line in lines):
+    own = delimiter or _delimiter(lines[0])
+    plain = [line.split(own) for line in lines], range(1, len(lines) + 1)
+    if own is None or delimiter == TAB or not any('"' in line for line in lines):
         return plain
-    by_tabs = delimiter == "\t"
+    by_tabs = own == TAB
     if by_tabs and not any(field.startswith('"') for fields in plain[0] for field in fields):
         return plain  # quotes within texts
-    reader = csv.reader((line + "\n" for line in lines), delimiter=delimiter, strict=True)
+    reader = csv.reader((line + "\n" for line in lines), delimiter=own, strict=True)
     rows, numbers, problem, begin = [], [], "", 1
     try:
         for row in reader:
@@ -142,55 +150,39 @@ def _split(source: Source, lines: list[str], is_csv: bool) -> tuple[list[list[st
     return rows, numbers
 
 
-def names_of(source: Source, is_csv: bool = False) -> list[str]:
+def names_of(source: Source, delimiter: str | None = None) -> list[str]:
     """Names of the columns, from the header."""
     line, _, rest = source.text().partition("\n")
-    lines = split_lines(f"{line}\n{rest}") if is_csv and '"' in line else [line.removesuffix("\r")]
-    return [name.strip() for name in _split(source, lines, is_csv)[0][0]]
+    lines = split_lines(f"{line}\n{rest}") if delimiter == "," and '"' in line else [line.removesuffix("\r")]
+    return list(_names(_split(source, lines, delimiter)[0][0], delimiter))
 
 
-def _csv_rows(source: Source) -> Rows:
-    return read_rows(source, is_csv=True)
-
-
-def read(source: Source, names: Names, is_csv: bool = False) -> list[Column]:
+def read(source: Source, names: Names, rows_of: Callable[[Source], Rows] = read_rows) -> list[Column]:
     """See :class:`FileFormat`."""
-    rows = source.once(_csv_rows if is_csv else read_rows)
-    if is_csv and len(rows.header) == 1 and math.isfinite(number_in(rows.header[0])):
-        source.fail(f"expected a header with the name of the column, got {quoted(rows.header[0])}", 1)
+    rows = source.once(rows_of)
     chosen = [choose(source, "column", name, rows.header) for name in names]
     return [Column(source.label(n), rows[name], rows.lines) for n, name in zip(names, chosen, strict=True)]
 
 
-def _read_tsv(source: Source, names: Names) -> list[Column]:
-    """See :class:`FileFormat`. Of a line, only the fields of these columns are kept."""
-    first, *lines = split_lines(source.text())
-    if not lines:
-        source.fail(f"expected rows after the header {quoted(first)}, got none")
-    rows = Rows(tuple(first.split("\t")), (), range(2, len(lines) + 2), source)
-    for row, line in enumerate(lines):
-        if line.count("\t") != len(rows.header) - 1:
-            fields = f"{counted(len(rows.header), 'field')} as in the header"
-            rows.fail(row, f"expected {fields}, got {line.count(chr(9)) + 1}")
-    chosen = [choose(source, "column", name, rows.header) for name in names]
-    # itemgetter returns a tuple only for two or more items, so pick one more and drop it.
-    pick = itemgetter(0, *map(rows.index, chosen))
-    columns = list(zip(*(pick(line.split("\t")) for line in lines), strict=True))[1:]
-    return [Column(source.label(name), list(fields), rows.lines) for name, fields in zip(names, columns, strict=True)]
+def _tsv(source: Source) -> Rows:
+    return read_rows(source, delimiter=TAB)
 
 
-def _names_in_tsv(source: Source) -> list[str]:
-    return source.text().partition("\n")[0].removesuffix("\r").split("\t")
+def _csv(source: Source) -> Rows:
+    rows = read_rows(source, delimiter=",")
+    if len(rows.header) == 1 and math.isfinite(number_in(rows.header[0])):
+        source.fail(f"expected a header with the name of the column, got {quoted(rows.header[0])}", 1)
+    return rows
 
 
 HEADER = "a header line with the names of the columns, then a line for each segment"
-TSV = FileFormat(HEADER, (".tsv",), _read_tsv, numbers=str, names=_names_in_tsv)
+TSV = FileFormat(HEADER, (".tsv",), partial(read, rows_of=_tsv), numbers=str, names=partial(names_of, delimiter=TAB))
 CSV = FileFormat(
     f"{HEADER}, with fields separated by commas",
     (".csv",),
-    partial(read, is_csv=True),
+    partial(read, rows_of=_csv),
     numbers=str,
-    names=partial(names_of, is_csv=True),
+    names=partial(names_of, delimiter=","),
 )
 FORMAT = FileFormat(
     f"{HEADER}, with fields separated by tabs, commas or white space", (), read, numbers=str, names=names_of
