@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
-
-from typing_extensions import Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, TypeVar
 
 from ...plots.style import COLUMN, FONT_SIZE
 
-
-class StudyFigure:
-    """The base of dataclasses that draw records of a study (:class:`~reshuffle.report.plots.style.Drawing`)."""
-
-    @classmethod
-    def from_study(cls, study: Any, records: Sequence[Any]) -> Self:
-        """The figure of some records. Most figures need no more than these."""
-        return cls(records)  # type: ignore[call-arg]  # the first field of subclasses
+R = TypeVar("R")
 
 
-class ColumnFigure(StudyFigure):
+@dataclass(frozen=True)
+class StudyFigure(Generic[R]):
+    """The base of classes that draw records of a study (:class:`~reshuffle.report.plots.style.Drawing`)."""
+
+    study: Any
+    records: Sequence[R]
+
+
+class ColumnFigure(StudyFigure[R]):
     """A figure as wide as a column of a paper, in its size of type."""
 
     HEIGHT: ClassVar[float] = 2.1
