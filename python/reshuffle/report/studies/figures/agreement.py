@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,6 @@ SHADES = ("#ffffff", "#eef4fa", "#c6dbef", "#6baed6", "#2166ac")
 STEPS = (0.0, 0.8, 0.9, 0.95, 0.99)
 
 
-@dataclass(frozen=True)
 class GainsFigure(ColumnFigure[PairPvalue]):
     """1 − p of a test against the gain of the better system, pair by pair."""
 
@@ -42,7 +40,6 @@ class GainsFigure(ColumnFigure[PairPvalue]):
         )
 
 
-@dataclass(frozen=True)
 class AgreementFigure(ColumnFigure[TestAgreement]):
     """The share of pairs on which two tests or metrics agree, in %."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from matplotlib.axes import Axes
 
 from ....results.studies.exchange import ExchangeRate
@@ -15,7 +13,6 @@ from .base import ColumnFigure
 from .lines import key_above, looks, point
 
 
-@dataclass(frozen=True)
 class ExchangeFigure(ColumnFigure[ExchangeRate]):
     """A line for each exchange unit, over the standard deviations between runs."""
 

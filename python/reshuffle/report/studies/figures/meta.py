@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -48,7 +47,6 @@ def _of_set(test_set: str) -> str:
     return ", average" if test_set == AVERAGE else f", {test_set}"
 
 
-@dataclass(frozen=True)
 class AgreementForest(_FamilyFigure, RowFigure):
     """The agreement of each metric with people, from best to worst, with intervals and letters."""
 
@@ -94,7 +92,6 @@ class AgreementForest(_FamilyFigure, RowFigure):
         return found
 
 
-@dataclass(frozen=True)
 class MetricMatrix(_FamilyFigure, PvalueMatrix):
     """The p-values of all pairs of metrics."""
 
@@ -138,7 +135,6 @@ class MetricMatrix(_FamilyFigure, PvalueMatrix):
         ax.set_xlabel(wrapped(what, self.rows.label_width(ax)), **PLAIN)
 
 
-@dataclass(frozen=True)
 class SystemScatter(ColumnFigure[MetricSystemScore]):
     """A point for each system: its score by the metric and by people."""
 

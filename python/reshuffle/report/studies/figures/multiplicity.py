@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from matplotlib.axes import Axes
 
 from ....results.studies import FamilyWiseRate
@@ -15,7 +13,6 @@ from .base import ColumnFigure
 from .lines import key, looks
 
 
-@dataclass(frozen=True)
 class FamilyWiseFigure(ColumnFigure[FamilyWiseRate]):
     """A row for each adjustment, and in it a rate with its interval for each test and kind of family."""
 

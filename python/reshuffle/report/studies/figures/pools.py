@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator
@@ -21,7 +21,6 @@ from .lines import key, key_above, label, looks, point
 FEWEST = 5
 
 
-@dataclass(frozen=True)
 class BandsFigure(ColumnFigure[BandAccuracy]):
     """The share of right conclusions by confidence, with a marker for each layout. The dashes are the bands."""
 
@@ -50,7 +49,6 @@ def _in_percent(interval: ConfidenceInterval | None) -> ConfidenceInterval | Non
     return None if interval is None else replace(interval, low=100 * interval.low, high=100 * interval.high)
 
 
-@dataclass(frozen=True)
 class GapsFigure(ColumnFigure[GapConclusions]):
     """The share of right conclusions by the size of the true difference, with a marker for each size of samples."""
 
@@ -69,7 +67,6 @@ class GapsFigure(ColumnFigure[GapConclusions]):
         key(ax, sizes, loc="lower right")
 
 
-@dataclass(frozen=True)
 class ScoresFigure(ColumnFigure[SampleScore]):
     """The score and the interval of a system on each sample, against its score on the pool."""
 
@@ -99,7 +96,6 @@ class ScoresFigure(ColumnFigure[SampleScore]):
         )
 
 
-@dataclass(frozen=True)
 class DifferencesFigure(ColumnFigure[SampleDifference]):
     """The difference of a system from its baselines on each sample. Reversed differences are filled."""
 
@@ -118,7 +114,6 @@ class DifferencesFigure(ColumnFigure[SampleDifference]):
         key_above(ax, baselines, 3)
 
 
-@dataclass(frozen=True)
 class CurvesFigure(ColumnFigure[CurvePoint]):
     """The share of separated pairs by the size of the test set, with a line for each number of references."""
 

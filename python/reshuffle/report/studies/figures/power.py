@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -22,7 +21,6 @@ from .lines import key, key_above, label, looks, point
 WIDEST = 48
 
 
-@dataclass(frozen=True)
 class PowerFigure(ColumnFigure[PowerRate]):
     """Power against a field of the rates: a line for each test, and whatever else differs."""
 

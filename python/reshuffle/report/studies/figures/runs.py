@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -48,7 +47,6 @@ def _spread(ax: Axes, values: Sequence[float]) -> None:
     ax.xaxis.set_major_locator(Ticks())
 
 
-@dataclass(frozen=True)
 class RunsFigure(StudyFigure[ScoredRuns], RowFigure):
     """A row for each system, and in it a line for each run: its score with the bootstrap standard deviation."""
 
@@ -109,7 +107,6 @@ class RunsFigure(StudyFigure[ScoredRuns], RowFigure):
         )  # fmt: skip
 
 
-@dataclass(frozen=True)
 class HistogramFigure(StudyFigure[ScoredRuns], RowFigure):
     """A row for each system with the histogram of its runs' scores, in the same bins."""
 
@@ -163,7 +160,6 @@ class HistogramFigure(StudyFigure[ScoredRuns], RowFigure):
         return f"{round(highest * n):,} of {counted(n, 'run')}"
 
 
-@dataclass(frozen=True)
 class ObservedFigure(ColumnFigure[ObservedDifference]):
     """The differences that experiments with so many runs of each system would observe, for each baseline."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
@@ -17,7 +16,6 @@ from .lines import key_above, label, looks, point
 SYMBOLS = {"epsilon": "ε", "k": "K", "alpha": "α"}
 
 
-@dataclass(frozen=True)
 class GridFigure(ColumnFigure[SmoothingSetting]):
     """τ by value: a line for each test set."""
 

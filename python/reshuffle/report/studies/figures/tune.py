@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
@@ -20,7 +18,6 @@ FREE = 0.12
 LABELS = {"selected": "selected features", "not zero": "features with a weight"}
 
 
-@dataclass(frozen=True)
 class ReplicationsFigure(ColumnFigure[TuningRun]):
     """The test score of each run against its development score, with the means and standard deviations."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -15,7 +15,6 @@ from .base import ColumnFigure
 from .lines import key, key_above, label, looks, point
 
 
-@dataclass(frozen=True)
 class RatesFigure(ColumnFigure[Rate]):
     """Rejection rates divided by their levels, with intervals: a group of tests for each level."""
 
@@ -39,7 +38,6 @@ class RatesFigure(ColumnFigure[Rate]):
         key_above(ax, shown, 3)
 
 
-@dataclass(frozen=True)
 class QQFigure(ColumnFigure[PvalueShare]):
     """The distribution of p against that of an exact test, which is uniform."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from matplotlib.axes import Axes
 
 from ....results.studies import SequentialLook
@@ -13,7 +11,6 @@ from .base import ColumnFigure
 from .lines import label
 
 
-@dataclass(frozen=True)
 class WatchFigure(ColumnFigure[SequentialLook]):
     """A line for the difference, and a band for its confidence sequence."""
 
