@@ -205,6 +205,12 @@ def made(record: type[Options], values: Mapping[str, Any]) -> Any:
     return options
 
 
+def check_all_used(options: Mapping[str, Any]) -> None:
+    """Make sure that all options of a command were taken."""
+    if options:
+        raise TypeError(f"options that nothing uses: {', '.join(options)}")
+
+
 def check_unused(options: Options, names: Collection[str], why: str) -> None:
     """:class:`InputError` if one of these options was given."""
     for name, each in options_of(type(options)).items():

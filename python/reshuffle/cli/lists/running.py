@@ -13,16 +13,16 @@ from ... import types
 from ..._core import Progress
 from ...data.files import display_name
 from ...errors import InputError
-from ...options.declare import call, check_combined, files_in
+from ...options.declare import call, files_in
 from ...options.list_files import ListFiles
 from ...options.tuning import Mbr, Oracle
 from ...results.studies import StudyResult
 from ...tune import LinearModel, NBest, mbr, oracle, read_samples
-from ..declared import flags_of, given_values, made
+from ..declared import check_all_used, given_values, made
 from ..job import started
 from ..metric_options import MetricChoice, metric_flags, metrics_of
 from ..output import chosen_output
-from ..tune.files import lines_destination, named_weights, prepared_folder, read_lists, read_references
+from ..tune.files import InputFiles, lines_destination, prepared_folder
 
 
 def run_oracle(options: dict[str, Any]) -> None:
@@ -37,9 +37,7 @@ def run_oracle(options: dict[str, Any]) -> None:
 
     def compute(progress: Progress) -> StudyResult:
         target = None if folder is None else prepared_folder(folder)
-        lists = files.lists()
-        given = {"lists": lists, "references": files.columns(), "scores": files.scores(lists), "progress": progress}
-        found = call(oracle, evolve(chosen, **given))
+        found = call(oracle, evolve(chosen, **files.read(), progress=progress))
         if target is not None:
             for choice in found.rows:
                 with lines_destination(str(target / choice), []) as write:
@@ -62,10 +60,7 @@ def run_mbr(options: dict[str, Any]) -> None:
     chosen = made(Mbr, inputs | given_values(Mbr, options))
 
     def compute(progress: Progress) -> StudyResult:
-        lists = files.lists()
-        references = files.columns() if files.references else None
-        given = {"lists": lists, "references": references, "scores": files.scores(lists), "progress": progress}
-        found = call(mbr, evolve(chosen, **given))
+        found = call(mbr, evolve(chosen, **files.read(), progress=progress))
         if save is not None:
             with lines_destination(save, files_in(files)) as write:
                 write(found.outputs())
@@ -79,38 +74,30 @@ def _report(
 ) -> None:
     """Compute a result and write its report."""
     output = chosen_output(options, tables)
-    if options:
-        raise TypeError(f"options that nothing uses: {', '.join(options)}")
+    check_all_used(options)
     with started(output, files_in(files)) as job:
         job.report(lambda: compute(job.progress))
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
-class _Files(ListFiles):
+class _Files(InputFiles, ListFiles):
     """The checked files of a command."""
 
-    @classmethod
-    def from_options(cls, options: dict[str, Any]) -> _Files:
-        """Take the files out of ``options``, and check all that can be checked before they are read."""
-        files = cls(**given_values(ListFiles, options))
-        check_combined(files, flags_of(ListFiles))
-        if not files.nbest and not files.samples:
+    def check_together(self) -> None:
+        if not self.nbest and not self.samples:
             raise InputError("no lists: add --nbest NBEST, or --samples FILE")
-        return files
 
-    def lists(self) -> NBest:
-        """The lists."""
+    def read(self) -> dict[str, Any]:
+        """The arguments of :func:`reshuffle.tune.oracle` and :func:`reshuffle.tune.mbr` that come from files."""
         if self.samples:
-            return read_samples(
-                self.samples if len(self.samples) > 1 else self.samples[0], self.per_sentence, max_input=self.max_input
-            )
-        return read_lists(self.nbest, self.first_id, self.max_input)
+            paths = self.samples if len(self.samples) > 1 else self.samples[0]
+            lists = read_samples(paths, self.per_sentence, max_input=self.max_input)
+        else:
+            lists = self.read_lists(self.nbest)
+        references = self.read_references(self.references) if self.references else None
+        return {"lists": lists, "references": references, "scores": self._scores(lists)}
 
-    def columns(self) -> list[Sequence[str | None]]:
-        """Columns of references."""
-        return read_references(self.references, self.input_format, self.max_input)
-
-    def scores(self, lists: NBest) -> NDArray[np.float64] | None:
+    def _scores(self, lists: NBest) -> NDArray[np.float64] | None:
         """The model scores of the entries; None if they have none."""
         if self.totals:
             if lists.totals is None:
@@ -120,7 +107,7 @@ class _Files(ListFiles):
             return lists.totals
         if self.model is None:
             return None
-        named = named_weights(self.model, lists, self.max_input)
+        named = self.named_weights(self.model, lists)
         if not any(named.values()):
             raise InputError(
                 f"{display_name(self.model)}: all weights are 0: expected weights that prefer some entries"

@@ -15,7 +15,7 @@ from ...options.declare import call
 from ...options.meta import Evaluation
 from ...results.studies import StudyResult
 from ...settings import Resampling
-from ..declared import by_name, given_values, made
+from ..declared import by_name, check_all_used, given_values, made
 from ..job import started
 from ..metric_options import MetricChoice, flag
 from ..output import chosen_output
@@ -37,8 +37,7 @@ def run_meta(
     chosen: Evaluation = made(record, {"test_sets": (), **given_values(record, options)})
     output = chosen_output(options, tables)
     inputs = MetaInputs.from_options(options, default, chosen.threads)
-    if options:
-        raise TypeError(f"options that nothing uses: {', '.join(options)}")
+    check_all_used(options)
     with started(output, inputs.paths, chosen.workers) as job:
 
         def compute() -> StudyResult:
@@ -73,14 +72,9 @@ def _metric(name: str, sets: Sequence[JudgedSet]) -> str:
 
 def metrics_of_grids(options: dict[str, Any]) -> list[MetricChoice]:
     """The metrics of ``--grid``, which is taken out of ``options``, as if they were asked for by ``-m``."""
-    _check(options)
-    given = options.pop("grids")
-    chosen: dict[str, Sequence[float]] = by_name("--grid", given, "write all its values after one =")
-    return [MetricChoice("sentbleu", dict(each.options)) for each in smoothing_grid(chosen or None)]
-
-
-def _check(options: dict[str, Any]) -> None:
-    """:class:`InputError` for options that are tuned."""
     for name in ("smoothing", *(f"smoothing_{each}" for each in PARAMETERS.values())):
         if options.get(name) is not None:
             raise InputError(f"{flag(name)} is what is tuned: leave it out, and use --grid")
+    given = options.pop("grids")
+    chosen: dict[str, Sequence[float]] = by_name("--grid", given, "write all its values after one =")
+    return [MetricChoice("sentbleu", dict(each.options)) for each in smoothing_grid(chosen or None)]

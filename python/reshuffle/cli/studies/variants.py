@@ -97,13 +97,12 @@ class Training:
 
     def trained(self, threads: int | None, progress: Progress) -> TrainedVariants:
         """Train the variants."""
-        from ...data.files import MAX_INPUT
         from ...metrics.named import metric
         from ...tune import read_nbest, train_variants
-        from ..tune.files import read_references
+        from ..tune.files import InputFiles
 
         lists = read_nbest(self.train)
-        references = read_references([self.references], None, MAX_INPUT)
+        references = InputFiles().read_references([self.references])
         given: dict[str, Any] = {
             "lists": lists,
             "references": references,

@@ -18,7 +18,7 @@ from ...options.declare import options_of
 from ...options.list_files import Decoding, TuneFiles
 from ...tune.options import OPTIMIZERS, Optimizer
 from ..command import option
-from ..declared import declared_options, given_values
+from ..declared import declared_options
 from ..examples import CommandGroup, WithExamples, about
 from ..options import all_of, report_command, table_options
 from .options import ARGUMENTS, COMMON, INPUT, SAVE, SENTENCE_METRIC, SOURCES, metric_option, replications
@@ -91,21 +91,21 @@ def rerank_command(lists: str, weights: str, output: str | None, **options: Any)
     value ...', JSON, moses.ini or init.opt. Features that are made from texts, such as 'ngram:2=of the', are made
     again. Writes one line for each sentence; of entries with equal scores the first.
     """
-    from ...tune import LinearModel, read_nbest
+    from ...tune import LinearModel
     from ...tune.weights import read_named_weights
-    from .files import lines_destination, lines_of
+    from .files import InputFiles, lines_destination
 
-    files = TuneFiles(**given_values(TuneFiles, options))
-    first_id, max_input = files.first_id, files.max_input
-    inputs = [lists, weights, *([] if files.sources is None else [files.sources])]
+    sources = options.pop("sources")
+    files = InputFiles.from_options(options)
+    first_id = files.first_id
+    inputs = [lists, weights, *([] if sources is None else [sources])]
     with lines_destination(output, inputs) as write:
-        read = read_nbest(lists, first_id=first_id, max_input=max_input)
+        read = files.read_lists([lists])
         if read.ids[0] < first_id:
             raise InputError(
                 f"{read.source}: the id {read.ids[0]} is below that of the first sentence (--first-id {first_id})"
             )
         n = int(read.ids[-1]) - first_id + 1
         read.check_references(n, "the output lines")
-        model = LinearModel(read_named_weights(weights, read.names, max_input=max_input))
-        own = lines_of(files.sources, n, None, max_input)
-        write(read.hypotheses(model.choose(read, own)))
+        model = LinearModel(read_named_weights(weights, read.names, max_input=files.max_input))
+        write(read.hypotheses(model.choose(read, files.lines_of(sources, n))))

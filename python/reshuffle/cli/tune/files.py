@@ -5,47 +5,64 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+from typing_extensions import Self
 
 from ...data.files import display_name
 from ...data.reading import read_columns
 from ...errors import InputError, writing
+from ...options.declare import check_combined
+from ...options.files import Reading
+from ...options.list_files import Lists
 from ...tune import NBest, Tuned, read_nbest, read_weights, write_weights
+from ..declared import flags_of, given_values
 from ..output import stream_destination
 
 
-def read_lists(paths: Sequence[str], first_id: int, max_input: int) -> NBest:
-    """The lists of one or several files, joined."""
-    first, *others = (read_nbest(path, first_id=first_id, max_input=max_input) for path in paths)
-    return first.merged(*others) if others else first
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class InputFiles(Reading, Lists):
+    """The files of a command, and how they are read."""
 
+    @classmethod
+    def from_options(cls, options: dict[str, Any]) -> Self:
+        """Take the files out of ``options``, and check all that can be checked before they are read."""
+        files = cls(**given_values(cls, options))
+        check_combined(files, flags_of(cls))
+        files.check_together()
+        return files
 
-def read_references(paths: Sequence[str], input_format: str | None, max_input: int) -> list[Sequence[str | None]]:
-    """Columns of references of the same length."""
-    columns = read_columns(list(paths), input_format, max_input=max_input)
-    for column in columns[1:]:
-        if len(column.lines) != len(columns[0].lines):
-            raise InputError(
-                f"{columns[0].name} has {len(columns[0].lines):,} references, {column.name} has {len(column.lines):,}: "
-                "they must match line by line"
-            )
-    return [column.lines for column in columns]
+    def read_lists(self, paths: Sequence[str]) -> NBest:
+        """The lists of one or several files, joined."""
+        first, *others = (read_nbest(path, first_id=self.first_id, max_input=self.max_input) for path in paths)
+        return first.merged(*others) if others else first
 
+    def read_references(self, paths: Sequence[str]) -> list[Sequence[str | None]]:
+        """Columns of references of the same length."""
+        columns = read_columns(list(paths), self.input_format, max_input=self.max_input)
+        for column in columns[1:]:
+            if len(column.lines) != len(columns[0].lines):
+                raise InputError(
+                    f"{columns[0].name} has {len(columns[0].lines):,} references, {column.name} has "
+                    f"{len(column.lines):,}: they must match line by line"
+                )
+        return [column.lines for column in columns]
 
-def lines_of(path: str | None, n: int, input_format: str | None, max_input: int) -> list[str] | None:
-    """The source of each of n sentences; None without a file."""
-    if path is None:
-        return None
-    (column,) = read_columns([path], input_format, max_input=max_input)
-    if len(column.lines) != n:
-        raise InputError(f"{column.name} has {len(column.lines):,} sources for lists of {n:,} sentences")
-    return ["" if line is None else line for line in column.lines]
+    def lines_of(self, path: str | None, n: int) -> list[str] | None:
+        """The source of each of n sentences; None without a file."""
+        if path is None:
+            return None
+        (column,) = read_columns([path], self.input_format, max_input=self.max_input)
+        if len(column.lines) != n:
+            raise InputError(f"{column.name} has {len(column.lines):,} sources for lists of {n:,} sentences")
+        return ["" if line is None else line for line in column.lines]
 
-
-def named_weights(path: str, lists: NBest, max_input: int) -> dict[str, float]:
-    """The weights in a file, by the names of the lists' features."""
-    sparse = () if lists.sparse is None else lists.sparse.names
-    found = read_weights(path, lists.names, sparse, max_input=max_input)
-    return dict(zip([*lists.names, *sparse], map(float, [*found.dense, *found.sparse]), strict=True))
+    def named_weights(self, path: str, lists: NBest) -> dict[str, float]:
+        """The weights in a file, by the names of the lists' features."""
+        sparse = () if lists.sparse is None else lists.sparse.names
+        found = read_weights(path, lists.names, sparse, max_input=self.max_input)
+        return dict(zip([*lists.names, *sparse], map(float, [*found.dense, *found.sparse]), strict=True))
 
 
 def prepared_folder(path: str) -> Path:

@@ -8,10 +8,9 @@ from typing import Any, get_args
 from attrs import evolve, frozen
 
 from ... import types
-from ..._core import Progress
 from ...errors import InputError, listed
 from ...metrics.native import NativeMetric
-from ...options.declare import call, check_combined, files_in
+from ...options.declare import call, files_in
 from ...options.list_files import TuneFiles
 from ...options.tuning import Tune
 from ...results.studies import StudyResult
@@ -22,12 +21,12 @@ from ...tune.options import Optimizer
 from ...tune.problem import BY_SENTENCE_BLEU, shared_options
 from ...tune.weights import read_named_weights
 from ...validate import check_integer
-from ..declared import flags_of, given_values, made
+from ..declared import check_all_used, given_values, made
 from ..job import started
 from ..metric_options import MetricChoice, metric_flags, metrics_of
 from ..output import chosen_output
 from ..process import cleanup
-from .files import lines_of, named_weights, prepared_folder, read_lists, read_references, save
+from .files import InputFiles, prepared_folder, save
 from .options import SOURCES
 
 # The default size of simulated lists.
@@ -41,19 +40,19 @@ def run_tune(optimizer: Optimizer, options: dict[str, Any]) -> None:
     metric, sentence = _metrics(optimizer, options)
     inputs = {"optimizer": own, "lists": None, "references": (), "metric": metric, "sentence_metric": sentence}
     chosen = made(Tune, inputs | given_values(Tune, options))
-    files = _Files.from_options(options, chosen.rounds)
+    files = _Files.from_options(options)
+    files.check_rounds(chosen.rounds)
     if optimizer.seeded is None and chosen.executor is not None:
         raise InputError(
             f"--workers: {optimizer.name} reads texts, which only this process has: give a number of threads"
         )
     folder = options.pop("save")
-    if options:
-        raise TypeError(f"options that nothing uses: {', '.join(options)}")
+    check_all_used(options)
     with started(output, files_in(files), chosen.workers) as job, cleanup():  # of a decoder
         target = None if folder is None else prepared_folder(folder)
 
         def compute() -> StudyResult:
-            tuned = call(tune, evolve(chosen, **job.given, **files.read(metric, job.progress)))
+            tuned = call(tune, evolve(chosen, **job.given, **files.read()))
             if target is not None:
                 save(tuned, target)
             return tuned.result
@@ -72,29 +71,16 @@ def _metrics(optimizer: Optimizer, options: dict[str, Any]) -> tuple[NativeMetri
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
-class _Files(TuneFiles):
+class _Files(InputFiles, TuneFiles):
     """The checked files of a command."""
 
-    @classmethod
-    def from_options(cls, options: dict[str, Any], rounds: int) -> _Files:
-        """Take the files out of ``options``, and check all that can be checked before they are read."""
-        files = cls(**given_values(TuneFiles, options))
-        check_combined(files, flags_of(TuneFiles))
-        files._check(rounds)
-        return files
-
-    def _check(self, rounds: int) -> None:
+    def check_together(self) -> None:
         if not self.references:
             raise InputError("no references: add --refs REF, with a segment for each sentence of the lists")
-        loop = self.decoder is not None or self.simulate is not None
-        if not self.nbest and not loop:
+        if not self.nbest and not self._has_decoder:
             raise InputError("no lists: add --nbest NBEST")
         if not self.nbest and self.init is None:
             raise InputError("without --nbest, the decoder needs weights for the first lists: add --init FILE")
-        if rounds > 1 and not loop:
-            raise InputError("--rounds needs a decoder: add --decoder COMMAND, or --simulate NBEST")
-        if loop and rounds == 1 and self.nbest:
-            raise InputError("a decoder needs several rounds: add --rounds N")
         if self.size is not None:
             check_integer("--size", self.size, 1)
         for name, pair in self._held_out.items():
@@ -104,20 +90,27 @@ class _Files(TuneFiles):
                     "REF"
                 )
 
+    def check_rounds(self, rounds: int) -> None:
+        """:class:`InputError` for rounds without a decoder, or a decoder without rounds."""
+        if rounds > 1 and not self._has_decoder:
+            raise InputError("--rounds needs a decoder: add --decoder COMMAND, or --simulate NBEST")
+        if self._has_decoder and rounds == 1 and self.nbest:
+            raise InputError("a decoder needs several rounds: add --rounds N")
+
+    @property
+    def _has_decoder(self) -> bool:
+        return self.decoder is not None or self.simulate is not None
+
     @property
     def _held_out(self) -> dict[str, tuple[str, ...] | None]:
         return {"dev": self.dev, "test": self.test}
 
-    @property
-    def _sources(self) -> dict[str, str | None]:
-        return {name: getattr(self, name) for name in SOURCES}
-
-    def read(self, metric: NativeMetric, progress: Progress) -> dict[str, Any]:
+    def read(self) -> dict[str, Any]:
         """The arguments of :func:`reshuffle.tune.tune` that come from files."""
-        references = read_references(self.references, self.input_format, self.max_input)
+        references = self.read_references(self.references)
         n = len(references[0])
-        lists = read_lists(self.nbest, self.first_id, self.max_input) if self.nbest else None
-        large = None if self.simulate is None else self._lists(self.simulate)
+        lists = self.read_lists(self.nbest) if self.nbest else None
+        large = None if self.simulate is None else self.read_lists([self.simulate])
         found: dict[str, Any] = {
             "lists": lists,
             "references": references,
@@ -127,15 +120,12 @@ class _Files(TuneFiles):
         sizes = {"sources": n}
         for name, pair in self._held_out.items():
             if pair is not None:
-                own, refs = self._lists(pair[0]), read_references(pair[1:], self.input_format, self.max_input)
+                own, refs = self.read_lists(pair[:1]), self.read_references(pair[1:])
                 found[name], sizes[f"{name}_sources"] = (own, refs), len(refs[0])
-        for name, path in self._sources.items():
-            if path is not None:
-                found[name] = lines_of(path, sizes[name], self.input_format, self.max_input)
+        for name in SOURCES:
+            if (path := getattr(self, name)) is not None:
+                found[name] = self.lines_of(path, sizes[name])
         return found
-
-    def _lists(self, path: str) -> NBest:
-        return read_lists([path], self.first_id, self.max_input)
 
     def _initial(self, lists: NBest | None) -> Weights | Mapping[str, float] | None:
         """The initial weights: without lists by name, because then features have no order."""
@@ -144,7 +134,7 @@ class _Files(TuneFiles):
         if lists is None:
             return read_named_weights(self.init, max_input=self.max_input)
         if not self.nbest:  # of the large lists, whose features have another order than those of the decoder
-            return named_weights(self.init, lists, self.max_input)
+            return self.named_weights(self.init, lists)
         sparse = () if lists.sparse is None else lists.sparse.names
         return read_weights(self.init, lists.names, sparse, max_input=self.max_input)
 

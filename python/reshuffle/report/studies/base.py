@@ -35,7 +35,7 @@ class Figure:
     of ``result.plot.NAME`` and ``--metric`` of ``reshuffle plot``, and may be left out where the result has only one.
     """
     drawing: str
-    """Its class in ``figures``, as ``MODULE:CLASS``, which has ``from_study``. Importing it imports matplotlib."""
+    """Its class in ``figures``, a ``StudyFigure``, as ``MODULE:CLASS``. Importing it imports matplotlib."""
     over: str | None = None
     """The field on the x axis. HTML pages have the figure only if the records differ in it."""
     flat: Callable[[Sequence[Any]], Sequence[Any]] | None = None
@@ -53,7 +53,7 @@ class Figure:
     def draw(self, study: StudyResult, records: Sequence[Any]) -> Drawing:
         """The figure of some of these records."""
         module, _, name = self.drawing.partition(":")
-        drawing: Drawing = getattr(import_module(f"{__package__}.figures.{module}"), name).from_study(study, records)
+        drawing: Drawing = getattr(import_module(f"{__package__}.figures.{module}"), name)(study, records)
         return drawing
 
 

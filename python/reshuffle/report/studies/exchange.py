@@ -21,6 +21,7 @@ from .wording import (
     in_common,
     level_of,
     mark_of,
+    of_keys,
     of_name,
     percent,
     rate_decimals,
@@ -43,14 +44,11 @@ def _rates(study: StudyResult[ExchangePlan]) -> Sequence[ExchangeRate]:
 def tables(study: StudyResult[ExchangePlan]) -> Iterator[Table]:
     """A table for each level: a column for each exchange unit; then the expected rates."""
     rates = _rates(study)
-    for alpha in dict.fromkeys(rate.alpha for rate in rates):
-        own = of_name(rates, alpha=alpha)
+    for _, own in of_keys(rates, "alpha"):
         common = in_common(own, "alpha", "metric", "size", "simulations")
         yield _table(study, own, f"Type-I error in %: {common}").explained(_symbols(own))
-    if any(rate.expected is not None for rate in rates):
-        for alpha in dict.fromkeys(rate.alpha for rate in rates):
-            own = [rate for rate in of_name(rates, alpha=alpha) if rate.expected is not None]
-            yield _table(study, own, f"Expected for many segments, in %: α = {number(alpha)}", expected=True)
+    for values, own in of_keys([rate for rate in rates if rate.expected is not None], "alpha"):
+        yield _table(study, own, f"Expected for many segments, in %: α = {number(values['alpha'])}", expected=True)
 
 
 def _table(
@@ -98,14 +96,15 @@ def _symbols(rates: Sequence[ExchangeRate]) -> str:
 def conclusions(study: StudyResult[ExchangePlan]) -> Iterator[str]:
     """Which units reject too often, and which do not."""
     rates = _rates(study)
-    liberal = {rate.exchange for rate in rates if rate.verdict == "liberal"}
-    for unit in dict.fromkeys(rate.exchange for rate in rates if rate.exchange in liberal):
-        own = of_name(rates, exchange=unit)
+    others = []
+    for values, own in of_keys(rates, "exchange"):
+        unit, found = values["exchange"], sum(rate.verdict == "liberal" for rate in own)
+        if not found:
+            others.append(unit)
+            continue
         worst = max(own, key=lambda rate: rate.rate / rate.alpha)
-        found = sum(rate.verdict == "liberal" for rate in own)
         where = "every time" if found == len(own) else f"in {found:,} of {len(own):,} cases"
         yield f"{unit} rejects too often {where}: up to {percent(worst.rate, 1)}% at α = {number(worst.alpha)}."
-    others = [unit for unit in dict.fromkeys(rate.exchange for rate in rates) if unit not in liberal]
     if others:
         yield f"{joined(others)} never reject{'s' * (len(others) == 1)} significantly too often here."
 

@@ -12,7 +12,19 @@ from ..cells import Table
 from ..pivot import Bold, Columns, Rows, as_field, fields, pivot
 from ..wording import joined, number
 from .base import StudyReport
-from .wording import LIBERAL, constant, differing, half_width, level_of, mark_of, of_name, percent, rate_decimals, said
+from .wording import (
+    LIBERAL,
+    constant,
+    differing,
+    half_width,
+    level_of,
+    mark_of,
+    of_keys,
+    of_name,
+    percent,
+    rate_decimals,
+    said,
+)
 
 # The columns that identify a row, and what tables call them.
 NAMES = {
@@ -86,13 +98,14 @@ def _symbols(rates: Sequence[GateRate]) -> str:
 def conclusions(study: StudyResult[GatePlan]) -> Iterator[str]:
     """Which methods decide wrongly too often."""
     rates, alpha = [rate for rate in _decisions(study) if rate.is_wrong], number(study.plan.alpha)
-    liberal = [rate for rate in rates if _mark(rate)]
-    for method in dict.fromkeys(rate.method for rate in liberal):
-        own = of_name(liberal, method=method)
-        worst = percent(max(rate.rate for rate in own), 1)
-        of = len(of_name(rates, method=method))
-        yield f"{method} decides wrongly more often than α = {alpha} in {len(own)} of {of} cases: up to {worst}%."
-    others = [name for name in dict.fromkeys(rate.method for rate in rates) if not of_name(liberal, method=name)]
+    others = []
+    for values, own in of_keys(rates, "method"):
+        liberal = [rate for rate in own if _mark(rate)]
+        if not liberal:
+            others.append(values["method"])
+            continue
+        how, worst = f"more often than α = {alpha}", percent(max(rate.rate for rate in liberal), 1)
+        yield f"{values['method']} decides wrongly {how} in {len(liberal)} of {len(own)} cases: up to {worst}%."
     if others:
         yield f"Wrong decisions of {joined(others)} are compatible with α = {alpha}."
 

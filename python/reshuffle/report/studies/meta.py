@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ...grouping import grouped
 from ...results.studies import MetaEvaluation, MetricAgreement, MetricDifference
-from ..cells import Table, decimals_for, interval_cells, pvalue_cell, short_pvalue
-from ..pivot import Cells, Rows, pivot
+from ..cells import Table, decimals_for, pvalue_cell, short_pvalue
+from ..pivot import Cells, Rows, as_ends, as_number, ends_cell, number_cell, pivot
 from ..wording import ci, counted, joined, number
 from ..words import words, words_of
 from .base import Figure, StudyReport
@@ -22,6 +21,7 @@ MAX_PAIRS, MAX_MATRIX = 6, 16
 # So many metrics have a column in the table of systems, which is shown for one test set.
 MAX_METRICS = 8
 DECIMALS, SMALL = 3, 0.01
+SPEC = f".{DECIMALS}f"
 
 
 def title(result: MetaEvaluation) -> str:
@@ -82,11 +82,8 @@ def _title(result: MetaEvaluation, family: Family) -> str:
 LEADERS = "the best agreement, and those that do not differ significantly from it"
 
 
-def value_cell(each: MetricAgreement | None) -> str:
-    """A value with three decimals; a dash if it is not defined."""
-    if each is None or math.isnan(each.value):
-        return "–"
-    return f"{each.value:.{DECIMALS}f}"
+def _value_cell(each: MetricAgreement | None) -> str:
+    return number_cell(None if each is None else each.value, SPEC)
 
 
 def _interval_header(results: Sequence[MetricAgreement]) -> list[str]:
@@ -95,31 +92,25 @@ def _interval_header(results: Sequence[MetricAgreement]) -> list[str]:
     return [ci(levels[0])] if levels else []
 
 
-def _interval(each: MetricAgreement) -> str:
-    return "".join(interval_cells(each.confidence_interval, DECIMALS)) or "–"
-
-
 def _values(result: MetaEvaluation, family: Family) -> Table:
     """A row for each metric: the value, its interval, and the place in the ranking."""
     results, leaders = family.results, family.leaders
-    cells: Cells = {"Metric": lambda each: each.metric, family.symbol: value_cell}
-    cells |= dict.fromkeys(_interval_header(results), _interval)
-    if family.groups:
-        cells["Group"] = lambda each: _ranked_cells(family.group_of.get(each.metric))[0]
-        cells["Cluster"] = lambda each: _ranked_cells(family.group_of.get(each.metric))[1]
-    if any(each.epsilon is not None for each in results):
-        cells["ε"] = _epsilon
-    if constant(results, "n") is None:
-        cells["n"] = lambda each: f"{each.n:,}"
-    if constant(results, "groups") is None and results[0].groups is not None:
-        cells["Groups"] = lambda each: "–" if each.groups is None else f"{each.groups:,}"
+
+    def ranked(column: int) -> Callable[[MetricAgreement], str]:
+        return lambda each: _ranked_cells(family.group_of.get(each.metric))[column]
+
+    cells: Cells = {
+        "Metric": "metric",
+        family.symbol: _value_cell,
+        **dict.fromkeys(_interval_header(results), as_ends("confidence_interval", SPEC)),
+        "Group": bool(family.groups) and ranked(0),
+        "Cluster": bool(family.groups) and ranked(1),
+        "ε": any(each.epsilon is not None for each in results) and as_number("epsilon", ".3g"),
+        "n": constant(results, "n") is None and "n",
+        "Groups": constant(results, "groups") is None and results[0].groups is not None and as_number("groups", ","),
+    }
     rows = Rows(cells, n_names=1, bold=lambda each: each.metric in leaders and len(leaders) < len(results))
     return pivot(_title(result, family), list(map(family.by_metric.get, family.by_value)), rows, bold_means=LEADERS)
-
-
-def _epsilon(each: MetricAgreement) -> str:
-    """The calibrated difference, in points of the metric."""
-    return "–" if each.epsilon is None or math.isnan(each.epsilon) else f"{each.epsilon:.3g}"
 
 
 def _ranked_cells(group: Any) -> list[str]:
@@ -146,15 +137,15 @@ def _overview(sets: Sequence[Family], over_sets: Sequence[Family]) -> Table:
         cells = [
             metric,
             *(
-                value_cell(family.by_metric.get(metric)) + (_letters(family, metric) if lettered else "")
+                _value_cell(family.by_metric.get(metric)) + (_letters(family, metric) if lettered else "")
                 for family in sets
             ),
         ]
         bold = [False] * len(cells)
         for family in over_sets:
             each, before = family.by_metric[metric], len(cells)
-            cells.append(value_cell(each))
-            cells += [_interval(each)] if _interval_header(family.results) else []
+            cells.append(_value_cell(each))
+            cells += [ends_cell(each.confidence_interval, SPEC)] if _interval_header(family.results) else []
             cells += _ranked_cells(family.group_of.get(metric)) if family.groups else []
             leads = metric in family.leaders and len(family.leaders) < len(family.results)
             bold += [leads] * (len(cells) - before)
@@ -234,18 +225,15 @@ def _differences(result: MetaEvaluation, family: Family) -> Table:
 
 
 def _difference_interval(each: MetricDifference, sign: int, decimals: int) -> str:
-    interval = each.confidence_interval
-    if interval is None:
-        return "–"
-    ends = sorted((sign * interval.low + 0.0, sign * interval.high + 0.0))  # no -0.0
-    return f"{ends[0]:+.{decimals}f} to {ends[1]:+.{decimals}f}"
+    ends = sorted(sign * end + 0.0 for end in each.confidence_interval or ())  # no -0.0
+    return ends_cell(ends, f"+.{decimals}f")
 
 
 def _scores(result: MetaEvaluation, test_set: str) -> Table:
     """A row for each system, from best to worst in the eyes of people."""
     own = [each for each in result.systems if each.test_set == test_set]
     metrics = [metric for metric in result.metrics if any(each.metric == metric.name for each in own)]
-    cells = {(each.system, each.metric): each.score for each in own}
+    scores = {(each.system, each.metric): each.score for each in own}
     human = {each.system: each.human for each in own}
     on = f" on {test_set}" if test_set else ""
     table = Table(f"Scores of systems{on}, by people and metrics", ["System", "Human", *map(with_arrow, metrics)])
@@ -256,11 +244,7 @@ def _scores(result: MetaEvaluation, test_set: str) -> Table:
         for metric in metrics
     }
     for system in sorted(human, key=lambda name: -human[name]):
-        scores = [cells.get((system, metric.name)) for metric in metrics]
-        shown = [
-            "–" if score is None else f"{score:.{decimals[metric.name]}f}"
-            for metric, score in zip(metrics, scores, strict=True)
-        ]
+        shown = [number_cell(scores.get((system, name)), f".{places}f") for name, places in decimals.items()]
         table.add([system, f"{human[system]:.{digits}f}", *shown])
     return table
 

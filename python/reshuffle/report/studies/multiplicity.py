@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 
 from ...results.studies import FamilyWiseRate, StudyResult
 from ..cells import Table
@@ -12,10 +13,12 @@ from .base import Figure, StudyReport
 from .wording import (
     CONSERVATIVE,
     LIBERAL,
+    constant,
     differing,
     in_common,
     level_of,
     mark_of,
+    of_keys,
     of_name,
     percent,
     rate_decimals,
@@ -42,9 +45,7 @@ def _rates(study: StudyResult) -> Sequence[FamilyWiseRate]:
 
 def tables(study: StudyResult) -> Iterator[Table]:
     """A table for each kind of family, with a row for each test and adjustment and a column for each level."""
-    rates = _rates(study)
-    for variances in dict.fromkeys(rate.variances for rate in rates):
-        own = of_name(rates, variances=variances)
+    for _, own in of_keys(_rates(study), "variances"):
         common = in_common(own, "metric", "systems", "variances", "size", "simulations")
         yield _table(own, f"Family-wise error rate in %: {common}").explained(_symbols(own))
 
@@ -52,8 +53,8 @@ def tables(study: StudyResult) -> Iterator[Table]:
 def _table(rates: Sequence[FamilyWiseRate], heading: str) -> Table:
     names = ["test", "adjustment", *differing(rates, NAMES)]
     cells = fields({"test": "Test", "adjustment": "Adjustment", **NAMES}, names)
-    one_level = len({rate.alpha for rate in rates}) == 1
-    return table_of_rates(rates, heading, Rows(cells, group=lambda rate: rate.test), _mark, own_interval=one_level)
+    rows = Rows(cells, group=attrgetter("test"))
+    return table_of_rates(rates, heading, rows, _mark, own_interval=constant(rates, "alpha") is not None)
 
 
 def _mark(rate: FamilyWiseRate) -> str:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from operator import attrgetter
-from typing import Any, TypeAlias
+from typing import Any
 
 from ...errors import counted
 from ...grouping import grouped
 from ...results.studies import ObservedDifference, RunComparison, RunDifference
 from ..cells import EXACT, Table, decimals_apart, decimals_in_column, difference_and_interval, pvalue_cell, signed
-from ..pivot import Bold, Columns, Rows, pivot
+from ..pivot import Bold, Cells, Columns, Rows, pivot
 from ..wording import ci, joined, number, option
 from .base import Brief, Figure, StudyReport
 from .run_methods import methods
@@ -35,9 +35,6 @@ from .wording import constant, percent, with_arrow
 UNREACHABLE = "‡"
 # Before the name of an exchange unit whose null hypothesis follows.
 NULL = "Null hypothesis of "
-
-# What columns show of a record, by their headings.
-Cells: TypeAlias = Mapping[str, Callable[[Any], str]]
 
 
 def title(result: RunComparison) -> str:
@@ -133,8 +130,8 @@ def _number_of_runs(result: RunComparison) -> int | None:
 def _names(result: RunComparison, several: bool = False) -> Cells:
     """The names of the metric, the system and, if there are several, the baseline."""
     arrows = {metric.name: with_arrow(metric) for metric in result.metrics}
-    names: Cells = {"Metric": lambda each: arrows[each.metric], "System": attrgetter("system")}
-    return {**names, "Baseline": attrgetter("baseline")} if several else names
+    names: Cells = {"Metric": lambda each: arrows[each.metric], "System": "system"}
+    return {**names, "Baseline": "baseline"} if several else names
 
 
 def _rows(cells: Cells, n_names: int, *key: str) -> Rows:
@@ -148,7 +145,7 @@ def _bold(cells: Cells, bold: Callable[[Any], bool]) -> Cells:
     def shown(cell: Callable[[Any], str], each: Any) -> str:
         return Bold(cell(each)) if bold(each) else cell(each)
 
-    return {heading: partial(shown, cell) for heading, cell in cells.items()}
+    return {heading: partial(shown, cell) for heading, cell in Rows(cells).shown.items()}
 
 
 def _decimal(result: RunComparison, each: ScoredRuns, value: float) -> str:
@@ -162,9 +159,11 @@ def _means(result: RunComparison, number: str, mean: str) -> Cells:
         return deviation(getattr(each.scores, name), decimals_under(result, each.metric))
 
     return {
-        **({number: lambda each: f"{len(each.scores.runs):,}"} if _number_of_runs(result) is None else {}),
+        number: _number_of_runs(result) is None and (lambda each: f"{len(each.scores.runs):,}"),
         mean: lambda each: _decimal(result, each, each.scores.mean),
-        **{name: partial(spread, name) for name in ("s_sel", "s_test", *(["s_dev"] if _has_dev(result) else []))},
+        "s_sel": partial(spread, "s_sel"),
+        "s_test": partial(spread, "s_test"),
+        "s_dev": _has_dev(result) and partial(spread, "s_dev"),
     }
 
 
@@ -306,7 +305,10 @@ def _scores_and_tests(result: RunComparison) -> Table:
         test = tests.get((each.metric, each.system))
         return test is not None and result.verdict(test) == "better"
 
-    names, tested = _names(result), {heading: partial(of_test, cell) for heading, cell in _tested(result).items()}
+    names, tested = (
+        _names(result),
+        {heading: partial(of_test, cell) for heading, cell in Rows(_tested(result)).shown.items()},
+    )
     cells = {**names, **_bold({"System": names["System"], **_means(result, "n", "Avg"), **tested}, better)}
     title = _asked(result, f"Scores of {'runs' if n is None else counted(n, 'run')} and differences from {baseline}")
     rows = _rows(cells, 2, "system")
@@ -352,7 +354,7 @@ def _observed(result: RunComparison, in_rows: bool) -> Table:
         return percent(each.reversed, 0)
 
     if in_rows:
-        cells: Cells = {**names, "Runs": lambda each: f"{each.n_runs:,}", "Central 95%": between, "rev.": opposite}
+        cells: Cells = {**names, "Runs": "n_runs", "Central 95%": between, "rev.": opposite}
         return pivot(title, result.observed, Rows(cells, group=pair, n_names=len(names), grouped=len(names)))
     columns = Columns(
         "n_runs",

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 
-from ....results.studies import PairPvalue, StudyResult, TestAgreement
-from ....results.studies.agreement import AgreementPlan
+from ....results.studies import PairPvalue, TestAgreement
 from ...plots.labels import PLAIN, printable
 from ...plots.style import COLUMN, INK, MUTED, PAGE
 from ...wording import number
@@ -23,27 +20,18 @@ SHADES = ("#ffffff", "#eef4fa", "#c6dbef", "#6baed6", "#2166ac")
 STEPS = (0.0, 0.8, 0.9, 0.95, 0.99)
 
 
-@dataclass(frozen=True)
-class GainsFigure(ColumnFigure):
+class GainsFigure(ColumnFigure[PairPvalue]):
     """1 − p of a test against the gain of the better system, pair by pair."""
 
-    pairs: Sequence[PairPvalue]
-    alphas: Sequence[float]
-
-    @classmethod
-    def from_study(cls, study: StudyResult[AgreementPlan], records: Sequence[Any]) -> GainsFigure:
-        """The levels are settings."""
-        return cls(records, study.plan.alphas)
-
     def draw(self, ax: Axes) -> None:
-        (look,) = looks([self.pairs[0].test]).values()
-        alpha = max(self.alphas)
-        for level in self.alphas:
+        (look,) = looks([self.records[0].test]).values()
+        alpha = max(self.study.plan.alphas)
+        for level in self.study.plan.alphas:
             ax.axhline(1 - level, color=MUTED, linewidth=0.6, linestyle=(0, (3, 2)), zorder=1)
-        for pair in self.pairs:
+        for pair in self.records:
             point(ax, pair.gain, 1 - pair.pvalue, None, look, pair.pvalue <= alpha)
         ax.set_ylim(-0.03, 1.03)
-        first = self.pairs[0]
+        first = self.records[0]
         label(
             ax,
             f"gain in {printable(first.metric)}\n● p ≤ {number(alpha)}    ○ p > {number(alpha)}",
@@ -51,17 +39,14 @@ class GainsFigure(ColumnFigure):
         )
 
 
-@dataclass(frozen=True)
-class AgreementFigure(ColumnFigure):
+class AgreementFigure(ColumnFigure[TestAgreement]):
     """The share of pairs on which two tests or metrics agree, in %."""
-
-    rows: Sequence[TestAgreement]
 
     @property
     def columns(self) -> list[tuple[str, str]]:
         """The metric and the test of each column."""
-        names = [(row.metric, row.test) for row in self.rows] + [
-            (row.other_metric, row.other_test) for row in self.rows
+        names = [(row.metric, row.test) for row in self.records] + [
+            (row.other_metric, row.other_test) for row in self.records
         ]
         return list(dict.fromkeys(names))
 
@@ -74,7 +59,7 @@ class AgreementFigure(ColumnFigure):
         columns = self.columns
         k, places = len(columns), {name: at for at, name in enumerate(columns)}
         shades = np.full((k, k), np.nan)
-        for row in self.rows:
+        for row in self.records:
             high, low = sorted((places[row.metric, row.test], places[row.other_metric, row.other_test]))
             shade = int(np.searchsorted(STEPS, row.agreement, side="right")) - 1
             shades[low, high] = shade
@@ -94,7 +79,7 @@ class AgreementFigure(ColumnFigure):
         ax.set_xticks(np.arange(k - 1) + 0.5, [str(i) for i in range(1, k)])
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)
-        title = f"pairs on which both agree in %, α = {number(self.rows[0].alpha)}"
+        title = f"pairs on which both agree in %, α = {number(self.records[0].alpha)}"
         ax.set_xlabel(title, **PLAIN)
 
 

@@ -6,27 +6,28 @@ A key names the lines and markers of the tests.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, TypeVar
 
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from typing_extensions import Self
 
 from ....results import ConfidenceInterval
 from ...plots.labels import PLAIN, printable
 from ...plots.style import BETTER, COLUMN, FONT_SIZE, INK, MUTED, WORSE
 
-
-class StudyFigure:
-    """The base of dataclasses that draw records of a study (:class:`~reshuffle.report.plots.style.Drawing`)."""
-
-    @classmethod
-    def from_study(cls, study: Any, records: Sequence[Any]) -> Self:
-        """The figure of some records. Most figures need no more than these."""
-        return cls(records)  # type: ignore[call-arg]  # the first field of subclasses
+R = TypeVar("R")
 
 
-class ColumnFigure(StudyFigure):
+@dataclass(frozen=True)
+class StudyFigure(Generic[R]):
+    """The base of classes that draw records of a study (:class:`~reshuffle.report.plots.style.Drawing`)."""
+
+    study: Any
+    records: Sequence[R]
+
+
+class ColumnFigure(StudyFigure[R]):
     """A figure as wide as a column of a paper, in its size of type."""
 
     HEIGHT: ClassVar[float] = 2.1

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 from matplotlib.axes import Axes
 
 from ....results.studies.exchange import ExchangeRate
@@ -15,11 +12,8 @@ from ..wording import of_name
 from .base import ColumnFigure, key_above, looks, point
 
 
-@dataclass(frozen=True)
-class ExchangeFigure(ColumnFigure):
+class ExchangeFigure(ColumnFigure[ExchangeRate]):
     """A line for each exchange unit, over the standard deviations between runs."""
-
-    rates: Sequence[ExchangeRate]
 
     @property
     def size(self) -> tuple[float, float]:
@@ -28,13 +22,13 @@ class ExchangeFigure(ColumnFigure):
     @property
     def units(self) -> list[str]:
         """The exchange units, in order of appearance."""
-        return list(dict.fromkeys(rate.exchange for rate in self.rates))
+        return list(dict.fromkeys(rate.exchange for rate in self.records))
 
     def draw(self, ax: Axes) -> None:
-        shown, alpha = looks(self.units), self.rates[0].alpha
+        shown, alpha = looks(self.units), self.records[0].alpha
         ax.axhline(alpha, color=MUTED, linewidth=0.6, linestyle=(0, (3, 2)), zorder=1)
         for unit, look in shown.items():
-            own = sorted(of_name(self.rates, exchange=unit), key=lambda rate: rate.run_sd or 0.0)
+            own = sorted(of_name(self.records, exchange=unit), key=lambda rate: rate.run_sd or 0.0)
             x = [rate.run_sd or 0.0 for rate in own]
             color = look["color"]
             ax.plot(x, [rate.rate for rate in own], color=color, linestyle=look["linestyle"], linewidth=1.0, zorder=3)
@@ -44,8 +38,8 @@ class ExchangeFigure(ColumnFigure):
                 )
             for rate in own:
                 point(ax, rate.run_sd or 0.0, rate.rate, rate.confidence_interval, look)
-        ax.set_ylim(0, min(1.02, 1.1 * max(max(rate.confidence_interval.high for rate in self.rates), 2 * alpha)))
-        if self.rates[0].run_sd is None:
+        ax.set_ylim(0, min(1.02, 1.1 * max(max(rate.confidence_interval.high for rate in self.records), 2 * alpha)))
+        if self.records[0].run_sd is None:
             ax.set_xticks([])
         else:
             ax.set_xlabel("standard deviation between runs / sampling standard deviation", **PLAIN)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from matplotlib.axes import Axes
 
 from ....lazy import lazy
-from ....results.studies import MetaEvaluation, MetricAgreement, MetricDifference, MetricSystemScore
+from ....results.studies import MetricAgreement, MetricSystemScore
 from ...plots.intervals import mark, set_limits, whisker, write_below
 from ...plots.labels import LETTER, PLAIN, columns, printable, text_size, wrapped
 from ...plots.matrix import LEGEND, PvalueMatrix
@@ -28,11 +27,16 @@ NAMED, NAME_SIZE = 25, 0.72
 SHARE, RADIUS = 0.78, 2.5
 
 
-def _family(result: MetaEvaluation, record: MetricAgreement | MetricDifference) -> Family:
-    """The family of a record."""
-    wanted = (record.test_set, record.level, record.grouping, record.coefficient)
-    every = families(result)
-    return next(each for each in every if (each.test_set, each.level, each.grouping, each.coefficient) == wanted)
+class _FamilyFigure(StudyFigure[Any]):
+    """A figure of a family."""
+
+    @lazy
+    def family(self) -> Family:
+        """The family of the records."""
+        (first, *_) = self.records
+        wanted = (first.test_set, first.level, first.grouping, first.coefficient)
+        every = families(self.study)
+        return next(each for each in every if (each.test_set, each.level, each.grouping, each.coefficient) == wanted)
 
 
 def _of_set(test_set: str) -> str:
@@ -42,16 +46,8 @@ def _of_set(test_set: str) -> str:
     return ", average" if test_set == AVERAGE else f", {test_set}"
 
 
-@dataclass(frozen=True)
-class AgreementForest(StudyFigure, RowFigure):
+class AgreementForest(_FamilyFigure, RowFigure):
     """The agreement of each metric with people, from best to worst, with intervals and letters."""
-
-    family: Family
-
-    @classmethod
-    def from_study(cls, study: MetaEvaluation, records: Sequence[Any]) -> AgreementForest:
-        """The family of the records."""
-        return cls(_family(study, records[0]))
 
     @lazy
     def rows(self) -> Rows:
@@ -95,18 +91,10 @@ class AgreementForest(StudyFigure, RowFigure):
         return found
 
 
-@dataclass(frozen=True)
-class MetricMatrix(StudyFigure, PvalueMatrix):
+class MetricMatrix(_FamilyFigure, PvalueMatrix):
     """The p-values of all pairs of metrics."""
 
-    family: Family
-
     LEGEND_WIDTH, MIN_CELL = 0.9, 0.3
-
-    @classmethod
-    def from_study(cls, study: MetaEvaluation, records: Sequence[Any]) -> MetricMatrix:
-        """The family of the records."""
-        return cls(_family(study, records[0]))
 
     @lazy
     def names(self) -> list[str]:
@@ -146,31 +134,14 @@ class MetricMatrix(StudyFigure, PvalueMatrix):
         ax.set_xlabel(wrapped(what, self.rows.label_width(ax)), **PLAIN)
 
 
-@dataclass(frozen=True)
-class SystemScatter(ColumnFigure):
+class SystemScatter(ColumnFigure[MetricSystemScore]):
     """A point for each system: its score by the metric and by people."""
-
-    scores: Sequence[MetricSystemScore]
-    higher_is_better: bool
-    correlation: float | None
-
-    @classmethod
-    def from_study(cls, study: MetaEvaluation, records: Sequence[Any]) -> SystemScatter:
-        """With Pearson's r, if the result has it."""
-        first = records[0]
-        direction = next((each.higher_is_better for each in study.metrics if each.name == first.metric), True)
-        found = [
-            each.value
-            for each in study.results
-            if (each.test_set, each.metric, each.coefficient) == (first.test_set, first.metric, "pearson")
-        ]
-        return cls(records, direction, found[0] if found and not math.isnan(found[0]) else None)
 
     HEIGHT = 0.8 * COLUMN
 
     def draw(self, ax: Axes) -> None:
-        x = [each.score for each in self.scores]
-        y = [each.human for each in self.scores]
+        x = [each.score for each in self.records]
+        y = [each.human for each in self.records]
         ax.grid(color=FAINT, linewidth=0.4)
         ax.set_axisbelow(True)
         ax.plot(
@@ -178,12 +149,15 @@ class SystemScatter(ColumnFigure):
             linestyle="none", zorder=3,
         )  # fmt: skip
         ax.margins(0.12)
-        if not self.higher_is_better:
+        first = self.records[0]
+        if not all(each.higher_is_better for each in self.study.metrics if each.name == first.metric):
             ax.invert_xaxis()
-        if len(self.scores) <= NAMED:
+        if len(self.records) <= NAMED:
             self._name(ax)
-        first = self.scores[0]
-        r = "" if self.correlation is None else f"; r = {self.correlation:.3f}".replace("-", "\N{MINUS SIGN}")
+        wanted = (first.test_set, first.metric, "pearson")
+        values = [own.value for own in self.study.results if (own.test_set, own.metric, own.coefficient) == wanted]
+        shown = f"; r = {values[0]:.3f}" if values and not math.isnan(values[0]) else ""
+        r = shown.replace("-", "\N{MINUS SIGN}")
         below = wrapped(f"{first.metric}{_of_set(first.test_set)} (→ better){r}", 50)
         label(ax, below, "human score (↑ better)")
 
@@ -196,14 +170,14 @@ class SystemScatter(ColumnFigure):
             width, height = float(figure.get_figwidth()), float(figure.get_figheight())
         width, height = (72 * SHARE * length for length in (width, height))
         (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
-        names = [printable(each.system) for each in self.scores]
+        names = [printable(each.system) for each in self.records]
         points = [
             ((each.score - left) / (right - left) * width, (each.human - low) / (high - low) * height)
-            for each in self.scores
+            for each in self.records
         ]
         lengths = [columns(name) * LETTER * size for name in names]
         for name, each, place in zip(
-            names, self.scores, places_of_names(points, lengths, size, width, height), strict=True
+            names, self.records, places_of_names(points, lengths, size, width, height), strict=True
         ):
             if place is not None:
                 ax.annotate(

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator
 
 from ....errors import InputError, counted
 from ....results import ConfidenceInterval
-from ....results.studies import BandAccuracy, CurvePoint, GapConclusions, SampleDifference, SampleScore, StudyResult
+from ....results.studies import BandAccuracy, CurvePoint, GapConclusions, SampleDifference, SampleScore
 from ...plots.labels import printable
 from ...plots.style import INK, MUTED
 from ...wording import ci, number
@@ -22,15 +20,12 @@ from .base import ColumnFigure, key, key_above, label, looks, point
 FEWEST = 5
 
 
-@dataclass(frozen=True)
-class BandsFigure(ColumnFigure):
+class BandsFigure(ColumnFigure[BandAccuracy]):
     """The share of right conclusions by confidence, with a marker for each layout. The dashes are the bands."""
 
-    bands: Sequence[BandAccuracy]
-
     def draw(self, ax: Axes) -> None:
-        sizes = {band.size for band in self.bands}
-        shown = [band for band in self.bands if band.size is None or len(sizes) == 1]
+        sizes = {band.size for band in self.records}
+        shown = [band for band in self.records if band.size is None or len(sizes) == 1]
         layouts = looks(band.layout for band in shown)
         places = {low: at for at, low in enumerate(sorted({band.low for band in shown}))}
         names = {band.low: band_name(band.low, band.high) for band in shown}
@@ -53,18 +48,15 @@ def _in_percent(interval: ConfidenceInterval | None) -> ConfidenceInterval | Non
     return None if interval is None else replace(interval, low=100 * interval.low, high=100 * interval.high)
 
 
-@dataclass(frozen=True)
-class GapsFigure(ColumnFigure):
+class GapsFigure(ColumnFigure[GapConclusions]):
     """The share of right conclusions by the size of the true difference, with a marker for each size of samples."""
 
-    gaps: Sequence[GapConclusions]
-
     def draw(self, ax: Axes) -> None:
-        sizes = looks(f"n = {gap.size:,}" for gap in self.gaps)
-        bins = list(dict.fromkeys((gap.low, gap.high) for gap in sorted(self.gaps, key=lambda gap: gap.low)))
+        sizes = looks(f"n = {gap.size:,}" for gap in self.records)
+        bins = list(dict.fromkeys((gap.low, gap.high) for gap in sorted(self.records, key=lambda gap: gap.low)))
         step = 0.5 / len(sizes)
         for i, (size, look) in enumerate(sizes.items()):
-            for gap in self.gaps:
+            for gap in self.records:
                 if f"n = {gap.size:,}" == size:
                     x = bins.index((gap.low, gap.high)) + (i - (len(sizes) - 1) / 2) * step
                     point(ax, x, 100 * gap.right, _in_percent(gap.right_interval), look)
@@ -74,52 +66,45 @@ class GapsFigure(ColumnFigure):
         key(ax, sizes, loc="lower right")
 
 
-@dataclass(frozen=True)
-class ScoresFigure(ColumnFigure):
+class ScoresFigure(ColumnFigure[SampleScore]):
     """The score and the interval of a system on each sample, against its score on the pool."""
 
-    scores: Sequence[SampleScore]
-    pool_score: float
-
-    @classmethod
-    def from_study(cls, study: StudyResult, records: Sequence[Any]) -> ScoresFigure:
-        """The score on the pool is in another table."""
-        first = records[0]
+    @property
+    def _pool_score(self) -> float:
+        """The score on the pool, which is in another table."""
+        first = self.records[0]
         own = of_name(
-            study.tables["ranges"],
+            self.study.tables["ranges"],
             metric=first.metric, layout=first.layout, size=first.size, system=first.system,
         )  # fmt: skip
         if len(own) != 1:  # in edited JSON
             raise InputError(f"the scores of {first.system} on samples need one record in the table ranges")
-        return cls(records, own[0].pool_score)
+        return float(own[0].pool_score)
 
     def draw(self, ax: Axes) -> None:
-        (look,) = looks([self.scores[0].system]).values()
-        ax.axhline(self.pool_score, color=MUTED, linewidth=0.8, linestyle=(0, (3, 2)), zorder=1)
-        for each in self.scores:
+        (look,) = looks([self.records[0].system]).values()
+        ax.axhline(self._pool_score, color=MUTED, linewidth=0.8, linestyle=(0, (3, 2)), zorder=1)
+        for each in self.records:
             point(ax, each.sample, each.score, each.confidence_interval, look, not each.covers)
-        level = ci(self.scores[0].confidence_interval.confidence_level)
-        ax.set_xlim(0, len(self.scores) + 1)
+        level = ci(self.records[0].confidence_interval.confidence_level)
+        ax.set_xlim(0, len(self.records) + 1)
         label(
             ax,
             f"sample\n● {level} misses the overall score (dashes)    ○ contains it",
-            f"{printable(self.scores[0].metric)} of {printable(self.scores[0].system)}",
+            f"{printable(self.records[0].metric)} of {printable(self.records[0].system)}",
         )
 
 
-@dataclass(frozen=True)
-class DifferencesFigure(ColumnFigure):
+class DifferencesFigure(ColumnFigure[SampleDifference]):
     """The difference of a system from its baselines on each sample. Reversed differences are filled."""
 
-    differences: Sequence[SampleDifference]
-
     def draw(self, ax: Axes) -> None:
-        baselines = looks(each.baseline for each in self.differences)
+        baselines = looks(each.baseline for each in self.records)
         ax.axhline(0, color=INK, linewidth=0.6, zorder=1)
-        for each in self.differences:
+        for each in self.records:
             point(ax, each.sample, each.difference, None, baselines[each.baseline], each.reversal)
-        ax.set_xlim(0, max(each.sample for each in self.differences) + 1)
-        first = self.differences[0]
+        ax.set_xlim(0, max(each.sample for each in self.records) + 1)
+        first = self.records[0]
         label(
             ax,
             "sample\n● opposite sign to the whole test set    ○ same sign",
@@ -128,16 +113,13 @@ class DifferencesFigure(ColumnFigure):
         key_above(ax, baselines, 3)
 
 
-@dataclass(frozen=True)
-class CurvesFigure(ColumnFigure):
+class CurvesFigure(ColumnFigure[CurvePoint]):
     """The share of separated pairs by the size of the test set, with a line for each number of references."""
 
-    points: Sequence[CurvePoint]
-
     def draw(self, ax: Axes) -> None:
-        names = {each.references: _references(each.references) for each in self.points}
+        names = {each.references: _references(each.references) for each in self.records}
         lines = looks(names.values())
-        for where, own in of_keys(self.points, "references"):
+        for where, own in of_keys(self.records, "references"):
             look = lines[names[where["references"]]]
             x, y = [each.size for each in own], [100 * each.separated for each in own]
             ax.plot(x, y, color=look["color"], linestyle=look["linestyle"], linewidth=0.9, zorder=2)
@@ -145,7 +127,7 @@ class CurvesFigure(ColumnFigure):
                 interval = _in_percent(each.confidence_interval) if len(lines) == 1 and each.samples >= FEWEST else None
                 point(ax, each.size, 100 * each.separated, interval, look)
         ax.set_xscale("log")
-        sizes = sorted({each.size for each in self.points})
+        sizes = sorted({each.size for each in self.records})
         ax.xaxis.set_major_locator(FixedLocator(sizes))
         ax.xaxis.set_major_formatter(lambda size, _: number(size))
         ax.xaxis.set_minor_locator(NullLocator())

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
 
 from ....grouping import grouped
-from ....results.studies import DetectableAtSize, PowerRate, StudyResult
+from ....results.studies import DetectableAtSize, PowerRate
 from ...plots.style import COLUMN, FAINT, MUTED, PAGE
 from ...wording import number
 from ..wording import constant, differing, of_name, unit_of
@@ -21,15 +20,20 @@ from .base import ColumnFigure, key, key_above, label, looks, point
 WIDEST = 48
 
 
-@dataclass(frozen=True)
-class PowerFigure(ColumnFigure):
+class PowerFigure(ColumnFigure[PowerRate]):
     """Power against a field of the rates: a line for each test, and whatever else differs."""
 
-    rates: Sequence[PowerRate]
-    label: str
-    """Of the x axis."""
-
     BY: ClassVar[Literal["difference", "effect", "size"]]
+
+    @property
+    def label(self) -> str:
+        """Of the x axis."""
+        raise NotImplementedError
+
+    @property
+    def rates(self) -> Sequence[PowerRate]:
+        """The rates that are drawn."""
+        return self.records
 
     @property
     def size(self) -> tuple[float, float]:
@@ -94,21 +98,16 @@ class ByDifference(PowerFigure):
 
     BY = "difference"
 
-    @classmethod
-    def from_study(cls, study: StudyResult, records: Sequence[Any]) -> ByDifference:
-        """The label has the metric."""
-        return cls(records, f"true difference ({constant(records, 'metric')})")
+    @property
+    def label(self) -> str:
+        return f"true difference ({constant(self.records, 'metric')})"
 
 
 class ByEffect(PowerFigure):
-    """Power against the effect η."""
+    """Power against the effect η, under every metric."""
 
     BY = "effect"
-
-    @classmethod
-    def from_study(cls, study: StudyResult, records: Sequence[Any]) -> ByEffect:
-        """Under every metric."""
-        return cls(records, "η")
+    label = "η"
 
 
 class BySize(PowerFigure):
@@ -116,28 +115,23 @@ class BySize(PowerFigure):
 
     BY = "size"
 
-    @classmethod
-    def from_study(cls, study: StudyResult, records: Sequence[Any]) -> BySize:
+    @property
+    def label(self) -> str:
+        return f"{unit_of(self.study)}s"
+
+    @property
+    def rates(self) -> Sequence[PowerRate]:
         """Without the rates under the null hypothesis, unless there are no others."""
-        return cls([rate for rate in records if rate.difference] or records, f"{unit_of(study)}s")
+        return [rate for rate in self.records if rate.difference] or self.records
 
 
-@dataclass(frozen=True)
-class DetectableFigure(ColumnFigure):
+class DetectableFigure(ColumnFigure[DetectableAtSize]):
     """The minimum detectable difference against the size, with the range over pairs as a band."""
-
-    found: Sequence[DetectableAtSize]
-    unit: str
-
-    @classmethod
-    def from_study(cls, study: StudyResult, records: Sequence[Any]) -> DetectableFigure:
-        """The axis has the unit."""
-        return cls(records, unit_of(study))
 
     HEIGHT = 2.3
 
     def draw(self, ax: Axes) -> None:
-        found = of_name(self.found, method="normal")
+        found = of_name(self.records, method="normal")
         powers = dict.fromkeys(each.power for each in found)
         shown = looks(f"power {number(power)}" for power in powers)
         for power, look in zip(powers, shown.values(), strict=True):
@@ -154,5 +148,5 @@ class DetectableFigure(ColumnFigure):
         ax.set_xticks(sizes, [f"{size:,}" for size in sizes])
         ax.minorticks_off()
         ax.set_ylim(0, None)
-        label(ax, f"{self.unit}s", f"minimum detectable difference ({constant(found, 'metric')})")
+        label(ax, f"{unit_of(self.study)}s", f"minimum detectable difference ({constant(found, 'metric')})")
         key(ax, shown, loc="upper right")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -18,10 +16,8 @@ from ...plots.rows import RowFigure, Rows
 from ...plots.style import BETTER, COLUMN, FAINT, INK, MUTED
 from ...plots.ticks import Ticks
 from ...wording import counted
+from ..run_values import ScoredRuns
 from .base import ColumnFigure, StudyFigure, key_above, label, looks
-
-if TYPE_CHECKING:
-    from ..run_values import ScoredRuns
 
 # Inches: below the rows, and the height of a row of runs: at least, for each run, and at most.
 FURNITURE, LOWEST, EACH_RUN, HIGHEST = 0.62, 0.28, 0.085, 1.1
@@ -50,24 +46,21 @@ def _spread(ax: Axes, values: Sequence[float]) -> None:
     ax.xaxis.set_major_locator(Ticks())
 
 
-@dataclass(frozen=True)
-class RunsFigure(StudyFigure, RowFigure):
+class RunsFigure(StudyFigure[ScoredRuns], RowFigure):
     """A row for each system, and in it a line for each run: its score with the bootstrap standard deviation."""
-
-    found: Sequence[ScoredRuns]
 
     @lazy
     def rows(self) -> Rows:
         """As high as the lines need."""
-        most = max(len(each.scores.runs) for each in self.found)
+        most = max(len(each.scores.runs) for each in self.records)
         height = min(max(LOWEST, EACH_RUN * (most + 2)), HIGHEST)
-        return Rows.from_names([each.system for each in self.found], FURNITURE, height)
+        return Rows.from_names([each.system for each in self.records], FURNITURE, height)
 
     def draw(self, ax: Axes) -> None:
         self.rows.draw(ax, lines=False)
         edges = self.rows.edges
         ends = []
-        for at, each in enumerate(self.found):
+        for at, each in enumerate(self.records):
             scores, s_sel = each.scores, _drawn(each.scores.s_sel)
             half = max(s_sel, scores.s_test or 0.0)
             ends += [scores.minimum - s_sel, scores.maximum + s_sel, scores.mean - half]
@@ -76,9 +69,9 @@ class RunsFigure(StudyFigure, RowFigure):
             if at:
                 ax.axhline(float(edges[at]), color=FAINT, linewidth=0.5, zorder=1)
         _spread(ax, ends)
-        what = wrapped(f"{self.found[0].metric} of each run ± s_sel", self.rows.label_width(ax))
-        band = ", band: ± s_test" if any(each.scores.s_test is not None for each in self.found) else ""
-        filled = ", ●: median run" if any(len(each.scores.runs) > 1 for each in self.found) else ""
+        what = wrapped(f"{self.records[0].metric} of each run ± s_sel", self.rows.label_width(ax))
+        band = ", band: ± s_test" if any(each.scores.s_test is not None for each in self.records) else ""
+        filled = ", ●: median run" if any(len(each.scores.runs) > 1 for each in self.records) else ""
         ax.set_xlabel(f"{what}\nline: mean{band}{filled}", **PLAIN)
 
     def _draw_system(self, ax: Axes, each: ScoredRuns, top: float, bottom: float) -> None:
@@ -113,21 +106,18 @@ class RunsFigure(StudyFigure, RowFigure):
         )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class HistogramFigure(StudyFigure, RowFigure):
+class HistogramFigure(StudyFigure[ScoredRuns], RowFigure):
     """A row for each system with the histogram of its runs' scores, in the same bins."""
-
-    found: Sequence[ScoredRuns]
 
     @lazy
     def rows(self) -> Rows:
         """A row for each system."""
-        return Rows.from_names([each.system for each in self.found], FURNITURE, HISTOGRAM)
+        return Rows.from_names([each.system for each in self.records], FURNITURE, HISTOGRAM)
 
     @property
     def bins(self) -> NDArray[np.float64]:
         """The edges: bins of the width by Freedman & Diaconis 1981 of the widest system, in limits."""
-        values = [np.asarray(each.scores.runs) for each in self.found]
+        values = [np.asarray(each.scores.runs) for each in self.records]
         low, high = min(v.min() for v in values), max(v.max() for v in values)
         if low == high:
             return np.array([low - 0.5, high + 0.5])
@@ -139,9 +129,9 @@ class HistogramFigure(StudyFigure, RowFigure):
     def draw(self, ax: Axes) -> None:
         self.rows.draw(ax, lines=False)
         edges, bins = self.rows.edges, self.bins
-        shares = [np.histogram(each.scores.runs, bins)[0] / len(each.scores.runs) for each in self.found]
+        shares = [np.histogram(each.scores.runs, bins)[0] / len(each.scores.runs) for each in self.records]
         highest = max(float(share.max()) for share in shares)
-        for each, share, base, top in zip(self.found, shares, edges[1:], edges[:-1], strict=True):
+        for each, share, base, top in zip(self.records, shares, edges[1:], edges[:-1], strict=True):
             base, room = float(base) - 0.04, 0.86 * float(base - top)
             n = len(each.scores.runs)
             heights = room * share / highest
@@ -157,23 +147,20 @@ class HistogramFigure(StudyFigure, RowFigure):
             mean = each.scores.mean
             ax.plot([mean, mean], [base, base - room], color=INK, linewidth=0.9, linestyle=(0, (3, 1.5)), zorder=5)
         _spread(ax, bins.tolist())
-        what = wrapped(f"{self.found[0].metric} of the runs; dashed: mean", self.rows.label_width(ax))
+        what = wrapped(f"{self.records[0].metric} of the runs; dashed: mean", self.rows.label_width(ax))
         ax.set_xlabel(f"{what}\nhighest bar: {self._named(highest)}", **PLAIN)
 
     def _named(self, highest: float) -> str:
         """What the highest bar stands for: a number of runs, or a share if systems have different numbers."""
-        numbers = {len(each.scores.runs) for each in self.found}
+        numbers = {len(each.scores.runs) for each in self.records}
         if len(numbers) > 1:
             return f"{100 * highest:.0f}% of a system's runs"
         (n,) = numbers
         return f"{round(highest * n):,} of {counted(n, 'run')}"
 
 
-@dataclass(frozen=True)
-class ObservedFigure(ColumnFigure):
+class ObservedFigure(ColumnFigure[ObservedDifference]):
     """The differences that experiments with so many runs of each system would observe, for each baseline."""
-
-    observed: Sequence[ObservedDifference]
 
     @property
     def size(self) -> tuple[float, float]:
@@ -181,14 +168,14 @@ class ObservedFigure(ColumnFigure):
 
     @property
     def _baselines(self) -> list[str]:
-        return list(dict.fromkeys(each.baseline for each in self.observed))
+        return list(dict.fromkeys(each.baseline for each in self.records))
 
     def draw(self, ax: Axes) -> None:
         shown = looks(self._baselines)
-        numbers = sorted({each.n_runs for each in self.observed})
+        numbers = sorted({each.n_runs for each in self.records})
         step = 0.7 / len(shown)
         ax.axhline(0, color=INK, linewidth=0.8, linestyle=(0, (3, 2)), zorder=1)
-        for each in self.observed:
+        for each in self.records:
             look = shown[each.baseline]
             x = numbers.index(each.n_runs) + (self._baselines.index(each.baseline) - (len(shown) - 1) / 2) * step
             color = look["color"]
@@ -209,7 +196,7 @@ class ObservedFigure(ColumnFigure):
         ax.set_ylim(low, high + 0.06 * (high - low))
         ax.tick_params(axis="x", length=0)
         labels = "\n%: experiments with the opposite sign" if len(shown) * len(numbers) <= 12 else ""
-        first = self.observed[0]
+        first = self.records[0]
         minus = f" − {first.baseline}" if len(shown) == 1 else ""
         label(
             ax,

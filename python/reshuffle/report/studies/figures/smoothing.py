@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
@@ -16,11 +15,8 @@ from .base import ColumnFigure, key_above, label, looks, point
 SYMBOLS = {"epsilon": "ε", "k": "K", "alpha": "α"}
 
 
-@dataclass(frozen=True)
-class GridFigure(ColumnFigure):
+class GridFigure(ColumnFigure[SmoothingSetting]):
     """τ by value: a line for each test set."""
-
-    settings: Sequence[SmoothingSetting]
 
     @property
     def size(self) -> tuple[float, float]:
@@ -35,19 +31,19 @@ class GridFigure(ColumnFigure):
             ax.plot(x, [each.tau for each in ordered], color=look["color"], linestyle=look["linestyle"], linewidth=1.0)
             for each in ordered:
                 point(ax, each.value, each.tau, None, look, filled=each.best)
-        values = sorted({each.value for each in self.settings})
+        values = sorted({each.value for each in self.records})
         ax.set_xscale("log")
         ax.xaxis.set_major_locator(FixedLocator(_apart(values)))
         ax.xaxis.set_minor_locator(NullLocator())
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         ax.grid(axis="y", color=FAINT, linewidth=0.5)
-        label(ax, SYMBOLS[self.settings[0].parameter], "Kendall's τ")
+        label(ax, SYMBOLS[self.records[0].parameter], "Kendall's τ")
         if len(lines) > 1 or next(iter(lines)):
             key_above(ax, shown, 2)
 
     @property
     def _lines(self) -> dict[str, list[SmoothingSetting]]:
-        return grouped((each.test_set, each) for each in self.settings)
+        return grouped((each.test_set, each) for each in self.records)
 
 
 def _apart(values: Sequence[float]) -> list[float]:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
-
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from ....grouping import grouped
-from ....results.studies import StartingScores, TuningResult, TuningRun, TuningStep
+from ....results.studies import TuningRun, TuningStep
 from ...plots.labels import printable
 from ...plots.style import BETTER, FAINT, INK, MUTED
 from .base import ColumnFigure, label
@@ -21,24 +17,14 @@ FREE = 0.12
 LABELS = {"selected": "selected features", "not zero": "features with a weight"}
 
 
-@dataclass(frozen=True)
-class ReplicationsFigure(ColumnFigure):
+class ReplicationsFigure(ColumnFigure[TuningRun]):
     """The test score of each run against its development score, with the means and standard deviations."""
-
-    runs: Sequence[TuningRun]
-    start: StartingScores | None
-    metric: str
 
     HEIGHT = 2.5
 
-    @classmethod
-    def from_study(cls, study: TuningResult, records: Sequence[Any]) -> ReplicationsFigure:
-        """With the scores before tuning."""
-        return cls(records, study.start, study.metrics[0].name)
-
     def draw(self, ax: Axes) -> None:
-        x = [run.dev_score for run in self.runs]
-        y = [run.test_score for run in self.runs if run.test_score is not None]
+        x = [run.dev_score for run in self.records]
+        y = [run.test_score for run in self.records if run.test_score is not None]
         ax.plot(
             x, y, marker="o", markersize=3.6, markeredgewidth=0.8, markeredgecolor=BETTER, markerfacecolor="white",
             linestyle="none", zorder=3,
@@ -55,25 +41,17 @@ class ReplicationsFigure(ColumnFigure):
             axis.set_major_locator(MaxNLocator(5))
         ax.grid(color=FAINT, linewidth=0.5)
         ax.set_axisbelow(True)
-        label(ax, f"{printable(self.metric)}, development lists", f"{printable(self.metric)}, test lists")
+        metric = printable(self.study.metrics[0].name)
+        label(ax, f"{metric}, development lists", f"{metric}, test lists")
 
 
-@dataclass(frozen=True)
-class CourseFigure(ColumnFigure):
+class CourseFigure(ColumnFigure[TuningStep]):
     """A quantity by step: a line for each run and round."""
 
-    steps: Sequence[TuningStep]
-    metric: str
-
-    @classmethod
-    def from_study(cls, study: TuningResult, records: Sequence[Any]) -> CourseFigure:
-        """With the name of the metric, which scores have in the course."""
-        return cls(records, study.metrics[0].name)
-
     def draw(self, ax: Axes) -> None:
-        lines = grouped(((each.run, each.round), each) for each in self.steps)
+        lines = grouped(((each.run, each.round), each) for each in self.records)
         # Starts have no order; epochs and steps have.
-        name = self.steps[0].quantity
+        name = self.records[0].quantity
         ordered = "after" in name or name in ("selected", "not zero")
         for own in lines.values():
             x, y = [each.step + 1 for each in own], [each.value for each in own]
@@ -86,12 +64,12 @@ class CourseFigure(ColumnFigure):
         ax.grid(axis="y", color=FAINT, linewidth=0.5)
         ax.set_axisbelow(True)
         what, _, counted = name.replace(" of ", " after ").partition(" after ")
-        label(ax, counted or "step", LABELS.get(name, what.replace("score", printable(self.metric))))
+        label(ax, counted or "step", LABELS.get(name, what.replace("score", printable(self.study.metrics[0].name))))
 
     def _mean(self, ax: Axes, ordered: bool) -> None:
         """The mean over runs, at steps that all of them have."""
-        values = grouped((each.step, each.value) for each in self.steps)
-        runs = len({(each.run, each.round) for each in self.steps})
+        values = grouped((each.step, each.value) for each in self.records)
+        runs = len({(each.run, each.round) for each in self.records})
         several = {step + 1: sum(own) / runs for step, own in sorted(values.items()) if len(own) == runs > 1}
         if several and ordered:
             ax.plot([*several], [*several.values()], color=INK, linewidth=1.1, zorder=4)

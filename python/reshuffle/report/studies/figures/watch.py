@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 from matplotlib.axes import Axes
 
 from ....results.studies import SequentialLook
@@ -13,16 +10,13 @@ from ...plots.style import INK, MUTED
 from .base import ColumnFigure, label
 
 
-@dataclass(frozen=True)
-class WatchFigure(ColumnFigure):
+class WatchFigure(ColumnFigure[SequentialLook]):
     """A line for the difference, and a band for its confidence sequence."""
-
-    looks: Sequence[SequentialLook]
 
     HEIGHT = 2.2
 
     def draw(self, ax: Axes) -> None:
-        looks = sorted(self.looks, key=lambda look: look.units)
+        looks = sorted(self.records, key=lambda look: look.units)
         units = [look.units for look in looks]
         ax.axhline(0, color=MUTED, linewidth=0.6, linestyle=(0, (3, 2)), zorder=1)
         ends = [(look.units, look.low, look.high) for look in looks if look.low is not None and look.high is not None]
