@@ -10,90 +10,15 @@ import json
 import re
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from .. import types
 from ..errors import InputError, either, nearest, quoted, shortened
-from ..lazy import lazy
 from ..names import metric_key
-from .entries import Entry, entries_of, wording_of
+from .entries import EVERY, KINDS, Entry, Kind
 from .habits import name_advice
 
 if TYPE_CHECKING:
     from ..report import Terminal
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A kind of things that are chosen by name."""
-
-    key: str
-    """Its name in JSON and in ``entries.toml``, which ``reshuffle explain`` also takes."""
-    noun: str
-    """What one is, and the heading of all."""
-    title: str
-    chosen_by: str
-    """The option or command with which one is chosen."""
-    names: Sequence[str] = ()
-    """Their names, if they are known without the entries."""
-
-    @lazy
-    def entries(self) -> list[Entry]:
-        """All of them."""
-        return entries_of(self.key)
-
-    def is_called(self, name: str) -> bool:
-        """Whether the kind has this name."""
-        return name.casefold() in (self.key, self.key.removesuffix("s"))
-
-    @property
-    def known(self) -> Sequence[str]:
-        """The names of all entries."""
-        return self.names or [name for entry in self.entries for name in (entry.name, *entry.also)]
-
-
-SCHEMES = dict.fromkeys((*get_args(types.Scheme), *get_args(types.StudyScheme)))
-ADJUSTMENTS = (*get_args(types.Adjustment), *get_args(types.SequentialAdjustment)[1:])
-
-# In the order of use: words of reports, what the options of the main commands take, and what studies have. A name that
-# several kinds have is explained in this order.
-USED = (
-    Kind("terms", "word", "Terms used in reports", "in results"),
-    Kind("columns", "head of a column", "Heads of columns", "in tables"),
-    Kind("caveats", "kind of note", "Notes below reports", "caveats in CSV and JSON"),
-    Kind("metrics", "metric", "Metrics", "-m", get_args(types.MetricName)),
-    Kind("tokenizers", "tokenizer", "Tokenizers", "--tokenize", get_args(types.Tokenizer)),
-    Kind("tests", "significance test", "Tests", "--test", get_args(types.TestChoice)),
-    Kind("schemes", "scheme", "Schemes of shuffles", "--test ar:scheme=NAME", [*SCHEMES]),
-    Kind("stopping", "stopping rule", "Stopping rules of shuffles", "--test ar:stopping=NAME",
-         get_args(types.Stopping)),
-    Kind("intervals", "confidence interval", "Intervals", "--interval", get_args(types.IntervalChoice)),
-    Kind("adjustments", "adjustment for multiple tests", "Adjustments", "--adjust", ADJUSTMENTS),
-    Kind("families", "family of tests", "Families", "--family", get_args(types.Family)),
-    Kind("rules", "rule of gates", "Rules of gates", "reshuffle gate --rule", get_args(types.GateRule)),
-    Kind("exchanges", "exchange unit of runs", "Exchange units of runs", "reshuffle runs --exchange",
-         get_args(types.Exchange)),
-    Kind("looks", "test while data arrive", "Tests while data arrive", "reshuffle watch --method",
-         get_args(types.SequentialMethod)[1:]),
-)  # fmt: skip
-OF_STUDIES = (
-    Kind("studies", "study", "Studies", "reshuffle study", get_args(types.Study)),
-    Kind("nulls", "null hypothesis of studies", "Null hypotheses of studies", "--null", get_args(types.Null)),
-    Kind("models", "model of the true difference", "Models of the true difference in studies of power", "--models",
-         get_args(types.PowerModel)),
-    Kind("coefficients", "coefficient of agreement with people", "Coefficients of agreement with people",
-         "reshuffle meta --coefficient", get_args(types.MetaCoefficient)),
-    Kind("meta_tests", "test of two metrics", "Tests of two metrics", "reshuffle meta --test",
-         get_args(types.MetaTest)),
-    Kind("optimizers", "optimizer of weights", "Optimizers of weights", "reshuffle tune",
-         get_args(types.OptimizerName)),
-)  # fmt: skip
-KINDS = (*USED, *OF_STUDIES)
-
-# Not in the lists of all names, because --help has them: commands, and options, for which all commands are imported.
-COMMANDS = Kind("commands", "command", "Commands", "reshuffle COMMAND")
-OPTIONS = Kind("options", "option", "Options", "reshuffle COMMAND --help")
 
 
 # The word for all entries of all kinds.
@@ -109,16 +34,15 @@ def chosen(names: Sequence[str]) -> list[tuple[Kind, list[Entry]]]:
     names = [name.lstrip("-") or name for name in names]
     if not names or EVERYTHING in names:
         return [(kind, kind.entries) for kind in KINDS]
-    every = [*USED, OPTIONS, COMMANDS, *OF_STUDIES]
     metrics = next(kind.known for kind in KINDS if kind.key == "metrics")
     found: dict[str, tuple[Kind, list[Entry]]] = {}
     for given in names:
         of_kind, colon, own_name = given.partition(":")
-        only = [kind for kind in every if colon and kind.is_called(of_kind)]
+        only = [kind for kind in EVERY if colon and kind.is_called(of_kind)]
         name = own_name if only else given
         # No option and no caveat, for which much is imported, has the name of a metric.
         is_metric = metric_key(name) in metrics
-        kinds = only or ([kind for kind in KINDS if kind.key != "caveats"] if is_metric else every)
+        kinds = only or ([kind for kind in KINDS if kind.key != "caveats"] if is_metric else EVERY)
         meant = [kind for kind in kinds if kind.is_called(name) or any(_same(each, name) for each in kind.known)]
         if not meant and not only:
             name = _head(name)
@@ -127,7 +51,7 @@ def chosen(names: Sequence[str]) -> list[tuple[Kind, list[Entry]]]:
             meant = [kind for kind in KINDS if any(_same(each, given) for one in kind.entries for each in one.also)]
             name = given if meant else name
         if not meant:
-            raise _unknown(own_name if only else given, [each for kind in every for each in (*kind.known, kind.key)])
+            raise _unknown(own_name if only else given, [each for kind in EVERY for each in (*kind.known, kind.key)])
         # The list of a whole kind comes before an option of that name.
         for kind in sorted(meant, key=lambda kind: not kind.is_called(name)):
             own = [
@@ -177,13 +101,11 @@ WIDTH, HEADINGS = 100, 17
 
 def _list(kind: Kind, entries: Sequence[Entry]) -> Section:
     """All entries of a kind, a row each."""
-    wording = wording_of(kind.key)
-    columns = wording.get("columns", {})
     sources = {"Source": [entry.source or "–" for entry in entries]} if any(entry.source for entry in entries) else {}
     table = {
         "Name": [entry.name for entry in entries],
-        wording.get("heading", "About"): [entry.about for entry in entries],
-        **{heading: [str(entry.data[key]) for entry in entries] for heading, key in columns.items()},
+        kind.heading: [entry.about for entry in entries],
+        **{heading: [str(entry.data[key]) for entry in entries] for heading, key in kind.columns.items()},
         **sources,
     }
     unicode = f"; character classes from Unicode {_unicode()}" if kind.key == "tokenizers" else ""
@@ -239,7 +161,7 @@ def as_text(terminal: Terminal, names: Sequence[str]) -> str:
             show(_list(kind, entries))
             continue
         for entry in entries:
-            if kind in OF_STUDIES and entry.name in explained:
+            if kind.part == "studies" and entry.name in explained:
                 also = f"Also a {kind.noun} ({kind.chosen_by}): 'reshuffle explain {kind.key}:{entry.name}'."
                 console.print(Text(f"{also}\n"))
                 continue
