@@ -132,11 +132,8 @@ def test_every_name_is_explained(run: Any, kind: Any) -> None:
 
 def test_kinds_know_the_names_of_their_entries() -> None:
     for kind in KINDS:
-        assert set(kind.names) == (
-            {entry.name for entry in kind.entries}
-            if kind.key not in ("terms", "columns", "caveats", "looks")
-            else set()
-        )
+        assert set(kind.names) == {entry.name for entry in kind.entries}
+        assert bool(kind.types) == (kind.key not in ("terms", "columns", "caveats", "looks"))
 
 
 def test_words_commands_and_tests_are_explained(run: Any) -> None:

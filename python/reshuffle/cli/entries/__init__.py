@@ -89,7 +89,7 @@ class Entry:
         return record.get(field, default) if isinstance(record, dict) else getattr(record, field, default)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Kind:
     """A kind of things that are chosen by name: a table of ``kinds.toml``."""
 
@@ -127,8 +127,9 @@ class Kind:
 
     @lazy
     def names(self) -> Sequence[str]:
-        """Their names, if they are known without the entries."""
-        return list(dict.fromkeys(name for each in self.types for name in get_args(getattr(types, each))))
+        """Their names: without the entries, where types have them."""
+        of_types = dict.fromkeys(name for each in self.types for name in get_args(getattr(types, each)))
+        return [*of_types] or [entry.name for entry in self.entries]
 
     @lazy
     def entries(self) -> Sequence[Entry]:
@@ -139,8 +140,8 @@ class Kind:
 
     @property
     def known(self) -> Sequence[str]:
-        """The names of all entries."""
-        return self.names or [name for entry in self.entries for name in (entry.name, *entry.also)]
+        """Their names, and others where they are not those of types."""
+        return self.names if self.types else [*self.names, *(name for entry in self.entries for name in entry.also)]
 
     def is_called(self, name: str) -> bool:
         """Whether the kind has this name."""
