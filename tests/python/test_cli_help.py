@@ -13,7 +13,8 @@ import pytest
 
 from reshuffle import InputError, StudyResult
 from reshuffle.cli import examples
-from reshuffle.cli.explain import KINDS, chosen
+from reshuffle.cli.entries import KINDS
+from reshuffle.cli.explain import chosen
 from reshuffle.cli.process import EXIT_CODES
 from reshuffle.cli.root import cli
 from reshuffle.metrics.registry import metric_specs

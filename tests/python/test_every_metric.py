@@ -506,7 +506,7 @@ REAL = [(spec.name, option) for spec in _core.metrics() for option in spec.optio
 def test_options_at_the_ends_of_their_ranges_give_finite_scores(name: str, option: _core.OptionSpec) -> None:
     spec = next(spec for spec in metric_specs() if spec.name == name)
     choices: dict[str, list[Any]] = {o.name: [o.default] for o in spec.options if o.choices and not o.several}
-    choices.update({o.name: o.choices for o in spec.options if o.name.startswith("smooth") and o.choices})
+    choices.update({o.name: [*o.choices] for o in spec.options if o.name.startswith("smooth") and o.choices})
     reference, systems = texts(name)
     for value, chosen in itertools.product((option.minimum, option.maximum), itertools.product(*choices.values())):
         m = metric(name, **dict(zip(choices, chosen, strict=True)), **{option.name: value})

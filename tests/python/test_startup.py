@@ -194,7 +194,7 @@ def test_all_files_have_the_same_version() -> None:
 
 def choices(metric: str, option: str) -> list[str]:
     """The values of an option, from the registry of metrics."""
-    return next(o.choices for m in every_spec() if m.name == metric for o in m.options if o.name == option)
+    return next([*o.choices] for m in every_spec() if m.name == metric for o in m.options if o.name == option)
 
 
 def kinds_of_seeds() -> list[str]:
