@@ -13,7 +13,8 @@ import pytest
 
 from reshuffle import InputError, StudyResult
 from reshuffle.cli import examples
-from reshuffle.cli.explain import KINDS, chosen
+from reshuffle.cli.entries import EVERY, KINDS
+from reshuffle.cli.explain import chosen
 from reshuffle.cli.process import EXIT_CODES
 from reshuffle.cli.root import cli
 from reshuffle.metrics.registry import metric_specs
@@ -132,9 +133,14 @@ def test_every_name_is_explained(run: Any, kind: Any) -> None:
 
 def test_kinds_know_the_names_of_their_entries() -> None:
     for kind in KINDS:
-        assert set(kind.names) == (
-            {entry.name for entry in kind.entries} if kind.key not in ("terms", "columns", "caveats") else set()
-        )
+        assert set(kind.names) == {entry.name for entry in kind.entries}
+        assert bool(kind.types) == (kind.key not in ("terms", "columns", "caveats", "looks"))
+
+
+@pytest.mark.parametrize("kind", EVERY, ids=lambda kind: kind.key)
+def test_every_text_of_a_kind_says_something_of_a_name(kind: Any) -> None:
+    # A text of a field that no record has would be empty, and left out.
+    assert {heading for entry in kind.entries for heading in entry.facts} == {*kind.facts}
 
 
 def test_words_commands_and_tests_are_explained(run: Any) -> None:

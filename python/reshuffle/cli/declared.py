@@ -10,7 +10,6 @@ from typing import Any, TypeVar, get_origin
 from ..errors import InputError, either
 from ..options.declare import SIZE, WORKERS, Option, Options, Reads, check, options_of
 from .command import option
-from .explain import KINDS
 from .params import (
     Name,
     Named,
@@ -129,8 +128,7 @@ def _listed(each: Option, registry: str) -> str:
     names = each.choices
     if not registry.startswith("reshuffle.inference."):
         return either(names)
-    kind = next((kind.key for kind in KINDS if kind.chosen_by.split()[-1] == flag_of(each)), "")
-    explain = " ".join(filter(None, ("'reshuffle explain", kind)))
+    explain = f"'reshuffle explain {registry.rpartition('.')[2].lower()}"
     if len(names) <= MOST_NAMES:
         return f"{either(names)} ({explain}' has more)"
     return f"{', '.join(names[:FIRST_NAMES])} … ({explain}' has all {len(names)})"

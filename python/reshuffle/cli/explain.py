@@ -10,97 +10,20 @@ import json
 import re
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, get_args
+from typing import Any, TypeAlias
 
-from .. import types
+from .. import _core
 from ..errors import InputError, either, nearest, quoted, shortened
-from ..lazy import lazy
 from ..names import metric_key
-from .entries import Entry, entries_of, wording_of
+from ..report import Terminal
+from .entries import EVERY, KINDS, Entry, Kind
 from .habits import name_advice
-
-if TYPE_CHECKING:
-    from ..report import Terminal
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A kind of things that are chosen by name."""
-
-    key: str
-    """Its name in JSON and in ``entries.toml``, which ``reshuffle explain`` also takes."""
-    noun: str
-    """What one is, and the heading of all."""
-    title: str
-    chosen_by: str
-    """The option or command with which one is chosen."""
-    names: Sequence[str] = ()
-    """Their names, if they are known without the entries."""
-
-    @lazy
-    def entries(self) -> list[Entry]:
-        """All of them."""
-        return entries_of(self.key)
-
-    def is_called(self, name: str) -> bool:
-        """Whether the kind has this name."""
-        return name.casefold() in (self.key, self.key.removesuffix("s"))
-
-    @property
-    def known(self) -> Sequence[str]:
-        """The names of all entries."""
-        return self.names or [name for entry in self.entries for name in (entry.name, *entry.also)]
-
-
-SCHEMES = dict.fromkeys((*get_args(types.Scheme), *get_args(types.StudyScheme)))
-ADJUSTMENTS = (*get_args(types.Adjustment), *get_args(types.SequentialAdjustment)[1:])
-
-# In the order of use: words of reports, what the options of the main commands take, and what studies have. A name that
-# several kinds have is explained in this order.
-USED = (
-    Kind("terms", "word", "Terms used in reports", "in results"),
-    Kind("columns", "head of a column", "Heads of columns", "in tables"),
-    Kind("caveats", "kind of note", "Notes below reports", "caveats in CSV and JSON"),
-    Kind("metrics", "metric", "Metrics", "-m", get_args(types.MetricName)),
-    Kind("tokenizers", "tokenizer", "Tokenizers", "--tokenize", get_args(types.Tokenizer)),
-    Kind("tests", "significance test", "Tests", "--test", get_args(types.TestChoice)),
-    Kind("schemes", "scheme", "Schemes of shuffles", "--test ar:scheme=NAME", [*SCHEMES]),
-    Kind("stopping", "stopping rule", "Stopping rules of shuffles", "--test ar:stopping=NAME",
-         get_args(types.Stopping)),
-    Kind("intervals", "confidence interval", "Intervals", "--interval", get_args(types.IntervalChoice)),
-    Kind("adjustments", "adjustment for multiple tests", "Adjustments", "--adjust", ADJUSTMENTS),
-    Kind("families", "family of tests", "Families", "--family", get_args(types.Family)),
-    Kind("rules", "rule of gates", "Rules of gates", "reshuffle gate --rule", get_args(types.GateRule)),
-    Kind("exchanges", "exchange unit of runs", "Exchange units of runs", "reshuffle runs --exchange",
-         get_args(types.Exchange)),
-    Kind("looks", "test while data arrive", "Tests while data arrive", "reshuffle watch --method",
-         get_args(types.SequentialMethod)[1:]),
-)  # fmt: skip
-OF_STUDIES = (
-    Kind("studies", "study", "Studies", "reshuffle study", get_args(types.Study)),
-    Kind("nulls", "null hypothesis of studies", "Null hypotheses of studies", "--null", get_args(types.Null)),
-    Kind("models", "model of the true difference", "Models of the true difference in studies of power", "--models",
-         get_args(types.PowerModel)),
-    Kind("coefficients", "coefficient of agreement with people", "Coefficients of agreement with people",
-         "reshuffle meta --coefficient", get_args(types.MetaCoefficient)),
-    Kind("meta_tests", "test of two metrics", "Tests of two metrics", "reshuffle meta --test",
-         get_args(types.MetaTest)),
-    Kind("optimizers", "optimizer of weights", "Optimizers of weights", "reshuffle tune",
-         get_args(types.OptimizerName)),
-)  # fmt: skip
-KINDS = (*USED, *OF_STUDIES)
-
-# Not in the lists of all names, because --help has them: commands, and options, for which all commands are imported.
-COMMANDS = Kind("commands", "command", "Commands", "reshuffle COMMAND")
-OPTIONS = Kind("options", "option", "Options", "reshuffle COMMAND --help")
-
 
 # The word for all entries of all kinds.
 EVERYTHING = "everything"
 
 
-def chosen(names: Sequence[str]) -> list[tuple[Kind, list[Entry]]]:
+def chosen(names: Sequence[str]) -> list[tuple[Kind, Sequence[Entry]]]:
     """The entries with these names, or of these kinds, in the order of the names; all by kind for none or "everything".
 
     A metric may be named as reports do, and a name with its kind (``nulls:margin``). :class:`~reshuffle.InputError` for
@@ -109,34 +32,39 @@ def chosen(names: Sequence[str]) -> list[tuple[Kind, list[Entry]]]:
     names = [name.lstrip("-") or name for name in names]
     if not names or EVERYTHING in names:
         return [(kind, kind.entries) for kind in KINDS]
-    every = [*USED, OPTIONS, COMMANDS, *OF_STUDIES]
     metrics = next(kind.known for kind in KINDS if kind.key == "metrics")
-    found: dict[str, tuple[Kind, list[Entry]]] = {}
+    found: dict[str, tuple[Kind, Sequence[Entry]]] = {}
     for given in names:
         of_kind, colon, own_name = given.partition(":")
-        only = [kind for kind in every if colon and kind.is_called(of_kind)]
+        only = [kind for kind in EVERY if colon and kind.is_called(of_kind)]
         name = own_name if only else given
         # No option and no caveat, for which much is imported, has the name of a metric.
         is_metric = metric_key(name) in metrics
-        kinds = only or ([kind for kind in KINDS if kind.key != "caveats"] if is_metric else every)
-        meant = [kind for kind in kinds if kind.is_called(name) or any(_same(each, name) for each in kind.known)]
-        if not meant and not only:
-            name = _head(name)
-            meant = [kind for kind in KINDS if any(_same(each, name) for each in kind.known)]
-        if not meant and not only:  # what reports call a test, which its entry has
-            meant = [kind for kind in KINDS if any(_same(each, given) for one in kind.entries for each in one.also)]
-            name = given if meant else name
-        if not meant:
-            raise _unknown(own_name if only else given, [each for kind in every for each in (*kind.known, kind.key)])
+        kinds = only or ([kind for kind in KINDS if kind.key != "caveats"] if is_metric else EVERY)
+        called = {kind: own for kind in kinds if (own := _called(kind, name))}
+        if not called and not only:
+            called = {kind: own for kind in KINDS if (own := _called(kind, _head(name)))}
+        if not called and not only:  # what reports call a test, which its entry has
+            called = {kind: own for kind in KINDS if (own := [each for each in kind.entries if _is(name, each.also)])}
+        if not called:
+            raise _unknown(name, [each for kind in EVERY for each in (*kind.known, kind.key)])
         # The list of a whole kind comes before an option of that name.
-        for kind in sorted(meant, key=lambda kind: not kind.is_called(name)):
-            own = [
-                entry
-                for entry in kind.entries
-                if kind.is_called(name) or any(_same(each, name) for each in (entry.name, *entry.also))
-            ]
+        for kind, own in sorted(called.items(), key=lambda item: not item[0].is_called(name)):
             found[f"{kind.key} {own[0].name} {len(own)}"] = (kind, own)
     return list(found.values())
+
+
+def _called(kind: Kind, name: str) -> Sequence[Entry]:
+    """All entries of a kind that is called so, or those that are; nothing is imported for a name that none has."""
+    if kind.is_called(name):
+        return kind.entries
+    return [each for each in kind.entries if _is(name, (each.name, *each.also))] if _is(name, kind.known) else []
+
+
+def _is(name: str, known: Sequence[str]) -> bool:
+    """Whether a name is one of those that are known; a metric may be named as reports do."""
+    written, key = name.casefold().replace(" ", "-"), metric_key(name)
+    return any(each.casefold() == written or each == key for each in known)
 
 
 def _head(name: str) -> str:
@@ -147,10 +75,6 @@ def _head(name: str) -> str:
     """
     name = re.sub(r"^p, | [↑↓]$|(, α)?=[\d.,]+$|^[\d.]+% ", "", name)
     return re.sub(r"(?<=_)\d+$|^\d[\d,]*(?= )|(?<=for )[\d.]+$", "n", name) or name
-
-
-def _same(known: str, name: str) -> bool:
-    return known.casefold() == name.casefold().replace(" ", "-") or known == metric_key(name)
 
 
 def _unknown(name: str, known: Sequence[str]) -> InputError:
@@ -167,7 +91,7 @@ def _unknown(name: str, known: Sequence[str]) -> InputError:
     return InputError(f"unknown name {quoted(shortened(name))}{meant} 'reshuffle explain' lists all names")
 
 
-Section: TypeAlias = tuple[str, list[str], list[list[str]]]
+Section: TypeAlias = tuple[str, Sequence[str], Sequence[Sequence[str]]]
 """Title, header and rows of a table."""
 
 OPTION_HEADER = ["Option", "Takes", "Default", "About"]
@@ -177,33 +101,21 @@ WIDTH, HEADINGS = 100, 17
 
 def _list(kind: Kind, entries: Sequence[Entry]) -> Section:
     """All entries of a kind, a row each."""
-    wording = wording_of(kind.key)
-    columns = wording.get("columns", {})
     sources = {"Source": [entry.source or "–" for entry in entries]} if any(entry.source for entry in entries) else {}
     table = {
         "Name": [entry.name for entry in entries],
-        wording.get("heading", "About"): [entry.about for entry in entries],
-        **{heading: [str(entry.data[key]) for entry in entries] for heading, key in columns.items()},
+        kind.heading: [entry.about for entry in entries],
+        **{heading: [str(entry.data[key]) for entry in entries] for heading, key in kind.columns.items()},
         **sources,
     }
-    unicode = f"; character classes from Unicode {_unicode()}" if kind.key == "tokenizers" else ""
-    return (
-        f"{kind.title} ({kind.chosen_by}){unicode}",
-        [*table],
-        [list(row) for row in zip(*table.values(), strict=True)],
-    )
-
-
-def _unicode() -> str:
-    from .. import _core  # --help does not need it
-
-    return _core.UNICODE_VERSION
+    unicode = f"; character classes from Unicode {_core.UNICODE_VERSION}" if kind.key == "tokenizers" else ""
+    return f"{kind.title} ({kind.chosen_by}){unicode}", [*table], list(zip(*table.values(), strict=True))
 
 
 def _options(entry: Entry) -> Section:
     """The options of a metric, a row each."""
     source = f" ({entry.source})" if entry.source else ""
-    return f"{entry.name}: {entry.about}{source}", OPTION_HEADER, [list(row) for row in entry.options]
+    return f"{entry.name}: {entry.about}{source}", OPTION_HEADER, entry.options
 
 
 def _facts(entry: Entry) -> Iterable[tuple[str, str]]:
@@ -239,7 +151,7 @@ def as_text(terminal: Terminal, names: Sequence[str]) -> str:
             show(_list(kind, entries))
             continue
         for entry in entries:
-            if kind in OF_STUDIES and entry.name in explained:
+            if kind.part == "studies" and entry.name in explained:
                 also = f"Also a {kind.noun} ({kind.chosen_by}): 'reshuffle explain {kind.key}:{entry.name}'."
                 console.print(Text(f"{also}\n"))
                 continue
@@ -248,7 +160,7 @@ def as_text(terminal: Terminal, names: Sequence[str]) -> str:
             for heading, text in _facts(entry):
                 console.print(Text(wrapped(heading, text, terminal.width or WIDTH)), soft_wrap=True)
             if entry.options:
-                show(("", OPTION_HEADER, [list(row) for row in entry.options]))
+                show(("", OPTION_HEADER, entry.options))
             else:
                 console.print()
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().rstrip("\n").splitlines())
@@ -256,11 +168,7 @@ def as_text(terminal: Terminal, names: Sequence[str]) -> str:
 
 def _overview(width: int) -> str:
     """The names of all kinds, and how to read more."""
-    own = [", ".join(dict.fromkeys(kind.names or (each.name for each in kind.entries))) for kind in KINDS]
-    kinds = [
-        wrapped(kind.key, f"{kind.title} ({kind.chosen_by}): {names}", width)
-        for kind, names in zip(KINDS, own, strict=True)
-    ]
+    kinds = [wrapped(kind.key, f"{kind.title} ({kind.chosen_by}): {', '.join(kind.names)}", width) for kind in KINDS]
     more = {
         "NAME": "What a name stands for, with a metric's options. NAME may also be a command or an option.",
         "tests": "A line about each name of a kind, here of tests.",
@@ -287,7 +195,7 @@ def wrapped(heading: str, text: str, width: int) -> str:
 def as_markdown(terminal: Terminal, names: Sequence[str]) -> str:
     """The page docs/metrics.md, or its sections about these names."""
     parts = ["# Metrics, tests and other names", "Generated by `reshuffle explain --format markdown`."]
-    metrics: list[Entry] = []
+    metrics: Sequence[Entry] = []
     for kind, entries in chosen(names):
         if kind.key == "metrics":
             metrics = entries
@@ -326,7 +234,7 @@ def as_json(terminal: Terminal, names: Sequence[str]) -> str:
         ]
         for kind, entries in chosen(names)
     }
-    return json.dumps({**found, "unicode": _unicode()}, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps({**found, "unicode": _core.UNICODE_VERSION}, indent=2, ensure_ascii=False) + "\n"
 
 
 CATALOGUE_FORMATS: Mapping[str, Callable[[Terminal, Sequence[str]], str]] = {

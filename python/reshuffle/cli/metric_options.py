@@ -129,13 +129,9 @@ def parse_metric(text: str, folder: Path = Path()) -> MetricChoice:
 def _check_habit(name: str, options: Mapping[str, Option], part: str) -> None:
     """:class:`InputError` for an option as signatures of sacreBLEU abbreviate it: ``tok=intl``, ``tok:intl``."""
     written, _, value = part.replace(":", "=", 1).partition("=")
-    own = habits("option of a metric")
-    key = (
-        written
-        if written.replace("-", "_") in options
-        else own.get(f"{written}={value}".lower(), own.get(written.lower()))
-    )
-    meant = options.get((key or "").replace("-", "_"))
+    own = {**habits("option of a metric"), **{each.written: each.written for each in options.values()}}
+    key = own.get(f"{written}={value}".lower(), own.get(written.lower(), ""))
+    meant = options.get(key.replace("-", "_"))
     if meant is not None:
         example = meant.written if meant.is_flag else f"{meant.written}={value or 'VALUE'}"
         raise InputError(f"unknown option of metric {name} {quoted(written)}: use -m {name}:{example}")

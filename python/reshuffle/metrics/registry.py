@@ -15,7 +15,7 @@ from annotated_types import Ge, Le
 
 from .. import _core
 from ..names import WITH_TOKENIZE
-from ..options.declare import FILE, Flag, Kind, Option
+from ..options.declare import FILE, Kind, Option
 from .tokenizers import EXTERNAL, LANGUAGES, ExternalTokenizer, model_takers
 
 # The types of values by the kind of the option, and what a value is where the type does not say it. Others are choices.
@@ -45,20 +45,9 @@ def option(
     """
     element, text = OF_KIND.get(kind) or (Literal[tuple(choices)], "")
     low, high = limits
-    return Option(
-        name=name,
-        element=element,
-        several=kind in ("reals", "choices"),
-        optional=True,
-        about=about,
-        rules=(FILE,) if kind == "path" else () if low is None or high is None else (Ge(low), Le(high)),
-        default=default,
-        flag=Flag(),
-        kind=Kind(text),
-        title="Metrics",
-        positional=False,
-        length=None,
-    )
+    rules = (FILE,) if kind == "path" else () if low is None or high is None else (Ge(low), Le(high))
+    several = kind in ("reals", "choices")
+    return Option(name, element, several, about=about, rules=rules, default=default, kind=Kind(text))
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,11 @@ def options_after(make: partial[Any]) -> dict[str, Option]:
 
 
 def read_options(
-    noun: str, name: str, text: str, options: Mapping[str, Option], advise: Callable[[str], object] = str
+    noun: str,
+    name: str,
+    text: str,
+    options: Mapping[str, Option],
+    advise: Callable[[str], object] = lambda part: None,
 ) -> dict[str, Any]:
     """The values of options, from ``OPTION=VALUE,OPTION`` after a name. The names among them are not checked.
 

@@ -178,16 +178,16 @@ class Option:
 
     name: str
     element: Any
-    several: bool
-    optional: bool
-    about: str
-    rules: tuple[Any, ...]
-    default: Any
-    flag: Flag
-    kind: Kind
-    title: str
-    positional: bool
-    length: int | None
+    several: bool = False
+    optional: bool = True
+    about: str = ""
+    rules: tuple[Any, ...] = ()
+    default: Any = None
+    flag: Flag = dataclasses.field(default_factory=Flag)
+    kind: Kind = dataclasses.field(default_factory=Kind)
+    title: str = ""
+    positional: bool = False
+    length: int | None = None
 
     @lazy
     def choices(self) -> tuple[str, ...]:

@@ -128,7 +128,7 @@ def rows(options: Mapping[str, Option] | type[Options]) -> list[list[str]]:
     """A row for each option: how it is written, what it takes, its default and what it does."""
     every = options_of(options) if isinstance(options, type) else options
     return [
-        [*(each.flag.names or [each.written])[:1], each.takes, _default(each), _about(each)]
+        [(*each.flag.names, each.written)[0], each.takes, _default(each), _about(each)]
         for each in every.values()
         if each.flag.shown
     ]
