@@ -30,7 +30,13 @@ class Symbol(NamedTuple):
 
 
 def symbols_for_scripts(names: Collection[str] = ()) -> str:
-    """The regular expression of names and symbols, as scripts write it."""
+    """The regular expression of names and symbols, as scripts write it.
+
+    The order of names does not matter, so that the same result gives the same page.
+
+    >>> symbols_for_scripts(["p", "B"]) == symbols_for_scripts(["B", "p"])
+    True
+    """
     return _pattern(names).pattern.replace("(?P<", "(?<")
 
 
@@ -56,7 +62,7 @@ def _pattern(names: Collection[str]) -> re.Pattern[str]:
     """Symbols, and before them names, which are longer."""
     if not names:
         return _SYMBOLS
-    longest_first = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    longest_first = "|".join(re.escape(name) for name in sorted(names, key=lambda name: (-len(name), name)))
     return re.compile(rf"(?<!\w)(?P<name>{longest_first})(?!\w)|{_SYMBOL}")
 
 
