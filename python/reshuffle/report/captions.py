@@ -10,7 +10,7 @@ from ..results import Comparison, SetComparison
 from .cells import EXACT, Table
 from .margins import has_margin
 from .methods import adjustment_phrase, interval_phrase, on_all_sets, other_tests_phrase, test_phrase, uncited
-from .notes import over_sets, separately
+from .notes import over_sets, rank_key, separately
 from .systems import some_interval_disagrees
 from .wording import ci, number
 
@@ -61,28 +61,13 @@ def symbols_of_figure(comparison: Comparison, kind: str, n_panels: int, has_arro
     if kind == "ranking" and comparison.rankings:
         lettered = any(system.letters for ranking in comparison.rankings for system in ranking.systems)
         if not lettered or n_panels <= MOST_RANKED:
-            yield _rank(comparison)
+            yield rank_key(comparison)
         if lettered:
             who = "Systems that share a letter" if n_panels > 1 else "Systems on the same bar"
             yield f"{who} do not differ significantly."
         yield f"Significant: {p} ≤ {number(alpha)}."
     if comparison.family_size > 1:
         yield f"Adjusted p: {adjustment_phrase(comparison, test, uncited)}."
-
-
-_NOT_ADJUSTED = ", not adjusted"
-
-
-def _has_unadjusted_intervals(comparison: Comparison) -> bool:
-    """Whether p is adjusted for several tests, and the intervals of differences are not."""
-    return comparison.family_size > 1 and comparison.interval is not None and not comparison.interval.simultaneous
-
-
-def _rank(comparison: Comparison) -> str:
-    if comparison.rankings[0].simultaneous and comparison.alpha is not None:
-        level = number(100 * (1 - comparison.alpha))
-        return f"Rank: simultaneous {level}% confidence intervals of the ranks."
-    return "Rank: the ranks that are compatible with the significant differences."
 
 
 def _symbols(
@@ -99,7 +84,7 @@ def _symbols(
     p = "adjusted p" if comparison.family_size > 1 else "p"
     lettered = any(_LETTERED.search(cell) for cell in cells)
     if "Rank" in header:
-        yield _rank(comparison)
+        yield rank_key(comparison)
     if "Group" in header:
         yield "Group: systems that share a letter do not differ significantly."
     elif lettered and "Rank" not in header:
@@ -124,7 +109,8 @@ def _symbols(
     level = comparison.confidence_level
     if comparison.interval is not None and level is not None and any(ci(level) in name for name in header):
         of_scores = " of scores" if has_margin(comparison) else ""
-        apart = _NOT_ADJUSTED * ("Δ" in header and not of_scores and _has_unadjusted_intervals(comparison))
+        only_p = comparison.family_size > 1 and not comparison.interval.simultaneous
+        apart = ", not adjusted" if "Δ" in header and not of_scores and only_p else ""
         yield f"{ci(level)}{of_scores}: {interval_phrase(comparison, comparison.interval, uncited)}{apart}."
         if of_scores:
             yield f"{ci(level)} of differences: the inverse of the test."

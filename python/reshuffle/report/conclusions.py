@@ -23,7 +23,7 @@ from .margins import WITHOUT_NAME, has_margin, is_significant, margin_statement
 from .notes import Values
 from .systems import has_ranks, pairs_of
 from .votes import vote_conclusions
-from .wording import MAX_NAMED, are, joined, named, number
+from .wording import MAX_NAMED, are, joined, named, percent
 
 AVERAGE = "On average, "
 NONE_BETTER = "no system is significantly better than another"
@@ -311,10 +311,10 @@ def detectable_sentence(comparison: Comparison, layout: Layout) -> str:
     differences = ", ".join(
         f"{each.metric} {each.difference:.{decimals[each.metric]}f}" for each in comparison.detectable
     )
-    power = number(100 * comparison.detectable[0].power)
+    power = percent(comparison.detectable[0].power)
     if len(comparison.detectable) == 1:
         (each,) = comparison.detectable
         low, high = (f"{value:.{decimals[each.metric]}f}" for value in (each.low, each.high))
         differences += f" (range {low} to {high})" if low != high else ""
     median = "" if all(each.low == each.high for each in comparison.detectable) else ", median pair"
-    return f"Minimum detectable difference ({power}% power{median}): {differences}."
+    return f"Minimum detectable difference ({power} power{median}): {differences}."

@@ -8,17 +8,28 @@ from ..errors import counted
 from ..results import FlippedSegment, Flips, LostSegment
 from .cells import Table, decimals_for
 from .document import Document
-from .frames import Columns
+from .frames import Columns, Fields, taken
 from .layout import Layout
 from .wording import number
 
 # The most gained or lost segments that a text lists.
 MAX_LISTED = 20
+# The columns of CSV beside the segment.
+COLUMNS: Fields = {
+    "baseline_score": ("float64", "baseline_score"),
+    "system_score": ("float64", "system_score"),
+    "flip": (None, "flip"),
+    "influence": ("float64", "influence"),
+}
 
 
 def flips_document(flips: Flips, layout: Layout) -> Document:
     """The scores, the segments with the largest influence, and the segments gained and lost."""
-    tables = [_scores(flips), *([_influential(flips)] if flips.influential else [])]
+    tables = [_scores(flips)]
+    if flips.influential:
+        title = f"{counted(len(flips.influential), flips.unit)} with the largest influence on Δ"
+        header = [flips.unit.capitalize(), flips.baseline, flips.system, "Influence"]
+        tables.append(segments_table(title, header, flips.influential, [each.influence for each in flips.influential]))
     return Document(tables, [*_sentences(flips)], flips.signature)
 
 
@@ -30,17 +41,10 @@ def _scores(flips: Flips) -> Table:
     passes = f"{'≥' if metric.higher_is_better else '≤'} {number(flips.threshold)}"
     table = Table(title, ["System", metric.name, "Δ", passes])
     passed = flips.n_both + len(flips.lost), flips.n_both + len(flips.gained)
+    difference = f"{flips.difference:+.{decimals}f}"
     table.add([flips.baseline, f"{flips.baseline_score:.{decimals}f}", "baseline", f"{passed[0]:,}"])
-    table.add(
-        [flips.system, f"{flips.system_score:.{decimals}f}", f"{flips.difference:+.{decimals}f}", f"{passed[1]:,}"]
-    )
+    table.add([flips.system, f"{flips.system_score:.{decimals}f}", difference, f"{passed[1]:,}"])
     return table
-
-
-def _influential(flips: Flips) -> Table:
-    title = f"{counted(len(flips.influential), flips.unit)} with the largest influence on Δ"
-    header = [flips.unit.capitalize(), flips.baseline, flips.system, "Influence"]
-    return segments_table(title, header, flips.influential, [each.influence for each in flips.influential])
 
 
 def segments_table(
@@ -83,10 +87,5 @@ def flip_columns(flips: Flips, table: str | None = None) -> Columns:
     """The columns of the CSV."""
     segments = flips.segments
     numbers = [each.segment for each in segments]
-    return {
-        flips.unit: (numbers, "int64" if all(isinstance(each, int) for each in numbers) else None),
-        "baseline_score": ([each.baseline_score for each in segments], "float64"),
-        "system_score": ([each.system_score for each in segments], "float64"),
-        "flip": ([each.flip for each in segments], None),
-        "influence": ([each.influence for each in segments], "float64"),
-    }
+    unit = (numbers, "int64" if all(isinstance(each, int) for each in numbers) else None)
+    return {flips.unit: unit, **taken(COLUMNS, segments)}

@@ -30,7 +30,13 @@ class Symbol(NamedTuple):
 
 
 def symbols_for_scripts(names: Collection[str] = ()) -> str:
-    """The regular expression of names and symbols, as scripts write it."""
+    """The regular expression of names and symbols, as scripts write it.
+
+    The order of names does not matter, so that the same result gives the same page.
+
+    >>> symbols_for_scripts(["p", "B"]) == symbols_for_scripts(["B", "p"])
+    True
+    """
     return _pattern(names).pattern.replace("(?P<", "(?<")
 
 

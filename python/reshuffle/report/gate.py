@@ -25,7 +25,7 @@ from .frames import Columns, taken
 from .json import as_json
 from .layout import Layout
 from .page import STUDY_SCRIPTS
-from .wording import joined, named, number
+from .wording import joined, named, number, percent
 
 # The most tasks that a sentence lists.
 MOST_LISTED = 3
@@ -76,8 +76,7 @@ def gate_document(gate: Gate, layout: Layout) -> Document:
 def _meaning(gate: Gate) -> str:
     """What the verdict bounds."""
     has_margins = any(task.margin is not None for task in gate.tasks)
-    alpha = f"{number(round(100 * gate.alpha, 10))}%"
-    return MEANINGS[gate.rule].format(alpha=alpha, or_worse=", or worse by a margin," * has_margins)
+    return MEANINGS[gate.rule].format(alpha=percent(gate.alpha), or_worse=", or worse by a margin," * has_margins)
 
 
 def _directions(gate: Gate) -> Iterator[str]:
@@ -365,7 +364,7 @@ def _trends(gate: Gate) -> Iterator[str]:
 
 def _tasks(gate: Gate) -> Table:
     margins = any(task.margin is not None for task in gate.tasks)
-    level = f"{number(round(100 * (1 - gate.alpha), 10))}% bound"
+    level = f"{percent(1 - gate.alpha)} bound"
     of_margin, p = [level, "Margin"] if margins else [], f"{'adjusted ' * (len(gate.tasks) > 1)}p (worse)"
     several = len({task.test_set for task in gate.tasks}) > 1
     names = ["Test set", "Metric"] if several else ["Metric"]

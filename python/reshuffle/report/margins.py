@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..results import Comparison, PairedDifference, UsedMetric
+from ..results import Comparison, PairedDifference, UsedMetric, UsedTest
 from .cells import under
 from .wording import are, counted, joined, named, number
 
@@ -30,6 +30,13 @@ def within(comparison: Comparison, metric: str) -> str:
 def within_all(comparison: Comparison) -> str:
     """The margins under all metrics."""
     return joined(within(comparison, metric.name) for metric in comparison.metrics)
+
+
+def sides(comparison: Comparison, test: UsedTest) -> str:
+    """The alternative of a test, or its margins."""
+    if not test.has_margin:
+        return test.alternative
+    return f"margin{'s' if len(comparison.metrics) > 1 else ''} {within_all(comparison)}"
 
 
 def claim(comparison: Comparison, of: str) -> str:

@@ -19,12 +19,12 @@ from .computed import (
     null_sentence,
     pvalue_sentence,
 )
-from .margins import claim, has_margin, within_all
+from .margins import claim, has_margin, sides, within_all
 from .notes import is_nominal
 from .sources import cited, entries_of, papers
 from .systems import has_ranks, shows_best_alone, size_of
 from .votes import ratings_phrase
-from .wording import joined, number, strata
+from .wording import joined, number, percent, strata
 
 PHIPSON_SMYTH = "doi:10.2202/1544-6115.1585"
 HEMERIK_GOEMAN = "doi:10.1007/s11749-017-0571-1"
@@ -259,25 +259,23 @@ def _differences(comparison: Comparison) -> str:
 
 def test_phrase(comparison: Comparison, test: UsedTest, cite: Cite) -> str:
     """The test, its alternative and its replicates."""
-    title = f"{test.title}{cite(test.source)}"
-    alternative = test.alternative
-    if has_margin(comparison):
-        alternative = f"margin{'s' if len(comparison.metrics) > 1 else ''} {within_all(comparison)}"
-    return ", ".join([title, alternative, *_replicates(comparison, test, cite)])
+    return ", ".join(
+        [f"{test.title}{cite(test.source)}", sides(comparison, test), *_replicates(comparison, test, cite)]
+    )
 
 
 def _tested(comparison: Comparison, test: UsedTest, cite: Cite) -> str:
     """The same as the object of a sentence, which defines R and has the seed."""
     named = f"{name_of(test)}{cite(test.source)}"
     if has_margin(comparison):
-        sides = f"with {'margins' if len(comparison.metrics) > 1 else 'a margin'} of {within_all(comparison)}"
+        against = f"with {'margins' if len(comparison.metrics) > 1 else 'a margin'} of {within_all(comparison)}"
     else:
-        sides = alternative_phrase(test.alternative)
+        against = alternative_phrase(test.alternative)
     seed = [] if test.replicates is None or comparison.seed is None else [_seed(comparison.seed)]
     replicates = list(_replicates(comparison, test, cite, "R = "))
     if replicates and not replicates[0].startswith("with "):
         replicates[0] = f"with {replicates[0]}"
-    return ", ".join([named, sides, *replicates, *(seed if not _all_exact(comparison) else [])])
+    return ", ".join([named, against, *replicates, *(seed if not _all_exact(comparison) else [])])
 
 
 def _all_exact(comparison: Comparison) -> bool:
@@ -306,7 +304,7 @@ def _replicates(comparison: Comparison, test: UsedTest, cite: Cite, r: str = "")
     units = _units(comparison, test.replicates)
     n = f"{r}{comparison.n_resamples or 0:,} {test.replicates}{units}"
     subgroup = next((test.n_resamples for test in tests if test.scheme == "subgroup"), None)
-    rule = _rule(comparison)
+    rule = next((test.stopping.rule for test in tests if test.stopping is not None), None)
     if subgroup is not None:
         yield f"a random subgroup of {r}{subgroup:,} {test.replicates}{units}{cite(HEMERIK_GOEMAN)}"
     elif rule is not None:
@@ -350,11 +348,6 @@ def _seed(seed: int) -> str:
     if steps and steps[-1].startswith("test-set["):
         return f"seeds derived from {'>'.join([original, *steps[:-1]])}"
     return f"seed {'>'.join([original, *steps])}"
-
-
-def _rule(comparison: Comparison) -> str | None:
-    """The stopping rule of the tests."""
-    return next((p.test.stopping.rule for p in comparison.comparisons if p.test.stopping is not None), None)
 
 
 # What captions call the tests of pairs that differ in few units.
@@ -451,15 +444,15 @@ def interval_phrase(comparison: Comparison, interval: UsedInterval, cite: Cite) 
 def _intervals(comparison: Comparison, interval: UsedInterval, level: float, cite: Cite) -> Iterator[str]:
     """The type of the confidence intervals, and how they are computed."""
     name, ends = interval_phrases(interval.name, level)
-    percent = f"{number(100 * level)}% confidence intervals"
+    intervals = f"{percent(level)} confidence intervals"
     draws = f" from R = {comparison.n_resamples or 0:,} bootstrap draws{_units(comparison, 'draws')}"
     of_scores = " of scores" if has_margin(comparison) or interval.simultaneous else ""
-    yield f"The {percent}{of_scores} are {name}{cite(interval.source)}{draws if interval.draws else ''}."
+    yield f"The {intervals}{of_scores} are {name}{cite(interval.source)}{draws if interval.draws else ''}."
     yield Detail(f"The confidence intervals{of_scores} are computed as follows: {ends}.")
     if not of_scores:
         return
     if has_margin(comparison):
-        yield f"The {percent} of differences are the inverse of the test."
+        yield f"The {intervals} of differences are the inverse of the test."
     else:
         adjustment = (
             ""
@@ -481,13 +474,13 @@ def _ranked(comparison: Comparison, cite: Cite, shown: Collection[Groups]) -> It
         if "ranks" not in shown:
             pass
         elif comparison.rankings[0].simultaneous:
-            level = number(round(100 * (1 - (comparison.alpha or 0)), 10))
-            yield f"Ranks are simultaneous {level}% confidence intervals{cite(MOGSTAD)}."
+            level = percent(1 - (comparison.alpha or 0))
+            yield f"Ranks are simultaneous {level} confidence intervals{cite(MOGSTAD)}."
         else:
             yield f"Ranks are those that are compatible with the significant differences{cite(MOGSTAD)}."
         if "letters" in shown and any(ranking.groups is not None for ranking in comparison.rankings):
             letters = f"In the compact letter display{cite(PIEPHO)}"
             yield f"{letters}, systems that share a letter do not differ significantly."
     if comparison.detectable:
-        power = number(100 * comparison.detectable[0].power)
-        yield f"Minimum detectable differences are those that are detected with {power}% power{cite(CARD)}."
+        power = percent(comparison.detectable[0].power)
+        yield f"Minimum detectable differences are those that are detected with {power} power{cite(CARD)}."

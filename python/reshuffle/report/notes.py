@@ -13,11 +13,11 @@ from ..grouping import grouped
 from ..results import Caveat, Comparison, SetComparison, SignificanceResult, UsedInterval, UsedTest
 from .cells import EXACT, under
 from .layout import Layout, by_name, sets_of
-from .margins import claim, has_margin, within_all
+from .margins import claim, has_margin, sides
 from .parts import notes_on_parts
 from .systems import pairs_of
 from .votes import vote_notes
-from .wording import are, ci, counted, joined, named, number, option, spelled, strata
+from .wording import are, ci, counted, joined, named, number, option, percent, spelled, strata
 
 # What the error rates of adjustments are rates of.
 RATES: Mapping[str, str] = {
@@ -81,7 +81,10 @@ def explanations_of(comparison: Comparison, layout: Layout, of: SetComparison | 
     if comparison.baseline is None and comparison.rankings:
         yield from _ranks(comparison, layout)
     if comparison.test is not None and comparison.alpha is not None:
-        of_test = _test(comparison, comparison.test, number(comparison.alpha), _star(comparison, layout), of)
+        # With its meaning if no table of the report has the mark.
+        has_stars = comparison.baseline is not None or layout.triangle or layout.shows_pairs(comparison)
+        star = "*" if has_stars else "significant:"
+        of_test = _test(comparison, comparison.test, number(comparison.alpha), star, of)
         yield from (spelled(sentence, layout.command is not None) for sentence in of_test)
     level = comparison.confidence_level
     if comparison.interval is not None and level is not None and layout.shows_intervals(comparison):
@@ -182,15 +185,17 @@ RANK = "Rank:"
 LETTERS = "systems that share a letter do not differ significantly (compact letter display)."
 
 
+def rank_key(comparison: Comparison, without: str = "") -> str:
+    """What ranks are; those without simultaneous coverage end in ``without``."""
+    if all(ranking.simultaneous for ranking in comparison.rankings):
+        return f"{RANK} simultaneous {percent(1 - (comparison.alpha or 0))} confidence intervals of the ranks."
+    return f"{RANK} the ranks that are compatible with the significant differences{without}."
+
+
 def _ranks(comparison: Comparison, layout: Layout) -> Iterator[str]:
     """The meaning of the ranks and letters that are shown."""
     n_metrics = len(comparison.metrics)
-    level = number(round(100 * (1 - (comparison.alpha or 0)), 10))
-    simultaneous = all(ranking.simultaneous for ranking in comparison.rankings)
-    if simultaneous:
-        ranks = f"{RANK} simultaneous {level}% confidence intervals of the ranks."
-    else:
-        ranks = f"{RANK} the ranks that are compatible with the significant differences, without simultaneous coverage."
+    ranks = rank_key(comparison, ", without simultaneous coverage")
     without = [ranking.metric for ranking in comparison.rankings if ranking.groups is None]
     if len(without) == len(comparison.rankings):
         yield f"{ranks} Letters: none, because over 26 are needed."
@@ -204,7 +209,7 @@ def _ranks(comparison: Comparison, layout: Layout) -> Iterator[str]:
 
 def _not_shown(comparison: Comparison, layout: Layout, of: SetComparison | None) -> Iterator[str]:
     """What the report leaves out, and how to see it."""
-    several, tests = len(comparison.metrics) > 1, len(comparison.comparisons) * (1 if of is None else _n_parts(of))
+    several, tests = len(comparison.metrics) > 1, len(comparison.comparisons) * (1 if of is None else len(by_name(of)))
     if tests and not layout.shows_pairs(comparison) and (several or comparison.baseline is None):
         shown = "differences, intervals and p" if comparison.interval is not None else "differences and p"
         pairs = spelled(option("--pairs", "render(pairs=True)"), layout.command is not None)
@@ -252,22 +257,13 @@ def _missing(comparison: Comparison, metric: str) -> str:
     return f"{sentence} Δ is the difference on the latter, so it may differ from the difference of the scores shown."
 
 
-def _star(comparison: Comparison, layout: Layout) -> str:
-    """The mark of significant differences, with its meaning if no table of the report has the mark."""
-    has_stars = comparison.baseline is not None or layout.triangle or layout.shows_pairs(comparison)
-    return "*" if has_stars else "significant:"
-
-
 def _test(comparison: Comparison, test: UsedTest, alpha: str, star: str, of: SetComparison | None) -> Iterator[str]:
     replicates = "" if test.replicates is None else f" {_replicates(comparison, test)}{_of_units(comparison, test)},"
     starred = "adjusted p" if comparison.family_size > 1 else "p"
-    if has_margin(comparison):
-        margins = within_all(comparison)
-        plural = "s" if len(comparison.metrics) > 1 else ""
-        shown = claim(comparison, "the margin")
-        yield f"p: {_named(test)},{replicates} margin{plural} {margins}; {star} {starred} ≤ {alpha}, {shown}."
-    else:
-        yield f"p: {_named(test)},{replicates} {test.alternative}; {star} {starred} ≤ {alpha}."
+    # The name that one types, and what it stands for.
+    name = test.title if test.name in test.title else f"{test.name} ({test.title})"
+    shown = f", {claim(comparison, 'the margin')}" if test.has_margin else ""
+    yield f"p: {name},{replicates} {sides(comparison, test)}; {star} {starred} ≤ {alpha}{shown}."
     yield from _stopping([pair.test for pair in comparison.comparisons])
     several = len(comparison.comparisons) * test.n_sets > 1
     if test.adjustment is not None and test.adjustment_rate is not None and several:
@@ -276,11 +272,6 @@ def _test(comparison: Comparison, test: UsedTest, alpha: str, star: str, of: Set
         if of is not None and of.average is not None and over_sets(of):
             others = "the test sets" if comparison.averaged_over else "the averages"
             yield f"This rate does not cover {others}, which are adjusted separately."
-
-
-def _named(test: UsedTest) -> str:
-    """The name that one types, and what it stands for."""
-    return test.title if test.name in test.title else f"{test.name} ({test.title})"
 
 
 def is_nominal(comparison: Comparison) -> bool:
@@ -298,11 +289,6 @@ def separately(result: SetComparison) -> str:
     return f"on each test set {'' if result.average is None else 'and for the average '}separately"
 
 
-def _n_parts(result: SetComparison) -> int:
-    """The number of test sets, and the average."""
-    return len(result.sets) + (result.average is not None)
-
-
 def _adjusted(comparison: Comparison, test: UsedTest, rate: str, mark: str, of: SetComparison | None) -> str:
     """How p was adjusted, over which tests, and which error rate that controls.
 
@@ -316,7 +302,7 @@ def _adjusted(comparison: Comparison, test: UsedTest, rate: str, mark: str, of: 
     risk = RATES[rate].format(star=mark)
     nominal = f"nominally, because there are few {comparison.unit}s, " if is_nominal(comparison) else ""
     controlled = f"{nominal}{rate} ≤ {number(alpha)}: {risk}"
-    if of is not None and _n_parts(of) > 1 and not over_sets(of):
+    if of is not None and len(by_name(of)) > 1 and not over_sets(of):
         return _adjusted_apart(comparison, test, of, f"The {rate}, {risk}, is {nominal}", risk)
     on_sets = "" if test.n_sets == 1 else f" on each of {test.n_sets:,} test sets"
     if metrics == 1:
@@ -341,7 +327,7 @@ def _adjusted(comparison: Comparison, test: UsedTest, rate: str, mark: str, of: 
 def _adjusted_apart(comparison: Comparison, test: UsedTest, of: SetComparison, rate: str, risk: str) -> str:
     """The same where each test set and the average have families of their own."""
     metrics, alpha, size = len(comparison.metrics), comparison.alpha or 0, comparison.family_size
-    n = len(comparison.comparisons) // size * _n_parts(of)
+    n = len(comparison.comparisons) // size * len(by_name(of))
     # Each family adds at most alpha to the chance of a false star, or to the share of false stars, over all of them.
     limit, together = (number(min(1, round(k * alpha, 12))) for k in (n, 1 + (of.average is not None)))
     whole = "all" if metrics > 1 else "sets"
@@ -387,7 +373,7 @@ def _interval(comparison: Comparison, interval: UsedInterval, level: float) -> s
         )
     if has_margin(comparison):
         return f"{ci(level)} of scores: {interval.title}{draws}{_within(comparison)}. {_with_margin(comparison, level)}"
-    each = f"; {number(100 * level)}% holds for each interval, not for all at once"
+    each = f"; {percent(level)} holds for each interval, not for all at once"
     return f"{ci(level)}: {interval.title}{draws}{_within(comparison)}{each if len(comparison.comparisons) > 1 else ''}"
 
 
@@ -415,7 +401,7 @@ def _simultaneous(comparison: Comparison, level: float) -> str:
         of = f"all {tests:,} intervals at once" + ("" if metrics == 1 else ", under all metrics")
     else:
         of = f"all {comparison.family_size:,} intervals under a metric at once"
-    return f"{ci(level)} of differences: simultaneous, {number(100 * level)}% for {of}"
+    return f"{ci(level)} of differences: simultaneous, {percent(level)} for {of}"
 
 
 def _stopping(tests: Sequence[SignificanceResult]) -> Iterator[str]:
@@ -513,17 +499,13 @@ def _have(values: Values) -> str:
     return "has" if values["pairs"] == 1 else "have"
 
 
-def _or_worst(values: Values) -> str:
-    """The only pair, or how many pairs a caveat is about and the worst of them."""
-    worst = f"{values['system']} and {values['baseline']}"
-    return worst if values["tests"] == 1 else f"{_of_pairs(values)} (worst: {worst})"
-
-
 def _not_exchangeable(values: Values) -> str:
     often = "often" if values["ratio"] < 1 else "rarely"
+    worst = f"{values['system']} and {values['baseline']}"
+    which = worst if values["tests"] == 1 else f"{_of_pairs(values)} (worst: {worst})"
     advice = "" if values["instead"] is None else f"; use {values['instead']}"
     return (
-        f"{values['metric']}: the outputs of {_or_worst(values)} are not exchangeable: over shuffles, the SD of the "
+        f"{values['metric']}: the outputs of {which} are not exchangeable: over shuffles, the SD of the "
         f"difference is {values['ratio']:.2f} times its standard error, so {values['test']} rejects too "
         f"{often}{advice}."
     )

@@ -54,31 +54,32 @@ def paper_files(result: Paper, layout: Layout) -> dict[str, bytes]:
     names = whole.names
     assert whole.methods is not None
     table, main, details = replace(whole, methods=None), whole.methods.main, whole.methods.details
-    figures = dict(_study_figures(result) if isinstance(result, StudyResult) else _figures(result, layout))
     gives = "the results" if isinstance(result, StudyResult) else "the scores"
     refers = [References(labels_of(table), "gives", gives)] if table.tables else []
-    beside = None if isinstance(result, StudyResult) else _differences(result, layout, whole)
-    if beside is not None and not isinstance(result, StudyResult):
-        what = of_differences(next(iter(averaged(result).values())))
-        refers.append(References(labels_of(beside, DIFFERENCES), "gives", what))
+    beside = None
     if isinstance(result, StudyResult):
-        refers += [References([figure_label(name) for name in figures], "shows", "them")] * bool(figures)
+        figures = dict(_study_figures(result))
+        refers += [References([*map(figure_label, figures)], "shows", "them")] if figures else []
     else:
+        figures = dict(_figures(result, layout))
+        beside = _differences(result, layout, whole)
+        if beside is not None:
+            what = of_differences(next(iter(averaged(result).values())))
+            refers.append(References(labels_of(beside, DIFFERENCES), "gives", what))
         refers += [References([figure_label(name)], "shows", picture.what) for name, picture in figures.items()]
-    texts = {
-        "table.tex": as_latex(table, layout),
-        **({} if beside is None else {"differences.tex": as_latex(beside, layout, DIFFERENCES)}),
-        "methods.tex": latex_paragraph(main, ENTRIES, names, refers),
-        "appendix.tex": latex_paragraph(details, ENTRIES, names),
-        "figures.tex": latex_figures(figures, names),
-        "table.typ": as_typst(table, layout),
-        **({} if beside is None else {"differences.typ": as_typst(beside, layout, DIFFERENCES)}),
-        "methods.typ": typst_paragraph(main, ENTRIES, names, refers),
-        "appendix.typ": typst_paragraph(details, ENTRIES, names),
-        "figures.typ": typst_figures(figures, names),
-        ENTRIES: whole.methods.bibtex,
-        FACTS: as_checklist(result, layout, ENTRIES),
-    }
+    texts = {}
+    for ending, tables, paragraph, drawn in (
+        ("tex", as_latex, latex_paragraph, latex_figures),
+        ("typ", as_typst, typst_paragraph, typst_figures),
+    ):
+        texts[f"table.{ending}"] = tables(table, layout)
+        if beside is not None:
+            texts[f"differences.{ending}"] = tables(beside, layout, DIFFERENCES)
+        texts[f"methods.{ending}"] = paragraph(main, ENTRIES, names, refers)
+        texts[f"appendix.{ending}"] = paragraph(details, ENTRIES, names)
+        texts[f"figures.{ending}"] = drawn(figures, names)
+    texts[ENTRIES] = whole.methods.bibtex
+    texts[FACTS] = as_checklist(result, layout, ENTRIES)
     texts[FACTS] += f"\n{WRITTEN}{', '.join([*texts, *figures])}\n"
     return {name: text.encode() for name, text in texts.items()} | {
         name: picture.content for name, picture in figures.items()

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from ..results import Comparison, PairedDifference, UsedMetric
 from .cells import Table, difference_and_interval, under
 from .layout import Layout
-from .wording import counted, number
+from .wording import counted, percent
 
 # Metrics whose only part that depends on a system is the number of edits, as signatures name them.
 OF_EDITS = ("TER", "WER", "PER")
@@ -29,7 +29,7 @@ def parts_table(comparison: Comparison, metric: UsedMetric, pairs: Sequence[Pair
     has_intervals = any(each.confidence_interval for pair in pairs for each in pair.contributions or ())
     header = ["System", "Baseline", "Part", "Contribution"]
     if has_intervals and comparison.confidence_level is not None:
-        header.append(f"{number(100 * comparison.confidence_level)}% of draws")
+        header.append(f"{percent(comparison.confidence_level)} of draws")
     table = Table(f"{metric.name}: the parts of each difference", header, n_names=3, grouped=2)
     parts = [each.difference for pair in pairs for each in pair.contributions or ()]
     decimals = layout.decimals_of(parts, layout.decimals(comparison, metric.name))

@@ -105,18 +105,6 @@ def _ids(table: SegmentTable) -> Sequence[int | str]:
     return range(1, table.n_segments + 1) if names is None else names
 
 
-def _rows(table: SegmentTable, n_segments: int) -> Iterator[list[Any]]:
-    """Id, system and scores, for every system of the first ``n_segments`` segments or documents."""
-    by_metric = [scores[:, :n_segments].tolist() for scores in table.scores.values()]
-    for s, id_ in enumerate(_ids(table)[:n_segments]):
-        for k, system in enumerate(table.systems):
-            yield [id_, system, *(_none_if_nan(scores[k][s]) for scores in by_metric)]
-
-
-def _none_if_nan(score: float) -> float | None:
-    return None if score != score else score
-
-
 def segment_columns(table: SegmentTable, name: str | None = None) -> Columns:
     """The columns of the TSV."""
     _check_names(table)
@@ -138,28 +126,17 @@ PREVIEW_ROWS = 10
 
 def preview(table: SegmentTable, layout: Layout) -> Document:
     """The first rows, and how many there are."""
-    return Document([_preview(table)], _preview_notes(table), table.signature)
-
-
-def _preview(table: SegmentTable) -> Table:
-    title = f"{counted(table.n_segments, _unit(table))}, {counted(len(table.systems), 'system')}"
+    n_systems = len(table.systems)
+    # At least one segment, so that all systems are there.
+    n_shown = min(table.n_segments, max(1, PREVIEW_ROWS // n_systems))
+    title = f"{counted(table.n_segments, _unit(table))}, {counted(n_systems, 'system')}"
     shown = Table(title, [_unit(table).capitalize(), "System", *table.scores], n_names=2)
     decimals = [decimals_for(float(np.nanmax(np.abs(scores)))) for scores in table.scores.values()]
-    for id_, system, *scores in _rows(table, _preview_segments(table)):
-        cells = ("" if score is None else f"{score:.{n}f}" for score, n in zip(scores, decimals, strict=True))
-        shown.add([str(id_), system, *cells])
-    return shown
-
-
-def _preview_segments(table: SegmentTable) -> int:
-    """How many segments a preview shows: at least one, so that all systems are there."""
-    return min(table.n_segments, max(1, PREVIEW_ROWS // len(table.systems)))
-
-
-def _preview_notes(table: SegmentTable) -> list[str]:
-    n_systems, n_segments = len(table.systems), _preview_segments(table)
-    if n_segments == table.n_segments:
-        return []
-    return [
-        f"{n_segments * n_systems:,} of {table.n_segments * n_systems:,} rows; to_dicts() and to_pandas() have all."
-    ]
+    for segment, id_ in enumerate(_ids(table)[:n_shown]):
+        for system, name in enumerate(table.systems):
+            scores = [of_metric[system, segment] for of_metric in table.scores.values()]
+            cells = ("" if np.isnan(score) else f"{score:.{n}f}" for score, n in zip(scores, decimals, strict=True))
+            shown.add([str(id_), name, *cells])
+    rows = f"{n_shown * n_systems:,} of {table.n_segments * n_systems:,} rows"
+    notes = [] if n_shown == table.n_segments else [f"{rows}; to_dicts() and to_pandas() have all."]
+    return Document([shown], notes, table.signature)

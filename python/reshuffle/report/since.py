@@ -78,20 +78,19 @@ def since_sentences(result: Comparison | SetComparison, layout: Layout) -> Itera
     if changes:
         ranked = any(change.rankings for change in changes)
         nothing = f"no {'rank, verdict or candidate for the best system' if ranked else 'verdict'} has changed"
-        comparable = not any(True for change in changes for _ in _incomparable(change, layout))
+        comparable = not any([*_incomparable(change, layout)] for change in changes)
         caution = "" if comparable else ", but the results may not be comparable"
         tested = any(change.now.comparisons or change.before.comparisons for change in changes)
         if tested and not any(change.has_common_pairs for change in changes):
             nothing, caution = "no verdicts can be compared, because no pair of systems is in both results", ""
-        yield f"Since {layout.since_name}, {_what_changed(changes, layout) or nothing}{caution}."
-    yield from _of_each(changes, _baselines, layout)
-    yield from _of_each(changes, _incomparable, layout)
-    if len(changes) > 1:
-        found = ((change.name, _what_changed([change], layout)) for change in changes)
-        yield from (f"{name}: {what}." for name, what in found if what)
-    for sentences in (_new_and_gone, _candidates, _only_adjusted, _by_chance):
+        yield f"Since {layout.since_name}, {_what_changed(changes) or nothing}{caution}."
+    for sentences in (_baselines, _incomparable):
         yield from _of_each(changes, sentences, layout)
-    yield from _of_each(changes, _same_scores, layout)
+    if len(changes) > 1:
+        found = ((change.name, _what_changed([change])) for change in changes)
+        yield from (f"{name}: {what}." for name, what in found if what)
+    for sentences in (_new_and_gone, _candidates, _only_adjusted, _by_chance, _same_scores):
+        yield from _of_each(changes, sentences, layout)
 
 
 def _same_scores(change: Change, layout: Layout) -> Iterator[str]:
@@ -111,12 +110,12 @@ def _of_each(
         yield sentence if len(names) == len(changes) else f"{joined(names)}: {sentence}"
 
 
-def _what_changed(changes: Sequence[Change], layout: Layout) -> str:
+def _what_changed(changes: Sequence[Change]) -> str:
     """How many ranks and verdicts have changed, and under which metrics the candidates for the best; "" if none."""
     of_common = " among the common systems" if any(change.new or change.gone for change in changes) else ""
     pairs = [pair for change in changes for of in _common_ranks(change).values() for pair in of.values()]
     n_ranks = sum(before != now for before, now in pairs)
-    n_verdicts = sum(len(_verdicts(change, layout).rows) for change in changes)
+    n_verdicts = sum(len([*_changed(change)]) for change in changes)
     best = dict.fromkeys(metric for change in changes for metric in _new_candidates(change))
     found = [f"{counted(n_ranks, 'rank')}{of_common}"] if n_ranks else []
     found += [counted(n_verdicts, "verdict")] if n_verdicts else []

@@ -181,10 +181,13 @@ class _Columns:
     def _of_differences(self, complete: bool) -> Iterator[Column]:
         """The difference from the baseline; ``complete`` with its interval and p."""
         decimals = self.layout.decimals_of([pair.difference for pair in self.pairs.values()], self.decimals)
+
+        def starred(pair: PairedDifference) -> str:
+            return f"{signed(pair.difference, decimals)}{'*' if is_significant(self.comparison, pair) else ' '}"
+
         numbered = self.comparison.lacks_scores(self.metric)
         columns = difference_columns(self.comparison, [*self.pairs.values()], decimals, numbered)
         if not complete:
-            starred = partial(_starred, self.comparison, decimals)
             columns = [("Δ", starred), *(each for each in columns if each[0] == "n")]
         # A caption says from what system differences are.
         of_baseline = ["–" if self.layout.paper else "baseline", *[""] * len(columns)]
@@ -277,10 +280,6 @@ def difference_columns(
         return [*columns, ("p", lambda pair: unadjusted(pair) + star(pair))]
     adjusted: Column = ("adjusted p", lambda pair: pvalue(pair, pair.test.adjusted_pvalue) + star(pair))
     return [*columns, ("p", unadjusted), adjusted]
-
-
-def _starred(comparison: Comparison, decimals: int, pair: PairedDifference) -> str:
-    return f"{signed(pair.difference, decimals)}{'*' if is_significant(comparison, pair) else ' '}"
 
 
 def some_interval_disagrees(comparison: Comparison) -> bool:

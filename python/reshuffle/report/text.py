@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from ..errors import printable
@@ -109,34 +110,28 @@ def _ungrouped(table: Table) -> list[list[str]]:
     ]
 
 
+@dataclass
 class _Grid:
     """The cells of a table as lists of lines, with the width of each column in characters on a screen."""
 
-    def __init__(
-        self,
-        header: list[list[str]],
-        rows: list[list[list[str]]],
-        bold: Sequence[Sequence[bool]],
-        rules: set[int],
-        n_names: int,
-        gap: int,
-    ) -> None:
-        self.header, self.rows, self.bold, self.rules = header, rows, bold, rules
-        self.n_names, self.gap = n_names, gap
-        self.widths = [_column_width([head, *cells]) for head, cells in zip(header, self.columns, strict=True)]
+    header: list[list[str]]
+    rows: list[list[list[str]]]
+    bold: Sequence[Sequence[bool]]
+    rules: set[int]
+    n_names: int
+    gap: int
+
+    def __post_init__(self) -> None:
+        columns = zip(self.header, *self.rows, strict=True)
+        self.widths = [_column_width(cells) for cells in columns]
         # Behind each column. Numbers that have room for a star may stand side by side, names may not.
-        self.gaps = [gap if index >= n_names else max(gap, 1) for index in range(len(header))]
+        self.gaps = [self.gap if index >= self.n_names else max(self.gap, 1) for index in range(len(self.header))]
         self.gaps[-1] = 0
 
     @classmethod
     def from_table(cls, table: Table) -> _Grid:
         header, *rows = ([[printable(cell)] for cell in row] for row in [table.header, *_ungrouped(table)])
         return cls(header, rows, table.bold, set(table.rules), table.n_names, table.gap)
-
-    @property
-    def columns(self) -> list[list[list[str]]]:
-        """The cells below the header, column by column."""
-        return [[row[index] for row in self.rows] for index in range(len(self.header))]
 
     @property
     def width(self) -> int:
@@ -151,7 +146,7 @@ class _Grid:
         """The width to which the header of a column of numbers is folded: words of usual length stay whole."""
         words = [word for line in self.header[index] for word in line.split(" ")]
         longest = min(max(map(_width, words)), MAX_WORD)
-        return min(self.widths[index], max(_column_width(self.columns[index]), longest, MIN_NAME))
+        return min(self.widths[index], max(_column_width([row[index] for row in self.rows]), longest, MIN_NAME))
 
     def width_of(self, columns: Sequence[int]) -> int:
         """The width of some columns with the gaps between them."""
@@ -164,8 +159,7 @@ class _Grid:
         rows = [[self.rows[number][column] for column in columns] for number in kept]
         bold = [[self.bold[number][column] for column in columns] for number in kept]
         rules = {kept.index(number) for number in self.rules if number in kept}
-        header = [self.header[column] for column in columns]
-        return _Grid(header, rows, bold, rules, self.n_names, self.gap)
+        return replace(self, header=[self.header[column] for column in columns], rows=rows, bold=bold, rules=rules)
 
     def narrowed(self, width: int) -> _Grid:
         """With headers of numbers, then names, on several lines where there is no room. Numbers are never folded."""
@@ -173,7 +167,7 @@ class _Grid:
         if self.width > width:
             for index in range(n_names, len(header)):
                 header[index] = _folded(header[index], self._header_width(index))
-        narrow = _Grid(header, rows, self.bold, self.rules, n_names, self.gap)
+        narrow = replace(self)  # with the widths of the folded headers
         room, excess = [*narrow.widths], narrow.width - width
         if excess <= 0:
             return narrow
@@ -183,7 +177,7 @@ class _Grid:
         for row in [header, *rows]:
             for index in range(n_names):
                 row[index] = _folded(row[index], room[index])
-        return _Grid(header, rows, self.bold, self.rules, n_names, self.gap)
+        return replace(self)
 
 
 def _lines(grid: _Grid, terminal: Terminal) -> Iterator[str]:

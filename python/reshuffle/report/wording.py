@@ -45,13 +45,22 @@ def are(n: int) -> str:
     return "is" if n == 1 else "are"
 
 
+def percent(share: float) -> str:
+    """A share that the user chose, or its complement.
+
+    >>> percent(1 - 0.05), percent(0.57)
+    ('95%', '57%')
+    """
+    return f"{number(100 * share)}%"
+
+
 def ci(confidence_level: float) -> str:
     """What reports call a confidence interval.
 
     >>> ci(0.95)
     '95% CI'
     """
-    return f"{number(100 * confidence_level)}% CI"
+    return f"{percent(confidence_level)} CI"
 
 
 # A pair of ways to say the same, of which `spelled` keeps one. Printable texts have none of these characters.

@@ -155,11 +155,7 @@ class View:
             return MUTED
         if self.margin is not None:
             return INK
-        return BETTER if self.is_better(pair.difference) else WORSE
-
-    def is_better(self, difference: float) -> bool:
-        """Whether a difference is an improvement."""
-        return difference > 0 if self.metric.higher_is_better else difference < 0
+        return BETTER if self.comparison.verdict(pair) == "better" else WORSE
 
     def pvalue(self, pair: PairedDifference) -> float:
         """The p-value that is compared with α: the adjusted one, if there is an adjustment."""

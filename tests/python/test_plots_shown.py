@@ -1,0 +1,546 @@
+"""Figures: what they show of a result."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.collections import QuadMesh
+from matplotlib.figure import Figure
+from matplotlib.offsetbox import AnnotationBbox
+from matplotlib.text import Text
+
+from plotted import (
+    KINDS,
+    cells_of,
+    compared,
+    drawn,
+    key_of,
+    lines_of,
+    markers,
+    names_of,
+    numbered,
+    of_three_metrics,
+    panels,
+    plotted,
+    steps,
+    systems,
+    texts_of,
+    whiskers,
+)
+from reshuffle import InputError, SegmentScores, bootstrap_test, compare, score
+from reshuffle.report import Layout, paper_files
+from reshuffle.report.cells import rank_cell, short_pvalue
+from reshuffle.report.plots import figure_of
+from reshuffle.report.plots.densities import smoothed
+from reshuffle.report.plots.intervals import MARKER
+from reshuffle.report.plots.null import tails
+from reshuffle.report.plots.style import MUTED
+from reshuffle.results import ConfidenceInterval, Histogram, NullHistogram
+
+
+def test_the_ranking_shows_scores_intervals_ranks_and_groups() -> None:
+    comparison = compared(numbered(8))
+    (ranking,) = comparison.rankings
+    ax = comparison.plot.ranking()
+    best_first = [ranked.system for ranked in ranking.systems]
+    assert names_of(ax) == best_first
+    scores = [comparison.score(system) for system in best_first]
+    assert [(s.score, True) for s in scores] == markers(ax)
+    ends = [s.confidence_interval for s in scores]
+    assert [(ci.low, ci.high) for ci in ends if ci is not None] == whiskers(ax)
+    texts = texts_of(ax)
+    for text in [f"{s.score:.2f}" for s in scores]:
+        assert text in texts
+    assert [
+        f"{r.rank_low}–{r.rank_high}" if r.rank_low < r.rank_high else f"{r.rank_low}" for r in ranking.systems
+    ] == [text for text in texts if re.fullmatch(r"\d(–\d)?", text)]
+    # A column of dots for each group, below its letter.
+    assert ranking.groups is not None
+    dots = [line for line in lines_of(ax) if line.get_marker() == "o" and line.get_markersize() == 3]
+    ys = ax.get_yticks().tolist()
+    assert [[ys[best_first.index(s)] for s in sorted(group, key=best_first.index)] for group in ranking.groups] == [
+        line.get_xydata()[:, 1].tolist() for line in dots
+    ]
+    assert [chr(97 + i) for i in range(len(ranking.groups))] == [text for text in texts if re.fullmatch("[a-z]", text)]
+
+
+def test_the_ranking_of_a_comparison_with_a_baseline_marks_it_and_significant_differences() -> None:
+    comparison = compared(numbered(5), all_pairs=False)
+    assert comparison.alpha is not None
+    ax = comparison.plot.ranking()
+    shown = dict(zip(names_of(ax), markers(ax), strict=True))
+    for pair in comparison.comparisons:
+        assert shown[pair.system] == (comparison.score(pair.system).score, pair.is_significant(comparison.alpha))
+        assert f"{pair.difference:+.2f}".replace("-", "−") in texts_of(ax)
+    assert {filled for _, filled in shown.values()} == {True, False}
+    (square,) = [line for line in lines_of(ax) if line.get_marker() == "s"]
+    assert square.get_xdata() == [comparison.score("system-1").score]
+    assert "■ system-1" in "".join(key_of(ax))
+    assert "adjusted $p$ ≤ 0.05" in "".join(key_of(ax))
+
+
+def test_scores_without_tests_have_a_ranking_and_densities() -> None:
+    scores = SegmentScores("rating", systems(numbered(3)))
+    plain = score(metrics=scores)
+    ax = plain.plot.ranking()
+    assert names_of(ax) == ["system-1", "system-2", "system-3"]
+    assert (whiskers(ax), len(markers(ax)), ax.get_xlabel()) == ([], 3, "rating (→ better)")
+    for kind in ("forest", "matrix", "null"):
+        with pytest.raises(InputError, match="this result has scores only"):
+            getattr(plain.plot, kind)()
+    with pytest.raises(InputError, match="has no histograms of bootstrap draws: compute it with an interval or a test"):
+        replace(plain, scores=tuple(replace(s, draws=None) for s in plain.scores)).plot.densities()
+
+
+def test_the_forest_shows_the_differences_from_the_baseline() -> None:
+    comparison = compared(numbered(5), all_pairs=False)
+    ax = comparison.plot.forest()
+    pairs = [comparison.pair(system) for system in names_of(ax)]
+    assert [(p.difference, p.is_significant(0.05)) for p in pairs] == markers(ax)
+    assert [
+        (p.confidence_interval.low, p.confidence_interval.high) for p in pairs if p.confidence_interval
+    ] == whiskers(ax)
+    assert names_of(ax) == ["system-2", "system-3", "system-5", "system-4"]  # by score
+    assert ax.get_xlabel() == "Δrating from system-1, 95% CI (→ better)"
+    assert "".join(key_of(ax)).startswith("● worse (adjusted $p$ ≤ 0.05)    ○ not significant")
+    with pytest.raises(
+        InputError, match="the systems were compared with 'system-1': leave out the baseline 'system-2'"
+    ):
+        comparison.plot.forest(baseline="system-2")
+
+
+def test_a_far_difference_does_not_squeeze_the_others() -> None:
+    scores = {name: np.random.default_rng(i).normal(50 + i, 5, 60) for i, name in enumerate(numbered(10))}
+    far = compare(metrics=SegmentScores("m", {**scores, "far": scores["system-1"] - 90}), n_resamples=99)
+    ax = far.plot.forest(digits=1)
+    left, right = ax.get_xlim()
+    assert -30 < left < right < 30
+    assert ax.get_xlabel().endswith("arrow: off the axis")
+    assert [text.get_text() for text in ax.texts].count("−90.0") == 2  # in the column, and beside the arrow
+    (value,) = [text for text in ax.texts if text.get_text() == "−90.0" and text.get_bbox_patch()]
+    drawn(ax)
+    zero = ax.transData.transform((0, 0))[0]
+    assert value.get_window_extent().x1 < zero  # the text is left of the line
+    assert "Arrow: a difference off the axis, with its value." in paper_files(far, Layout())["figures.tex"].decode()
+
+
+@pytest.mark.parametrize(("k", "shift"), [(9, 90), (10, 20)])
+def test_few_systems_and_those_that_leave_room_for_others_are_on_the_axis(k: int, shift: float) -> None:
+    scores = {name: np.random.default_rng(i).normal(50 + i, 5, 60) for i, name in enumerate(numbered(k))}
+    own = SegmentScores("m", {**scores, "far": scores["system-1"] - shift})
+    ax = compare(metrics=own, n_resamples=99).plot.forest()
+    assert "arrow" not in ax.get_xlabel()
+    assert len(whiskers(ax)) == k
+
+
+def test_forests_of_all_metrics_fit_a_page_or_the_figure_warns(tmp_path: Path, run: Any) -> None:
+    scores = {name: np.random.default_rng(i).normal(50 + i, 5, 30) for i, name in enumerate(numbered(25))}
+    other = {name: -values for name, values in scores.items()}
+    result = compare(metrics=[SegmentScores("m", scores), SegmentScores("o", other)], all_pairs=True, n_resamples=99)
+    (tmp_path / "r.json").write_text(result.render("json"), "utf-8")
+
+    def said(kind: str) -> str:
+        return str(run("plot", str(tmp_path / "r.json"), kind, "-o", str(tmp_path / f"{kind}.pdf")).err)
+
+    assert "the best system under m, so that all metrics fit a page: --baseline chooses another" in said("forest")
+    assert "(--metric)" in said("matrix")
+
+
+def test_the_key_of_the_forest_has_the_colours_of_its_markers() -> None:
+    for baseline in ("system-1", "system-3", "system-5"):
+        ax = compared(numbered(5)).plot.forest(baseline=baseline)
+        colors = {line.get_color() for line in lines_of(ax) if line.get_marker() == "|"}
+        dots: list[Any] = [text for box in ax.findobj(AnnotationBbox) for text in box.findobj(Text)]
+        assert {dot.get_color() for dot in dots if dot.get_text() == "●"} == colors - {MUTED}
+        assert {dot.get_color() for dot in dots if dot.get_text() == "○"} == colors & {MUTED}
+        (key,) = drawn(ax).findobj(AnnotationBbox)
+        assert key.get_window_extent().y1 <= ax.xaxis.label.get_window_extent().y0
+
+
+@pytest.mark.parametrize("k", [2, 16, 40])
+def test_an_interval_is_visible_however_far_apart_systems_are(k: int) -> None:
+    values = systems(numbered(k))
+    far = {**values, "far": [value - 1000 for value in values["system-2"]]}
+    ax = compare(metrics=SegmentScores("rating", far), all_pairs=True, n_resamples=200).plot.forest()
+    drawn(ax)
+    ends = [line for line in lines_of(ax) if line.get_marker() == "|"]
+    arrows = [line for line in lines_of(ax) if line.get_marker() == "<"]
+    assert len(arrows) == (k >= 10)  # of few systems, none is off the axis
+    assert [len(line.get_xdata()) for line in ends] == [2] * (k - len(arrows))
+    assert all(line.get_markersize() > MARKER for line in ends)
+    low, high = ax.get_xlim()
+    assert sum(low <= tick <= high for tick in ax.get_xticks()) >= 3
+
+
+def test_simultaneous_intervals_are_named() -> None:
+    comparison = compared(numbered(3), all_pairs=False, interval="simultaneous", test="bootstrap")
+    assert ", simultaneous 95% CI (→ better)" in comparison.plot.forest().get_xlabel()
+    assert "rating, 95% CI (→ better)" in comparison.plot.ranking().get_xlabel()
+
+
+@pytest.mark.parametrize("baseline", [None, *numbered(5)])
+def test_the_forest_of_all_pairs_is_drawn_from_any_system(baseline: str | None) -> None:
+    comparison = compared(numbered(5))
+    ax = comparison.plot.forest(baseline=baseline)
+    chosen = baseline or "system-1"
+    scores = {system: comparison.score(system).score for system in comparison.systems}
+    assert names_of(ax) == [s for s in sorted(scores, key=lambda s: -scores[s]) if s != chosen]
+    differences = [value for value, _ in markers(ax)]
+    assert differences == pytest.approx([scores[system] - scores[chosen] for system in names_of(ax)])
+    for system, difference, (low, high) in zip(names_of(ax), differences, whiskers(ax), strict=True):
+        assert low < difference < high
+        found = {(p.system, p.baseline): p.confidence_interval for p in comparison.comparisons}
+        interval = found.get((system, chosen)) or found[chosen, system]
+        assert interval is not None
+        assert (low, high) in [(interval.low, interval.high), (-interval.high, -interval.low)]
+
+
+def test_a_result_without_histograms_is_not_called_one_without_replicates() -> None:
+    comparison = compared(numbered(2))
+    without = replace(comparison, comparisons=tuple(replace(pair, null=None) for pair in comparison.comparisons))
+    with pytest.raises(InputError, match="no histogram of the null distribution of 'system-2' and 'system-1': compute"):
+        without.plot.null()
+
+
+def test_pairs_of_one_sided_tests_are_not_reversed() -> None:
+    comparison = compared(numbered(3), alternative="less")
+    first = comparison.comparisons[0]
+    ax = comparison.plot.forest(baseline=first.baseline)
+    assert {p.system for p in comparison.comparisons if p.baseline == first.baseline} == set(names_of(ax))
+    # By default the only possible baseline, although it is not the best system.
+    assert comparison.plot.forest().get_xlabel() == ax.get_xlabel()
+    with pytest.raises(InputError, match="the tests are one-sided, and 'system-2' was compared with system-1 as the"):
+        comparison.plot.forest(baseline="system-2")
+    with pytest.raises(InputError, match="'system-1' was not compared with baseline 'system-2'"):
+        comparison.plot.null("system-1", "system-2")
+    # The row is the system, the column its baseline.
+    (mesh,) = [c for c in comparison.plot.matrix().collections if isinstance(c, QuadMesh)]
+    classes = cells_of(mesh)
+    for pair in comparison.comparisons:
+        assert not np.isnan(classes[int(pair.system[-1]) - 1, int(pair.baseline[-1]) - 1])
+
+
+def test_lower_scores_are_better_if_the_metric_says_so() -> None:
+    comparison = compared(numbered(4), lower=True)
+    assert names_of(comparison.plot.ranking()) == ["system-4", "system-3", "system-2", "system-1"]
+    ax = comparison.plot.forest()
+    assert "(← better)" in ax.get_xlabel()
+    assert all(value > 0 for value, _ in markers(ax))
+    worse = {line.get_color() for line in lines_of(ax) if line.get_linestyle() == "-" and line.get_linewidth() == 1.0}
+    assert worse <= {"#D55E00", "#5f5f5f"}
+
+
+@pytest.mark.parametrize("k", [2, 9, 20, 21])
+def test_the_matrix_has_a_cell_for_each_pair(k: int) -> None:
+    comparison = compared(numbered(k))
+    ax = comparison.plot.matrix()
+    assert sorted(names_of(ax), key=lambda name: -comparison.score(name).score) == names_of(ax)
+    (mesh,) = [c for c in ax.collections if isinstance(c, QuadMesh)]
+    classes = cells_of(mesh)
+    expected = np.full((k, k), np.nan)
+    for pair in comparison.comparisons:
+        places = names_of(ax).index(pair.system), names_of(ax).index(pair.baseline)
+        p = pair.test.adjusted_pvalue or pair.test.pvalue
+        expected[max(places), min(places)] = sum(p > end for end in (0.001, 0.01, 0.05, 0.1))
+    np.testing.assert_array_equal(classes, expected)
+    ps = [(p.test.adjusted_pvalue or p.test.pvalue) for p in comparison.comparisons]
+    values = [text for text in texts_of(ax) if not text.isdecimal() or text == "1"]
+    if k <= 20:
+        cells = [f"{short_pvalue(p)}{'*' * (p <= 0.05)}" for p in ps]
+        assert sorted([*cells, "1", "1"]) == sorted(values)
+    else:
+        assert values == ["1"]
+    legend = ax.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == [
+        *("≤ 0.001", "≤ 0.01", "≤ 0.05", "≤ 0.1", "> 0.1"),
+        *["≤ 0.05"] * (k <= 20 and min(ps) <= 0.05),  # of the star
+    ]
+    assert legend.get_title().get_text() == ("$p$" if k == 2 else "adjusted $p$")
+
+
+def test_a_matrix_needs_all_pairs() -> None:
+    with pytest.raises(
+        InputError, match="a matrix shows all pairs, but the systems were compared with 'system-1' only"
+    ):
+        compared(numbered(3), all_pairs=False).plot.matrix()
+    assert len(names_of(compared(numbered(2), all_pairs=False).plot.matrix())) == 2
+
+
+def test_the_matrix_has_a_class_up_to_alpha() -> None:
+    legend = compared(numbered(3), alpha=0.02).plot.matrix().get_legend()
+    assert legend is not None
+    ends = ["≤ 0.001", "≤ 0.01", "≤ 0.02", "≤ 0.1", "> 0.1", "≤ 0.02"]
+    assert [text.get_text() for text in legend.get_texts()] == ends
+
+
+def test_the_null_distribution_shows_the_histogram_the_observed_value_and_the_tails() -> None:
+    comparison = compared(numbered(3), test="ar")
+    pair = comparison.comparisons[0]
+    null = pair.null
+    assert null is not None
+    ax = comparison.plot.null(pair)
+    whole, *shaded, outline = steps(ax)
+    for patch in (whole, outline):
+        np.testing.assert_array_equal(patch.get_data().values, null.counts)
+        np.testing.assert_allclose(patch.get_data().edges, null.low + null.width * np.arange(65))
+    verticals = [line.get_xdata()[0] for line in lines_of(ax)]
+    assert verticals == [null.observed, -null.observed]
+    for patch in shaded:
+        assert np.abs(patch.get_data().edges).min() == pytest.approx(abs(null.observed))
+    title = ax.get_title()
+    assert f"observed {null.observed:+.2f}".replace("-", "−") in title
+    assert f"$p$ = {pair.test.pvalue:.4f}" in title
+    assert f"adjusted $p$ = {pair.test.adjusted_pvalue:.4f}" in title
+    assert ax.get_xlabel() == f"Δrating: {pair.system} − {pair.baseline}\nunder the null hypothesis"
+    assert ax.get_ylabel() == "shuffles"
+
+
+def test_one_tail_is_filled_where_p_counts_one_and_a_key_has_its_formula() -> None:
+    own = SegmentScores("m", {"a": np.zeros(60), "b": np.random.default_rng(2).normal(0.5, 3, 60)})
+    ax = compare(metrics=own, test="bootstrap-percentile", n_resamples=199).plot.null()
+    observed = lines_of(ax)[0].get_xdata()[0]
+    _, tail, _ = steps(ax)
+    assert min(tail.get_data().edges, key=abs) == pytest.approx(-observed)
+    said = " ".join(text.get_text() for artist in ax.artists for text in artist.findobj(Text))
+    for part in ("observed", "- - with the opposite sign", "$p$ = 2($c$ + 1)/($R$ + 1)"):
+        assert part in said
+
+
+def test_a_pair_is_named_in_several_ways() -> None:
+    comparison = compared(numbered(3))
+    pair = comparison.comparisons[0]
+    label = f"{pair.system} − {pair.baseline}"
+    assert label in comparison.plot.null(pair).get_xlabel()
+    assert label in comparison.plot.null(pair.system, pair.baseline).get_xlabel()
+    turned = comparison.plot.null(pair.baseline, pair.system)
+    assert f"{pair.baseline} − {pair.system}" in turned.get_xlabel()
+    values, counts = steps(turned)[0].get_data().edges, steps(turned)[0].get_data().values
+    assert pair.null is not None
+    np.testing.assert_allclose(values, -(pair.null.low + pair.null.width * np.arange(65))[::-1])
+    np.testing.assert_array_equal(counts, pair.null.counts[::-1])
+    against = compared(numbered(3), all_pairs=False)
+    assert "system-3 − system-1" in against.plot.null("system-3").get_xlabel()
+    assert "system-2 − system-1" in compared(numbered(2)).plot.null().get_xlabel()
+    wrongs: Any = (
+        (
+            (),
+            "there are 3 pairs: choose one, as in null('system-2', 'system-1')",
+        ),
+        (("system-4",), "unknown system 'system-4'"),
+        (("system-1",), "'system-1' is always the baseline"),
+        (("system-3", "system-9"), "unknown baseline 'system-9'"),
+        (("system-3", "rating"), "'rating' is a metric, not a baseline: name it as metric='rating'"),
+        ((("system-3", "system-1"),), "expected a system and its baseline, as two names, got ('system-3', 'system-1')"),
+    )
+    for wrong, message in wrongs:
+        with pytest.raises(InputError, match=re.escape(message)):
+            comparison.plot.null(*wrong)
+    with pytest.raises(InputError, match="'system-2' is a system, but this argument is a metric"):
+        comparison.plot.forest("system-2")
+
+
+def test_tests_without_replicates_have_no_null_distribution() -> None:
+    comparison = compare(metrics=SegmentScores("rating", systems(numbered(2))), test="t-test")
+    with pytest.raises(InputError, match="has no null distribution from replicates: t-test has none"):
+        comparison.plot.null()
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("name", ["bootstrap", "bootstrap-percentile", "paired-bootstrap", "bootstrap-both"])
+@pytest.mark.parametrize("shift", [-1.3, 0.4, 2.1])
+def test_the_tails_hold_the_replicates_that_p_counts(name: Any, alternative: Any, shift: float) -> None:
+    rng = np.random.default_rng(5)
+    a = rng.normal(0, 5, 60).round(2)
+    b = a - shift + rng.normal(0, 4, 60).round(2)
+    test = bootstrap_test(
+        a, b, test=name, alternative=alternative, n_resamples=999, seed=3, keep_null_distribution=True
+    )
+    assert test.null_distribution is not None
+    values = np.asarray(test.null_distribution)
+    if not math.isclose(values.mean(), 0, abs_tol=abs(shift) / 2):
+        values = values - test.statistic  # the draws themselves
+    comparison = compared(numbered(2))
+    null = NullHistogram(0.0, 1.0, (1,), observed=float(test.statistic))
+    pair = replace(comparison.comparisons[0], test=test, null=null)
+    slack = 1e-9
+    inside = sum(np.count_nonzero((values >= low - slack) & (values <= high + slack)) for low, high in tails(pair))
+    assert inside == test.exceedances
+
+
+def test_a_null_distribution_may_be_one_value_or_have_probabilities() -> None:
+    comparison = compared(numbered(2), test="ar")
+    (pair,) = comparison.comparisons
+    one = replace(pair, null=NullHistogram(0.0, 0.0, (500,), 0.0))
+    ax = replace(comparison, comparisons=(one,)).plot.null()
+    assert not steps(ax)
+    drawn(ax)
+    for low, width, counts in ((1.0, 0.0, (500,)), (-32e-3, 1e-3, (9,) * 64)):
+        far = replace(pair, null=NullHistogram(low, width, counts, 30.0))
+        ax = replace(comparison, comparisons=(far,)).plot.null()
+        drawn(ax)
+        assert ax.get_xlim()[0] < -30
+        assert ax.get_xlim()[1] > 30
+    exact = replace(pair, null=NullHistogram(-2.0, 1.0, (0.25, 0.5, 0.0, 0.25), 1.5))
+    ax = replace(comparison, comparisons=(exact,)).plot.null()
+    assert ax.get_ylabel() == "probability"
+    assert "Studentized Δrating" in ax.get_xlabel()
+    drawn(ax)
+
+
+def test_densities_show_the_smoothed_draws_of_each_system() -> None:
+    comparison = compared(numbered(4))
+    ax = comparison.plot.densities()
+    assert names_of(ax) == list(numbered(4))
+    curves = [line.get_xydata() for line in lines_of(ax) if len(line.get_xydata()) > 100]
+    assert len(curves) == 4
+    for system, curve in zip(names_of(ax), curves, strict=True):
+        mode = float(curve[np.argmin(curve[:, 1]), 0])
+        assert mode == pytest.approx(comparison.score(system).score, abs=0.4)
+    assert ax.get_xlabel() == "rating on bootstrap draws; filled: 95% CI"
+
+
+@given(st.lists(st.integers(0, 1000), min_size=2, max_size=64).filter(any), st.floats(-1e6, 1e6), st.floats(1e-6, 1e3))
+def test_a_smoothed_histogram_is_a_density_with_its_mean(counts: list[int], low: float, width: float) -> None:
+    x, density = smoothed(Histogram(low, width, tuple(counts)))
+    assert (density >= 0).all()
+    step = x[1] - x[0]
+    assert density.sum() * step == pytest.approx(1, abs=0.01)
+    mean = low + width * (np.average(np.arange(len(counts)), weights=counts) + 0.5)
+    assert (density * x).sum() * step / (density.sum() * step) == pytest.approx(
+        mean, abs=1e-6 * abs(mean) + 0.1 * width
+    )
+
+
+def test_systems_whose_draws_are_equal_have_a_line() -> None:
+    comparison = compared(numbered(2))
+    first, second = comparison.scores
+    changed = replace(comparison, scores=(replace(first, draws=Histogram(first.score, 0.0, (500,))), second))
+    ax = changed.plot.densities()
+    assert len([line for line in lines_of(ax) if len(line.get_xydata()) > 100]) == 1
+    assert len(ax.collections) == 3  # the curve, its interval and the line
+    drawn(replace(changed, scores=(changed.scores[0], replace(second, draws=None))).plot.densities())
+
+
+@pytest.mark.parametrize("kind", ["ranking", "forest"])
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [(-math.inf, 70.0), (50.0, math.inf), (math.nan, 70.0), (math.nan, math.nan), (-math.inf, math.inf)],
+)
+def test_infinite_and_undefined_ends_of_intervals_are_drawn(kind: str, low: float, high: float) -> None:
+    comparison = compared(numbered(3), all_pairs=False)
+    interval = ConfidenceInterval(low, high, 0.95, "percentile")
+    changed = replace(
+        comparison,
+        scores=(replace(comparison.scores[0], confidence_interval=interval), *comparison.scores[1:]),
+        comparisons=(replace(comparison.comparisons[0], confidence_interval=interval), *comparison.comparisons[1:]),
+    )
+    ax = plotted(changed, kind)
+    assert all(map(math.isfinite, ax.get_xlim()))
+    arrows = [line.get_marker() for line in lines_of(ax) if line.get_marker() in ("<", ">")]
+    assert arrows == [arrow for arrow, end in zip("<>", (low, high), strict=True) if math.isinf(end)]
+    drawn(ax)
+
+
+def test_undefined_scores_are_not_drawn_but_listed() -> None:
+    comparison = compared(numbered(3), all_pairs=False)
+    changed = replace(comparison, scores=(replace(comparison.scores[0], score=math.nan), *comparison.scores[1:]))
+    ax = changed.plot.ranking()
+    assert names_of(ax)[-1] == "system-1"
+    assert "nan" in texts_of(ax)
+    drawn(ax)
+
+
+def test_results_without_intervals_have_only_markers() -> None:
+    comparison = compared(numbered(3), interval=None)
+    for kind in ("ranking", "forest", "densities"):
+        ax = plotted(comparison, kind)
+        assert "CI" not in ax.get_xlabel()
+        assert kind == "densities" or not whiskers(ax)
+
+
+@pytest.mark.parametrize(("kind", "all_pairs"), [("ranking", True), ("densities", True), ("forest", False)])
+def test_panels_of_many_systems_share_their_rows(kind: str, all_pairs: bool) -> None:
+    comparison = of_three_metrics(16, all_pairs)
+    made = panels(comparison, kind)
+    figure: Any = made[0].figure
+    first, *others = map(names_of, made)
+    assert others == [[], []]
+    assert figure.get_size_inches()[1] < 4.5
+    if kind != "densities":
+        for ax, metric in zip(made, comparison.metrics, strict=True):
+            scores = {each.system: each for each in comparison.scores if each.metric == metric.name}
+            pairs = {each.system: each for each in comparison.comparisons if each.metric == metric.name}
+            values = [scores[name].score if kind == "ranking" else pairs[name].difference for name in first]
+            assert [value for value, _ in markers(ax)] == values
+    if kind == "ranking" and all_pairs:  # beside each row, its rank and its letters
+        for ax, ranking in zip(made, comparison.rankings, strict=True):
+            shown = [text.get_text() for text in ax.texts]
+            ranks = [rank_cell(ranking[name].rank_low, ranking[name].rank_high) for name in first]
+            assert shown == ["rank", *ranks, "group", *(ranking[name].letters for name in first)]
+    apart: Any = panels(of_three_metrics(16, True), "forest")  # each metric has its own best system
+    assert {len(names_of(ax)) for ax in apart} == {15}
+
+
+def test_forests_one_above_the_other_have_the_order_of_the_first_metric() -> None:
+    scores = {name: [index + 1.0, index + 2.0, 3.0] * 9 for index, name in enumerate("abcd")}
+    metrics = [SegmentScores("m", scores), SegmentScores("errors", scores, higher_is_better=False)]
+    comparison = compare(metrics=metrics, n_resamples=99)
+    assert names_of(comparison.plot.forest("errors")) == ["b", "c", "d"]
+    assert [names_of(ax) for ax in panels(comparison, "forest")] == [["d", "c", "b"]] * 2
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_figures_name_their_metric_and_test_set(kind: str) -> None:
+    options: dict[str, Any] = {"system": "system-1", "baseline": "system-2"} if kind == "null" else {}
+    figure: Any = figure_of(kind, {"": (of_three_metrics(4, True), "m1")}, test_set="news", **options)
+    assert "m1 (news)" in figure.axes[0].get_xlabel()
+
+
+def test_a_forest_says_that_intervals_are_unadjusted_where_one_disagrees_with_p() -> None:
+    rng = np.random.default_rng(5)
+    scores = {name: rng.normal(0.28 * index, 1, 60) for index, name in enumerate("abcd")}
+    disagrees = 0
+    for adjust in ("bonferroni", None):
+        found = compare(metrics=SegmentScores("m", scores), all_pairs=True, adjust=adjust, n_resamples=500)
+        some = any(
+            interval.low * interval.high > 0 and pair.test.final_pvalue > 0.05
+            for pair in found.comparisons
+            if (interval := pair.confidence_interval) is not None
+        )
+        assert ("unadjusted 95% CI" in found.plot.forest().get_xlabel().replace("\n", " ")) == some
+        disagrees += some
+    assert disagrees == 1
+
+
+def test_panels_have_one_key_with_the_kinds_of_markers_that_they_have() -> None:
+    made = panels(of_three_metrics(4, False), "forest")
+    figure = drawn(made[0])
+    boxes = [box for box in figure.findobj(AnnotationBbox) if box.findobj(Text)]
+    (key,) = boxes
+    texts = [text.get_text() for text in key.findobj(Text)]
+    filled = {filled for ax in made for _, filled in markers(ax)}
+    assert (any("≤" in text for text in texts), "○" in texts) == (True in filled, False in filled)
+    bottom = min(ax.xaxis.label.get_window_extent().y0 for ax in made)
+    assert key.get_window_extent().y1 <= bottom
+
+
+@pytest.mark.parametrize("tight", [False, True])
+def test_columns_stay_left_of_the_next_axes(tight: bool) -> None:
+    figure = Figure(figsize=(9, 2.5))
+    left, right = figure.subplots(1, 2)
+    compared(numbered(4)).plot.ranking(ax=left)
+    if tight:
+        figure.tight_layout()
+    figure.draw_without_rendering()
+    assert any(text.get_text() == "group" for text in left.texts)
+    assert max(text.get_window_extent().x1 for text in left.texts) < right.get_window_extent().x0
+    assert left.get_window_extent().width > 140  # pixels; a little less with old matplotlib
