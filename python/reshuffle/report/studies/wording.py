@@ -51,8 +51,7 @@ def percent_interval(interval: ConfidenceInterval | None, decimals: int) -> str:
 
 def half_width(interval: ConfidenceInterval) -> float:
     """What stands after ±."""
-    width: float = interval.high - interval.low
-    return width / 2
+    return float(interval.high - interval.low) / 2
 
 
 def as_percent(name: str, decimals: int) -> Callable[[Any], str]:
