@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from .. import types
-from ..data.system_names import NameMap, read_names
+from ..data.system_names import read_names
 from ..errors import InputError
 from ..options.declare import taken
 from ..options.display import ComparisonDisplay, Display
+from ..options.evaluations import NameMap
 from ..report import PAPERS, WITH_METHODS, Layout
 from ..report.layout import check_names, check_triangle
 from ..results import ComparedTexts, Comparison, SetComparison

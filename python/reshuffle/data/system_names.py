@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import InputError, listed, quoted, shortened, unknown_name, warn
-from ..options.evaluations import Evaluation
+from ..options.evaluations import Evaluation, NameMap
 from .files import MAX_INPUT, STDIN, at_line, decoded, display_name, read_bytes, split_lines, unique_json
 from .formats.base import Source
 from .formats.table import read_rows
@@ -16,19 +16,6 @@ from .formats.table import read_rows
 # First fields of a header, in lower case. Other first lines are pairs.
 HEADERS = {"from", "human", "id", "judged", "name", "rank_id", "sys", "sysid", "system", "system_id"}
 EXPECTED_NAMES = "expected the name of a system, a tab, and the name to display"
-
-
-@dataclass(frozen=True)
-class NameMap:
-    """The name that each id or system of a file stands for, and the place of each in the file for messages."""
-
-    names: Mapping[str, str]
-    file: str = "sysmap"
-    lines: Mapping[str, int] = field(default_factory=dict)
-
-    def where(self, key: str) -> str:
-        """The file and, if it has lines, that of an id."""
-        return f"{self.file}, line {self.lines[key]}" if key in self.lines else self.file
 
 
 def read_sysmap(path: str | os.PathLike[str], *, max_input: int = MAX_INPUT) -> NameMap:

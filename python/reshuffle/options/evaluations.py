@@ -2,6 +2,7 @@
 
 # Annotations are evaluated here, unlike elsewhere: types of modules that take long to import are in quotes.
 
+import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -15,9 +16,20 @@ from .files import MAX_INPUT
 if TYPE_CHECKING:
     import os
 
-    from ..data.system_names import NameMap
-
 FilePath = Annotated["str | os.PathLike[str]", Kind("str")]
+
+
+@dataclasses.dataclass(frozen=True)
+class NameMap:
+    """The name that each id or system of a file stands for, and the place of each in the file for messages."""
+
+    names: Mapping[str, str]
+    file: str = "sysmap"
+    lines: Mapping[str, int] = dataclasses.field(default_factory=dict)
+
+    def where(self, key: str) -> str:
+        """The file and, if it has lines, that of an id."""
+        return f"{self.file}, line {self.lines[key]}" if key in self.lines else self.file
 
 
 @frozen(slots=False, eq=False, repr=False)

@@ -15,11 +15,11 @@ from ...data.count_files import is_count_file
 from ...data.judgments import Judgments, read_judgments
 from ...data.reading import split_name
 from ...data.score_tables import ScoreTable, read_all_scores, read_scores
-from ...data.system_names import NameMap, read_sysmap
+from ...data.system_names import read_sysmap
 from ...errors import InputError, quoted, unknown_name
 from ...meta.material import JudgedSet
 from ...options.declare import call, check, check_combined, files_in, taken
-from ...options.evaluations import Evaluation, ReadAllScores, ReadJudgments, ReadScores
+from ...options.evaluations import Evaluation, NameMap, ReadAllScores, ReadJudgments, ReadScores
 from ...options.files import SetFiles
 from ...options.meta_files import MetaFiles
 from ...resampling.counting import Data, labels_of
