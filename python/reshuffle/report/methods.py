@@ -20,11 +20,11 @@ from .computed import (
     pvalue_sentence,
 )
 from .margins import claim, has_margin, sides, within_all
-from .notes import is_nominal
+from .notes import is_nominal, within_strata
 from .sources import cited, entries_of, papers
 from .systems import has_ranks, shows_best_alone, size_of
 from .votes import ratings_phrase
-from .wording import joined, number, percent, strata
+from .wording import joined, number, percent
 
 PHIPSON_SMYTH = "doi:10.2202/1544-6115.1585"
 HEMERIK_GOEMAN = "doi:10.1007/s11749-017-0571-1"
@@ -284,12 +284,8 @@ def _all_exact(comparison: Comparison) -> bool:
 
 def _units(comparison: Comparison, replicates: str | None) -> str:
     """What the replicates are of."""
-    units = f" of {comparison.unit}s"
-    if comparison.averaged_over:
-        return f"{units} within each test set"
-    if replicates == "draws" and comparison.n_strata is not None:
-        return f"{units} within {strata(comparison.n_strata)}"
-    return units
+    is_within = replicates == "draws" or comparison.averaged_over
+    return f" of {comparison.unit}s{within_strata(comparison) if is_within else ''}"
 
 
 def _replicates(comparison: Comparison, test: UsedTest, cite: Cite, r: str = "") -> Iterator[str]:

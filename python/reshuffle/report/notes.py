@@ -351,14 +351,15 @@ def _adjusted_apart(comparison: Comparison, test: UsedTest, of: SetComparison, r
 
 def _of_units(comparison: Comparison, test: UsedTest) -> str:
     """What follows the number of replicates: `` of documents within 3 strata``, or nothing."""
-    return f"{_unit(comparison)}{_within(comparison) if test.replicates == 'draws' else ''}"
+    return f"{_unit(comparison)}{within_strata(comparison) if test.replicates == 'draws' else ''}"
 
 
 def _unit(comparison: Comparison) -> str:
     return "" if comparison.unit == "segment" else f" of {comparison.unit}s"
 
 
-def _within(comparison: Comparison) -> str:
+def within_strata(comparison: Comparison) -> str:
+    """Within what is drawn, as the end of a phrase."""
     if comparison.averaged_over:
         return " within each test set"
     return "" if comparison.n_strata is None else f" within {strata(comparison.n_strata)}"
@@ -367,14 +368,14 @@ def _within(comparison: Comparison) -> str:
 def _interval(comparison: Comparison, interval: UsedInterval, level: float) -> str:
     n_draws = counted(comparison.n_resamples or 0, "bootstrap draw")
     draws = f", {n_draws}{_unit(comparison)}" if interval.draws else ""
+    computed = f"{interval.title}{draws}{within_strata(comparison)}"
     if interval.simultaneous:
-        return (
-            f"{ci(level)} of scores: {interval.title}{draws}{_within(comparison)}. {_simultaneous(comparison, level)}"
-        )
+        return f"{ci(level)} of scores: {computed}. {_simultaneous(comparison, level)}"
     if has_margin(comparison):
-        return f"{ci(level)} of scores: {interval.title}{draws}{_within(comparison)}. {_with_margin(comparison, level)}"
-    each = f"; {percent(level)} holds for each interval, not for all at once"
-    return f"{ci(level)}: {interval.title}{draws}{_within(comparison)}{each if len(comparison.comparisons) > 1 else ''}"
+        return f"{ci(level)} of scores: {computed}. {_with_margin(comparison, level)}"
+    several = len(comparison.comparisons) > 1
+    each = f"; {percent(level)} holds for each interval, not for all at once" if several else ""
+    return f"{ci(level)}: {computed}{each}"
 
 
 def _with_margin(comparison: Comparison, level: float) -> str:
