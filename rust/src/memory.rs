@@ -57,6 +57,23 @@ pub(crate) fn reserved<T>(length: usize) -> Result<Vec<T>> {
     Ok(out)
 }
 
+/// The values of an iterator.
+pub(crate) fn collected<T>(values: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>> {
+    let mut out = reserved(values.len())?;
+    out.extend(values);
+    Ok(out)
+}
+
+/// A copy.
+pub(crate) fn copied<T: Copy>(values: &[T]) -> Result<Vec<T>> {
+    collected(values.iter().copied())
+}
+
+/// The same value as often as this.
+pub(crate) fn filled<T: Clone>(length: usize, value: T) -> Result<Vec<T>> {
+    collected(std::iter::repeat_n(value, length))
+}
+
 /// Resizes a reused buffer; new elements are 0.
 pub(crate) fn resize<T: Zero + Default>(buffer: &mut Vec<T>, length: usize) -> Result<()> {
     let more = length.saturating_sub(buffer.len());

@@ -475,6 +475,16 @@ pub(crate) fn with_run<T>(threads: usize, body: impl FnOnce(&mut Run<'_>) -> T) 
     body(&mut Run { threads, watch: &mut |_| Ok(()) })
 }
 
+/// Runs `body` on this many threads until it has reported its progress as often as this, for tests.
+#[cfg(test)]
+pub(crate) fn stopped<T>(threads: usize, mut reports: usize, body: impl FnOnce(&mut Run<'_>) -> T) -> T {
+    let watch = &mut |_| {
+        reports = reports.checked_sub(1).ok_or(Error::Interrupted)?;
+        Ok(())
+    };
+    body(&mut Run { threads, watch })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -484,10 +494,9 @@ mod tests {
 
     fn sum_of_squares(threads: usize, size: usize, cost: u64) -> Vec<usize> {
         let mut out = Vec::new();
-        let mut watch = |_| Ok(());
         try_run(
             Blocks { items: 1000, size, cost, lead: 0 },
-            &mut Run { threads, watch: &mut watch },
+            &mut Run { threads, watch: &mut |_| Ok(()) },
             || (),
             |(), range, _| Ok(range.map(|i| i * i).collect::<Vec<_>>()),
             |_, part, _| {
@@ -512,11 +521,10 @@ mod tests {
 
     #[test]
     fn an_error_of_the_watcher_stops_the_call_soon() {
-        let mut watch = |_| Err(Error::Interrupted);
         let begun = Instant::now();
         let got = try_run(
             Blocks { items: 2, size: 1, cost: LARGE, lead: 0 },
-            &mut Run { threads: 2, watch: &mut watch },
+            &mut Run { threads: 2, watch: &mut |_| Err(Error::Interrupted) },
             || (),
             |(), _, stop| {
                 while !stop.requested() {
@@ -706,8 +714,7 @@ mod tests {
         let outcome = Run { threads: 1, watch: &mut watch }.serial(body);
         assert_eq!(Err(Error::Empty { what: "meter".into() }), outcome);
         assert_eq!(vec![7], seen);
-        let mut watch = |_| Ok(());
-        assert_eq!(Ok(false), Run { threads: 1, watch: &mut watch }.serial(body));
+        assert_eq!(Ok(false), with_run(1, |run| run.serial(body)));
     }
 
     #[test]

@@ -33,31 +33,39 @@ pub mod fixed {
     }
 }
 
-/// Counts of one system in the width in which the caller stores them. Whatever reads them gets 64 bits.
-#[derive(Debug, Clone, Copy)]
-#[cfg_attr(not(feature = "python"), allow(dead_code))] // only Python stores fewer than 64 bits
-pub(crate) enum Stored<'a> {
-    /// 8 bits.
-    I8(&'a [i8]),
-    /// 16 bits.
-    I16(&'a [i16]),
-    /// 32 bits.
-    I32(&'a [i32]),
-    /// 64 bits.
-    I64(&'a [i64]),
+/// Numbers of 8, 16, 32 or 64 bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AnyWidth<A, B, C, D> {
+    I8(A),
+    I16(B),
+    I32(C),
+    I64(D),
 }
 
-/// Evaluates an expression for numbers of any width.
+/// Counts of one system in the width in which the caller stores them. Whatever reads them gets 64 bits.
+pub(crate) type Stored<'a> = AnyWidth<&'a [i8], &'a [i16], &'a [i32], &'a [i64]>;
+
+/// Evaluates an expression for numbers of any width. After `map`, the value is of the same width.
 macro_rules! with_numbers {
-    ($stored:expr, $numbers:ident => $body:expr) => {
-        match $stored {
-            Stored::I8($numbers) => $body,
-            Stored::I16($numbers) => $body,
-            Stored::I32($numbers) => $body,
-            Stored::I64($numbers) => $body,
+    ($any:expr, $numbers:ident => $body:expr) => {
+        match $any {
+            $crate::stats::AnyWidth::I8($numbers) => $body,
+            $crate::stats::AnyWidth::I16($numbers) => $body,
+            $crate::stats::AnyWidth::I32($numbers) => $body,
+            $crate::stats::AnyWidth::I64($numbers) => $body,
+        }
+    };
+    (map $any:expr, $numbers:ident => $body:expr) => {
+        match $any {
+            $crate::stats::AnyWidth::I8($numbers) => $crate::stats::AnyWidth::I8($body),
+            $crate::stats::AnyWidth::I16($numbers) => $crate::stats::AnyWidth::I16($body),
+            $crate::stats::AnyWidth::I32($numbers) => $crate::stats::AnyWidth::I32($body),
+            $crate::stats::AnyWidth::I64($numbers) => $crate::stats::AnyWidth::I64($body),
         }
     };
 }
+
+pub(crate) use with_numbers;
 
 #[inline(always)]
 fn wide(number: impl Into<i64>) -> i64 {
@@ -72,12 +80,7 @@ impl<'a> Stored<'a> {
 
     /// A range of the numbers.
     pub fn part(self, range: Range<usize>) -> Stored<'a> {
-        match self {
-            Stored::I8(numbers) => Stored::I8(&numbers[range]),
-            Stored::I16(numbers) => Stored::I16(&numbers[range]),
-            Stored::I32(numbers) => Stored::I32(&numbers[range]),
-            Stored::I64(numbers) => Stored::I64(&numbers[range]),
-        }
+        with_numbers!(map self, numbers => &numbers[range])
     }
 
     /// The numbers, or a copy of them in `buffer` if they have fewer than 64 bits.

@@ -2,7 +2,7 @@ use super::calibrate::calibrate;
 use super::pairs::{self, PairCounts};
 use super::votes::{self, Votes};
 use super::*;
-use crate::pool::{Run, with_run};
+use crate::pool::{stopped, with_run};
 
 /// Scores of different magnitudes, and people who often see no difference.
 fn many(n: usize, seed: u64) -> (Vec<f64>, Vec<f64>) {
@@ -39,10 +39,9 @@ fn votes_are_added_by_segment() {
 fn a_call_can_be_stopped() {
     let (scores, human) = many(3_000, 1);
     let matrices = Matrices::new(&scores, &human, [1, 1, 3_000]).unwrap();
-    let mut watch = |_| Err(Error::Interrupted);
-    let mut run = Run { threads: 1, watch: &mut watch };
-    assert_eq!(Some(Error::Interrupted), calibrate(matrices, Grouping::None, &mut run).err());
-    assert_eq!(Some(Error::Interrupted), pairs::count(matrices, Grouping::None, None, 0.0, &mut run).err());
+    assert_eq!(Some(Error::Interrupted), stopped(1, 0, |run| calibrate(matrices, Grouping::None, run)).err());
+    let got = stopped(1, 0, |run| pairs::count(matrices, Grouping::None, None, 0.0, run));
+    assert_eq!(Some(Error::Interrupted), got.err());
 }
 
 #[test]

@@ -230,10 +230,6 @@ impl Formula for Bleu {
         2 + 2 * self.order
     }
 
-    fn higher_is_better(&self) -> bool {
-        true
-    }
-
     fn signature(&self) -> Vec<(&'static str, String)> {
         let mut signature = vec![
             self.words.case(),

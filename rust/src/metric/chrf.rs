@@ -168,10 +168,6 @@ impl Formula for Chrf {
         3 * self.order()
     }
 
-    fn higher_is_better(&self) -> bool {
-        true
-    }
-
     fn signature(&self) -> Vec<(&'static str, String)> {
         vec![
             case(self.lowercase),

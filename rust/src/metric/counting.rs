@@ -233,17 +233,11 @@ mod tests {
         fn columns(&self) -> Vec<String> {
             vec!["lines".into()]
         }
-        fn higher_is_better(&self) -> bool {
-            true
-        }
         fn signature(&self) -> Vec<(&'static str, String)> {
             vec![]
         }
         fn score(&self, totals: &[i64]) -> f64 {
             totals[0] as f64
-        }
-        fn details(&self, _: &[i64]) -> Vec<(String, f64)> {
-            vec![]
         }
         fn gradient(&self, _: &[i64], out: &mut [f64]) {
             out.fill(1.0);

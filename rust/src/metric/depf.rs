@@ -100,10 +100,6 @@ impl Formula for DepF {
         ["match", "hyp", "ref"].map(Into::into).into()
     }
 
-    fn higher_is_better(&self) -> bool {
-        true
-    }
-
     fn signature(&self) -> Vec<(&'static str, String)> {
         vec![
             case(self.lowercase),

@@ -11,28 +11,47 @@ use crate::simd::Simd;
 use crate::text::edit::UNKNOWN_WORD;
 use crate::text::ngram::{Token, Vocabulary, each_token};
 
-/// The columns of a row.
-pub(super) fn columns() -> Vec<String> {
-    vec!["edits".into(), "ref_len".into()]
+/// A metric with rows `[edits, ref_len]`, whose score is 100 · edits / ref_len. If the references have no words it is 100 if
+/// there are edits, as in sacreBLEU. It has no details: sums alone do not determine the number of words, which depends on the
+/// numbers of references.
+pub(super) trait Rate: Send + Sync {
+    fn name(&self) -> &str;
+
+    fn signature(&self) -> Vec<(&'static str, String)>;
 }
 
-/// 100 · edits / ref_len. If the references have no words it is 100 if there are edits, as in sacreBLEU.
-pub(super) fn score(totals: &[i64]) -> f64 {
-    match (totals[0], totals[1]) {
-        (0, 0) => 0.0,
-        (_, 0) => 100.0,
-        (edits, length) => 100.0 * (edits as f64 / length as f64),
+impl<R: Rate> Formula for R {
+    fn name(&self) -> &str {
+        Rate::name(self)
     }
-}
 
-/// The derivatives of [`score`], which is constant if the references have no words.
-pub(super) fn gradient(totals: &[i64], out: &mut [f64]) {
-    super::ratio_gradient(100.0, totals, out);
-}
+    fn columns(&self) -> Vec<String> {
+        vec!["edits".into(), "ref_len".into()]
+    }
 
-/// [`gradient`] at many rows, which are stored column by column.
-pub(super) fn gradients(totals: &[i64], out: &mut [f64]) {
-    super::ratio_gradients(Simd::best(), 100.0, totals, out);
+    fn higher_is_better(&self) -> bool {
+        false
+    }
+
+    fn signature(&self) -> Vec<(&'static str, String)> {
+        Rate::signature(self)
+    }
+
+    fn score(&self, totals: &[i64]) -> f64 {
+        match (totals[0], totals[1]) {
+            (0, 0) => 0.0,
+            (_, 0) => 100.0,
+            (edits, length) => 100.0 * (edits as f64 / length as f64),
+        }
+    }
+
+    fn gradient(&self, totals: &[i64], out: &mut [f64]) {
+        super::ratio_gradient(100.0, totals, out);
+    }
+
+    fn gradients(&self, totals: &[i64], _: &[f64], out: &mut [f64]) {
+        super::ratio_gradients(Simd::best(), 100.0, totals, out);
+    }
 }
 
 /// Splits lines into words.
@@ -70,7 +89,7 @@ pub(super) trait Edits: Default {
     fn edits(&mut self, hypothesis: &[Token], reference: Numbered<'_>, stop: &Stop<'_>) -> Result<usize>;
 }
 
-/// A metric with rows `[edits, ref_len]` and no options except [`OPTIONS`].
+/// A [`Rate`] without options except [`OPTIONS`].
 pub(super) struct ErrorRate<E> {
     name: &'static str,
     words: Words,
@@ -86,37 +105,13 @@ impl<E: Edits> ErrorRate<E> {
     }
 }
 
-impl<E: Edits> Formula for ErrorRate<E> {
+impl<E: Edits> Rate for ErrorRate<E> {
     fn name(&self) -> &str {
         self.name
     }
 
-    fn columns(&self) -> Vec<String> {
-        columns()
-    }
-
-    fn higher_is_better(&self) -> bool {
-        false
-    }
-
     fn signature(&self) -> Vec<(&'static str, String)> {
         vec![self.words.case(), self.words.tok()]
-    }
-
-    fn score(&self, totals: &[i64]) -> f64 {
-        score(totals)
-    }
-
-    fn details(&self, _: &[i64]) -> Vec<(String, f64)> {
-        Vec::new()
-    }
-
-    fn gradient(&self, totals: &[i64], out: &mut [f64]) {
-        gradient(totals, out);
-    }
-
-    fn gradients(&self, totals: &[i64], _: &[f64], out: &mut [f64]) {
-        gradients(totals, out);
     }
 }
 
@@ -226,13 +221,13 @@ impl<W: Splitter, E: Edits> Counter for RowCounter<W, E> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::metric::{count_alone, count_segment, metric};
     use crate::pool::Run;
 
     #[test]
     fn scores_are_ratios_and_references_without_words_are_defined() {
-        assert_eq!([0.0, 100.0, 250.0, 25.0], [[0, 0], [3, 0], [5, 2], [1, 4]].map(|row| score(&row)));
+        let wer = metric("wer", &[]).unwrap();
+        assert_eq!([0.0, 100.0, 250.0, 25.0], [[0, 0], [3, 0], [5, 2], [1, 4]].map(|row| wer.score(&row)));
     }
 
     #[test]

@@ -126,10 +126,6 @@ impl Formula for Gtm {
         3
     }
 
-    fn higher_is_better(&self) -> bool {
-        true
-    }
-
     fn signature(&self) -> Vec<(&'static str, String)> {
         vec![case(self.lowercase), ("exp", format!("{:?}", self.exponent))]
     }

@@ -16,7 +16,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
     build: |options| Ok(Box::new(Length::new(options)?)),
 };
 
-/// Length ratio. A row is `[hyp_len, ref_len]`, as in BLEU.
+/// Length ratio. A row is `[hyp_len, ref_len]`, as in BLEU. Neither direction is better.
 pub struct Length {
     words: Words,
 }
@@ -36,11 +36,6 @@ impl Formula for Length {
 
     fn columns(&self) -> Vec<String> {
         ["hyp_len", "ref_len"].map(Into::into).into()
-    }
-
-    /// Neither direction is better; a difference means a difference in length.
-    fn higher_is_better(&self) -> bool {
-        true
     }
 
     fn signature(&self) -> Vec<(&'static str, String)> {

@@ -44,10 +44,6 @@ impl Formula for Mean {
         if totals[1] == 0 { 0.0 } else { totals[0] as f64 / (self.scale * totals[1] as f64) }
     }
 
-    fn details(&self, _: &[i64]) -> Vec<(String, f64)> {
-        Vec::new()
-    }
-
     fn gradient(&self, totals: &[i64], out: &mut [f64]) {
         super::ratio_gradient(1.0 / self.scale, totals, out);
     }

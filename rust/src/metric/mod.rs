@@ -72,7 +72,9 @@ pub trait Formula: Send + Sync {
     }
 
     /// Is a larger score better?
-    fn higher_is_better(&self) -> bool;
+    fn higher_is_better(&self) -> bool {
+        true
+    }
 
     /// The options that change a score, as keys and values in sacreBLEU's order and spelling.
     fn signature(&self) -> Vec<(&'static str, String)>;
@@ -125,8 +127,10 @@ pub trait Formula: Send + Sync {
         None
     }
 
-    /// Components of the score, for reports.
-    fn details(&self, totals: &[i64]) -> Vec<(String, f64)>;
+    /// Components of the score, for reports, if it has any.
+    fn details(&self, _totals: &[i64]) -> Vec<(String, f64)> {
+        Vec::new()
+    }
 
     /// Writes the derivative of [`Formula::score`] with respect to each of the K summed counts, in closed form, to
     /// `out`.

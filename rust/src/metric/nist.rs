@@ -112,10 +112,6 @@ impl Formula for Nist {
         numbered("info").chain(numbered("hyp")).chain(["hyp_len", "ref_len"].map(Into::into)).collect()
     }
 
-    fn higher_is_better(&self) -> bool {
-        true
-    }
-
     fn signature(&self) -> Vec<(&'static str, String)> {
         let mut signature = vec![self.words.case(), self.words.tok(), ("order", self.order.to_string())];
         signature.extend(quirks(&[("mteval", self.mteval), ("nltk", self.nltk)]));

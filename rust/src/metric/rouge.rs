@@ -98,10 +98,6 @@ impl Formula for Rouge {
         4
     }
 
-    fn higher_is_better(&self) -> bool {
-        true
-    }
-
     fn signature(&self) -> Vec<(&'static str, String)> {
         vec![case(true), ("tok", "rouge".into()), ("stem", if self.stemmer { "porter" } else { "no" }.into())]
     }

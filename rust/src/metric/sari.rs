@@ -95,10 +95,6 @@ impl Formula for Sari {
         WIDTH
     }
 
-    fn higher_is_better(&self) -> bool {
-        true
-    }
-
     fn signature(&self) -> Vec<(&'static str, String)> {
         let deletion = DELETIONS[usize::from(self.deletion_precision)];
         vec![self.words.case(), self.words.tok(), ("del", deletion.into())]

@@ -398,10 +398,6 @@ impl Formula for SentBleu {
         3
     }
 
-    fn higher_is_better(&self) -> bool {
-        true
-    }
-
     fn signature(&self) -> Vec<(&'static str, String)> {
         let Method { name, smoothing, has_readings, .. } = *self.method;
         let smooth = match self.method.parameter {

@@ -1,6 +1,6 @@
 //! Conversions between Python's values and those of the core.
 
-use numpy::ndarray::{Dimension, Ix2};
+use numpy::ndarray::{Dimension, Ix1, Ix2, Ix3};
 use numpy::{IntoPyArray, PyArray, PyArrayMethods, PyReadonlyArray, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -8,7 +8,7 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString, PyTuple};
 
 use super::call::run_serial;
 use crate::error::Error;
-use crate::memory::reserved;
+use crate::memory::{self, reserved};
 use crate::metric::Value;
 
 /// The elements of a C-contiguous array.
@@ -54,6 +54,16 @@ pub(super) fn flips(py: Python<'_>, masks: &PyReadonlyArray2<'_, bool>) -> PyRes
     Ok((words, replicates))
 }
 
+/// Arrays for Python.
+pub(super) type Array1<'py, T> = Bound<'py, PyArray<T, Ix1>>;
+pub(super) type Array2<'py, T> = Bound<'py, PyArray<T, Ix2>>;
+pub(super) type Array3<'py, T> = Bound<'py, PyArray<T, Ix3>>;
+
+/// A vector as an array.
+pub(super) fn vector<T: numpy::Element>(py: Python<'_>, values: Vec<T>) -> Array1<'_, T> {
+    values.into_pyarray(py)
+}
+
 /// A vector as an array of this shape. numpy refuses some shapes of arrays without elements: those in which the dimensions
 /// other than 0 have too large a product. That is [`Error::Memory`].
 pub(super) fn shaped<'py, T: numpy::Element, D: numpy::ndarray::IntoDimension>(
@@ -71,10 +81,8 @@ pub(super) fn copied<'py, T: numpy::Element + Copy>(
     py: Python<'py>,
     values: &[T],
     shape: [usize; 2],
-) -> PyResult<Bound<'py, PyArray<T, Ix2>>> {
-    let mut out = reserved(values.len())?;
-    out.extend_from_slice(values);
-    shaped(py, out, shape)
+) -> PyResult<Array2<'py, T>> {
+    shaped(py, memory::copied(values)?, shape)
 }
 
 /// Sizes of strata for the core, where an empty list means no strata.

@@ -5,19 +5,19 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use super::call::{run_long, run_serial};
-use super::convert::{in_order, shaped};
+use super::convert::in_order;
 use crate::error::{Error, Result, check_length};
-use crate::memory::reserved;
+use crate::memory::{copied, reserved};
 use crate::resample::{Pair, exact};
-use crate::stats::{Stored, SuffStats, check_shape};
+use crate::stats::{AnyWidth, Stored, SuffStats, check_shape, with_numbers};
 
 /// Read access to the counts of a system, in the width in which they are stored.
-pub(super) enum Array<'py> {
-    I8(PyReadonlyArray3<'py, i8>),
-    I16(PyReadonlyArray3<'py, i16>),
-    I32(PyReadonlyArray3<'py, i32>),
-    I64(PyReadonlyArray3<'py, i64>),
-}
+pub(super) type Array<'py> = AnyWidth<
+    PyReadonlyArray3<'py, i8>,
+    PyReadonlyArray3<'py, i16>,
+    PyReadonlyArray3<'py, i32>,
+    PyReadonlyArray3<'py, i64>,
+>;
 
 impl<'py> Array<'py> {
     fn of(object: &Bound<'py, PyAny>) -> PyResult<Self> {
@@ -41,21 +41,11 @@ impl<'py> Array<'py> {
     }
 
     fn shape(&self) -> &[usize] {
-        match self {
-            Array::I8(array) => array.shape(),
-            Array::I16(array) => array.shape(),
-            Array::I32(array) => array.shape(),
-            Array::I64(array) => array.shape(),
-        }
+        with_numbers!(self, array => array.shape())
     }
 
     fn stored(&self) -> PyResult<Stored<'_>> {
-        Ok(match self {
-            Array::I8(array) => Stored::I8(in_order(array)?),
-            Array::I16(array) => Stored::I16(in_order(array)?),
-            Array::I32(array) => Stored::I32(in_order(array)?),
-            Array::I64(array) => Stored::I64(in_order(array)?),
-        })
+        Ok(with_numbers!(map self, array => in_order(array)?))
     }
 }
 
@@ -83,12 +73,6 @@ fn systems<'a>(
     }))
 }
 
-fn copy(numbers: &[i64]) -> Result<Vec<i64>> {
-    let mut out = reserved(numbers.len())?;
-    out.extend_from_slice(numbers);
-    Ok(out)
-}
-
 impl Counts {
     /// The number of systems of each problem.
     pub(super) fn systems(&self) -> usize {
@@ -109,7 +93,7 @@ impl Counts {
         }
         let systems = systems(arrays, self.shape)??;
         let [_, segments, columns] = self.shape;
-        let totals = copy(&self.totals)?;
+        let totals = copied(&self.totals)?;
         Ok(SuffStats::checked_before(systems, [segments, columns], totals, self.largest))
     }
 }
@@ -133,7 +117,7 @@ impl Counts {
         check_shape([problems, segments, columns])?;
         let systems = systems(&arrays, shape)??;
         let stats = run_serial(py, |stop| SuffStats::watched(systems, [segments, columns], |cost| stop.charge(cost)))?;
-        let (totals, largest) = (copy(stats.totals())?, stats.largest());
+        let (totals, largest) = (copied(stats.totals())?, stats.largest());
         let arrays = objects.into_iter().map(Bound::unbind).collect();
         Ok(Counts { arrays, shape, totals, largest })
     }
@@ -145,8 +129,7 @@ impl Counts {
     #[getter]
     fn totals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
         let [problems, _, columns] = self.shape;
-        let totals = copy(&self.totals)?;
-        shaped(py, totals, [problems * self.arrays.len(), columns])
+        super::convert::copied(py, &self.totals, [problems * self.arrays.len(), columns])
     }
 
     #[pyo3(signature = (pairs, *, most))]

@@ -1,16 +1,16 @@
 //! Histograms of scores that Python passes, and the conversion of all histograms to arrays.
 
-use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 use super::call::run_long;
-use super::convert::{in_order, shaped};
+use super::convert::{Array2, in_order, shaped};
 use crate::error::check_length;
-use crate::memory::reserved;
+use crate::memory::{collected, reserved};
 use crate::resample::bins::{self, Histogram, SHOWN, Values};
 
 /// The lower end of the first bin and the width of the bins, (n, 2), and the counts: (n, 64).
-pub(super) type HistogramArrays<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<u64>>);
+pub(super) type HistogramArrays<'py> = (Array2<'py, f64>, Array2<'py, u64>);
 
 /// The histograms as arrays, with NaN for the ends of missing ones.
 pub(super) fn histogram_arrays<'py>(
@@ -43,12 +43,9 @@ pub fn histograms<'py>(
     let expected = systems.len();
     check_length("systems to subtract", expected, minus.as_ref().map_or(expected, Vec::len))?;
     check_length("centres", expected, centres.len())?;
-    let mut wanted = reserved(expected)?;
-    wanted.extend(systems.iter().enumerate().map(|(i, &system)| Values {
-        system,
-        minus: minus.as_ref().map(|minus| minus[i]),
-        centre: centres[i],
-    }));
+    let minus = |i: usize| minus.as_ref().map(|minus| minus[i]);
+    let values = |(i, &system): (usize, &usize)| Values { system, minus: minus(i), centre: centres[i] };
+    let wanted = collected(systems.iter().enumerate().map(values))?;
     let histograms = run_long(py, threads, None, ("", 0), |run| bins::histograms((scores, n), &wanted, run))?;
     histogram_arrays(py, &histograms)
 }

@@ -1,10 +1,10 @@
 //! Agreement of metrics with people: counts of pairs and tie calibration.
 
-use numpy::{PyArray1, PyArray3, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 use super::call::{Progress, run_long};
-use super::convert::{in_order, shaped};
+use super::convert::{Array1, Array3, in_order, shaped, vector};
 use crate::error::check_length;
 use crate::meta::{Grouping, Matrices, calibrate, pairs, votes};
 
@@ -19,7 +19,7 @@ pub fn meta_votes<'py>(
     votes: PyReadonlyArray1<'py, i64>,
     threads: usize,
     progress: Option<&Progress>,
-) -> PyResult<Bound<'py, PyArray3<i64>>> {
+) -> PyResult<Array3<'py, i64>> {
     let (metrics, systems, segments) = scores.as_array().dim();
     let scores = in_order(&scores)?;
     let votes = votes::Votes {
@@ -45,7 +45,7 @@ fn matrices<'a>(scores: &'a PyReadonlyArray3<'_, f64>, human: &'a PyReadonlyArra
 }
 
 /// Counts of pairs, and sizes of groups.
-type CountArrays<'py> = (Bound<'py, PyArray3<i64>>, Bound<'py, PyArray3<i64>>);
+type CountArrays<'py> = (Array3<'py, i64>, Array3<'py, i64>);
 
 #[pyfunction]
 #[pyo3(signature = (scores, human, grouping, epsilons, *, threads=0, progress=None))]
@@ -57,7 +57,7 @@ pub fn meta_cell_counts<'py>(
     epsilons: PyReadonlyArray1<'py, f64>,
     threads: usize,
     progress: Option<&Progress>,
-) -> PyResult<Bound<'py, PyArray3<i64>>> {
+) -> PyResult<Array3<'py, i64>> {
     let grouping = Grouping::named(grouping)?;
     let matrices = matrices(&scores, &human)?;
     let (metrics, systems, segments) = scores.as_array().dim();
@@ -92,7 +92,7 @@ pub fn meta_pair_counts<'py>(
 }
 
 /// For each metric ε, then for each metric and group the counts of pairs.
-type Calibrated<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray3<i64>>);
+type Calibrated<'py> = (Array1<'py, f64>, Array3<'py, i64>);
 
 #[pyfunction]
 #[pyo3(signature = (scores, human, grouping, *, threads=0, progress=None))]
@@ -109,5 +109,5 @@ pub fn meta_calibrate<'py>(
     let (metrics, groups) = (matrices.metrics(), matrices.groups(grouping));
     let (epsilons, (counts, _)) =
         run_long(py, threads, progress, ("calibrating", metrics), |run| calibrate::calibrate(matrices, grouping, run))?;
-    Ok((shaped(py, epsilons, [metrics])?, shaped(py, counts, [metrics, groups, pairs::COLUMNS])?))
+    Ok((vector(py, epsilons), shaped(py, counts, [metrics, groups, pairs::COLUMNS])?))
 }

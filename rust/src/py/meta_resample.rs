@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use numpy::{PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 use super::call::{Progress, run_long};
-use super::convert::{bytes, in_order, shaped};
+use super::convert::{Array2, Array3, bytes, in_order, shaped};
 use crate::error::{Result, check_length};
 use crate::meta::Unit;
 use crate::meta::resampled::{self, Drawn, Material, Plan, Statistic, TieRule};
@@ -111,7 +111,7 @@ pub fn meta_permuted<'py>(
     masks: Option<PyReadonlyArray3<'py, bool>>,
     threads: usize,
     progress: Option<&Progress>,
-) -> PyResult<Bound<'py, PyArray3<f64>>> {
+) -> PyResult<Array3<'py, f64>> {
     let scores = Scores::new(&scores, Some(&human))?;
     let statistics = self::statistics(&statistics)?;
     let pairs = self::pairs(&pairs)?;
@@ -145,7 +145,7 @@ pub fn meta_permuted_votes<'py>(
     masks: Option<PyReadonlyArray3<'py, bool>>,
     threads: usize,
     progress: Option<&Progress>,
-) -> PyResult<Bound<'py, PyArray2<f64>>> {
+) -> PyResult<Array2<'py, f64>> {
     let scores = Scores::new(&scores, None)?;
     let votes = Votes {
         segment: in_order(&segment)?,
@@ -179,7 +179,7 @@ pub fn meta_drawn<'py>(
     copies: Option<(PyReadonlyArray2<'py, u32>, PyReadonlyArray2<'py, u32>)>,
     threads: usize,
     progress: Option<&Progress>,
-) -> PyResult<Bound<'py, PyArray3<f64>>> {
+) -> PyResult<Array3<'py, f64>> {
     let scores = Scores::new(&scores, Some(&human))?;
     let statistics = self::statistics(&statistics)?;
     let replicates = replicates(first, n)?;

@@ -1,10 +1,10 @@
 //! Soft pairwise accuracy on draws and swaps.
 
-use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 use super::call::{Progress, run_long};
-use super::convert::{in_order, shaped};
+use super::convert::{Array1, Array2, in_order, shaped, vector};
 use super::meta_resample::pairs;
 use super::metric::Metric;
 use crate::error::Result;
@@ -45,7 +45,7 @@ pub fn meta_soft_drawn<'py>(
     first: u64,
     threads: usize,
     progress: Option<&Progress>,
-) -> PyResult<Bound<'py, PyArray2<f64>>> {
+) -> PyResult<Array2<'py, f64>> {
     let unit = Unit::named(unit)?;
     let replicates = replicates(first, n)?;
     let segments = people.1.shape()[1];
@@ -68,7 +68,7 @@ pub fn meta_soft_pvalues<'py>(
     permutations: usize,
     inner_seed: u64,
     threads: usize,
-) -> PyResult<Bound<'py, PyArray2<f64>>> {
+) -> PyResult<Array2<'py, f64>> {
     let mut every = vec![scored(&people, None)?];
     for metric in &metrics {
         every.push(scored(metric, Some(&segments))?);
@@ -107,12 +107,11 @@ pub fn meta_soft_values<'py>(
     permutations: usize,
     inner_seed: u64,
     threads: usize,
-) -> PyResult<Bound<'py, PyArray1<f64>>> {
+) -> PyResult<Array1<'py, f64>> {
     let (scores, signs) = prepared(&scores, &segments, (inner_seed, permutations))??;
     let people = in_order(&people)?;
     let values = run_long(py, threads, None, ("", 0), |run| soft::observed(&scores, people, &signs, run))?;
-    let length = values.len();
-    shaped(py, values, [length])
+    Ok(vector(py, values))
 }
 
 #[pyfunction]
@@ -133,7 +132,7 @@ pub fn meta_soft_permuted<'py>(
     first: u64,
     threads: usize,
     progress: Option<&Progress>,
-) -> PyResult<Bound<'py, PyArray2<f64>>> {
+) -> PyResult<Array2<'py, f64>> {
     let unit = Unit::named(unit)?;
     let replicates = replicates(first, n)?;
     let pairs = self::pairs(&pairs)?;

@@ -8,7 +8,7 @@ use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::PyDict;
 
 use super::call::{Progress, run_long, run_serial};
-use super::convert::{in_order, options, shaped, to_python};
+use super::convert::{in_order, options, shaped, to_python, vector};
 use crate::error::{Error, Place, check_length};
 use crate::memory::{reserved, zeros};
 use crate::metric::{self as core, File, Formula, Kind, METRICS, Resource};
@@ -60,7 +60,7 @@ impl Metric {
             }
             Ok(scores)
         })?;
-        shaped(py, scores, [n])
+        Ok(vector(py, scores))
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
+use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 
 use super::call::{Progress, run_long, run_serial};
-use super::convert::{in_order, shaped};
+use super::convert::{Array1, Array2, in_order, shaped};
 use super::metric::Metric;
 use super::reduce::lent;
 use crate::error::{Error, Result, check_length};
@@ -20,10 +20,10 @@ use crate::tune::lists::{self, Options, Strings};
 pub struct NBest(lists::NBest);
 
 /// The expected utility of each distinct hypothesis, and its utility with itself as the reference.
-type Utilities<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
+type Utilities<'py> = (Array1<'py, f64>, Array1<'py, f64>);
 
 /// A view of numbers of the lists.
-fn column<'py, T: numpy::Element>(this: &Bound<'py, NBest>, numbers: &[T]) -> PyResult<Bound<'py, PyArray1<T>>> {
+fn column<'py, T: numpy::Element>(this: &Bound<'py, NBest>, numbers: &[T]) -> PyResult<Array1<'py, T>> {
     lent(this.clone().into_any(), numbers, [numbers.len()])
 }
 
@@ -95,48 +95,48 @@ impl NBest {
     }
 
     #[getter]
-    fn ids<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    fn ids<'py>(this: &Bound<'py, Self>) -> PyResult<Array1<'py, i64>> {
         column(this, &this.get().0.ids)
     }
 
     #[getter]
-    fn offsets<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    fn offsets<'py>(this: &Bound<'py, Self>) -> PyResult<Array1<'py, i64>> {
         column(this, &this.get().0.offsets)
     }
 
     #[getter]
-    fn text_offsets<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    fn text_offsets<'py>(this: &Bound<'py, Self>) -> PyResult<Array1<'py, i64>> {
         column(this, &this.get().0.text_offsets)
     }
 
     #[getter]
-    fn text_of<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray1<i32>>> {
+    fn text_of<'py>(this: &Bound<'py, Self>) -> PyResult<Array1<'py, i32>> {
         column(this, &this.get().0.text_of)
     }
 
     #[getter]
-    fn dense<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    fn dense<'py>(this: &Bound<'py, Self>) -> PyResult<Array2<'py, f64>> {
         let lists = &this.get().0;
         lent(this.clone().into_any(), &lists.dense, [lists.entries(), lists.names.len()])
     }
 
     #[getter]
-    fn indptr<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    fn indptr<'py>(this: &Bound<'py, Self>) -> PyResult<Array1<'py, i64>> {
         column(this, &this.get().0.indptr)
     }
 
     #[getter]
-    fn indices<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray1<i32>>> {
+    fn indices<'py>(this: &Bound<'py, Self>) -> PyResult<Array1<'py, i32>> {
         column(this, &this.get().0.indices)
     }
 
     #[getter]
-    fn values<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    fn values<'py>(this: &Bound<'py, Self>) -> PyResult<Array1<'py, f64>> {
         column(this, &this.get().0.values)
     }
 
     #[getter]
-    fn totals<'py>(this: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
+    fn totals<'py>(this: &Bound<'py, Self>) -> PyResult<Option<Array1<'py, f64>>> {
         let totals = &this.get().0.totals;
         (!totals.is_empty()).then(|| column(this, totals)).transpose()
     }
@@ -190,7 +190,7 @@ impl NBest {
         texts: Option<Vec<PyBackedStr>>,
         threads: usize,
         progress: Option<&Progress>,
-    ) -> PyResult<Bound<'py, PyArray2<i64>>> {
+    ) -> PyResult<Array2<'py, i64>> {
         let counting = metric.counting()?;
         let width = counting.width();
         let rows = self.with_lists(texts.as_deref(), |lists| {

@@ -1,11 +1,11 @@
 //! Tests while data arrive.
 
-use numpy::{PyArray2, PyReadonlyArray1};
+use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::call::run_long;
-use super::convert::{in_order, shaped};
+use super::convert::{Array2, in_order, shaped};
 use crate::sequential;
 
 #[pyfunction]
@@ -17,7 +17,7 @@ pub fn betting_wealth<'py>(
     looks: Vec<usize>,
     largest: bool,
     threads: usize,
-) -> PyResult<Bound<'py, PyArray2<f64>>> {
+) -> PyResult<Array2<'py, f64>> {
     let (values, means) = (in_order(&values)?, in_order(&means)?);
     let increasing = looks.windows(2).all(|pair| pair[0] < pair[1]);
     if !increasing || looks.first() == Some(&0) || looks.last().is_some_and(|&last| last > values.len()) {

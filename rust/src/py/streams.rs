@@ -1,10 +1,10 @@
 //! What depends on a seed only: values, draws and permutations; and the exact distribution of sums.
 
-use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
+use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 
 use super::call::{Progress, run_long, run_serial};
-use super::convert::{in_order, shaped, sizes};
+use super::convert::{Array1, Array2, in_order, shaped, sizes, vector};
 use crate::error::{Error, named};
 use crate::memory::zeros;
 use crate::pool::PIECE;
@@ -48,7 +48,7 @@ pub fn stream_values<'py>(
     purpose: &str,
     replicate: u64,
     n: usize,
-) -> PyResult<Bound<'py, PyArray1<u64>>> {
+) -> PyResult<Array1<'py, u64>> {
     let stream = stream(seed, purpose, replicate)?;
     check_values(n)?;
     let words = run_serial(py, |stop| {
@@ -59,7 +59,7 @@ pub fn stream_values<'py>(
         }
         Ok(words)
     })?;
-    shaped(py, words, [n])
+    Ok(vector(py, words))
 }
 
 #[pyfunction]
@@ -71,7 +71,7 @@ pub fn stream_indices<'py>(
     bound: u32,
     n: usize,
     purpose: &str,
-) -> PyResult<Bound<'py, PyArray1<u32>>> {
+) -> PyResult<Array1<'py, u32>> {
     let stream = stream(seed, purpose, replicate)?;
     if bound == 0 {
         return Err(Error::Empty { what: "segments to draw from".into() }.into());
@@ -86,7 +86,7 @@ pub fn stream_indices<'py>(
         }
         Ok(out)
     })?;
-    shaped(py, indices, [n])
+    Ok(vector(py, indices))
 }
 
 #[pyfunction]
@@ -96,7 +96,7 @@ pub fn permutations(
     replicate: u64,
     systems: usize,
     segments: usize,
-) -> PyResult<Bound<'_, PyArray2<u16>>> {
+) -> PyResult<Array2<'_, u16>> {
     let labels = run_serial(py, |stop| resample::permutations((seed, replicate), systems, segments, stop))?;
     shaped(py, labels, [segments, systems])
 }
@@ -109,11 +109,11 @@ pub fn draw_weights(
     replicate: u64,
     segments: u32,
     strata: Option<Vec<usize>>,
-) -> PyResult<Bound<'_, PyArray1<u32>>> {
+) -> PyResult<Array1<'_, u32>> {
     let strata = sizes(strata)?;
     let weights =
         run_long(py, 1, None, ("", 0), |run| resample::draw_weights((seed, replicate), segments, &strata, run))?;
-    shaped(py, weights, [segments as usize])
+    Ok(vector(py, weights))
 }
 
 #[pyfunction]
@@ -122,10 +122,9 @@ pub fn subset_sum_distribution<'py>(
     py: Python<'py>,
     steps: PyReadonlyArray1<'py, u64>,
     progress: Option<&Progress>,
-) -> PyResult<Bound<'py, PyArray1<f64>>> {
+) -> PyResult<Array1<'py, f64>> {
     let steps = in_order(&steps)?;
     let distribution =
         run_long(py, 1, progress, ("shuffling", steps.len()), |run| exact::subset_sum_distribution(steps, run))?;
-    let length = distribution.len();
-    shaped(py, distribution, [length])
+    Ok(vector(py, distribution))
 }

@@ -1,19 +1,19 @@
 //! What studentized statistics need besides the counts of two systems.
 
-use numpy::{PyArray1, PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 use super::call::run_serial;
-use super::convert::{in_order, shaped};
+use super::convert::{Array1, Array2, Array3, in_order, shaped, vector};
 use crate::error::{Error, check_length};
 use crate::memory::zeros;
 use crate::resample::studentize::{self, Both, UnitStrata};
 
 type Rows<'py> = PyReadonlyArray2<'py, i64>;
-type Matrix<'py> = Bound<'py, PyArray2<f64>>;
+type Matrix<'py> = Array2<'py, f64>;
 
 /// The matrices of `Constants` in Python, in the order of its fields.
-type Constants<'py> = (f64, Matrix<'py>, Matrix<'py>, Matrix<'py>, Matrix<'py>, Matrix<'py>, Bound<'py, PyArray1<f64>>);
+type Constants<'py> = (f64, Matrix<'py>, Matrix<'py>, Matrix<'py>, Matrix<'py>, Matrix<'py>, Array1<'py, f64>);
 
 /// The differences and sums of the counts of two systems.
 #[pyclass(frozen, module = "reshuffle._core")]
@@ -38,7 +38,7 @@ impl PairCounts {
     }
 
     #[getter]
-    fn probes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
+    fn probes<'py>(&self, py: Python<'py>) -> PyResult<Array2<'py, i64>> {
         let probes = self.both.probes();
         let n = probes.len() / self.shape[1];
         shaped(py, probes, [n, self.shape[1]])
@@ -70,7 +70,7 @@ pub struct Cross {
 }
 
 impl Cross {
-    fn columns<'py>(&self, py: Python<'py>, columns: &[Vec<i64>]) -> PyResult<Bound<'py, PyArray2<i64>>> {
+    fn columns<'py>(&self, py: Python<'py>, columns: &[Vec<i64>]) -> PyResult<Array2<'py, i64>> {
         shaped(py, columns.concat(), [columns.len(), self.shape[0]])
     }
 }
@@ -88,7 +88,7 @@ impl Cross {
             shaped(py, of.contribution_squares.clone(), [m, m])?,
             shaped(py, of.term_squares.clone(), [p, p])?,
             shaped(py, of.stratum_terms.clone(), [n, p])?,
-            shaped(py, of.stratum_factors.clone(), [n])?,
+            vector(py, of.stratum_factors.clone()),
         ))
     }
 
@@ -98,16 +98,16 @@ impl Cross {
     }
 
     #[getter]
-    fn contributions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
+    fn contributions<'py>(&self, py: Python<'py>) -> PyResult<Array2<'py, i64>> {
         self.columns(py, &self.cross.contributions)
     }
 
     #[getter]
-    fn terms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
+    fn terms<'py>(&self, py: Python<'py>) -> PyResult<Array2<'py, i64>> {
         self.columns(py, &self.cross.terms)
     }
 
-    fn rows<'py>(&self, py: Python<'py>, a: Rows<'_>, b: Rows<'_>) -> PyResult<Bound<'py, PyArray3<i64>>> {
+    fn rows<'py>(&self, py: Python<'py>, a: Rows<'_>, b: Rows<'_>) -> PyResult<Array3<'py, i64>> {
         let [units, counts] = self.shape;
         for rows in [&a, &b] {
             check_length("segments", units, rows.shape()[0])?;

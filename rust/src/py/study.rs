@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use numpy::{PyArray1, PyArray2, PyArray3, PyArray4, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArray4, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 use super::call::run_long;
-use super::convert::{in_order, shaped};
+use super::convert::{Array1, Array2, Array3, in_order, shaped, vector};
 use super::reduce::AlternativeNames;
 use super::resampler::{SampleArgument, in_group, with_samples};
 use super::stopping::{Outcomes, StoppingRule, outcomes};
@@ -18,10 +18,10 @@ use crate::study::{self, Population, Sampling, Selection, Shuffles, Shuffling, S
 type PopulationArgument<'py> = (Vec<SampleArgument<'py>>, Option<PyReadonlyArray1<'py, u32>>);
 
 /// The units of a test set, and in which of them the systems are swapped.
-type Units<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<bool>>);
+type Units<'py> = (Array1<'py, u32>, Array1<'py, bool>);
 
 /// What standard errors are computed from, and whether shuffles have the same order by the difference.
-type ErrorParts<'py> = (Bound<'py, PyArray3<f64>>, Bound<'py, PyArray2<bool>>);
+type ErrorParts<'py> = (Array3<'py, f64>, Array2<'py, bool>);
 
 fn statistic(studentized: bool) -> Statistic {
     if studentized { Statistic::Studentized } else { Statistic::Difference }
@@ -75,18 +75,11 @@ impl Experiment {
 
     fn units<'py>(&self, py: Python<'py>, simulation: u64) -> PyResult<Units<'py>> {
         let (units, swapped) = self.0.chosen(simulation)?;
-        let n = units.len();
-        Ok((shaped(py, units, [n])?, shaped(py, swapped, [n])?))
+        Ok((vector(py, units), vector(py, swapped)))
     }
 
     #[pyo3(signature = (*, n, first=0, threads=0))]
-    fn scores<'py>(
-        &self,
-        py: Python<'py>,
-        n: usize,
-        first: u64,
-        threads: usize,
-    ) -> PyResult<Bound<'py, PyArray3<f64>>> {
+    fn scores<'py>(&self, py: Python<'py>, n: usize, first: u64, threads: usize) -> PyResult<Array3<'py, f64>> {
         let simulations = simulations(first, n)?;
         let scores = run_long(py, threads, None, ("", 0), |run| self.0.scores(simulations, run))?;
         shaped(py, scores, [self.0.metrics(), n, 2])
@@ -114,7 +107,7 @@ impl Experiment {
         studentized: bool,
         first: u64,
         threads: usize,
-    ) -> PyResult<Bound<'py, PyArray2<u64>>> {
+    ) -> PyResult<Array2<'py, u64>> {
         let (metrics, n) = self.shape(&thresholds)?;
         let shuffles = if in_group(scheme)? { Shuffles::Subgroup } else { Shuffles::Independent };
         let shuffling = Shuffling { shuffles, statistic: statistic(studentized), n: n_resamples };

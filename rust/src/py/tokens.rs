@@ -1,12 +1,11 @@
 //! Texts that are passed as lists of tokens instead of lines.
 
-use numpy::{PyArray1, PyArray2};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
 
 use super::call::{run_long, run_serial};
-use super::convert::shaped;
+use super::convert::{Array1, Array2, shaped, vector};
 use super::metric::Metric;
 use crate::error::check_length;
 use crate::metric::{self as core, TokenTexts};
@@ -64,7 +63,7 @@ pub fn count_tokens<'py>(
     references: &Bound<'py, PyAny>,
     each_reference: bool,
     threads: usize,
-) -> PyResult<Bound<'py, PyArray2<i64>>> {
+) -> PyResult<Array2<'py, i64>> {
     let metric = metric.counting()?;
     let (hypotheses, references) = both(hypotheses, references)?;
     let mut texts = TokenTexts::default();
@@ -92,8 +91,7 @@ fn add(sentences: &mut Sentences, sentence: &Bound<'_, PyAny>, mut number: impl 
     Ok(())
 }
 
-type Found<'py> =
-    (Bound<'py, PyArray2<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray2<i64>>);
+type Found<'py> = (Array2<'py, i64>, Array1<'py, i64>, Array1<'py, i64>, Array2<'py, i64>);
 
 #[pyfunction]
 pub fn common_ngrams<'py>(
@@ -117,11 +115,11 @@ pub fn common_ngrams<'py>(
     }
     let found = run_serial(py, |stop| common(&of_hypotheses, &of_references, &numbers, order, stop))?;
     let pairs = of_references.ends.len();
-    let (n, rows) = (found.matches.len(), found.frequencies.len());
+    let rows = found.frequencies.len();
     Ok((
         shaped(py, found.numbers, [order, pairs])?,
-        shaped(py, found.matches, [n])?,
-        shaped(py, found.rows, [n])?,
+        vector(py, found.matches),
+        vector(py, found.rows),
         shaped(py, found.frequencies.into_flattened(), [rows, 2])?,
     ))
 }

@@ -1,12 +1,12 @@
 //! The ℓ1 reranker, and features from templates.
 
-use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 
 use super::call::{Progress, run_long, run_serial};
 use super::candidates::{SparseArgument, candidates};
-use super::convert::{in_order, shaped};
+use super::convert::{Array1, in_order, vector};
 use crate::error::Result;
 use crate::pool::Run;
 use crate::tune::candidates::Candidates;
@@ -31,7 +31,7 @@ fn on_lists<T: Send>(
 }
 
 /// The loss and its gradient.
-type Loss<'py> = (f64, Bound<'py, PyArray1<f64>>);
+type Loss<'py> = (f64, Array1<'py, f64>);
 
 #[pyfunction]
 #[pyo3(signature = (offsets, dense, sparse, targets, weights, *, threads=0, progress=None))]
@@ -48,15 +48,14 @@ pub fn tune_l1_loss<'py>(
     let weights = in_order(&weights)?;
     let (candidates, watch) = (candidates(py, &offsets, &dense, sparse.as_ref())?, (threads, progress));
     let pass = on_lists(py, candidates, &targets, watch, |lists, run| l1::pass(lists, weights, run))?;
-    let length = pass.gradient.len();
-    Ok((pass.loss, shaped(py, pass.gradient, [length])?))
+    Ok((pass.loss, vector(py, pass.gradient)))
 }
 
 /// Selected, not zero, the steepest derivative, the loss, the objective, and the Newton steps of a step.
 type Steps = Vec<(usize, usize, f64, f64, f64, usize)>;
 
 /// Weights, selected features, steps, and the violations inside and outside of the selection.
-type Fitted<'py> = (Bound<'py, PyArray1<f64>>, Vec<usize>, Steps, (f64, f64));
+type Fitted<'py> = (Array1<'py, f64>, Vec<usize>, Steps, (f64, f64));
 
 #[pyfunction]
 #[pyo3(signature = (
@@ -80,12 +79,11 @@ pub fn tune_l1<'py>(
     let fit = on_lists(py, candidates, &targets, watch, |lists, run| l1::graft(lists, &settings, run))?;
     let steps = fit.steps.iter();
     let steps = steps.map(|s| (s.selected, s.nonzero, s.steepest, s.loss, s.objective, s.iterations)).collect();
-    let length = fit.weights.len();
-    Ok((shaped(py, fit.weights, [length])?, fit.selected, steps, (fit.violation, fit.violation_outside)))
+    Ok((vector(py, fit.weights), fit.selected, steps, (fit.violation, fit.violation_outside)))
 }
 
 /// Rows of sparse features, and their names.
-type Made<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<f64>>, Vec<String>);
+type Made<'py> = (Array1<'py, i64>, Array1<'py, i32>, Array1<'py, f64>, Vec<String>);
 
 #[pyfunction]
 #[pyo3(signature = (
@@ -117,7 +115,6 @@ pub fn tune_templates<'py>(
     };
     let wanted = Wanted { templates, edges, minimum, known: known.as_deref() };
     let made = run_serial(py, |stop| templates::features(&texts, &wanted, stop))?;
-    let (rows, length) = (made.starts.len(), made.features.len());
-    let (starts, features) = (shaped(py, made.starts, [rows])?, shaped(py, made.features, [length])?);
-    Ok((starts, features, shaped(py, made.values, [length])?, made.names))
+    let (starts, features) = (vector(py, made.starts), vector(py, made.features));
+    Ok((starts, features, vector(py, made.values), made.names))
 }

@@ -1,22 +1,16 @@
 //! Minimum error rate training.
 
-use numpy::{PyArray1, PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 use super::call::{Progress, run_long};
-use super::convert::{in_order, shaped};
+use super::convert::{Array1, Array2, Array3, in_order, shaped, vector};
 use super::metric::Metric;
 use crate::error::check_length;
 use crate::tune::mert::{self, Lists, Preset, Rules, Settings};
 
 /// Positions, scores, intervals, numbers of corners, scores at 0.
-type Searched<'py> = (
-    Bound<'py, PyArray1<f64>>,
-    Bound<'py, PyArray1<f64>>,
-    Bound<'py, PyArray2<f64>>,
-    Bound<'py, PyArray1<i64>>,
-    Bound<'py, PyArray1<f64>>,
-);
+type Searched<'py> = (Array1<'py, f64>, Array1<'py, f64>, Array2<'py, f64>, Array1<'py, i64>, Array1<'py, f64>);
 
 #[pyfunction]
 #[pyo3(signature = (
@@ -45,26 +39,20 @@ pub fn tune_line_search<'py>(
         let lists = run.serial(|stop, _| Lists::new(offsets, (features, width), counts, metric.formula(), stop))?;
         mert::line_search(&lists, weights, directions, &rules, run)
     })?;
-    let numbers = |of: fn(&mert::Found) -> f64| shaped(py, found.iter().map(of).collect(), [n]);
+    let numbers = |of: fn(&mert::Found) -> f64| vector(py, found.iter().map(of).collect());
     let intervals = found.iter().flat_map(|found| [found.interval.0, found.interval.1]).collect();
     let corners = found.iter().map(|found| found.corners as i64).collect();
     Ok((
-        numbers(|found| found.position)?,
-        numbers(|found| found.score)?,
+        numbers(|found| found.position),
+        numbers(|found| found.score),
         shaped(py, intervals, [n, 2])?,
-        shaped(py, corners, [n])?,
-        numbers(|found| found.at_zero)?,
+        vector(py, corners),
+        numbers(|found| found.at_zero),
     ))
 }
 
 /// Weights, scores, chosen starts, scores at the start and the end of each search, and numbers of steps.
-type Tuned<'py> = (
-    Bound<'py, PyArray2<f64>>,
-    Bound<'py, PyArray1<f64>>,
-    Bound<'py, PyArray1<i64>>,
-    Bound<'py, PyArray3<f64>>,
-    Bound<'py, PyArray2<i64>>,
-);
+type Tuned<'py> = (Array2<'py, f64>, Array1<'py, f64>, Array1<'py, i64>, Array3<'py, f64>, Array2<'py, i64>);
 
 #[pyfunction]
 #[pyo3(signature = (
@@ -105,8 +93,8 @@ pub fn tune_mert<'py>(
     })?;
     Ok((
         shaped(py, runs.weights, [n, width])?,
-        shaped(py, runs.scores, [n])?,
-        shaped(py, runs.chosen, [n])?,
+        vector(py, runs.scores),
+        vector(py, runs.chosen),
         shaped(py, runs.from_to, [n, starts, 2])?,
         shaped(py, runs.steps, [n, starts])?,
     ))

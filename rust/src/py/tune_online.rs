@@ -1,17 +1,17 @@
 //! Tuning that visits sentences one by one (batch MIRA, expected BLEU) or pairs of candidates (PRO).
 
-use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 use super::call::{Progress, run_long};
 use super::candidates::{SparseArgument, candidates};
-use super::convert::{in_order, shaped};
+use super::convert::{Array1, Array2, in_order, shaped, vector};
 use super::metric::Metric;
 use crate::error::named;
 use crate::tune::{mira, pro, xbleu};
 
 /// The weights of all runs, and a row of numbers for each run.
-type Outcome<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>);
+type Outcome<'py> = (Array2<'py, f64>, Array2<'py, f64>);
 
 #[pyfunction]
 #[pyo3(signature = (
@@ -130,7 +130,7 @@ pub fn tune_xbleu_objective<'py>(
     weights: PyReadonlyArray1<'py, f64>,
     penalty: f64,
     threads: usize,
-) -> PyResult<(f64, Bound<'py, PyArray1<f64>>)> {
+) -> PyResult<(f64, Array1<'py, f64>)> {
     let candidates = candidates(py, &offsets, &dense, sparse.as_ref())?;
     let (scores, lengths, weights) = (in_order(&scores)?, in_order(&lengths)?, in_order(&weights)?);
     let (value, gradient) = run_long(py, threads, None, ("", 0), |run| {
@@ -139,5 +139,5 @@ pub fn tune_xbleu_objective<'py>(
         });
         prepared?.objective(weights, run)
     })?;
-    Ok((value, shaped(py, gradient, [weights.len()])?))
+    Ok((value, vector(py, gradient)))
 }

@@ -1,16 +1,16 @@
 //! The best and the worst entries of k-best lists.
 
-use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 use super::call::{Progress, run_long};
-use super::convert::{in_order, shaped};
+use super::convert::{Array1, Array2, in_order, shaped, vector};
 use super::metric::Metric;
 use crate::error::check_length;
 use crate::tune::oracle::{self, Rows};
 
 /// Entries, their score, the start from which they were found, and scores of starts and ends.
-type Found<'py> = (Bound<'py, PyArray1<i64>>, f64, usize, Bound<'py, PyArray2<f64>>);
+type Found<'py> = (Array1<'py, i64>, f64, usize, Array2<'py, f64>);
 
 #[pyfunction]
 #[pyo3(signature = (
@@ -38,6 +38,5 @@ pub fn tune_oracle<'py>(
         let rows = run.serial(|stop, _| Rows::new(offsets, counts, metric.formula(), worst, stop))?;
         oracle::search(&rows, starts, random_starts, seed, run)
     })?;
-    let sentences = found.entries.len();
-    Ok((shaped(py, found.entries, [sentences])?, found.score, found.start, shaped(py, found.from_to, [n, 2])?))
+    Ok((vector(py, found.entries), found.score, found.start, shaped(py, found.from_to, [n, 2])?))
 }

@@ -1,17 +1,17 @@
 //! Ratings from pairwise votes.
 
-use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use super::call::{Progress, run_long};
-use super::convert::{in_order, shaped};
+use super::convert::{Array1, Array2, in_order, shaped, vector};
 use crate::resample::replicates;
 use crate::votes::{self, Added, Fit, Pairs};
 
 type Compared<'py> = PyReadonlyArray2<'py, u32>;
 /// The values of each draw, and whether its votes alone had no finite ratings.
-type Fits<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<bool>>);
+type Fits<'py> = (Array2<'py, f64>, Array1<'py, bool>);
 
 fn pairs_of<'a>(systems: usize, pairs: &'a Compared<'_>, position: bool) -> PyResult<Pairs<'a>> {
     match in_order(pairs)?.as_chunks::<2>() {
@@ -27,13 +27,13 @@ pub fn votes_fit<'py>(
     pairs: Compared<'py>,
     cells: PyReadonlyArray1<'py, f64>,
     position: bool,
-) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
+) -> PyResult<Option<Array1<'py, f64>>> {
     let (pairs, cells) = (pairs_of(systems, &pairs, position)?, in_order(&cells)?);
     let start = vec![0.0; pairs.width()];
     match py.detach(|| pairs.fit(cells, &start)) {
-        Fit::Finite(fit) => shaped(py, fit, [start.len()]).map(Some),
+        Fit::Finite(fit) => Ok(Some(vector(py, fit))),
         Fit::Infinite => Ok(None),
-        Fit::Failed => shaped(py, vec![f64::NAN; start.len()], [start.len()]).map(Some),
+        Fit::Failed => Ok(Some(vector(py, vec![f64::NAN; start.len()]))),
     }
 }
 
@@ -74,5 +74,5 @@ pub fn votes_drawn<'py>(
     let fits = run_long(py, threads, progress, ("drawing", n), |run| {
         votes::drawn(&pairs, &votes, start, added, (seed, replicates), run)
     })?;
-    Ok((shaped(py, fits.values, [n, pairs.width()])?, shaped(py, fits.separated, [n])?))
+    Ok((shaped(py, fits.values, [n, pairs.width()])?, vector(py, fits.separated)))
 }

@@ -7,7 +7,7 @@
 
 use super::reduce::{Field, Reader, foreign};
 use crate::error::{Error, Result};
-use crate::memory::{reserved, room, zeros};
+use crate::memory::{collected, filled, room, zeros};
 use crate::pool::{self, Run, Stop};
 use crate::simd::{Simd, dispatch};
 
@@ -168,8 +168,7 @@ pub struct Bins {
 impl Bins {
     /// Empty bins for this many series.
     pub fn new(series: usize, simd: Simd) -> Result<Self> {
-        let mut grids = reserved(series)?;
-        grids.resize(series, Grid::EMPTY);
+        let grids = filled(series, Grid::EMPTY)?;
         let (waiting, n_waiting, recent) = (zeros(&[series])?, zeros(&[series])?, zeros(&[series])?);
         Ok(Bins { simd, grids, waiting, n_waiting, recent, earlier: Vec::new(), n_recent: 0 })
     }
@@ -347,9 +346,7 @@ impl Bins {
 
     /// The histograms of all series.
     pub fn histograms(&self) -> Result<Vec<Option<Histogram>>> {
-        let mut out = reserved(self.len())?;
-        out.extend((0..self.len()).map(|series| self.histogram(series)));
-        Ok(out)
+        collected((0..self.len()).map(|series| self.histogram(series)))
     }
 
     /// The histogram of a series; None if it has no finite values, or too large ones.

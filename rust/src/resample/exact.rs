@@ -173,10 +173,11 @@ dispatch! {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pool::{stopped, with_run};
     use proptest::prelude::*;
 
     fn distribution_of(steps: &[u64]) -> Vec<f64> {
-        subset_sum_distribution(steps, &mut Run { threads: 1, watch: &mut |_| Ok(()) }).unwrap()
+        with_run(1, |run| subset_sum_distribution(steps, run)).unwrap()
     }
 
     #[test]
@@ -196,13 +197,9 @@ mod tests {
 
     #[test]
     fn a_watcher_stops_a_long_convolution() {
-        let mut watch = |_| Err(Error::Interrupted);
-        assert_eq!(
-            Err(Error::Interrupted),
-            subset_sum_distribution(&[1 << 15; 2000], &mut Run { threads: 1, watch: &mut watch })
-        );
-        let mut watch = |_| Ok(());
-        let too_large = subset_sum_distribution(&[u64::MAX, u64::MAX], &mut Run { threads: 1, watch: &mut watch });
+        let got = stopped(1, 0, |run| subset_sum_distribution(&[1 << 15; 2000], run));
+        assert_eq!(Err(Error::Interrupted), got);
+        let too_large = with_run(1, |run| subset_sum_distribution(&[u64::MAX, u64::MAX], run));
         assert!(matches!(too_large, Err(Error::Memory { .. })));
     }
 

@@ -6,7 +6,7 @@ use super::population::Population;
 use super::selection::{Chosen, Selection};
 use super::studentized::ErrorParts;
 use crate::error::{Error, Result, check_length};
-use crate::memory::{reserved, zeros};
+use crate::memory::{filled, zeros};
 use crate::metric::check_defined;
 use crate::pool::{self, Blocks, Run, Stop};
 use crate::resample::kernel::scatter::Scattered;
@@ -194,8 +194,7 @@ impl Experiment {
     /// As [`Experiment::scores`].
     pub fn error_parts(&self, simulations: Range<u64>, run: &mut Run<'_>) -> Result<Vec<ErrorParts>> {
         let (n, metrics) = (length(&simulations), self.metrics());
-        let mut out = reserved(metrics * n)?;
-        out.resize(metrics * n, ErrorParts::default());
+        let mut out = filled(metrics * n, ErrorParts::default())?;
         let work = |buffers: &mut Buffers, item: usize, stop: &Stop<'_>| {
             let Buffers { chosen, sums, totals, both } = buffers;
             let chosen = first(chosen);
@@ -272,8 +271,7 @@ impl Experiment {
             self.shuffle(simulation, shuffling, &mut tally, (&workers, buffers), stop)?;
             read(&tally)
         };
-        let mut out = reserved(thresholds.len())?;
-        out.resize(thresholds.len(), T::default());
+        let mut out = filled(thresholds.len(), T::default())?;
         let (counts, n) = (self.counts(), shuffling.n as u64);
         let (size, cost) = match shuffling.statistic {
             Statistic::Difference => (AT_ONCE, 2 * counts + n * (counts / 64 + 80 * metrics as u64)),

@@ -4,10 +4,11 @@
 use super::population::Population;
 use super::selection::Chosen;
 use crate::error::Result;
-use crate::memory::reserved;
+use crate::memory::{collected, reserved};
 use crate::pool::Stop;
-use crate::resample::design::packed::{Column, Integer, Packed};
+use crate::resample::design::packed::{Integer, Packed};
 use crate::resample::design::{Design, Exception, Exceptions, Place, Rule};
+use crate::stats::with_numbers;
 
 impl Population {
     /// The design of shuffles of a test set with these totals.
@@ -17,12 +18,7 @@ impl Population {
         let mut gathered = Packed::new(units);
         for column in packed.iter() {
             stop.charge(4 * units)?;
-            gathered.push(match column {
-                Column::I8(values) => Column::I8(signed(values, chosen)?),
-                Column::I16(values) => Column::I16(signed(values, chosen)?),
-                Column::I32(values) => Column::I32(signed(values, chosen)?),
-                Column::I64(values) => Column::I64(signed(values, chosen)?),
-            });
+            gathered.push(with_numbers!(map column, values => signed(values, chosen)?));
         }
         let mut exceptional = reserved(exceptions.len())?;
         for exceptions in exceptions {
@@ -81,12 +77,7 @@ impl Population {
                     stop.charge(4 * units)?;
                     dense.push(packed.len());
                     columns.push(pooled.columns[d]);
-                    packed.push(match column {
-                        Column::I8(values) => Column::I8(gathered(values, rows())?),
-                        Column::I16(values) => Column::I16(gathered(values, rows())?),
-                        Column::I32(values) => Column::I32(gathered(values, rows())?),
-                        Column::I64(values) => Column::I64(gathered(values, rows())?),
-                    });
+                    packed.push(with_numbers!(map column, values => gathered(values, rows())?));
                 }
                 for own in &pooled.exceptions {
                     stop.charge(8 * units)?;
@@ -116,19 +107,15 @@ impl Population {
 
 /// The values of the chosen units, with the other sign where the systems are swapped.
 fn signed<T: Integer>(values: &[T], chosen: &Chosen) -> Result<Vec<T>> {
-    let mut out = reserved(chosen.units.len())?;
     let zero = T::cut(0);
-    out.extend(chosen.units.iter().zip(&chosen.swapped).map(|(&unit, &swap)| {
+    collected(chosen.units.iter().zip(&chosen.swapped).map(|(&unit, &swap)| {
         let value = values[unit as usize];
         if swap == 0 { value } else { zero.minus(value) }
-    }));
-    Ok(out)
+    }))
 }
 
-fn gathered<T: Integer>(values: &[T], rows: impl Iterator<Item = u32>) -> Result<Vec<T>> {
-    let mut out = reserved(rows.size_hint().0)?;
-    out.extend(rows.map(|row| values[row as usize]));
-    Ok(out)
+fn gathered<T: Integer>(values: &[T], rows: impl ExactSizeIterator<Item = u32>) -> Result<Vec<T>> {
+    collected(rows.map(|row| values[row as usize]))
 }
 
 /// The exceptional value of each row, if it has one.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::population::Population;
 use super::selection::Chosen;
 use crate::error::Result;
-use crate::memory::reserved;
+use crate::memory::{collected, reserved};
 use crate::metric::{Formula, Studentized};
 use crate::pool::Stop;
 use crate::resample::design::packed::narrow;
@@ -115,9 +115,7 @@ fn add_column(design: &mut Design, values: &[i64], column: usize) -> Result<Rule
         design.exceptions.push(Exceptions { units, column });
         return Ok(Rule { exceptions: Some(design.exceptions.len() - 1), ..Rule::default() });
     }
-    let mut relative = reserved(values.len())?;
-    relative.extend(values.iter().map(|value| -value));
-    design.packed.push(narrow(&relative)?);
+    design.packed.push(narrow(&collected(values.iter().map(|value| -value))?)?);
     design.columns.push(column);
     design.dense += 1;
     Ok(Rule { dense: Some(design.dense - 1), ..Rule::default() })

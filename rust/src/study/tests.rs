@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::{Experiment, Population, Sampling, Selection, Shuffles, Shuffling, Statistic};
 use crate::error::{Error, Result};
 use crate::metric::{Formula, Mean, Studentized, metric};
-use crate::pool::{Run, with_run};
+use crate::pool::{stopped, with_run};
 use crate::resample::reduce::{Draws, Outcome, Rule, SequentialTally, Tally};
 use crate::resample::studentize::{Both, Cross};
 use crate::resample::{Alternative, Kind, Plan, Resampler, Sample, random_codes};
@@ -366,12 +366,7 @@ fn a_run_can_be_interrupted() {
     let selection = Selection { sampling: Sampling::Replace, size: None, swapped: 1 << 31 };
     let experiment = Experiment::new(vec![population], selection, 1).unwrap();
     for threads in [1, 3] {
-        let mut polls = 0;
-        let mut watch = |_| {
-            polls += 1;
-            if polls > 1 { Err(Error::Interrupted) } else { Ok(()) }
-        };
-        let stopped = experiment.draws(1000, None, 0..20_000, &mut Run { threads, watch: &mut watch });
+        let stopped = stopped(threads, 1, |run| experiment.draws(1000, None, 0..20_000, run));
         assert!(matches!(stopped, Err(Error::Interrupted)), "{threads}");
     }
 }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::candidates::{Candidates, check_numbers, check_option, draws, each_seed};
 use crate::error::{Error, Result};
-use crate::memory::{reserved, room, zeros};
+use crate::memory::{copied, reserved, room, zeros};
 use crate::pool::{Run, Stop};
 
 /// The settings of pairwise ranking.
@@ -162,13 +162,6 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 
 fn add_multiple(factor: f64, values: &[f64], sums: &mut [f64]) {
     sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += factor * value);
-}
-
-/// A copy. There may be more features than memory has room for.
-fn copied(values: &[f64]) -> Result<Vec<f64>> {
-    let mut copy = reserved(values.len())?;
-    copy.extend_from_slice(values);
-    Ok(copy)
 }
 
 /// ln(1 + e^−m), without overflow.

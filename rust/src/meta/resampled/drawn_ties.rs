@@ -7,11 +7,10 @@
 
 use std::ops::Range;
 
-use super::Material;
 use super::draw::{Copies, Weighing};
 use super::ties::check_size;
 use crate::error::Result;
-use crate::memory::reserved;
+use crate::memory::{copied, filled, reserved};
 use crate::meta::Grouping;
 use crate::pool::{Stop, sort};
 use crate::resample::BATCH;
@@ -97,7 +96,7 @@ impl<'a> Calibrated<'a> {
     fn integers(&self, copies: &Copies, replicates: &[usize]) -> Result<Option<Vec<f64>>> {
         let material = self.weighing.material;
         let (Grouping::None, [(_, cells)]) = (self.weighing.grouping, &self.groups[..]) else { return Ok(None) };
-        let mut rows = rows::<[i16; BATCH]>(material, 0)?;
+        let mut rows = filled(material.cells.len(), [0_i16; BATCH])?;
         let mut pairs = [0; BATCH];
         for (lane, &replicate) in replicates.iter().enumerate() {
             let (mut all, mut squares) = (0_u64, 0_u64);
@@ -113,8 +112,7 @@ impl<'a> Calibrated<'a> {
                 return Ok(None);
             }
         }
-        let mut largest = [0; BATCH];
-        of_integers(Simd::best(), self, [&rows, &rows], &mut largest);
+        let largest = largest(Simd::best(), self, [&rows, &rows]);
         let value = |lane: usize| f64::from(largest[lane]) / pairs[lane] as f64;
         Ok(Some((0..replicates.len()).map(value).collect()))
     }
@@ -122,7 +120,8 @@ impl<'a> Calibrated<'a> {
     /// Pairs of each group weighted so that all groups count alike. There are at most eight replicates.
     fn fractions(&self, copies: &Copies, replicates: &[usize]) -> Result<Vec<f64>> {
         let material = self.weighing.material;
-        let [mut first, mut second] = [rows::<[f64; 8]>(material, 0.0)?, rows::<[f64; 8]>(material, 0.0)?];
+        let mut second = filled(material.cells.len(), [0.0; 8])?;
+        let mut first = copied(&second)?;
         let mut divisors = [0.0; 8];
         let single = self.weighing.grouping == Grouping::None;
         for (lane, &replicate) in replicates.iter().enumerate() {
@@ -146,68 +145,43 @@ impl<'a> Calibrated<'a> {
                 divisors[lane] += if defined { own } else { 0.0 };
             }
         }
-        let mut largest = [0.0; 8];
-        of_fractions(Simd::best(), self, [&first, &second], &mut largest);
+        let largest = largest(Simd::best(), self, [&first, &second]);
         Ok((0..replicates.len()).map(|lane| largest[lane] / divisors[lane]).collect())
     }
+}
 
-    #[inline(always)]
-    fn largest<R: Row>(&self, [first, second]: [&[R]; 2], out: &mut R::Sums) {
-        let mut sums = R::ZERO;
-        for &[a, b] in &self.tied {
+dispatch! {
+    /// The largest number of pairs that some ε makes right, in each replicate.
+    fn largest<R: Row>(ties: &Calibrated<'_>, rows: [&[R]; 2]) -> R::Sums {
+        let ([first, second], mut sums) = (rows, R::ZERO);
+        for &[a, b] in &ties.tied {
             R::add(&mut sums, &first[a as usize], &second[b as usize], true);
         }
         let mut largest = sums;
-        for step in &self.steps {
+        for step in &ties.steps {
             let [a, b] = [&first[(step.first & !FLAG) as usize], &second[(step.second & !FLAG) as usize]];
             R::add(&mut sums, a, b, step.first & FLAG != 0);
             if step.second & FLAG != 0 {
                 R::keep_larger(&mut largest, &sums);
             }
         }
-        *out = largest;
+        largest
     }
-}
-
-dispatch! {
-    fn of_integers(ties: &Calibrated<'_>, rows: [&[[i16; BATCH]]; 2], out: &mut [i32; BATCH]) {
-        ties.largest(rows, out);
-    }
-}
-
-dispatch! {
-    fn of_fractions(ties: &Calibrated<'_>, rows: [&[[f64; 8]]; 2], out: &mut [f64; 8]) {
-        ties.largest(rows, out);
-    }
-}
-
-/// A row for each cell.
-fn rows<R: Row>(material: &Material, zero: R::Weight) -> Result<Vec<R>> {
-    let mut rows = reserved(material.cells.len())?;
-    rows.resize(material.cells.len(), R::filled(zero));
-    Ok(rows)
 }
 
 /// The weights of a cell in several replicates.
 trait Row: Copy {
-    type Weight;
     /// Sums of products of weights.
     type Sums: Copy;
     const ZERO: Self::Sums;
-    fn filled(weight: Self::Weight) -> Self;
     /// Adds the products, or subtracts them.
     fn add(sums: &mut Self::Sums, a: &Self, b: &Self, positive: bool);
     fn keep_larger(largest: &mut Self::Sums, sums: &Self::Sums);
 }
 
 impl Row for [i16; BATCH] {
-    type Weight = i16;
     type Sums = [i32; BATCH];
     const ZERO: Self::Sums = [0; BATCH];
-
-    fn filled(weight: i16) -> Self {
-        [weight; BATCH]
-    }
 
     #[inline(always)]
     fn add(sums: &mut Self::Sums, a: &Self, b: &Self, positive: bool) {
@@ -226,13 +200,8 @@ impl Row for [i16; BATCH] {
 }
 
 impl Row for [f64; 8] {
-    type Weight = f64;
     type Sums = [f64; 8];
     const ZERO: Self::Sums = [0.0; 8];
-
-    fn filled(weight: f64) -> Self {
-        [weight; 8]
-    }
 
     #[inline(always)]
     fn add(sums: &mut Self::Sums, a: &Self, b: &Self, positive: bool) {

@@ -108,10 +108,6 @@ impl Formula for Meteor {
         WIDTH
     }
 
-    fn higher_is_better(&self) -> bool {
-        true
-    }
-
     fn signature(&self) -> Vec<(&'static str, String)> {
         self.settings.signature().into_iter().chain(self.resources.signature(&self.settings)).collect()
     }

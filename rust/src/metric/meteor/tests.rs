@@ -1,6 +1,7 @@
 use super::*;
 use crate::error::Error;
 use crate::metric::{Value, count_alone, count_segment};
+use crate::pool::stopped;
 use proptest::prelude::*;
 
 fn meteor() -> Meteor {
@@ -88,14 +89,8 @@ fn words_that_are_repeated_very_often_are_aligned() {
 #[test]
 fn a_very_long_segment_can_be_stopped() {
     let (hypothesis, reference) = ("a ".repeat(100_000), "a ".repeat(100_000) + "b");
-    let mut polls = 0;
-    let mut watch = |_| {
-        polls += 1;
-        if polls > 3 { Err(Error::Interrupted) } else { Ok(()) }
-    };
-    let mut run = Run { threads: 1, watch: &mut watch };
     let begun = std::time::Instant::now();
-    let got = count_alone(&meteor(), &[vec![hypothesis]], &[vec![Some(reference)]], &mut run);
+    let got = stopped(1, 3, |run| count_alone(&meteor(), &[vec![hypothesis]], &[vec![Some(reference)]], run));
     assert_eq!(Err(Error::Interrupted), got);
     assert!(begun.elapsed() < std::time::Duration::from_secs(10));
 }

@@ -13,9 +13,9 @@ mod tercom;
 mod tests;
 mod words;
 
-use super::error_rate::{self, RowCounter};
+use super::error_rate::{Rate, RowCounter};
 use super::text::{case, yes};
-use super::{Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, Resolution, Texts, Value};
+use super::{Counters, Kind, Metric, MetricSpec, OptionSpec, Options, Resolution, Texts, Value};
 use crate::error::Result;
 use crate::pool::Run;
 use sacrebleu::SacreBleu;
@@ -72,17 +72,9 @@ impl Ter {
     }
 }
 
-impl Formula for Ter {
+impl Rate for Ter {
     fn name(&self) -> &str {
         "TER"
-    }
-
-    fn columns(&self) -> Vec<String> {
-        error_rate::columns()
-    }
-
-    fn higher_is_better(&self) -> bool {
-        false
     }
 
     fn signature(&self) -> Vec<(&'static str, String)> {
@@ -98,23 +90,6 @@ impl Formula for Ter {
             signature.push(("variant", TERCOM.into()));
         }
         signature
-    }
-
-    fn score(&self, totals: &[i64]) -> f64 {
-        error_rate::score(totals)
-    }
-
-    /// Empty: sums alone do not determine the number of words, which depends on the numbers of references.
-    fn details(&self, _: &[i64]) -> Vec<(String, f64)> {
-        Vec::new()
-    }
-
-    fn gradient(&self, totals: &[i64], out: &mut [f64]) {
-        error_rate::gradient(totals, out);
-    }
-
-    fn gradients(&self, totals: &[i64], _: &[f64], out: &mut [f64]) {
-        error_rate::gradients(totals, out);
     }
 }
 

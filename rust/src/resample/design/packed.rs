@@ -3,7 +3,8 @@
 use std::ops::{BitXor, Range};
 
 use crate::error::Result;
-use crate::memory::{Zero, reserved};
+use crate::memory::{Zero, collected};
+use crate::stats::{AnyWidth, with_numbers};
 
 /// An integer type, for code that is generic over the width.
 pub(crate) trait Integer: Copy + Eq + Ord + BitXor<Output = Self> + Send + Sync + Zero {
@@ -54,31 +55,7 @@ macro_rules! integers {
 integers!(i8, i16, i32, i64);
 
 /// A value for each unit.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Column {
-    /// 8 bits.
-    I8(Vec<i8>),
-    /// 16 bits.
-    I16(Vec<i16>),
-    /// 32 bits.
-    I32(Vec<i32>),
-    /// 64 bits.
-    I64(Vec<i64>),
-}
-
-/// Evaluates an expression for the values of a column of any width.
-macro_rules! with_values {
-    ($column:expr, $values:ident => $body:expr) => {
-        match $column {
-            $crate::resample::design::packed::Column::I8($values) => $body,
-            $crate::resample::design::packed::Column::I16($values) => $body,
-            $crate::resample::design::packed::Column::I32($values) => $body,
-            $crate::resample::design::packed::Column::I64($values) => $body,
-        }
-    };
-}
-
-pub(crate) use with_values;
+pub(crate) type Column = AnyWidth<Vec<i8>, Vec<i16>, Vec<i32>, Vec<i64>>;
 
 impl Column {
     /// Copies the values of the units from `first` on.
@@ -86,13 +63,13 @@ impl Column {
         fn widen<T: Integer>(values: &[T], out: &mut [i64]) {
             out.iter_mut().zip(values).for_each(|(out, value)| *out = value.to_i64());
         }
-        with_values!(self, values => widen(&values[first..first + out.len()], out));
+        with_numbers!(self, values => widen(&values[first..first + out.len()], out));
     }
 
     /// The value of a unit.
     #[inline(always)]
     pub fn value(&self, unit: usize) -> i64 {
-        with_values!(self, values => values[unit].to_i64())
+        with_numbers!(self, values => values[unit].to_i64())
     }
 }
 
@@ -173,7 +150,5 @@ pub(crate) fn narrow<T: Integer>(values: &[T]) -> Result<Column> {
 }
 
 fn cut<T: Integer, N: Integer>(values: &[T]) -> Result<Vec<N>> {
-    let mut out = reserved(values.len())?;
-    out.extend(values.iter().map(|value| N::cut(value.to_i64())));
-    Ok(out)
+    collected(values.iter().map(|value| N::cut(value.to_i64())))
 }

@@ -10,8 +10,9 @@ use crate::memory::resize;
 use crate::pool::Stop;
 use crate::resample::BATCH;
 use crate::resample::design::Design;
-use crate::resample::design::packed::{Integer, with_values};
+use crate::resample::design::packed::Integer;
 use crate::simd::{Simd, dispatch};
+use crate::stats::with_numbers;
 use crate::stream::{Purpose, Stream};
 
 /// Fewer shuffles than this are made without tables.
@@ -64,7 +65,7 @@ impl Kernel for FewFlips<'_> {
                 // All bits or none, so that a bitwise and replaces the product.
                 let selected = std::array::from_fn(|bit| -((mask >> bit & 1) as i64));
                 for (column, out) in self.design.packed.iter().zip(out.columns_mut()) {
-                    let sum = with_values!(column, values => sum_of(self.simd, &values[units.clone()], &selected));
+                    let sum = with_numbers!(column, values => sum_of(self.simd, &values[units.clone()], &selected));
                     out[place] = out[place].wrapping_add(sum);
                 }
             }

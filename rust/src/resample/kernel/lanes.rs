@@ -10,7 +10,7 @@ mod avx512;
 
 use super::Out;
 use crate::error::Result;
-use crate::memory::reserved;
+use crate::memory::{filled, reserved, zeros};
 use crate::pool::Stop;
 use crate::resample::design::packed::{Integer, Packed};
 use crate::resample::{BATCH, Strided};
@@ -70,11 +70,7 @@ struct Digit {
 impl Digit {
     /// Tables of zeros.
     fn zeros(column: usize, shift: u32, lines: usize, groups: usize) -> Result<Self> {
-        let mut tables = reserved(lines)?;
-        tables.resize(lines, Line([0; 64]));
-        let mut largest = reserved(groups)?;
-        largest.resize(groups, 0);
-        Ok(Digit { column, shift, tables, largest })
+        Ok(Digit { column, shift, tables: filled(lines, Line([0; 64]))?, largest: zeros(&[groups])? })
     }
 
     /// The `group`-th table.

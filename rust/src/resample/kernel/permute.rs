@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::{Kernel, Out, Scratch};
 use crate::error::{Error, Result};
-use crate::memory::{reserved, zeros};
+use crate::memory::{copied, reserved, zeros};
 use crate::pool::Stop;
 use crate::resample::design::packed::Integer;
 use crate::resample::design::permuted::DifferingColumns;
@@ -196,9 +196,7 @@ impl<T: Integer, const N: usize> Tile<T, N> {
             }
             *bound = bound.saturating_add(largest.try_into().unwrap_or(i64::MAX));
         }
-        let mut columns = reserved(tile.len())?;
-        columns.extend_from_slice(tile);
-        Ok(Tile { rows, bounds, columns, systems })
+        Ok(Tile { rows, bounds, columns: copied(tile)?, systems })
     }
 }
 

@@ -9,12 +9,13 @@ use std::ops::Range;
 
 use super::{Kernel, Out, Scratch};
 use crate::error::Result;
-use crate::memory::{reserved, resize};
+use crate::memory::{resize, zeros};
 use crate::pool::{PIECE, Stop};
 use crate::resample::design::Design;
-use crate::resample::design::packed::{Integer, with_values};
+use crate::resample::design::packed::Integer;
 use crate::resample::{BATCH, Strided};
 use crate::simd::{Simd, dispatch};
+use crate::stats::with_numbers;
 
 /// Columns that are added side by side.
 const COLUMNS: usize = 8;
@@ -44,9 +45,7 @@ impl DifferenceRows {
         let mut tiles: Vec<Vec<[i16; COLUMNS]>> = Vec::new();
         for place in 0..design.width() {
             if place % COLUMNS == 0 {
-                let mut tile = reserved(design.units)?;
-                tile.resize(design.units, [0; COLUMNS]);
-                tiles.push(tile);
+                tiles.push(zeros(&[design.units])?);
             }
             let tile = &mut tiles[place / COLUMNS];
             let mut put = |unit: usize, value: i64| {
@@ -55,7 +54,7 @@ impl DifferenceRows {
             };
             match design.exceptions.get(place.wrapping_sub(design.dense)) {
                 Some(exceptions) => exceptions.units.iter().for_each(|&(unit, value)| put(unit, value)),
-                None => with_values!(design.packed.column(place), values => {
+                None => with_numbers!(design.packed.column(place), values => {
                     values.iter().enumerate().for_each(|(unit, value)| put(unit, value.to_i64()));
                 }),
             }

@@ -16,7 +16,7 @@ use std::ops::Range;
 
 use super::{Kernel, Out, Scratch};
 use crate::error::{Error, Result, check_length};
-use crate::memory::{reserved, zeros};
+use crate::memory::{collected, reserved, zeros};
 use crate::pool::{PIECE, Stop};
 use crate::resample::design::Design;
 use crate::resample::design::packed::Integer;
@@ -148,9 +148,8 @@ impl AnyColumn {
         }
         let total = values.iter().sum();
         Ok(if largest <= i32::MAX as u128 {
-            let mut narrow = reserved(units)?;
-            narrow.extend(values.into_iter().map(|value| value as i32));
-            AnyColumn::Narrow(Column { codes, values: narrow, total })
+            let values = collected(values.into_iter().map(|value| value as i32))?;
+            AnyColumn::Narrow(Column { codes, values, total })
         } else {
             AnyColumn::Wide(Column { codes, values, total })
         })

@@ -14,7 +14,7 @@ use super::{
     Accumulate, Alternatives, Input, Pair, Partial, Ranged, Reduction, Shape, Span, Stages, Tests, check_same, cleared,
 };
 use crate::error::{Error, Result, check_length};
-use crate::memory::{reserved, zeros};
+use crate::memory::{collected, reserved, zeros};
 use crate::pool::{self, PIECE, Run, Stop};
 use crate::resample::BATCH;
 use crate::resample::{Plan, Resampler, length};
@@ -421,8 +421,7 @@ impl Accumulate for Selected<'_> {
 
 /// The rank of each number: how many of the numbers, and of the observed one, are at least as large.
 fn own_ranks(extreme: &[f64], observed: f64, stop: &Stop<'_>) -> Result<Vec<u64>> {
-    let mut order = reserved(extreme.len())?;
-    order.extend(0..extreme.len());
+    let mut order = collected(0..extreme.len())?;
     pool::sort(&mut order, |&a: &usize, &b| extreme[b].total_cmp(&extreme[a]), stop)?;
     let mut ranks = zeros(&[extreme.len()])?;
     let mut above = 0;

@@ -3,7 +3,7 @@
 use super::sums::{add, dot, widened};
 use super::{Both, Weights};
 use crate::error::Result;
-use crate::memory::{reserved, zeros};
+use crate::memory::{copied, reserved, zeros};
 use crate::pool::Stop;
 use crate::simd::Simd;
 
@@ -109,9 +109,7 @@ impl Linear {
         let column = self.differing.first().copied().unwrap_or(0);
         let mut projection = vec![0.0; self.columns];
         projection[column] = common;
-        let mut contributions = reserved(both.units)?;
-        contributions.extend_from_slice(both.difference(column));
-        Ok((vec![contributions], projection))
+        Ok((vec![copied(both.difference(column))?], projection))
     }
 
     /// The rounded contributions along the directions, and the projection.

@@ -18,9 +18,10 @@ use crate::error::{Error, Result};
 use crate::memory::{reserved, resize, zeros};
 use crate::metric::{Formula, Terms};
 use crate::pool::Stop;
-use crate::resample::design::packed::{Column, Integer, narrow, with_values};
+use crate::resample::design::packed::{Column, Integer, narrow};
 use crate::simd::{Simd, dispatch};
 use crate::stats::LARGEST_SUM;
+use crate::stats::with_numbers;
 use linear::Linear;
 use sums::{dot, rounded, widened};
 use terms::Columns;
@@ -76,8 +77,8 @@ impl Both {
     pub(crate) fn choose(&mut self, from: &PackedBoth, units: &[u32], swapped: &[u8], stop: &Stop<'_>) -> Result<()> {
         self.fill([units.len(), from.0.len()], stop, |column, differences, sums| {
             let [of_differences, of_sums] = &from.0[column];
-            with_values!(of_differences, values => gather(values, units, differences));
-            with_values!(of_sums, values => gather(values, units, sums));
+            with_numbers!(of_differences, values => gather(values, units, differences));
+            with_numbers!(of_sums, values => gather(values, units, sums));
             for (difference, &swap) in differences.iter_mut().zip(swapped) {
                 let sign = -i64::from(swap);
                 *difference = (*difference ^ sign) - sign;

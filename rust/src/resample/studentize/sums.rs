@@ -1,7 +1,7 @@
 //! Sums of products and rounding, with the same bits on every path.
 
 use crate::error::Result;
-use crate::memory::reserved;
+use crate::memory::collected;
 use crate::simd::dispatch;
 
 /// Partial sums of a product. Their number fixes the order of additions.
@@ -12,9 +12,7 @@ const ROUNDER: f64 = 6_755_399_441_055_744.0; // 1.5 · 2^52
 
 /// Integers as floats.
 pub(super) fn widened(values: &[i64]) -> Result<Vec<f64>> {
-    let mut out = reserved(values.len())?;
-    out.extend(values.iter().map(|&value| value as f64));
-    Ok(out)
+    collected(values.iter().map(|&value| value as f64))
 }
 
 dispatch! {

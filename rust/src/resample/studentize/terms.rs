@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::sums::widened;
 use super::{Both, LARGEST_TERM, Weights};
 use crate::error::Result;
-use crate::memory::{reserved, zeros};
+use crate::memory::{collected, reserved, zeros};
 use crate::pool::Stop;
 use crate::simd::{Simd, dispatch};
 
@@ -73,9 +73,7 @@ impl Columns {
                     kept.push(Kept { column, place: found.len(), steps });
                     let [low, high] = both.ends[column].map(|end| end as f64);
                     let centre = ((low + high) / units as f64).round_ties_even() as i64;
-                    let mut centred = reserved(units)?;
-                    centred.extend(w.iter().map(|x| x - centre));
-                    found.push(centred);
+                    found.push(collected(w.iter().map(|x| x - centre))?);
                     members.push(vec![column]);
                 }
             }
@@ -137,7 +135,7 @@ fn exceptions(column: &[i64], base: &[i64]) -> Result<Option<Vec<i64>>> {
     if count(&sampled, constant) * SAMPLED_UNITS_PER_EXCEPTION > sampled.len() {
         return Ok(None);
     }
-    let mut apart = reserved(column.len())?;
-    apart.extend(column.iter().zip(base).map(|(one, other)| one.wrapping_sub(*other).wrapping_sub(constant)));
+    let apart = |(one, other): (&i64, &i64)| one.wrapping_sub(*other).wrapping_sub(constant);
+    let apart = collected(column.iter().zip(base).map(apart))?;
     Ok((count(&apart, 0) * UNITS_PER_EXCEPTION <= column.len()).then_some(apart))
 }

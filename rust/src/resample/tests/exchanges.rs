@@ -188,13 +188,8 @@ fn a_cancelled_call_stops() {
     let units = 64 * 80 * exchange.rows();
     let counts = counts(1, units, &[9]);
     let samples = [Sample::without_formula(SuffStats::new(&counts, 2, units, 1).unwrap())];
-    let mut calls = 0;
-    let watch = &mut |_| {
-        calls += 1;
-        if calls > 3 { Err(Error::Interrupted) } else { Ok(()) }
-    };
-    let mut run = Run { threads: 2, watch };
+    let sums = reduce::Sums::default();
     let plan = (Plan::Exchanged(1, exchange), 0..1 << 20);
-    let stopped = reduced((&samples, Kind::Shuffles), reduce::Sums::default(), plan, &mut run);
-    assert_eq!(Err(Error::Interrupted), stopped.map(|_| ()));
+    let got = stopped(2, 3, |run| reduced((&samples, Kind::Shuffles), sums, plan, run));
+    assert_eq!(Err(Error::Interrupted), got.map(|_| ()));
 }

@@ -96,9 +96,8 @@ fn arguments_that_do_not_fit_are_refused() {
 fn a_watcher_stops_a_batch() {
     let counts = counts();
     let problems = Problems::new(sample(&counts), 2, &SEEDS).unwrap();
-    let mut watch = |_| Err(Error::Interrupted);
-    let mut run = Run { threads: 2, watch: &mut watch };
     // This many shuffles would take years.
-    let outcome = many::shuffles(&problems, (Alternative::Less, &[0.0; 5]), (false, 1 << 50), &mut run);
+    let criterion = (Alternative::Less, [0.0; 5].as_slice());
+    let outcome = stopped(2, 0, |run| many::shuffles(&problems, criterion, (false, 1 << 50), run));
     assert_eq!(Err(Error::Interrupted), outcome);
 }

@@ -15,8 +15,8 @@ use super::kernel::{Block, Kernel, Scratch};
 use super::reduce::{self, Outcome, Ranged, Reduction, Rule};
 use super::{Alternative, Alternatives, Kind, Pair, Plan, Resampler, Sample, Strided, replicates};
 use crate::error::Result;
-pub(crate) use crate::pool::with_run;
 use crate::pool::{Run, Stop};
+pub(crate) use crate::pool::{stopped, with_run};
 use crate::resample::BATCH;
 use crate::stats::SuffStats;
 

@@ -103,15 +103,9 @@ fn tallies_count_the_scores_of_the_sums_and_merge() {
 fn a_cancelled_call_stops() {
     let counts = counts(1, 8 * 5000 * 2, 9);
     let samples = [Sample::without_formula(SuffStats::new(&counts, 8, 5000, 2).unwrap())];
-    let mut calls = 0;
-    let watch = &mut |_| {
-        calls += 1;
-        if calls > 3 { Err(Error::Interrupted) } else { Ok(()) }
-    };
-    let mut run = Run { threads: 2, watch };
     let sums = reduce::Sums::default();
-    let stopped = reduced((&samples, Kind::Permutations), sums, seeded(1, 0, 1 << 20), &mut run);
-    assert_eq!(Err(Error::Interrupted), stopped.map(|_| ()));
+    let got = stopped(2, 3, |run| reduced((&samples, Kind::Permutations), sums, seeded(1, 0, 1 << 20), run));
+    assert_eq!(Err(Error::Interrupted), got.map(|_| ()));
 }
 
 proptest! {

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::active::Active;
 use super::*;
 use crate::error::Error;
-use crate::pool::{Run, with_run};
+use crate::pool::{stopped, with_run};
 use crate::tune::candidates::Sparse;
 
 /// Lists with features in memory of their own.
@@ -222,6 +222,5 @@ fn what_does_not_fit_is_refused() {
 fn a_request_to_stop_is_followed() {
     let problem = large();
     let lists = problem.lists();
-    let watch = &mut |_| Err(Error::Interrupted);
-    assert_eq!(Err(Error::Interrupted), graft(&lists, &settings(0.5, &[2]), &mut Run { threads: 2, watch }));
+    assert_eq!(Err(Error::Interrupted), stopped(2, 0, |run| graft(&lists, &settings(0.5, &[2]), run)));
 }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::sweep::Rules;
 use super::*;
 use crate::metric::metric;
-use crate::pool::{Run, with_run};
+use crate::pool::{stopped, with_run};
 
 const RULES: Rules = Rules { margin: 0.1, min_width: 1e-9 };
 
@@ -386,7 +386,7 @@ fn wrong_arguments_are_refused_with_their_facts() {
 #[test]
 fn a_search_can_be_stopped() {
     let problem = small();
-    let mut run = Run { threads: 1, watch: &mut |_| Err(Error::Interrupted) };
-    let got = tune(&problem.lists(), &settings(2, Preset::named("both").unwrap()), &[1; 1000], &mut run);
+    let settings = settings(2, Preset::named("both").unwrap());
+    let got = stopped(1, 0, |run| tune(&problem.lists(), &settings, &[1; 1000], run));
     assert_eq!(Some(Error::Interrupted), got.err());
 }

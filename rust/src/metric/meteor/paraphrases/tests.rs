@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicUsize;
 use proptest::prelude::*;
 
 use super::*;
+use crate::pool::stopped;
 
 /// A new folder, which is removed with the value.
 struct Folder(String);
@@ -165,13 +166,8 @@ fn reading_can_be_stopped() {
     let folder = Folder::new();
     let path = folder.write("table", "0.5\na\nb\n".repeat(100_000));
     for threads in [1, 2] {
-        let mut watch = |_| Err(Error::Interrupted);
-        let outcome = Paraphrases::read(
-            &path,
-            &Vocabulary::default(),
-            &Neighbours::all(),
-            &mut Run { threads, watch: &mut watch },
-        );
+        let outcome =
+            stopped(threads, 0, |run| Paraphrases::read(&path, &Vocabulary::default(), &Neighbours::all(), run));
         assert_eq!(Some(Error::Interrupted), outcome.err());
     }
 }
