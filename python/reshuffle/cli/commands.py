@@ -259,7 +259,7 @@ def show_command(result: str, **options: Any) -> None:
     meta, tune, oracle or mbr wrote; - is standard input. Nothing is computed again. HTML does not show the command that
     computed the result.
     """
-    from .showing import show
+    from .show import show
 
     show(result, options)
 
@@ -283,7 +283,7 @@ def verify_command(result: str, words: tuple[str, ...]) -> int:
 
     Nothing in RESULT is ever run, so a file from somebody else is safe to check.
     """
-    from .verifying import verify
+    from .verify import verify
 
     return verify(result, words)
 

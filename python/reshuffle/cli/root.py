@@ -30,10 +30,10 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "flips": (".commands:flips_command", "List the segments that make the difference between two systems."),
         "gate": (".gate:gate_command", "Decide whether new outputs may replace the baseline: an exit code for CI."),
         "watch": (".studies:watch_command", "Test while data arrive, however often you look."),
-        "count": (".stored:count_command", "Count texts once, into a file that takes their place."),
+        "count": (".count:count_command", "Count texts once, into a file that takes their place."),
         "show": (".commands:show_command", "Show a saved result in any format."),
         "verify": (".commands:verify_command", "Run a command again, and compare its result with a saved one."),
-        "plot": (".figures:plot_command", "Plot a saved result for a paper."),
+        "plot": (".plot:plot_command", "Plot a saved result for a paper."),
     },
     "Studies of tests": {
         "study": (".studies:study_group", "Simulate how tests behave on real outputs."),
