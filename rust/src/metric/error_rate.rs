@@ -1,7 +1,7 @@
 //! What TER, WER and PER have in common: a row `[edits, ref_len]`, whose score is their ratio in percent.
 //!
 //! With several references, a segment counts the fewest edits to any of them, and their mean length. Both counts are
-//! integers, in steps of 1/L ([`References::resolution`]).
+//! integers, in steps of 1/L ([`super::References::resolution`]).
 
 use super::text::{LOWERCASE, TOKENIZE, Words};
 use super::{Counter, Counters, Formula, Metric, OptionSpec, Options, Resolution, Texts};

@@ -23,7 +23,7 @@ pub trait PairBased: Sync {
     /// order of the first kind, then of the second.
     ///
     /// # Errors
-    /// [`Error::Overflow`] for a count that does not fit.
+    /// [`crate::Error::Overflow`] for a count that does not fit.
     fn fill(
         &self,
         hypothesis: [usize; KINDS],
@@ -93,7 +93,7 @@ pub fn pieces(offsets: &[i64]) -> Vec<(usize, Range<usize>)> {
 /// What a metric prepares for a corpus (NIST's information) comes from all texts, each of which counts once.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`] for a wrong number of weights; whatever [`Metric::counters`], [`super::Counter::count`] and
+/// [`crate::Error::LengthMismatch`] for a wrong number of weights; whatever [`Metric::counters`], [`super::Counter::count`] and
 /// [`pool::try_run`] returned.
 pub fn expected_utilities(
     metric: &dyn Metric,

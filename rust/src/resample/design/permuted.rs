@@ -21,7 +21,7 @@ impl<'s, 'a> DifferingColumns<'s, 'a> {
     /// the systems do not differ in it.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if samples differ in their number of systems.
+    /// [`crate::Error::LengthMismatch`] if samples differ in their number of systems.
     pub fn find(samples: &'s [Sample<'a>], stop: &Stop<'_>) -> Result<(Self, Vec<Option<usize>>)> {
         let mut found = DifferingColumns { samples, columns: Vec::new() };
         let systems = found.systems();
