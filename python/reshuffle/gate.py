@@ -51,7 +51,7 @@ from .resampling.counting import Data, check_only, metrics_named, plain_number
 from .resampling.influence import contributions
 from .resampling.units import Documents
 from .results import Gate, GateTask, LostSegment
-from .results.gate import SCORE_TEST, PastGate, PastTask
+from .results.gate import PastGate, PastTask
 from .results.studies.human import is_selected
 from .seeds import derive_seed
 from .sets import SetData, on_test_set
@@ -541,6 +541,7 @@ class _OnSet:
             bound=self.on.replicates.samples[m].round_score(outcome.bound),
             margin_test=outcome.test,
             margin_pvalue=outcome.pvalue,
+            standard_error=task.standard_error if outcome.standard_error is None else outcome.standard_error,
             is_shown=task.has_enough and outcome.pvalue <= self.rule.alpha,
         )
 
@@ -662,11 +663,8 @@ def _decided(
 ) -> Gate:
     """The verdict, and what would be enough for another one."""
     with_margin = [task for task in tasks if task.margin is not None]
-    known = [
-        math.inf if task.room is None else task.room
-        for task in with_margin
-        if (task.room is not None or task.standard_error == 0) and not _is_too_rare(task)
-    ]
+    rooms = [math.inf if task.room is None and task.standard_error == 0 else task.room for task in with_margin]
+    known = [room for room in rooms if room is not None]
     # The rule superior does not allow equal systems.
     has_power = rule.rule == "non-inferior" and len(known) == len(tasks) and all(task.has_enough for task in tasks)
     needed = needed_room(len(tasks), rule.alpha) if has_power else None
@@ -692,11 +690,6 @@ def _decided(
         signature=signature.for_gate(lines, rule.rule, margins, rule.alpha, resampling.n_resamples, resampling.seed),
         version=_core.VERSION,
     )
-
-
-def _is_too_rare(task: GateTask) -> bool:
-    """Whether so few right-or-wrong answers differ that their standard error says little."""
-    return task.margin_test == SCORE_TEST and task.n_differing < FEWEST
 
 
 def _digest(resampled: Sequence[Resampled]) -> str:

@@ -67,15 +67,20 @@ class Answers(NamedTuple):
             return -self.points
         return -self.points * float(brentq(lambda margin: self._statistic(margin) - z, -widest, widest, xtol=1e-12))
 
-    def _statistic(self, margin: float) -> float:
-        """The difference plus the margin, in standard errors under the hypothesis that their sum is 0.
+    def standard_error(self, margin: float) -> float:
+        """That of the difference in points, if the new system is worse by ``margin`` points."""
+        return self.points * math.sqrt(self._variance(margin / self.points) / self.n)
 
-        Under it, p_loss = p_gain + margin, and p_gain is estimated by maximum likelihood.
-        """
+    def _statistic(self, margin: float) -> float:
+        """The difference plus the margin, in standard errors under the hypothesis that their sum is 0."""
         if margin >= 1:
             return math.inf
+        variance = self.n * self._variance(margin)
+        return (self.gains - self.losses + self.n * margin) / math.sqrt(variance) if variance > 0 else 0.0
+
+    def _variance(self, margin: float) -> float:
+        """The variance of the difference of an answer, if p_loss = p_gain + margin, by maximum likelihood."""
         n, gains, losses = self.n, self.gains, self.losses
         b = margin * (2 * n + gains - losses) - gains - losses
         p_gain = (math.sqrt(max(0.0, b**2 + 8 * n * gains * margin * (1 - margin))) - b) / (4 * n)
-        variance = n * (2 * p_gain + margin * (1 - margin))
-        return (gains - losses + n * margin) / math.sqrt(variance) if variance > 0 else 0.0
+        return max(0.0, 2 * p_gain + margin * (1 - margin))

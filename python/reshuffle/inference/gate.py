@@ -49,6 +49,8 @@ class MarginOutcome(NamedTuple):
     pvalue: float
     bound: float
     """The end of the one-sided interval on the side where the system is worse."""
+    standard_error: float | None = None
+    """That of the difference, if the test has one of its own."""
 
 
 def margin_test(metric: Metric | CorpusFunction, has_strata: bool) -> str:
@@ -69,7 +71,8 @@ def margin_outcomes(
         answers = None if margin is None or has_strata else _answers(replicates.samples[m])
         if margin is not None and answers is not None:
             sign = 1 if replicates.samples[m].metric.higher_is_better else -1
-            found[m] = MarginOutcome(SCORE_TEST, answers.pvalue(margin), sign * answers.bound(alpha))
+            bound, error = sign * answers.bound(alpha), answers.standard_error(margin)
+            found[m] = MarginOutcome(SCORE_TEST, answers.pvalue(margin), bound, error)
     of_test = grouped(
         (margin_test(replicates.samples[m].metric, has_strata), m)
         for m, margin in enumerate(margins)

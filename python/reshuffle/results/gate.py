@@ -50,7 +50,9 @@ class GateTask:
     difference: float
     """The system's score minus the baseline's."""
     standard_error: float | None
-    """That of the difference, by the delta method; None if it is unknown, as where labels are all equal."""
+    """That of the difference, by the delta method; for a margin of right-or-wrong answers, under the hypothesis that
+    the system is worse by it. None if it is unknown, as where labels are all equal.
+    """
     margin: float | None
     """How much worse the system may be, in points; None if the rule needs no margin here."""
     given_margin: str | None
