@@ -186,7 +186,7 @@ def test_segment_scores_are_read_back_by_system(folder: Path, run: Any, fmt: str
     ("content", "message"),
     [
         ("1\ta\t1\n1\ta\t1\n", "x.tsv#segment, line 3: segment 1 of system 'a' occurs twice"),
-        ("1\ta\t1\n2\tb\t1\n", "x.tsv: system 'b' lacks segment 1, which 'a' has"),
+        ("1\ta\t1\n2\tb\t1\n", "x.tsv: system 'a' lacks segment 2, which 'b' has"),
         ("1\ta\t1\n1\tb\t1\n2\tb\t1\n", "x.tsv: system 'a' lacks segment 2, which 'b' has"),
         ("1\ta\tx\n", "x.tsv#M, line 2: expected a finite number, got 'x'"),
         ("1\ta\t1\n", "only one system (a): a comparison needs at least two"),
