@@ -120,7 +120,8 @@ def test_the_paper_has_what_its_paragraph_speaks_of(unsaved: None, n: int, all_p
     main, appendix, table = (files[f"{part}.tex"] for part in ("methods", "appendix", "differences"))
     which = " from the best system under each metric" if all_pairs and n == 7 else ""
     assert rf"Table~\ref{{tab:differences}} gives the differences{which} with confidence intervals, p-values" in main
-    assert r"Table~\ref{tab:reshuffle} gives the scores. Table~\ref{tab:differences}" in main
+    groups = " and groups" if all_pairs else ""
+    assert rf"Table~\ref{{tab:reshuffle}} gives the scores{groups}. Table~\ref{{tab:differences}}" in main
     assert r"\label{tab:reshuffle}" in files["table.tex"]
     assert r"\label{tab:differences}" in table
     best = f"s{n - 1}"
@@ -189,6 +190,26 @@ def test_figures_have_captions(unsaved: None) -> None:
     assert r"\caption{BLEU: differences from baseline with" in on_both
     of_runs = paper_files(RUNS["computed"](), Layout())["figures.tex"].decode()
     assert of_runs.count(r"\caption{") == of_runs.count(r"\includegraphics{") > 2
+
+
+def test_ranks_and_groups_are_named_and_defined_where_they_are_shown(unsaved: None) -> None:
+    one = compare(
+        metrics=SegmentScores("m1", {f"s{j}": [float(i * (j + 3) % 7 + j) for i in range(40)] for j in range(7)}),
+        all_pairs=True,
+        n_resamples=99,
+    )
+    for result, table, figure in (
+        (many(7, all_pairs=True), "scores and groups", "scores with 95\\% CI, ranks and groups."),
+        (one, "scores, ranks and groups", "scores with 95\\% CI, ranks and groups, best first."),
+        (with_baseline(), "scores", "scores with 95\\% CI, best first."),
+    ):
+        files = {name: content.decode() for name, content in paper_files(result, Layout()).items() if "pdf" not in name}
+        assert f"}} gives the {table}. Table" in files["methods.tex"]
+        assert rf"\ref{{fig:ranking}} shows the {figure}" in files["methods.tex"]
+        ranked = "ranks" in figure
+        assert ("Ranks are simultaneous 95\\% confidence intervals~\\citep{mogstad" in files["appendix.tex"]) == ranked
+        assert ("Mogstad" in files["references.bib"]) == ranked
+        assert citations(files) == {*re.findall(r"^@\w+\{(.*),$", files["references.bib"], re.M)}
 
 
 def test_a_caption_says_that_not_all_panels_have_room(unsaved: None, monkeypatch: pytest.MonkeyPatch) -> None:

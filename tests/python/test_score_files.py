@@ -385,7 +385,9 @@ def test_several_rows_with_one_id_need_the_same_order_and_get_a_warning(run: Any
             put(f"{name}.tsv", "id\tscore\n" + "".join(rows))
         return run("compare", "--scores", "x", "a.tsv", "b.tsv", "-n", "99", *options)
 
-    assert "a.tsv: each of 3 ids occurs 2 times, but rows with the same id are taken as independent" in compared(ids).err
+    assert (
+        "a.tsv: each of 3 ids occurs 2 times, but rows with the same id are taken as independent" in compared(ids).err
+    )
     assert compared(ids, "--docs", "a.tsv#id").err == ""
     refused = compared(["q0", "q1", "q2"] * 2).refusal()
     assert "segment 2 has the id 'q1' in b.tsv and 'q0' in a.tsv, and these occur several times in both" in refused
