@@ -105,7 +105,8 @@ def _table(table: Table, more: str, fit: Fit, label: str, names: Collection[str]
 def _body(table: Table, names: Collection[str]) -> Iterator[str]:
     for number, (row, bold, spans) in enumerate(zip(table.rows, table.bold, table.spans(), strict=True)):
         if number in table.rules:
-            yield r"\midrule"
+            spanned = spans.count(0)
+            yield f"\\cmidrule{{{spanned + 1}-{len(row)}}}" if spanned else r"\midrule"
         if number in table.sections:
             section = _prose(table.sections[number], names)
             yield f"\\multicolumn{{{len(table.header)}}}{{@{{}}l@{{}}}}{{\\itshape {section}}} \\\\"
