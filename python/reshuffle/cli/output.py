@@ -94,6 +94,12 @@ class Reports:
                 f"{option} is for the format{plural} {joined(formats)}, not {either(self.formats)}: leave it out{add}"
             )
 
+    def check_methods(self, wanted: bool) -> None:
+        """The same for ``--methods``, if it was given."""
+        if wanted:
+            in_python = "; in Python, results (also from read_json) have methods_sentence() and bibtex()"
+            self.check("--methods", WITH_METHODS, in_python)
+
 
 @dataclass(frozen=True)
 class Output:
@@ -108,13 +114,18 @@ class Output:
 
 
 def chosen_output(
-    options: dict[str, Any], tables: Sequence[str] = (), formats: Sequence[str] = get_args(types.Format)
+    options: dict[str, Any],
+    tables: Sequence[str] = (),
+    formats: Sequence[str] = get_args(types.Format),
+    methods: bool = False,
 ) -> Output:
-    """Take the format, the files and the layout of the report out of ``options``."""
+    """Take the format, the files and the layout of the report out of ``options``. ``methods``: that of ``--methods``."""
     reports, table = Reports.taken(options, formats), options.pop("table")
     if table is not None:
         reports.check("--table", ["csv"], ", or add --format csv")
-    return Output(reports, Layout(table=table, full=chosen_full(options, reports)), tables)
+    reports.check_methods(methods)
+    layout = Layout(table=table, full=chosen_full(options, reports), methods=methods)
+    return Output(reports, layout, tables)
 
 
 def chosen_full(options: dict[str, Any], reports: Reports) -> bool:
