@@ -119,7 +119,7 @@ def chosen_output(
     formats: Sequence[str] = get_args(types.Format),
     methods: bool = False,
 ) -> Output:
-    """Take the format, the files and the layout of the report out of ``options``. ``methods``: that of ``--methods``."""
+    """Take the format, the files and the layout out of ``options``. ``methods``: whether ``--methods`` was given."""
     reports, table = Reports.taken(options, formats), options.pop("table")
     if table is not None:
         reports.check("--table", ["csv"], ", or add --format csv")
