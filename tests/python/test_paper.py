@@ -293,6 +293,15 @@ def test_the_paragraph_about_runs_says_what_decides() -> None:
         "tested by the hierarchical bootstrap (Owen, 2007, doi:10.1214/07-AOAS122), two-sided, with R = 499 replicates",
         "The null hypothesis is that new runs of both systems, on new segments, would have the same expected score.",
         "The p-values were adjusted by step-down maxT (Westfall & Young 1993) over the pairs under each metric, and a",
+        "For comparison, the differences were also tested by Welch's t test of the runs' scores (welch) (Welch, 1947,",
+        "exchanging whole runs (run, with all 252 exchanges) (Clark et al., 2011, P11-2031)",
+        "; their p-values were adjusted by Holm 1979 (welch, run and pooled) and step-down maxT (Westfall",
+        "The p-value of hierarchical is (c + 1)/(R + 1), where c is the number of draws whose deviation from",
+        "For the p-value of welch, the difference, divided by its standard error from the spread of the runs' scores",
+        "The p-value of run is c/R for all R exchanges, where c is the number of exchanges whose difference,",
+        "The p-value of segment and pooled is (c + 1)/(R + 1), where c is the number of exchanges whose difference",
+        "The adjusted p-value is (b + 1)/(R + 1), but not less than that of a more extreme difference, where b is the",
+        "The 95% confidence intervals are computed by the hierarchical bootstrap of runs and segments, stretched to",
         f"All numbers were computed with reshuffle {found.version}; signature: {found.signature}.",
     ):
         assert part in said

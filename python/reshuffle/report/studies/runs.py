@@ -219,7 +219,7 @@ def _tested(result: RunComparison) -> Cells:
     return {
         "Δ": lambda each: shown(each)[0],
         ci(result.plan.confidence_level): lambda each: shown(each)[1],
-        "p": partial(_p_cell, result),
+        p_name(result, result.plan.exchange[:1]): partial(_p_cell, result),
     }
 
 
@@ -247,7 +247,8 @@ def _other_tests(result: RunComparison, nulls: Sequence[str] = ()) -> Iterator[T
     if not others:
         return
     names = _names(result, constant(result.comparisons, "baseline") is None)
-    columns = Columns("exchange", lambda name: [f"p, {name}"], lambda each: [_p_cell(result, each)], others)
+    heads = {name: f"{'adj. ' if p_name(result, [name]) != 'p' else ''}p, {name}" for name in others}
+    columns = Columns("exchange", lambda name: [heads[name]], lambda each: [_p_cell(result, each)], others)
     title = f"The same differences: {p_name(result, others)} by other tests"
     table = pivot(title, result.comparisons, _rows(names, len(names), "baseline", "system"), columns)
     marks = _marks(result, [each for each in result.comparisons if each.exchange in others])
