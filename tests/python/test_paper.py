@@ -137,7 +137,7 @@ def test_the_paper_has_what_its_paragraph_speaks_of(unsaved: None, n: int, all_p
         assert all(cell.replace("-", "$-$") in table for cell in cells)
     # The text says what was done; formulas and the signature are in the appendix, ranks in no table.
     assert main.count(". ") <= 6
-    for text in ("(R + 1)", "k-th", "detected with 80", "signature: {\\scriptsize\\ttfamily m1"):
+    for text in ("(R + 1)", "k-th", "detected with 80", "\\scriptsize\\ttfamily m1"):
         assert text in appendix
         assert text not in main
     assert ("compact letter display" in appendix) == all_pairs
@@ -434,7 +434,8 @@ def test_the_command_writes_the_same_beside_its_report(unsaved: None, demo: Path
     files = len([*Path("paper").iterdir()])
     assert (outcome.code, outcome.out) == (0, run(*compared).out)
     packages = r"\usepackage{booktabs,graphicx,multirow,natbib,xurl} \graphicspath{{paper/}}"
-    latex = f"{packages}{main} \\bibliography{{paper/references}} \\appendix{after}"
+    appendix = f"\\appendix \\section{{Statistical details}}{after}"
+    latex = f"{packages}{main} \\bibliography{{paper/references}} {appendix}"
     assert outcome.err == f"Wrote {files} files to paper/. In LaTeX: {latex}\n"
     guide = (Path(__file__).parents[2] / "docs/guide/reports.md").read_text("utf-8").split("```latex")[-1]
     assert guide.partition("```")[0].replace("…\n", "").split() == latex.split()
@@ -517,6 +518,11 @@ def test_an_article_with_the_files_compiles(tmp_path: Path, make: Any) -> None:
     assert "undefined" not in said
     assert "multiply defined" not in said
     assert (tmp_path / "all.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_a_signature_fits_one_column(unsaved: None, tmp_path: Path) -> None:
+    said = compiled(tmp_path, paper_files(ranked(), Layout())["appendix.tex"].decode())
+    assert "Overfull" not in said
 
 
 @pytest.mark.parametrize("package", ["", r"\usepackage{caption}", r"\usepackage[tableposition=top]{caption}"])

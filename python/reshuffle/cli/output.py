@@ -198,7 +198,7 @@ def _say_written(folder: Path, written: Sequence[Path]) -> None:
     click.echo(
         f"Wrote {len(written)} files to {shown}/. In LaTeX: \\usepackage{{{PACKAGES}}} \\graphicspath{{{{{shown}/}}}} "
         f"{inputs('table', 'methods', 'figures')} \\bibliography{{{shown}/references}} "
-        f"\\appendix {inputs('appendix', 'differences')}",
+        f"\\appendix \\section{{Statistical details}} {inputs('appendix', 'differences')}",
         err=True,
     )
 

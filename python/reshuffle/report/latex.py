@@ -81,9 +81,9 @@ def _inline(text: str, names: Collection[str]) -> str:
 
 
 def _signature(text: str) -> str:
-    """A signature in small type, in which a line may end after every separator."""
-    broken = re.sub(r"(\\textbar\{\}|[:,+-])(?=\S)", r"\1\\allowbreak{}", _escaped(text))
-    return f"{{\\scriptsize\\ttfamily {broken}}}"
+    """A signature in small type, in which a line may end after every separator, and then before the margin."""
+    broken = re.sub(r"(\\textbar\{\}|[:,+-])(?=\S)", r"\1\\-{}", _escaped(text))
+    return f"{{\\renewcommand{{\\-}}{{\\hfil\\allowbreak\\hfilneg}}\\scriptsize\\ttfamily {broken}}}"
 
 
 def _citation(source: str) -> str:
