@@ -365,7 +365,7 @@ def _check_target(target: Path, shown: str, inputs: Sequence[str]) -> None:
 
 def _write(stream: IO[str], result: Result, part: _Part) -> None:
     """Write a result piece by piece: one string of all segments of all systems would be large."""
-    if part.fmt == BIBTEX and isinstance(result, Comparison | SetComparison):
+    if part.fmt == BIBTEX and isinstance(result, Comparison | SetComparison | StudyResult):
         rendered: Iterable[str] = [result.bibtex()]
     else:
         rendered = pieces(result, part.fmt, part.layout)
