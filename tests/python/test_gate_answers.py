@@ -118,3 +118,24 @@ def test_errors_are_answers_too() -> None:
     (task,) = gate(metrics=scores, margin={"wrong": 0.05}).tasks
     assert (task.margin_test, task.is_shown) == ("score", True)
     assert -Answers(200, 0, 1, 1.0).bound(0.05) == task.bound
+
+
+@pytest.mark.parametrize("points", [1.0, 100.0])
+def test_all_answers_lost_are_as_much_worse_as_can_be(points: float) -> None:
+    lost = Answers(100, 0, 100, points)
+    assert (lost.pvalue(points), lost.bound(0.05)) == (1.0, -points)
+    assert Answers(100, 0, 99, points).pvalue(points) == 0.0
+
+
+@pytest.mark.filterwarnings("ignore:the margin of rating")
+def test_other_values_are_no_answers() -> None:
+    """Ratings may have other values than the two that were given."""
+    (task,) = gate(metrics=SegmentScores("rating", {"old": [5.0] * 100, "new": [4.0] * 100}), margin=1.0).tasks
+    assert (task.margin_test, task.is_shown, task.is_worse) == ("non-inferiority-ar", False, True)
+
+
+@pytest.mark.filterwarnings("ignore:old and new have the same scores")
+@pytest.mark.parametrize(("score", "margin"), [(0.0, 0.005), (0.0, 1.0), (1.0, 0.005), (100.0, 1.0)])
+def test_equal_answers_have_the_same_verdict_on_both_scales(score: float, margin: float) -> None:
+    found = gate(metrics=SegmentScores("accuracy", {"old": [score] * 100, "new": [score] * 100}), margin=margin)
+    assert (found.tasks[0].margin_test, found.verdict) == ("score", "inconclusive")

@@ -234,6 +234,21 @@ def test_the_paragraph_says_how_p_adjusted_p_and_intervals_are_computed(test: st
         check_pvalues(compared_by(test, **({} if test in WITH_MARGIN else {"alternative": alternative})))
 
 
+@pytest.mark.parametrize("test", [name for name in TESTS if "maxt" in TESTS[name].step_down])
+def test_the_paragraph_says_what_maxt_divides_by(test: str) -> None:
+    text = compared_by(test, adjust="maxt").methods_sentence()
+    for scale, tests in (
+        ("by its root mean square over the shuffles", ("ar",)),
+        ("by its own standard error", ("ar-studentized",)),
+        ("by the standard deviation of d* over the draws", ("bootstrap", "bootstrap-both")),
+        (
+            "s−² is 2/R times the sum of (d* − d)² over the draws with d* < d",
+            ("bootstrap-percentile", "bootstrap-both"),
+        ),
+    ):
+        assert (f"{scale}" in text.partition("To standardize, ")[2]) == (test in tests)
+
+
 def test_metrics_units_and_families_are_named() -> None:
     documents = [i // 4 for i in range(60)]
     comparison = compare(

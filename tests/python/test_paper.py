@@ -120,7 +120,8 @@ def test_the_paper_has_what_its_paragraph_speaks_of(unsaved: None, n: int, all_p
     main, appendix, table = (files[f"{part}.tex"] for part in ("methods", "appendix", "differences"))
     which = " from the best system under each metric" if all_pairs and n == 7 else ""
     assert rf"Table~\ref{{tab:differences}} gives the differences{which} with confidence intervals, p-values" in main
-    assert r"Table~\ref{tab:reshuffle} gives the scores. Table~\ref{tab:differences}" in main
+    groups = " and groups" if all_pairs else ""
+    assert rf"Table~\ref{{tab:reshuffle}} gives the scores{groups}. Table~\ref{{tab:differences}}" in main
     assert r"\label{tab:reshuffle}" in files["table.tex"]
     assert r"\label{tab:differences}" in table
     best = f"s{n - 1}"
@@ -136,7 +137,7 @@ def test_the_paper_has_what_its_paragraph_speaks_of(unsaved: None, n: int, all_p
         assert all(cell.replace("-", "$-$") in table for cell in cells)
     # The text says what was done; formulas and the signature are in the appendix, ranks in no table.
     assert main.count(". ") <= 6
-    for text in ("(R + 1)", "k-th", "detected with 80", "signature: {\\scriptsize\\ttfamily m1"):
+    for text in ("(R + 1)", "k-th", "detected with 80", "\\scriptsize\\ttfamily m1"):
         assert text in appendix
         assert text not in main
     assert ("compact letter display" in appendix) == all_pairs
@@ -189,6 +190,26 @@ def test_figures_have_captions(unsaved: None) -> None:
     assert r"\caption{BLEU: differences from baseline with" in on_both
     of_runs = paper_files(RUNS["computed"](), Layout())["figures.tex"].decode()
     assert of_runs.count(r"\caption{") == of_runs.count(r"\includegraphics{") > 2
+
+
+def test_ranks_and_groups_are_named_and_defined_where_they_are_shown(unsaved: None) -> None:
+    one = compare(
+        metrics=SegmentScores("m1", {f"s{j}": [float(i * (j + 3) % 7 + j) for i in range(40)] for j in range(7)}),
+        all_pairs=True,
+        n_resamples=99,
+    )
+    for result, table, figure in (
+        (many(7, all_pairs=True), "scores and groups", "scores with 95\\% CI, ranks and groups."),
+        (one, "scores, ranks and groups", "scores with 95\\% CI, ranks and groups, best first."),
+        (with_baseline(), "scores", "scores with 95\\% CI, best first."),
+    ):
+        files = {name: content.decode() for name, content in paper_files(result, Layout()).items() if "pdf" not in name}
+        assert f"}} gives the {table}. Table" in files["methods.tex"]
+        assert rf"\ref{{fig:ranking}} shows the {figure}" in files["methods.tex"]
+        ranked = "ranks" in figure
+        assert ("Ranks are simultaneous 95\\% confidence intervals~\\citep{mogstad" in files["appendix.tex"]) == ranked
+        assert ("Mogstad" in files["references.bib"]) == ranked
+        assert citations(files) == {*re.findall(r"^@\w+\{(.*),$", files["references.bib"], re.M)}
 
 
 def test_a_caption_says_that_not_all_panels_have_room(unsaved: None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -272,6 +293,15 @@ def test_the_paragraph_about_runs_says_what_decides() -> None:
         "tested by the hierarchical bootstrap (Owen, 2007, doi:10.1214/07-AOAS122), two-sided, with R = 499 replicates",
         "The null hypothesis is that new runs of both systems, on new segments, would have the same expected score.",
         "The p-values were adjusted by step-down maxT (Westfall & Young 1993) over the pairs under each metric, and a",
+        "For comparison, the differences were also tested by Welch's t test of the runs' scores (welch) (Welch, 1947,",
+        "exchanging whole runs (run, with all 252 exchanges) (Clark et al., 2011, P11-2031)",
+        "; their p-values were adjusted by Holm 1979 (welch, run and pooled) and step-down maxT (Westfall",
+        "The p-value of hierarchical is (c + 1)/(R + 1), where c is the number of draws whose deviation from",
+        "For the p-value of welch, the difference, divided by its standard error from the spread of the runs' scores",
+        "The p-value of run is c/R for all R exchanges, where c is the number of exchanges whose difference,",
+        "The p-value of segment and pooled is (c + 1)/(R + 1), where c is the number of exchanges whose difference",
+        "The adjusted p-value is (b + 1)/(R + 1), but not less than that of a more extreme difference, where b is the",
+        "The 95% confidence intervals are computed by the hierarchical bootstrap of runs and segments, stretched to",
         f"All numbers were computed with reshuffle {found.version}; signature: {found.signature}.",
     ):
         assert part in said
@@ -404,12 +434,18 @@ def test_the_command_writes_the_same_beside_its_report(unsaved: None, demo: Path
     files = len([*Path("paper").iterdir()])
     assert (outcome.code, outcome.out) == (0, run(*compared).out)
     packages = r"\usepackage{booktabs,graphicx,multirow,natbib,xurl} \graphicspath{{paper/}}"
-    latex = f"{packages}{main} \\bibliography{{paper/references}} \\appendix{after}"
+    appendix = f"\\appendix \\section{{Statistical details}}{after}"
+    latex = f"{packages}{main} \\bibliography{{paper/references}} {appendix}"
     assert outcome.err == f"Wrote {files} files to paper/. In LaTeX: {latex}\n"
     guide = (Path(__file__).parents[2] / "docs/guide/reports.md").read_text("utf-8").split("```latex")[-1]
     assert guide.partition("```")[0].replace("…\n", "").split() == latex.split()
     assert "table*" in Path("paper/table.tex").read_text("utf-8")
     runs = "runs --refs reference.txt --baseline tuned.txt larger.txt --system new baseline.txt rules.txt -n 99"
+    for command in (compared, runs.split()):
+        assert run(*command, "--methods", "-o", "m.tex", "-o", "m.json").code == 0
+        saved: Any = read_json("m.json")
+        assert Path("m.bib").read_text("utf-8") == saved.bibtex()
+        assert r"\citep{" in Path("m.tex").read_text("utf-8")
     for number, command in enumerate((compared, runs.split())):
         assert run(*command, "--paper", f"paper{number}", "-o", "r.json").code == 0
         assert run("show", "r.json", "--paper", f"shown{number}").code == 0
@@ -487,6 +523,11 @@ def test_an_article_with_the_files_compiles(tmp_path: Path, make: Any) -> None:
     assert "undefined" not in said
     assert "multiply defined" not in said
     assert (tmp_path / "all.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_a_signature_fits_one_column(unsaved: None, tmp_path: Path) -> None:
+    said = compiled(tmp_path, paper_files(ranked(), Layout())["appendix.tex"].decode())
+    assert "Overfull" not in said
 
 
 @pytest.mark.parametrize("package", ["", r"\usepackage{caption}", r"\usepackage[tableposition=top]{caption}"])

@@ -257,7 +257,8 @@ def test_the_matrix_has_a_cell_for_each_pair(k: int) -> None:
         cells = [f"{short_pvalue(p)}{'*' * (p <= 0.05)}" for p in ps]
         assert sorted([*cells, "1", "1"]) == sorted(values)
     else:
-        assert values == ["1"]
+        assert values == ["1", "1"]
+        assert [texts_of(ax).count(str(n)) for n in range(1, k + 1)] == [2] * k
     legend = ax.get_legend()
     assert legend is not None
     assert [text.get_text() for text in legend.get_texts()] == [

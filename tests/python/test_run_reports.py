@@ -381,6 +381,13 @@ def test_the_latex_table_has_scores_and_tests_and_the_nulls_in_the_caption() -> 
     assert_told("runs.tex", {"example": made().render("latex"), "development set": with_dev().render("latex")})
 
 
+def test_lines_between_systems_of_a_metric_spare_its_name() -> None:
+    latex, typst = (RESULTS["computed"]().render(fmt) for fmt in ("latex", "typst"))
+    assert "\n\\cmidrule{2-5}\n & \\multirow{" in latex
+    assert "\n\\midrule\n &" not in latex
+    assert "table.hline(start: 1, stroke: 0.3pt)" in typst
+
+
 def test_latex_compiles(tmp_path: Path) -> None:
     compiled_all(tmp_path, [make().render("latex") for make in RESULTS.values()])
 

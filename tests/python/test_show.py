@@ -108,6 +108,7 @@ def test_csv_is_that_of_the_command_and_a_file_has_every_table(saved: Path, run:
         ("sets", "--names names.tsv --pairs"),
         ("scores", "--digits 1"),
         ("runs", "--full"),
+        ("runs", "--methods"),
     ],
 )
 def test_options_of_reports_are_those_of_the_command(run: Any, kind: str, options: str) -> None:

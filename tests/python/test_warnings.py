@@ -237,6 +237,14 @@ def test_the_command_line_prints_a_line_per_warning_and_continues(demo: Path, ru
     ]
 
 
+def test_files_with_the_same_problem_share_a_warning(demo: Path, run: Any) -> None:
+    for name in ("x", "y", "z"):
+        Path(f"{name}.txt").write_bytes(b"\xef\xbb\xbf" + name.encode() + Path("tuned.txt").read_bytes())
+    first, others = run("score", "reference.txt", "x.txt", "y.txt", "z.txt").err.splitlines()
+    assert first.startswith("reshuffle: warning: x.txt begins with a byte order mark")
+    assert others == "reshuffle: warning: what is said of x.txt holds for 2 more files: y.txt, z.txt"
+
+
 def test_a_file_that_is_named_twice_among_others_counts_once(demo: Path, run: Any) -> None:
     once = run("compare", "reference.txt", "baseline.txt", "rules.txt", "tuned.txt", "-n", "99")
     for copy, said in (("baseline.txt", "is named twice"), ("./baseline.txt", "is the same file as baseline.txt")):

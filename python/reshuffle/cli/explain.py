@@ -70,10 +70,10 @@ def _is(name: str, known: Sequence[str]) -> bool:
 def _head(name: str) -> str:
     """The head of a column without what is particular to a table: the level, a number, an arrow, or which p it is.
 
-    >>> [_head(head) for head in ("99% CI", "p, welch", "α=0.05", "M, α=0.1", "prec_12", "5 runs", "TER ↓")]
+    >>> [_head(head) for head in ("99% CI", "adj. p, welch", "α=0.05", "M, α=0.1", "prec_12", "5 runs", "TER ↓")]
     ['CI', 'welch', 'α', 'M', 'prec_n', 'n runs', 'TER']
     """
-    name = re.sub(r"^p, | [↑↓]$|(, α)?=[\d.,]+$|^[\d.]+% ", "", name)
+    name = re.sub(r"^(adj\. )?p, | [↑↓]$|(, α)?=[\d.,]+$|^[\d.]+% ", "", name)
     return re.sub(r"(?<=_)\d+$|^\d[\d,]*(?= )|(?<=for )[\d.]+$", "n", name) or name
 
 

@@ -12,7 +12,7 @@ from ..errors import InputError
 from ..options.declare import taken
 from ..options.display import ComparisonDisplay, Display
 from ..options.evaluations import NameMap
-from ..report import PAPERS, WITH_METHODS, Layout
+from ..report import PAPERS, Layout
 from ..report.layout import check_names, check_triangle
 from ..results import ComparedTexts, Comparison, SetComparison
 from .output import Output, Reports
@@ -37,9 +37,7 @@ class ChosenLayout(Output):
         ``tables`` are those that need a file each: the format CSV has no place for several tables in one file.
         """
         names = None if display.names is None else read_names(display.names)
-        if display.methods:
-            in_python = "; in Python, results (also from read_json) have methods_sentence() and bibtex()"
-            reports.check("--methods", WITH_METHODS, in_python)
+        reports.check_methods(display.methods)
         own: dict[str, Any] = {"names": None if names is None else names.names, "paper": False}
         tables: Sequence[str] = ()
         if isinstance(display, ComparisonDisplay):

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import click
 
-from ..errors import Argument, InputError, InputWarning, Option, either, listed
+from ..errors import Argument, InputError, InputWarning, Option, counted, either, listed
 from .process import BAD_INPUT, leave
 from .root import COMPLETE, ClosedPipeError, cli
 
@@ -22,21 +22,35 @@ MOST_OPTIONS = 8
 
 @contextlib.contextmanager
 def _warnings_as_lines() -> Iterator[None]:
-    """Show each :class:`InputWarning` as one line on standard error, once; PYTHONWARNINGS takes precedence."""
+    """Show each :class:`InputWarning` as one line on standard error, once; PYTHONWARNINGS takes precedence.
+
+    Of several files with the same problem, the first has a line, and at the end one line names the others.
+    """
     shown: set[str] = set()
+    files: dict[str, list[str]] = {}
 
     def show(message: Warning | str, category: type[Warning], *args: Any, **kwargs: Any) -> None:
         if not isinstance(message, InputWarning):
             others(message, category, *args, **kwargs)
         elif (text := _with_flags(message)) not in shown:
             shown.add(text)
-            click.echo(f"reshuffle: warning: {text}", err=True)
+            file = message.fields.get("file")
+            alike = [] if file is None else files.setdefault(text.removeprefix(file), [])
+            alike.append(text if file is None else file)
+            if len(alike) == 1:
+                click.echo(f"reshuffle: warning: {text}", err=True)
 
     with warnings.catch_warnings():
         if not sys.warnoptions:
             warnings.simplefilter("always", InputWarning)
         others, warnings.showwarning = warnings.showwarning, show
-        yield
+        try:
+            yield
+        finally:
+            for first, *more in files.values():
+                if more:
+                    held = f"what is said of {first} holds for {counted(len(more), 'more file')}: {listed(more)}"
+                    click.echo(f"reshuffle: warning: {held}", err=True)
 
 
 def _with_flags(warning: InputWarning) -> str:

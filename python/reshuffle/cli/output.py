@@ -94,6 +94,12 @@ class Reports:
                 f"{option} is for the format{plural} {joined(formats)}, not {either(self.formats)}: leave it out{add}"
             )
 
+    def check_methods(self, wanted: bool) -> None:
+        """The same for ``--methods``, if it was given."""
+        if wanted:
+            in_python = "; in Python, results (also from read_json) have methods_sentence() and bibtex()"
+            self.check("--methods", WITH_METHODS, in_python)
+
 
 @dataclass(frozen=True)
 class Output:
@@ -108,13 +114,18 @@ class Output:
 
 
 def chosen_output(
-    options: dict[str, Any], tables: Sequence[str] = (), formats: Sequence[str] = get_args(types.Format)
+    options: dict[str, Any],
+    tables: Sequence[str] = (),
+    formats: Sequence[str] = get_args(types.Format),
+    methods: bool = False,
 ) -> Output:
-    """Take the format, the files and the layout of the report out of ``options``."""
+    """Take the format, the files and the layout out of ``options``. ``methods``: whether ``--methods`` was given."""
     reports, table = Reports.taken(options, formats), options.pop("table")
     if table is not None:
         reports.check("--table", ["csv"], ", or add --format csv")
-    return Output(reports, Layout(table=table, full=chosen_full(options, reports)), tables)
+    reports.check_methods(methods)
+    layout = Layout(table=table, full=chosen_full(options, reports), methods=methods)
+    return Output(reports, layout, tables)
 
 
 def chosen_full(options: dict[str, Any], reports: Reports) -> bool:
@@ -187,7 +198,7 @@ def _say_written(folder: Path, written: Sequence[Path]) -> None:
     click.echo(
         f"Wrote {len(written)} files to {shown}/. In LaTeX: \\usepackage{{{PACKAGES}}} \\graphicspath{{{{{shown}/}}}} "
         f"{inputs('table', 'methods', 'figures')} \\bibliography{{{shown}/references}} "
-        f"\\appendix {inputs('appendix', 'differences')}",
+        f"\\appendix \\section{{Statistical details}} {inputs('appendix', 'differences')}",
         err=True,
     )
 
@@ -354,7 +365,7 @@ def _check_target(target: Path, shown: str, inputs: Sequence[str]) -> None:
 
 def _write(stream: IO[str], result: Result, part: _Part) -> None:
     """Write a result piece by piece: one string of all segments of all systems would be large."""
-    if part.fmt == BIBTEX and isinstance(result, Comparison | SetComparison):
+    if part.fmt == BIBTEX and isinstance(result, Comparison | SetComparison | StudyResult):
         rendered: Iterable[str] = [result.bibtex()]
     else:
         rendered = pieces(result, part.fmt, part.layout)

@@ -9,6 +9,7 @@ from attrs import evolve
 from .. import types
 from ..options.comparisons import CompareRuns
 from ..options.declare import options_of
+from ..options.display import Display
 from ..options.run_files import DevOutputs, GivenRuns, RunFiles
 from .declared import declared_options, given_values, made
 from .options import COMMON, METRICS, TEXTS, full_option, report_command, table_options
@@ -31,6 +32,7 @@ INPUT = (
 RUNS = declared_options(CompareRuns, [name for name in options_of(CompareRuns) if name != "baseline"])
 
 TABLE = (
+    *declared_options(Display, ["methods"]),
     *table_options(get_args(types.RunTable)),
     full_option("p by other tests, what scores vary with, and the median runs, for analysis by hand"),
 )
@@ -60,7 +62,7 @@ def runs_command(**options: Any) -> None:
     from .job import started
     from .output import chosen_output
 
-    output = chosen_output(options, get_args(types.RunTable))
+    output = chosen_output(options, get_args(types.RunTable), methods=options.pop("methods"))
     given = GivenRuns(**given_values(GivenRuns, options))
     chosen = made(CompareRuns, {"references": None, "systems": {}, **given_values(CompareRuns, options)})
     inputs = RunInputs.from_options(given, options, chosen.threads)

@@ -42,7 +42,11 @@ def show(source: str, options: dict[str, Any]) -> None:
     if reports.paper is not None and isinstance(result, Flips | Gate):
         raise InputError("--paper is for comparisons, scores and studies: leave it out")
     if isinstance(result, StudyResult | Flips | Gate):
-        check_unused(display, options_of(ComparisonDisplay), "is for comparisons and scores of systems")
+        is_study = isinstance(result, StudyResult)
+        others_only = [name for name in options_of(ComparisonDisplay) if name != "methods" or not is_study]
+        check_unused(display, others_only, "is for comparisons and scores of systems")
+        reports.check_methods(display.methods)
+        layout = evolve(layout, methods=display.methods)
     else:
         chosen = _chosen(result, display, reports)
         layout, others = evolve(chosen.layout, table=layout.table), [source, *chosen.files]

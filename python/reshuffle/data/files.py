@@ -124,8 +124,9 @@ def warn_of_nul(name: str, line: int) -> None:
 def warn_of_mark(name: str) -> None:
     """Warn of a byte order mark at the beginning of a text."""
     warn(
-        f"{name} begins with a byte order mark (U+FEFF), which is counted as part of the first word, as in sacreBLEU: "
-        "to avoid this, save the file without it"
+        "{file} begins with a byte order mark (U+FEFF), which is counted as part of the first word, as in sacreBLEU: "
+        "to avoid this, save the file without it",
+        file=name,
     )
 
 

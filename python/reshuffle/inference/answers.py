@@ -28,22 +28,23 @@ class Answers(NamedTuple):
     """The score of a right answer minus that of a wrong one."""
 
     @classmethod
-    def of(cls, new: Scores, baseline: Scores, higher_is_better: bool) -> Answers | None:
-        """Those of the segments that have both scores; None if segments have more than two scores.
+    def of(cls, new: Scores, baseline: Scores, higher_is_better: bool, margin: float) -> Answers | None:
+        """Those of the segments that have both scores; None if scores are not 0 and 1, or 0 and 100.
 
-        >>> Answers.of(np.array([1.0, 0, 1, 1]), np.array([1.0, 1, 0, 0]), higher_is_better=True)
+        If all are 0, the margin says which.
+
+        >>> Answers.of(np.array([1.0, 0, 1, 1]), np.array([1.0, 1, 0, 0]), higher_is_better=True, margin=0.1)
         Answers(n=4, gains=2, losses=1, points=1.0)
         """
         both = np.isfinite(new) & np.isfinite(baseline)
         new, baseline = new[both], baseline[both]
-        found = np.unique([*new, *baseline]).tolist()
-        if len(found) == 1 and found[0] in (0.0, 1.0):
-            found = [0.0, 1.0]
-        if len(found) != 2:
+        right = {*new.tolist(), *baseline.tolist()} - {0.0}
+        points = right.pop() if right else (1.0 if margin < 1 else 100.0)
+        if right or points not in (1.0, 100.0):
             return None
         higher, lower = int((new > baseline).sum()), int((new < baseline).sum())
         gains, losses = (higher, lower) if higher_is_better else (lower, higher)
-        return cls(len(new), gains, losses, found[1] - found[0])
+        return cls(len(new), gains, losses, points)
 
     def pvalue(self, margin: float) -> float:
         """p of the hypothesis that the new system is worse by ``margin`` points or more (Tango 1998, eq. 4)."""
@@ -73,8 +74,8 @@ class Answers(NamedTuple):
 
     def _statistic(self, margin: float) -> float:
         """The difference plus the margin, in standard errors under the hypothesis that their sum is 0."""
-        if margin >= 1:
-            return math.inf
+        if margin >= 1:  # no system is worse by more, and one by as much only if all answers are lost
+            return -math.inf if margin == 1 and self.losses == self.n else math.inf
         variance = self.n * self._variance(margin)
         return (self.gains - self.losses + self.n * margin) / math.sqrt(variance) if variance > 0 else 0.0
 

@@ -68,8 +68,10 @@ def margin_outcomes(
     has_strata = replicates.strata is not None
     found: list[MarginOutcome | None] = [None] * len(margins)
     for m, margin in enumerate(margins):
-        answers = None if margin is None or has_strata else _answers(replicates.samples[m])
-        if margin is not None and answers is not None:
+        if margin is None or has_strata:
+            continue
+        answers = _answers(replicates.samples[m], margin)
+        if answers is not None:
             sign = 1 if replicates.samples[m].metric.higher_is_better else -1
             bound, error = sign * answers.bound(alpha), answers.standard_error(margin)
             found[m] = MarginOutcome(SCORE_TEST, answers.pvalue(margin), bound, error)
@@ -91,13 +93,14 @@ def margin_outcomes(
     return found
 
 
-def _answers(sample: Sample) -> Answers | None:
+def _answers(sample: Sample, margin: float) -> Answers | None:
     """The right-or-wrong answers of the segments; None if scores have other values, or documents are drawn."""
     if not isinstance(sample, CountSample) or not sample.metric.is_mean or sample.unit != "segment":
         return None
     ((new, base),) = sample.rows_of([PAIR])
     scores_of = sample.metric.segment_scores
-    return Answers.of(scores_of(sample.rows(new)), scores_of(sample.rows(base)), sample.metric.higher_is_better)
+    scores = scores_of(sample.rows(new)), scores_of(sample.rows(base))
+    return Answers.of(*scores, sample.metric.higher_is_better, margin)
 
 
 def verdict_of(rule: str, tasks: Sequence[GateTask]) -> str:

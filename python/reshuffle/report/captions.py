@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..results import Comparison, SetComparison
+from ..types import Groups
 from .cells import EXACT, Table
 from .margins import has_margin
 from .methods import adjustment_phrase, interval_phrase, on_all_sets, other_tests_phrase, test_phrase, uncited
@@ -17,8 +18,16 @@ from .wording import ci, number
 # Panels of a ranking beside each other that have room for ranks and letters.
 MOST_RANKED = 3
 
+# Words by which sentences about symbols explain ranks and letters.
+_EXPLAINED: Mapping[Groups, str] = {"ranks": "Rank:", "letters": "do not differ significantly"}
+
 # A score with letters, in a table of test sets.
 _LETTERED = re.compile(r"^-?[\d.]+ [a-z]+ *$")
+
+
+def explained(sentences: str) -> list[Groups]:
+    """Which of ranks and letters a table or figure has: those that the sentences about its symbols explain."""
+    return [kind for kind, words in _EXPLAINED.items() if words in sentences]
 
 
 def symbols(comparison: Comparison, table: Table) -> str:

@@ -89,7 +89,11 @@ def adjusted_sentence(test: UsedTest, n_tests: int, n_systems: int) -> str:
     of_test = f"{test.adjustment} {test.name}"
     has_own = of_test in words("methods")["adjustment"]
     sentence: str = words_of("methods", "adjustment", of_test if has_own else f"{test.adjustment}")
-    return sentence.format(m=f"{n_tests:,}", k=f"{n_systems:,}", replicates=test.replicates)
+    found = sentence.format(m=f"{n_tests:,}", k=f"{n_systems:,}", replicates=test.replicates)
+    scales = words("methods")["scale"].get(test.adjustment, {})
+    if test.name not in scales:
+        return found
+    return f"{found} To standardize, {scales[test.name].format_map({**scales, 'replicates': test.replicates})}."
 
 
 def interval_phrases(name: str, level: float) -> tuple[str, str]:

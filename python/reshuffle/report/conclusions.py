@@ -20,7 +20,7 @@ from ..results import (
 from .cells import decimals_apart, under
 from .layout import Layout
 from .margins import WITHOUT_NAME, has_margin, is_significant, margin_statement
-from .notes import Values
+from .notes import MAX_PAIRS, Values
 from .systems import has_ranks, pairs_of
 from .votes import vote_conclusions
 from .wording import MAX_NAMED, are, joined, named, percent
@@ -145,7 +145,7 @@ def _doubt(comparison: Comparison, kind: str, found: Sequence[PairedDifference])
         return phrase
     several = len({pair.baseline for pair in comparison.comparisons}) > 1
     names = [f"{pair.system} − {pair.baseline}" if several else pair.system for pair in doubtful]
-    return f"{named(names, 'pair')}: {phrase}"
+    return f"{named(names, 'pair', MAX_PAIRS if several else MAX_NAMED)}: {phrase}"
 
 
 def one_sentence(statements: Mapping[str, tuple[str, str]], preposition: str, start: str = "") -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from ..documented import record
+from ..types import Groups
 from .cells import Table
 from .methods import Methods
 
@@ -47,6 +48,8 @@ class Picture:
     """Whether it spans both columns of a page."""
     what: str = ""
     """What it shows, after "shows", for a sentence that refers to it."""
+    groups: Sequence[Groups] = ()
+    """Which of ranks and letters it has."""
 
 
 @record(slots=False)

@@ -5,7 +5,7 @@ A new kind of result is a function here; every format follows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial, singledispatch
 from typing import Any
@@ -84,8 +84,13 @@ def _document(
     return Document(blocks, sentences, shown.signature, methods, partial(page_of, result, layout))
 
 
-def methods_of(result: Comparison | SetComparison | StudyResult, layout: Layout | None = None) -> Methods:
-    """The methods paragraph of a paper about a result; of a report, without what its layout leaves out."""
+def methods_of(
+    result: Comparison | SetComparison | StudyResult, layout: Layout | None = None, groups: Collection[Groups] = ()
+) -> Methods:
+    """The methods paragraph of a paper about a result; of a report, without what its layout leaves out.
+
+    ``groups``: which of letters and ranks figures have beside the tables of the report.
+    """
     if isinstance(result, StudyResult):
         from .studies.methods import study_sentences  # most commands have no study
 
@@ -93,7 +98,7 @@ def methods_of(result: Comparison | SetComparison | StudyResult, layout: Layout 
     if layout is None or not layout.paper:
         return Methods.of(comparison_sentences, result)
     kinds: tuple[Groups, ...] = ("letters", "ranks")
-    shown = [kind for kind in kinds if layout.shows_group(kind, len(result.metrics))]
+    shown = [kind for kind in kinds if kind in groups or layout.shows_group(kind, len(result.metrics))]
     return Methods.of(partial(comparison_sentences, shown=shown), result)
 
 

@@ -81,9 +81,9 @@ def _inline(text: str, names: Collection[str]) -> str:
 
 
 def _signature(text: str) -> str:
-    """A signature in small type, in which a line may end after every separator."""
-    broken = re.sub(r"(\\textbar\{\}|[:,+-])(?=\S)", r"\1\\allowbreak{}", _escaped(text))
-    return f"{{\\scriptsize\\ttfamily {broken}}}"
+    """A signature in small type, in which a line may end after every separator, and then before the margin."""
+    broken = re.sub(r"(\\textbar\{\}|[:,+-])(?=\S)", r"\1\\-{}", _escaped(text))
+    return f"{{\\renewcommand{{\\-}}{{\\hfil\\allowbreak\\hfilneg}}\\scriptsize\\ttfamily {broken}}}"
 
 
 def _citation(source: str) -> str:
@@ -105,7 +105,8 @@ def _table(table: Table, more: str, fit: Fit, label: str, names: Collection[str]
 def _body(table: Table, names: Collection[str]) -> Iterator[str]:
     for number, (row, bold, spans) in enumerate(zip(table.rows, table.bold, table.spans(), strict=True)):
         if number in table.rules:
-            yield r"\midrule"
+            spanned = spans.count(0)
+            yield f"\\cmidrule{{{spanned + 1}-{len(row)}}}" if spanned else r"\midrule"
         if number in table.sections:
             section = _prose(table.sections[number], names)
             yield f"\\multicolumn{{{len(table.header)}}}{{@{{}}l@{{}}}}{{\\itshape {section}}} \\\\"

@@ -162,21 +162,27 @@ def _sum(caveats: Sequence[Caveat], every: Set[str]) -> Caveat:
 
 # Of more pairs, a note has the number.
 MOST_PAIRS = 3
+# Of more pairs, the conclusions have the number.
+MAX_PAIRS = 2
 
 
 def with_pairs(comparison: Comparison, caveat: Caveat, name: str = "") -> Caveat:
     """The caveat with the pairs that it is about, if its sentence names them. ``name``: that of the comparison."""
-    if caveat.kind != "near-alpha":
+    if caveat.kind not in ("near-alpha", "skewed"):
         return caveat
-    several = len(comparison.metrics) > 1
+    several = len(comparison.metrics) > 1 and caveat.kind == "near-alpha"
     names = [
         (f"{pair.system} − {pair.baseline}" if comparison.baseline is None else pair.system)
         + (f" under {pair.metric}" if several else "")
         + (f" ({name})" if name else "")
         for metric in comparison.metrics
+        if caveat.values.get("metric") in (None, metric.name)
         for pair in pairs_of(comparison, metric)
         if caveat.kind in pair.caveats
     ]
+    # The conclusions name fewer of them.
+    if caveat.kind == "skewed" and (comparison.baseline is not None or len(names) <= MAX_PAIRS):
+        return caveat
     return replace(caveat, values={**caveat.values, "named": names})
 
 
@@ -581,11 +587,15 @@ def _few_units(values: Values) -> str:
     )
 
 
-def _near_alpha(values: Values) -> str:
+def _which(values: Values) -> str:
+    """In parentheses, the first of the pairs that a note is about, if it names them, and how many more there are."""
     names = values.get("named", ())
     others = [f"{len(names) - MOST_PAIRS:,} more"] if len(names) > MOST_PAIRS else []
-    named = f" ({joined([*names[:MOST_PAIRS], *others])})" if names else ""
-    which = "" if values["tests"] == 1 else f"For {values['near']:,} of {values['tests']:,} tests{named}, "
+    return f" ({joined([*names[:MOST_PAIRS], *others])})" if names else ""
+
+
+def _near_alpha(values: Values) -> str:
+    which = "" if values["tests"] == 1 else f"For {values['near']:,} of {values['tests']:,} tests{_which(values)}, "
     enough = values.get("enough", 0)
     if enough is None:
         more = "if p stays the same, even millions of replicates do not decide"
@@ -648,7 +658,7 @@ def _skewed(values: Values) -> str:
     if values["pairs"] == 1:
         where = f"the difference of {values['system']} and {values['baseline']} rests"
     else:
-        where = f"{_of_pairs(values)} have differences that rest"
+        where = f"{_of_pairs(values)}{_which(values)} have differences that rest"
     worst = "" if values["pairs"] == 1 else "at worst "
     return (
         f"{values['metric']}: {where} unevenly on the {values['unit']}s ({worst}as if on {values['effective']:.3g} "

@@ -19,10 +19,11 @@ from ..errors import InputError, listed, printable, writing
 from ..leftovers import replacements
 from ..results import Comparison, SetComparison
 from ..results.studies import StudyResult
-from .captions import symbols_of_figure
+from ..types import Groups
+from .captions import explained, symbols_of_figure
 from .checklist import TITLE, as_checklist
 from .document import Document, Picture, References
-from .documents import paper_document
+from .documents import methods_of, paper_document
 from .latex import DIFFERENCES, as_latex, figure_label, labels_of, latex_figures, latex_paragraph
 from .layout import Layout, averaged
 from .methods import of_differences
@@ -53,15 +54,18 @@ def paper_files(result: Paper, layout: Layout) -> dict[str, bytes]:
     whole = paper_document(result, layout)
     names = whole.names
     assert whole.methods is not None
-    table, main, details = replace(whole, methods=None), whole.methods.main, whole.methods.details
-    gives = "the results" if isinstance(result, StudyResult) else "the scores"
+    table, methods = replace(whole, methods=None), whole.methods
+    figures = dict(_study_figures(result) if isinstance(result, StudyResult) else _figures(result, layout))
+    gives = "the results"
+    if not isinstance(result, StudyResult):
+        gives = "the " + _with_groups("scores", explained(" ".join(each.symbols for each in table.tables)))
+        in_figures = {kind for picture in figures.values() for kind in picture.groups}
+        methods = methods_of(layout.apply(result), layout, in_figures)
     refers = [References(labels_of(table), "gives", gives)] if table.tables else []
     beside = None
     if isinstance(result, StudyResult):
-        figures = dict(_study_figures(result))
         refers += [References([*map(figure_label, figures)], "shows", "them")] if figures else []
     else:
-        figures = dict(_figures(result, layout))
         beside = _differences(result, layout, whole)
         if beside is not None:
             what = of_differences(next(iter(averaged(result).values())))
@@ -75,10 +79,10 @@ def paper_files(result: Paper, layout: Layout) -> dict[str, bytes]:
         texts[f"table.{ending}"] = tables(table, layout)
         if beside is not None:
             texts[f"differences.{ending}"] = tables(beside, layout, DIFFERENCES)
-        texts[f"methods.{ending}"] = paragraph(main, ENTRIES, names, refers)
-        texts[f"appendix.{ending}"] = paragraph(details, ENTRIES, names)
+        texts[f"methods.{ending}"] = paragraph(methods.main, ENTRIES, names, refers)
+        texts[f"appendix.{ending}"] = paragraph(methods.details, ENTRIES, names)
         texts[f"figures.{ending}"] = drawn(figures, names)
-    texts[ENTRIES] = whole.methods.bibtex
+    texts[ENTRIES] = methods.bibtex
     texts[FACTS] = as_checklist(result, layout, ENTRIES)
     texts[FACTS] += f"\n{WRITTEN}{', '.join([*texts, *figures])}\n"
     return {name: text.encode() for name, text in texts.items()} | {
@@ -158,11 +162,13 @@ def _figures(result: Comparison | SetComparison, layout: Layout) -> Iterator[tup
         figure = figure_of(kind, shown, names=names, digits=layout.digits)
         under = joined(dict.fromkeys(metric for _, metric in shown.values()))
         over = ", average over the test sets" if first.averaged_over else ""
-        what = _what(kind, [*shown.values()], layout)
         arrows = kind == "forest" and any(_has_arrows(*panel, layout) for panel in shown.values())
         left = "" if len(shown) == len(panels) else f" Only the first {len(shown)} of {len(panels)} panels have room."
-        says = " ".join([f"{under}{over}: {what}.", *symbols_of_figure(first, kind, len(shown), arrows)])
-        yield f"{kind}.pdf", _picture(figure, f"{says}{left}", f"the {what}")
+        symbols = " ".join(symbols_of_figure(first, kind, len(shown), arrows))
+        groups = explained(symbols)
+        what = _what(kind, [*shown.values()], layout, groups)
+        caption = " ".join(filter(None, [f"{under}{over}: {what}.", symbols]))
+        yield f"{kind}.pdf", _picture(figure, f"{caption}{left}", f"the {what}", groups)
 
 
 Panels: TypeAlias = dict[str, tuple[Comparison, str]]
@@ -179,13 +185,13 @@ def _that_fit(kind: str, panels: Panels, **options: Any) -> Panels:
     return panels if figure.get_figheight() <= PAGE_HEIGHT else dict([*panels.items()][:most])
 
 
-def _picture(figure: Any, caption: str, what: str = "") -> Picture:
+def _picture(figure: Any, caption: str, what: str = "", groups: Sequence[Groups] = ()) -> Picture:
     from .plots.style import COLUMN  # imports matplotlib
 
-    return Picture(file_of(figure, "pdf"), caption, bool(figure.get_figwidth() > 1.01 * COLUMN), what)
+    return Picture(file_of(figure, "pdf"), caption, bool(figure.get_figwidth() > 1.01 * COLUMN), what, groups)
 
 
-def _what(kind: str, panels: Sequence[tuple[Comparison, str]], layout: Layout) -> str:
+def _what(kind: str, panels: Sequence[tuple[Comparison, str]], layout: Layout, groups: Collection[Groups] = ()) -> str:
     """What a figure shows, after the names of the metrics."""
     comparison, _ = panels[0]
     level = "" if comparison.confidence_level is None else f" with {ci(comparison.confidence_level)}"
@@ -196,9 +202,15 @@ def _what(kind: str, panels: Sequence[tuple[Comparison, str]], layout: Layout) -
     return {
         "forest": f"differences from {baseline}{level}",
         "matrix": f"{adjusted} of all pairs of systems",
-        "ranking": f"scores{level}{'' if len(panels) > 1 else ', best first'}",
+        "ranking": f"{_with_groups(f'scores{level}', groups)}{'' if len(panels) > 1 else ', best first'}",
         "densities": "bootstrap distributions of the scores",
     }[kind]
+
+
+def _with_groups(what: str, groups: Collection[Groups]) -> str:
+    """The same with the ranks and the groups that a table or figure has beside it."""
+    names: dict[Groups, str] = {"ranks": "ranks", "letters": "groups"}
+    return joined([what, *(names[kind] for kind in groups)])
 
 
 def _compared_with(comparison: Comparison, metric: str, layout: Layout) -> str:

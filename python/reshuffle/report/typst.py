@@ -131,7 +131,8 @@ def _figure(table: Table, more: str, fit: Fit, label: str, names: Collection[str
         yield "    table.hline(stroke: 0.5pt),"
         for number, (row, bold, spans) in enumerate(zip(part.rows, part.bold, part.spans(), strict=True)):
             if number in part.rules:
-                yield "    table.hline(stroke: 0.5pt),"
+                spanned = spans.count(0)
+                yield f"    table.hline({f'start: {spanned}, stroke: 0.3pt' if spanned else 'stroke: 0.5pt'}),"
             if number in part.sections:
                 section = _prose(part.sections[number], names)
                 yield f"    table.cell(colspan: {len(kinds)}, emph({section})),"

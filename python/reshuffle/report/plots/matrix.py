@@ -109,13 +109,15 @@ class PvalueMatrix(RowFigure):
         centres = self.rows.centres
         digits = len(str(len(centres)))
         size = text_size()
+        # In digits, which are about half as wide as the size: the width of a cell.
+        room = self.rows.axes_width(ax, 0.0) / len(centres) / (0.5 * size)
         ax.tick_params(axis="y", pad=(0.5 * digits + 1) * size)
         for i, y in enumerate(centres, start=1):
             ax.annotate(
                 f"{i}", (0, y), (-0.4 * size, 0), ("axes fraction", "data"), "offset points",
                 ha="right", va="center_baseline", color=MUTED, annotation_clip=False,
             )  # fmt: skip
-            if len(centres) <= MAX_VALUES or i % 10 == 0:
+            if len(centres) <= MAX_VALUES or room > digits + 0.5 or i % 10 == 0:
                 ax.text(i - 0.5, y, f"{i}", ha="center", va="center_baseline", color=MUTED)
 
     def _draw_cells(self, ax: Axes, classes: NDArray[np.float64], shades: Sequence[str]) -> None:

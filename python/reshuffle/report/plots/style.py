@@ -18,10 +18,11 @@ from matplotlib.text import Text
 
 from ...errors import Argument, InputError, listed, quoted, warn
 
-# In inches. In ACL's style, a column is 7.7 cm wide and a page 16 cm. The height is 24.7 cm, less some for a caption.
+# In inches. In ACL's style, a column is 7.7 cm wide and a page 16 cm. The height is 24.7 cm, less that of a caption of
+# four lines.
 COLUMN = 7.7 / 2.54
 PAGE = 16.0 / 2.54
-PAGE_HEIGHT = 23.0 / 2.54
+PAGE_HEIGHT = 22.0 / 2.54
 # Pixels of an inch in a notebook, where a figure is larger than in print.
 NOTEBOOK = 144
 # The margin of a figure, so that no line is cut off.

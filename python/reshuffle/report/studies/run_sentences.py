@@ -354,8 +354,8 @@ def adjustments(result: RunComparison, units: Sequence[str]) -> Iterator[str]:
         yield f"p adjusted by {joined(shown)} over {over}"
 
 
-def intervals(result: RunComparison) -> Iterator[str]:
-    """What the intervals are, of the unit that decides."""
+def intervals(result: RunComparison, sentence: bool = False) -> Iterator[str]:
+    """What the intervals are, of the unit that decides: as a note, or as a sentence of a paper."""
     found = deciding(result)
     intervals = [each.confidence_interval for each in found if each.confidence_interval is not None]
     if not intervals:
@@ -367,4 +367,7 @@ def intervals(result: RunComparison) -> Iterator[str]:
         t = f", with {' to '.join(ends)} degrees of freedom for the runs"
     method, level = intervals[0].method, intervals[0].confidence_level
     each = f"; {number(100 * level)}% holds for each interval, not for all at once" if len(intervals) > 1 else ""
-    yield f"{ci(level)}: {of_unit(result, words('runs')['interval'].get(method, method))}{t}{each}."
+    name = of_unit(result, words("runs")["interval"].get(method, method))
+    the = "the " if name[0].islower() else ""
+    begins = f"The {number(100 * level)}% confidence intervals are computed by {the}" if sentence else f"{ci(level)}: "
+    yield f"{begins}{name}{t}{each}."

@@ -77,7 +77,7 @@ def of_unit(result: RunComparison, text: str) -> str:
     return text.replace("segment", unit).replace("Segment", unit.capitalize())
 
 
-def exchange_phrase(result: RunComparison) -> str:
-    """What the test that decides does, after ``by``."""
-    name = result.default_exchange or ""
+def exchange_phrase(result: RunComparison, unit: str | None = None) -> str:
+    """What a test does, after ``by``: by default that which decides."""
+    name = unit or result.default_exchange or ""
     return of_unit(result, words("runs")["exchange"].get(name, {"by": name})["by"])

@@ -189,6 +189,11 @@ def _asked(result: RunComparison, shown: str) -> str:
     return f"{shown}: {result.plan.questions[unit]} ({p_name(result, [unit])} by {by})"
 
 
+def _p_head(result: RunComparison, unit: str) -> str:
+    """What heads a column of p-values."""
+    return p_name(result, [unit]).replace("adjusted", "adj.")
+
+
 def _p_cell(result: RunComparison, each: RunDifference) -> str:
     """The p-value of a pair, with marks."""
     marks = ("*" if is_significant(result, each) else "") + (EXACT if each.exact else "")
@@ -218,7 +223,7 @@ def _tested(result: RunComparison) -> Cells:
     return {
         "Δ": lambda each: shown(each)[0],
         ci(result.plan.confidence_level): lambda each: shown(each)[1],
-        "p": partial(_p_cell, result),
+        _p_head(result, result.default_exchange or ""): partial(_p_cell, result),
     }
 
 
@@ -246,7 +251,9 @@ def _other_tests(result: RunComparison, nulls: Sequence[str] = ()) -> Iterator[T
     if not others:
         return
     names = _names(result, constant(result.comparisons, "baseline") is None)
-    columns = Columns("exchange", lambda name: [f"p, {name}"], lambda each: [_p_cell(result, each)], others)
+    columns = Columns(
+        "exchange", lambda name: [f"{_p_head(result, name)}, {name}"], lambda each: [_p_cell(result, each)], others
+    )
     title = f"The same differences: {p_name(result, others)} by other tests"
     table = pivot(title, result.comparisons, _rows(names, len(names), "baseline", "system"), columns)
     marks = _marks(result, [each for each in result.comparisons if each.exchange in others])

@@ -91,11 +91,13 @@ function rankingRow(view, system, { y: top, plan, scale, radius, name }) {
 /** What is to the right of the columns: the groups or, without groups, the intervals of the ranks, or nothing. */
 function groupPanel(view, groups, wide) {
   if (groups.length) {
-    const pitch = wide ? 18 : 11;
+    // With many groups, their bars would leave too little room for the scores.
+    const roomy = wide && groups.length <= 12;
+    const pitch = roomy ? 18 : 11;
     const draw = (image, { x, top, pitch: height }) => {
       image.append(label("Group", { class: "muted", x, y: top - 14 }));
       for (const [index, group] of groups.entries()) {
-        image.append(groupBar(group, { x: x + index * pitch, width: pitch - (wide ? 4 : 1), top, pitch: height }));
+        image.append(groupBar(group, { x: x + index * pitch, width: pitch - (roomy ? 4 : 1), top, pitch: height }));
       }
     };
     return { width: Math.max(groups.length * pitch, textWidth("Group")) + (wide ? 22 : 14), draw };
