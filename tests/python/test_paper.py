@@ -443,8 +443,8 @@ def test_the_command_writes_the_same_beside_its_report(unsaved: None, demo: Path
     runs = "runs --refs reference.txt --baseline tuned.txt larger.txt --system new baseline.txt rules.txt -n 99"
     for command in (compared, runs.split()):
         assert run(*command, "--methods", "-o", "m.tex", "-o", "m.json").code == 0
-        saved: Any = read_json("m.json")
-        assert Path("m.bib").read_text("utf-8") == saved.bibtex()
+        result: Any = read_json("m.json")
+        assert Path("m.bib").read_text("utf-8") == result.bibtex()
         assert r"\citep{" in Path("m.tex").read_text("utf-8")
     for number, command in enumerate((compared, runs.split())):
         assert run(*command, "--paper", f"paper{number}", "-o", "r.json").code == 0

@@ -1,8 +1,8 @@
 """Files of finished blocks, from which an interrupted study goes on.
 
 A file is a database of SQLite. One process writes it at a time, and it survives that this process is killed or that the
-machine fails: what was not yet on the disk is lost, and the rest is whole. While it is written, and after a process was
-killed, a file with the ending ``-wal`` beside it holds the latest blocks.
+machine fails. While a block is written, a file with the ending ``-journal`` is beside it; if that is left behind by a
+process that was killed, it belongs to the file.
 
 Blocks are found by the digest of the job. So it does not matter how a study is cut into blocks or who computes them,
 and a result can only be taken for that of another job if BLAKE2b collides.
@@ -222,8 +222,6 @@ class Checkpoint:
         named = [stage.job.digest, _json(stage.columns.plain)]
         with self._lock, _errors(self.path, "written"):
             execute = self._database.execute
-            if not self._has_blocks:
-                execute("PRAGMA journal_mode = WAL")
             with self._database:  # takes back what was begun, after an error
                 execute("BEGIN")
                 if not self._has_blocks:
