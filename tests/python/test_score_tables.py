@@ -353,3 +353,10 @@ def test_a_column_with_a_wrong_field_is_not_left_out_without_a_word(tmp_path: Pa
     assert f"{path}#A, line 3: '.' is not a number, so the column 'A' is left out" in message
     with pytest.raises(InputError, match=r"#A, line 3: expected a finite number, got '\.'"):
         read_scores(path, metric="A")
+
+
+def test_two_columns_of_the_same_name_are_said(tmp_path: Path) -> None:
+    path = tmp_path / "twice.tsv"
+    path.write_text("segment\ta\ta\n1\t.1\t.2\n2\t.3\t.4\n")
+    with pytest.raises(InputError, match=r"twice\.tsv: 2 columns in the header are called 'a': expected one"):
+        read_all_scores(path)

@@ -230,3 +230,8 @@ def test_shifted_and_one_sided_tests_need_smaller_gains(data: Path) -> None:
     top = [row for row in result.tables["domains"] if row.test == "ar" and row.low == 0.999]
     assert sum(row.pairs for row in top) > 100
     assert all(row.also_wins > 0.97 for row in top)
+
+
+def test_one_test_under_one_metric_has_a_page() -> None:
+    scores = SegmentScores("q", {name: np.random.default_rng(i).random(50) for i, name in enumerate("abc")})
+    assert "<h1>Agreement under q</h1>" in agreement(metrics=scores, tests="ar", n_resamples=39).render("html")

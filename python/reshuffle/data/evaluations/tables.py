@@ -62,7 +62,8 @@ def names(table: Table, options: ReadScores) -> tuple[list[str], bool]:
                 found.append(name)
         except InputError as error:  # some line has no such key
             problem = error
-            if options.metric is None and is_score(table.source.once(jsonl.values)[0][name]):
+            is_json = table.format_name == "jsonl"
+            if is_json and options.metric is None and is_score(table.source.once(jsonl.values)[0][name]):
                 warn(f"{error}: so the scores in {quoted(name)} are left out")
     if not found:
         hint = "name it with columns={'score': …} (--columns score=…)"

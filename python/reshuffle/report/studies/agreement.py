@@ -25,7 +25,8 @@ BESIDE_A_TEST = 20
 def title(study: StudyResult[AgreementPlan]) -> str:
     """The tests and the metrics."""
     tests = dict.fromkeys(row.test for row in study.tables["tests"])
-    return f"Agreement of {joined(tests)} under {joined(metric.name for metric in study.metrics)}"
+    of_tests = f" of {joined(tests)}" if tests else ""
+    return f"Agreement{of_tests} under {joined(metric.name for metric in study.metrics)}"
 
 
 def _shown(study: StudyResult[AgreementPlan]) -> list[TestAgreement]:
