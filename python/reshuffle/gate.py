@@ -87,12 +87,12 @@ def gate(options: GateOptions) -> Gate:
     Notes
     -----
     Both probabilities are those of one run. At level .05, a gate that runs every night for a year rejects about 18
-    times although the systems are equally good. Margins are tested by a score test for right-or-wrong answers,
-    ``non-inferiority-ar`` for other means of segment scores, ``non-inferiority-studentized`` for other metrics, and
-    ``non-inferiority`` for functions of texts or with strata; regressions by the default test with p adjusted for all
-    tasks (docs/statistics/gate.md). With labels (``human``), both are t tests of the estimate of
-    :func:`reshuffle.human`. Cost: that of :func:`reshuffle.compare` and of a test with margins, on the same counts and
-    draws.
+    times although the systems are equally good. Margins of right-or-wrong answers are tested
+    by Tango's score test (not with documents or strata), those of other means of segment scores by
+    ``non-inferiority-ar``, those of other metrics by ``non-inferiority-studentized`` or, with strata and for functions
+    of texts, by ``non-inferiority``; regressions by the default test with p adjusted for all tasks
+    (docs/statistics/gate.md). With labels (``human``), both are t tests of the estimate of :func:`reshuffle.human`.
+    Cost: that of :func:`reshuffle.compare` and of a test with margins, on the same counts and draws.
 
     Examples
     --------

@@ -106,7 +106,7 @@ def test_text_stands_for_the_object(noun: str, text: str, expected: str | Choice
         ("test", "arr:scheme=iid", "unknown test 'arr': did you mean 'ar'"),
         ("test", "t-test:scheme=iid", "the test 't-test' has no options: leave out ':scheme=iid'"),
         ("test", "auto:scheme=iid", "the test 'auto' has no options: leave out ':scheme=iid'"),
-        ("test", "ar:", "test ar: ends with a colon: expected options after it, such as ar:scheme=VALUE"),
+        ("test", "ar:", "'ar:' ends with a colon: expected options of the test, such as ar:scheme=VALUE"),
         ("test", "ar:schema=iid", "unknown option of test ar 'schema': did you mean 'scheme'"),
         ("test", "ar:studentized", "unknown option of test ar 'studentized'"),
         (

@@ -118,7 +118,7 @@ def test_arbitrary_metric_arguments_raise_only_input_errors(text: str, start: st
     [
         ("bleu,chrf", '\'bleu,chrf\' is one word: write -m bleu chrf, or ["bleu", "chrf"] in TOML and JSON'),
         ("bleu:tokenise=intl", "unknown option of metric bleu 'tokenise': did you mean 'tokenize'"),
-        ("bleu:", "metric bleu: ends with a colon: expected options after it, such as bleu:tokenize=VALUE"),
+        ("bleu:", "'bleu:' ends with a colon: expected options of the metric, such as bleu:tokenize=VALUE"),
         ("bleu:tokenize", "metric bleu: tokenize must be one of 13a, intl"),
         ("bleu:tokenize=13", "unknown value of bleu:tokenize '13': did you mean '13a'"),
         ("bleu:lowercase=maybe", "metric bleu: lowercase must be yes or no, got 'maybe'"),

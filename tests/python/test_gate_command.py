@@ -396,7 +396,7 @@ def test_a_configuration_with_scores_and_another_rule(demo: Path, capsys: pytest
 
 
 @pytest.mark.filterwarnings("ignore:latency")
-def test_errors_of_which_more_would_be_better_are_refused(tmp_path: Path) -> None:
+def test_metrics_called_like_errors_need_a_direction(tmp_path: Path) -> None:
     """In a log of CI, nobody reads a warning."""
     for name, scores in (("old", range(50)), ("new", range(30, 80))):
         (tmp_path / f"{name}.tsv").write_text("latency\n" + "".join(f"{score}\n" for score in scores))

@@ -164,7 +164,7 @@ def test_rules_of_json_are_those_of_compare() -> None:
 
 def test_a_key_of_scores_that_some_lines_lack_is_not_left_out_without_a_word() -> None:
     path = put("some.jsonl", '{"score": 1, "ms": 3, "note": "x"}\n{"score": 2}\n')
-    with pytest.warns(InputWarning, match="line 2: unknown key 'ms'.*: so the scores in 'ms' are left out"):
+    with pytest.warns(InputWarning, match="line 2: unknown key 'ms'.*; the scores in 'ms' are left out"):
         assert list(read_all_scores(path)) == ["score"]
 
 

@@ -55,7 +55,7 @@ def chosen(names: Sequence[str]) -> list[tuple[Kind, Sequence[Entry]]]:
 
 
 def _called(kind: Kind, name: str) -> Sequence[Entry]:
-    """All entries of a kind that is called so, or those that are; nothing is imported for a name that none has."""
+    """All entries of a kind with this name; else its entries with this name. Imports no registry if there are none."""
     if kind.is_called(name):
         return kind.entries
     return [each for each in kind.entries if _is(name, (each.name, *each.also))] if _is(name, kind.known) else []

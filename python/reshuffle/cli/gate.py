@@ -107,7 +107,10 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
 
 
 def _check_directions(sets: Mapping[str, SetData]) -> None:
-    """:class:`InputError` for an error of which more is better: nobody may read the warning, and a loss is allowed."""
+    """:class:`InputError` for a metric called like an error whose higher scores would count as better.
+
+    A gate would allow a loss, and in CI a warning goes unread.
+    """
     from ..metrics.precomputed import SegmentScores, is_called_error
 
     metrics = [metric for each in sets.values() for metric in each.data.metrics]

@@ -100,8 +100,8 @@ def order_by(own: tuple[str, Sequence[str] | None], wanted: tuple[str, Sequence[
     """The order in which the segments of one file are those of another; None if it is by position.
 
     Each is the name of a file and the ids of its segments, or None. A warning says that ids differ; :class:`InputError`
-    if those that both have are in other rows, but not all once, or one file has an id twice that the other has once.
-    Numbers may begin with 0 here and 1 there.
+    if ids that both files have are in different rows and the files do not have the same ids, each once, or if an id
+    occurs once in one file and twice in the other. Numbers may begin with 0 here and 1 there.
 
     >>> order_by(("a", ["x", "y"]), ("b", ["y", "x"])), order_by(("a", ["x", "y"]), ("b", None))
     ([1, 0], None)

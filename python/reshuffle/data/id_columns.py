@@ -45,7 +45,7 @@ def are_like_ids(numbers: Any) -> bool:
 
 
 def warn_of_repeated(file: str, ids: Sequence[str] | None) -> None:
-    """Warn if every id of segments occurs equally often, as those of questions do that were answered several times.
+    """Warn if every id of segments occurs equally often and more than once, as with several answers to each question.
 
     Numbers that begin again in each document do not occur equally often, unless documents are equally long.
     """
@@ -54,8 +54,8 @@ def warn_of_repeated(file: str, ids: Sequence[str] | None) -> None:
     if len(times) > 1 and each > 1 and each == max(times.values()):
         warn(
             f"{file}: each of {len(times):,} ids occurs {each:,} times, but rows with the same id are taken as "
-            "independent segments, which makes p too small: add --docs FILE#COLUMN with the column of these ids, or "
-            "give a file for each sample to 'reshuffle runs'"
+            "independent segments, which can make p too small: add --docs FILE#COLUMN with the column of these ids, or "
+            "give 'reshuffle runs' one file for each run"
         )
 
 

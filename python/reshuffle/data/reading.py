@@ -75,7 +75,7 @@ class Opened:
         return ids if all(ids) else None
 
     def with_ids(self, name: str | None) -> str | None:
-        """The name of a text in a file of ids: without one that of a reference, which has all segments, or a system."""
+        """``name``; without one, in a file with ids, the first reference, which has all segments, else a system."""
         references, systems = self.file_format.references, self.file_format.systems
         if name is not None or references is None or systems is None:
             return name
@@ -252,7 +252,7 @@ def _check_strings(column: Column) -> None:
     for segment, value in enumerate(column.lines, 1):
         if isinstance(value, str):
             if has_lone_surrogate(value):
-                column.fail(segment, "not valid Unicode, it contains a lone surrogate")
+                column.fail(segment, "not valid Unicode: it contains a lone surrogate")
         elif value is not None:
             hint = "; numbers are read by --scores NAME (SegmentScores in Python)" if is_score(value) else ""
             column.fail(segment, f"expected a string, got {shown_json(value)}{hint}")

@@ -24,7 +24,7 @@ from .from_json import DOCTOR
 from .scores import Integers, any_table, codes, roles_of
 
 # What errors expect in JSON.
-NAME = "a string or a whole number, not an empty one"
+NAME = "a non-empty string or a whole number"
 # Outcomes of a vote.
 FIRST, TIE, SECOND = range(3)
 WINNERS: Mapping[str, int] = {

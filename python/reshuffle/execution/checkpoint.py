@@ -1,8 +1,8 @@
 """Files of finished blocks, from which an interrupted study goes on.
 
-A file is a database of SQLite. One process writes it at a time, and it survives that this process is killed or that the
-machine fails. While a block is written, a file with the ending ``-journal`` is beside it; if that is left behind by a
-process that was killed, it belongs to the file.
+A file is an SQLite database, which one process writes at a time. If that process is killed or the machine fails, only
+blocks that were not yet written are lost. While a block is written, a file with the ending ``-journal`` is beside it.
+If a process that was killed leaves that behind, it belongs to the file.
 
 Blocks are found by the digest of the job. So it does not matter how a study is cut into blocks or who computes them,
 and a result can only be taken for that of another job if BLAKE2b collides.
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from .digest import Described
     from .tables import Columns, Table
 
-# What wrote the file, its stages (jobs, with what messages say of them), and the rows of each block: of the indices
-# first, …, last − 1 of a stage.
+# The version and the study that wrote the file; its stages, with the settings that messages name; and its blocks, with
+# the rows of the indices first, …, last − 1 of a stage.
 SCHEMA = (
     "CREATE TABLE study (version TEXT, kind TEXT)",
     "CREATE TABLE stage (name TEXT, job TEXT, facts TEXT, columns TEXT)",
@@ -93,7 +93,7 @@ class Checkpoint:
         with _errors(path, "opened"):
             # The lock of this transaction is held until the file is closed. No other process needs to read.
             database.executescript("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT")
-            # The functions and triggers of a file that somebody has made are not run.
+            # A file from somebody else cannot call unsafe functions; `_check` refuses one with triggers or views.
             database.executescript("PRAGMA trusted_schema = OFF; PRAGMA synchronous = NORMAL")
             tables = [sql for (sql,) in database.execute("SELECT sql FROM sqlite_master")]
             self._has_blocks = bool(tables)
@@ -114,7 +114,7 @@ class Checkpoint:
         ------
         InputError
             If the file is not a checkpoint or is damaged, if another version of reshuffle or another kind of study
-            wrote it, if another process or thread writes it, or if it cannot be read and written.
+            wrote it, if another process or thread writes it, or if it cannot be read or written.
         """
         name = os.fspath(path) if isinstance(path, os.PathLike) else path
         if not isinstance(name, str) or not name:
@@ -199,8 +199,8 @@ class Checkpoint:
                 tables[start, end] = table
         if damaged:
             warn(
-                f"{self.path}: {counted(damaged, 'block')} of {name!r} cannot be results of this study, by digest, "
-                "size or value: the file is damaged, and they are computed again"
+                f"{self.path}: {counted(damaged, 'block')} of {name!r} have a wrong digest, size or value, so "
+                "the file is damaged; they are computed again"
             )
         return Stage(self, name, job, columns, tables, first, last)
 

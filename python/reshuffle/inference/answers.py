@@ -1,9 +1,9 @@
 """A score test of the margin of right-or-wrong answers.
 
-Where few answers differ, shuffles of shifted scores allow too much: if answers are only ever lost, and as many as the
-margin says, 200 answers without any loss are seen with a probability of .37 at a margin of half a percent, and shuffles
-take them for proof. The score test of Tango (1998, 10.1002/(SICI)1097-0258(19980430)17:8<891::AID-SIM780>3.0.CO;2-B)
-estimates the variance of the difference under the null hypothesis, so it knows that losses may have been missed.
+Where few answers differ, shuffles of shifted scores allow too much. If answers are only lost, as many as a margin of
+.005 says, none of 200 is lost with a probability of .37, and shuffles take that for proof. The score test of Tango
+(1998, 10.1002/(SICI)1097-0258(19980430)17:8<891::AID-SIM780>3.0.CO;2-B) estimates the variance of the difference under
+the null hypothesis, so it knows that losses may have been missed.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class Answers(NamedTuple):
 
     @classmethod
     def of(cls, new: Scores, baseline: Scores, higher_is_better: bool, margin: float) -> Answers | None:
-        """Those of the segments that have both scores; None if scores are not 0 and 1, or 0 and 100.
+        """Those of the segments that have both scores; None unless scores are 0 and 1, or 0 and 100.
 
-        If all are 0, the margin says which.
+        If all are 0, a margin of 1 or more means 100.
 
         >>> Answers.of(np.array([1.0, 0, 1, 1]), np.array([1.0, 1, 0, 0]), higher_is_better=True, margin=0.1)
         Answers(n=4, gains=2, losses=1, points=1.0)

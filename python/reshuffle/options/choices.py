@@ -95,7 +95,9 @@ def read_options(
     if not text:
         first = next(iter(options.values()))
         example = first.written + ("" if first.is_flag or first.is_mapping else "=VALUE")
-        raise InputError(f"{noun} {name}: ends with a colon: expected options after it, such as {name}:{example}")
+        raise InputError(
+            f"{quoted(f'{name}:')} ends with a colon: expected options of the {noun}, such as {name}:{example}"
+        )
     margins = next((each for each in options.values() if each.is_mapping), None)
     values: dict[str, Any] = {}
     of_metrics: dict[str, float] = {}

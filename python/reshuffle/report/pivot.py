@@ -11,7 +11,7 @@ from ..lazy import lazy
 from .cells import Table
 from .wording import number
 
-# What a column shows of a record, by its heading: the field of this name, or what the function returns. A column of
+# What columns show of a record, by heading: the field of this name, or what the function returns. A column of
 # False or None is left out.
 Cells: TypeAlias = dict[str, "str | Callable[[Any], str] | Literal[False] | None"]
 

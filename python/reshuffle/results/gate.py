@@ -50,8 +50,8 @@ class GateTask:
     difference: float
     """The system's score minus the baseline's."""
     standard_error: float | None
-    """That of the difference, by the delta method; for a margin of right-or-wrong answers, under the hypothesis that
-    the system is worse by it. None if it is unknown, as where labels are all equal.
+    """That of the difference, by the delta method; where Tango's score test tests the margin, that of a system worse
+    by exactly the margin. None if it is unknown, as where labels are all equal.
     """
     margin: float | None
     """How much worse the system may be, in points; None if the rule needs no margin here."""
@@ -60,7 +60,9 @@ class GateTask:
     bound: float | None
     """The end of the one-sided confidence interval of the difference, on the side where the system is worse."""
     margin_test: str | None
-    """The test of whether the system is worse by the margin or more, and its p-value."""
+    """The test of whether the system is worse by the margin or more, and its p-value. ``score`` is Tango's score test
+    of right-or-wrong answers.
+    """
     margin_pvalue: float | None
     worse_test: str
     """The test of whether the system is worse, its p-value, and that adjusted for all tasks."""

@@ -49,7 +49,7 @@ class Entry:
 
     @lazy
     def facts(self) -> Mapping[str, str]:
-        """What else there is to say, by heading. A text is all that is known of its name."""
+        """What else there is to say, by heading. Empty if the registry has only a line of text."""
         if isinstance(self.record, str):
             return {}
         known = {place.partition(":")[2]: _found(place) for place in self.kind.uses}
@@ -106,7 +106,9 @@ class Kind:
     types: Sequence[str] = ()
     """The types whose names they are, in :mod:`reshuffle.types`: known without the registries."""
     part: str = ""
-    """``commands`` if they are in no list of all names, because ``--help`` has them; ``studies``."""
+    """``commands``: left out of the list of all names, because ``--help`` has them. ``studies``: of an entry that
+    another kind has, too, only a line is shown.
+    """
     about: Sequence[str] = ("about",)
     """The fields in the line about each."""
     also: str = ""
@@ -139,7 +141,7 @@ class Kind:
 
     @property
     def known(self) -> Sequence[str]:
-        """Their names, and others where they are not those of types."""
+        """Their names; also other names of entries, unless types list the names."""
         return self.names if self.types else [*self.names, *(name for entry in self.entries for name in entry.also)]
 
     def is_called(self, name: str) -> bool:
@@ -148,7 +150,7 @@ class Kind:
 
 
 EVERY = tuple(Kind(key, **table) for key, table in loads((HERE / "kinds.toml").read_text("utf-8")).items())
-# For options, all commands are imported.
+# Without options and commands, which would import all commands.
 KINDS = tuple(kind for kind in EVERY if kind.part != "commands")
 
 

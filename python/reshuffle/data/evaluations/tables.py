@@ -64,7 +64,7 @@ def names(table: Table, options: ReadScores) -> tuple[list[str], bool]:
             problem = error
             is_json = table.format_name == "jsonl"
             if is_json and options.metric is None and is_score(table.source.once(jsonl.values)[0][name]):
-                warn(f"{error}: so the scores in {quoted(name)} are left out")
+                warn(f"{error}; the scores in {quoted(name)} are left out")
     if not found:
         hint = "name it with columns={'score': …} (--columns score=…)"
         wrong = f"expected a column of scores, got {listed(table.header)}: {hint}"
@@ -155,7 +155,9 @@ def _by_rows(table: Table, cells: Cells) -> Cells:
     if (counts != counts[0]).any():
         other = int(np.flatnonzero(counts != counts[0])[0])
         got = f"{quoted(ids[other])} has {counts[other]:,} scores, and {quoted(ids[0])} has {counts[0]:,}"
-        table.source.fail(f"expected as many scores of each system, but {got}; a missing one is None or null")
+        table.source.fail(
+            f"expected the same number of scores for each system, but {got}; a missing one is None or null"
+        )
     return cells._replace(in_order=True)
 
 
