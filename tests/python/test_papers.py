@@ -350,7 +350,8 @@ def test_the_methods_paragraph_cites_what_the_entries_have(tmp_path: Path) -> No
     assert "letter display" in latex
     assert "Ranks are" not in latex
     main, appendix = latex.split("% for the appendix:\n")
-    assert "signature: {\\scriptsize\\ttfamily" in appendix
+    assert "signature: {\\renewcommand" in appendix
+    assert "\\scriptsize\\ttfamily" in appendix
     assert "R + 1" not in main
     paragraph = next(line for line in latex.splitlines() if "\\citep" in line)
     assert paragraph.isascii()
