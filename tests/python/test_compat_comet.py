@@ -252,7 +252,7 @@ BAD: list[tuple[dict[str, str], list[str], str]] = [
     (
         {"x.json": '{"a": [{"COMET": 1}], "b": [{"COMET": 1}, {"COMET": 2}]}'},
         ["--scores", "x.json"],
-        "expected as many scores of each system, but 'b' has 2 scores, and 'a' has 1",
+        "expected the same number of scores for each system, but 'b' has 2 scores, and 'a' has 1",
     ),
     ({"x": "a\tSegment 0\tscore: 1\na\tSegment 2\tscore: 1\n"}, ["--scores", "x"], "x, line 2: expected segment 1"),
     (
