@@ -135,6 +135,11 @@ def data_and_units(options: Any, metrics: Metrics | None = None) -> tuple[Data, 
     return data, Units(options.documents, strata, source)
 
 
+def _rounded(value: float | None) -> float | None:
+    """A quantity from products of matrices, whose last digits depend on the machine, to ten digits."""
+    return None if value is None else float(f"{value:.10g}")
+
+
 class Resampled(NamedTuple):
     """The systems on a test set, or their averages over test sets, and their replicates.
 
@@ -194,9 +199,9 @@ class Resampled(NamedTuple):
         if self.documents is None:
             return [(None, None)] * (len(self.by_segment) * len(pairs))
         return [
-            effect
+            (_rounded(correlation), _rounded(effect))
             for sample in self.by_segment
-            for effect in sample.document_effects(self.documents, sample.rows_of(pairs))
+            for correlation, effect in sample.document_effects(self.documents, sample.rows_of(pairs))
         ]
 
     def exchangeability(
