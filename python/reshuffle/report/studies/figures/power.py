@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar, Literal
 
@@ -20,15 +21,15 @@ from .base import ColumnFigure, key, key_above, label, looks, point
 WIDEST = 48
 
 
-class PowerFigure(ColumnFigure[PowerRate]):
+class PowerFigure(ColumnFigure[PowerRate], ABC):
     """Power against a field of the rates: a line for each test, and whatever else differs."""
 
     BY: ClassVar[Literal["difference", "effect", "size"]]
 
     @property
+    @abstractmethod
     def label(self) -> str:
         """Of the x axis."""
-        raise NotImplementedError
 
     @property
     def rates(self) -> Sequence[PowerRate]:
