@@ -116,6 +116,11 @@ def test_documents_are_shuffled() -> None:
     assert "Where fewer than 40 segments or documents differ" in found.render("text")
 
 
+@pytest.mark.filterwarnings("ignore:old and new have the same scores")
+def test_shuffles_are_said_to_allow_more_also_where_nothing_differs() -> None:
+    assert "Where fewer than 40 segments or documents differ" in decided(200, 0, 0, 0.1, documents=True).render("text")
+
+
 def test_errors_are_answers_too() -> None:
     scores = SegmentScores("wrong", {"old": [0.0] * 199 + [1], "new": [0.0] * 198 + [1, 1]}, higher_is_better=False)
     (task,) = gate(metrics=scores, margin={"wrong": 0.05}).tasks

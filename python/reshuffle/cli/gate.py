@@ -117,8 +117,8 @@ def _check_directions(sets: Mapping[str, SetData]) -> None:
     for m in metrics:
         if isinstance(m, SegmentScores) and m.higher_is_better and is_called_error(m.name, 1.0):
             raise InputError(
-                f"{m.name}: higher scores would count as better: add --lower-is-better {m.name}, or use another name "
-                "if more is better"
+                f"{m.name} is named like an error, but higher scores would count as better: add --lower-is-better "
+                f"{m.name}, or give it another name if they are"
             )
 
 

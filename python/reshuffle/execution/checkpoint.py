@@ -1,8 +1,9 @@
 """Files of finished blocks, from which an interrupted study goes on.
 
-A file is an SQLite database, which one process writes at a time. If that process is killed or the machine fails, only
-blocks that were not yet written are lost. While a block is written, a file with the ending ``-journal`` is beside it.
-If a process that was killed leaves that behind, it belongs to the file.
+A file is an SQLite database, which one process writes at a time. If that process is killed, only blocks that were not
+yet written are lost; if the machine fails, the last ones may be lost, too. While the file is open, another one with the
+ending ``-journal`` may be beside it. If a killed process leaves that behind, keep the two together: the next run may
+need it to undo an unfinished block.
 
 Blocks are found by the digest of the job. So it does not matter how a study is cut into blocks or who computes them,
 and a result can only be taken for that of another job if BLAKE2b collides.
