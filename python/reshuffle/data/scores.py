@@ -43,7 +43,7 @@ TEXTS = ("source", "translation", "reference", "src", "mt", "ref", "hypothesis")
 # The formats in which each column or key may be a system.
 TABLES = ("tsv", "csv", "jsonl", "table")
 # Formats of text that are recognized by their first line.
-PRINTED = {"comet-printed": is_printed, "mt-metrics-eval": is_named}
+PRINTED = {"comet-printed": is_printed, "mt-metrics-eval": is_named, "jsonl": lambda line: line.startswith("{")}
 # A score as a name: systems may be called 1 and 2, but not 0.134.
 NUMBER = re.compile(r"-?\d*\.?\d+(?:[eE][-+]?\d+)?")
 # What separates fields. Files of people's scores with these endings may have white space instead.
@@ -111,6 +111,8 @@ class Table(Opened):
                 continue
             shown = quoted(value) if self.is_text else shown_json(value)
             problem = f"expected {expected_score(numbers[row])}, got {shown}"
+            if isinstance(value, list):
+                problem += ": for several answers to an item, write their mean, or a file of each for 'reshuffle runs'"
             if not is_missing:
                 column.fail(row + 1, problem)
             problem, pairwise = f"{column.place(row + 1)}: {problem}", Argument("missing", ("pairwise",))
