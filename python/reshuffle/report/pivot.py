@@ -89,6 +89,7 @@ def pivot(title: str, records: Sequence[Any], rows: Rows, columns: Columns = NON
         header += columns.heading(value)
     n_names = len(rows.shown) if rows.n_names is None else rows.n_names
     table = Table(title, header, n_names, breaks=tuple(breaks[1:]), grouped=rows.grouped, bold_means=bold_means)
+    table.stacks = rows.grouped > 0
     key_of = id if columns is NONE else rows.key_of
     found = grouped((key_of(record), record) for record in records)
     before = None
