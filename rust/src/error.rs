@@ -8,7 +8,8 @@
 
 use std::fmt;
 
-use crate::stats::LARGEST_SUM;
+/// The largest sum of counts, in absolute value. A difference of two such sums fits in 64 bits.
+pub const LARGEST_SUM: i64 = 1 << 62;
 
 /// The reasons why the core refuses a request, with the value that it got and what it expected. Numbers of segments, lines
 /// and characters are from 1, columns and indices from 0.

@@ -2,15 +2,12 @@
 
 use std::ops::Range;
 
-use crate::error::{Error, Result, check_length};
+use crate::error::{Error, LARGEST_SUM, Result, check_length};
 use crate::memory::zeros;
 use crate::simd::{Simd, dispatch};
 
 /// Rows that are added up between two checks whether to stop.
 const ROWS: usize = 1 << 12;
-
-/// The largest sum of counts, in absolute value. A difference of two such sums fits in 64 bits.
-pub const LARGEST_SUM: i64 = 1 << 62;
 
 /// Real numbers among the counts are in fixed point: multiples of 2^-`bits`. Their sums are exact and do not depend on
 /// the order of summation.
@@ -18,7 +15,7 @@ pub mod fixed {
     /// The multiple of 2^-`bits` nearest to `x`. None if `x` is NaN or too large for a count.
     pub fn from_real(x: f64, bits: u32) -> Option<i64> {
         let count = (x * (1_u64 << bits) as f64).round_ties_even();
-        (count.abs() <= super::LARGEST_SUM as f64).then_some(count as i64)
+        (count.abs() <= crate::error::LARGEST_SUM as f64).then_some(count as i64)
     }
 
     /// The number of decimals to which a value with an error of at most `factor` half steps can be rounded so that the

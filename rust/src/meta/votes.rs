@@ -1,9 +1,8 @@
 //! How many of people's votes between two outputs a metric agrees with.
 
-use crate::error::{Error, Result, check_length};
+use crate::error::{Error, LARGEST_SUM, Result, check_length};
 use crate::memory::{reserved, resize, zeros};
 use crate::pool::{self, Blocks, Run};
-use crate::stats::LARGEST_SUM;
 
 /// Votes that one output of a segment is better than another.
 #[derive(Debug, Clone, Copy)]

@@ -11,10 +11,9 @@ use super::{
     Counter, Counters, FALLBACK_RESOLUTION, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, Resolution, Texts,
     Value,
 };
-use crate::error::{Error, Result};
+use crate::error::{Error, LARGEST_SUM, Result};
 use crate::pool::{Run, Stop};
 use crate::simd::{Simd, dispatch};
-use crate::stats::LARGEST_SUM;
 use crate::text::ngram::{Token, Vocabulary, each_token};
 use crate::text::runs::{Room, Runs};
 use crate::text::tokenize::split_ascii;

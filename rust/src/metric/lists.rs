@@ -1,10 +1,9 @@
 //! Counts of k-best lists.
 
 use super::{Metric, References, Texts};
-use crate::error::{Error, Result};
+use crate::error::{Error, LARGEST_SUM, Result};
 use crate::memory::zeros;
 use crate::pool::{self, Blocks, Run};
-use crate::stats::LARGEST_SUM;
 
 /// The distinct hypotheses of each sentence.
 pub struct Lists<'a> {

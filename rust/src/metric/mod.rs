@@ -494,7 +494,7 @@ mod tests {
         let long: String = (0..1100).map(|i| format!("w{i} ")).collect();
         for name in METRICS.iter().filter(|spec| !spec.reads_parses).map(|spec| spec.name) {
             let largest = count_segment(metric(name, &[]).unwrap().as_ref(), &[&long], &long).into_iter().max();
-            assert!(largest.unwrap() < crate::stats::LARGEST_SUM / 1_000_000, "{name}");
+            assert!(largest.unwrap() < crate::error::LARGEST_SUM / 1_000_000, "{name}");
         }
     }
 

@@ -86,7 +86,7 @@ mod _core {
     #[pymodule_export]
     const GENERATOR: &str = crate::stream::GENERATOR;
     #[pymodule_export]
-    const LARGEST_SUM: i64 = crate::stats::LARGEST_SUM;
+    const LARGEST_SUM: i64 = crate::error::LARGEST_SUM;
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
 

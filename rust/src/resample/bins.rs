@@ -5,7 +5,7 @@
 //! the bins, neighbouring bins are merged and e grows. Since ⌊⌊x⌋/2⌋ = ⌊x/2⌋, the counts are then those that the wider
 //! bins would have had from the start.
 
-use super::reduce::{Field, Reader, foreign};
+use super::reduce::state::{Field, Reader, foreign};
 use crate::error::{Error, Result};
 use crate::memory::{collected, filled, room, zeros};
 use crate::pool::{self, Run, Stop};

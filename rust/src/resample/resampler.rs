@@ -17,13 +17,12 @@ use super::kernel::{Block, Kernel, Scratch};
 use super::reduce::{Accumulate, Input, Pair, Partial, Reduction, Shape};
 use super::score::Scoring;
 use super::{Sample, Strided, length};
-use crate::error::{Error, Result};
+use crate::error::{Error, LARGEST_SUM, Result};
 use crate::memory::resize;
 use crate::metric::Formula;
 use crate::pool::{self, Blocks, Run, Stop};
 use crate::resample::BATCH;
 use crate::simd::Simd;
-use crate::stats::LARGEST_SUM;
 
 /// The kind of replicates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

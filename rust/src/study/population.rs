@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::selection::{Chosen, Groups};
-use crate::error::{Error, Result, check_length};
+use crate::error::{Error, LARGEST_SUM, Result, check_length};
 use crate::memory::reserved;
 use crate::metric::Formula;
 use crate::pool::{Run, Stop};
@@ -12,7 +12,7 @@ use crate::resample::design::Design;
 use crate::resample::kernel::scatter::DifferenceRows;
 use crate::resample::studentize::{Both, PackedBoth};
 use crate::simd::{Simd, dispatch};
-use crate::stats::{LARGEST_SUM, Stored, SuffStats};
+use crate::stats::{Stored, SuffStats};
 
 /// The counts of two systems under some metrics. It borrows nothing from the caller.
 pub struct Population {

@@ -7,6 +7,7 @@ use super::drawn_ties::Calibrated;
 use super::permute::run_pairs;
 use super::points::{Points, Scratch};
 use super::small::value;
+use super::weighing::{Copies, Numbers, Weighing};
 use super::{Coefficient, Compared, Material, Statistic, at, constant};
 use crate::error::{Result, check_length};
 use crate::memory::{reserved, zeros};
@@ -24,19 +25,6 @@ pub enum Drawn<'a> {
     Seeded(u64, Unit),
     /// For each replicate, the copies of each system and of each segment. Replicates are counted from 0.
     Copies(&'a [u32], &'a [u32]),
-}
-
-/// The copies of systems and of segments in some replicates.
-pub(super) struct Copies {
-    systems: Vec<u32>,
-    segments: Vec<u32>,
-}
-
-impl Copies {
-    /// Those of a replicate, given the shape of the matrix.
-    pub(super) fn of(&self, replicate: usize, [systems, segments]: [usize; 2]) -> Numbers<'_> {
-        (&self.systems[replicate * systems..][..systems], &self.segments[replicate * segments..][..segments])
-    }
 }
 
 /// Replicates that are held at once.
@@ -213,38 +201,6 @@ fn values(
         out.push(groups.mean(known.as_deref().unwrap_or_default(), copies));
     }
     Ok(out)
-}
-
-/// Copies of systems and of segments.
-pub(super) type Numbers<'a> = (&'a [u32], &'a [u32]);
-
-/// How copies of systems and segments become weights of cells and groups.
-#[derive(Clone, Copy)]
-pub(super) struct Weighing<'a> {
-    pub material: &'a Material,
-    pub grouping: Grouping,
-}
-
-impl Weighing<'_> {
-    /// The weight of a cell within its group.
-    pub fn cell(&self, cell: u32, (systems, segments): Numbers<'_>) -> u32 {
-        let system = || systems[self.material.system(cell) as usize];
-        let segment = || segments[self.material.segment(cell) as usize];
-        match self.grouping {
-            Grouping::None => system() * segment(),
-            Grouping::System => segment(),
-            Grouping::Item => system(),
-        }
-    }
-
-    /// The weight of a group in the mean.
-    pub fn group(&self, number: usize, (systems, segments): Numbers<'_>) -> u32 {
-        match self.grouping {
-            Grouping::None => 1,
-            Grouping::System => systems[number],
-            Grouping::Item => segments[number],
-        }
-    }
 }
 
 struct Group {

@@ -7,8 +7,8 @@
 
 use std::ops::Range;
 
-use super::draw::{Copies, Weighing};
 use super::ties::check_size;
+use super::weighing::{Copies, Weighing};
 use crate::error::Result;
 use crate::memory::{copied, filled, reserved};
 use crate::meta::Grouping;

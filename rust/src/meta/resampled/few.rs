@@ -2,7 +2,7 @@
 
 use super::Coefficient;
 use super::form::{self, Form};
-use super::permute::Mean;
+use super::mean::Mean;
 use crate::resample::BATCH;
 use crate::simd::Simd;
 

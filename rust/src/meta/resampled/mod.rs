@@ -10,6 +10,7 @@ mod drawn_ties;
 mod few;
 mod flips;
 mod form;
+mod mean;
 mod permute;
 mod points;
 mod small;
@@ -17,6 +18,7 @@ mod sums;
 mod sweep;
 mod ties;
 mod votes;
+mod weighing;
 
 pub use draw::{Drawn, drawn};
 pub use flips::Plan;

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use rust_stemmers::{Algorithm, Stemmer};
 
-use super::matches::Related;
 use super::normalize::Normalizer;
 use super::paraphrases::{Neighbours, Paraphrases};
 use super::resources::Resources;
@@ -41,6 +40,15 @@ pub(super) struct Word {
     /// A bit for each of its synonym sets, several of which may have the same. Words without a common bit have no common
     /// set.
     pub(super) synsets: u64,
+}
+
+/// What matches depend on: words and phrases that are related.
+pub(super) trait Related {
+    /// Have two words a synonym set in common?
+    fn share_synset(&self, a: Token, b: Token) -> bool;
+
+    /// As [`Paraphrases::each`].
+    fn each_paraphrase(&self, words: &[Token], found: &mut dyn FnMut(usize, usize, &[Token]));
 }
 
 /// The approximate cost of looking up a word, in additions.

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::lexicon::Word;
+use super::lexicon::{Related, Word};
 use super::settings::Module;
 use crate::error::{Error, Result};
 use crate::pool::Stop;
@@ -54,15 +54,6 @@ pub(super) struct Matches {
     phrase_ends: Vec<u32>,
     /// A buffer: the words of the reference with their places, sorted.
     sorted: Vec<u64>,
-}
-
-/// What [`Matches::find`] needs to know of words and phrases.
-pub(super) trait Related {
-    /// Have two words a synonym set in common?
-    fn share_synset(&self, a: Token, b: Token) -> bool;
-
-    /// As [`super::paraphrases::Paraphrases::each`].
-    fn each_paraphrase(&self, words: &[Token], found: &mut dyn FnMut(usize, usize, &[Token]));
 }
 
 impl Matches {

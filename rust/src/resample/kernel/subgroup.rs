@@ -15,14 +15,13 @@
 use std::ops::Range;
 
 use super::{Kernel, Out, Scratch};
-use crate::error::{Error, Result, check_length};
+use crate::error::{Error, LARGEST_SUM, Result, check_length};
 use crate::memory::{collected, reserved, zeros};
 use crate::pool::{PIECE, Stop};
 use crate::resample::design::Design;
 use crate::resample::design::packed::Integer;
 use crate::resample::length;
 use crate::simd::{Simd, dispatch};
-use crate::stats::LARGEST_SUM;
 use crate::stream::{Purpose, Stream, fill};
 
 /// Replicates that are processed side by side. Their lowest bits are not transformed: units are added with all their

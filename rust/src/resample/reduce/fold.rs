@@ -8,7 +8,8 @@
 
 use std::ops::Range;
 
-use super::{Combine, Field, Partial, Reader, Span};
+use super::state::{Field, Reader};
+use super::{Combine, Partial, Span};
 use crate::error::Result;
 use crate::memory::{reserved, room};
 use crate::resample::BATCH;

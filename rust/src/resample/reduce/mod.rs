@@ -16,7 +16,8 @@ mod fold;
 mod histograms;
 mod permuted;
 mod series;
-mod state;
+mod span;
+pub(super) mod state;
 mod stopping;
 mod sums;
 mod tally;
@@ -30,14 +31,15 @@ pub use feed::Feed;
 pub use histograms::{Histograms, Statistics};
 pub use permuted::PermutedTally;
 pub use series::Series;
+pub use span::{Ranged, Span};
 pub use state::State;
-pub(crate) use state::{Field, Reader, foreign};
 pub use stopping::{Boundaries, Gandy, Limits, Outcome, Rule, SequentialTally};
 pub use sums::Sums;
 pub use tally::Tally;
 
 use std::ops::Range;
 
+use self::state::{Field, Reader, foreign};
 use super::bins::Bins;
 use super::kernel::Block;
 use super::length;
@@ -229,54 +231,6 @@ fn cleared<T: Zero + Default>(buffer: &mut Vec<T>, length: usize) -> Result<()> 
     resize(buffer, length)
 }
 
-/// What a reduction keeps of a range of replicates. That of the next range can be added.
-pub trait Ranged {
-    /// The range, if the reduction has been run.
-    fn span(&self) -> &Span;
-
-    /// Adds what a reduction with the same specification has kept of the replicates that follow these.
-    ///
-    /// # Errors
-    /// [`Error::InvalidOption`] if they do not follow, or the specification is another one.
-    fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()>;
-
-    /// The replicates that were processed.
-    ///
-    /// # Errors
-    /// [`Error::InvalidOption`] before a run.
-    fn replicates(&self) -> Result<Range<u64>> {
-        self.span().get()
-    }
-}
-
-/// The range of replicates that a reduction has processed, if it has been run.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Span(Option<Range<u64>>);
-
-impl Span {
-    /// The range.
-    fn get(&self) -> Result<Range<u64>> {
-        let never = || {
-            Error::invalid(
-                "a reduction whose result is read",
-                "one that Resampler.run returned",
-                "one that has not been run",
-            )
-        };
-        self.0.clone().ok_or_else(never)
-    }
-
-    /// The union of this range and the one that follows.
-    fn with(&self, later: &Span) -> Result<Range<u64>> {
-        let (first, second) = (self.get()?, later.get()?);
-        if first.end == second.start {
-            return Ok(first.start..second.end);
-        }
-        let expected = format_args!("{}, where this one ends", first.end);
-        Err(Error::invalid("the first replicate of a reduction to merge", expected, second.start))
-    }
-}
-
 /// Returns an error unless two reductions of a kind have the same specification.
 fn check_same(same: bool) -> Result<()> {
     if same {
@@ -339,5 +293,16 @@ impl Tests {
     /// Checks that there is one element for each test.
     fn check_length(&self, what: &str, got: usize) -> Result<()> {
         check_length(what, self.count(), got)
+    }
+}
+
+impl Field for Tests {
+    fn save(&self, out: &mut Vec<u64>) -> Result<()> {
+        self.metrics.save(out)
+    }
+
+    fn load(&mut self, from: &mut Reader<'_>) -> Result<()> {
+        self.metrics.load(from)?;
+        self.metrics.checked_mul(self.pairs.len()).map(|_| ()).ok_or_else(foreign)
     }
 }

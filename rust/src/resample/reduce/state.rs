@@ -3,12 +3,8 @@
 //! A process that runs a part of the replicates sends the state to the process that has the specification, which merges
 //! it with the states of the other parts. Floats are stored by their bits, so nothing is rounded.
 
-use std::ops::Range;
-
-use super::{Span, Tests};
 use crate::error::{Error, Result};
 use crate::memory::{reserved, room};
-use crate::resample::length;
 
 /// A reduction whose state can be sent to another process.
 pub trait State {
@@ -146,45 +142,6 @@ impl<T: Word> Field for Vec<T> {
     }
 }
 
-/// More replicates than a process can make, and few enough for floats and sums.
-const MOST_REPLICATES: u64 = 1 << 53;
-
-impl Field for Span {
-    fn save(&self, out: &mut Vec<u64>) -> Result<()> {
-        let Range { start, end } = self.get()?;
-        room(out, 2)?;
-        out.extend([start, end]);
-        Ok(())
-    }
-
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<()> {
-        let (start, end) = (from.word()?, from.word()?);
-        if start >= end || end - start > MOST_REPLICATES {
-            return Err(foreign());
-        }
-        self.0 = Some(start..end);
-        Ok(())
-    }
-}
-
-impl Span {
-    /// The number of replicates; 0 before a run.
-    pub(super) fn len(&self) -> usize {
-        self.0.as_ref().map_or(0, length)
-    }
-}
-
-impl Field for Tests {
-    fn save(&self, out: &mut Vec<u64>) -> Result<()> {
-        self.metrics.save(out)
-    }
-
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<()> {
-        self.metrics.load(from)?;
-        self.metrics.checked_mul(self.pairs.len()).map(|_| ()).ok_or_else(foreign)
-    }
-}
-
 /// Implements [`Field`] for fields one after another.
 macro_rules! fields {
     ($class:ident: $($field:ident),+) => {
@@ -194,7 +151,7 @@ macro_rules! fields {
                 Ok(())
             }
 
-            fn load(&mut self, from: &mut $crate::resample::reduce::Reader<'_>) -> Result<()> {
+            fn load(&mut self, from: &mut $crate::resample::reduce::state::Reader<'_>) -> Result<()> {
                 $(self.$field.load(from)?;)+
                 Ok(())
             }

@@ -14,13 +14,12 @@ mod terms;
 #[cfg(test)]
 mod tests;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, LARGEST_SUM, Result};
 use crate::memory::{reserved, resize, zeros};
 use crate::metric::{Formula, Terms};
 use crate::pool::Stop;
 use crate::resample::design::packed::{Column, Integer, narrow};
 use crate::simd::{Simd, dispatch};
-use crate::stats::LARGEST_SUM;
 use crate::stats::with_numbers;
 use linear::Linear;
 use sums::{dot, rounded, widened};

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use super::Offsets;
-use crate::error::{Error, Result, check_length};
+use crate::error::{Error, LARGEST_SUM, Result, check_length};
 use crate::metric::Formula;
 use crate::pool::Stop;
-use crate::stats::LARGEST_SUM;
 
 /// A row of counts for each candidate, and the formula that scores sums of rows.
 pub(in crate::tune) struct Counts<'a> {

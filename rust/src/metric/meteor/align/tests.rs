@@ -1,8 +1,8 @@
 //! The slow twin: matches and states as plain lists, straight from the description of the aligner.
 
 use super::*;
-use crate::metric::meteor::lexicon::Word;
-use crate::metric::meteor::matches::{Related, Text};
+use crate::metric::meteor::lexicon::{Related, Word};
+use crate::metric::meteor::matches::Text;
 use crate::metric::meteor::settings::Module;
 use crate::text::ngram::Token;
 use proptest::prelude::*;
