@@ -15,7 +15,8 @@ from .options.declare import called_with
 from .options.flips import FlipOptions, finite
 from .progress import reported
 from .resampling.counting import Data
-from .resampling.samples import Pairs, Sample
+from .resampling.influence import contributions
+from .resampling.samples import Pairs, Sample, TextSample
 from .resampling.units import Documents, paired_influence
 from .results import FlippedSegment, Flips, UsedMetric
 from .settings import Resampling
@@ -105,7 +106,10 @@ def _flips(
     units = np.arange(sample.n_units) if scored is None else scored
     alone, (x, y) = sample.alone([x, y])
     scores = by_segment.segment_scores(names) if grouping is None else _document_scores(by_segment, grouping, pairs)
-    influences = paired_influence(alone.scores, alone.leave_one_out, y, x) / (alone.n_units - 1)
+    difference = float(alone.scores[y] - alone.scores[x])
+    parts = None if isinstance(alone, TextSample) else contributions(alone.with_counts(), y, x)[1]
+    if parts is None or not np.isfinite(parts).all():
+        parts = paired_influence(alone.scores, alone.leave_one_out, y, x) / (alone.n_units - 1)
     old, new = scores[:, units]
     threshold = _threshold(threshold, scores[:, units])
     passes = [(each >= threshold) if metric.higher_is_better else (each <= threshold) for each in (old, new)]
@@ -113,7 +117,9 @@ def _flips(
     numbers = [unit + 1 for unit in units.tolist()] if ids is None else [ids[unit] for unit in units.tolist()]
     found = tuple(
         FlippedSegment(*values)
-        for values in zip(numbers, old.tolist(), new.tolist(), kinds.tolist(), influences.tolist(), strict=True)
+        for values in zip(
+            numbers, old.tolist(), new.tolist(), kinds.tolist(), map(alone.round_score, parts.tolist()), strict=True
+        )
     )
     of_metric = (metric.segment_signature if grouping is None else metric.signature)(data.n_references)
     return Flips(
@@ -124,7 +130,7 @@ def _flips(
         unit=sample.unit,
         baseline_score=alone.round_score(float(alone.scores[x])),
         system_score=alone.round_score(float(alone.scores[y])),
-        difference=alone.round_score(float(alone.scores[y] - alone.scores[x])),
+        difference=alone.round_score(difference),
         segments=found,
         n_missing=sample.n_units - len(units),
         top=top,

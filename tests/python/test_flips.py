@@ -1,4 +1,4 @@
-"""Flips: segments gained and lost at a threshold, and the segments with the largest influence."""
+"""Flips: segments gained and lost at a threshold, and the segments with the largest parts of the difference."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_flips_are_those_of_a_loop_over_the_segments(
     metric = SegmentScores("rating", table, higher_is_better, missing="pairwise")
     found = flips(metric=metric, system="new", baseline="old", threshold=threshold, top=3)
     names: dict[tuple[bool, bool], list[int]] = {(a, b): [] for a in (False, True) for b in (False, True)}
-    influences = []
+    parts = []
     common = [(old, new) for old, new in rows if not math.isnan(old + new)]
     difference = sum(new - old for old, new in common) / len(common)
     for number, (old, new) in enumerate(rows, 1):
@@ -48,40 +48,41 @@ def test_flips_are_those_of_a_loop_over_the_segments(
             continue
         passes = [value >= threshold if higher_is_better else value <= threshold for value in (old, new)]
         names[passes[0], passes[1]].append(number)
-        without = (sum(y - x for x, y in common) - (new - old)) / (len(common) - 1)
-        influences.append((number, difference - without))
+        parts.append((number, (new - old) / len(common)))
     assert (found.gained, found.lost) == (names[False, True], names[True, False])
     assert (found.n_both, found.n_neither) == (len(names[True, True]), len(names[False, False]))
     assert found.net == len(found.gained) - len(found.lost)
     assert found.n_unchanged + len(found.gained) + len(found.lost) == len(common) == len(found.segments)
     assert found.n_missing == len(rows) - len(common)
     assert found.difference == pytest.approx(difference)
-    assert dict(influences) == {each.segment: pytest.approx(each.influence, abs=1e-12) for each in found.segments}
-    largest = sorted((abs(value) for _, value in influences), reverse=True)[:3]
-    assert [abs(each.influence) for each in found.influential] == pytest.approx([x for x in largest if x > 1e-9])
+    assert dict(parts) == {each.segment: pytest.approx(each.part, abs=1e-12) for each in found.segments}
+    # Of equal parts, those with the sign of the difference are listed first.
+    largest = sorted((part for _, part in parts if part), key=lambda part: (-abs(part), part * difference < 0))[:3]
+    assert [each.part for each in found.largest] == pytest.approx(largest)
     n = len(found.gained) + len(found.lost)
     expected = binomtest(len(found.gained), n).pvalue if n else 1.0
     assert found.pvalue == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize(("metric", "threshold"), [("bleu", 40), ("ter", 30), ("chrf", 80)])
-def test_influence_is_the_change_when_a_segment_is_left_out(metric: str, threshold: float) -> None:
+def test_a_part_is_about_the_change_when_a_segment_is_left_out(metric: str, threshold: float) -> None:
     systems = {name: CORPUS.systems[name][:40] for name in ("baseline", "tuned")}
     references = CORPUS.references[0][:40]
     found = flips(references, systems, metric, threshold=threshold, top=40, **PAIR)
     scores = segment_scores(references, systems, metric)
-    for each in found.influential[:3]:
+    for each in found.largest[:3]:
         assert isinstance(each.segment, int)
         kept = [s for s in range(40) if s != each.segment - 1]
         rest = score(
             [references[s] for s in kept], {k: [lines[s] for s in kept] for k, lines in systems.items()}, metric
         )
         without = rest.scores[1].score - rest.scores[0].score
-        assert each.influence == pytest.approx(found.difference - without, abs=1e-9)
+        assert each.part == pytest.approx(found.difference - without, rel=0.15)
     assert [each.baseline_score for each in found.segments] == scores.system_scores("baseline").tolist()
     assert [each.system_score for each in found.segments] == scores.system_scores("tuned").tolist()
-    assert [abs(each.influence) for each in found.influential] == sorted(
-        (abs(each.influence) for each in found.segments if each.influence), reverse=True
+    assert sum(each.part for each in found.segments) == pytest.approx(found.difference, rel=0.05)
+    assert [abs(each.part) for each in found.largest] == sorted(
+        (abs(each.part) for each in found.segments if each.part), reverse=True
     )
     assert (score(references, systems, metric).scores[1].score) == found.system_score
 
@@ -93,7 +94,7 @@ def test_documents_are_compared_instead_of_segments() -> None:
     assert [each.segment for each in found.segments] == list(expected.documents or ())
     assert [each.system_score for each in found.segments] == expected.system_scores("tuned").tolist()
     assert found.unit == "document"
-    assert list(found.to_dicts()[0]) == ["document", "baseline_score", "system_score", "flip", "influence"]
+    assert list(found.to_dicts()[0]) == ["document", "baseline_score", "system_score", "flip", "part"]
     assert "10 documents of 2 systems" in str(found)
     assert "|flips:72|unit:document[10]|version:" in found.signature
     table = {"a": [1.0, nan, 3, 4, nan, 2], "b": [2.0, 5, nan, 1, 3, nan]}
@@ -120,25 +121,25 @@ def test_functions_of_texts_have_flips_too() -> None:
     systems = {"a": ["p q", "r", "s"], "b": ["p", "r r r", "s"]}
     found = flips(["x", "x", "x"], systems, function, system="b", baseline="a", threshold=2)
     assert (found.gained, found.lost) == ([2], [1])
-    assert [(each.segment, each.influence) for each in found.influential] == [(2, 2.0), (1, -1.0)]
+    assert [(each.segment, each.part) for each in found.largest] == [(2, 2.0), (1, -1.0)]
 
 
 def test_reports_of_flips() -> None:
     found = flips(CORPUS.references, CORPUS.systems, "chrf", threshold=80, top=2, **PAIR)
     document = json.loads(found.render("json"))
     assert (document["gained"], document["lost"], document["net"]) == (found.gained, found.lost, 15)
-    assert [each["segment"] for each in document["influential"]] == [each.segment for each in found.influential]
+    assert [each["segment"] for each in document["largest"]] == [each.segment for each in found.largest]
     assert read_json(found.render("json")) == found
     assert not crashes(found.render("json"), 20)
     rows = list(csv.DictReader(io.StringIO(found.render("csv"))))
     assert [row["flip"] for row in rows] == [each.flip for each in found.segments]
-    assert [float(row["influence"]) for row in rows] == [row["influence"] for row in found.to_dicts()]
+    assert [float(row["part"]) for row in rows] == [row["part"] for row in found.to_dicts()]
     text = " ".join(str(found).split())
     assert f"{len(found.gained)} segments gained, {len(found.lost)} lost, net +15; 249 unchanged" in text
     assert f"… ({len(found.gained)} in all; json and csv have them)." in text
     assert repr(found).startswith("<Flips: chrF2 at 80, tuned against baseline; 83 gained")
     same = flips(metric=SegmentScores("x", {"a": [1, 2], "b": [1, 2]}), system="a", baseline="b", threshold=2)
-    assert (same.influential, same.pvalue, same.gained) == ([], 1.0, [])
+    assert (same.largest, same.pvalue, same.gained) == ([], 1.0, [])
     assert "0 segments gained, 0 lost, net +0; 2 unchanged" in " ".join(str(same).split())
     for fmt, start in (("markdown", "**chrF2"), ("latex", "% needs"), ("typst", "#figure(")):
         assert found.render(fmt).startswith(start)  # type: ignore[arg-type]
@@ -201,7 +202,7 @@ def test_the_command_line_has_flips(run: Callable[..., Any], tmp_path: Path) -> 
     done = run("flips", "--scores", "x", f"{scores}#x", "--threshold", "2", "--missing", "pairwise", "--format", "csv")
     assert (done.code, done.out) == (
         0,
-        "segment,baseline_score,system_score,flip,influence\n1,1.0,4.0,gained,2.0\n4,2.0,1.0,lost,-2.0\n",
+        "segment,baseline_score,system_score,flip,part\n1,1.0,4.0,gained,1.5\n4,2.0,1.0,lost,-0.5\n",
     )
     for args, message in (
         ([ref, base, tuned, "--threshold", "nan"], "threshold must be a finite number, got nan"),

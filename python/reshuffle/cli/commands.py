@@ -217,8 +217,8 @@ def flips_command(reference: str | None, systems: tuple[str, ...], **options: An
     """List the segments that make the difference between two systems.
 
     A segment is gained if its score passes the threshold only under SYS, and lost if only under BASELINE. --threshold
-    is needed unless all scores are 0 or 1. The influence of a segment is the difference of the two corpus scores, minus
-    that difference without the segment.
+    is needed unless all scores are 0 or 1. The segments that add most to the difference of
+    the two corpus scores are listed first.
     """
     from ..flips import flips
     from .inputs.sets import given_files

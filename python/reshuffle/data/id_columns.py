@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -11,10 +12,15 @@ from ..errors import listed, quoted, warn
 # Headers of the ids of segments.
 SEGMENT_IDS = (
     "id", "sample_id", "item_id", "segment_id", "seg_id", "segid", "sid", "segment", "question_id", "task_id",
-    "utterance_id", "utt_id", "doc_id",
+    "utterance_id", "utt_id", "example_id", "instance_id", "prompt_id", "problem_id", "case_id", "test_id", "qid",
+    "uid", "uuid", "guid", "idx", "doc_id",
 )  # fmt: skip
+# Headers of columns that are ids of segments if no value occurs twice.
+PERHAPS_IDS = ("index", "key", "item", "example", "sample", "question", "problem", "prompt", "task", "name")
 # Headers of other numbers that are no scores. The empty one is that of the index that pandas writes.
 IDS = ("", "id", "index", "doc", "docid", "doc_id", "document", "document_id", "domain")
+# A number that is not whole.
+NUMBER = re.compile(r"[-+]?\d*\.\d+(?:[eE][-+]?\d+)?")
 # With fewer segments, scores may be distinct integers by chance.
 FEWEST = 20
 
@@ -26,6 +32,15 @@ def names_ids(header: str) -> bool:
     (True, False)
     """
     return header.lower() in (*SEGMENT_IDS, *IDS)
+
+
+def are_distinct_ids(values: Sequence[str]) -> bool:
+    """Whether no value occurs twice, and each is a whole number or no number at all; False without any.
+
+    >>> are_distinct_ids(["astropy-1", "astropy-2"]), are_distinct_ids(["7", "7"]), are_distinct_ids(["0.5", "0.25"])
+    (True, False, False)
+    """
+    return 0 < len(values) == len(set(values)) and not any(NUMBER.fullmatch(value) for value in values)
 
 
 def are_like_ids(numbers: Any) -> bool:

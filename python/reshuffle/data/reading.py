@@ -15,7 +15,7 @@ from ..validate import check_name
 from .files import MAX_INPUT, STDIN, check_stdin, has_lone_surrogate
 from .formats import INPUT_FORMATS, format_of
 from .formats.base import Column, FileFormat, Names, Source, is_score, names_in, shown_json
-from .id_columns import SEGMENT_IDS
+from .id_columns import PERHAPS_IDS, SEGMENT_IDS, are_distinct_ids
 
 
 @dataclass(frozen=True)
@@ -60,19 +60,25 @@ class Opened:
     def id_column(self, taken: Names) -> str | None:
         """The column with the ids of segments, in a table of several columns. ``taken`` are other columns."""
         lower = {name.lower(): name for name in reversed(self.header) if name not in taken}
-        return next((lower[each] for each in SEGMENT_IDS if each in lower and len(self.header) > 1), None)
+        if len(self.header) < 2:
+            return None
+        of_ids = next((lower[each] for each in SEGMENT_IDS if each in lower), None)
+        perhaps = (lower[each] for each in PERHAPS_IDS if each in lower)
+        return of_ids or next((name for name in perhaps if are_distinct_ids(self._names(name))), None)
 
     def ids(self, taken: Names = ()) -> list[str] | None:
         """The ids of the rows of a table that has a column of them; else None. ``taken`` are other columns."""
         name = self.id_column(taken)
-        if name is None:
-            return None
+        return None if name is None else self._names(name) or None
+
+    def _names(self, name: str) -> list[str]:
+        """The values of a column as ids; none if a row has no id."""
         try:
             (column,) = self.columns([name])
         except InputError:  # some line has no such key
-            return None
+            return []
         ids = [str(value).strip() for value in column.lines]
-        return ids if all(ids) else None
+        return ids if all(ids) else []
 
     def with_ids(self, name: str | None) -> str | None:
         """``name``; without one, in a file with ids, the first reference, which has all segments, else a system."""

@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import filterfalse
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, get_args
 
@@ -111,7 +112,9 @@ class Table(Opened):
                 continue
             shown = quoted(value) if self.is_text else shown_json(value)
             problem = f"expected {expected_score(numbers[row])}, got {shown}"
-            if isinstance(value, list):
+            if isinstance(value, dict):
+                problem += ": a score is a key of the line itself; jq -c '. + .scores' moves those of an object there"
+            elif isinstance(value, list):
                 problem += ": for several answers to an item, write their mean, or a file of each for 'reshuffle runs'"
             if not is_missing:
                 column.fail(row + 1, problem)
@@ -317,7 +320,7 @@ def scores_in(
             kind = "key" if table.format_name == "jsonl" else "column"
             choose(source, kind, None, known, columns_of_scores(table, left))
     if name is None:
-        _warn_of_near_name(source, known[0] if key is None and known else key, metric)
+        _check_meant(table, known[0] if key is None and known else key, metric, [*filterfalse(names_ids, known)])
     (column,) = table.columns([key])
     return Scores([None], table.numbers(column, may_be_missing)[None], table.ids([key]))
 
@@ -387,12 +390,31 @@ def _score_key(known: Sequence[str], roles: Mapping[str, str], metric: str | Non
     return usual[0] if len(usual) == 1 else None
 
 
-def _warn_of_near_name(source: Source, key: str | None, metric: str | None) -> None:
-    """Warn if the only column or key of scores is called nearly like the metric: other names are free."""
+def _check_meant(table: Table, key: str | None, metric: str | None, names: Collection[str]) -> None:
+    """Warn if the scores in ``key`` are not called like the metric, and something else may be meant: names are free.
+
+    :class:`InputError` if another of ``names``, the columns or keys that may have scores, is called nearly like it.
+    """
     if key is None or metric is None or key.casefold() == metric.casefold():
         return
-    if nearest(metric, [key], n=2, cutoff=ALMOST_THE_SAME):
-        warn(f"{source.name}: the scores of {quoted(metric)} are called {quoted(key)} there: is the name mistyped?")
+    source, others = table.source, columns_of_scores(table, [name for name in names if name != key])
+    near = nearest(metric, [key, *others], n=2, cutoff=ALMOST_THE_SAME)
+    if near and near[0] != key:
+        raise InputError(
+            f"{source.name}: {unknown_name('column of scores', metric, [key, *others])}; to call another so, write "
+            f"{source.name}#{key}"
+        )
+    doubt = ": is the name mistyped?" if near else ""
+    if others:
+        doubt = f"; to choose another ({listed(others)}), write '{source.name}#{others[0]}'"
+    elif not near and (key in KEYS or key.lower() in ROLES["score"] or _has_labels(table, key)):
+        return
+    warn(f"{source.name}: the scores of {quoted(metric)} are called {quoted(key)} there{doubt}")
+
+
+def _has_labels(table: Table, key: str) -> bool:
+    """Whether a column has at most two values, such as right and wrong."""
+    return len(np.unique(table.floats(*table.columns([key])))) <= MAX_LABELS
 
 
 def codes(columns: Iterable[Sequence[str]]) -> tuple[list[str], list[Integers]]:
@@ -445,7 +467,7 @@ def _long(table: Table, roles: Mapping[str, str], name: str | None, metric: str 
         left = [key for key in table.header if key not in taken]
         key = _score_key(left, roles, metric)
         name = left[0] if key is None and len(left) == 1 else key
-        _warn_of_near_name(table.source, name, metric)
+        _check_meant(table, name, metric, left)
     scores, segments, systems = table.chosen([name, roles["segment"], roles["system"]], roles, wanted, False)
     return _by_system(table, table.numbers(scores, may_be_missing), segments, systems)
 

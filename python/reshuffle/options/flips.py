@@ -53,7 +53,7 @@ class FlipOptions(Watched):
     system: Annotated[str | None, Flag(metavar="NAME")] = field(default=None, kw_only=True)
     """The other system. By default the only other one."""
     top: Annotated[int, Ge(0)] = field(default=10, kw_only=True)
-    """How many segments to list by their influence on the difference."""
+    """How many segments to list by what they add to the difference."""
     documents: IdsOfDocuments = field(default=None, kw_only=True)
     """The document id of each segment. Documents are then compared instead of segments; the score of a document is the
     corpus score of its segments.

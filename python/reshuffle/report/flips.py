@@ -19,17 +19,17 @@ COLUMNS: Fields = {
     "baseline_score": ("float64", "baseline_score"),
     "system_score": ("float64", "system_score"),
     "flip": (None, "flip"),
-    "influence": ("float64", "influence"),
+    "part": ("float64", "part"),
 }
 
 
 def flips_document(flips: Flips, layout: Layout) -> Document:
-    """The scores, the segments with the largest influence, and the segments gained and lost."""
-    tables = [_scores(flips)]
-    if flips.influential:
-        title = f"{counted(len(flips.influential), flips.unit)} with the largest influence on Δ"
-        header = [flips.unit.capitalize(), flips.baseline, flips.system, "Influence"]
-        tables.append(segments_table(title, header, flips.influential, [each.influence for each in flips.influential]))
+    """The scores, the segments with the largest parts of the difference, and the segments gained and lost."""
+    tables, largest = [_scores(flips)], flips.largest
+    if largest:
+        title = f"{counted(len(largest), flips.unit)} with the largest parts of Δ"
+        header = [flips.unit.capitalize(), flips.baseline, flips.system, "Part of Δ"]
+        tables.append(segments_table(title, header, largest, [each.part for each in largest]))
     return Document(tables, [*_sentences(flips)], flips.signature)
 
 
@@ -71,8 +71,8 @@ def _sentences(flips: Flips) -> Iterator[str]:
             yield f"{what}: {_listed(segments)}."
     if gained or lost:
         yield f"McNemar's exact test of whether gains and losses are equally likely, two-sided: p = {flips.pvalue:.4g}."
-    if flips.influential:
-        yield f"Influence: Δ minus Δ without the {flips.unit}."
+    if flips.largest:
+        yield f"Part of Δ: what the {flips.unit} adds to the difference."
     if flips.n_missing:
         yield f"{counted(flips.n_missing, flips.unit)} left out because a score is missing."
 

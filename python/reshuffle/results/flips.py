@@ -24,13 +24,16 @@ class FlippedSegment:
     """``gained`` if only the system's score passes the threshold, ``lost`` if only the baseline's does, else ``both``
     or ``neither``.
     """
-    influence: float
-    """The difference of the two corpus scores, minus that difference without this segment."""
+    part: float
+    """What the segment adds to the difference of the corpus scores, as in the reports of gates: the difference of its
+    counts times the gradient of the score at the mean of both totals. Of a mean, the difference of the segment's scores
+    divided by the number of segments; where there is no gradient, the difference minus that without the segment.
+    """
 
 
 @record
 class Flips(Reported):
-    """The segments that a system gains and loses at a threshold, and those with the largest influence.
+    """The segments that a system gains and loses at a threshold, and those with the largest parts of the difference.
 
     ``print(flips)`` shows them, with long lists shortened; :meth:`to_dicts` has every segment.
     """
@@ -51,7 +54,7 @@ class Flips(Reported):
     n_missing: int
     """The number of segments that are left out because a score is missing."""
     top: int
-    """How many segments :attr:`influential` has at most."""
+    """How many segments :attr:`largest` has at most."""
     pvalue: float
     """The two-sided p of McNemar's exact test of whether gains and losses are equally likely: the sign test on the
     segments gained or lost. 1 if there are none. McNemar 1947, doi:10.1007/BF02295996.
@@ -61,7 +64,7 @@ class Flips(Reported):
     version: str
     """The version of reshuffle."""
 
-    DERIVED: ClassVar[tuple[str, ...]] = ("gained", "lost", "n_both", "n_neither", "net", "influential")
+    DERIVED: ClassVar[tuple[str, ...]] = ("gained", "lost", "n_both", "n_neither", "net", "largest")
 
     def __repr__(self) -> str:
         return (
@@ -103,7 +106,10 @@ class Flips(Reported):
         return len(self.gained) - len(self.lost)
 
     @property
-    def influential(self) -> Sequence[FlippedSegment]:
-        """The ``top`` segments whose influence is largest in magnitude; those without influence are left out."""
-        order = sorted(self.segments, key=lambda segment: -abs(segment.influence))
-        return [segment for segment in order[: self.top] if segment.influence]
+    def largest(self) -> Sequence[FlippedSegment]:
+        """The ``top`` segments with the largest parts of the difference, of equal ones those with its sign first.
+
+        Segments without a part are left out.
+        """
+        parts = [segment for segment in self.segments if segment.part]
+        return sorted(parts, key=lambda each: (-abs(each.part), each.part * self.difference < 0))[: self.top]

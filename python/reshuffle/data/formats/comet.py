@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple
 
-from ...errors import InputError, listed, quoted, unknown_name
+from ...errors import InputError, listed, quoted, shortened, unknown_name
 from ..files import split_lines
 from ._json_parts import after, next_entry, parts
 from .base import Column, FileFormat, Names, Source, choose, is_number, is_score, shown_json
@@ -78,7 +78,9 @@ def read_records(source: Source) -> Records:
         if not isinstance(segments, list) or not segments:
             got = "an empty list" if segments == [] else shown_json(segments)
             whose = "a list of segments" if name is None else f"a list of the segments of {quoted(name)}"
-            source.fail(f"expected {whose}, as comet-score --to_json writes it, got {got}")
+            by_id = json.dumps({"id": name, "score": segments}, ensure_ascii=False)
+            hint = f"; scores by id are JSON lines such as {shortened(by_id)}" if name and is_score(segments) else ""
+            source.fail(f"expected {whose}, as comet-score --to_json writes it, got {got}{hint}")
     found: list[dict[str, Any]] = list(chain.from_iterable(lists.values()))
     lines = _Lines(source, text, len(found), compared)
     if not found:

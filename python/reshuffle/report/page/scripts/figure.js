@@ -179,10 +179,10 @@ function totalWidth(columns) {
 }
 
 /** Draw the columns with their right end at `right`: titles into `image`, texts into their rows. */
-function drawColumns(columns, { image, rows, right, top, plan }) {
+function drawColumns(columns, { image, rows, right, top, plan, titles = top - 14 }) {
   let end = right;
   for (const { title, texts, stars, width } of [...columns].reverse()) {
-    image.append(label(title, { class: "muted", x: end, y: top - 14, "text-anchor": "end" }));
+    image.append(label(title, { class: "muted", x: end, y: titles, "text-anchor": "end" }));
     for (const [index, text] of texts.entries()) {
       const y = top + index * plan.pitch + plan.text;
       rows[index].append(label(text, { x: stars ? end - STAR_WIDTH : end, y, "text-anchor": "end" }));

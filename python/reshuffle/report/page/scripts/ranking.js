@@ -48,7 +48,9 @@ function drawRanking(view, width) {
   const space = nameSpace(whole, width, totalWidth(columns) + (wide ? 0 : panel.width));
   const shortened = fittedNames(whole, () => space.names);
   const total = Math.max(width, space.before + space.after + panel.width + 120);
-  const top = 30;
+  const above = systems.length > 24;
+  // On a narrow page, the columns are above the plot, and so their titles above its axis.
+  const top = above && !wide ? 46 : 30;
   const bottom = top + systems.length * pitch;
   const range = paddedRange(systems.flatMap(({ score, interval }) => [score, ...endsOf(interval)]));
   const scale = linearScale(range, [space.before + 18, total - space.after - panel.width - 14]);
@@ -59,13 +61,13 @@ function drawRanking(view, width) {
   );
   const title = `${view.metricName}${view.metric.higher_is_better ? "" : " (lower is better)"}`;
   image.append(stripes(systems.length, { top, width: total, pitch }));
-  image.append(scoreAxis(scale, { top, bottom, above: wide && systems.length > 24, title }));
+  image.append(scoreAxis(scale, { top, bottom, above, title }));
   if (view.baseline !== null) {
     const { score } = systems[view.positions.get(view.baseline)];
     image.append(valueLine("reference", score, { scale, top, bottom, plan }));
   }
   image.append(...rows);
-  drawColumns(columns, { image, rows, right: total - panel.width, top, plan });
+  drawColumns(columns, { image, rows, right: total - panel.width, top, plan, titles: 16 });
   panel.draw(image, { x: total - panel.width + (wide ? 20 : 12), top, pitch, bottom });
   return image;
 }
