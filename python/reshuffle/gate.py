@@ -53,7 +53,7 @@ from .results import Gate, GateTask, LostSegment
 from .results.gate import PastGate, PastTask
 from .results.studies.human import is_selected
 from .seeds import derive_seed
-from .sets import SetData, on_test_set
+from .sets import SetData, on_each, on_test_set
 from .settings import ComparisonSettings, Resampling, Units
 
 # How many of the segments that lost most are listed.
@@ -143,10 +143,7 @@ def _gated(sets: Mapping[str, SetData], rule: Gated, resampling: Resampling) -> 
     n_tasks = len(metrics)
     resampling = resampling.with_number(automatic(worse.enough_replicates(n_tasks))[0])
     check_replicates(resampling.n_resamples, rule.alpha)
-    given = []
-    for name, each in sets.items():
-        with on_test_set(name):
-            given.append(_given_margins(each.data, rule, of_test_set(rule.margin, name, sets)))
+    given = on_each(sets, lambda name, each: _given_margins(each.data, rule, of_test_set(rule.margin, name, sets)))
     if resampling.progress is not None:
         data, shown = [each.data for each in sets.values()], list(sets) if len(sets) > 1 else ()
         resampling.progress.plan(JobPlan(data, shown, 2, 1, resampling.n_resamples, worse, None).steps())
@@ -164,7 +161,7 @@ def _gated(sets: Mapping[str, SetData], rule: Gated, resampling: Resampling) -> 
         at = np.flatnonzero(hypotheses.test_set == t)
         own, of_better = outcome.take(at), None if better is None else better.take(at)
         with on_test_set(name):
-            measured = [*_measured(name, on, each.units, rule, given[t], own, worse.test.name, of_better)]
+            measured = [*_measured(name, on, each.units, rule, given[name], own, worse.test.name, of_better)]
         adjusted = own.pvalue if own.adjusted is None else own.adjusted
         tasks += [task.judged(float(p), n_tasks, rule.alpha) for task, p in zip(measured, adjusted, strict=True)]
     # Of texts, another warning says so.
@@ -189,10 +186,11 @@ def _labelled(sets: Mapping[str, SetData], names: tuple[str, str], rule: Gated, 
     """The gate of people's labels: a task on each test set, without draws."""
     if resampling.progress is not None:
         resampling.progress.plan([step for each in sets.values() for step in each.data.counting_steps(2)])
-    on_sets = []
-    for name, each in sets.items():
-        with on_test_set(name):
-            on_sets.append(_Labelled.of(name, each, rule, of_test_set(rule.margin, name, sets), resampling))
+
+    def labelled(name: str, each: SetData) -> _Labelled:
+        return _Labelled.of(name, each, rule, of_test_set(rule.margin, name, sets), resampling)
+
+    on_sets = [*on_each(sets, labelled).values()]
     adjusted = holm(np.array([on.measured.worse_pvalue for on in on_sets]))
     tasks = [on.measured.judged(float(p), len(on_sets), rule.alpha) for on, p in zip(on_sets, adjusted, strict=True)]
     digest = hashlib.sha256()

@@ -76,7 +76,7 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
     from ..comparing import compared
     from ..sets import common_texts, compared_sets
     from ..settings import ComparisonSettings
-    from .inputs.sets import Inputs
+    from .inputs.sets import checked_sets, read_sets
     from .job import started
     from .layout import ChosenLayout
     from .output import Reports
@@ -88,7 +88,7 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
     include = dict.fromkeys((*values.get("include", ()), *(("parts",) if layout.needs_parts else ())))
     chosen = made(CompareSets, {"sets": {}, **values, "include": include})
     testing = ComparisonSettings.from_options(chosen)
-    inputs = Inputs.from_options(reference, systems, options, chosen.threads)
+    inputs = checked_sets(reference, systems, options, chosen.threads)
     if inputs.is_one and (chosen.missing_systems != "error" or not chosen.average):
         option = "--missing-systems" if chosen.average else "--no-average"
         raise InputError(f"{option} is for several test sets: add --set or --manifest, or leave it out")
@@ -98,8 +98,10 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
             f"--family {chosen.family} is for several test sets: add --set or --manifest, or use --family {alone}"
         )
     with started(layout, inputs.paths, chosen.workers) as job:
-        testing = evolve(testing, baseline=inputs.system(chosen.baseline))
-        sets = inputs.read()
+        of_files = (each.system(chosen.baseline) for each in inputs.sets.values())
+        baseline = next((name for name in of_files if name != chosen.baseline), chosen.baseline)
+        testing = evolve(testing, baseline=baseline)
+        sets = read_sets(inputs)
         if not testing.all_pairs:
             next(iter(inputs.sets.values())).note_baseline(chosen.baseline)
         layout.check(list(dict.fromkeys(name for each in sets.values() for name in each.data.names)), testing.all_pairs)

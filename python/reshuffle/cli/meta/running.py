@@ -14,12 +14,13 @@ from ...names import metric_key
 from ...options.declare import call
 from ...options.meta import Evaluation
 from ...results.studies import StudyResult
+from ...sets import on_each
 from ...settings import Resampling
 from ..declared import by_name, check_all_used, given_values, made
 from ..job import started
 from ..metric_options import MetricChoice, flag
 from ..output import chosen_output
-from .inputs import MetaInputs
+from .inputs import checked_sets
 
 
 def run_meta(
@@ -36,16 +37,15 @@ def run_meta(
     """
     chosen: Evaluation = made(record, {"test_sets": (), **given_values(record, options)})
     output = chosen_output(options, tables)
-    inputs = MetaInputs.from_options(options, default, chosen.threads)
+    inputs = checked_sets(options, default, chosen.threads)
     check_all_used(options)
     with started(output, inputs.paths, chosen.workers) as job:
 
         def compute() -> StudyResult:
             given: dict[str, Any] = job.given
             own = evolve(chosen, **given)
-            sets = given["test_sets"] = inputs.read(
-                Resampling(threads=own.threads, executor=own.executor, progress=job.progress)
-            )
+            resampling = Resampling(threads=own.threads, executor=own.executor, progress=job.progress)
+            sets = given["test_sets"] = [*on_each(inputs.sets, lambda _, each: each.read(resampling)).values()]
             baseline = getattr(chosen, "baseline", None)
             if baseline is not None:
                 given["baseline"] = _metric(baseline, sets)
