@@ -157,6 +157,8 @@ def score_command(reference: str | None, systems: tuple[str, ...], segments: boo
     test_set = Input.checked(files, least=1, threads=wanted.threads)
     test_set.check_source()
     known, default = (types.SegmentFormat, "tsv") if segments else (types.Format, "text")
+    if segments and wanted.executor is not None:
+        raise InputError("--workers: segments are scored by this process: give a number of threads")
     _check_score_format(options["fmt"], segments, {"--interval": interval, "--confidence": confidence_level})
     reports = Reports.taken(options, get_args(known), default)
     display = made(Display, given_values(Display, options))

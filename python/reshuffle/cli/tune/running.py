@@ -42,10 +42,6 @@ def run_tune(optimizer: Optimizer, options: dict[str, Any]) -> None:
     chosen = made(Tune, inputs | given_values(Tune, options))
     files = _Files.from_options(options)
     files.check_rounds(chosen.rounds)
-    if optimizer.seeded is None and chosen.executor is not None:
-        raise InputError(
-            f"--workers: {optimizer.name} reads texts, which only this process has: give a number of threads"
-        )
     folder = options.pop("save")
     check_all_used(options)
     with started(output, files_in(files), chosen.workers) as job, cleanup():  # of a decoder
