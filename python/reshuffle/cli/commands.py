@@ -16,7 +16,7 @@ from ..options.display import ComparisonDisplay, Display
 from ..options.files import FlipFiles, SetFiles, Sets
 from ..options.flips import FlipOptions
 from .command import option
-from .declared import declared_options, given_values, made
+from .declared import declared_options, given_values, made, taken_options
 from .examples import WithExamples
 from .options import (
     ARGUMENTS,
@@ -83,7 +83,7 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
 
     reports = Reports.taken(options, get_args(types.Format))
     values = given_values(CompareSets, options)
-    display = made(ComparisonDisplay, given_values(ComparisonDisplay, options))
+    display = taken_options(ComparisonDisplay, options)
     layout = ChosenLayout.chosen(display, reports, "texts" in values.get("include", ()))
     include = dict.fromkeys((*values.get("include", ()), *(("parts",) if layout.needs_parts else ())))
     chosen = made(CompareSets, {"sets": {}, **values, "include": include})
@@ -150,7 +150,7 @@ def score_command(reference: str | None, systems: tuple[str, ...], segments: boo
     from .layout import ChosenLayout
     from .output import Reports
 
-    wanted = made(Score, given_values(Score, options))
+    wanted = taken_options(Score, options)
     interval, confidence_level = wanted.interval, wanted.confidence_level
     scoring = ComparisonSettings.for_scores(interval, confidence_level)
     files = given_files(SetFiles, options, reference, systems)
@@ -161,7 +161,7 @@ def score_command(reference: str | None, systems: tuple[str, ...], segments: boo
         raise InputError("--workers: segments are scored by this process: give a number of threads")
     _check_score_format(options["fmt"], segments, {"--interval": interval, "--confidence": confidence_level})
     reports = Reports.taken(options, get_args(known), default)
-    display = made(Display, given_values(Display, options))
+    display = taken_options(Display, options)
     for name, value in (("digits", display.digits), ("names", display.names), ("paper", reports.paper)):
         if segments and value is not None:
             raise InputError(f"--segments writes all digits, and the names of the input: leave out --{name}")
@@ -230,7 +230,7 @@ def flips_command(reference: str | None, systems: tuple[str, ...], **options: An
     from .job import started
     from .output import Output, Reports
 
-    chosen = made(FlipOptions, given_values(FlipOptions, options))
+    chosen = taken_options(FlipOptions, options)
     files = given_files(FlipFiles, options, reference, systems)
     test_set = Input.checked(files, least=2, threads=chosen.threads)
     test_set.check_source()

@@ -18,7 +18,7 @@ from ...options.list_files import ListFiles
 from ...options.tuning import Mbr, Oracle
 from ...results.studies import StudyResult
 from ...tune import LinearModel, NBest, mbr, oracle, read_samples
-from ..declared import check_all_used, given_values, made
+from ..declared import check_all_used, taken_options
 from ..job import started
 from ..metric_options import MetricChoice, metric_flags, metrics_of
 from ..output import chosen_output
@@ -32,8 +32,7 @@ def run_oracle(options: dict[str, Any]) -> None:
         raise InputError("no references: add --refs REF, with a segment for each sentence of the lists")
     folder = options.pop("save")
     (metric,) = metrics_of([options.pop("metric") or MetricChoice("bleu")], metric_flags(options))
-    inputs = {"lists": None, "references": (), "metric": metric}
-    chosen = made(Oracle, inputs | given_values(Oracle, options))
+    chosen = taken_options(Oracle, options, lists=None, references=(), metric=metric)
 
     def compute(progress: Progress) -> StudyResult:
         target = None if folder is None else prepared_folder(folder)
@@ -56,8 +55,7 @@ def run_mbr(options: dict[str, Any]) -> None:
     if evaluate and not files.references:
         raise InputError("--evaluate needs references: add --refs REF")
     utility, *metrics = metrics_of([options.pop("metric") or MetricChoice("chrf"), *evaluate], metric_flags(options))
-    inputs = {"lists": None, "metric": utility, "metrics": metrics or None}
-    chosen = made(Mbr, inputs | given_values(Mbr, options))
+    chosen = taken_options(Mbr, options, lists=None, metric=utility, metrics=metrics or None)
 
     def compute(progress: Progress) -> StudyResult:
         found = call(mbr, evolve(chosen, **files.read(), progress=progress))

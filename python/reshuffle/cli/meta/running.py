@@ -16,7 +16,7 @@ from ...options.meta import Evaluation
 from ...results.studies import StudyResult
 from ...sets import on_each
 from ...settings import Resampling
-from ..declared import by_name, check_all_used, given_values, made
+from ..declared import by_name, check_all_used, taken_options
 from ..job import started
 from ..metric_options import MetricChoice, flag
 from ..output import chosen_output
@@ -35,7 +35,7 @@ def run_meta(
     ``record`` has the options of the function. ``default`` is the metric on texts if none is named, and ``tables`` are
     those of the result.
     """
-    chosen: Evaluation = made(record, {"test_sets": (), **given_values(record, options)})
+    chosen: Evaluation = taken_options(record, options, test_sets=())
     output = chosen_output(options, tables)
     inputs = checked_sets(options, default, chosen.threads)
     check_all_used(options)

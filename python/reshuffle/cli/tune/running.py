@@ -21,7 +21,7 @@ from ...tune.options import Optimizer
 from ...tune.problem import BY_SENTENCE_BLEU, shared_options
 from ...tune.weights import read_named_weights
 from ...validate import check_integer
-from ..declared import check_all_used, given_values, made
+from ..declared import check_all_used, taken_options
 from ..job import started
 from ..metric_options import MetricChoice, metric_flags, metrics_of
 from ..output import chosen_output
@@ -36,10 +36,10 @@ SIZE = 100
 def run_tune(optimizer: Optimizer, options: dict[str, Any]) -> None:
     """Read the files, tune, and write the report, and weights and outputs if a folder is given."""
     output = chosen_output(options, get_args(types.TuneTable))
-    own = made(optimizer.options, given_values(optimizer.options, options))  # before files are read
+    own = taken_options(optimizer.options, options)  # before files are read
     metric, sentence = _metrics(optimizer, options)
     inputs = {"optimizer": own, "lists": None, "references": (), "metric": metric, "sentence_metric": sentence}
-    chosen = made(Tune, inputs | given_values(Tune, options))
+    chosen = taken_options(Tune, options, **inputs)
     files = _Files.from_options(options)
     files.check_rounds(chosen.rounds)
     folder = options.pop("save")
