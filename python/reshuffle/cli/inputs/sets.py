@@ -16,11 +16,11 @@ from ...data.count_files import is_count_file
 from ...data.manifest import Manifest
 from ...data.reading import split_name
 from ...errors import InputError, listed
-from ...options.declare import FILE, NO_KEY, OF_ALL_SETS, Options, check_combined, options_of
+from ...options.declare import FILE, NO_KEY, OF_ALL_SETS, Options, options_of
 from ...options.files import Measured, SetFiles, Sets
 from ...options.run_files import RunFiles
 from ...sets import SetData, on_each
-from ..declared import flag_of, flags_of, given_values
+from ..declared import flag_of, given_values, taken_options
 from ..metric_options import flags, metric_flags, parse_metric
 from ..params import flattened
 from .counts import names_in_counts
@@ -64,8 +64,7 @@ def checked_sets(
     reference: str | None, systems: Sequence[str], options: dict[str, Any], threads: int | None
 ) -> Inputs[Input]:
     """Check all that can be checked before files are read, and take the options used here out of ``options``."""
-    sets = Sets(**given_values(Sets, options))
-    check_combined(sets, flags_of(Sets))
+    sets: Sets = taken_options(Sets, options)
     of_folders = {} if reference or systems or sets.sets or sets.manifest else _of_folders(options)
     if not sets.sets and sets.manifest is None and not of_folders:
         files = given_files(SetFiles, options, reference, systems)

@@ -27,7 +27,7 @@ from ..tune.files import InputFiles, lines_destination, prepared_folder
 
 def run_oracle(options: dict[str, Any]) -> None:
     """Read the files, search, and write the report, and the outputs of each choice if a folder is given."""
-    files = _Files.from_options(options)
+    files: _Files = taken_options(_Files, options)
     if not files.references:
         raise InputError("no references: add --refs REF, with a segment for each sentence of the lists")
     folder = options.pop("save")
@@ -48,7 +48,7 @@ def run_oracle(options: dict[str, Any]) -> None:
 
 def run_mbr(options: dict[str, Any]) -> None:
     """Read the files, decode, and write the report, and the chosen entries if a file is given."""
-    files = _Files.from_options(options)
+    files: _Files = taken_options(_Files, options)
     save, evaluate = options.pop("save"), options.pop("evaluate")
     if options["scale"] is not None and files.model is None and not files.totals:
         raise InputError("--scale needs model scores: add --model FILE or --totals, or leave --scale out")

@@ -15,7 +15,6 @@ from ...options.declare import call
 from ...options.meta import Evaluation
 from ...results.studies import StudyResult
 from ...sets import on_each
-from ...settings import Resampling
 from ..declared import by_name, check_all_used, taken_options
 from ..job import started
 from ..metric_options import MetricChoice, flag
@@ -43,8 +42,7 @@ def run_meta(
 
         def compute() -> StudyResult:
             given: dict[str, Any] = job.given
-            own = evolve(chosen, **given)
-            resampling = Resampling(threads=own.threads, executor=own.executor, progress=job.progress)
+            resampling = job.resampling(chosen)
             sets = given["test_sets"] = [*on_each(inputs.sets, lambda _, each: each.read(resampling)).values()]
             baseline = getattr(chosen, "baseline", None)
             if baseline is not None:

@@ -20,7 +20,6 @@ from ...tune.lists import additive
 from ...tune.options import Optimizer
 from ...tune.problem import BY_SENTENCE_BLEU, shared_options
 from ...tune.weights import read_named_weights
-from ...validate import check_integer
 from ..declared import check_all_used, taken_options
 from ..job import started
 from ..metric_options import MetricChoice, metric_flags, metrics_of
@@ -40,7 +39,7 @@ def run_tune(optimizer: Optimizer, options: dict[str, Any]) -> None:
     metric, sentence = _metrics(optimizer, options)
     inputs = {"optimizer": own, "lists": None, "references": (), "metric": metric, "sentence_metric": sentence}
     chosen = taken_options(Tune, options, **inputs)
-    files = _Files.from_options(options)
+    files: _Files = taken_options(_Files, options)
     files.check_rounds(chosen.rounds)
     folder = options.pop("save")
     check_all_used(options)
@@ -77,8 +76,6 @@ class _Files(InputFiles, TuneFiles):
             raise InputError("no lists: add --nbest NBEST")
         if not self.nbest and self.init is None:
             raise InputError("without --nbest, the decoder needs weights for the first lists: add --init FILE")
-        if self.size is not None:
-            check_integer("--size", self.size, 1)
         for name, pair in self._held_out.items():
             if pair is not None and len(pair) < 2:
                 raise InputError(
