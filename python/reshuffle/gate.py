@@ -13,12 +13,13 @@ from typing import NamedTuple
 import numpy as np
 
 from . import _core, signature
-from .comparing import Resampled, data_and_units
+from .comparing import Design, Resampled, data_and_units
 from .data.history import append_run, read_history
 from .errors import Argument, InputError, counted, listed, quoted, unknown_name, warn
-from .human import Design, Question, labels_among, scores_by_segment
+from .human import Design as DesignOfLabels
+from .human import Question, labels_among, scores_by_segment
 from .inference.detectable import standard_errors
-from .inference.enough import automatic, check_replicates
+from .inference.enough import check_replicates
 from .inference.gate import (
     FEWEST,
     PAIR,
@@ -35,7 +36,6 @@ from .inference.multiplicity import holm
 from .inference.plan import Plan
 from .inference.power import POWER, detectable_factor
 from .inference.running import run_tests
-from .inference.steps import JobPlan
 from .metrics.base import Scores
 from .metrics.precomputed import SegmentScores
 from .names import is_metric, metric_key
@@ -137,33 +137,31 @@ def _gated(sets: Mapping[str, SetData], rule: Gated, resampling: Resampling) -> 
     _check_sets_of(rule, sets)
     if rule.human is not None:
         return _labelled(sets, names, rule, resampling)
-    metrics = [metric for each in sets.values() for metric in each.data.metrics]
-    settings = ComparisonSettings(alternative="worse", family="all", alpha=rule.alpha)
-    worse = Plan.from_settings(settings, *metrics, n_sets=len(sets))
-    n_tasks = len(metrics)
-    resampling = resampling.with_number(automatic(worse.enough_replicates(n_tasks))[0])
+    data = [each.data for each in sets.values()]
+    metrics = [metric for each in data for metric in each.metrics]
+    settings = ComparisonSettings(alternative="worse", family="all", alpha=rule.alpha, interval=None)
+    design = Design.from_settings(names, data, settings, resampling)
+    resampling = design.resampling
     check_replicates(resampling.n_resamples, rule.alpha)
     given = on_each(sets, lambda name, each: _given_margins(each.data, rule, of_test_set(rule.margin, name, sets)))
-    if resampling.progress is not None:
-        data, shown = [each.data for each in sets.values()], list(sets) if len(sets) > 1 else ()
-        resampling.progress.plan(JobPlan(data, shown, 2, 1, resampling.n_resamples, worse, None).steps())
+    design.announce(data, list(sets) if len(sets) > 1 else ())
     resampled = []
     for index, (name, each) in enumerate(sets.items()):
         seed = resampling.seed if len(sets) == 1 else derive_seed(resampling.seed, "test-set", index)
         with on_test_set(name):
-            resampled.append(Resampled.from_data(each.data, names, each.units, replace(resampling, seed=seed), [PAIR]))
+            resampled.append(design.count(each.data, replace(each.units, source=None), seed))
     replicates = [each.replicates for each in resampled]
     hypotheses = Hypotheses.from_pairs([PAIR], len(metrics) // len(sets), len(sets), "all")
-    outcome = run_tests(worse, replicates, hypotheses)
+    outcome = run_tests(design.plan, replicates, hypotheses)
     better = _better(rule, resampled, hypotheses, metrics)
     tasks = []
     for t, ((name, each), on) in enumerate(zip(sets.items(), resampled, strict=True)):
         at = np.flatnonzero(hypotheses.test_set == t)
         own, of_better = outcome.take(at), None if better is None else better.take(at)
         with on_test_set(name):
-            measured = [*_measured(name, on, each.units, rule, given[name], own, worse.test.name, of_better)]
+            measured = [*_measured(name, on, each.units, rule, given[name], own, design.plan.test.name, of_better)]
         adjusted = own.pvalue if own.adjusted is None else own.adjusted
-        tasks += [task.judged(float(p), n_tasks, rule.alpha) for task, p in zip(measured, adjusted, strict=True)]
+        tasks += [task.judged(float(p), len(metrics), rule.alpha) for task, p in zip(measured, adjusted, strict=True)]
     # Of texts, another warning says so.
     if all(task.n_differing == 0 for task in tasks) and all(each.data.corpus is None for each in sets.values()):
         warn(f"{names[0]} and {names[1]} have the same scores on every {tasks[0].unit}: was a file passed twice?")
@@ -411,7 +409,7 @@ class _Labelled(NamedTuple):
                 f"{listed([data.labels[m] for m in others])} could predict {label}, but a gate takes one predictor, "
                 "which is chosen beforehand: leave out the others"
             )
-        design = Design.of(on.units, data.n_segments)
+        design = DesignOfLabels.of(on.units, data.n_segments)
         scores = scores_by_segment(data, resampling)
         base, system, difference = (
             Question.of(scores[at][None], [scores[m] for m in others], *question).answers(design)[-1]
