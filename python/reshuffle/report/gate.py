@@ -478,7 +478,7 @@ def _history(gate: Gate, trend: Trend) -> tuple[str, str]:
         "history.svg.j2",
         scores=trend.scores,
         ends=ends,
-        shown=lambda score: f"{score:.{decimals}f}",
+        shown=lambda score: f"{score:.{decimals}f}".replace("-", "\N{MINUS SIGN}"),
         baseline=baseline,
         limit=limit,
         high=high,
