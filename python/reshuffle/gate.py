@@ -5,20 +5,21 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timezone
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from . import _core, signature
-from .comparing import Resampled, data_and_units
+from .comparing import Design, Resampled, data_and_units
 from .data.history import append_run, read_history
 from .errors import Argument, InputError, counted, listed, quoted, unknown_name, warn
-from .human import Design, Question, labels_among, scores_by_segment
+from .human import Design as DesignOfLabels
+from .human import Question, labels_among, scores_by_segment
 from .inference.detectable import standard_errors
-from .inference.enough import automatic, check_replicates
+from .inference.enough import check_replicates
 from .inference.gate import (
     FEWEST,
     PAIR,
@@ -34,13 +35,11 @@ from .inference.hypotheses import Hypotheses, Outcome
 from .inference.multiplicity import holm
 from .inference.plan import Plan
 from .inference.power import POWER, detectable_factor
-from .inference.predicted import Estimated
 from .inference.running import run_tests
-from .inference.steps import JobPlan
 from .metrics.base import Scores
 from .metrics.precomputed import SegmentScores
 from .names import is_metric, metric_key
-from .options.declare import called_with
+from .options.declare import called_with, taken
 from .options.gate import Gate as GateOptions
 from .options.gate import Gated, Margin, of_test_set
 from .options.groups import ONLY
@@ -54,7 +53,7 @@ from .results import Gate, GateTask, LostSegment
 from .results.gate import PastGate, PastTask
 from .results.studies.human import is_selected
 from .seeds import derive_seed
-from .sets import SetData, on_test_set
+from .sets import SetData, on_each, on_test_set
 from .settings import ComparisonSettings, Resampling, Units
 
 # How many of the segments that lost most are listed.
@@ -138,35 +137,31 @@ def _gated(sets: Mapping[str, SetData], rule: Gated, resampling: Resampling) -> 
     _check_sets_of(rule, sets)
     if rule.human is not None:
         return _labelled(sets, names, rule, resampling)
-    metrics = [metric for each in sets.values() for metric in each.data.metrics]
-    settings = ComparisonSettings(alternative="worse", family="all", alpha=rule.alpha)
-    worse = Plan.from_settings(settings, *metrics, n_sets=len(sets))
-    n_tasks = len(metrics)
-    resampling = resampling.with_number(automatic(worse.enough_replicates(n_tasks))[0])
+    data = [each.data for each in sets.values()]
+    metrics = [metric for each in data for metric in each.metrics]
+    settings = ComparisonSettings(alternative="worse", family="all", alpha=rule.alpha, interval=None)
+    design = Design.from_settings(names, data, settings, resampling)
+    resampling = design.resampling
     check_replicates(resampling.n_resamples, rule.alpha)
-    given = []
-    for name, each in sets.items():
-        with on_test_set(name):
-            given.append(_given_margins(each.data, rule, of_test_set(rule.margin, name, sets)))
-    if resampling.progress is not None:
-        data, shown = [each.data for each in sets.values()], list(sets) if len(sets) > 1 else ()
-        resampling.progress.plan(JobPlan(data, shown, 2, 1, resampling.n_resamples, worse, None).steps())
+    given = on_each(sets, lambda name, each: _given_margins(each.data, rule, of_test_set(rule.margin, name, sets)))
+    design.announce(data, list(sets) if len(sets) > 1 else ())
     resampled = []
     for index, (name, each) in enumerate(sets.items()):
         seed = resampling.seed if len(sets) == 1 else derive_seed(resampling.seed, "test-set", index)
         with on_test_set(name):
-            resampled.append(Resampled.from_data(each.data, names, each.units, replace(resampling, seed=seed), [PAIR]))
+            resampled.append(design.count(each.data, replace(each.units, source=None), seed))
     replicates = [each.replicates for each in resampled]
     hypotheses = Hypotheses.from_pairs([PAIR], len(metrics) // len(sets), len(sets), "all")
-    outcome = run_tests(worse, replicates, hypotheses)
+    outcome = run_tests(design.plan, replicates, hypotheses)
     better = _better(rule, resampled, hypotheses, metrics)
     tasks = []
     for t, ((name, each), on) in enumerate(zip(sets.items(), resampled, strict=True)):
         at = np.flatnonzero(hypotheses.test_set == t)
-        of_better = None if better is None else better.take(at)
-        tasks += _OnSet(
-            name, on, each.units, rule, given[t], n_tasks, outcome.take(at), worse.test.name, of_better
-        ).tasks()
+        own, of_better = outcome.take(at), None if better is None else better.take(at)
+        with on_test_set(name):
+            measured = [*_measured(name, on, each.units, rule, given[name], own, design.plan.test.name, of_better)]
+        adjusted = own.pvalue if own.adjusted is None else own.adjusted
+        tasks += [task.judged(float(p), len(metrics), rule.alpha) for task, p in zip(measured, adjusted, strict=True)]
     # Of texts, another warning says so.
     if all(task.n_differing == 0 for task in tasks) and all(each.data.corpus is None for each in sets.values()):
         warn(f"{names[0]} and {names[1]} have the same scores on every {tasks[0].unit}: was a file passed twice?")
@@ -189,13 +184,13 @@ def _labelled(sets: Mapping[str, SetData], names: tuple[str, str], rule: Gated, 
     """The gate of people's labels: a task on each test set, without draws."""
     if resampling.progress is not None:
         resampling.progress.plan([step for each in sets.values() for step in each.data.counting_steps(2)])
-    on_sets = []
-    for name, each in sets.items():
-        with on_test_set(name):
-            margins = of_test_set(rule.margin, name, sets)
-            on_sets.append(_Labelled.of(name, each, rule, margins, resampling))
-    adjusted = holm(np.array([each.worse for each in on_sets]))
-    tasks = [each.task(float(p), len(on_sets)) for each, p in zip(on_sets, adjusted, strict=True)]
+
+    def labelled(name: str, each: SetData) -> _Labelled:
+        return _Labelled.of(name, each, rule, of_test_set(rule.margin, name, sets), resampling)
+
+    on_sets = [*on_each(sets, labelled).values()]
+    adjusted = holm(np.array([on.measured.worse_pvalue for on in on_sets]))
+    tasks = [on.measured.judged(float(p), len(on_sets), rule.alpha) for on, p in zip(on_sets, adjusted, strict=True)]
     digest = hashlib.sha256()
     for on in on_sets:
         for values in on.scores:
@@ -345,24 +340,61 @@ def _better(
     return run_tests(plan, [each.replicates for each in resampled], replace(hypotheses, family=hypotheses.metric))
 
 
-@dataclass(frozen=True)
-class _Labelled:
-    """A test set with people's labels, and what they say with the help of the only predictor."""
+@dataclass(frozen=True, kw_only=True)
+class _Measured:
+    """What is known of a task on its own: fields of :class:`~reshuffle.GateTask`, and the test of its margin."""
 
-    name: str
-    label: str
-    metric: Any
+    test_set: str
+    metric: str
+    higher_is_better: bool
     unit: str
+    n_units: int
+    n_differing: int
+    baseline_score: float
+    system_score: float
+    difference: float
+    standard_error: float | None
+    margin: float | None
+    given_margin: str | None
+    of_margin: MarginOutcome | None
+    worse_test: str
+    worse_pvalue: float
+    better_pvalue: float | None
+    lost: tuple[LostSegment, ...] = ()
+    n_lost: int | None = None
+    n_missing: int = 0
+
+    def judged(self, adjusted: float, n_tasks: int, alpha: float) -> GateTask:
+        """The record. ``adjusted`` is p of being worse, adjusted for so many tasks on all test sets."""
+        error, tested = self.standard_error, self.of_margin
+        own_error = None if tested is None else tested.standard_error
+        p = self.better_pvalue if tested is None else tested.pvalue
+        has_enough = self.n_units >= FEWEST
+        return taken(
+            GateTask,
+            self,
+            standard_error=error if own_error is None else own_error,
+            bound=None if tested is None else tested.bound,
+            margin_test=None if tested is None else tested.test,
+            margin_pvalue=None if tested is None else tested.pvalue,
+            worse_adjusted_pvalue=adjusted,
+            has_enough=has_enough,
+            is_shown=has_enough and (p is None or p <= alpha),
+            is_worse=has_enough and adjusted <= alpha,
+            detectable=detectable_factor(alpha / n_tasks, POWER, "worse") * error if error else None,
+            more_units=None,
+        )
+
+
+class _Labelled(NamedTuple):
+    """A test set with people's labels."""
+
+    measured: _Measured
+    """What they say, with the help of the only predictor."""
+    scores: Sequence[Scores]
+    """Of each metric, labels or predictions of both systems, the baseline's first: (2, S)."""
     sampled: Sequence[str]
     """The unit and the number of strata, for the signature."""
-    rule: Gated
-    given: Margin | None
-    scores: Sequence[Scores]
-    labels: Scores
-    """Of both systems: (2, S), the baseline's first."""
-    baseline: Estimated
-    system: Estimated
-    difference: Estimated
 
     @classmethod
     def of(
@@ -377,7 +409,7 @@ class _Labelled:
                 f"{listed([data.labels[m] for m in others])} could predict {label}, but a gate takes one predictor, "
                 "which is chosen beforehand: leave out the others"
             )
-        design = Design.of(on.units, data.n_segments)
+        design = DesignOfLabels.of(on.units, data.n_segments)
         scores = scores_by_segment(data, resampling)
         base, system, difference = (
             Question.of(scores[at][None], [scores[m] for m in others], *question).answers(design)[-1]
@@ -389,124 +421,75 @@ class _Labelled:
                 "chance: if they were not drawn at random, the verdict means nothing"
             )
         sampled = [f"unit:{design.unit}", *([] if design.strata is None else [f"strata:{design.strata.n_strata}"])]
-        margin = _given_margins(data, rule, margins, [at])[at]
-        own = scores, scores[at], base, system, difference
-        return cls(name, label, data.metrics[at], design.unit, sampled, rule, margin, *own)
-
-    @property
-    def is_identical(self) -> bool:
-        """Whether labels and predictor are the same for both systems on all segments, which needs no test."""
-        return not any(np.nan_to_num(new - base).any() for base, new in self.scores)
-
-    @property
-    def oriented(self) -> Estimated:
-        """The difference, so that larger is better."""
-        sign = 1 if self.metric.higher_is_better else -1
-        return replace(self.difference, mean=sign * self.difference.mean)
-
-    @property
-    def worse(self) -> float:
-        """p of the test of whether the system is worse."""
-        return replace(self.oriented, mean=-self.oriented.mean).pvalue_above(0.0)
-
-    def task(self, adjusted: float, n_tasks: int) -> GateTask:
-        """The record."""
-        alpha, own, error = self.rule.alpha, self.oriented, self.difference.standard_error
-        sign = 1 if self.metric.higher_is_better else -1
-        margin, p, bound = None if self.given is None else self._in_points(self.given), None, None
-        if margin is not None:
-            p, bound = (
-                (0.0, 0.0) if self.is_identical else (own.pvalue_above(-margin), sign * own.interval(1 - 2 * alpha)[0])
-            )
-        better = own.pvalue_above(0.0) if self.rule.primary else None
-        differ = self.labels[1] - self.labels[0]
-        return GateTask(
-            test_set=self.name,
-            metric=self.label,
-            higher_is_better=self.metric.higher_is_better,
-            unit=f"labelled {self.unit}",
-            n_units=own.n,
+        # Where labels and predictor are the same for both systems on all segments, no test is needed.
+        is_identical = not any(np.nan_to_num(new - old).any() for old, new in scores)
+        higher_is_better = data.metrics[at].higher_is_better
+        sign = 1 if higher_is_better else -1
+        better = replace(difference, mean=sign * difference.mean)
+        given, labels = _given_margins(data, rule, margins, [at])[at], scores[at]
+        margin = of_margin = None
+        if given is not None:
+            known = [own[~np.isnan(own)] for own in labels]
+            means = base.mean, system.mean
+            margin = _in_points(given, label, means, higher_is_better, known, lambda: float(known[0].std(ddof=1)))
+            of_margin = MarginOutcome("t-test", 0.0, 0.0)
+            if not is_identical:
+                bound = sign * better.interval(1 - 2 * rule.alpha)[0]
+                of_margin = MarginOutcome("t-test", better.pvalue_above(-margin), bound)
+        differ = labels[1] - labels[0]
+        measured = _Measured(
+            test_set=name,
+            metric=label,
+            higher_is_better=higher_is_better,
+            unit=f"labelled {design.unit}",
+            n_units=difference.n,
             n_differing=int((differ[~np.isnan(differ)] != 0).sum()),
-            baseline_score=self.baseline.mean,
-            system_score=self.system.mean,
-            difference=self.difference.mean,
-            standard_error=error if own.is_tested or self.is_identical else None,
+            baseline_score=base.mean,
+            system_score=system.mean,
+            difference=difference.mean,
+            standard_error=difference.standard_error if difference.is_tested or is_identical else None,
             margin=margin,
-            given_margin=None if self.given is None else str(self.given),
-            bound=bound,
-            margin_test=None if margin is None else "t-test",
-            margin_pvalue=p,
+            given_margin=None if given is None else str(given),
+            of_margin=of_margin,
             worse_test="t-test",
-            worse_pvalue=self.worse,
-            worse_adjusted_pvalue=adjusted,
-            better_pvalue=better,
-            has_enough=True,  # else there would be an error
-            is_shown=all(each <= alpha for each in (p, better) if each is not None),
-            is_worse=adjusted <= alpha,
-            detectable=detectable_factor(alpha / n_tasks, POWER, "worse") * error if error > 0 else None,
-            more_units=None,
-            lost=(),
+            worse_pvalue=replace(better, mean=-better.mean).pvalue_above(0.0),
+            better_pvalue=better.pvalue_above(0.0) if rule.primary else None,
         )
-
-    @_about("margin")
-    def _in_points(self, margin: Margin) -> float:
-        known = [own[~np.isnan(own)] for own in self.labels]
-        scales = {"": 1.0, "%": abs(self.baseline.mean) / 100, "sd": float(known[0].std(ddof=1))}
-        points = _scaled(margin, scales[margin.unit], self.label)
-        means = self.baseline.mean, self.system.mean
-        return _in_range(points, margin, self.label, means, self.metric.higher_is_better, known)
+        return cls(measured, scores, sampled)
 
 
-@dataclass(frozen=True)
-class _OnSet:
-    """A test set, and the tests on it."""
-
-    name: str
-    on: Resampled
-    units: Units
-    rule: Gated
-    given: Sequence[Margin | None]
-    n_tasks: int
-    """The number of tasks on all test sets."""
-    worse: Outcome
-    worse_test: str
-    better: Outcome | None
-
-    def tasks(self) -> list[GateTask]:
-        """The record of each metric."""
-        data = self.on.data
-        assert isinstance(data, Data)
-        given, samples = self.given, zip(self.on.by_segment, data.labels, strict=True)
-        with on_test_set(self.name):
-            margins = [
-                None if margin is None else _in_points(margin, *sample)
-                for margin, sample in zip(given, samples, strict=True)
-            ]
-        outcomes, primary = margin_outcomes(self.on.replicates, margins, self.rule.alpha), _primary(data, self.rule)
-        ids = _ids(self.units, data)
-        found = []
-        for m, (written, margin, outcome) in enumerate(zip(given, margins, outcomes, strict=True)):
-            task = replace(self._task(m, ids), margin=margin, given_margin=None if written is None else str(written))
-            if m in primary:
-                assert self.better is not None
-                p = float(self.better.pvalue[m])
-                task = replace(task, better_pvalue=p, is_shown=task.has_enough and p <= self.rule.alpha)
-            found.append(task if outcome is None else self._with_margin(m, task, outcome))
-        return found
-
-    def _task(self, m: int, ids: Sequence[str] | None) -> GateTask:
-        """The scores, and the test of whether the new system is worse."""
-        sample, alpha = self.on.replicates.samples[m], self.rule.alpha
+def _measured(
+    name: str,
+    on: Resampled,
+    units: Units,
+    rule: Gated,
+    given: Sequence[Margin | None],
+    worse: Outcome,
+    worse_test: str,
+    better: Outcome | None,
+) -> Iterator[_Measured]:
+    """What is known of each metric on a test set. ``worse`` and ``better`` are the tests that have no margin."""
+    data = on.data
+    assert isinstance(data, Data)
+    margins = [
+        None if margin is None else _points_on(margin, *sample)
+        for margin, sample in zip(given, zip(on.by_segment, data.labels, strict=True), strict=True)
+    ]
+    outcomes, primary, ids = (
+        margin_outcomes(on.replicates, margins, rule.alpha),
+        _primary(data, rule),
+        _ids(units, data),
+    )
+    for m, (sample, of_margin) in enumerate(zip(on.replicates.samples, outcomes, strict=True)):
         ((new, base),) = sample.rows_of([PAIR])
         scored = sample.scored_units([new, base])
         n_units = sample.n_units if scored is None else len(scored)
-        (error,) = standard_errors(self.on.replicates, m, [PAIR])
-        adjusted = self.worse.pvalue if self.worse.adjusted is None else self.worse.adjusted
-        n_differing, lost, n_lost = _lost(self.on, m, ids)
-        rounded = sample.round_score
-        return GateTask(
-            test_set=self.name,
-            metric=self.on.data.labels[m],
+        (error,) = standard_errors(on.replicates, m, [PAIR])
+        n_differing, lost, n_lost = _lost(on, m, ids)
+        rounded, written = sample.round_score, given[m]
+        yield _Measured(
+            test_set=name,
+            metric=data.labels[m],
             higher_is_better=sample.metric.higher_is_better,
             unit=sample.unit,
             n_units=n_units,
@@ -515,72 +498,62 @@ class _OnSet:
             system_score=rounded(float(sample.scores[new])),
             difference=rounded(float(sample.scores[new] - sample.scores[base])),
             standard_error=float(error) if math.isfinite(error) else None,
-            margin=None,
-            given_margin=None,
-            bound=None,
-            margin_test=None,
-            margin_pvalue=None,
-            worse_test=(self.worse.test[m] if self.worse.test is not None else "") or self.worse_test,
-            worse_pvalue=float(self.worse.pvalue[m]),
-            worse_adjusted_pvalue=float(adjusted[m]),
-            better_pvalue=None,
-            has_enough=n_units >= FEWEST,
-            is_shown=n_units >= FEWEST,
-            is_worse=n_units >= FEWEST and bool(adjusted[m] <= alpha),
-            detectable=detectable_factor(alpha / self.n_tasks, POWER, "worse") * float(error) if error > 0 else None,
-            more_units=None,
+            margin=margins[m],
+            given_margin=None if written is None else str(written),
+            of_margin=None if of_margin is None else of_margin._replace(bound=rounded(of_margin.bound)),
+            worse_test=(worse.test[m] if worse.test is not None else "") or worse_test,
+            worse_pvalue=float(worse.pvalue[m]),
+            better_pvalue=None if better is None or m not in primary else float(better.pvalue[m]),
             lost=lost,
             n_lost=n_lost,
             n_missing=sample.n_units - n_units,
         )
 
-    def _with_margin(self, m: int, task: GateTask, outcome: MarginOutcome) -> GateTask:
-        """The task with the test of its margin."""
-        return replace(
-            task,
-            bound=self.on.replicates.samples[m].round_score(outcome.bound),
-            margin_test=outcome.test,
-            margin_pvalue=outcome.pvalue,
-            standard_error=task.standard_error if outcome.standard_error is None else outcome.standard_error,
-            is_shown=task.has_enough and outcome.pvalue <= self.rule.alpha,
-        )
+
+def _points_on(margin: Margin, sample: Sample, label: str) -> float:
+    """The margin in points of the metric. ``sample`` has the segments of the test set."""
+    ((new, base),) = sample.rows_of([PAIR])
+
+    def deviation() -> float:
+        if isinstance(sample, TextSample):
+            raise InputError(
+                f"{label} is a function of texts, which has no standard deviation: give its margin in points"
+            )
+        alone, (row,) = sample.alone([base])
+        return math.sqrt(alone.linear.variance(row) * alone.n_units)
+
+    of_segments: list[Scores] = []
+    if isinstance(sample, CountSample) and sample.metric.is_mean:
+        of_segments = [sample.metric.segment_scores(sample.rows(row)) for row in (new, base)]
+    scores = [float(sample.scores[row]) for row in (base, new)]
+    return _in_points(margin, label, scores, sample.metric.higher_is_better, of_segments, deviation)
 
 
 @_about("margin")
-def _in_points(margin: Margin, sample: Sample, label: str) -> float:
-    """The margin in points of the metric. ``sample`` has the segments of the test set."""
-    ((new, base),) = sample.rows_of([PAIR])
-    scale, of_segments = 1.0, None
-    if margin.unit == "%":
-        scale = abs(float(sample.scores[base])) / 100
-    elif not margin.unit:
-        if isinstance(sample, CountSample) and sample.metric.is_mean:
-            of_segments = [sample.metric.segment_scores(sample.rows(row)) for row in (new, base)]
-    elif isinstance(sample, TextSample):
-        raise InputError(f"{label} is a function of texts, which has no standard deviation: give its margin in points")
-    else:
-        alone, (row,) = sample.alone([base])
-        scale = math.sqrt(alone.linear.variance(row) * alone.n_units)
-    scores = [float(sample.scores[row]) for row in (base, new)]
-    return _in_range(_scaled(margin, scale, label), margin, label, scores, sample.metric.higher_is_better, of_segments)
-
-
-def _in_range(
-    points: float,
+def _in_points(
     margin: Margin,
     label: str,
     scores: Sequence[float],
     higher_is_better: bool,
-    of_segments: Sequence[Scores] | None,
+    of_segments: Sequence[Scores],
+    deviation: Callable[[], float],
 ) -> float:
     """The margin in points, if it can refuse a system. ``scores`` are the baseline's and the other's.
 
-    A warning if no difference of these scores exceeds it, or a score of 0 would be allowed. :class:`InputError` for
-    such a margin relative to scores, and for 1 or more if scores are from 0 to 1: percent were probably meant.
+    ``of_segments`` are those of segments that the scores are means of, and ``deviation`` the standard deviation of the
+    baseline's. A warning if no difference of these scores exceeds it, or a score of 0 would be allowed.
+    :class:`InputError` for such a margin relative to scores, and for 1 or more if scores are from 0 to 1: percent were
+    probably meant.
     """
-    if of_segments is not None and not margin.unit:
+    score, scale = scores[0], 1.0
+    if margin.unit:
+        scale = deviation() if margin.unit == "sd" else abs(score) / 100
+    elif len(of_segments):
         _check_range(margin, label, of_segments)
-    score = scores[0]
+    if not 0 < scale < math.inf:
+        what = "the baseline's score" if margin.unit == "%" else "the standard deviation of the baseline's segments"
+        raise InputError(f"the margin of {label} is {margin}, but {what} is {scale:g}: give the margin in points")
+    points = margin.value * scale
     if higher_is_better and 0 < score < points and min(scores) >= 0:
         shown = f"{margin}, which is {points:.4g} points" if margin.unit else str(margin)
         problem = (
@@ -604,13 +577,6 @@ def _check_range(margin: Margin, label: str, of_segments: Sequence[Scores]) -> N
             f"the margin of {label} is {margin}, and all scores of segments are between {min(ends):g} and "
             f"{max(ends):g}: if others are not possible, any system is allowed"
         )
-
-
-def _scaled(margin: Margin, scale: float, label: str) -> float:
-    if not 0 < scale < math.inf:
-        what = "the baseline's score" if margin.unit == "%" else "the standard deviation of the baseline's segments"
-        raise InputError(f"the margin of {label} is {margin}, but {what} is {scale:g}: give the margin in points")
-    return margin.value * scale
 
 
 def _ids(units: Units, data: Data) -> Sequence[str] | None:

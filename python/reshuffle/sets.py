@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from . import _core, signature
 from .comparing import Design, Inferred, Resampled, average_of, comparisons_of, data_and_units
@@ -21,6 +21,9 @@ from .results import ComparedTexts, Comparison, SetComparison
 from .results.sets import AVERAGE
 from .seeds import derive_seed, format_seed
 from .settings import ComparisonSettings, Resampling, Units
+
+S = TypeVar("S")
+T = TypeVar("T")
 
 # What to do about systems that not every test set has.
 TREATMENTS_OF_MISSING_SYSTEMS = ("error", "drop")
@@ -94,6 +97,15 @@ def on_test_set(name: str) -> Iterator[None]:
         if not name:
             raise
         raise error.with_prefix(f"test set {quoted(name)}: ") from error
+
+
+def on_each(sets: Mapping[str, S], make: Callable[[str, S], T]) -> dict[str, T]:
+    """What a function makes of each test set, given its name, too, which errors have."""
+    found = {}
+    for name, each in sets.items():
+        with on_test_set(name):
+            found[name] = make(name, each)
+    return found
 
 
 class SetData(NamedTuple):

@@ -437,7 +437,7 @@ BAD = [
     ((*TEXTS, "--scores", "COMET"), "--scores COMET: expected a file for each of 6 runs (3 of baseline, 3 of new)"),
     ((*TEXTS, "--scores", "COMET", *SCORES["new"]),
      "--scores COMET: expected a file for each of 6 runs (3 of baseline, 3 of new) after the name, got 3"),
-    ((*TEXTS, "--scores", "COMET", "new/0.comet"), "--scores COMET: expected a file for each of 6 runs after the name"),
+    ((*TEXTS, "--scores", "COMET", "new/0.comet"), "--scores COMET: expected a file for each of 6 runs (3 of b"),
     ((*TEXTS, "--scores", *SCORES["baseline"], *SCORES["new"]), "--scores old/0.comet: expected a name before files"),
     ((*TEXTS, "--scores", ""), "--scores: expected a name and files, got an empty name"),
     ((*TEXTS, "--scores", "C", "all.tsv#C"), "--scores C: all.tsv#C has no scores of 6 of 6 runs: 'baseline#0', "),
@@ -534,9 +534,9 @@ def with_key(key: str, value: object) -> dict[str, Any]:
         (with_key("dev.scores.new.BLEU", [1, 2]), "new has 3 runs on the test set, but 2 scores of BLEU"),
         (with_key("dev.systems.nwe", ["x"]), "outputs on the development set without references"),
         (with_key("dev", {"references": "ref.txt", "systems": {"nwe": "x"}}), "development set: unknown system 'nwe'"),
-        ({"references": "ref.txt"}, "runs.json has references without systems: add the key 'systems'"),
-        ({"systems": {"a": "b"}}, "runs.json has systems without references: add the key 'references'"),
-        ({}, "runs.json names no systems: add the keys 'references' and 'systems', or 'scores' or 'counts'"),
+        ({"references": "ref.txt"}, "runs.json: references without systems: add the key 'systems'"),
+        ({"systems": {"a": "b"}}, "runs.json: systems without references: add the key 'references'"),
+        ({}, "runs.json: no references and no systems: add the keys 'references' and 'systems', or 'scores' or"),
     ],
 )
 def test_bad_manifests_are_refused_in_a_sentence(runs: Path, run: Any, content: object, message: str) -> None:

@@ -318,6 +318,15 @@ def test_a_page_that_is_cut_off_is_not_called_whole(files: Path, run: Any, share
     assert run("show", "cut.html").code == 0
 
 
+def test_numbers_that_json_has_as_strings_are_no_texts(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"bleu": "0.5", "text": "a"}\n{"bleu": "0.7", "text": "b"}\n')
+    (found,) = found_in(str(tmp_path / "a.jsonl"))
+    assert (
+        'texts in text; numbers as strings in bleu: scores are written without quotes, not as "0.5"' in found.contents
+    )
+    assert found.commands[0].startswith("reshuffle compare --scores bleu ")
+
+
 def test_a_table_says_why_it_is_none_of_numbers_or_scores(tmp_path: Path, run: Any) -> None:
     (tmp_path / "a.tsv").write_text("old\tnew\n1\t2\n3\tx\n2\t2\n")
     (found,) = found_in(str(tmp_path / "a.tsv"))

@@ -32,10 +32,21 @@ def test_a_history_has_a_line_for_each_run_and_its_trend_is_said(tmp_path: Path)
     assert trend.pvalue == pytest.approx(2 / 40320)
     assert "The scores of points fall over 8 runs" in str(found)
     _, drawn = re.findall(r"data:image/svg\+xml;base64,([\w+/=]+)", found.render("html"))
-    (line,) = ElementTree.fromstring(base64.b64decode(drawn)).iter("{http://www.w3.org/2000/svg}polyline")
-    heights = [float(point.split(",")[1]) for point in str(line.get("points")).split()]
+    image, svg = ElementTree.fromstring(base64.b64decode(drawn)), "{http://www.w3.org/2000/svg}"
+    (polyline,) = image.iter(f"{svg}polyline")
+    heights = [float(point.split(",")[1]) for point in str(polyline.get("points")).split()]
     assert len(heights) == 8
     assert heights == sorted(heights)  # from the top, so that scores fall
+    # The baseline has 0, and the margin is below it.
+    level = [
+        line for line in image.iter(f"{svg}line") if line.get("y1") == line.get("y2") and line.get("x2") == "416.0"
+    ]
+    at = {bool(line.get("stroke-dasharray")): float(str(line.get("y1"))) for line in level}
+    margin = found.tasks[0].margin
+    assert margin is not None
+    assert at[False] == pytest.approx(heights[0], abs=0.1)
+    assert at[True] - at[False] == pytest.approx(margin * (heights[-1] - heights[0]) / 0.7, abs=0.2)
+    assert [text.text for text in image.iter(f"{svg}text")] == ["−0.0002", "−0.7000", "1", "8"]
     line = json.loads(path.read_text().splitlines()[-1])
     assert (line["digest"], line["verdict"], line["tasks"][0]["system_score"]) == (found.digest, found.verdict, -0.7)
     # The same outputs again are no further evidence.

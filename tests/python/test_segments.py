@@ -159,6 +159,8 @@ def test_the_command_writes_what_the_api_returns(folder: Path, run: Any) -> None
     assert Path("out").read_text() == expected
     assert run("score", *FILES, "--segments", "-o", "-") == (0, expected, signature)
     assert not Path("-").exists()
+    refused = run("score", *FILES, "--segments", "--workers", "processes").refusal()
+    assert "--workers: segments are scored by this process" in refused
     # The output can be read back.
     assert run("score", "out#BLEU", "out#system", "--input-format", "tsv").code == 0
 

@@ -255,6 +255,7 @@ def test_help_has_a_flag_for_every_option(name: str, run: Any) -> None:
         assert option not in flags
         assert f"  --{option.replace('_', '-')}" in shown
     assert max(map(len, shown.splitlines())) <= 105
+    assert ("processes:N" in shown) == (OPTIMIZERS[name].seeded is not None)  # others read texts, as only one does
     assert name in run("tune", "--help").out
     assert len(run("tune", name, "--help").out.splitlines()) <= 50
 

@@ -16,7 +16,7 @@ from ..options.display import ComparisonDisplay, Display
 from ..options.files import FlipFiles, SetFiles, Sets
 from ..options.flips import FlipOptions
 from .command import option
-from .declared import declared_options, given_values, made
+from .declared import declared_options, given_values, made, taken_options
 from .examples import WithExamples
 from .options import (
     ARGUMENTS,
@@ -76,19 +76,19 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
     from ..comparing import compared
     from ..sets import common_texts, compared_sets
     from ..settings import ComparisonSettings
-    from .inputs.sets import Inputs
+    from .inputs.sets import checked_sets, read_sets
     from .job import started
     from .layout import ChosenLayout
     from .output import Reports
 
     reports = Reports.taken(options, get_args(types.Format))
     values = given_values(CompareSets, options)
-    display = made(ComparisonDisplay, given_values(ComparisonDisplay, options))
+    display = taken_options(ComparisonDisplay, options)
     layout = ChosenLayout.chosen(display, reports, "texts" in values.get("include", ()))
     include = dict.fromkeys((*values.get("include", ()), *(("parts",) if layout.needs_parts else ())))
     chosen = made(CompareSets, {"sets": {}, **values, "include": include})
     testing = ComparisonSettings.from_options(chosen)
-    inputs = Inputs.from_options(reference, systems, options, chosen.threads)
+    inputs = checked_sets(reference, systems, options, chosen.threads)
     if inputs.is_one and (chosen.missing_systems != "error" or not chosen.average):
         option = "--missing-systems" if chosen.average else "--no-average"
         raise InputError(f"{option} is for several test sets: add --set or --manifest, or leave it out")
@@ -98,8 +98,10 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
             f"--family {chosen.family} is for several test sets: add --set or --manifest, or use --family {alone}"
         )
     with started(layout, inputs.paths, chosen.workers) as job:
-        testing = evolve(testing, baseline=inputs.system(chosen.baseline))
-        sets = inputs.read()
+        of_files = (each.system(chosen.baseline) for each in inputs.sets.values())
+        baseline = next((name for name in of_files if name != chosen.baseline), chosen.baseline)
+        testing = evolve(testing, baseline=baseline)
+        sets = read_sets(inputs)
         if not testing.all_pairs:
             next(iter(inputs.sets.values())).note_baseline(chosen.baseline)
         layout.check(list(dict.fromkeys(name for each in sets.values() for name in each.data.names)), testing.all_pairs)
@@ -148,16 +150,18 @@ def score_command(reference: str | None, systems: tuple[str, ...], segments: boo
     from .layout import ChosenLayout
     from .output import Reports
 
-    wanted = made(Score, given_values(Score, options))
+    wanted = taken_options(Score, options)
     interval, confidence_level = wanted.interval, wanted.confidence_level
     scoring = ComparisonSettings.for_scores(interval, confidence_level)
     files = given_files(SetFiles, options, reference, systems)
     test_set = Input.checked(files, least=1, threads=wanted.threads)
     test_set.check_source()
     known, default = (types.SegmentFormat, "tsv") if segments else (types.Format, "text")
+    if segments and wanted.executor is not None:
+        raise InputError("--workers: segments are scored by this process: give a number of threads")
     _check_score_format(options["fmt"], segments, {"--interval": interval, "--confidence": confidence_level})
     reports = Reports.taken(options, get_args(known), default)
-    display = made(Display, given_values(Display, options))
+    display = taken_options(Display, options)
     for name, value in (("digits", display.digits), ("names", display.names), ("paper", reports.paper)):
         if segments and value is not None:
             raise InputError(f"--segments writes all digits, and the names of the input: leave out --{name}")
@@ -226,7 +230,7 @@ def flips_command(reference: str | None, systems: tuple[str, ...], **options: An
     from .job import started
     from .output import Output, Reports
 
-    chosen = made(FlipOptions, given_values(FlipOptions, options))
+    chosen = taken_options(FlipOptions, options)
     files = given_files(FlipFiles, options, reference, systems)
     test_set = Input.checked(files, least=2, threads=chosen.threads)
     test_set.check_source()

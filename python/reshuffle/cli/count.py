@@ -11,7 +11,7 @@ from ..errors import InputError
 from ..options.comparisons import Watched
 from ..options.files import SetFiles
 from .command import Command, option
-from .declared import declared_options, given_values, made
+from .declared import declared_options, taken_options
 from .options import ARGUMENTS, METRICS, all_of
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def count_command(reference: str, systems: tuple[str, ...], output: str, **optio
     from .output import stream_destination
 
     check_ending(output)
-    threads = made(Watched, given_values(Watched, options)).threads
+    threads = taken_options(Watched, options).threads
     files = given_files(SetFiles, options, reference, systems)
     texts = Input.checked(files, least=1, threads=threads)
     if texts.counts is not None:

@@ -203,6 +203,14 @@ def made(record: type[Options], values: Mapping[str, Any]) -> Any:
     return options
 
 
+def taken_options(record: type[Options], options: dict[str, Any], **others: Any) -> Any:
+    """The record with the values that were given, which are taken out of ``options``, and ``others``; as :func:`made`.
+
+    Others are what the record needs and a command reads from files.
+    """
+    return made(record, others | given_values(record, options))
+
+
 def check_all_used(options: Mapping[str, Any]) -> None:
     """Make sure that all options of a command were taken."""
     if options:

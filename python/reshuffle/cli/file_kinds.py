@@ -9,7 +9,7 @@ import re
 import shlex
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -47,12 +47,12 @@ from .inputs.folders import files_in, is_folder
 from .inputs.sets import read_manifest
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Found:
     """What a reader says of a file, or why it cannot read one that looks like its kind."""
 
-    kind: str = ""
-    """That of the reader."""
+    kind: str = field(default="", kw_only=True)
+    """By default that of the reader."""
     format: str = ""
     contents: str = ""
     commands: Sequence[str] = ()
@@ -68,10 +68,6 @@ class Kind(NamedTuple):
     """None if the file is something else; InputError if it looks like this kind and cannot be read."""
     commands: Sequence[str]
     """With FILE for its name, and other words in capitals for what the user has besides."""
-
-
-def _said(format_name: str, contents: str, commands: Sequence[str] = ()) -> Found:
-    return Found(format=format_name, contents=contents, commands=commands)
 
 
 def found_in(path: str) -> list[Found]:
@@ -179,10 +175,10 @@ def _folder(path: str) -> Found | None:
     systems = [file for file in texts if file not in references]
     holds += "; to compare every pair add --all-pairs" if len(systems) > 2 else ""
     if len(references) != 1 and not others:
-        return _said("folder", holds)
+        return Found("folder", holds)
     # A folder stands for all of its files, and the reference is no system.
     named = shlex.join([*references, *systems] if len(references) == 1 else ["REF", *texts])
-    return _said("folder", holds, [f"reshuffle compare {named}"])
+    return Found("folder", holds, [f"reshuffle compare {named}"])
 
 
 def _is_text(path: str) -> bool:
@@ -225,7 +221,7 @@ def _counts(path: str) -> Found | None:
         return None
     found = open_counts(path, check=False)
     metrics = f"{counted(found.n_segments, 'segment')}; {listed([metric.name for metric in found])}"
-    return _said(f"reshuffle {found.version}", f"{metrics}; systems {listed(found.systems)}")
+    return Found(f"reshuffle {found.version}", f"{metrics}; systems {listed(found.systems)}")
 
 
 def _result(path: str) -> Found | None:
@@ -241,7 +237,7 @@ def _result(path: str) -> Found | None:
         holds.append(
             "the whole result, but the page is cut off: write it again with reshuffle show FILE -o report.html"
         )
-    return _said(schema, "; ".join(filter(None, holds)).replace("FILE", shlex.quote(path)), (*SHOWN, *figure))
+    return Found(schema, "; ".join(filter(None, holds)).replace("FILE", shlex.quote(path)), (*SHOWN, *figure))
 
 
 def _history(path: str) -> Found | None:
@@ -251,7 +247,7 @@ def _history(path: str) -> Found | None:
         return None
     runs, problem = runs_but_the_end(lines, source.name)
     end = f"; line {len(runs) + 1} is damaged: {problem}" if problem else ""
-    return _said("JSON lines", f"{counted(len(runs), 'run')}{end}")
+    return Found("JSON lines", f"{counted(len(runs), 'run')}{end}")
 
 
 def _lists(path: str) -> Found | None:
@@ -259,7 +255,7 @@ def _lists(path: str) -> Found | None:
         return None
     lists = read_nbest(path)
     size = f"{counted(len(lists.offsets) - 1, 'sentence')}, {int(lists.offsets[-1]):,} entries"
-    return _said("id ||| hypothesis ||| features", f"{size}; features {listed(lists.names)}")
+    return Found("id ||| hypothesis ||| features", f"{size}; features {listed(lists.names)}")
 
 
 def _judgments(path: str) -> Found | None:
@@ -273,7 +269,7 @@ def _judgments(path: str) -> Found | None:
         return _by_language_pair(error, name, VOTES)
     n_ties = int((votes.sign == 0).sum())
     n_votes = len(votes.sign) - n_ties
-    return _said(name, f"{counted(n_votes, 'vote')}, {counted(n_ties, 'tie')}; systems {listed(votes.ids)}")
+    return Found(name, f"{counted(n_votes, 'vote')}, {counted(n_ties, 'tie')}; systems {listed(votes.ids)}")
 
 
 def _by_language_pair(error: InputError, format_name: str, commands: Sequence[str]) -> Found:
@@ -283,7 +279,7 @@ def _by_language_pair(error: InputError, format_name: str, commands: Sequence[st
     pairs: Sequence[str] = error.fields["known"]
     chosen = f"--language-pair {shlex.quote(pairs[0])}"
     contents = f"{counted(len(pairs), 'language pair')}: {listed(pairs)}"
-    return _said(format_name, contents, [f"{each} {chosen}" for each in commands])
+    return Found(format_name, contents, [f"{each} {chosen}" for each in commands])
 
 
 def _weights(path: str) -> Found | None:
@@ -315,20 +311,20 @@ def _json_object(text: str) -> Mapping[str, Any]:
 
 def _named_weights(path: str, about: str) -> Found:
     weights = read_named_weights(path)
-    return _said(about, f"{counted(len(weights), 'weight')}: {listed(list(weights))}")
+    return Found(about, f"{counted(len(weights), 'weight')}: {listed(list(weights))}")
 
 
 def _battles(path: str) -> Found | None:
     if not has_votes(_source(path)):
         return None
     votes = read_votes(path)
-    return _said("winners of pairs", f"{counted(len(votes.outcome), 'vote')}; systems {listed(votes.systems)}")
+    return Found("winners of pairs", f"{counted(len(votes.outcome), 'vote')}; systems {listed(votes.systems)}")
 
 
 def _queries(is_line: Callable[[str], bool]) -> Callable[[str], Found | None]:
     def read(path: str) -> Found | None:
         source = _source(path)
-        return _said("TREC", counted(source.data.count(b"\n"), "line")) if is_line(first_line(source)) else None
+        return Found("TREC", counted(source.data.count(b"\n"), "line")) if is_line(first_line(source)) else None
 
     return read
 
@@ -339,7 +335,7 @@ def _manifest(keys: set[str], holds: Callable[[Manifest], str]) -> Callable[[str
     def read(path: str) -> Found | None:
         if not keys & _keys(path).keys():
             return None
-        return _said("manifest", holds(read_manifest(path, "a manifest")))
+        return Found("manifest", holds(read_manifest(path, "a manifest")))
 
     return read
 
@@ -383,7 +379,7 @@ def _scores(path: str) -> Found | None:
         if not (compared := _n_systems(source, metrics[0]) > 1):
             holds += "; no column of segments, such as 'segment', which compare needs"
         commands = [*(_with_scores(key, "FILE", lacks) if compared else []), several]
-    return _said(
+    return Found(
         f"{name}: {file.file_format.about}",
         holds,
         commands,
@@ -425,8 +421,8 @@ def _texts(path: str) -> Found | None:
     if name == "text" and len(first_words(lines)) >= MANY_IDS:
         size += ": if the first word of each line is an id, add --input-format kaldi"
     if systems:
-        return _said(about, f"{size}; systems {listed(systems)}", ("reshuffle compare REF FILE",))
-    return _said(about, size, OF_FORMAT.get(name, ()))
+        return Found(about, f"{size}; systems {listed(systems)}", ("reshuffle compare REF FILE",))
+    return Found(about, size, OF_FORMAT.get(name, ()))
 
 
 def _read_table(path: str) -> tuple[Table, Mapping[str, Column]]:
@@ -459,6 +455,9 @@ def _table(path: str) -> Found | None:
         if not wrong:
             numbers.append(name)
             lacks |= any(map(table.is_missing, column.lines))
+        elif not any(math.isnan(number_in(str(line))) for line in column.lines):  # of JSON
+            cell = json.dumps(column.lines[wrong[0]])
+            damaged.append((name, f"numbers as strings in {name}: scores are written without quotes, not as {cell}"))
         elif 2 * len(wrong) <= len(column.lines):
             cell = quoted(str(column.lines[wrong[0]]))
             damaged.append((name, f"numbers in {name}, but {cell} in segment {wrong[0] + 1:,}"))
@@ -477,7 +476,7 @@ def _table(path: str) -> Found | None:
         commands = [f"reshuffle compare REF BASELINE NEW --docs FILE#{shlex.quote(ids[0])}"]
     size = counted(len(next(iter(columns.values())).lines), "segment")
     problems = [problem for _, problem in damaged]
-    return _said(f"{name}: {table.file_format.about}", "; ".join([size, *holds, *problems]), commands)
+    return Found(f"{name}: {table.file_format.about}", "; ".join([size, *holds, *problems]), commands)
 
 
 def _of_numbers(table: Table, names: Sequence[str], lacks: bool) -> list[str]:

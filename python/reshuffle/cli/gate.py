@@ -67,7 +67,7 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
     from ..gate import gated
     from ..report import Layout
     from ..report.gate import headline
-    from .inputs.sets import Inputs
+    from .inputs.sets import checked_sets, read_sets
     from .job import started
     from .output import Output, Reports, chosen_full
 
@@ -83,14 +83,14 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
     chosen = made(GateOptions, values)
     if chosen.human is not None:
         options["missing"] = "pairwise"  # segments without labels are meant
-    inputs = Inputs.from_options(*_positional(systems, options), options, chosen.threads)
+    inputs = checked_sets(*_positional(systems, options), options, chosen.threads)
     if inputs.is_one:  # manifests may also be for compare
         inputs.sets[""].check_source()
     config = [] if files.config is None else [files.config]
     history = [] if chosen.history is None else [chosen.history]
     output = Output(reports, Layout(page=files.page, full=full), files=history)
     with started(output, [*inputs.paths, *config], chosen.workers) as job:
-        sets = inputs.read()
+        sets = read_sets(inputs)
         next(iter(inputs.sets.values())).note_baseline(None, "name both files for another")
         _check_directions(sets)
         try:

@@ -8,7 +8,7 @@ import click
 
 from .. import types
 from ..options.display import Figure
-from .declared import declared_options, given_values, made
+from .declared import declared_options, taken_options
 from .examples import WithExamples
 from .options import all_of
 from .params import Name, option
@@ -68,4 +68,4 @@ def plot_command(result: str, kind: str | None, output: str | None, **options: A
     """
     from .plotting import plot
 
-    plot(result, kind, output, made(Figure, given_values(Figure, options)))
+    plot(result, kind, output, taken_options(Figure, options))

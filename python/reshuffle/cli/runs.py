@@ -11,7 +11,7 @@ from ..options.comparisons import CompareRuns
 from ..options.declare import options_of
 from ..options.display import Display
 from ..options.run_files import DevOutputs, GivenRuns, RunFiles
-from .declared import declared_options, given_values, made
+from .declared import declared_options, given_values, taken_options
 from .options import COMMON, METRICS, TEXTS, full_option, report_command, table_options
 
 ARGUMENTS = (
@@ -64,7 +64,7 @@ def runs_command(**options: Any) -> None:
 
     output = chosen_output(options, get_args(types.RunTable), methods=options.pop("methods"))
     given = GivenRuns(**given_values(GivenRuns, options))
-    chosen = made(CompareRuns, {"references": None, "systems": {}, **given_values(CompareRuns, options)})
+    chosen = taken_options(CompareRuns, options, references=None, systems={})
     inputs = RunInputs.from_options(given, options, chosen.threads)
     first = None if chosen.all_pairs else inputs.files.baseline
     settings = RunSettings.from_options(evolve(chosen, baseline=first))

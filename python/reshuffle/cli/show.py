@@ -17,7 +17,7 @@ from ..report.studies.rows import tables_of
 from ..results import Comparison, Flips, Gate, SetComparison
 from ..results.studies import StudyResult
 from ..validate import check_name
-from .declared import check_unused, given_values, made
+from .declared import check_unused, taken_options
 from .layout import ChosenLayout
 from .output import Output, Reports, chosen_output, destination
 
@@ -28,7 +28,7 @@ def show(source: str, options: dict[str, Any]) -> None:
     """Read a result, and write the reports that the options ask for."""
     output = chosen_output(options, formats=get_args(types.GateFormat))
     reports, layout = output.reports, output.layout
-    display = made(ComparisonDisplay, given_values(ComparisonDisplay, options))
+    display = taken_options(ComparisonDisplay, options)
     result = read_json(source)
     tables = _tables(result)
     if layout.table is not None:

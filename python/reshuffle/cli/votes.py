@@ -11,7 +11,7 @@ from .. import types
 from ..options.declare import call, options_of
 from ..options.display import ComparisonDisplay
 from ..options.votes import VotesOptions
-from .declared import declared_options, given_values, made
+from .declared import declared_options, taken_options
 from .options import report_command
 
 ARGUMENTS = (
@@ -46,8 +46,8 @@ def votes_command(files: tuple[str, ...], **options: Any) -> None:
     from .output import Reports
 
     reports = Reports.taken(options, get_args(types.Format))
-    chosen = made(VotesOptions, {"votes": files, **given_values(VotesOptions, options)})
-    layout = ChosenLayout.chosen(made(ComparisonDisplay, given_values(ComparisonDisplay, options)), reports)
+    chosen = taken_options(VotesOptions, options, votes=files)
+    layout = ChosenLayout.chosen(taken_options(ComparisonDisplay, options), reports)
     with started(layout, files, chosen.workers) as job:
         table = read_votes(files, columns=chosen.columns, language_pair=chosen.language_pair)
         layout.check(table.systems, all_pairs=True)

@@ -268,7 +268,7 @@ class Option:
             for each in values:
                 self._check_of_type(shown, each)
         for at, each in enumerate(values):
-            if each in values[:at]:
+            if each in values[:at] and FILE not in self.rules:
                 raise InputError(f"{shown}: {quoted(each)} is given twice: leave one out")
 
     @lazy

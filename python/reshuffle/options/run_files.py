@@ -7,9 +7,12 @@ from typing import Annotated, ClassVar
 
 from attrs import field, frozen
 
-from .declare import NO_KEY, Flag, Options
+from .declare import NO_KEY, Excludes, Flag, Options
 from .files import File, Files, Reading, References, Words
 from .groups import PYTHON
+
+# A file for each run: by the systems' names, or in the order of all runs. One file may have the scores of all runs.
+OfRuns = Mapping[str, tuple[File, ...]] | tuple[File, ...]
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -34,16 +37,16 @@ class RunFiles(Reading, Files):
     """The outputs of each system's runs."""
     baseline: Annotated[str, PYTHON] = ""
     """The name of a system."""
-    scores: Annotated[
-        Mapping[str, Mapping[str, tuple[File, ...]]], Flag(("--scores",), "NAME FILE", greedy=("--scores",))
-    ] = field(factory=dict)
+    scores: Annotated[Mapping[str, OfRuns], Flag(("--scores",), "NAME FILE", greedy=("--scores",))] = field(
+        factory=dict
+    )
     """Segment scores of another metric (COMET, human ratings), higher is better: one FILE per run, named like its
     output, with a number per segment, or one for all runs. Without --refs, the FILEs of --baseline and --system have
     the scores, and --scores NAME names the metric.
     """
-    counts: Annotated[
-        Mapping[str, Mapping[str, tuple[File, ...]]], Flag(("--counts",), "NAME:FORMULA FILE", greedy=("--counts",))
-    ] = field(factory=dict)
+    counts: Annotated[Mapping[str, OfRuns], Flag(("--counts",), "NAME:FORMULA FILE", greedy=("--counts",))] = field(
+        factory=dict
+    )
     """A formula of sums of columns, as in CER:"100*edits/chars", and a table for each run."""
     by_position: Annotated[bool, NO_KEY] = False
     """Match --scores and --counts with runs by order, not by name."""
@@ -53,17 +56,25 @@ class RunFiles(Reading, Files):
     """The development set."""
 
 
+# What options of a command line say, and a manifest says with these keys of its own.
+NO_SYSTEMS, NO_BASELINE, NO_DEV = (
+    Excludes(("manifest",), f"use the key '{key}' of the manifest") for key in ("systems", "baseline", "dev")
+)
+
+
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
 class RunOutputs(Options):
     """The outputs of runs as a command line names them. A manifest says the same as :class:`RunFiles`."""
 
     TITLE: ClassVar[str] = "Input"
 
-    baseline: Annotated[tuple[File, ...], Flag(metavar="FILE", greedy=("--baseline",))] = ()
+    baseline: Annotated[tuple[File, ...], Flag(metavar="FILE", greedy=("--baseline",)), NO_SYSTEMS] = ()
     """The outputs of the baseline's runs, one FILE per run."""
-    systems: Annotated[tuple[Words, ...], Flag(("--system",), "[NAME] FILE", greedy=("--system",), noun="word")] = ()
+    systems: Annotated[
+        tuple[Words, ...], Flag(("--system",), "[NAME] FILE", greedy=("--system",), noun="word"), NO_SYSTEMS
+    ] = ()
     """A system's runs; repeatable. Without NAME, new.0 new.1 are called new."""
-    baseline_name: Annotated[str, Flag(metavar="NAME")] = "baseline"
+    baseline_name: Annotated[str, Flag(metavar="NAME"), NO_BASELINE] = "baseline"
     """The name of the baseline in reports."""
     manifest: Annotated[str | None, Flag(metavar="FILE")] = None
     """A JSON or TOML file instead of these options: {'references': FILE, 'systems': {NAME: [FILE, ...], ...},
@@ -77,16 +88,16 @@ class DevOutputs(Options):
 
     TITLE: ClassVar[str] = "Development set"
 
-    dev_refs: Annotated[tuple[File, ...], Flag(metavar="FILE", greedy=("--dev-refs",))] = ()
+    dev_refs: Annotated[tuple[File, ...], Flag(metavar="FILE", greedy=("--dev-refs",)), NO_DEV] = ()
     """References of the development set, for the standard deviation of its scores (s_dev)."""
-    dev_baseline: Annotated[tuple[File, ...], Flag(metavar="FILE", greedy=("--dev-baseline",))] = ()
+    dev_baseline: Annotated[tuple[File, ...], Flag(metavar="FILE", greedy=("--dev-baseline",)), NO_DEV] = ()
     """The outputs of the baseline's runs on it, in the same order as --baseline."""
     dev_systems: Annotated[
-        tuple[Words, ...], Flag(("--dev-system",), "NAME FILE", greedy=("--dev-system",), noun="word")
+        tuple[Words, ...], Flag(("--dev-system",), "NAME FILE", greedy=("--dev-system",), noun="word"), NO_DEV
     ] = ()
     """The same for a system."""
     dev_scores: Annotated[
-        tuple[Words, ...], Flag(metavar="SYSTEM METRIC VALUE", greedy=("--dev-scores",), noun="word")
+        tuple[Words, ...], Flag(metavar="SYSTEM METRIC VALUE", greedy=("--dev-scores",), noun="word"), NO_DEV
     ] = ()
     """The score of each run on the development set, instead of --dev-refs and outputs."""
 

@@ -420,6 +420,15 @@ class Tune(Rounds, Replications):
             raise InputError(f"optimizer: expected a name or an optimizer with options, got {quoted(self.optimizer)}")
 
 
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class TuneHere(Tune):
+    """The same for an optimizer that reads texts, which only this process has."""
+
+    TITLE: ClassVar[str] = Replications.TITLE
+
+    workers: Threads = None
+
+
 @frozen(slots=False, eq=False, repr=False)
 class TrainVariants(Watched):
     """:func:`reshuffle.tune.train_variants`."""

@@ -6,10 +6,8 @@ import base64
 import hashlib
 import json
 import math
-from bisect import bisect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import accumulate
-from unicodedata import east_asian_width
+from typing import Any
 from xml.etree import ElementTree
 
 from ..errors import counted, printable
@@ -24,7 +22,7 @@ from .flips import segments_table
 from .frames import Columns, taken
 from .json import as_json
 from .layout import Layout
-from .page import STUDY_SCRIPTS
+from .page import STUDY_SCRIPTS, template_of
 from .wording import joined, named, number, percent
 
 # The most tasks that a sentence lists.
@@ -457,48 +455,44 @@ def _plain(text: str) -> str:
     return printable(text, keep="\n\t")
 
 
-# The size of the figure of a history, and the width of its margins.
-WIDTH, HEIGHT, EDGE = 432, 160, 40
+def _place(low: float, high: float, start: float, end: float) -> Callable[[float], float]:
+    """Where a figure has a value: between its ends ``start`` and ``end``, also for values beyond the scale."""
+    return lambda value: round(start + (min(max(value, low), high) - low) * (end - start) / (high - low), 1)
 
 
-class _Svg:
-    """A figure that needs no matplotlib, on a white ground."""
-
-    def __init__(self, height: int, **attributes: str) -> None:
-        size = {"xmlns": "http://www.w3.org/2000/svg", "viewBox": f"0 0 {WIDTH} {height}"}
-        self.root = ElementTree.Element("svg", {**size, "font-family": "sans-serif", "font-size": "12", **attributes})
-        self.add("rect", width=f"{WIDTH}", height=f"{height}", fill="white")
-
-    def add(self, kind: str, text: str = "", **attributes: str) -> None:
-        """Draw an element; hyphens in the names of attributes are underscores here."""
-        names = {name.replace("_", "-"): value for name, value in attributes.items()}
-        ElementTree.SubElement(self.root, kind, names).text = text or None
-
-    @property
-    def base64(self) -> str:
-        """The file, encoded."""
-        return base64.b64encode(ElementTree.tostring(self.root)).decode("ascii")
+def _svg(template: str, **values: Any) -> str:
+    """A figure that needs no matplotlib: base64-encoded SVG."""
+    return base64.b64encode(template_of(template).render(**values).encode()).decode("ascii")
 
 
-def _drawn(trend: Trend) -> str:
-    """The scores of a history as a line, with the lowest and the highest score: base64-encoded SVG."""
-    low, high = min(trend.scores), max(trend.scores)
-    step, scale = (WIDTH - 2 * EDGE) / (trend.n_runs - 1), (HEIGHT - 2 * EDGE) / (high - low)
-    points = [(EDGE + n * step, HEIGHT - EDGE - (score - low) * scale) for n, score in enumerate(trend.scores)]
-    svg = _Svg(HEIGHT)
-    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-    svg.add("polyline", points=line, fill="none", stroke="#0072b2")
-    for x, y in points:
-        svg.add("circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r="3", fill="#0072b2")
-    decimals = decimals_for(max(abs(low), abs(high)))
-    for score, y in ((high, EDGE - 12), (low, HEIGHT - EDGE + 22)):
-        svg.add("text", f"{score:.{decimals}f}", x=f"{EDGE}", y=f"{y}")
-    return svg.base64
+def _history(gate: Gate, trend: Trend) -> tuple[str, str]:
+    """The scores of a history as a line, with those of the last baseline, and a caption."""
+    task = next(task for task in gate.tasks if task.name == trend.task)
+    baseline, margin = task.baseline_score, task.margin
+    limit = None if margin is None else baseline - (margin if task.higher_is_better else -margin)
+    drawn = [*trend.scores, baseline, *([] if limit is None else [limit])]
+    low, high = min(drawn), max(drawn)
+    ends = [max(trend.scores), min(trend.scores)]
+    decimals = decimals_for(max(map(abs, ends)))
+    svg = _svg(
+        "history.svg.j2",
+        scores=trend.scores,
+        ends=ends,
+        shown=lambda score: f"{score:.{decimals}f}".replace("-", "\N{MINUS SIGN}"),
+        baseline=baseline,
+        limit=limit,
+        high=high,
+        x=_place(0, trend.n_runs - 1, 72, WIDTH - 16),
+        y=_place(low, high, 120, 16),
+    )
+    dashed = "" if limit is None else "; dashed: worse by the margin"
+    about = f"Scores of {trend.task} in {trend.n_runs} runs, the earliest on the left; line: the last baseline{dashed}"
+    return svg, about
 
 
-# In the figure of all tasks: the height of a row, the width of names, the most tasks that it shows, the end of its
-# scale in units of a row, and the most intervals between ticks.
-ROW, NAMES, MOST_DRAWN, LONGEST, MOST_TICKS = 26, 176, 40, 8.0, 6
+# The width of figures and of the names in that of all tasks, the most tasks that it shows, the end of its scale in
+# units of a row, and the most intervals between ticks.
+WIDTH, NAMES, MOST_DRAWN, LONGEST, MOST_TICKS = 432, 176, 40, 8.0, 6
 
 
 def _forest(gate: Gate) -> tuple[str, str] | None:
@@ -508,74 +502,39 @@ def _forest(gate: Gate) -> tuple[str, str] | None:
     shown = [task for task in gate.tasks if task.name in drawn]  # in the order of the table
     if not shown:
         return None
-    # To the left are losses, in margins or, without one, in standard errors.
-    units = [task.margin or task.standard_error or 1.0 for task in shown]
-    towards = [(1 if task.higher_is_better else -1) / unit for task, unit in zip(shown, units, strict=True)]
-    differences = [task.difference * by for task, by in zip(shown, towards, strict=True)]
-    bounds = [None if task.bound is None else task.bound * by for task, by in zip(shown, towards, strict=True)]
-    finite = [*differences, *(b for b in bounds if b is not None and math.isfinite(b)), -1.2, 0.6]
+    rows: list[dict[str, Any]] = []
+    for task in shown:
+        # To the left are losses, in margins or, without one, in standard errors.
+        by = (1 if task.higher_is_better else -1) / (task.margin or task.standard_error or 1.0)
+        values = {"difference": task.difference * by, "bound": None if task.bound is None else task.bound * by}
+        decides = task.is_worse or (task.is_shown and gate.rule != "no-regression")
+        own = {"name": task.name, "is_worse": task.is_worse, "has_margin": bool(task.margin), "decides": decides}
+        rows.append(own | values)
+    values_of = [row[key] for row in rows for key in ("difference", "bound") if row[key] is not None]
+    finite = [*filter(math.isfinite, values_of), -1.2, 0.6]
     low, high = max(min(finite), -LONGEST), min(max(finite), LONGEST)
-    left, right = NAMES + 16, WIDTH - 16
-
-    def x(value: float) -> str:
-        return f"{left + (min(max(value, low), high) - low) * (right - left) / (high - low):.1f}"
-
-    height = ROW * len(shown) + EDGE
-    svg = _Svg(height, fill="#222222")
-    add = svg.add
-    for row, (task, difference, bound) in enumerate(zip(shown, differences, bounds, strict=True)):
-        middle = ROW * row + 18
-        color = "#d55e00" if task.is_worse else "#0072b2"
-        add("text", _plain(_cut(task.name)), x="8", y=f"{middle + 4}")
-        ends = {"y1": f"{middle - ROW / 2:g}", "y2": f"{middle + ROW / 2:g}"}
-        add("line", x1=x(0), x2=x(0), stroke="#222222", **ends)
-        if task.margin:
-            add("line", x1=x(-1), x2=x(-1), stroke="#222222", stroke_dasharray="3 2", **ends)
-        if bound is not None:
-            line = {"stroke": color, "stroke_width": "1.5"}
-            add("line", x1=x(difference), x2=x(bound), y1=f"{middle}", y2=f"{middle}", **line)
-            add("line", x1=x(bound), x2=x(bound), y1=f"{middle - 4}", y2=f"{middle + 4}", **line)
-        decided = task.is_worse or (task.is_shown and gate.rule != "no-regression")
-        fill = color if decided else "white"
-        if low <= difference <= high:
-            add("circle", cx=x(difference), cy=f"{middle}", r="4", fill=fill, stroke=color)
-        else:  # an arrow at the end of the scale
-            end, side = float(x(difference)), 7 if difference < low else -7
-            add("path", d=f"M{end},{middle}l{side},-5v10z", fill=fill, stroke=color)
-    bottom, step = ROW * len(shown), math.ceil((high - low) / MOST_TICKS)
-    add("line", x1=f"{left}", x2=f"{right}", y1=f"{bottom}", y2=f"{bottom}", stroke="#5f5f5f")
-    for tick in range(math.ceil(low / step) * step, math.floor(high) + 1, step):
-        add("line", x1=x(tick), x2=x(tick), y1=f"{bottom}", y2=f"{bottom + 4}", stroke="#5f5f5f")
-        value = f"{tick}".replace("-", "\N{MINUS SIGN}")
-        add("text", value, x=x(tick), y=f"{bottom + 16}", text_anchor="middle", fill="#5f5f5f")
-    add("text", "← worse", x=f"{left}", y=f"{height - 8}", fill="#5f5f5f")
-    add("text", "better →", x=f"{right}", y=f"{height - 8}", text_anchor="end", fill="#5f5f5f")
+    left, right, step = NAMES + 16, WIDTH - 16, math.ceil((high - low) / MOST_TICKS)
+    ticks = range(math.ceil(low / step) * step, math.floor(high) + 1, step)
+    scale = {"low": low, "high": high, "left": left, "right": right, "ticks": ticks}
+    svg = _svg("tasks.svg.j2", rows=rows, x=_place(low, high, left, right), **scale)
     about = "Dot: Δ (filled if it decides)"
-    if any(bound is not None for bound in bounds):
+    if any(task.bound is not None for task in shown):
         about += "; line: to its bound"
     if any(task.margin for task in shown):
-        by = "margins" if all(task.margin for task in shown) else "margins or, without one, standard errors"
-        about += f"; dashed: \N{MINUS SIGN}margin (rows scaled to their {by})"
+        by_what = "margins" if all(task.margin for task in shown) else "margins or, without one, standard errors"
+        about += f"; dashed: \N{MINUS SIGN}margin (rows scaled to their {by_what})"
     else:
         about += " (rows scaled to their standard errors)"
     more = len(tasks) - len(shown)
-    return svg.base64, about + (f". {more:,} more" if more else "")
-
-
-def _cut(name: str) -> str:
-    """A name that fits its column, with letters of about 7 and wide ones of 12 pixels."""
-    widths = list(accumulate(12 if east_asian_width(letter) in "FW" else 7 for letter in name))
-    return name if widths[-1] <= NAMES else f"{name[: bisect(widths, NAMES - 12)]}…"
+    return svg, about + (f". {more:,} more" if more else "")
 
 
 def _page(gate: Gate, document: Document, layout: Layout) -> Page:
     """The page, in the form of that of a study."""
     from .studies.page import Drawn, StudyContent  # most commands write no page
 
-    about = "Scores of {} in {} runs, the earliest on the left"
-    forest = _forest(gate)
-    figures = [] if forest is None else [Drawn(*forest)]
-    figures += [Drawn(_drawn(trend), about.format(trend.task, trend.n_runs)) for trend in gate.trends]
+    drawn = [_forest(gate), *(_history(gate, trend) for trend in gate.trends)]
+    figures = [Drawn(*figure) for figure in drawn if figure is not None]
     facts = [("Verdict", gate.verdict), ("Baseline", gate.baseline), ("System", gate.system), ("Rule", gate.rule)]
     margins = {task.name: task.given_margin for task in gate.tasks if task.given_margin is not None}
     shown = StudyContent(

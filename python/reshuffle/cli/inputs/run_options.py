@@ -6,15 +6,17 @@ import math
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from ...data.corpus import system_names
-from ...errors import InputError, counted, listed, quoted, unknown_name
+from ...errors import InputError, counted, quoted, unknown_name
 from ...options.run_files import DevFiles, GivenRuns, RunFiles
 from ..declared import by_name
 from ..params import is_input, name_and_words
 from .folders import files_in, is_folder
+from .score_files import numbered
 from .sets import command_line
 
 
@@ -44,7 +46,7 @@ def files_from_options(given: GivenRuns, options: dict[str, Any]) -> RunFiles:
             )
         systems[name] = files
     numbers = {flag: by_name(flag, options.pop(flag[2:])) for flag in ("--scores", "--counts")}
-    scores, counts = _of_systems(numbers, systems, not options["references"])
+    scores, counts = _own_numbers(numbers, systems, without_texts=not options["references"])
     dev = _development(given, systems)
     return command_line(RunFiles, options, systems=systems, baseline=baseline, scores=scores, counts=counts, dev=dev)
 
@@ -101,11 +103,11 @@ def _common_name(files: Sequence[str]) -> str | None:
     return None if not name or "/" in after else name
 
 
-def _of_systems(
-    given: Mapping[str, Mapping[str, tuple[str, ...]]], systems: Mapping[str, tuple[str, ...]], without_texts: bool
-) -> list[dict[str, Mapping[str, tuple[str, ...]]]]:
-    """The files of each option, ``--scores`` or ``--counts``, by metric and system."""
-    found: list[dict[str, Mapping[str, tuple[str, ...]]]] = []
+def _own_numbers(
+    given: Mapping[str, Mapping[str, tuple[str, ...]]], systems: Mapping[str, tuple[str, ...]], *, without_texts: bool
+) -> list[dict[str, tuple[str, ...]]]:
+    """The files of each option, ``--scores`` or ``--counts``, by metric: without texts, those of the systems of one."""
+    found: list[dict[str, tuple[str, ...]]] = []
     own = ""
     for flag, by_metric in given.items():
         found.append({})
@@ -113,10 +115,10 @@ def _of_systems(
             if not files and (not without_texts or own):
                 reason = f"; the files of --baseline and --system are those of {own}" if own else ""
                 raise InputError(
-                    f"{flag} {name}: expected a file for each of {_runs_of(systems)} after the name, got none{reason}"
+                    f"{flag} {name}: expected a file for each of {numbered(systems)} after the name, got none{reason}"
                 )
             own = own if files else f"{flag} {name}"
-            found[-1][name] = _split(flag, name, files, systems) if files else systems
+            found[-1][name] = files or tuple(chain.from_iterable(systems.values()))
     used = [flag for flag, by_metric in given.items() if by_metric]
     if without_texts and used and not own:
         raise InputError(
@@ -124,28 +126,6 @@ def _of_systems(
             f"for texts, or write {used[0]} NAME without files if they have the {used[0][2:]}"
         )
     return found
-
-
-def _split(
-    flag: str, metric: str, files: tuple[str, ...], systems: Mapping[str, tuple[str, ...]]
-) -> dict[str, tuple[str, ...]]:
-    """Files in the order of all runs, by system. One file may hold the scores of all runs."""
-    n_runs = sum(map(len, systems.values()))
-    if len(files) == 1 < n_runs and flag == "--scores":
-        return dict.fromkeys(systems, files)
-    if len(files) != n_runs:
-        hint = "; it takes all files up to the next option" if len(files) > n_runs else ""
-        raise InputError(
-            f"{flag} {metric}: expected a file for each of {_runs_of(systems)} after the name, got {len(files)}{hint}"
-        )
-    rest = iter(files)
-    return {name: tuple(next(rest) for _ in own) for name, own in systems.items()}
-
-
-def _runs_of(systems: Mapping[str, Sequence[str]]) -> str:
-    """How many runs there are, for messages."""
-    n_runs = sum(map(len, systems.values()))
-    return f"{n_runs} runs ({listed(f'{len(files)} of {name}' for name, files in systems.items())})"
 
 
 def _development(given: GivenRuns, systems: Mapping[str, Sequence[str]]) -> DevFiles:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from attrs import evolve
@@ -13,36 +14,22 @@ from ...data.files import display_name
 from ...data.manifest import Manifest
 from ...errors import InputError, counted, listed, unknown_name
 from ...metrics.precomputed import output_name
-from ...options.declare import options_of, taken
+from ...options.declare import check_combined, taken
 from ...options.files import OfSystems, SetFiles
-from ...options.run_files import GivenRuns, RunFiles
+from ...options.run_files import GivenRuns, OfRuns, RunFiles
 from ...runs import Development, Runs, check_same_runs
 from ...settings import Units
-from ..declared import flag_of
+from ..declared import flags_of
 from .run_options import check_system, files_from_options, outputs_of
-from .sets import command_line, completed, keys_with_flags, read_manifest
+from .sets import Inputs, check_one_set, check_outputs, command_line, completed, read_manifest
 from .test_set import Input
 
-# The keys of manifests that say what these options say.
-KEYS: Mapping[str, str] = {
-    "baseline": "systems",
-    "systems": "systems",
-    "baseline_name": "baseline",
-    "dev_refs": "dev",
-    "dev_baseline": "dev",
-    "dev_systems": "dev",
-    "dev_scores": "dev",
-}
 
-
-@dataclass(frozen=True)
-class RunInputs:
-    """The files of all runs, and what reads those of the test set and of the development set."""
+@dataclass(frozen=True, kw_only=True)
+class RunInputs(Inputs[Input]):
+    """What reads the runs on the test set and, if their outputs are scored there, on the development set."""
 
     files: RunFiles
-    test: Input
-    dev: Input | None
-    manifest: str | None
 
     @classmethod
     def from_options(cls, given: GivenRuns, options: dict[str, Any], threads: int | None) -> RunInputs:
@@ -51,78 +38,66 @@ class RunInputs:
         if path is None:
             files = files_from_options(given, options)
         else:
-            _check_only_manifest(given, options)
+            check_one_set(
+                RunFiles, options, "{flag} and --manifest cannot be combined: use the key '{key}' of the manifest"
+            )
+            check_combined(given, flags_of(GivenRuns))
             files = _from_manifest(read_manifest(path, "the files of systems' runs, in JSON or TOML"), options)
         _check_development(files)
         if not files.references:
             _check_without_texts(files)
-        test = _test_input(files, threads, by_name=path is not None)
-        return cls(files, test, _dev_input(files, test), path)
-
-    @property
-    def paths(self) -> list[str]:
-        """All files that will be read, and the manifest."""
-        own = [] if self.manifest is None else [self.manifest]
-        dev = [] if self.dev is None else self.dev.paths
-        return [*own, *self.test.paths, *dev]
+        test = _test_input(files, threads)
+        dev = _dev_input(files, test)
+        return cls({"test": test, **({} if dev is None else {"dev": dev})}, path, files=files)
 
     def read(self) -> tuple[Runs, Development]:
         """Read all files."""
-        found, systems = self.test.read(), self.files.systems
-        names = dict(zip(_by_output(systems), _shown(systems), strict=True))
-        shown = {name: [names[key] for key in _outputs(name, files)] for name, files in systems.items()}
-        units = Units(found.documents, found.strata)
-        metrics = found.metrics or ()
-        runs = Runs.from_arguments(found.references, _by_system(systems, found.systems), metrics, units, shown)
-        dev = None
-        if self.dev is not None:
+        found, runs = self.sets["test"].read(), self.sets["test"].runs
+        names = dict(zip(_flat(runs), system_names(_flat(self.files.systems)), strict=True))
+        shown = {name: [names[output] for output in own] for name, own in runs.items()}
+        systems, units = _by_system(runs, found.systems), Units(found.documents, found.strata)
+        test, dev = Runs.from_arguments(found.references, systems, found.metrics or (), units, shown), None
+        if "dev" in self.sets:
             try:
-                found, systems = self.dev.read(), self.files.dev.systems
-                dev = Runs.from_arguments(found.references, _by_system(systems, found.systems), found.metrics or ())
+                found, runs = self.sets["dev"].read(), self.sets["dev"].runs
+                dev = Runs.from_arguments(found.references, _by_system(runs, found.systems), found.metrics or ())
             except InputError as error:
                 raise InputError(f"development set: {error}") from error
-        return runs, Development(dev, self.files.dev.scores)
+        return test, Development(dev, self.files.dev.scores)
 
 
-def _outputs(name: str, files: Sequence[str]) -> list[str]:
-    """The name of each output of a system."""
-    return [output_name(name, run) for run in range(len(files))]
+def _outputs(systems: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """The names of the outputs of each system."""
+    return {name: [output_name(name, run) for run in range(len(files))] for name, files in systems.items()}
 
 
-def _by_output(systems: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """The files of all runs by the names of their outputs."""
-    return {key: file for name, own in systems.items() for key, file in zip(_outputs(name, own), own, strict=True)}
+def _flat(systems: Mapping[str, Sequence[str]]) -> list[str]:
+    """What the systems have, one after the other."""
+    return [*chain.from_iterable(systems.values())]
 
 
-def _shown(systems: Mapping[str, Sequence[str]]) -> list[str]:
-    """The shortest names that distinguish the outputs' files."""
-    return system_names([file for files in systems.values() for file in files])
-
-
-def _by_system(systems: Mapping[str, Sequence[str]], outputs: Any) -> dict[str, Any]:
+def _by_system(runs: Mapping[str, Sequence[str]], outputs: Any) -> dict[str, Any]:
     """The outputs of each system's runs, or their number if there are no texts."""
-    if outputs is None:
-        return {name: len(files) for name, files in systems.items()}
-    return {name: [outputs[key] for key in _outputs(name, files)] for name, files in systems.items()}
+    return {name: len(own) if outputs is None else [outputs[key] for key in own] for name, own in runs.items()}
 
 
-def _test_input(files: RunFiles, threads: int | None, by_name: bool) -> Input:
-    """The test set, whose systems are the outputs of all runs. ``by_name``: the files of scores are named by system."""
+def _test_input(files: RunFiles, threads: int | None) -> Input:
+    """The test set, whose systems are the outputs of all runs."""
     if files.parses and not files.references:
         raise InputError("--parses needs texts: add --refs, or leave it out")
-    outputs = _by_output(files.systems)
+    runs = _outputs(files.systems)
 
-    def of_outputs(what: str, given: Mapping[str, Mapping[str, Sequence[str]]]) -> dict[str, OfSystems]:
-        every = {metric: _in_order(f"{what} of {metric}", own, files.systems) for metric, own in given.items()}
+    def by_output(what: str, given: Mapping[str, OfRuns]) -> dict[str, OfSystems]:
         return {
-            metric: dict(zip(outputs, own, strict=True)) if by_name and len(own) == len(outputs) else tuple(own)
-            for metric, own in every.items()
+            metric: own if isinstance(own, tuple) else _of_outputs(f"{what} of {metric}", own, runs)
+            for metric, own in given.items()
         }
 
-    numbers = {"scores": of_outputs("scores", files.scores), "counts": of_outputs("counts", files.counts)}
+    numbers = {"scores": by_output("scores", files.scores), "counts": by_output("counts", files.counts)}
+    systems = dict(zip(_flat(runs), _flat(files.systems), strict=True))
     # Missing scores are read, so that the error can say that runs need all of them.
-    own = taken(SetFiles, files, systems=outputs, missing="pairwise" if files.scores else "error", **numbers)
-    return Input.checked(own, least=1, threads=threads, runs=dict(zip(_shown(files.systems), outputs, strict=True)))
+    own = taken(SetFiles, files, systems=systems, missing="pairwise" if files.scores else "error", **numbers)
+    return Input.checked(own, least=1, threads=threads, runs=runs)
 
 
 def _dev_input(files: RunFiles, test: Input) -> Input | None:
@@ -130,37 +105,23 @@ def _dev_input(files: RunFiles, test: Input) -> Input | None:
     metrics = [metric for metric in test.metrics if not metric.reads_parses or not files.parses]
     if not files.dev.systems or not metrics:
         return None
-    outputs = _by_output(files.dev.systems)
+    runs = _outputs(files.dev.systems)
+    systems = dict(zip(_flat(runs), _flat(files.dev.systems), strict=True))
     own = taken(
-        SetFiles, files.dev, systems=outputs, scores={}, input_format=files.input_format, max_input=files.max_input
+        SetFiles, files.dev, systems=systems, scores={}, input_format=files.input_format, max_input=files.max_input
     )
-    return replace(test, files=own, systems=outputs, metrics=metrics)
-
-
-def _check_only_manifest(given: GivenRuns, options: Mapping[str, Any]) -> None:
-    """:class:`InputError` for options that a manifest replaces."""
-    declared = options_of(GivenRuns)
-    used = [(flag, key) for key, flag in keys_with_flags(RunFiles).items() if options[key]]
-    used += [
-        (flag_of(declared[name]), key) for name, key in KEYS.items() if getattr(given, name) != declared[name].default
-    ]
-    for flag, key in used:
-        raise InputError(f"{flag} and --manifest cannot be combined: use the key '{key}' of the manifest")
+    return replace(test, files=own, systems=systems, metrics=metrics, runs=runs)
 
 
 def _from_manifest(manifest: Manifest, options: dict[str, Any]) -> RunFiles:
     """The files that a manifest names."""
     name, files = manifest.name, completed(command_line(RunFiles, options), manifest.values(RunFiles), manifest.folder)
-    if not files.references and files.systems:
-        raise InputError(f"{name} has systems without references: add the key 'references'")
-    if files.references and not files.systems:
-        raise InputError(f"{name} has references without systems: add the key 'systems'")
-    # Without texts, the first metric names the systems.
-    systems = files.systems or next(iter({**files.scores, **files.counts}.values()), {})
-    if not systems:
-        raise InputError(f"{name} names no systems: add the keys 'references' and 'systems', or 'scores' or 'counts'")
-    if "" in systems:
-        raise InputError(f"{name}: expected a name for each system, got an empty one")
+    numbers = {**files.scores, **files.counts}
+    check_outputs(files, numbers, f"{name}: ")
+    # Without texts, the first metric that has files by name names the systems.
+    systems = files.systems or next((own for own in numbers.values() if isinstance(own, Mapping)), {})
+    if "" in systems or not systems:
+        raise InputError(f"{name}: expected a name for each system, got {'an empty one' if systems else 'none'}")
     systems = {name: outputs_of(own) for name, own in systems.items()}
     baseline = files.baseline or next(iter(systems))
     if baseline not in systems:
@@ -168,23 +129,20 @@ def _from_manifest(manifest: Manifest, options: dict[str, Any]) -> RunFiles:
     return evolve(files, systems=systems, baseline=baseline)
 
 
-def _in_order(what: str, by_system: Mapping[str, Sequence[str]], systems: Mapping[str, Sequence[str]]) -> Sequence[str]:
-    """The files of a metric in the order of all runs; a single one if it has the scores of all runs."""
-    for name in by_system:
-        check_system(what, name, systems)
-    lacking = [name for name in systems if name not in by_system]
+def _of_outputs(what: str, files: Mapping[str, Sequence[str]], runs: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """The file of each output, from the files of each system."""
+    for name in files:
+        check_system(what, name, runs)
+    lacking = [name for name in runs if name not in files]
     if lacking:
         raise InputError(f"{what}: expected files for each system, got none for {listed(lacking)}")
-    every = [by_system[name] for name in systems]
-    if len(systems) > 1 and all(files == every[0] and len(files) == 1 for files in every):
-        return every[0]
-    for name, files in systems.items():
-        if len(by_system[name]) != len(files):
+    for name, own in runs.items():
+        if len(files[name]) != len(own):
             raise InputError(
-                f"{what}: {name} has {counted(len(files), 'run')}, but {counted(len(by_system[name]), 'file')}: "
-                "expected one for each run"
+                f"{what}: {name} has {counted(len(own), 'run')}, but {counted(len(files[name]), 'file')}: expected one "
+                "for each run"
             )
-    return [file for files in every for file in files]
+    return {output: file for name, own in runs.items() for output, file in zip(own, files[name], strict=True)}
 
 
 def _check_development(files: RunFiles) -> None:
@@ -211,7 +169,7 @@ def _check_without_texts(files: RunFiles) -> None:
     if files.metrics:
         raise InputError(f"-m {files.metrics[0].name} needs texts: add --refs; external scores need no -m")
     if not files.scores and not files.counts:
-        shown = display_name(next(iter(_by_output(files.systems).values())))
+        shown = display_name(_flat(files.systems)[0])
         raise InputError(
             f"no references for {shown}: add --refs FILE; if the files of --baseline and --system have segment scores, "
             "add --scores NAME with the name of the metric; if they have counts, --counts NAME:FORMULA"

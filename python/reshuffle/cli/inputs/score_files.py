@@ -193,8 +193,8 @@ class ScoreFiles:
     """The file of each system, by name. Without texts, those of the first metric."""
     known: bool
     """Whether the systems are known before files of scores are read: not if a single file may hold several."""
-    aliases: Mapping[str, str]
-    """The systems by other names that files may have for them, if they are runs."""
+    runs: Mapping[str, Sequence[str]]
+    """If the systems are runs: the names of those of each system."""
 
     @property
     def names(self) -> list[str]:
@@ -202,14 +202,14 @@ class ScoreFiles:
         return list(self.systems)
 
     @property
-    def outputs(self) -> str:
-        """What the systems are, for messages."""
-        return "runs" if self.aliases else "systems"
-
-    @property
     def input_format(self) -> str | None:
         """With texts, ``--input-format`` is their format, and the extension gives that of a file of scores."""
         return None if self.files.references else self.files.input_format
+
+    @property
+    def _aliases(self) -> dict[str, str]:
+        """Runs by the shortest names that tell their files apart, which files of scores may have for them, too."""
+        return dict(zip(system_names(list(self.systems.values())), self.names, strict=True)) if self.runs else {}
 
     def read(self) -> ReadScores:
         """Read all files, each one once."""
@@ -312,7 +312,7 @@ class ScoreFiles:
         if keys == (UNNAMED,) or (table.segment_ids is not None and len(keys) == 1):
             names = list(wanted) or list(self.names)
             if len(names) > 1:
-                raise wrong_number_of_files(metric, [table.source], names, self.outputs)
+                raise wrong_number_of_files(metric, [table.source], names, self.runs)
             return {names[0]: keys[0]}
         if not wanted:
             return dict(zip(keys, keys, strict=True))
@@ -323,10 +323,11 @@ class ScoreFiles:
                     f"({listed(keys)}), expected {len(wanted)}, because of --by-position"
                 )
             return dict(zip(wanted, keys, strict=True))
+        aliases = self._aliases
         found = {
             name: key
             for name, file in wanted.items()
-            for key in [each for each in keys if each in (name, file) or self.aliases.get(each) == name][:1]
+            for key in [each for each in keys if each in (name, file) or aliases.get(each) == name][:1]
         }
         lost = [name for name in wanted if name not in found]
         left = [key for key in keys if key not in found.values()]
@@ -335,8 +336,9 @@ class ScoreFiles:
         lost = [name for name in wanted if name not in found]
         if lost:
             hint = "; if they are in the order of the systems, add --by-position" if len(keys) == len(wanted) else ""
+            outputs = "runs" if self.runs else "systems"
             raise InputError(
-                f"--scores {metric}: {table.source} has no scores of {len(lost)} of {len(wanted)} {self.outputs}: "
+                f"--scores {metric}: {table.source} has no scores of {len(lost)} of {len(wanted)} {outputs}: "
                 f"{few(lost)}; it has those of {few(keys)}{hint}"
             )
         return {name: found[name] for name in wanted}
@@ -367,15 +369,29 @@ def ordered_files(option: str, files: OfSystems, systems: Mapping[str, str], by_
     return files_by_name(option, files, own)
 
 
+def numbered(runs: Mapping[str, Sequence[str]]) -> str:
+    """How many runs there are.
+
+    >>> numbered({"old": ["old/0.txt", "old/1.txt"], "new": ["new/0.txt"]})
+    '3 runs (2 of old, 1 of new)'
+    """
+    return f"{sum(map(len, runs.values()))} runs ({listed(f'{len(own)} of {name}' for name, own in runs.items())})"
+
+
 def wrong_number_of_files(
-    name: str, files: Sequence[str], systems: Sequence[str], outputs: str = "systems", option: str = "--scores"
+    name: str,
+    files: Sequence[str],
+    systems: Sequence[str],
+    runs: Mapping[str, Sequence[str]],
+    option: str = "--scores",
 ) -> InputError:
-    """The error for another number of files than systems."""
+    """The error for another number of files than systems, or than the runs of systems."""
     hint = ""
     if len(files) > len(systems):
         hint = "; it takes all files up to the next option, so put it last"
     elif Path(split_name(name)[0]).is_file():
         hint = f"; {name} is a file: write a name before it"
     return InputError(
-        f"{option} {name}: expected a file for each of {len(systems)} {outputs} after the name, got {len(files)}{hint}"
+        f"{option} {name}: expected a file for each of {numbered(runs) if runs else f'{len(systems)} systems'} after "
+        f"the name, got {len(files)}{hint}"
     )

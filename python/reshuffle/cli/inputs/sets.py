@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import click
 from attrs import evolve
@@ -16,10 +16,11 @@ from ...data.count_files import is_count_file
 from ...data.manifest import Manifest
 from ...data.reading import split_name
 from ...errors import InputError, listed
-from ...options.declare import FILE, NO_KEY, OF_ALL_SETS, Options, check_combined, options_of
+from ...options.declare import FILE, NO_KEY, OF_ALL_SETS, Options, options_of
 from ...options.files import Measured, SetFiles, Sets
-from ...sets import SetData, on_test_set
-from ..declared import flag_of, flags_of, given_values
+from ...options.run_files import RunFiles
+from ...sets import SetData, on_each
+from ..declared import flag_of, given_values, taken_options
 from ..metric_options import flags, metric_flags, parse_metric
 from ..params import flattened
 from .counts import names_in_counts
@@ -29,39 +30,23 @@ from .test_set import Input
 AnyFiles = TypeVar("AnyFiles", bound=Measured)
 
 
+class HasFiles(Protocol):
+    """The checked files of a test set."""
+
+    @property
+    def paths(self) -> list[str]:
+        """All files that will be read."""
+
+
+AnyInput = TypeVar("AnyInput", bound=HasFiles)
+
+
 @dataclass(frozen=True)
-class Inputs:
+class Inputs(Generic[AnyInput]):
     """Test sets to read, by name. A test set without a name is the only one."""
 
-    sets: Mapping[str, Input]
+    sets: Mapping[str, AnyInput]
     manifest: str | None = None
-
-    @classmethod
-    def from_options(
-        cls, reference: str | None, systems: Sequence[str], options: dict[str, Any], threads: int | None
-    ) -> Inputs:
-        """Check all that can be checked before files are read, and take the options used here out of ``options``."""
-        sets = Sets(**given_values(Sets, options))
-        check_combined(sets, flags_of(Sets))
-        of_folders = {} if reference or systems or sets.sets or sets.manifest else _of_folders(options)
-        if not sets.sets and sets.manifest is None and not of_folders:
-            files = given_files(SetFiles, options, reference, systems)
-            return cls({"": Input.checked(files, least=2, threads=threads)})
-        _check_several(sets, reference, options)
-        given = command_line(SetFiles, options)
-        folder, found = Path(), of_folders or _from_words(sets.sets)
-        if sets.manifest is not None:
-            manifest = read_manifest(sets.manifest, "test sets in JSON or TOML")
-            folder, found = manifest.folder, manifest.sets(SetFiles)
-        inputs = {}
-        for name, values in found.items():
-            with on_test_set(name):
-                inputs[name] = Input.checked(_files_of_set(given, values, folder), least=2, threads=threads)
-        if given.metrics and not any(each.files.references for each in inputs.values()):
-            raise InputError(
-                f"-m {given.metrics[0].name} needs texts, which no test set has: external scores need no -m"
-            )
-        return cls(inputs, sets.manifest)
 
     @property
     def is_one(self) -> bool:
@@ -74,18 +59,35 @@ class Inputs:
         own = [] if self.manifest is None else [self.manifest]
         return [*own, *(path for each in self.sets.values() for path in each.paths)]
 
-    def system(self, name: str | None) -> str | None:
-        """The name of a system, from its name or its file in one of the test sets."""
-        return next((known for each in self.sets.values() if (known := each.system(name)) != name), name)
 
-    def read(self) -> dict[str, SetData]:
-        """Read the files of all test sets."""
-        found = {}
-        for name, each in self.sets.items():
-            with on_test_set(name):
-                test_set = each.read()
-            found[name] = SetData.from_set(name, test_set, ())
-        return found
+def checked_sets(
+    reference: str | None, systems: Sequence[str], options: dict[str, Any], threads: int | None
+) -> Inputs[Input]:
+    """Check all that can be checked before files are read, and take the options used here out of ``options``."""
+    sets: Sets = taken_options(Sets, options)
+    of_folders = {} if reference or systems or sets.sets or sets.manifest else _of_folders(options)
+    if not sets.sets and sets.manifest is None and not of_folders:
+        files = given_files(SetFiles, options, reference, systems)
+        return Inputs({"": Input.checked(files, least=2, threads=threads)})
+    _check_several(sets, reference, options)
+    given = command_line(SetFiles, options)
+    folder, found = Path(), of_folders or _from_words(sets.sets)
+    if sets.manifest is not None:
+        manifest = read_manifest(sets.manifest, "test sets in JSON or TOML")
+        folder, found = manifest.folder, manifest.sets(SetFiles)
+
+    def checked(name: str, values: Mapping[str, Any]) -> Input:
+        return Input.checked(_files_of_set(given, values, folder), least=2, threads=threads)
+
+    inputs = on_each(found, checked)
+    if given.metrics and not any(each.files.references for each in inputs.values()):
+        raise InputError(f"-m {given.metrics[0].name} needs texts, which no test set has: external scores need no -m")
+    return Inputs(inputs, sets.manifest)
+
+
+def read_sets(inputs: Inputs[Input]) -> dict[str, SetData]:
+    """Read the files of all test sets."""
+    return on_each(inputs.sets, lambda name, each: SetData.from_set("", each.read(), ()))
 
 
 def command_line(record: type[AnyFiles], options: dict[str, Any], **others: Any) -> AnyFiles:
@@ -125,13 +127,13 @@ def keys_with_flags(record: type[Options]) -> dict[str, str]:
     }
 
 
-def check_one_set(record: type[Options], options: Mapping[str, Any], advice: str) -> None:
-    """:class:`InputError` for options that belong to one test set. ``advice`` has a place for the key instead."""
+def check_one_set(record: type[Options], options: Mapping[str, Any], message: str) -> None:
+    """:class:`InputError` for options that belong to one test set. The message has the flag, and the key instead."""
     for key, flag in keys_with_flags(record).items():
         if options.get(key) not in (None, ()):  # 0 is a number of a segment
             like_flag = flag[2:].replace("-", "_")  # of two keys for an option, that with its name
             key = like_flag if like_flag in options_of(record) else key
-            raise InputError(f"{flag} is for one test set: {advice.format(key)}")
+            raise InputError(message.format(flag=flag, key=key))
 
 
 def _check_several(sets: Sets, reference: str | None, options: Mapping[str, Any]) -> None:
@@ -143,7 +145,7 @@ def _check_several(sets: Sets, reference: str | None, options: Mapping[str, Any]
         )
     if sets.sets and options["references"]:
         raise InputError("--refs cannot be combined with --set, which has its own: write the reference after NAME")
-    check_one_set(SetFiles, options, "use --manifest FILE, with the key '{}'")
+    check_one_set(SetFiles, options, "{flag} is for one test set: use --manifest FILE, with the key '{key}'")
 
 
 def _from_words(sets: Mapping[str, Sequence[str]]) -> dict[str, dict[str, Any]]:
@@ -212,17 +214,22 @@ def completed(given: AnyFiles, values: Mapping[str, Any], folder: Path) -> AnyFi
     return evolve(given, **values)
 
 
+def check_outputs(files: SetFiles | RunFiles, numbers: Mapping[str, object], where: str = "") -> None:
+    """:class:`InputError` unless a manifest has texts, or scores or counts. ``where`` comes before the message."""
+    if files.references and not files.systems:
+        raise InputError(f"{where}references without systems: add the key 'systems'")
+    if files.systems and not files.references:
+        raise InputError(f"{where}systems without references: add the key 'references'")
+    if not files.systems and not numbers:
+        raise InputError(
+            f"{where}no references and no systems: add the keys 'references' and 'systems', or 'scores' or 'counts'"
+        )
+
+
 def _files_of_set(given: SetFiles, values: Mapping[str, Any], folder: Path) -> SetFiles:
     """The files of a test set, which has texts or scores."""
     files = completed(given, values, folder)
-    if files.references and not files.systems:
-        raise InputError("references without systems: add the key 'systems'")
-    if files.systems and not files.references:
-        raise InputError("systems without references: add the key 'references'")
-    if not files.systems and not files.numbers:
-        raise InputError(
-            "no references and no systems: add the keys 'references' and 'systems', or 'scores' or 'counts'"
-        )
+    check_outputs(files, files.numbers)
     if not files.references and "metrics" not in values:  # -m is for test sets with texts
         return evolve(files, metrics=None)
     return files

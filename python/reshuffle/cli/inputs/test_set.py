@@ -57,19 +57,22 @@ class Input:
     """For metrics on parses."""
     made: Sequence[str] = ()
     """Names of systems whose outputs are made by the command, and not read."""
-    runs: Mapping[str, str] = field(default_factory=dict)
-    """If the systems are runs: what other names each of them may have in files of scores."""
+    runs: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """If the systems are runs: the names of those of each system."""
     given: SetFiles | None = None
     """The files with folders as the user named them."""
 
     @classmethod
-    def checked(cls, files: SetFiles, least: int, **others: Any) -> Input:
-        """Check the files of at least so many systems. ``others`` are fields that do not follow from the files."""
+    def checked(cls, files: SetFiles, least: int, default: str = "bleu", **others: Any) -> Input:
+        """Check the files of at least so many systems. ``others`` are fields that do not follow from the files.
+
+        ``default`` is the metric on texts if none is named.
+        """
         files = _with_directions(files)
         _check_options_of_scores(files)
         reference = files.references[0] if files.references else None
         in_file = reference is not None and is_count_file(reference)
-        chosen = files.metrics or (() if in_file or reference is None else (MetricChoice("bleu"),))
+        chosen = files.metrics or (() if in_file or reference is None else (MetricChoice(default),))
         if reference is not None and in_file and not chosen:
             check_no_flags(reference, files.metric_options)
         metrics = metrics_of(chosen, files.metric_options)
@@ -103,7 +106,7 @@ class Input:
                     )
             elif len(files) != len(self.systems) and (len(files) != 1 or metric in self.files.counts):
                 option = "--counts" if metric in self.files.counts else "--scores"
-                raise wrong_number_of_files(metric, files, self.names, option=option)
+                raise wrong_number_of_files(metric, files, self.names, self.runs, option)
 
     @property
     def paths(self) -> list[str]:

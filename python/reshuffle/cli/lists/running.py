@@ -18,7 +18,7 @@ from ...options.list_files import ListFiles
 from ...options.tuning import Mbr, Oracle
 from ...results.studies import StudyResult
 from ...tune import LinearModel, NBest, mbr, oracle, read_samples
-from ..declared import check_all_used, given_values, made
+from ..declared import check_all_used, taken_options
 from ..job import started
 from ..metric_options import MetricChoice, metric_flags, metrics_of
 from ..output import chosen_output
@@ -27,13 +27,12 @@ from ..tune.files import InputFiles, lines_destination, prepared_folder
 
 def run_oracle(options: dict[str, Any]) -> None:
     """Read the files, search, and write the report, and the outputs of each choice if a folder is given."""
-    files = _Files.from_options(options)
+    files: _Files = taken_options(_Files, options)
     if not files.references:
         raise InputError("no references: add --refs REF, with a segment for each sentence of the lists")
     folder = options.pop("save")
     (metric,) = metrics_of([options.pop("metric") or MetricChoice("bleu")], metric_flags(options))
-    inputs = {"lists": None, "references": (), "metric": metric}
-    chosen = made(Oracle, inputs | given_values(Oracle, options))
+    chosen = taken_options(Oracle, options, lists=None, references=(), metric=metric)
 
     def compute(progress: Progress) -> StudyResult:
         target = None if folder is None else prepared_folder(folder)
@@ -49,15 +48,14 @@ def run_oracle(options: dict[str, Any]) -> None:
 
 def run_mbr(options: dict[str, Any]) -> None:
     """Read the files, decode, and write the report, and the chosen entries if a file is given."""
-    files = _Files.from_options(options)
+    files: _Files = taken_options(_Files, options)
     save, evaluate = options.pop("save"), options.pop("evaluate")
     if options["scale"] is not None and files.model is None and not files.totals:
         raise InputError("--scale needs model scores: add --model FILE or --totals, or leave --scale out")
     if evaluate and not files.references:
         raise InputError("--evaluate needs references: add --refs REF")
     utility, *metrics = metrics_of([options.pop("metric") or MetricChoice("chrf"), *evaluate], metric_flags(options))
-    inputs = {"lists": None, "metric": utility, "metrics": metrics or None}
-    chosen = made(Mbr, inputs | given_values(Mbr, options))
+    chosen = taken_options(Mbr, options, lists=None, metric=utility, metrics=metrics or None)
 
     def compute(progress: Progress) -> StudyResult:
         found = call(mbr, evolve(chosen, **files.read(), progress=progress))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,18 +18,18 @@ from ...data.system_names import read_sysmap
 from ...errors import InputError, quoted, unknown_name
 from ...meta.material import JudgedSet
 from ...options.declare import call, check, check_combined, files_in, taken
-from ...options.evaluations import Evaluation, NameMap, ReadAllScores, ReadJudgments, ReadScores
+from ...options.evaluations import Evaluation, ReadAllScores, ReadJudgments, ReadScores
 from ...options.files import SetFiles
 from ...options.meta_files import MetaFiles
 from ...resampling.counting import Data, labels_of
-from ...sets import on_test_set
+from ...sets import on_each
 from ...settings import Resampling
 from ..declared import by_name, flags_of
-from ..inputs.sets import check_one_set, command_line, completed, read_manifest
+from ..inputs.sets import Inputs, check_one_set, command_line, completed, read_manifest
 from ..inputs.test_set import Input
-from ..metric_options import MetricChoice, metrics_of
+from ..metric_options import metrics_of
 
-Reading = TypeVar("Reading", bound=Evaluation)
+T = TypeVar("T")
 
 # The name of people's scores in --lower-is-better.
 HUMAN = "human"
@@ -49,15 +48,14 @@ class MetaInput:
     def checked(cls, name: str, files: MetaFiles, default: str, threads: int | None) -> MetaInput:
         """Check all that can be checked before files are read. ``default`` is the metric on texts if none is named."""
         _check_files(files)
-        in_file = bool(files.references) and is_count_file(files.references[0])
-        chosen = files.metrics or (() if in_file or not files.references else (MetricChoice(default),))
         texts = None
         if files.references:
-            own = taken(SetFiles, files, metrics=chosen, lower_is_better=())
-            texts = Input.checked(own, least=1, threads=threads)
-        elif chosen:
+            own = taken(SetFiles, files, lower_is_better=())
+            texts = Input.checked(own, least=1, default=default, threads=threads)
+        elif files.metrics:
             raise InputError(
-                f"-m {chosen[0].name} needs texts: add --refs and --systems; metrics of --metric-scores need no -m"
+                f"-m {files.metrics[0].name} needs texts: add --refs and --systems; metrics of --metric-scores need no "
+                "-m"
             )
         else:
             metrics_of([], files.metric_options)
@@ -91,30 +89,83 @@ class MetaInput:
 
     def read(self, resampling: Resampling) -> JudgedSet:
         """Read all files, and score the outputs."""
-        sysmap = None if self.files.sysmap is None else read_sysmap(self.files.sysmap, max_input=self.files.max_input)
-        if self.texts is None:
-            return self._from_scores(sysmap)
-        found = self.texts.read()
-        data = Data.from_arguments(found.references, found.systems, found.metrics or (), warn_of_duplicates=False)
-        reader = _Reader(self.files, sysmap, data.names, data.n_segments)
-        return JudgedSet.from_data(data, reader.judgments(), reader.human, reader.scores(), self.name, resampling)
-
-    def _from_scores(self, sysmap: NameMap | None) -> JudgedSet:
-        """Without texts, the systems are those that metrics scored, and all files tell how many segments there are."""
-        scores = _Reader(self.files, sysmap, None, None).scores()
-        names = tuple(dict.fromkeys(system for table in scores for system in table.systems))
+        files = self.files
+        sysmap = None if files.sysmap is None else read_sysmap(files.sysmap, max_input=files.max_input)
+        known: dict[str, Any] = {"sysmap": sysmap, "systems": None, "n_segments": None}
+        if self.texts is not None:
+            found = self.texts.read()
+            data = Data.from_arguments(found.references, found.systems, found.metrics or (), warn_of_duplicates=False)
+            known |= {"systems": data.names, "n_segments": data.n_segments}
+            judgments, human, scores = self._judgments(known), self._human(known), self._scores(known)
+            return JudgedSet.from_data(data, judgments, human, scores, self.name, resampling)
+        # Without texts, the systems are those that metrics scored, and all files tell how many segments there are.
+        scores = self._scores(known)
         # The map has been applied to these names, and its targets need no mapping.
-        reader = _Reader(self.files, sysmap, names, None)
-        judgments, human = reader.judgments(), reader.human
+        known["systems"] = tuple(dict.fromkeys(system for table in scores for system in table.systems))
+        judgments, human = self._judgments(known), self._human(known)
         sizes = [each.n_segments for each in (*scores, human, judgments) if each is not None]
         n_segments = max((n for n in sizes if n is not None), default=1)
-        padded = [_padded(table, n_segments) for table in scores]
         return JudgedSet.from_scores(
-            padded,
+            [_padded(table, n_segments) for table in scores],
             judgments=judgments,
             human=None if human is None else _padded(human, n_segments),
             name=self.name,
         )
+
+    def _judgments(self, known: Mapping[str, Any]) -> Judgments | None:
+        """The votes, if there are any. ``known`` are options that other files tell."""
+        path, own_format = self.files.judgments, self.files.judgments_format
+        if path is None:
+            return None
+        return self._read(read_judgments, ReadJudgments, known, path=path, input_format=own_format)
+
+    def _human(self, known: Mapping[str, Any]) -> ScoreTable | None:
+        """The human scores, if there are any."""
+        files = self.files
+        if files.human is None:
+            return None
+        is_error = HUMAN in files.lower_is_better and HUMAN not in files.metric_scores
+        return self._table(files.human, known, higher_is_better=not is_error, input_format=files.human_format)
+
+    def _scores(self, known: Mapping[str, Any]) -> list[ScoreTable]:
+        """The scores of metrics from other programs, by the names that the user chose."""
+        files, found = self.files, []
+        # Outputs that no one judged may have no scores, and scores of systems without outputs do not matter.
+        unknown = "error" if known["systems"] is None else files.missing_systems
+        of_metrics = {**known, "unknown": unknown, "repeated": "error"}
+        for name, given in files.metric_scores.items():
+            table = self._table(given, of_metrics, higher_is_better=name not in files.lower_is_better)
+            found.append(replace(table, name=name))
+        lower = {name for name in files.lower_is_better if name not in (HUMAN, *files.metric_scores)}
+        for given in files.score_files:
+            path, metric = split_name(given)
+            if metric is None:
+                tables = self._read(read_all_scores, ReadAllScores, of_metrics, path=path, lower_is_better=())
+                human = self._human(known) if split_name(files.human or "")[0] == path else None
+                if human is not None:
+                    # The scores of people in a file that has both are not those of a metric.
+                    tables.pop(human.name, None)
+            else:
+                tables = {metric: self._table(given, of_metrics)}
+            found += [replace(table, higher_is_better=name not in lower) for name, table in tables.items()]
+            lower -= set(tables)
+        if lower:
+            raise unknown_name("name in --lower-is-better", min(lower), [table.name for table in found])
+        return found
+
+    def _table(self, given: str, known: Mapping[str, Any], **others: Any) -> ScoreTable:
+        """The scores in ``FILE`` or ``FILE#NAME``."""
+        path, metric = split_name(given)
+        return self._read(read_scores, ReadScores, known, path=path, metric=metric, **others)
+
+    def _read(
+        self, read: Callable[..., T], record: Callable[..., Evaluation], known: Mapping[str, Any], **others: Any
+    ) -> T:
+        """What a reader makes of its options: those of the files that have the same names, and others."""
+        given = {"unknown": self.files.missing_systems, "input_format": None, **known, **others}
+        found = taken(record, self.files, **given)
+        check(found, FLAGS)
+        return call(read, found)
 
 
 def _padded(table: ScoreTable, n_segments: int) -> ScoreTable:
@@ -123,70 +174,6 @@ def _padded(table: ScoreTable, n_segments: int) -> ScoreTable:
         return table
     more = n_segments - table.segments.shape[1]
     return replace(table, segments=np.pad(table.segments, ((0, 0), (0, more)), constant_values=np.nan))
-
-
-@dataclass(frozen=True)
-class _Reader:
-    """Reads judgments and scores of these systems and so many segments; None for those in the files."""
-
-    files: MetaFiles
-    sysmap: NameMap | None
-    systems: tuple[str, ...] | None
-    n_segments: int | None
-
-    def judgments(self) -> Judgments | None:
-        """The votes, if there are any."""
-        files = self.files
-        if files.judgments is None:
-            return None
-        given = self._options(ReadJudgments, files.judgments, input_format=files.judgments_format)
-        return call(read_judgments, given)
-
-    @cached_property
-    def human(self) -> ScoreTable | None:
-        """The human scores, if there are any."""
-        files = self.files
-        if files.human is None:
-            return None
-        is_error = HUMAN in files.lower_is_better and HUMAN not in files.metric_scores
-        return self._scores(files.human, higher_is_better=not is_error, input_format=files.human_format)
-
-    def scores(self) -> list[ScoreTable]:
-        """The scores of metrics from other programs, by the names that the user chose."""
-        files, found = self.files, []
-        # Outputs that no one judged may have no scores, and scores of systems without outputs do not matter.
-        of_metrics = {"unknown": "error" if self.systems is None else files.missing_systems, "repeated": "error"}
-        for name, given in files.metric_scores.items():
-            table = self._scores(given, higher_is_better=name not in files.lower_is_better, **of_metrics)
-            found.append(replace(table, name=name))
-        lower = {name for name in files.lower_is_better if name not in (HUMAN, *files.metric_scores)}
-        for given in files.score_files:
-            path, metric = split_name(given)
-            if metric is None:
-                tables = call(read_all_scores, self._options(ReadAllScores, path, lower_is_better=(), **of_metrics))
-                if self.human is not None and split_name(files.human or "")[0] == path:
-                    # The scores of people in a file that has both are not those of a metric.
-                    tables.pop(self.human.name, None)
-            else:
-                tables = {metric: self._scores(given, **of_metrics)}
-            found += [replace(table, higher_is_better=name not in lower) for name, table in tables.items()]
-            lower -= set(tables)
-        if lower:
-            raise unknown_name("name in --lower-is-better", min(lower), [table.name for table in found])
-        return found
-
-    def _scores(self, given: str, **others: Any) -> ScoreTable:
-        """The scores in ``FILE`` or ``FILE#NAME``."""
-        path, metric = split_name(given)
-        return call(read_scores, self._options(ReadScores, path, metric=metric, **others))
-
-    def _options(self, record: Callable[..., Reading], path: str, **others: Any) -> Reading:
-        """The options of a reader: those of the files that have the same names, and ``others``."""
-        given: dict[str, Any] = {"systems": self.systems, "sysmap": self.sysmap, "n_segments": self.n_segments}
-        given |= {"unknown": self.files.missing_systems, "input_format": None}
-        found = taken(record, self.files, path=path, **given | others)
-        check(found, FLAGS)
-        return found
 
 
 def _check_files(files: MetaFiles) -> None:
@@ -202,46 +189,20 @@ def _check_files(files: MetaFiles) -> None:
     check_combined(files, flags_of(MetaFiles))
 
 
-@dataclass(frozen=True)
-class MetaInputs:
-    """All test sets by name, and the manifest."""
+def checked_sets(options: dict[str, Any], default: str, threads: int | None) -> Inputs[MetaInput]:
+    """Check all that can be checked before files are read, and take the options used here out of ``options``."""
+    path = options["manifest"]
+    if path is not None:
+        check_one_set(MetaFiles, options, "{flag} is for one test set: use the key '{key}' in the manifest")
+    given = _with_names(command_line(MetaFiles, options))
+    if path is None:
+        return Inputs({"": MetaInput.checked(given.language_pair or "", given, default, threads)})
+    manifest = read_manifest(path, "test sets with people's judgments in JSON or TOML")
 
-    sets: Mapping[str, MetaInput]
-    manifest: str | None
+    def checked(name: str, values: Mapping[str, Any]) -> MetaInput:
+        return MetaInput.checked(name, completed(given, values, manifest.folder), default, threads)
 
-    @classmethod
-    def from_options(cls, options: dict[str, Any], default: str, threads: int | None) -> MetaInputs:
-        """Check all that can be checked before files are read, and take the options used here out of ``options``."""
-        path = options["manifest"]
-        if path is not None:
-            check_one_set(MetaFiles, options, "use the key '{}' in the manifest")
-        given = _with_names(command_line(MetaFiles, options))
-        found = {given.language_pair or "": given}
-        if path is not None:
-            manifest = read_manifest(path, "test sets with people's judgments in JSON or TOML")
-            found = {}
-            for name, values in manifest.sets(MetaFiles, reserved=("average", "pooled")).items():
-                with on_test_set(name):
-                    found[name] = completed(given, values, manifest.folder)
-        sets = {}
-        for name, files in found.items():
-            with on_test_set("" if path is None else name):
-                sets[name] = MetaInput.checked(name, files, default, threads)
-        return cls(sets, path)
-
-    @property
-    def paths(self) -> list[str]:
-        """All files that will be read."""
-        own = [] if self.manifest is None else [self.manifest]
-        return [*own, *(path for each in self.sets.values() for path in each.paths)]
-
-    def read(self, resampling: Resampling) -> list[JudgedSet]:
-        """Read the files of all test sets, and score the outputs."""
-        found = []
-        for name, each in self.sets.items():
-            with on_test_set(name if len(self.sets) > 1 else ""):
-                found.append(each.read(resampling))
-        return found
+    return Inputs(on_each(manifest.sets(MetaFiles, reserved=("average", "pooled")), checked), path)
 
 
 def _with_names(given: MetaFiles) -> MetaFiles:

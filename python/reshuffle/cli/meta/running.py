@@ -14,12 +14,12 @@ from ...names import metric_key
 from ...options.declare import call
 from ...options.meta import Evaluation
 from ...results.studies import StudyResult
-from ...settings import Resampling
-from ..declared import by_name, check_all_used, given_values, made
+from ...sets import on_each
+from ..declared import by_name, check_all_used, taken_options
 from ..job import started
 from ..metric_options import MetricChoice, flag
 from ..output import chosen_output
-from .inputs import MetaInputs
+from .inputs import checked_sets
 
 
 def run_meta(
@@ -34,18 +34,16 @@ def run_meta(
     ``record`` has the options of the function. ``default`` is the metric on texts if none is named, and ``tables`` are
     those of the result.
     """
-    chosen: Evaluation = made(record, {"test_sets": (), **given_values(record, options)})
+    chosen: Evaluation = taken_options(record, options, test_sets=())
     output = chosen_output(options, tables)
-    inputs = MetaInputs.from_options(options, default, chosen.threads)
+    inputs = checked_sets(options, default, chosen.threads)
     check_all_used(options)
     with started(output, inputs.paths, chosen.workers) as job:
 
         def compute() -> StudyResult:
             given: dict[str, Any] = job.given
-            own = evolve(chosen, **given)
-            sets = given["test_sets"] = inputs.read(
-                Resampling(threads=own.threads, executor=own.executor, progress=job.progress)
-            )
+            resampling = job.resampling(chosen)
+            sets = given["test_sets"] = [*on_each(inputs.sets, lambda _, each: each.read(resampling)).values()]
             baseline = getattr(chosen, "baseline", None)
             if baseline is not None:
                 given["baseline"] = _metric(baseline, sets)

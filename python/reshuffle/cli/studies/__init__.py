@@ -210,7 +210,6 @@ WATCH = Study(
     arguments=(*shared.ARGUMENTS, *COUNTS),
     systems="BASELINE SYS...",
     files=WatchFiles,
-    others=(),
     module="watch",
 )
 
@@ -235,7 +234,6 @@ HUMAN = Study(
     files=HumanFiles,
     least=1,
     metrics=metrics_option("none"),
-    others=(),
     prepare=_labelled,
     module="human",
 )

@@ -22,8 +22,7 @@ from ...options.studies import StudyInputs
 from ...options.watch import WatchOptions
 from ...results.studies import StudyResult
 from ...validate import check_name
-from ..declared import flags_of, given_values
-from ..declared import made as made_record
+from ..declared import flags_of, taken_options
 from ..inputs.sets import given_files
 from ..inputs.test_set import Input
 from ..job import progress_bar, started
@@ -104,7 +103,7 @@ def run_without_data(
         if given and param.name not in used:
             flag = param.opts[0]
             raise InputError(f"{flag} needs texts or scores: add REF and SYS, or leave {flag} out")
-    chosen = made_record(record, given_values(record, options))
+    chosen = taken_options(record, options)
     with started(_resumable(chosen, options), [], chosen.workers) as job:
         job.report(lambda: call(study, evolve(chosen, **job.given)))
 

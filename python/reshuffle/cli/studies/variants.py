@@ -13,7 +13,7 @@ from ...names import names_in
 from ...options.declare import call
 from ...options.tuning import TrainVariants
 from ..command import option
-from ..declared import declared_options, flags_of, given_values, made
+from ..declared import declared_options, flags_of, taken_options
 from ..metric_options import MetricChoice, flag
 from ..tune.options import COUNTED
 
@@ -80,8 +80,8 @@ class Training:
         own["templates"] = tuple(name for word in own["templates"] for name in names_in(word))
         (train, references), apply_to = own["train"], own["apply"]
         metric = own["sentence_metric"] or MetricChoice("sentbleu")
-        inputs = {"lists": None, "references": (), "apply_to": None}
-        return cls(train, references, apply_to, made(TrainVariants, inputs | given_values(TrainVariants, own)), metric)
+        chosen = taken_options(TrainVariants, own, lists=None, references=(), apply_to=None)
+        return cls(train, references, apply_to, chosen, metric)
 
     @property
     def names(self) -> list[str]:

@@ -18,7 +18,7 @@ from ...options.declare import options_of
 from ...options.list_files import Decoding, TuneFiles
 from ...tune.options import OPTIMIZERS, Optimizer
 from ..command import option
-from ..declared import declared_options
+from ..declared import declared_options, taken_options
 from ..examples import CommandGroup, WithExamples, about
 from ..options import all_of, report_command, table_options
 from .options import ARGUMENTS, COMMON, INPUT, SAVE, SENTENCE_METRIC, SOURCES, metric_option, replications
@@ -96,7 +96,7 @@ def rerank_command(lists: str, weights: str, output: str | None, **options: Any)
     from .files import InputFiles, lines_destination
 
     sources = options.pop("sources")
-    files = InputFiles.from_options(options)
+    files = taken_options(InputFiles, options)
     first_id = files.first_id
     inputs = [lists, weights, *([] if sources is None else [sources])]
     with lines_destination(output, inputs) as write:

@@ -5,33 +5,21 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from attrs import frozen
-from typing_extensions import Self
 
 from ...data.files import display_name
 from ...data.reading import read_columns
 from ...errors import InputError, writing
-from ...options.declare import check_combined
 from ...options.files import Reading
 from ...options.list_files import Lists
 from ...tune import NBest, Tuned, read_nbest, read_weights, write_weights
-from ..declared import flags_of, given_values
 from ..output import stream_destination
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
 class InputFiles(Reading, Lists):
     """The files of a command, and how they are read."""
-
-    @classmethod
-    def from_options(cls, options: dict[str, Any]) -> Self:
-        """Take the files out of ``options``, and check all that can be checked before they are read."""
-        files = cls(**given_values(cls, options))
-        check_combined(files, flags_of(cls))
-        files.check_together()
-        return files
 
     def read_lists(self, paths: Sequence[str]) -> NBest:
         """The lists of one or several files, joined."""

@@ -9,7 +9,7 @@ from ... import types
 from ...errors import either
 from ...options.declare import options_of
 from ...options.list_files import Decoding, TuneFiles
-from ...options.tuning import Tune
+from ...options.tuning import Tune, TuneHere
 from ...tune.options import Optimizer
 from ..command import option
 from ..declared import Decorator, declared_options
@@ -69,8 +69,8 @@ SENTENCE_METRIC: Mapping[str, Decorator] = {
 
 
 def replications(optimizer: Optimizer) -> Sequence[Decorator]:
-    """The options of the runs and rounds."""
-    return declared_options(Tune)
+    """The options of the runs and rounds. What draws no random numbers reads texts."""
+    return declared_options(TuneHere if optimizer.seeded is None else Tune, options_of(Tune))
 
 
 SAVE = option(

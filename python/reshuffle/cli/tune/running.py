@@ -20,8 +20,7 @@ from ...tune.lists import additive
 from ...tune.options import Optimizer
 from ...tune.problem import BY_SENTENCE_BLEU, shared_options
 from ...tune.weights import read_named_weights
-from ...validate import check_integer
-from ..declared import check_all_used, given_values, made
+from ..declared import check_all_used, taken_options
 from ..job import started
 from ..metric_options import MetricChoice, metric_flags, metrics_of
 from ..output import chosen_output
@@ -36,16 +35,12 @@ SIZE = 100
 def run_tune(optimizer: Optimizer, options: dict[str, Any]) -> None:
     """Read the files, tune, and write the report, and weights and outputs if a folder is given."""
     output = chosen_output(options, get_args(types.TuneTable))
-    own = made(optimizer.options, given_values(optimizer.options, options))  # before files are read
+    own = taken_options(optimizer.options, options)  # before files are read
     metric, sentence = _metrics(optimizer, options)
     inputs = {"optimizer": own, "lists": None, "references": (), "metric": metric, "sentence_metric": sentence}
-    chosen = made(Tune, inputs | given_values(Tune, options))
-    files = _Files.from_options(options)
+    chosen = taken_options(Tune, options, **inputs)
+    files: _Files = taken_options(_Files, options)
     files.check_rounds(chosen.rounds)
-    if optimizer.seeded is None and chosen.executor is not None:
-        raise InputError(
-            f"--workers: {optimizer.name} reads texts, which only this process has: give a number of threads"
-        )
     folder = options.pop("save")
     check_all_used(options)
     with started(output, files_in(files), chosen.workers) as job, cleanup():  # of a decoder
@@ -81,8 +76,6 @@ class _Files(InputFiles, TuneFiles):
             raise InputError("no lists: add --nbest NBEST")
         if not self.nbest and self.init is None:
             raise InputError("without --nbest, the decoder needs weights for the first lists: add --init FILE")
-        if self.size is not None:
-            check_integer("--size", self.size, 1)
         for name, pair in self._held_out.items():
             if pair is not None and len(pair) < 2:
                 raise InputError(

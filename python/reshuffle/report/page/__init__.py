@@ -28,7 +28,7 @@ from ..notes import COUNTS, with_pairs, worded
 from ..since import since_sentences, since_tables
 from .content import content
 
-__all__ = ["STUDY_SCRIPTS", "as_html", "page_of"]
+__all__ = ["STUDY_SCRIPTS", "as_html", "page_of", "template_of"]
 
 HERE = Path(__file__).parent
 # Lines of scripts that are comments: a sixth of them, which pages leave out.
@@ -74,7 +74,7 @@ def as_html(document: Document, layout: Layout) -> str:
         raise TypeError("this document has no page")
     page = document.page()
     style, script = _style(), _script(tuple(page.scripts))
-    rendered = _template(page.template).render(
+    rendered = template_of(page.template).render(
         data=escaped_json(page.data),
         style=style,
         script=script,
@@ -165,7 +165,8 @@ def _hash(text: str) -> str:
 
 
 @cache
-def _template(name: str) -> Any:
+def template_of(name: str) -> Any:
+    """A template beside this file."""
     import jinja2  # takes longer to import than most reports to write
 
     loader = jinja2.FileSystemLoader(HERE)
