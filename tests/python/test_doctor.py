@@ -341,7 +341,7 @@ def test_a_table_says_why_it_is_none_of_numbers_or_scores(tmp_path: Path, run: A
     assert (shown.code, shown.err) == (0, "")
     assert "texts in system, score" in shown.out
     assert "Not scores" in shown.out
-    assert "line 2" in shown.out
+    assert "line 2" in " ".join(shown.out.split())  # the path may be long
 
 
 def test_ids_in_a_table_are_no_scores(demo: Path, run: Any) -> None:

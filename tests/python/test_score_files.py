@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -62,6 +63,73 @@ def test_a_name_that_is_almost_that_of_the_only_key_of_scores_is_doubted(run: An
     assert doubt in run("compare", "--scores", "corect", *words).err
     for name in ("correct", "Correct", "acc"):  # names are free
         assert "mistyped" not in run("compare", "--scores", name, *words).err
+
+
+def put_lines(name: str, rows: list[dict[str, Any]]) -> None:
+    """JSON lines."""
+    put(name, "".join(json.dumps(row) + "\n" for row in rows))
+
+
+@pytest.mark.parametrize("key", ["id", "Instance_ID", "qid", "task", "name", "index"])
+def test_rows_are_matched_by_columns_that_are_usually_ids(run: Any, key: str) -> None:
+    ids = [*range(7, 47)] if key == "index" else [f"q{i}" for i in range(40)]
+    rows = [{key: name, "score": i % 5} for i, name in enumerate(ids)]
+    put_lines("a.jsonl", rows)
+    put_lines("b.jsonl", [{**row, "score": (i * 7) % 4} for i, row in enumerate(rows)])
+    command = ("compare", "--scores", "score", "a.jsonl", "b.jsonl", "-n", "99", "--format", "csv")
+    expected = run(*command).out
+    put("b.jsonl", "".join(reversed(Path("b.jsonl").read_text().splitlines(True))))
+    assert run(*command).out == expected
+
+
+def test_a_column_with_a_value_twice_or_with_fractions_is_none_of_ids(run: Any) -> None:
+    for key, value in (("task", lambda i: f"t{i // 2}"), ("key", lambda i: i + 0.5)):
+        rows = [{key: value(i), "score": i % 5} for i in range(40)]
+        put_lines("a.jsonl", rows)
+        put_lines("b.jsonl", [{**row, key: value(39 - i)} for i, row in enumerate(rows)])
+        found = run("compare", "--scores", "score", "a.jsonl", "b.jsonl", "-n", "99")
+        assert (found.code, "have the same scores everywhere" in " ".join(found.out.split())) == (0, True)
+
+
+def test_a_name_of_scores_that_no_column_has(run: Any) -> None:
+    for system in "ab":
+        put_lines(f"{system}.jsonl", [{"id": i, "score": i % 5, "tokens": i % 3} for i in range(6)])
+    words = ("a.jsonl", "b.jsonl", "-n", "99")
+    assert (
+        "a.jsonl: the scores of 'f1' are called 'score' there; to choose another (tokens), write 'a.jsonl#tokens'"
+        in run("compare", "--scores", "f1", *words).err
+    )
+    lost = "a.jsonl: unknown column of scores 'token': did you mean 'tokens'? Known: score, tokens; to call another so"
+    assert lost in run("compare", "--scores", "token", *words).refusal()
+    for system in "ab":
+        put_lines(f"{system}.jsonl", [{"id": i, "latency": i % 5} for i in range(6)])
+    assert "the scores of 'accuracy' are called 'latency'" in run("compare", "--scores", "accuracy", *words).err
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        (
+            "x.jsonl",
+            '{"right": [1, 0]}\n',
+            "got a list: for several answers to an item, write their mean, or a file of",
+        ),
+        (
+            "x.jsonl",
+            '{"scores": {"f1": 1}}\n',
+            "got an object: a score is a key of the line itself; jq -c '. + .scores'",
+        ),
+        ("x.json", '{"q7": 0.5}', 'scores by id are JSON lines such as {"id": "q7", "score": 0.5}'),
+    ],
+)
+def test_other_json_says_what_is_read(file: str, content: str, message: str) -> None:
+    with pytest.raises(InputError) as raised:
+        scores_by_system(put(file, content))
+    assert message in str(raised.value)
+
+
+def test_json_lines_are_recognized_in_a_file_of_any_name() -> None:
+    assert scores_by_system(put("x.txt", '{"id": "q", "score": 1}\n{"id": "r", "score": 2}\n')) == {None: [1, 2]}
 
 
 def test_tables_of_several_systems(run: Any) -> None:

@@ -7,6 +7,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from statistics import NormalDist
 from typing import Any
 from xml.etree import ElementTree
 
@@ -62,7 +63,7 @@ def gate_document(gate: Gate, layout: Layout) -> Document:
         tables = [_tasks(gate)]
     return Document(
         [*tables, Paragraph([*_sentences(gate)])],
-        [*_directions(gate), *_of_units(gate), _meaning(gate), *_of_few(gate)],
+        [*_directions(gate), " ".join([_meaning(gate), *_of_few(gate)]), *_of_units(gate)],
         gate.signature,
         page=lambda: _page(gate, gate_document(gate, layout), layout),
         headline=headline(gate),
@@ -250,6 +251,14 @@ def _shown(gate: Gate, task: GateTask) -> str:
 
 
 def _open(gate: Gate, task: GateTask) -> str:
+    if not task.n_differing and task.margin_test == SCORE_TEST and task.margin and task.bound:
+        # The bound of n equal answers is z^2 / (n + z^2) times the range of the scores.
+        z2 = NormalDist().inv_cdf(gate.alpha) ** 2
+        more = math.ceil(abs(task.bound) * (task.n_units + z2) / task.margin - z2) - task.n_units
+        return (
+            f"{task.name} does not differ, but {counted(task.n_units, f'equal {task.unit}')} are too few to show that it "
+            f"is within {_margin(task)} of the baseline{_bound(task).replace(',', ':', 1)}; {more:,} more would be enough"
+        )
     says = "better" if task.is_primary else f"within {_margin(task)} of the baseline"
     return f"{task.name} is not shown to be {says} {_values(gate, task)}"
 
