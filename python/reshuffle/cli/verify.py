@@ -26,7 +26,7 @@ from .process import DIFFERENT
 # Options that say what is written, or that continue an earlier run. They have no effect here.
 WITHOUT_EFFECT = ("outputs", "table", "full", "save", "checkpoint", "history", "page", *options_of(ComparisonDisplay))
 MISSING_FILES = (
-    "Files are looked up in the current folder: go to the one that holds them (absolute paths are saved relative to "
+    "Files are looked up in the current folder, and some are not there: go to the one that holds them (absolute paths are saved relative to "
     "their common folder), or repeat the command, with its files, after RESULT."
 )
 # The most differences to list.
@@ -72,9 +72,9 @@ def _verify_files(saved: Sequence[InputFile]) -> int:
     _show_lines(f"{name}: not compared ({why})" for name, why in unknown.items())
     here = files_here(named)
     differing = changes(named, here)
-    _show_lines(differing)
     if None in here:
         _say(MISSING_FILES)
+    _show_lines(differing)
     if differing:
         return DIFFERENT
     names = ", ".join(file.name for file in named)

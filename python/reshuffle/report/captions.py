@@ -67,7 +67,7 @@ def symbols_of_figure(comparison: Comparison, kind: str, n_panels: int, has_arro
         yield "The intervals are not adjusted: some exclude 0 although p is above that level."
     if kind == "forest" and n_panels > 1:
         yield "All panels have the order of the first."
-    if kind == "ranking" and comparison.rankings:
+    if kind == "ranking" and comparison.baseline is None and comparison.rankings:
         lettered = any(system.letters for ranking in comparison.rankings for system in ranking.systems)
         if not lettered or n_panels <= MOST_RANKED:
             yield rank_key(comparison)

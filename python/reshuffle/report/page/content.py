@@ -187,7 +187,7 @@ def facts(comparison: Comparison) -> Iterator[tuple[str, str]]:
         yield "Test", test.title if test.has_margin else f"{test.title}, {test.alternative}"
         if test.has_margin:
             yield "Margin", within_all(comparison)
-        if test.adjustment_title is not None:
+        if test.adjustment_title is not None and comparison.family_size > 1:
             yield "Adjustment", test.adjustment_title
         yield "α", number(comparison.alpha or 0)
     if comparison.interval is not None and comparison.confidence_level is not None:
