@@ -247,7 +247,7 @@ MetaInterval: TypeAlias = Literal["boot-both", "boot-inputs", "boot-systems"]
 """The entries of :data:`reshuffle.meta.TESTS` with draws."""
 
 MetaTable: TypeAlias = Literal["results", "comparisons", "groups", "human", "systems"]
-"""The tables of ``meta`` in :data:`reshuffle.results.studies.tables.TABLES_OF`."""
+"""The tables of ``meta`` in :data:`reshuffle.results.studies.tables.STUDIES`."""
 
 OptimizerName: TypeAlias = Literal["mert", "kbmira", "pro", "xbleu", "l1"]
 """:data:`reshuffle.tune.OPTIMIZERS`."""
@@ -256,13 +256,13 @@ MertPreset: TypeAlias = Literal["both", "moses", "cdec"]
 """:data:`reshuffle.options.tuning.PRESETS`."""
 
 OracleTable: TypeAlias = Literal["scores", "searches", "entries"]
-"""The tables of ``oracle`` in :data:`reshuffle.results.studies.tables.TABLES_OF`."""
+"""The tables of ``oracle`` in :data:`reshuffle.results.studies.tables.STUDIES`."""
 
 MbrTable: TypeAlias = Literal["choices", "scores"]
-"""The tables of ``mbr`` in :data:`reshuffle.results.studies.tables.TABLES_OF`."""
+"""The tables of ``mbr`` in :data:`reshuffle.results.studies.tables.STUDIES`."""
 
 TuneTable: TypeAlias = Literal["runs", "start", "trace"]
-"""The tables of ``tune`` in :data:`reshuffle.results.studies.tables.TABLES_OF`."""
+"""The tables of ``tune`` in :data:`reshuffle.results.studies.tables.STUDIES`."""
 
 StudyPlotKind: TypeAlias = Literal[
     "rates", "qq", "families", "power", "sizes", "detectable", "sensitivity", "bands", "gaps", "curves",

@@ -9,11 +9,11 @@ To add a study to the reports:
    several studies need, and :class:`~reshuffle.report.studies.base.StudyReport` says more. A table is a
    :func:`~reshuffle.report.pivot.pivot` of records, whose columns are declared by their headings (``Cells``). Look at
    the text in a terminal of 80 columns.
-2. Add a line to :data:`STUDIES` in ``registry.py``.
-3. For each type of record of its own, ``results/studies/NAME.py`` has a frozen dataclass, and :data:`RECORDS` of
-   ``results/studies/__init__.py`` a line with the name of the table. That name is the key of the JSON and the value of
-   ``--table``. JSON, CSV, data frames and ``read_json`` are made from the fields.
-4. A figure is a class in ``report/studies/figures/NAME.py``, usually a ``ColumnFigure`` (``figures/base.py``), with a
+2. ``results/studies/NAME.py``, a module of the same name, has a frozen dataclass for each type of record of its own,
+   and ``STUDY``, which has them by the names of the tables. A name is the key of the JSON and the value of ``--table``.
+   JSON, CSV, data frames and ``read_json`` are made from the fields. :data:`~reshuffle.results.studies.tables.MODULES`
+   has the name of the module.
+3. A figure is a class in ``report/studies/figures/NAME.py``, usually a ``ColumnFigure`` (``figures/base.py``), with a
    method ``draw(ax)``, which reads ``self.records`` and ``self.study``; an entry in the study's ``figures``
    (:class:`~reshuffle.report.studies.base.Figure`); and its name in :data:`reshuffle.types.StudyPlotKind`, in the order
    of :data:`STUDIES`. ``figures/base.py`` also has markers and lines that differ without colours. Look at the picture.
