@@ -14,10 +14,17 @@ from ..cells import Table, decimals_for
 from ..pivot import Cells, Columns, Rows, fields, number_cell, pivot
 from ..wording import joined, number
 from .base import Figure, StudyReport
-from .wording import differing, half_width, in_common, level_of, levels_of, percent, rate_decimals, tests_note
-
-# The columns that identify a rate, and what tables call them.
-NAMES = {"test": "Test", "metric": "Metric", "size": "n"}
+from .wording import (
+    HEADINGS,
+    differing,
+    half_width,
+    in_common,
+    level_of,
+    levels_of,
+    percent,
+    rate_decimals,
+    tests_note,
+)
 
 
 def records_of(study: StudyResult) -> tuple[PowerRate, ...]:
@@ -98,7 +105,7 @@ def _table(
     return pivot(
         title,
         [rate for rate in ordered if _case(rate) in cases],
-        Rows(fields(NAMES, names) | effect, _case, attrgetter(*names), len(names)),
+        Rows(fields(HEADINGS, names) | effect, _case, attrgetter(*names), len(names)),
         Columns("alpha", heading, cells, levels_of(rates)),  # type: ignore[arg-type]
     )
 
