@@ -194,7 +194,7 @@ Equalize: TypeAlias = Literal["mix", "drop-words"]
 """:data:`reshuffle.study.null_data.EQUALIZE`."""
 
 Variances: TypeAlias = Literal["equal", "unequal"]
-""":data:`reshuffle.study.families.VARIANCES`."""
+""":data:`reshuffle.study.multiplicity.VARIANCES`."""
 
 PowerModel: TypeAlias = Literal["eta", "real", "parametric"]
 """:data:`reshuffle.study.power.MODELS`."""

@@ -256,7 +256,7 @@ REGISTRIES: list[tuple[object, Iterable[str] | str]] = [
     (types.InputFormat, "data.formats.INPUT_FORMATS"),
     (types.Null, "study.nulls.NULLS"),
     (types.Equalize, "study.null_data.EQUALIZE"),
-    (types.Variances, "study.families.VARIANCES"),
+    (types.Variances, "study.multiplicity.VARIANCES"),
     (types.Sampling, "study.populations.SAMPLING"),
     (types.Study, COMMANDS),
     (types.StudyScheme, "study.settings.STUDY_SCHEMES"),

@@ -195,14 +195,6 @@ def agreement(options: Agreement) -> StudyResult[AgreementPlan]:
         )
         columns = dict(zip(parts, others, strict=True))
         has_domains = units.strata is not None
-        plan = settings.plan(
-            AgreementPlan,
-            options,
-            material,
-            domains=tuple(parts) if has_domains else None,
-            halves=None if has_domains else options.halves,
-            bins=bins,
-        )
         tables: dict[str, Iterable[object]] = {
             "pair_pvalues": study.pvalues(whole),
             "gains": (row for column in whole for row in study.gains(column, bins)),
@@ -210,7 +202,15 @@ def agreement(options: Agreement) -> StudyResult[AgreementPlan]:
             "domains": study.domains(columns),
             "tests": agreements(whole, alphas, pairs, len(pool.names)),
         }
-        return settings.result("agreement", plan, material.used_metrics, tables, {})
+        return settings.result(
+            options,
+            tables,
+            {},
+            material,
+            domains=tuple(parts) if has_domains else None,
+            halves=None if has_domains else options.halves,
+            bins=bins,
+        )
 
 
 def _testing_step(data: Data, n_tests: int, resampling: Resampling) -> Step:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -113,16 +113,15 @@ def samples(options: Samples) -> StudyResult[SamplesPlan]:
             counted = study.with_references(number, units)
             for size in curve_sizes:
                 curves += counted.curve_points(number, size)
-        plan = settings.plan(
-            SamplesPlan,
+        return settings.result(
             options,
+            {**tables, "curves": _by_metric(curves)},
+            {"whole": TRUTHS["whole"]},
             material,
             sizes=sizes,
             curve_sizes=curve_sizes,
             n_references=[number for number in numbers if number is not None] or None,
         )
-        every: dict[str, Iterable[object]] = {**tables, "curves": _by_metric(curves)}
-        return settings.result("samples", plan, material.used_metrics, every, {"whole": TRUTHS["whole"]})
 
 
 def _by_metric(points: Sequence[CurvePoint]) -> list[CurvePoint]:

@@ -103,7 +103,6 @@ def sensitivity(options: Sensitivity) -> StudyResult[SensitivityPlan]:
         material = Material.from_data(data, units, settings.resampling, settings.steps(n_cells))
         study = _Sensitivity(material, settings, options)
         powers, contrasts = study.powers()
-        plan = settings.plan(SensitivityPlan, options, material)
         tables: dict[str, Iterable[object]] = {
             "sensitivity": study.sensitivities(),
             "scored": study.scores(),
@@ -111,7 +110,7 @@ def sensitivity(options: Sensitivity) -> StudyResult[SensitivityPlan]:
             "power": powers,
             "contrasts": contrasts,
         }
-        return settings.result("sensitivity", plan, material.used_metrics, tables, {"eta": MODELS["eta"].truth})
+        return settings.result(options, tables, {"eta": MODELS["eta"].truth}, material)
 
 
 def paired_difference(only_first: int, only_second: int, n: int, confidence_level: float = 0.95) -> ConfidenceInterval:

@@ -94,7 +94,6 @@ def validate(options: Validate) -> StudyResult[ValidationPlan]:
         splits = pool.splits(options.layouts, sizes, options.n_samples)
         drawn = [Drawn.from_pool(pool, split, pairs, tests, options.truth, labels, resampling) for split in splits]
         scores = pool.scores()
-        plan = settings.plan(ValidationPlan, options, material, sizes=sizes, bins=bins)
         tables: dict[str, Iterable[object]] = {
             "pairs": (
                 row
@@ -106,7 +105,8 @@ def validate(options: Validate) -> StudyResult[ValidationPlan]:
             "gaps": _gap_rows(drawn, labels, pairs, scores, bins, level),
             "spread": _spread_rows(drawn, labels, pairs),
         }
-        return settings.result("validate", plan, material.used_metrics, tables, {options.truth: TRUTHS[options.truth]})
+        truths = {options.truth: TRUTHS[options.truth]}
+        return settings.result(options, tables, truths, material, sizes=sizes, bins=bins)
 
 
 def check_bins(bins: Sequence[float]) -> tuple[float, ...]:

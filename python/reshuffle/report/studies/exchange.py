@@ -121,7 +121,7 @@ FIGURES = {
         "expected values for many segments, and the dashed line is α.",
         "exchange_sizes",
         ("metric", "runs", "correlation", "size", "alpha"),
-        "exchange:ExchangeFigure",
+        "rates:ExchangeFigure",
         over="run_sd",
     ),
 }

@@ -103,7 +103,7 @@ FIGURES = {
         "Family-wise error rates by adjustment, with confidence intervals; the dashed line is α.",
         "family_wise",
         ("metric", "size", "alpha"),
-        "multiplicity:FamilyWiseFigure",
+        "rates:FamilyWiseFigure",
     ),
 }
 

@@ -14,8 +14,7 @@ from ..cells import EXACT, Table, decimals_apart, decimals_in_column, difference
 from ..pivot import Bold, Cells, Columns, Rows, pivot
 from ..wording import ci, joined, number, option
 from .base import Brief, Figure, StudyReport
-from .run_methods import methods
-from .run_sentences import answers, conclusions, intervals, notes, tests_of
+from .run_sentences import answers, conclusions, intervals, methods, notes, tests_of
 from .run_values import (
     ScoredRuns,
     deciding,

@@ -108,9 +108,9 @@ def notes(study: StudyResult) -> Iterator[str]:
 
 FIGURES = {
     "rates": Figure(
-        "Rejection rates divided by their levels, with confidence intervals.", "rates", CELL, "type1:RatesFigure"
+        "Rejection rates divided by their levels, with confidence intervals.", "rates", CELL, "rates:RatesFigure"
     ),
-    "qq": Figure("The distribution of p; that of an exact test is the diagonal.", "pvalues", CELL, "type1:QQFigure"),
+    "qq": Figure("The distribution of p; that of an exact test is the diagonal.", "pvalues", CELL, "rates:QQFigure"),
 }
 
 REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)
