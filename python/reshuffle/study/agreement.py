@@ -31,9 +31,8 @@ from ..results.studies import DomainBand, GainBin, GainThreshold, PairPvalue, St
 from ..results.studies.agreement import AgreementPlan
 from ..seeds import derive_seed
 from ..settings import Resampling, Units
-from .conclusions import SLACK, plans_of
 from .material import Material
-from .pools import Pool, sample_units, signs
+from .pools import SLACK, Pool, plans_of, sample_units, signs
 from .rates import jackknife_interval, share_of_pairs_interval
 from .settings import started
 from .validation import BANDS, check_bins, in_bins

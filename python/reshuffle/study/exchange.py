@@ -24,8 +24,7 @@ from ..seeds import derive_seed
 from ..settings import Resampling, RunSettings, Units
 from .material import Material
 from .rates import Dependence, rate_interval
-from .run_model import RunModel, RunPool, size_for_ratio, size_of_splits, variance_ratio
-from .run_pvalues import PAIR, model_pvalues
+from .run_model import PAIR, RunModel, RunPool, model_pvalues, size_for_ratio, size_of_splits, variance_ratio
 from .settings import StudySettings, settings_of, started
 from .testing import STAGE
 

@@ -29,13 +29,15 @@ from ..results.studies import (
 )
 from ..results.studies.samples import SamplesPlan
 from ..settings import Resampling, Units
-from .conclusions import BY_WINS, Conclusions, conclude
 from .material import Material
 from .pools import (
+    BY_WINS,
+    Conclusions,
     OfSamples,
     Pool,
     Split,
     check_sizes,
+    conclude,
     sampling_step,
     signs,
     units_of,

@@ -18,9 +18,8 @@ from ..resampling import Pairs
 from ..results import clopper_pearson
 from ..results.studies import BandAccuracy, GapConclusions, PairConclusions, SampleSpread, StudyResult
 from ..results.studies.validation import ValidationPlan
-from .conclusions import SLACK, Conclusions, Drawn, plans_of
 from .material import Material
-from .pools import Pool, Split, check_sizes, sampling_step, units_of
+from .pools import SLACK, Conclusions, Drawn, Pool, Split, check_sizes, plans_of, sampling_step, units_of
 from .rates import clustered_interval
 from .settings import started
 

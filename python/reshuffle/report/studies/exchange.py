@@ -10,7 +10,7 @@ from ...results.studies.exchange import ExchangePlan, ExchangeRate
 from ..cells import Table
 from ..pivot import Columns, Rows, fields, pivot
 from ..wording import joined, number
-from .base import Figure, StudyReport
+from .base import Figure
 from .wording import (
     BOLD_RATES,
     HEADINGS,
@@ -125,5 +125,3 @@ FIGURES = {
         over="run_sd",
     ),
 }
-
-REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

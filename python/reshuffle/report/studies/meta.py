@@ -11,8 +11,10 @@ from ..cells import Table, decimals_for, pvalue_cell, short_pvalue
 from ..pivot import Cells, Rows, as_ends, as_number, ends_cell, number_cell, pivot
 from ..wording import ci, counted, joined, number
 from ..words import words, words_of
-from .base import Figure, StudyReport
-from .meta_sentences import MAX_TESTED, conclusions, notes
+from .base import Figure
+from .meta_sentences import MAX_TESTED
+from .meta_sentences import conclusions as conclusions
+from .meta_sentences import notes as notes
 from .meta_values import AVERAGE, POOLED, Family, families, on_segments, pvalue_of, shown_families, sized
 from .wording import constant, with_arrow
 
@@ -21,6 +23,7 @@ MAX_PAIRS, MAX_MATRIX = 6, 16
 # So many metrics have a column in the table of systems, which is shown for one test set.
 MAX_METRICS = 8
 DECIMALS, SMALL = 3, 0.01
+TRUTHS, TRUTH = "Null hypotheses", "Null hypothesis of "
 SPEC = f".{DECIMALS}f"
 
 
@@ -288,7 +291,7 @@ FIGURES = {
 }
 
 
-def test_title(name: str) -> str:
+def truth_title(name: str) -> str:
     """What sentences call a test."""
     title: str = words_of("meta", "test", name)
     return title
@@ -299,12 +302,6 @@ def settings(result: MetaEvaluation) -> dict[str, str]:
     chosen = dict.fromkeys(each.coefficient for each in result.results)
     found = {"coefficients": joined(words("meta")["coefficient"].get(name, {}).get("name", name) for name in chosen)}
     if result.truths:
-        found["tests"] = joined(map(test_title, result.truths))
+        found["tests"] = joined(map(truth_title, result.truths))
         found["source"] = "; ".join(dict.fromkeys(words_of("meta", "source", name) for name in result.truths))
     return found
-
-
-REPORT = StudyReport(
-    title, tables, conclusions, notes, FIGURES, paper=paper, settings=settings, truths="Null hypotheses",
-    truth="Null hypothesis of ", truth_title=test_title,
-)  # fmt: skip

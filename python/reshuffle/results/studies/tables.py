@@ -7,7 +7,7 @@ from importlib import import_module
 
 from .base import StudyTypes
 
-# The modules of the studies: here with the types of their records, STUDY, and in ``report/studies`` with their REPORT.
+# The modules of the studies: here with the types of their records, in ``report/studies`` with what reports show.
 MODULES = (
     "type1", "multiplicity", "power", "design", "sensitivity", "validation", "samples", "agreement", "exchange", "gate",
     "runs", "meta", "smoothing", "tune", "oracle", "mbr", "human", "watch",
