@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..execution import ItemJob
-from ..execution.tables import NUMBER, PROBABILITY, SIGN, Column, Columns, Table, stacked
+from ..execution.tables import NUMBER, PROBABILITY, SIGN, Column, Columns, stacked
 from ..inference.hypotheses import Hypotheses
 from ..inference.plan import Plan
 from ..inference.running import run_on_test_set
@@ -139,16 +139,6 @@ class Pool:
         """The systems on some units, under each metric."""
         return samples_of(self.metrics, [counts[:, units] for counts in self.counts], self.unit)
 
-    def replicates(self, split: Split, resampling: Resampling, sample: int) -> tuple[NDArray[np.intp], Replicates]:
-        """The units and the replicates of a sample. Those of sample j have the seed derived for test set j."""
-        units = sample_units(split.layout, split.size, split.samples)[sample]
-        return units, Replicates(
-            self.samples(units),
-            n_resamples=resampling.n_resamples,
-            seed=derive_seed(resampling.seed, "test-set", sample),
-            threads=resampling.threads,
-        )
-
 
 @dataclass(frozen=True, eq=False)
 class OfSamples(ItemJob):
@@ -162,18 +152,15 @@ class OfSamples(ItemJob):
     stage: ClassVar[str] = "sampling"
 
     def item(self, index: int, threads: int | None) -> tuple[Any, ...]:
-        """What is to be known of a sample."""
-        return self.of_sample(
-            *self.pool.replicates(self.split, Resampling(self.n_resamples, self.seed, threads), index)
-        )
+        """What is to be known of a sample. That of number j has the seed derived for test set j."""
+        units = sample_units(self.split.layout, self.split.size, self.split.samples)[index]
+        seed = derive_seed(self.seed, "test-set", index)
+        samples = self.pool.samples(units)
+        return self.of_sample(units, Replicates(samples, n_resamples=self.n_resamples, seed=seed, threads=threads))
 
     @abstractmethod
     def of_sample(self, units: NDArray[np.intp], replicates: Replicates) -> tuple[Any, ...]:
         """What is to be known of a sample, from its units and its replicates."""
-
-    def of_all(self, resampling: Resampling) -> Table:
-        """The rows of all samples."""
-        return self.results(self.split.samples, resampling.execution)
 
 
 def units_of(data: Data, units: Units) -> tuple[int, str]:
@@ -296,7 +283,7 @@ class Drawn:
     ) -> Drawn:
         """Draw from all samples and test all pairs on them."""
         job = _OfSamples(pool, split, resampling.n_resamples, resampling.seed, pairs, tests, truth)
-        table = job.of_all(resampling)
+        table = job.results(split.samples, resampling.execution)
         of = {name: stacked(table[name], -2) for name in job.columns.by_name}
         found = [
             Conclusions(label, test, split, of["confidence"][t, metric], of["favoured"][t, metric], of["truth"][metric])

@@ -10,13 +10,14 @@ from typing import TypeAlias
 
 import numpy as np
 from attrs import evolve
+from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..inference.plan import check_test
 from ..inference.power import normal_power
 from ..metrics.base import Counts, Metric, Scores
 from ..options.declare import called_with, taken
-from ..options.studies import ParametricPower, Power
+from ..options.studies import ParametricPower, Power, Sensitivity
 from ..resampling import CountSample, directed
 from ..results.studies import FittedSwapEffects, PowerRate, Rate, StudyResult
 from ..results.studies.power import ParametricPlan, PowerPlan
@@ -92,9 +93,8 @@ def power(options: Power) -> StudyResult[PowerPlan]:
             check_test(test, settings.alternative, *data.metrics)
         n_cells = settings.n_pairs(len(data.names)) * settings.n_sizes * _n_cells(options)
         material = Material.from_data(data, units, settings.resampling, settings.steps(n_cells))
-        study = _Study(material, settings, options)
-        cells = list(study.cells())
-        found = [rate for cell in cells for rate in power_rates(cell, settings, options.size_adjusted)]
+        study = PowerStudy(material, settings, options, options.models)
+        found = [rate for cells in study.cells() for cell in cells for rate in power_rates(cell, settings)]
         tables: dict[str, Iterable[object]] = {"power": found, "rates": map(as_rate, found)}
         if "parametric" in options.models:
             tables["fits"] = study.fits()
@@ -152,6 +152,11 @@ class KnownDifference:
     null_pvalues: Scores | None = None
     higher_is_better: bool = True
 
+    def rejected(self, alpha: float) -> tuple[float, NDArray[np.bool_]]:
+        """The level at which the test rejects, which has this size if power is size-adjusted, and where it does."""
+        level = alpha if self.null_pvalues is None else critical_level(self.null_pvalues, alpha)
+        return level, np.asarray(self.pvalues <= level)
+
 
 # Simulated tests, ordered by test, then metric.
 Cells: TypeAlias = Sequence[KnownDifference]
@@ -171,14 +176,11 @@ def critical_level(null_pvalues: Scores, alpha: float) -> float:
     return float(below[-1]) if len(below) else 0.0
 
 
-def power_rates(cell: KnownDifference, settings: StudySettings, size_adjusted: bool = False) -> Iterator[PowerRate]:
+def power_rates(cell: KnownDifference, settings: StudySettings) -> Iterator[PowerRate]:
     """Power, type-M and type-S errors of a cell at each level."""
     difference, observed = cell.difference, cell.differences
     for alpha in settings.alphas:
-        level = alpha
-        if size_adjusted and cell.null_pvalues is not None:
-            level = critical_level(cell.null_pvalues, alpha)
-        rejected = cell.pvalues <= level
+        level, rejected = cell.rejected(alpha)
         type_m = type_s = None
         if difference and rejected.any():
             significant = observed[rejected]
@@ -262,15 +264,6 @@ def simulated_mixture(
     ]
 
 
-def with_null(cells: Cells, null: Cells | None) -> Iterator[KnownDifference]:
-    """The cells with the p-values of the same tests and metrics without a difference, if there are any."""
-    if null is None:
-        yield from cells
-        return
-    for cell, without in zip(cells, null, strict=True):
-        yield replace(cell, null_pvalues=without.pvalues)
-
-
 def parametric_cells(
     model: SwapEffects,
     size: int,
@@ -348,7 +341,7 @@ def parametric_power(options: ParametricPower) -> StudyResult[ParametricPlan]:
         for size in options.sizes:
             names = options.metric, "", ""
             for cell in parametric_cells(model, size, differences, names, settings, options.size_adjusted):
-                found += power_rates(cell, settings, options.size_adjusted)
+                found += power_rates(cell, settings)
         tables = {"power": found, "rates": map(as_rate, found)}
         truths = {"parametric": MODELS["parametric"].truth}
         result = settings.result(
@@ -364,29 +357,32 @@ def parametric_power(options: ParametricPower) -> StudyResult[ParametricPlan]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Study:
+class PowerStudy:
+    """Simulated tests of known differences of real outputs."""
+
     material: Material
     settings: StudySettings
-    options: Power
+    options: Power | Sensitivity
+    models: Sequence[str] = ("eta",)
 
-    def cells(self) -> Iterator[KnownDifference]:
-        """All cells: pair by pair, size by size."""
+    def cells(self) -> Iterator[Cells]:
+        """The cells of each pair, size, model and effect."""
         sizes = self.settings.sizes_in(self.material.n_units, self.material.unit)
         for pair in self.material.pairs(self.settings.baseline, self.settings.all_pairs):
             for size in sizes:
                 yield from self._cells_of(pair, size)
 
-    def _cells_of(self, pair: tuple[int, int], size: int) -> Iterator[KnownDifference]:
+    def _cells_of(self, pair: tuple[int, int], size: int) -> Iterator[Cells]:
         population, options = self.material.population(pair), self.options
         null = self._mixture(population, pair, size, 0.0) if options.size_adjusted else None
-        for name in options.models:
+        for name in self.models:
             if name == "parametric":
-                yield from self._parametric(population, pair, size)
+                yield [*self._parametric(population, pair, size)]
                 continue
             for effect in (0.5,) if name == "real" else options.effects:
                 mixture = null if effect == 0 and null else self._mixture(population, pair, size, effect)
-                for cell in with_null(mixture, null):
-                    yield replace(cell, model=name)
+                without = [cell.pvalues for cell in null] if null else [None] * len(mixture)
+                yield [replace(cell, model=name, null_pvalues=own) for cell, own in zip(mixture, without, strict=True)]
 
     def _mixture(self, population: Population, pair: tuple[int, int], size: int, effect: float) -> Cells:
         return simulated_mixture(

@@ -206,7 +206,7 @@ class _Samples:
         true_scores = self.pool.scores()
         truth = np.stack([signs(own, self.pairs) for own in true_scores])
         job = _Conclusions(*self._job(split), self.pairs)
-        drawn = job.of_all(self.resampling)
+        drawn = job.results(split.samples, self.resampling.execution)
         confidence, favoured, observed = (stacked(drawn[name], 1) for name in ("confidence", "favoured", "observed"))
         scores = list(self._scores(split, drawn, true_scores))
         found = [
@@ -290,7 +290,7 @@ class _Samples:
         systems = range(len(self.pool.names))
         pairs = list(combinations(systems, 2))
         job = _Widths(*self._job(split), pairs)
-        table = job.of_all(self.resampling)
+        table = job.results(split.samples, self.resampling.execution)
         scores, widths, of_pairs, separated = (stacked(table[name], 1) for name in job.columns.by_name)
         for metric, used in enumerate(self.material.used_metrics):
             width, score = float(widths[metric].mean()), float(scores[metric].mean())
