@@ -21,31 +21,21 @@ from .wording import (
     in_common,
     level_of,
     levels_of,
+    of_keys,
     percent,
     rate_decimals,
     tests_note,
 )
 
 
-def records_of(study: StudyResult) -> tuple[PowerRate, ...]:
-    """The powers of a study."""
-    found: tuple[PowerRate, ...] = study.tables["power"]
-    return found
-
-
 def title(study: StudyResult) -> str:
     """The tests."""
-    return f"Power of {joined(dict.fromkeys(rate.test for rate in records_of(study)))}"
-
-
-def by_pair(rates: Sequence[PowerRate]) -> Iterator[list[PowerRate]]:
-    """The rates of each model and pair."""
-    yield from grouped(((rate.model, rate.system, rate.baseline), rate) for rate in rates).values()
+    return f"Power of {joined(dict.fromkeys(rate.test for rate in study.tables['power']))}"
 
 
 def tables(study: StudyResult) -> Iterator[Table]:
     """For each model and pair, the power, and the errors of significant differences."""
-    for rates in by_pair(records_of(study)):
+    for _, rates in of_keys(study.tables["power"], "model", "system", "baseline"):
         shown = power_title(rates)
         yield power_table(rates, f"Power in %: {shown}").explained(symbols(rates))
         if any(rate.type_m is not None for rate in rates):
@@ -134,7 +124,7 @@ def error_table(rates: Sequence[PowerRate], title: str) -> Table:
 
 def conclusions(study: StudyResult) -> Iterator[str]:
     """The power for the largest difference at the level nearest to .05, and the worst exaggeration."""
-    rates = records_of(study)
+    rates: Sequence[PowerRate] = study.tables["power"]
     alpha = min(levels_of(rates), key=lambda level: abs(level - 0.05))  # type: ignore[arg-type]
     at = [rate for rate in rates if rate.alpha == alpha and rate.difference]
     if not at:
@@ -159,7 +149,7 @@ def conclusions(study: StudyResult) -> Iterator[str]:
 
 def notes(study: StudyResult[PowerPlan | ParametricPlan]) -> Iterator[str]:
     """What the rates and intervals are."""
-    rates = records_of(study)
+    rates: Sequence[PowerRate] = study.tables["power"]
     used = levels_used(study)
     yield f"Power: the share of simulated test sets with p ≤ {used}; {level_of(rates)} by Clopper–Pearson."
     yield from without_level(rates)
