@@ -217,7 +217,7 @@ def model_pvalues(
     simulations = len(components)
     data = data_of(components.reshape(-1, *components.shape[2:]), resampling)
     if unit.run is draw_runs_and_segments:
-        return _drawn_pvalues(model, data, components, coefficients), False
+        return _drawn_pvalues(data, components, coefficients), False
     # The numbers of runs are equal, so dividing the differences of splits by their standard errors changes no p-value.
     function = partial(exchange_runs, studentized=False) if unit.run is exchange_runs else unit.run
     exchanged = function(data, [PAIR], statistic)
@@ -268,7 +268,7 @@ def _shares(of_cells: Iterable[tuple[Scores, Scores]], exact: bool) -> Scores:
     )
 
 
-def _drawn_pvalues(model: RunModel, data: RunData, components: Counts, coefficients: Scores) -> Scores:
+def _drawn_pvalues(data: RunData, components: Counts, coefficients: Scores) -> Scores:
     """The p-values of the hierarchical bootstrap: (cells, simulations).
 
     Its deviations are stretched to Student's t by an increasing function, so the difference is shrunk instead.
@@ -280,7 +280,7 @@ def _drawn_pvalues(model: RunModel, data: RunData, components: Counts, coefficie
     observed, tolerances = _observed(data, coefficients, "mean")
     of_components = np.subtract(*(np.array(data.score_of(system, "mean")) for system in PAIR))
     deviations = (drawn - of_components[:, None]).reshape(len(components), 3, -1)
-    factors, shares, degrees = _spreads(model, data.rows, components, coefficients)
+    factors, shares, degrees = _spreads(data.rows, components, coefficients)
     squares = np.einsum("ka,kb,sab->ks", coefficients, coefficients, deviations @ deviations.transpose(0, 2, 1))
     scales = np.sqrt(squares / deviations.shape[2]) * factors
     reduced = np.maximum(np.abs(observed) - tolerances, 0)
@@ -296,9 +296,7 @@ def _drawn_pvalues(model: RunModel, data: RunData, components: Counts, coefficie
     return _shares(zip(of_cells, limits, strict=True), False)
 
 
-def _spreads(
-    model: RunModel, rows: list[slice], components: Counts, coefficients: Scores
-) -> tuple[Scores, Scores, Scores]:
+def _spreads(rows: list[slice], components: Counts, coefficients: Scores) -> tuple[Scores, Scores, Scores]:
     """The factor of each difference, (cells, simulations), and its levels, (cells, simulations, levels).
 
     They are those of :class:`~reshuffle.resampling.run_linear.Spread`: with equal numbers of runs there are two levels,
