@@ -154,9 +154,8 @@ def rates_by_level(
     shown = 1 + own_interval
 
     def cells(rate: Any) -> list[str]:
-        return (["", ""] if rate is None else [cell(rate), percent_interval(rate.confidence_interval, decimals)])[
-            :shown
-        ]
+        found = ["", ""] if rate is None else [cell(rate), percent_interval(rate.confidence_interval, decimals)]
+        return found[:shown]
 
     columns = Columns("alpha", lambda alpha: [f"α={number(alpha)}", level_of(rates)][:shown], cells, levels_of(rates))
     return pivot(title, rates, Rows(fields(HEADINGS, names), group=attrgetter(*group)), columns, BOLD_RATES)
