@@ -174,11 +174,6 @@ ScoredSegments: TypeAlias = Literal["judged", "all"]
 PlotKind: TypeAlias = Literal["ranking", "forest", "matrix", "null", "densities"]
 """:data:`reshuffle.report.PLOTS`."""
 
-Study: TypeAlias = Literal[
-    "type1", "multiplicity", "power", "sensitivity", "validate", "samples", "agreement", "exchange", "gate"
-]  # fmt: skip
-""":data:`reshuffle.cli.studies.COMMANDS`."""
-
 Null: TypeAlias = Literal[
     "swap", "equal-score", "margin", "documents", "documents-as-units", "noise", "replicate", "variants"
 ]  # fmt: skip
@@ -194,7 +189,7 @@ Equalize: TypeAlias = Literal["mix", "drop-words"]
 """:data:`reshuffle.study.null_data.EQUALIZE`."""
 
 Variances: TypeAlias = Literal["equal", "unequal"]
-""":data:`reshuffle.study.families.VARIANCES`."""
+""":data:`reshuffle.study.multiplicity.VARIANCES`."""
 
 PowerModel: TypeAlias = Literal["eta", "real", "parametric"]
 """:data:`reshuffle.study.power.MODELS`."""
@@ -247,7 +242,7 @@ MetaInterval: TypeAlias = Literal["boot-both", "boot-inputs", "boot-systems"]
 """The entries of :data:`reshuffle.meta.TESTS` with draws."""
 
 MetaTable: TypeAlias = Literal["results", "comparisons", "groups", "human", "systems"]
-"""The tables of ``meta`` in :data:`reshuffle.results.studies.tables.TABLES_OF`."""
+"""The tables of ``meta`` in :data:`reshuffle.results.studies.tables.STUDIES`."""
 
 OptimizerName: TypeAlias = Literal["mert", "kbmira", "pro", "xbleu", "l1"]
 """:data:`reshuffle.tune.OPTIMIZERS`."""
@@ -256,13 +251,13 @@ MertPreset: TypeAlias = Literal["both", "moses", "cdec"]
 """:data:`reshuffle.options.tuning.PRESETS`."""
 
 OracleTable: TypeAlias = Literal["scores", "searches", "entries"]
-"""The tables of ``oracle`` in :data:`reshuffle.results.studies.tables.TABLES_OF`."""
+"""The tables of ``oracle`` in :data:`reshuffle.results.studies.tables.STUDIES`."""
 
 MbrTable: TypeAlias = Literal["choices", "scores"]
-"""The tables of ``mbr`` in :data:`reshuffle.results.studies.tables.TABLES_OF`."""
+"""The tables of ``mbr`` in :data:`reshuffle.results.studies.tables.STUDIES`."""
 
 TuneTable: TypeAlias = Literal["runs", "start", "trace"]
-"""The tables of ``tune`` in :data:`reshuffle.results.studies.tables.TABLES_OF`."""
+"""The tables of ``tune`` in :data:`reshuffle.results.studies.tables.STUDIES`."""
 
 StudyPlotKind: TypeAlias = Literal[
     "rates", "qq", "families", "power", "sizes", "detectable", "sensitivity", "bands", "gaps", "curves",

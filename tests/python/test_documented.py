@@ -15,10 +15,10 @@ import pytest
 import reshuffle
 from reshuffle.documented import Field, documented, fields_of, own_texts
 from reshuffle.options.declare import Options
-from reshuffle.results.studies import RECORDS, TABLES_OF
+from reshuffle.results.studies import STUDIES
 from test_options import FUNCTIONS
 
-RECORDS_OF_STUDIES: set[Any] = {record for of_study in (RECORDS, *TABLES_OF.values()) for record in of_study.values()}
+RECORDS_OF_STUDIES: set[Any] = {record for study in STUDIES.values() for record in study.tables.values()}
 PUBLIC: set[Any] = {each for name in reshuffle.__all__ if is_dataclass(each := getattr(reshuffle, name))}
 
 

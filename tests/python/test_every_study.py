@@ -25,7 +25,7 @@ from reshuffle.report.plots import file_of
 from reshuffle.report.studies import STUDIES, draw_figure
 from reshuffle.report.studies.page import MAX_FIGURES
 from reshuffle.report.studies.plots import choices
-from reshuffle.results.studies import PLANS, record_types
+from reshuffle.results.studies import types_of
 from schemas import validator
 from test_meta_report import RESULTS as META
 from test_run_reports import RESULTS as RUNS
@@ -89,10 +89,10 @@ def test_the_result_is_read_back_and_follows_the_schema(result: StudyResult) -> 
     assert isinstance(read, type(result))
     for fmt in ("text", "latex", "csv"):  # in the same order, too
         assert read.render(fmt) == result.render(fmt)
-    assert set(result.tables) <= set(record_types(result.study))
+    assert set(result.tables) <= set(types_of(result.study).tables)
     validator().validate(json.loads(written))
     assert re.match(r"study:\w+\|", result.signature)
-    assert type(result.plan) in PLANS[result.study]
+    assert type(result.plan) in types_of(result.study).plans
 
 
 @EACH_STUDY
@@ -110,12 +110,6 @@ def test_a_missing_or_changed_setting_is_named(result: StudyResult) -> None:
         with pytest.raises(InputError, match=rf"plan\.{name}(\[0\])?: expected"):
             read_json(json.dumps(document | {"plan": changed}))
         assert not validator().is_valid(document | {"plan": changed})
-
-
-def test_each_study_declares_its_plan() -> None:
-    missing = STUDIES.keys() - PLANS.keys()
-    assert not missing, f"add the record of the settings of {missing} to PLANS in results/studies/tables.py"
-    assert PLANS.keys() == STUDIES.keys()
 
 
 def test_the_settings_of_a_study_without_a_record_are_a_mapping(files: list[str]) -> None:

@@ -19,9 +19,8 @@ from reshuffle.resampling.counting import Data
 from reshuffle.results.studies import FamilyWiseRate, StudyResult
 from reshuffle.settings import Resampling, Units
 from reshuffle.study import multiplicity
-from reshuffle.study.families import VARIANCES, FamilyPopulation
 from reshuffle.study.material import Material
-from reshuffle.study.multiplicity import adjusted_pvalues
+from reshuffle.study.multiplicity import VARIANCES, FamilyPopulation, adjusted_pvalues
 from reshuffle.study.null_data import NullOptions, Request
 from texts import translations
 from unnamed import unnamed

@@ -26,7 +26,7 @@ from reshuffle.metrics.in_python import every_spec
 from reshuffle.metrics.registry import tokenizer_specs
 from reshuffle.report import FORMATS
 from reshuffle.report.studies import STUDIES
-from reshuffle.results.studies.tables import TABLES_OF
+from reshuffle.results.studies import STUDIES as RECORDS
 from reshuffle.results.studies.watch import BONFERRONI, E_BH
 from reshuffle.tune.options import OPTIMIZERS
 
@@ -256,9 +256,8 @@ REGISTRIES: list[tuple[object, Iterable[str] | str]] = [
     (types.InputFormat, "data.formats.INPUT_FORMATS"),
     (types.Null, "study.nulls.NULLS"),
     (types.Equalize, "study.null_data.EQUALIZE"),
-    (types.Variances, "study.families.VARIANCES"),
+    (types.Variances, "study.multiplicity.VARIANCES"),
     (types.Sampling, "study.populations.SAMPLING"),
-    (types.Study, COMMANDS),
     (types.StudyScheme, "study.settings.STUDY_SCHEMES"),
     (types.PowerModel, "study.power.MODELS"),
     (types.MetaCoefficient, "meta.coefficients.COEFFICIENTS"),
@@ -268,15 +267,15 @@ REGISTRIES: list[tuple[object, Iterable[str] | str]] = [
     (types.ScoredSegments, "meta.systems.SCORED_SEGMENTS"),
     (types.MetaTest, META_TESTS),
     (types.MetaInterval, [name for name, test in META_TESTS.items() if test.replicates == "draws"]),
-    (types.MetaTable, TABLES_OF["meta"]),
+    (types.MetaTable, RECORDS["meta"].tables),
     (types.JudgmentFormat, "data.evaluations.JUDGMENT_FORMATS"),
     (types.ScoreFormat, "data.evaluations.SCORE_FORMATS"),
     (types.ScoreColumn, "data.scores.ROLES"),
     (types.OptimizerName, OPTIMIZERS),
     (types.MertPreset, "options.tuning.PRESETS"),
-    (types.OracleTable, TABLES_OF["oracle"]),
-    (types.MbrTable, TABLES_OF["mbr"]),
-    (types.TuneTable, TABLES_OF["tune"]),
+    (types.OracleTable, RECORDS["oracle"].tables),
+    (types.MbrTable, RECORDS["mbr"].tables),
+    (types.TuneTable, RECORDS["tune"].tables),
     (types.StudyPlotKind, dict.fromkeys(name for report in STUDIES.values() for name in report.figures)),
 ]
 

@@ -27,7 +27,7 @@ from reshuffle.results import clopper_pearson
 from reshuffle.results.studies import BandAccuracy, StudyResult
 from reshuffle.settings import ComparisonSettings
 from reshuffle.study import validate
-from reshuffle.study.conclusions import wins_and_losses
+from reshuffle.study.pools import wins_and_losses
 from reshuffle.study.rates import clustered_interval, jackknife_interval, share_of_pairs_interval
 from reshuffle.study.validation import BANDS
 

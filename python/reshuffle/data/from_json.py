@@ -13,7 +13,7 @@ from .. import _core
 from ..errors import quoted, unknown_name
 from ..results import Comparison, Flips, Gate, Histogram, NullHistogram, SetComparison, SignificanceResult, UsedStopping
 from ..results.schemas import COMPARISON, FLIPS, GATE, SETS, STUDY, Result, cached_by_type
-from ..results.studies import RESULTS, StudyResult, plan_type, record_types
+from ..results.studies import StudyResult, types_of
 from .checks import check_comparison, check_histogram, check_sets, check_stopping, check_study, check_test
 from .decoding import Decoder, Hooks, Mismatch, inside, keys_of, list_of, object_of, record_of, text
 from .packed import inflated, unpacked_records, unpacked_texts
@@ -102,7 +102,8 @@ def _study(document: Any) -> StudyResult[Any]:
     """A study, whose tables are keys of the document."""
     found = _study_keys()(document)
     tables: dict[str, tuple[Any, ...]] = {}
-    known = record_types(found["study"])
+    kinds = types_of(found["study"])
+    known = kinds.tables
     # Keys that this version does not know may be those of a later one.
     for name in document:
         if name in known:
@@ -110,11 +111,10 @@ def _study(document: Any) -> StudyResult[Any]:
                 tables[name] = list_of(_decoder(known[name]))(document[name])
     if not any(tables.values()):
         raise Mismatch(f"expected the records of a table, such as {', '.join(known)}, got none")
-    kind = RESULTS.get(found["study"], StudyResult)
-    plan = plan_type(found["study"], found["plan"])
+    plan = kinds.plan_with(found["plan"])
     if plan is not None:
         with inside("plan"):
             found["plan"] = _decoder(plan)(document["plan"])
-    result = kind(tables=tables, **found)
+    result = kinds.result(tables=tables, **found)
     check_study(result)
     return result

@@ -226,6 +226,8 @@ class Nulls(Study):
 class StudyOptions(Checkpointed, Computed):
     """What all studies have."""
 
+    TITLE: ClassVar[str] = "Study"
+
 
 @frozen(slots=False, eq=False, repr=False)
 class StudyInputs(StudyOptions, Inputs):
@@ -295,8 +297,6 @@ class Power(StudyInputs, Replicates, Simulated, Sized, Pairs, Tested, Effects, M
 class Sensitivity(StudyInputs, Replicates, Simulated, Sized, Pairs, Tested, Effects, Inputs):
     """:func:`reshuffle.study.sensitivity`."""
 
-    TITLE: ClassVar[str] = "Study"
-
     metrics: AnyMetrics = (
         "bleu",
         "nist",
@@ -328,8 +328,6 @@ class Model(Study):
 @frozen(slots=False, eq=False, repr=False)
 class ParametricPower(StudyOptions, Replicates, Simulated, Model):
     """:func:`reshuffle.study.parametric_power`."""
-
-    TITLE: ClassVar[str] = "Study"
 
     difference: Annotated[tuple[float, ...], Flag(("--difference", "--differences"), "VALUE")] = field(
         default=(1.0,), converter=numbers, kw_only=False
@@ -449,8 +447,6 @@ class PoolReplicates(Options):
 class Samples(StudyInputs, PoolReplicates, Pairs, Pooled, Inputs):
     """:func:`reshuffle.study.samples`."""
 
-    TITLE: ClassVar[str] = "Study"
-
     sizes: Sizes = field(default=None, converter=optional(whole_numbers), kw_only=True)
     """Segments (with ``documents``, documents) in a sample. By default the largest of 100, 300, 600 and 3000 that
     allows at least ten samples.
@@ -502,8 +498,6 @@ class Binned(Study):
 class Validate(StudyInputs, PoolReplicates, Binned, Pooled, Inputs):
     """:func:`reshuffle.study.validate`."""
 
-    TITLE: ClassVar[str] = "Study"
-
     truth: types.Truth | str = field(default="complement", kw_only=True)
     """Which system counts as better: that with the better score on the rest of the test set (complement), or on all of
     it (whole), which contains the sample.
@@ -525,8 +519,6 @@ class Validate(StudyInputs, PoolReplicates, Binned, Pooled, Inputs):
 @frozen(slots=False, eq=False, repr=False)
 class Agreement(StudyInputs, Replicates, Binned, Inputs):
     """:func:`reshuffle.study.agreement`."""
-
-    TITLE: ClassVar[str] = "Study"
 
     documents: IdsOfDocuments = field(default=None, kw_only=True)
     """The document id of each segment. Whole documents are then resampled."""
@@ -564,8 +556,6 @@ class Agreement(StudyInputs, Replicates, Binned, Inputs):
 @frozen(slots=False, eq=False, repr=False)
 class Multiplicity(StudyInputs, Replicates, Simulated, Sized, Counted):
     """:func:`reshuffle.study.multiplicity`."""
-
-    TITLE: ClassVar[str] = "Study"
 
     variances: Annotated[tuple[VariancesName, ...], Kind(noun="value of variances")] = field(
         default=("equal", "unequal"), converter=variances, kw_only=True
@@ -612,8 +602,6 @@ class Multiplicity(StudyInputs, Replicates, Simulated, Sized, Counted):
 class Exchange(StudyInputs, Replicates, Simulated, Sized, Inputs):
     """:func:`reshuffle.study.exchange`."""
 
-    TITLE: ClassVar[str] = "Study"
-
     metrics: AnyMetrics = "bleu"
     """As for :func:`reshuffle.compare`, but metrics must have counts. All systems are runs of one configuration.
     Without data, scores are simulated.
@@ -655,8 +643,6 @@ class Exchange(StudyInputs, Replicates, Simulated, Sized, Inputs):
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
 class Gate(StudyOptions, Replicates, Simulated, Looks):
     """:func:`reshuffle.study.gate`."""
-
-    TITLE: ClassVar[str] = "Study"
 
     methods: Annotated[tuple[MethodName, ...], Flag(("--methods", "--method")), Kind(noun="method")] = field(
         default=("gate",), converter=methods

@@ -92,7 +92,7 @@ def methods_of(
     ``groups``: which of letters and ranks figures have beside the tables of the report.
     """
     if isinstance(result, StudyResult):
-        from .studies.methods import study_sentences  # most commands have no study
+        from .studies.documents import study_sentences  # most commands have no study
 
         return Methods.of(study_sentences, result)
     if layout is None or not layout.paper:

@@ -28,7 +28,7 @@ from ..results.schemas import (
     derived_keys,
     field_types,
 )
-from ..results.studies import PLANS, RECORDS, RESULTS, TABLES_OF, StudyResult
+from ..results.studies import STUDIES, StudyResult
 
 Schema = dict[str, Any]
 
@@ -81,25 +81,27 @@ def _schema(record: type[Any]) -> Schema:
 
 def _study() -> Schema:
     """That of a study, whose tables are keys: by name, in all studies that have one of that name."""
-    tables = grouped(each for of_study in (RECORDS, *TABLES_OF.values()) for each in of_study.items())
+    tables = grouped(dict.fromkeys(each for study in STUDIES.values() for each in study.tables.items()))
     schema = _record(StudyResult)
     del schema["properties"]["tables"]
     schema["required"].remove("tables")
-    for result in RESULTS.values():
-        schema["properties"] |= _derived(result)
+    for study in STUDIES.values():
+        schema["properties"] |= _derived(study.result)
     for name, records in tables.items():
         schema["properties"][name] = {"type": "array", "items": _any_of(map(_value, records))}
-    every = [record for records in (*PLANS.values(), *tables.values()) for record in records]
+    every = [
+        record for records in (*(study.plans for study in STUDIES.values()), *tables.values()) for record in records
+    ]
     definitions = _definitions([*field_types(StudyResult).values(), *every])
     return {
         **schema,
         "anyOf": [{"required": [name]} for name in tables],
         "allOf": [
             {
-                "if": {"properties": {"study": {"const": study}}},
-                "then": {"properties": {"plan": _any_of(map(_value, plans))}},
+                "if": {"properties": {"study": {"const": name}}},
+                "then": {"properties": {"plan": _any_of(map(_value, study.plans))}},
             }
-            for study, plans in PLANS.items()
+            for name, study in STUDIES.items()
         ],
         "$defs": {**DEFINITIONS, **definitions},
     }

@@ -9,7 +9,7 @@ from .design import plan as plan
 from .exchange import exchange as exchange
 from .gate import gate as gate
 from .multiplicity import multiplicity as multiplicity
-from .parametric_power import parametric_power as parametric_power
+from .power import parametric_power as parametric_power
 from .power import power as power
 from .samples import samples as samples
 from .sensitivity import sensitivity as sensitivity

@@ -31,9 +31,8 @@ from ..results.studies import DomainBand, GainBin, GainThreshold, PairPvalue, St
 from ..results.studies.agreement import AgreementPlan
 from ..seeds import derive_seed
 from ..settings import Resampling, Units
-from .conclusions import SLACK, plans_of
 from .material import Material
-from .pools import Pool, sample_units, signs
+from .pools import SLACK, Pool, plans_of, sample_units, signs
 from .rates import jackknife_interval, share_of_pairs_interval
 from .settings import started
 from .validation import BANDS, check_bins, in_bins
@@ -195,14 +194,6 @@ def agreement(options: Agreement) -> StudyResult[AgreementPlan]:
         )
         columns = dict(zip(parts, others, strict=True))
         has_domains = units.strata is not None
-        plan = settings.plan(
-            AgreementPlan,
-            options,
-            material,
-            domains=tuple(parts) if has_domains else None,
-            halves=None if has_domains else options.halves,
-            bins=bins,
-        )
         tables: dict[str, Iterable[object]] = {
             "pair_pvalues": study.pvalues(whole),
             "gains": (row for column in whole for row in study.gains(column, bins)),
@@ -210,7 +201,15 @@ def agreement(options: Agreement) -> StudyResult[AgreementPlan]:
             "domains": study.domains(columns),
             "tests": agreements(whole, alphas, pairs, len(pool.names)),
         }
-        return settings.result("agreement", plan, material.used_metrics, tables, {})
+        return settings.result(
+            options,
+            tables,
+            {},
+            material,
+            domains=tuple(parts) if has_domains else None,
+            halves=None if has_domains else options.halves,
+            bins=bins,
+        )
 
 
 def _testing_step(data: Data, n_tests: int, resampling: Resampling) -> Step:

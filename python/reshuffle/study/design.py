@@ -153,10 +153,9 @@ def plan(options: Plan) -> StudyResult[DesignPlan]:
         settings = evolve(settings, sizes=design.sizes)
         unused = () if options.simulate else ("tests", "simulations", "n_resamples", "seed")
         none: dict[str, Any] = dict.fromkeys(unused)
-        planned = settings.plan(DesignPlan, options, material, family_size=design.family_size, **none)
         tables = {name: records for name, records in tables.items() if records}
         truths = {"simulated": design.truth} if "simulated" in tables else {}
-        return settings.result("plan", planned, material.used_metrics, tables, truths)
+        return settings.result(options, tables, truths, material, family_size=design.family_size, **none)
 
 
 SIMULATED = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from attrs import evolve
@@ -15,18 +15,16 @@ from ..execution.tables import FLAG, PROBABILITY, Column, Columns, Table, stacke
 from ..inference.exchange import ALL, EXCHANGES, ExchangeUnit
 from ..inference.run_tests import run_outcome
 from ..metrics.base import Scores
-from ..options.declare import called_with, taken
+from ..options.declare import called_with
 from ..options.studies import Exchange
 from ..resampling.counting import Data
-from ..results import UsedMetric
 from ..results.studies import StudyResult
 from ..results.studies.exchange import ExchangePlan, ExchangeRate
 from ..seeds import derive_seed
 from ..settings import Resampling, RunSettings, Units
 from .material import Material
 from .rates import Dependence, rate_interval
-from .run_model import RunModel, RunPool, size_for_ratio, size_of_splits, variance_ratio
-from .run_pvalues import PAIR, model_pvalues
+from .run_model import PAIR, RunModel, RunPool, model_pvalues, size_for_ratio, size_of_splits, variance_ratio
 from .settings import StudySettings, settings_of, started
 from .testing import STAGE
 
@@ -119,22 +117,12 @@ def _of_model(settings: StudySettings, options: Exchange) -> StudyResult[Exchang
     for n in options.runs or ():
         for size in sizes:
             found += _rates_of_model(RunModel(n, size), settings, options)
-    plan = taken(
-        ExchangePlan,
-        settings,
-        options,
-        metrics=(LABEL,),
-        sizes=sizes,
-        sampling=None,
-        alternative="two-sided",
-        left_out=_left_out(options),
-    )
     truth = (
         "The two configurations have the same expected score. The score of a run on a segment is what the runs of "
         "its configuration have in common there, noise, and the quality of the run, each with mean 0. With a "
         "correlation, the configurations differ on single segments, though not on average."
     )
-    return _result(settings, plan, found, {"model": truth}, (UsedMetric(LABEL, LABEL, True),))
+    return _result(settings, options, found, {"model": truth}, label=LABEL, sizes=sizes, sampling=None)
 
 
 def _of_runs(data: Data, units: Units, settings: StudySettings, options: Exchange) -> StudyResult[ExchangePlan]:
@@ -154,31 +142,20 @@ def _of_runs(data: Data, units: Units, settings: StudySettings, options: Exchang
         for size in sizes:
             pool = RunPool(material.metrics, counts, n, size, settings.sampling)
             found += _rates_of_pool(pool, data.labels, settings, options)
-    plan = settings.plan(
-        ExchangePlan,
-        options,
-        material,
-        run_sd=None,
-        correlation=None,
-        alternative="two-sided",
-        left_out=_left_out(options),
-    )
     few = " These runs are few: the rates say little about others of the same configuration." if k < 10 else ""
     truth = f"Both configurations were the same: two disjoint sets of its {k} runs, drawn anew for each test set.{few}"
-    return _result(settings, plan, found, {"replicate": truth}, material.used_metrics)
+    return _result(settings, options, found, {"replicate": truth}, material=material, run_sd=None, correlation=None)
 
 
 def _result(
-    settings: StudySettings,
-    plan: ExchangePlan,
-    found: Sequence[ExchangeRate],
-    truths: dict[str, str],
-    metrics: tuple[UsedMetric, ...],
+    settings: StudySettings, options: Exchange, found: Sequence[ExchangeRate], truths: dict[str, str], **others: Any
 ) -> StudyResult[ExchangePlan]:
+    left_out = _left_out(options)
     if not found:
-        raise InputError(f"nothing is left to simulate: {', '.join(plan.left_out)} cannot be tested, so add runs")
-    tables, simulated = {"exchange_sizes": found}, "model" in truths
-    return settings.result("exchange", plan, metrics, tables, truths, simulated=simulated, unsigned=("left_out",))
+        raise InputError(f"nothing is left to simulate: {', '.join(left_out)} cannot be tested, so add runs")
+    return settings.result(
+        options, {"exchange_sizes": found}, truths, unsigned=("left_out",), left_out=left_out, **others
+    )
 
 
 def _rates_of_model(model: RunModel, settings: StudySettings, options: Exchange) -> Iterator[ExchangeRate]:

@@ -19,13 +19,12 @@ from ..inference.gate import needed_room
 from ..inference.power import critical_value
 from ..metrics.base import Scores
 from ..metrics.precomputed import SegmentScores
-from ..options.declare import called_with, taken
+from ..options.declare import called_with
 from ..options.gate import Gate as GateOptions
 from ..options.studies import Gate
 from ..options.watch import WatchOptions
 from ..resampling import CountSample
 from ..resampling.counting import Data
-from ..results import UsedMetric
 from ..results.studies import StudyResult
 from ..results.studies.gate import GATE, GatePlan, GateRate
 from ..seeds import derive_seed
@@ -129,10 +128,8 @@ def gate(options: Gate) -> StudyResult[GatePlan]:
         jobs = list(_jobs(options))
         settings.resampling.announce(settings.steps(len(jobs)))
         found = [rate for job in jobs for rate in _rates(job, settings)]
-        plan = taken(GatePlan, settings, options, metrics=(LABEL,), seed=int(settings.seed))
         truths = {name: TRUTHS[name] for name in dict.fromkeys(rate.truth for rate in found)}
-        metrics = (UsedMetric(LABEL, LABEL, True),)
-        return settings.result("gate", plan, metrics, {"decisions": found}, truths, simulated=True)
+        return settings.result(options, {"decisions": found}, truths, label=LABEL, seed=int(settings.seed))
 
 
 def _check(options: Gate) -> None:

@@ -71,7 +71,7 @@ class SwapEffects:
         The j-th effect is 0 if the j-th value of the stream ``selection`` is less than P₀; it is the quantile of the
         Laplace distribution at the j-th value of the stream ``assignment``.
         """
-        zero, quantile = (_uniform(seed, purpose, n) for purpose in ("selection", "assignment"))
+        zero, quantile = (uniform_values(seed, purpose, n) for purpose in ("selection", "assignment"))
         location, scale = self._laplace(difference, n)
         centred = quantile - 0.5
         effects: Scores = location - scale * np.sign(centred) * np.log1p(-2 * np.abs(centred))
@@ -87,7 +87,7 @@ class SwapEffects:
 CARD_BLEU = SwapEffects(0.13, 25.8)
 
 
-def _uniform(seed: int, purpose: str, n: int) -> Scores:
+def uniform_values(seed: int, purpose: str, n: int) -> Scores:
     """n uniform numbers strictly between 0 and 1, from the upper 52 bits of a stream's values."""
     values = _core.stream_values(seed, purpose, 0, n)
     return np.asarray(((values >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52)

@@ -9,16 +9,18 @@ from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
+from attrs import evolve
+from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..inference.plan import check_test
 from ..inference.power import normal_power
 from ..metrics.base import Counts, Metric, Scores
 from ..options.declare import called_with, taken
-from ..options.studies import Power
+from ..options.studies import ParametricPower, Power, Sensitivity
 from ..resampling import CountSample, directed
 from ..results.studies import FittedSwapEffects, PowerRate, Rate, StudyResult
-from ..results.studies.power import PowerPlan
+from ..results.studies.power import ParametricPlan, PowerPlan
 from ..toml import loads
 from .experiments import Experiment
 from .material import Material
@@ -26,7 +28,7 @@ from .null_data import swap_probability
 from .parametric import SwapEffects, simulate_swap_effects
 from .populations import Population, Selection
 from .rates import rate_interval
-from .settings import StudySettings, started
+from .settings import StudySettings, settings_of, started
 
 
 @dataclass(frozen=True)
@@ -91,15 +93,13 @@ def power(options: Power) -> StudyResult[PowerPlan]:
             check_test(test, settings.alternative, *data.metrics)
         n_cells = settings.n_pairs(len(data.names)) * settings.n_sizes * _n_cells(options)
         material = Material.from_data(data, units, settings.resampling, settings.steps(n_cells))
-        study = _Study(material, settings, options)
-        cells = list(study.cells())
-        found = [rate for cell in cells for rate in power_rates(cell, settings, options.size_adjusted)]
-        plan = settings.plan(PowerPlan, options, material)
+        study = PowerStudy(material, settings, options, options.models)
+        found = [rate for cells in study.cells() for cell in cells for rate in power_rates(cell, settings)]
         tables: dict[str, Iterable[object]] = {"power": found, "rates": map(as_rate, found)}
         if "parametric" in options.models:
             tables["fits"] = study.fits()
         truths = {name: MODELS[name].truth for name in options.models}
-        return settings.result("power", plan, material.used_metrics, tables, truths)
+        return settings.result(options, tables, truths, material)
 
 
 def check_shuffles(settings: StudySettings, size_adjusted: bool) -> None:
@@ -152,6 +152,11 @@ class KnownDifference:
     null_pvalues: Scores | None = None
     higher_is_better: bool = True
 
+    def rejected(self, alpha: float) -> tuple[float, NDArray[np.bool_]]:
+        """The level at which the test rejects, which has this size if power is size-adjusted, and where it does."""
+        level = alpha if self.null_pvalues is None else critical_level(self.null_pvalues, alpha)
+        return level, np.asarray(self.pvalues <= level)
+
 
 # Simulated tests, ordered by test, then metric.
 Cells: TypeAlias = Sequence[KnownDifference]
@@ -171,14 +176,11 @@ def critical_level(null_pvalues: Scores, alpha: float) -> float:
     return float(below[-1]) if len(below) else 0.0
 
 
-def power_rates(cell: KnownDifference, settings: StudySettings, size_adjusted: bool = False) -> Iterator[PowerRate]:
+def power_rates(cell: KnownDifference, settings: StudySettings) -> Iterator[PowerRate]:
     """Power, type-M and type-S errors of a cell at each level."""
     difference, observed = cell.difference, cell.differences
     for alpha in settings.alphas:
-        level = alpha
-        if size_adjusted and cell.null_pvalues is not None:
-            level = critical_level(cell.null_pvalues, alpha)
-        rejected = cell.pvalues <= level
+        level, rejected = cell.rejected(alpha)
         type_m = type_s = None
         if difference and rejected.any():
             significant = observed[rejected]
@@ -262,15 +264,6 @@ def simulated_mixture(
     ]
 
 
-def with_null(cells: Cells, null: Cells | None) -> Iterator[KnownDifference]:
-    """The cells with the p-values of the same tests and metrics without a difference, if there are any."""
-    if null is None:
-        yield from cells
-        return
-    for cell, without in zip(cells, null, strict=True):
-        yield replace(cell, null_pvalues=without.pvalues)
-
-
 def parametric_cells(
     model: SwapEffects,
     size: int,
@@ -306,30 +299,90 @@ def parametric_cells(
         )
 
 
+@called_with(ParametricPower)
+def parametric_power(options: ParametricPower) -> StudyResult[ParametricPlan]:
+    """Power, type-M and type-S errors of approximate randomization under a model of the effects of swaps.
+
+    Swapping the outputs of a segment changes the difference of two systems by an effect that is 0 with probability P₀,
+    and otherwise has a Laplace distribution with location −2Δ/(n(1 − P₀)) and scale b₀/n, for a true difference Δ and
+    n segments (Card et al. 2020, 2020.emnlp-main.745). Effects add up. To fit the model to outputs of your own, use
+    the model ``parametric`` of :func:`reshuffle.study.power`.
+
+    Returns
+    -------
+    StudyResult
+        With the tables ``power`` (:class:`~reshuffle.results.studies.PowerRate`) and ``rates``
+        (:class:`~reshuffle.results.studies.Rate`).
+
+    Raises
+    ------
+    InputError
+        If a number is out of range.
+
+    Notes
+    -----
+    Card et al. count only significant differences of the right sign; power here counts those of both signs, of which
+    ``type_s`` is the share of the wrong ones. Cost: simulations × R × n additions for each difference and size.
+
+    Examples
+    --------
+    >>> from reshuffle.study import parametric_power
+    >>> study = parametric_power(1.0, 2000, simulations=100, n_resamples=99)
+    >>> (found,) = study.tables["power"]
+    >>> found.difference, round(found.approximation, 2)  # "approximately 75% power" in the abstract
+    (1.0, 0.75)
+    """
+    with settings_of("power", options) as settings:
+        # Signed by its own name, because the model is given; recorded as 'power' with this model alone.
+        settings = evolve(settings, study="parametric_power", tests=("ar",))
+        model = SwapEffects(options.p_zero, options.b_zero)
+        differences = [(None, difference) for difference in options.difference]
+        found: list[PowerRate] = []
+        for size in options.sizes:
+            names = options.metric, "", ""
+            for cell in parametric_cells(model, size, differences, names, settings, options.size_adjusted):
+                found += power_rates(cell, settings)
+        tables = {"power": found, "rates": map(as_rate, found)}
+        truths = {"parametric": MODELS["parametric"].truth}
+        result = settings.result(
+            options,
+            tables,
+            truths,
+            label=options.metric,
+            plan=ParametricPlan,
+            unsigned=("models",),
+            models=("parametric",),
+        )
+        return replace(result, study="power")
+
+
 @dataclass(frozen=True, eq=False)
-class _Study:
+class PowerStudy:
+    """Simulated tests of known differences of real outputs."""
+
     material: Material
     settings: StudySettings
-    options: Power
+    options: Power | Sensitivity
+    models: Sequence[str] = ("eta",)
 
-    def cells(self) -> Iterator[KnownDifference]:
-        """All cells: pair by pair, size by size."""
+    def cells(self) -> Iterator[Cells]:
+        """The cells of each pair, size, model and effect."""
         sizes = self.settings.sizes_in(self.material.n_units, self.material.unit)
         for pair in self.material.pairs(self.settings.baseline, self.settings.all_pairs):
             for size in sizes:
                 yield from self._cells_of(pair, size)
 
-    def _cells_of(self, pair: tuple[int, int], size: int) -> Iterator[KnownDifference]:
+    def _cells_of(self, pair: tuple[int, int], size: int) -> Iterator[Cells]:
         population, options = self.material.population(pair), self.options
         null = self._mixture(population, pair, size, 0.0) if options.size_adjusted else None
-        for name in options.models:
+        for name in self.models:
             if name == "parametric":
-                yield from self._parametric(population, pair, size)
+                yield [*self._parametric(population, pair, size)]
                 continue
             for effect in (0.5,) if name == "real" else options.effects:
                 mixture = null if effect == 0 and null else self._mixture(population, pair, size, effect)
-                for cell in with_null(mixture, null):
-                    yield replace(cell, model=name)
+                without = [cell.pvalues for cell in null] if null else [None] * len(mixture)
+                yield [replace(cell, model=name, null_pvalues=own) for cell, own in zip(mixture, without, strict=True)]
 
     def _mixture(self, population: Population, pair: tuple[int, int], size: int, effect: float) -> Cells:
         return simulated_mixture(

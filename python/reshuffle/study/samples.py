@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -29,13 +29,15 @@ from ..results.studies import (
 )
 from ..results.studies.samples import SamplesPlan
 from ..settings import Resampling, Units
-from .conclusions import BY_WINS, Conclusions, conclude
 from .material import Material
 from .pools import (
+    BY_WINS,
+    Conclusions,
     OfSamples,
     Pool,
     Split,
     check_sizes,
+    conclude,
     sampling_step,
     signs,
     units_of,
@@ -113,16 +115,15 @@ def samples(options: Samples) -> StudyResult[SamplesPlan]:
             counted = study.with_references(number, units)
             for size in curve_sizes:
                 curves += counted.curve_points(number, size)
-        plan = settings.plan(
-            SamplesPlan,
+        return settings.result(
             options,
+            {**tables, "curves": _by_metric(curves)},
+            {"whole": TRUTHS["whole"]},
             material,
             sizes=sizes,
             curve_sizes=curve_sizes,
             n_references=[number for number in numbers if number is not None] or None,
         )
-        every: dict[str, Iterable[object]] = {**tables, "curves": _by_metric(curves)}
-        return settings.result("samples", plan, material.used_metrics, every, {"whole": TRUTHS["whole"]})
 
 
 def _by_metric(points: Sequence[CurvePoint]) -> list[CurvePoint]:
@@ -205,7 +206,7 @@ class _Samples:
         true_scores = self.pool.scores()
         truth = np.stack([signs(own, self.pairs) for own in true_scores])
         job = _Conclusions(*self._job(split), self.pairs)
-        drawn = job.of_all(self.resampling)
+        drawn = job.results(split.samples, self.resampling.execution)
         confidence, favoured, observed = (stacked(drawn[name], 1) for name in ("confidence", "favoured", "observed"))
         scores = list(self._scores(split, drawn, true_scores))
         found = [
@@ -289,7 +290,7 @@ class _Samples:
         systems = range(len(self.pool.names))
         pairs = list(combinations(systems, 2))
         job = _Widths(*self._job(split), pairs)
-        table = job.of_all(self.resampling)
+        table = job.results(split.samples, self.resampling.execution)
         scores, widths, of_pairs, separated = (stacked(table[name], 1) for name in job.columns.by_name)
         for metric, used in enumerate(self.material.used_metrics):
             width, score = float(widths[metric].mean()), float(scores[metric].mean())

@@ -7,9 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ..errors import InputError
 from ..inference.estimates import Estimate
 from ..inference.hypotheses import Hypotheses
@@ -22,7 +19,6 @@ from ..results import ConfidenceInterval
 from ..results.studies import (
     MetricSensitivity,
     PowerContrast,
-    PowerRate,
     ScoredSystem,
     StudyResult,
     TestedDifference,
@@ -30,19 +26,7 @@ from ..results.studies import (
 from ..results.studies.sensitivity import SensitivityPlan
 from ..settings import ComparisonSettings
 from .material import Material
-from .populations import Population
-from .power import (
-    MODELS,
-    Cells,
-    KnownDifference,
-    check_shuffles,
-    critical_level,
-    power_rates,
-    simulated_mixture,
-    true_difference,
-    unit_error,
-    with_null,
-)
+from .power import MODELS, Cells, PowerStudy, check_shuffles, power_rates, true_difference, unit_error
 from .settings import StudySettings, started
 
 # The number of replicates for the p-values of the real pairs.
@@ -101,17 +85,16 @@ def sensitivity(options: Sensitivity) -> StudyResult[SensitivityPlan]:
         n_effects = len({0.0, *options.effects} if options.size_adjusted else options.effects)
         n_cells = settings.n_pairs(len(data.names)) * n_effects * settings.n_sizes
         material = Material.from_data(data, units, settings.resampling, settings.steps(n_cells))
-        study = _Sensitivity(material, settings, options)
-        powers, contrasts = study.powers()
-        plan = settings.plan(SensitivityPlan, options, material)
+        study = _Sensitivity(material, settings)
+        cells = [*PowerStudy(material, settings, options).cells()]
         tables: dict[str, Iterable[object]] = {
             "sensitivity": study.sensitivities(),
             "scored": study.scores(),
             "tested": study.tests(),
-            "power": powers,
-            "contrasts": contrasts,
+            "power": [rate for own in cells for cell in own for rate in power_rates(cell, settings)],
+            "contrasts": [each for own in cells for each in _contrasts(own, settings.alphas)],
         }
-        return settings.result("sensitivity", plan, material.used_metrics, tables, {"eta": MODELS["eta"].truth})
+        return settings.result(options, tables, {"eta": MODELS["eta"].truth}, material)
 
 
 def paired_difference(only_first: int, only_second: int, n: int, confidence_level: float = 0.95) -> ConfidenceInterval:
@@ -136,7 +119,6 @@ def paired_difference(only_first: int, only_second: int, n: int, confidence_leve
 class _Sensitivity:
     material: Material
     settings: StudySettings
-    options: Sensitivity
 
     @property
     def _labels(self) -> Sequence[str]:
@@ -191,32 +173,12 @@ class _Sensitivity:
                 ):
                     yield TestedDifference(label, *self.material.names_of(pair), name, difference, p, n)
 
-    def powers(self) -> tuple[list[PowerRate], list[PowerContrast]]:
-        """The power of each test under each metric, and the differences between metrics."""
-        powers: list[PowerRate] = []
-        contrasts: list[PowerContrast] = []
-        sizes = self.settings.sizes_in(self.material.n_units, self.material.unit)
-        for pair in self._pairs:
-            population = self.material.population(pair)
-            for size in sizes:
-                null = self._simulated(population, pair, size, 0.0) if self.options.size_adjusted else None
-                for effect in self.options.effects:
-                    mixture = null if not effect and null else self._simulated(population, pair, size, effect)
-                    cells = list(with_null(mixture, null))
-                    for cell in cells:
-                        powers += power_rates(cell, self.settings, self.options.size_adjusted)
-                    for first, second in combinations(cells, 2):
-                        if first.test == second.test:
-                            contrasts += self._contrasts(first, second)
-        return powers, contrasts
 
-    def _simulated(self, population: Population, pair: tuple[int, int], size: int, effect: float) -> Cells:
-        return simulated_mixture(population, self._labels, self.material.names_of(pair), size, effect, self.settings)
-
-    def _contrasts(self, first: KnownDifference, second: KnownDifference) -> Iterator[PowerContrast]:
-        """The difference in power between two metrics at each level."""
-        for alpha in self.settings.alphas:
-            one, other = (self._rejects(cell, alpha) for cell in (first, second))
+def _contrasts(cells: Cells, alphas: Sequence[float]) -> Iterator[PowerContrast]:
+    """The difference in power of each test between two metrics, at each level."""
+    for first, second in combinations(cells, 2):
+        for alpha in alphas if first.test == second.test else ():
+            (_, one), (_, other) = first.rejected(alpha), second.rejected(alpha)
             only_one, only_other, n = int((one & ~other).sum()), int((other & ~one).sum()), len(one)
             yield taken(
                 PowerContrast,
@@ -229,7 +191,3 @@ class _Sensitivity:
                 only_other=only_other,
                 simulations=n,
             )
-
-    def _rejects(self, cell: KnownDifference, alpha: float) -> NDArray[np.bool_]:
-        level = alpha if cell.null_pvalues is None else critical_level(cell.null_pvalues, alpha)
-        return np.asarray(cell.pvalues <= level)

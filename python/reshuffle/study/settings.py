@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from attrs import evolve, field, frozen
@@ -26,7 +26,7 @@ from ..progress import Step, reported
 from ..resampling.counting import Data, labels_of
 from ..resampling.stopping import BesagClifford
 from ..results import UsedMetric
-from ..results.studies import StudyResult
+from ..results.studies import STUDIES, StudyResult
 from ..results.studies.plan import Plan
 from ..settings import Resampling, Units
 from ..validate import check_name
@@ -45,7 +45,6 @@ STUDY_SCHEMES = ("iid", "subgroup", "orbit")
 STUDY_STOPPING = (BesagClifford.name,)
 # The cost of a replicate of a test set of usual size, for the progress bar.
 NANOSECONDS = 100
-P = TypeVar("P", bound=Plan)
 
 
 @frozen(kw_only=True, slots=False)
@@ -56,6 +55,8 @@ class StudySettings(Computed, Replicates, Simulated, SharedDraws, Sized, Pairs, 
     some.
     """
 
+    study: str = ""
+    """The name of the study."""
     tests: tuple[str, ...] = field(default=DEFAULT_TESTS, converter=several)
     scheme: str = "iid"
     stopping: str | None = None
@@ -155,49 +156,43 @@ class StudySettings(Computed, Replicates, Simulated, SharedDraws, Sized, Pairs, 
         """That of the stopping rule, if any."""
         return None if self.rule is None else self.rule.exceedances
 
-    def plan(self, record: Callable[..., P], options: StudyOptions, material: Material, **others: Any) -> P:
-        """The plan of a study: a record with those of its fields that the data, these settings and the options have."""
-        return taken(
-            record,
-            options,
-            self,
-            **{
-                "systems": material.names,
-                "units": material.n_units,
-                "unit": material.unit,
-                "metrics": material.data.labels,
-                **others,
-            },
-        )
-
     def result(
         self,
-        study: str,
-        plan: P,
-        metrics: tuple[UsedMetric, ...],
+        options: StudyOptions,
         tables: Mapping[str, Iterable[Any]],
         truths: Mapping[str, str],
+        material: Material | None = None,
         *,
-        simulated: bool = False,
+        label: str = "",
+        plan: type[Plan] | None = None,
         unsigned: Collection[str] = (),
-    ) -> StudyResult[P]:
-        """The result of a study, whose signature has its plan, the seed and the metrics.
+        **others: Any,
+    ) -> StudyResult[Any]:
+        """The result of the study, whose signature has its plan, the seed and the metrics.
 
-        ``simulated`` scores have no metric, only a name. ``unsigned`` settings follow from others.
+        The plan has those of its fields that the data, these settings and the options have, and ``others``. Simulated
+        scores have a ``label`` in place of a ``material``. ``unsigned`` settings follow from others.
         """
+        if material is None:
+            data: dict[str, Any] = {"metrics": (label,)}
+            metrics: tuple[UsedMetric, ...] = (UsedMetric(label, label, True),)
+        else:
+            names = {"systems": material.names, "units": material.n_units, "unit": material.unit}
+            data, metrics = {**names, "metrics": material.data.labels}, material.used_metrics
+        planned = taken(plan or STUDIES[self.study].plans[0], options, self, **{**data, **others})
         signed = {
             "n" if name == "n_resamples" else name: value
-            for name, value in plan.items()
+            for name, value in planned.items()
             if name not in ("seed", "metrics", *unsigned)
         }
-        lines = [] if simulated else [metric.signature for metric in metrics]
+        lines = [] if material is None else [metric.signature for metric in metrics]
         return StudyResult(
-            study=study,
-            plan=plan,
+            study=self.study,
+            plan=planned,
             metrics=metrics,
             tables={name: tuple(records) for name, records in tables.items()},
             truths=truths,
-            signature=signature.for_study(study, signed, self.seed, lines),
+            signature=signature.for_study(self.study, signed, self.seed, lines),
             version=_core.VERSION,
         )
 
@@ -214,7 +209,7 @@ def started(study: str, options: StudyInputs) -> Iterator[tuple[Data, Units, Stu
 def settings_of(study: str, options: StudyOptions) -> Iterator[StudySettings]:
     """The settings of a study, while it is watched and its checkpoint is open."""
     with reported(options.progress) as watched, kept(options.checkpoint, study) as checkpoint:
-        own: dict[str, Any] = {"progress": watched, "checkpoint": checkpoint}
+        own: dict[str, Any] = {"study": study, "progress": watched, "checkpoint": checkpoint}
         if isinstance(options, Tested):
             default = [name for name in DEFAULT_TESTS if options.alternative in TESTS[name].alternatives]
             own |= tests_with_options(default if options.tests is None else options.tests)

@@ -73,13 +73,12 @@ def type1(options: Type1) -> StudyResult[Type1Plan]:
         request = Request(material, nulls, settings.resampling, settings.baseline, settings.all_pairs)
         built = {name: NULLS[name].build(request) for name in nulls.null}
         cells = list(chain.from_iterable(cells_of(material, name, found, settings) for name, found in built.items()))
-        plan = settings.plan(Type1Plan, options, material, **nulls.plan())
         tables: dict[str, Iterable[object]] = {
             "rates": [rate for cell in cells for rate in rates(cell, settings.alphas)],
             "pvalues": [share for cell in cells for share in pvalue_shares(cell)],
         }
         truths = {name: found.truth_of(settings) for name, found in built.items()}
-        return settings.result("type1", plan, material.used_metrics, tables, truths)
+        return settings.result(options, tables, truths, material, **nulls.plan())
 
 
 def _with_margins(settings: StudySettings, nulls: NullOptions) -> tuple[StudySettings, NullOptions]:

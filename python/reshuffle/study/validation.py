@@ -18,9 +18,8 @@ from ..resampling import Pairs
 from ..results import clopper_pearson
 from ..results.studies import BandAccuracy, GapConclusions, PairConclusions, SampleSpread, StudyResult
 from ..results.studies.validation import ValidationPlan
-from .conclusions import SLACK, Conclusions, Drawn, plans_of
 from .material import Material
-from .pools import Pool, Split, check_sizes, sampling_step, units_of
+from .pools import SLACK, Conclusions, Drawn, Pool, Split, check_sizes, plans_of, sampling_step, units_of
 from .rates import clustered_interval
 from .settings import started
 
@@ -94,7 +93,6 @@ def validate(options: Validate) -> StudyResult[ValidationPlan]:
         splits = pool.splits(options.layouts, sizes, options.n_samples)
         drawn = [Drawn.from_pool(pool, split, pairs, tests, options.truth, labels, resampling) for split in splits]
         scores = pool.scores()
-        plan = settings.plan(ValidationPlan, options, material, sizes=sizes, bins=bins)
         tables: dict[str, Iterable[object]] = {
             "pairs": (
                 row
@@ -106,7 +104,8 @@ def validate(options: Validate) -> StudyResult[ValidationPlan]:
             "gaps": _gap_rows(drawn, labels, pairs, scores, bins, level),
             "spread": _spread_rows(drawn, labels, pairs),
         }
-        return settings.result("validate", plan, material.used_metrics, tables, {options.truth: TRUTHS[options.truth]})
+        truths = {options.truth: TRUTHS[options.truth]}
+        return settings.result(options, tables, truths, material, sizes=sizes, bins=bins)
 
 
 def check_bins(bins: Sequence[float]) -> tuple[float, ...]:

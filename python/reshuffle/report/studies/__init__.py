@@ -2,19 +2,19 @@
 
 To add a study to the reports:
 
-1. Write ``report/studies/NAME.py`` with ``REPORT = StudyReport(title, tables, conclusions, notes, figures)``:
+1. Write ``report/studies/NAME.py``, which defines what :class:`~reshuffle.report.studies.base.StudyReport` has:
    ``title(study)`` returns a line; ``tables(study)`` yields each :class:`~reshuffle.report.cells.Table`,
    with the sentences that explain its symbols; ``conclusions(study)`` yields what was found, and
-   ``notes(study)`` how, in sentences; ``figures`` may be left out. ``type1.py`` is the model, ``wording.py`` has what
+   ``notes(study)`` how, in sentences; ``FIGURES`` may be left out. ``type1.py`` is the model, ``wording.py`` has what
    several studies need, and :class:`~reshuffle.report.studies.base.StudyReport` says more. A table is a
    :func:`~reshuffle.report.pivot.pivot` of records, whose columns are declared by their headings (``Cells``). Look at
    the text in a terminal of 80 columns.
-2. Add a line to :data:`STUDIES` in ``registry.py``.
-3. For each type of record of its own, ``results/studies/NAME.py`` has a frozen dataclass, and :data:`RECORDS` of
-   ``results/studies/__init__.py`` a line with the name of the table. That name is the key of the JSON and the value of
-   ``--table``. JSON, CSV, data frames and ``read_json`` are made from the fields.
-4. A figure is a class in ``report/studies/figures/NAME.py``, usually a ``ColumnFigure`` (``figures/base.py``), with a
-   method ``draw(ax)``, which reads ``self.records`` and ``self.study``; an entry in the study's ``figures``
+2. ``results/studies/NAME.py``, a module of the same name, has a frozen dataclass for each type of record of its own,
+   and ``STUDY``, which has them by the names of the tables. A name is the key of the JSON and the value of ``--table``.
+   JSON, CSV, data frames and ``read_json`` are made from the fields. :data:`~reshuffle.results.studies.tables.MODULES`
+   has the name of the module.
+3. A figure is a class in ``report/studies/figures/NAME.py``, usually a ``ColumnFigure`` (``figures/base.py``), with a
+   method ``draw(ax)``, which reads ``self.records`` and ``self.study``; an entry in the study's ``FIGURES``
    (:class:`~reshuffle.report.studies.base.Figure`); and its name in :data:`reshuffle.types.StudyPlotKind`, in the order
    of :data:`STUDIES`. ``figures/base.py`` also has markers and lines that differ without colours. Look at the picture.
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, fields
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ...documented import record
@@ -14,12 +15,10 @@ from ..cells import Table
 if TYPE_CHECKING:
     from ..plots.style import Drawing
 
+# What modules of studies define in capitals.
+DATA = ("figures", "intervals", "truths", "truth")
 # The functions of a study take results of its own type.
 Sentences: TypeAlias = Callable[[Any], Iterator[str]]
-
-
-def _none(study: StudyResult) -> Iterator[str]:
-    yield from ()
 
 
 @record(slots=False)
@@ -67,17 +66,17 @@ class Brief(NamedTuple):
 
 @record(slots=False)
 class StudyReport:
-    """How the results of a study are shown."""
+    """How the results of a study are shown: what its module in this package defines, in capitals if it is data."""
 
     title: Callable[[Any], str]
     """From a result to the title of its page."""
     tables: Callable[[Any], Iterator[Table]]
     """From a result to its tables, the most important one first."""
-    conclusions: Sentences = _none
+    conclusions: Sentences
     """From a result to sentences: what was found, which text shows below the first table, and how it was computed,
     which it shows at the end. The truths of the result are notes already.
     """
-    notes: Sentences = _none
+    notes: Sentences
     figures: Mapping[str, Figure] = field(default_factory=dict)
     """By name: ``result.plot.NAME`` and ``reshuffle plot RESULT NAME``."""
     paper: Callable[[Any], Iterator[Table]] | None = None
@@ -98,6 +97,12 @@ class StudyReport:
     """What stands before the name of a truth in a note."""
     truth_title: Callable[[str], str] = str
     """From the name of a truth to what notes call it."""
+
+    @classmethod
+    def from_module(cls, module: ModuleType) -> StudyReport:
+        """What the module of a study defines."""
+        names = {each.name: each.name.upper() if each.name in DATA else each.name for each in fields(cls)}
+        return cls(**{name: getattr(module, own) for name, own in names.items() if hasattr(module, own)})
 
     def truths_of(self, study: StudyResult) -> list[str]:
         """The truths of a result as notes."""

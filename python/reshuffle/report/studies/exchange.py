@@ -8,28 +8,33 @@ from ...errors import counted
 from ...results.studies import StudyResult
 from ...results.studies.exchange import ExchangePlan, ExchangeRate
 from ..cells import Table
-from ..pivot import Bold, Columns, Rows, fields, pivot
+from ..pivot import Columns, Rows, fields, pivot
 from ..wording import joined, number
-from .base import Figure, StudyReport
+from .base import Figure
 from .wording import (
     BOLD_RATES,
-    CONSERVATIVE,
-    LIBERAL,
+    HEADINGS,
+    MARKS,
+    cells_of,
     constant,
     differing,
     half_width,
     in_common,
     level_of,
-    mark_of,
     of_keys,
     of_name,
     percent,
     rate_decimals,
-    said,
+    symbols_of,
 )
 
-# The columns that identify a row, and what tables call them.
-NAMES = {"metric": "Metric", "size": "n", "runs": "Runs", "correlation": "ρ", "run_sd": "τ"}
+# The fields that identify a row.
+NAMES = ("metric", "size", "runs", "correlation", "run_sd")
+SYMBOLS = {
+    "correlation": "ρ: correlation between the segment differences of runs.",
+    "run_sd": "τ: standard deviation between runs, in sampling standard deviations of a score.",
+    **MARKS,
+}
 
 
 def title(study: StudyResult[ExchangePlan]) -> str:
@@ -37,16 +42,12 @@ def title(study: StudyResult[ExchangePlan]) -> str:
     return f"Type-I error of tests of optimizer runs: {joined(study.plan.exchange)}"
 
 
-def _rates(study: StudyResult[ExchangePlan]) -> Sequence[ExchangeRate]:
-    return study.tables["exchange_sizes"]
-
-
 def tables(study: StudyResult[ExchangePlan]) -> Iterator[Table]:
     """A table for each level: a column for each exchange unit; then the expected rates."""
-    rates = _rates(study)
+    rates: Sequence[ExchangeRate] = study.tables["exchange_sizes"]
     for _, own in of_keys(rates, "alpha"):
         common = in_common(own, "alpha", "metric", "size", "simulations")
-        yield _table(study, own, f"Type-I error in %: {common}").explained(_symbols(own))
+        yield _table(study, own, f"Type-I error in %: {common}").explained(symbols_of(own, SYMBOLS))
     for values, own in of_keys([rate for rate in rates if rate.expected is not None], "alpha"):
         yield _table(study, own, f"Expected for many segments, in %: α = {number(values['alpha'])}", expected=True)
 
@@ -57,22 +58,19 @@ def _table(
     """A row for each kind of data set, and a column for each exchange unit."""
     names = [name for name in NAMES if name == "runs" or name in differing(rates, NAMES)]
     decimals = rate_decimals(min(rate.simulations for rate in rates))
-    width = max(len(mark_of(rate)) for rate in rates)
+    measured = cells_of(rates)
 
     def cells(rate: ExchangeRate | None) -> list[str]:
         if rate is None:
             return ["–"]
-        if expected:
-            return [percent(rate.expected, decimals)]
-        shown = f"{percent(rate.rate, decimals)}{mark_of(rate):<{width}}"
-        return [Bold(shown) if rate.verdict == "liberal" else shown]
+        return [percent(rate.expected, decimals) if expected else measured(rate)]
 
     units = [unit for unit in study.plan.exchange if of_name(rates, exchange=unit)]
     return pivot(
         heading,
         rates,
         Rows(
-            fields(NAMES, names),
+            fields(HEADINGS, names),
             group=lambda rate: [getattr(rate, name) for name in names[:-1]] if names[-1] == "run_sd" else None,
         ),
         Columns("exchange", lambda unit: [unit], cells, units),
@@ -80,22 +78,9 @@ def _table(
     )
 
 
-def _symbols(rates: Sequence[ExchangeRate]) -> str:
-    """What the symbols of the table mean."""
-    marks, shown = set(map(mark_of, rates)), differing(rates, NAMES)
-    return said(
-        {
-            "ρ: correlation between the segment differences of runs.": "correlation" in shown,
-            "τ: standard deviation between runs, in sampling standard deviations of a score.": "run_sd" in shown,
-            f"{LIBERAL}: the {level_of(rates)} lies above α.": LIBERAL in marks,
-            f"{CONSERVATIVE}: it lies below α.": CONSERVATIVE in marks,
-        }
-    )
-
-
 def conclusions(study: StudyResult[ExchangePlan]) -> Iterator[str]:
     """Which units reject too often, and which do not."""
-    rates = _rates(study)
+    rates: Sequence[ExchangeRate] = study.tables["exchange_sizes"]
     others = []
     for values, own in of_keys(rates, "exchange"):
         unit, found = values["exchange"], sum(rate.verdict == "liberal" for rate in own)
@@ -111,7 +96,7 @@ def conclusions(study: StudyResult[ExchangePlan]) -> Iterator[str]:
 
 def notes(study: StudyResult[ExchangePlan]) -> Iterator[str]:
     """What the rates and intervals are, and what is left out."""
-    rates = _rates(study)
+    rates: Sequence[ExchangeRate] = study.tables["exchange_sizes"]
     widest = max(half_width(rate.confidence_interval) for rate in rates)
     yield (
         "Rates: the share of simulated test sets with p ≤ α, two-sided, with "
@@ -136,9 +121,7 @@ FIGURES = {
         "expected values for many segments, and the dashed line is α.",
         "exchange_sizes",
         ("metric", "runs", "correlation", "size", "alpha"),
-        "exchange:ExchangeFigure",
+        "rates:ExchangeFigure",
         over="run_sd",
     ),
 }
-
-REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

@@ -9,32 +9,29 @@ from ...errors import counted
 from ...results.studies import StudyResult
 from ...results.studies.gate import GATE, GatePlan, GateRate
 from ..cells import Table
-from ..pivot import Bold, Columns, Rows, as_field, fields, pivot
+from ..pivot import Columns, Rows, as_field, fields, pivot
 from ..wording import joined, number
-from .base import StudyReport
 from .wording import (
+    HEADINGS,
     LIBERAL,
+    cells_of,
     constant,
     differing,
     half_width,
     level_of,
-    mark_of,
     of_keys,
     of_name,
     percent,
-    rate_decimals,
-    said,
+    symbols_of,
 )
 
-# The columns that identify a row, and what tables call them.
-NAMES = {
-    "method": "Method",
-    "differences": "Differences",
-    "tasks": "Tasks",
-    "correlation": "ρ",
-    "margin": "Margin",
-    "size": "n",
-    "truth": "Truth",
+# The fields that identify a row.
+NAMES = ("method", "differences", "tasks", "correlation", "margin", "size", "truth")
+SYMBOLS = {
+    "correlation": "ρ: correlation between tasks.",
+    "margin": "Margin: in standard errors.",
+    "units": "Segments: the median number after which a method decides.",
+    LIBERAL: f"{LIBERAL}: wrong decisions whose {{level}} lies above α.",
 }
 
 
@@ -43,30 +40,25 @@ def title(study: StudyResult[GatePlan]) -> str:
     return f"Decisions of {joined(study.plan.methods)}"
 
 
-def _decisions(study: StudyResult[GatePlan]) -> Sequence[GateRate]:
-    return study.tables["decisions"]
-
-
 def tables(study: StudyResult[GatePlan]) -> Iterator[Table]:
     """A table of gates, and one of tests while data arrive."""
-    rates = _decisions(study)
+    rates: Sequence[GateRate] = study.tables["decisions"]
     for heading, own in (
         ("Verdicts of gates", of_name(rates, method=GATE)),
         ("Tests while data arrive", [rate for rate in rates if rate.method != GATE]),
     ):
         if own:
-            yield _table(own, f"{heading}, in %: {counted(own[0].simulations, 'simulation')}").explained(_symbols(own))
+            table = _table(own, f"{heading}, in %: {counted(own[0].simulations, 'simulation')}")
+            yield table.explained(symbols_of(own, SYMBOLS, _mark, also=() if own[0].units is None else ("units",)))
 
 
 def _table(rates: Sequence[GateRate], heading: str) -> Table:
     """A row for each method and kind of tasks, and a column for each decision."""
     names = [name for name in NAMES if name == "truth" or name in differing(rates, NAMES)]
-    decimals, width = rate_decimals(rates[0].simulations), max(len(_mark(rate)) for rate in rates)
+    cell = cells_of(rates, _mark)
 
     def cells(rate: GateRate) -> list[str]:
-        shown = f"{percent(rate.rate, decimals)}{_mark(rate):<{width}}"
-        cell = Bold(shown) if _mark(rate) == LIBERAL else shown
-        return [cell, f"{rate.units:,.0f}"] if rate.decision == "wrongly" else [cell]
+        return [cell(rate), f"{rate.units:,.0f}"] if rate.decision == "wrongly" else [cell(rate)]
 
     columns = Columns(
         "decision",
@@ -75,29 +67,17 @@ def _table(rates: Sequence[GateRate], heading: str) -> Table:
         cells,
         None if rates[0].units is None else ["decided", "wrongly"],
     )
-    rows = Rows(fields(NAMES, names), group=attrgetter(*names[:-1]) if names[:-1] else None)
+    rows = Rows(fields(HEADINGS, names), group=attrgetter(*names[:-1]) if names[:-1] else None)
     return pivot(heading, rates, rows, columns, "rates of wrong decisions whose interval lies above α")
 
 
 def _mark(rate: GateRate) -> str:
-    return mark_of(rate) if rate.is_wrong and rate.verdict == "liberal" else ""
-
-
-def _symbols(rates: Sequence[GateRate]) -> str:
-    shown = differing(rates, NAMES)
-    return said(
-        {
-            "ρ: correlation between tasks.": "correlation" in shown,
-            "Margin: in standard errors.": "margin" in shown,
-            "Segments: the median number after which a method decides.": rates[0].units is not None,
-            f"{LIBERAL}: wrong decisions whose {level_of(rates)} lies above α.": any(map(_mark, rates)),
-        }
-    )
+    return LIBERAL if rate.is_wrong and rate.verdict == "liberal" else ""
 
 
 def conclusions(study: StudyResult[GatePlan]) -> Iterator[str]:
     """Which methods decide wrongly too often."""
-    rates, alpha = [rate for rate in _decisions(study) if rate.is_wrong], number(study.plan.alpha)
+    rates, alpha = [rate for rate in study.tables["decisions"] if rate.is_wrong], number(study.plan.alpha)
     others = []
     for values, own in of_keys(rates, "method"):
         liberal = [rate for rate in own if _mark(rate)]
@@ -112,10 +92,10 @@ def conclusions(study: StudyResult[GatePlan]) -> Iterator[str]:
 
 def notes(study: StudyResult[GatePlan]) -> Iterator[str]:
     """What the decisions are, and their Monte Carlo error."""
-    plan, rates = study.plan, _decisions(study)
+    plan, rates = study.plan, study.tables["decisions"]
     for name in ("correlation", "margin", "size"):
         if constant(rates, name) is not None:
-            yield f"{NAMES[name]} = {as_field(name)(rates[0])}{' standard errors' * (name == 'margin')}."
+            yield f"{HEADINGS[name]} = {as_field(name)(rates[0])}{' standard errors' * (name == 'margin')}."
     if GATE in plan.methods:
         yield (
             f"Gates have the rule non-inferior and {counted(plan.n_resamples, 'replicate')}. Wrong: allow where a "
@@ -128,6 +108,3 @@ def notes(study: StudyResult[GatePlan]) -> Iterator[str]:
         )
     widest = max(half_width(rate.confidence_interval) for rate in rates)
     yield f"Half the width of a rate's {level_of(rates)} (Clopper–Pearson) is at most {percent(widest, 1)} points."
-
-
-REPORT = StudyReport(title, tables, conclusions, notes)

@@ -11,8 +11,10 @@ from ..cells import Table, decimals_for, pvalue_cell, short_pvalue
 from ..pivot import Cells, Rows, as_ends, as_number, ends_cell, number_cell, pivot
 from ..wording import ci, counted, joined, number
 from ..words import words, words_of
-from .base import Figure, StudyReport
-from .meta_sentences import MAX_TESTED, conclusions, notes
+from .base import Figure
+from .meta_sentences import MAX_TESTED
+from .meta_sentences import conclusions as conclusions
+from .meta_sentences import notes as notes
 from .meta_values import AVERAGE, POOLED, Family, families, on_segments, pvalue_of, shown_families, sized
 from .wording import constant, with_arrow
 
@@ -21,6 +23,7 @@ MAX_PAIRS, MAX_MATRIX = 6, 16
 # So many metrics have a column in the table of systems, which is shown for one test set.
 MAX_METRICS = 8
 DECIMALS, SMALL = 3, 0.01
+TRUTHS, TRUTH = "Null hypotheses", "Null hypothesis of "
 SPEC = f".{DECIMALS}f"
 
 
@@ -38,7 +41,7 @@ def tables(result: MetaEvaluation) -> Iterator[Table]:
     shown = [family for family in shown_families(result) if family.comparisons]
     if len(shown) <= MAX_TESTED:
         for family in shown:
-            yield from _tests(result, family, few=MAX_PAIRS)
+            yield from _tests(family, few=MAX_PAIRS)
     sets = list(dict.fromkeys(each.test_set for each in result.systems))
     if len(sets) == 1 and len(result.metrics) <= MAX_METRICS:
         yield _scores(result, sets[0])
@@ -49,7 +52,7 @@ def paper(result: MetaEvaluation) -> Iterator[Table]:
     yield from _coefficients(result)
     for family in shown_families(result):
         if family.comparisons:
-            yield from _tests(result, family, few=1)
+            yield from _tests(family, few=1)
 
 
 def _coefficients(result: MetaEvaluation) -> Iterator[Table]:
@@ -86,7 +89,7 @@ def _value_cell(each: MetricAgreement | None) -> str:
     return number_cell(None if each is None else each.value, SPEC)
 
 
-def _interval_header(results: Sequence[MetricAgreement]) -> list[str]:
+def _interval_header(results: Sequence[MetricAgreement | MetricDifference]) -> list[str]:
     """The header of the column of intervals, if any metric has one."""
     levels = [each.confidence_interval.confidence_level for each in results if each.confidence_interval is not None]
     return [ci(levels[0])] if levels else []
@@ -160,15 +163,15 @@ def _letters(family: Family, metric: str) -> str:
     return f" {group.letters if group else '':<{width}}" if width else ""
 
 
-def _tests(result: MetaEvaluation, family: Family, few: int) -> Iterator[Table]:
+def _tests(family: Family, few: int) -> Iterator[Table]:
     """The pairs with differences and intervals if they are few, or compared with a baseline; else p of all pairs."""
     complete = bool(family.groups)
     metrics = [metric for metric in family.ranked if metric in family.group_of]
     symbols = f"*: {_p(family)} ≤ {number(family.alpha)}."
     if complete and len(family.comparisons) > few and len(metrics) <= MAX_MATRIX:
-        yield _matrix(result, family, metrics).explained(symbols)
+        yield _matrix(family, metrics).explained(symbols)
     elif not complete or len(family.comparisons) <= few:
-        yield _differences(result, family).explained(symbols)
+        yield _differences(family).explained(symbols)
 
 
 def _p(family: Family) -> str:
@@ -176,7 +179,7 @@ def _p(family: Family) -> str:
     return "p" if all(each.adjusted_pvalue is None for each in family.comparisons) else "adjusted p"
 
 
-def _matrix(result: MetaEvaluation, family: Family, metrics: Sequence[str]) -> Table:
+def _matrix(family: Family, metrics: Sequence[str]) -> Table:
     """The p-values of all pairs, from best to worst."""
     header = ["Metric", *(f"{i}" for i in range(1, len(metrics)))]
     table = Table(f"{_p(family).capitalize()} of all pairs by {family.name}{_where(family)}", header)
@@ -193,40 +196,41 @@ def _matrix(result: MetaEvaluation, family: Family, metrics: Sequence[str]) -> T
     return table
 
 
-def _differences(result: MetaEvaluation, family: Family) -> Table:
+def _differences(family: Family) -> Table:
     """A row for each pair: the difference, its interval, and p."""
-    pairs = list(family.comparisons)
-    levels = [each.confidence_interval for each in pairs if each.confidence_interval is not None]
-    intervals = [ci(levels[0].confidence_level)] if levels else []
-    adjusted = ["Adjusted p"] if _p(family) != "p" else []
+    pairs, adjusted = list(family.comparisons), _p(family) != "p"
     baseline = constant(pairs, "metric_b") if len(pairs) > 1 else None
-    others = ["Compared with"] if baseline is None else []
-    shown = "Differences" if baseline is None else f"Differences from {baseline}"
-    table = Table(
-        f"{shown} in {family.name}{_where(family)}",
-        ["Metric", *others, "Δ", *intervals, "p", *adjusted],
-        n_names=1 + len(others),
+    # One decimal more where three would hide the differences.
+    spec = f"+.{DECIMALS + (max(abs(each.difference) for each in pairs) < SMALL)}f"
+
+    def sign(each: MetricDifference) -> int:
+        """Without a baseline, the better metric is the first."""
+        return -1 if baseline is None and each.difference < 0 else 1
+
+    def names(each: MetricDifference) -> tuple[str, ...]:
+        return (each.metric_a, each.metric_b)[:: sign(each)]
+
+    def interval(each: MetricDifference) -> str:
+        return ends_cell(sorted(sign(each) * end + 0.0 for end in each.confidence_interval or ()), spec)  # no -0.0
+
+    def p_cell(each: MetricDifference, p: float, decides: bool) -> str:
+        star = ("*" if family.is_significant(each) else " ") * decides
+        return pvalue_cell(p, each.n_resamples, family.alpha) + star
+
+    cells: Cells = {
+        "Metric": lambda each: names(each)[0],
+        "Compared with": baseline is None and (lambda each: names(each)[1]),
+        "Δ": lambda each: f"{sign(each) * each.difference:{spec}}",
+        **dict.fromkeys(_interval_header(pairs), interval),
+        "p": lambda each: p_cell(each, each.pvalue, not adjusted),
+        "Adjusted p": adjusted and (lambda each: p_cell(each, pvalue_of(each), True)),
+    }
+    return pivot(
+        f"{'Differences' if baseline is None else f'Differences from {baseline}'} in {family.name}{_where(family)}",
+        pairs,
+        Rows(cells, n_names=1 + (baseline is None), bold=lambda each: family.better(*names(each))),
         bold_means=f"significantly better agreement than {baseline or 'that of the metric compared with'}",
     )
-    # One decimal more where three would hide the differences.
-    decimals = DECIMALS + (max(abs(each.difference) for each in pairs) < SMALL)
-    for each in pairs:
-        a, b, sign = each.metric_a, each.metric_b, 1
-        if baseline is None and each.difference < 0:
-            a, b, sign = b, a, -1
-        star = "*" if family.is_significant(each) else " "
-        cells = [a, *([b] if others else []), f"{sign * each.difference:+.{decimals}f}"]
-        cells += [_difference_interval(each, sign, decimals)] if intervals else []
-        cells += [pvalue_cell(each.pvalue, each.n_resamples, family.alpha) + ("" if adjusted else star)]
-        if adjusted:
-            cells.append(pvalue_cell(pvalue_of(each), each.n_resamples, family.alpha) + star)
-        table.add(cells, family.better(a, b))
-    return table
-
-
-def _difference_interval(each: MetricDifference, sign: int, decimals: int) -> str:
-    ends = sorted(sign * end + 0.0 for end in each.confidence_interval or ())  # no -0.0
-    return ends_cell(ends, f"+.{decimals}f")
 
 
 def _scores(result: MetaEvaluation, test_set: str) -> Table:
@@ -288,7 +292,7 @@ FIGURES = {
 }
 
 
-def test_title(name: str) -> str:
+def truth_title(name: str) -> str:
     """What sentences call a test."""
     title: str = words_of("meta", "test", name)
     return title
@@ -299,12 +303,6 @@ def settings(result: MetaEvaluation) -> dict[str, str]:
     chosen = dict.fromkeys(each.coefficient for each in result.results)
     found = {"coefficients": joined(words("meta")["coefficient"].get(name, {}).get("name", name) for name in chosen)}
     if result.truths:
-        found["tests"] = joined(map(test_title, result.truths))
+        found["tests"] = joined(map(truth_title, result.truths))
         found["source"] = "; ".join(dict.fromkeys(words_of("meta", "source", name) for name in result.truths))
     return found
-
-
-REPORT = StudyReport(
-    title, tables, conclusions, notes, FIGURES, paper=paper, settings=settings, truths="Null hypotheses",
-    truth="Null hypothesis of ", truth_title=test_title,
-)  # fmt: skip

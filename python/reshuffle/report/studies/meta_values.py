@@ -113,18 +113,16 @@ def pvalue_of(pair: MetricDifference) -> float:
 
 def families(result: MetaEvaluation) -> list[Family]:
     """Every coefficient on every test set, in the order of the results."""
-    found = []
-    for key in dict.fromkeys(map(_key, result.results)):
-        found.append(
-            Family(
-                *key,
-                results=[each for each in result.results if _key(each) == key],
-                comparisons=[each for each in result.comparisons if _key(each) == key],
-                groups=[each for each in result.groups if _key(each) == key],
-                alpha=result.plan.alpha,
-            )
+    return [
+        Family(
+            *key,
+            results=[each for each in result.results if _key(each) == key],
+            comparisons=[each for each in result.comparisons if _key(each) == key],
+            groups=[each for each in result.groups if _key(each) == key],
+            alpha=result.plan.alpha,
         )
-    return found
+        for key in dict.fromkeys(map(_key, result.results))
+    ]
 
 
 def _key(each: MetricAgreement | MetricDifference | MetricGroup) -> tuple[str, str, str | None, str]:

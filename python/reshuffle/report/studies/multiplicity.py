@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from operator import attrgetter
 
 from ...results.studies import FamilyWiseRate, StudyResult
 from ..cells import Table
-from ..pivot import Rows, fields
 from ..wording import joined, number
-from .base import Figure, StudyReport
+from .base import Figure
 from .wording import (
-    CONSERVATIVE,
-    LIBERAL,
+    MARKS,
     constant,
     differing,
     in_common,
@@ -22,39 +19,40 @@ from .wording import (
     of_name,
     percent,
     rate_decimals,
-    said,
-    table_of_rates,
+    rates_by_level,
+    symbols_of,
     tests_note,
 )
 
 # The mark of rates that are low because there are too few replicates.
 TOO_FEW = "‡"
 NONE = "none"
-# The columns that identify a row beside the test and the adjustment, and what tables call them.
-NAMES = {"metric": "Metric", "systems": "k", "size": "n"}
+NAMES = ("metric", "systems", "size")
+SYMBOLS = {
+    **MARKS,
+    TOO_FEW: f"{TOO_FEW}: too few replicates for one small p among larger ones to reject.",
+    "systems": "k: systems.",
+}
 
 
 def title(study: StudyResult) -> str:
     """The tests."""
-    return f"Family-wise error rates of {joined(dict.fromkeys(rate.test for rate in _rates(study)))}"
-
-
-def _rates(study: StudyResult) -> Sequence[FamilyWiseRate]:
-    return study.tables.get("family_wise", ())
+    return f"Family-wise error rates of {joined(dict.fromkeys(rate.test for rate in study.tables['family_wise']))}"
 
 
 def tables(study: StudyResult) -> Iterator[Table]:
     """A table for each kind of family, with a row for each test and adjustment and a column for each level."""
-    for _, own in of_keys(_rates(study), "variances"):
+    for _, own in of_keys(study.tables["family_wise"], "variances"):
         common = in_common(own, "metric", "systems", "variances", "size", "simulations")
-        yield _table(own, f"Family-wise error rate in %: {common}").explained(_symbols(own))
-
-
-def _table(rates: Sequence[FamilyWiseRate], heading: str) -> Table:
-    names = ["test", "adjustment", *differing(rates, NAMES)]
-    cells = fields({"test": "Test", "adjustment": "Adjustment", **NAMES}, names)
-    rows = Rows(cells, group=attrgetter("test"))
-    return table_of_rates(rates, heading, rows, _mark, own_interval=constant(rates, "alpha") is not None)
+        table = rates_by_level(
+            own,
+            f"Family-wise error rate in %: {common}",
+            ["test", "adjustment", *differing(own, NAMES)],
+            ("test",),
+            _mark,
+            own_interval=constant(own, "alpha") is not None,
+        )
+        yield table.explained(symbols_of(own, SYMBOLS, _mark))
 
 
 def _mark(rate: FamilyWiseRate) -> str:
@@ -62,22 +60,11 @@ def _mark(rate: FamilyWiseRate) -> str:
     return mark_of(rate) if rate.enough_replicates else TOO_FEW
 
 
-def _symbols(rates: Sequence[FamilyWiseRate]) -> str:
-    marks = set(map(_mark, rates))
-    return said(
-        {
-            f"{LIBERAL}: the {level_of(rates)} lies above α.": LIBERAL in marks,
-            f"{CONSERVATIVE}: it lies below α.": CONSERVATIVE in marks,
-            f"{TOO_FEW}: too few replicates for one small p among larger ones to reject.": TOO_FEW in marks,
-            "k: systems.": "systems" in differing(rates, NAMES),
-        }
-    )
-
-
 def conclusions(study: StudyResult) -> Iterator[str]:
     """The rates without adjustment beside those of independent tests, and the adjustments that do not hold α."""
-    for rate in of_name(_rates(study), adjustment=NONE):
-        if rate.systems == max(each.systems for each in _rates(study) if each.variances == rate.variances):
+    rates: Sequence[FamilyWiseRate] = study.tables["family_wise"]
+    for rate in of_name(rates, adjustment=NONE):
+        if rate.systems == max(each.systems for each in rates if each.variances == rate.variances):
             decimals = rate_decimals(rate.simulations)
             yield (
                 f"Without adjustment, {rate.test} rejects one or more of {rate.pairs:,} true null "
@@ -85,10 +72,10 @@ def conclusions(study: StudyResult) -> Iterator[str]:
                 f"in {percent(rate.rate, decimals)}% of the test sets at α = {number(rate.alpha)} ({rate.metric}, "
                 f"{rate.variances} variances); independent tests would in {percent(rate.independent, decimals)}%."
             )
-    found = [rate for rate in _rates(study) if rate.verdict == "liberal" and rate.adjustment != NONE]
+    found = [rate for rate in rates if rate.verdict == "liberal" and rate.adjustment != NONE]
     if found:
         yield f"Adjusted, and still too liberal: {'; '.join(dict.fromkeys(map(_named, found)))}."
-    elif any(rate.adjustment != NONE for rate in _rates(study)):
+    elif any(rate.adjustment != NONE for rate in rates):
         yield "No adjustment is liberal."
 
 
@@ -98,7 +85,7 @@ def _named(rate: FamilyWiseRate) -> str:
 
 def notes(study: StudyResult) -> Iterator[str]:
     """What the rates are."""
-    rates = _rates(study)
+    rates: Sequence[FamilyWiseRate] = study.tables["family_wise"]
     yield (
         "Rates: the share of simulated test sets in which the smallest adjusted p of all pairs is at most α; "
         f"{level_of(rates)} by Clopper–Pearson. All null hypotheses are true, so the false discovery rate of bh and "
@@ -116,8 +103,6 @@ FIGURES = {
         "Family-wise error rates by adjustment, with confidence intervals; the dashed line is α.",
         "family_wise",
         ("metric", "size", "alpha"),
-        "multiplicity:FamilyWiseFigure",
+        "rates:FamilyWiseFigure",
     ),
 }
-
-REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

@@ -13,32 +13,29 @@ from ...results.studies.sensitivity import SensitivityPlan
 from ..cells import Table, decimals_for
 from ..pivot import Cells, Columns, Rows, fields, number_cell, pivot
 from ..wording import joined, number
-from .base import Figure, StudyReport
-from .wording import differing, half_width, in_common, level_of, levels_of, percent, rate_decimals, tests_note
-
-# The columns that identify a rate, and what tables call them.
-NAMES = {"test": "Test", "metric": "Metric", "size": "n"}
-
-
-def records_of(study: StudyResult) -> tuple[PowerRate, ...]:
-    """The powers of a study."""
-    found: tuple[PowerRate, ...] = study.tables["power"]
-    return found
+from .base import Figure
+from .wording import (
+    HEADINGS,
+    differing,
+    half_width,
+    in_common,
+    level_of,
+    levels_of,
+    of_keys,
+    percent,
+    rate_decimals,
+    tests_note,
+)
 
 
 def title(study: StudyResult) -> str:
     """The tests."""
-    return f"Power of {joined(dict.fromkeys(rate.test for rate in records_of(study)))}"
-
-
-def by_pair(rates: Sequence[PowerRate]) -> Iterator[list[PowerRate]]:
-    """The rates of each model and pair."""
-    yield from grouped(((rate.model, rate.system, rate.baseline), rate) for rate in rates).values()
+    return f"Power of {joined(dict.fromkeys(rate.test for rate in study.tables['power']))}"
 
 
 def tables(study: StudyResult) -> Iterator[Table]:
     """For each model and pair, the power, and the errors of significant differences."""
-    for rates in by_pair(records_of(study)):
+    for _, rates in of_keys(study.tables["power"], "model", "system", "baseline"):
         shown = power_title(rates)
         yield power_table(rates, f"Power in %: {shown}").explained(symbols(rates))
         if any(rate.type_m is not None for rate in rates):
@@ -98,7 +95,7 @@ def _table(
     return pivot(
         title,
         [rate for rate in ordered if _case(rate) in cases],
-        Rows(fields(NAMES, names) | effect, _case, attrgetter(*names), len(names)),
+        Rows(fields(HEADINGS, names) | effect, _case, attrgetter(*names), len(names)),
         Columns("alpha", heading, cells, levels_of(rates)),  # type: ignore[arg-type]
     )
 
@@ -127,7 +124,7 @@ def error_table(rates: Sequence[PowerRate], title: str) -> Table:
 
 def conclusions(study: StudyResult) -> Iterator[str]:
     """The power for the largest difference at the level nearest to .05, and the worst exaggeration."""
-    rates = records_of(study)
+    rates: Sequence[PowerRate] = study.tables["power"]
     alpha = min(levels_of(rates), key=lambda level: abs(level - 0.05))  # type: ignore[arg-type]
     at = [rate for rate in rates if rate.alpha == alpha and rate.difference]
     if not at:
@@ -152,7 +149,7 @@ def conclusions(study: StudyResult) -> Iterator[str]:
 
 def notes(study: StudyResult[PowerPlan | ParametricPlan]) -> Iterator[str]:
     """What the rates and intervals are."""
-    rates = records_of(study)
+    rates: Sequence[PowerRate] = study.tables["power"]
     used = levels_used(study)
     yield f"Power: the share of simulated test sets with p ≤ {used}; {level_of(rates)} by Clopper–Pearson."
     yield from without_level(rates)
@@ -197,5 +194,3 @@ FIGURES = {
         "size",
     ),
 }
-
-REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

@@ -3,50 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 
 from ...errors import unknown_name
-from ...results.studies import StudyResult
-from . import (
-    agreement,
-    design,
-    exchange,
-    gate,
-    human,
-    mbr,
-    meta,
-    multiplicity,
-    oracle,
-    power,
-    runs,
-    samples,
-    sensitivity,
-    smoothing,
-    tune,
-    type1,
-    validation,
-    watch,
-)
+from ...results.studies import MODULES, StudyResult
+from ...results.studies import STUDIES as RECORDS
 from .base import StudyReport
 
 STUDIES: Mapping[str, StudyReport] = {
-    "type1": type1.REPORT,
-    "multiplicity": multiplicity.REPORT,
-    "power": power.REPORT,
-    "plan": design.REPORT,
-    "sensitivity": sensitivity.REPORT,
-    "validate": validation.REPORT,
-    "samples": samples.REPORT,
-    "agreement": agreement.REPORT,
-    "exchange": exchange.REPORT,
-    "gate": gate.REPORT,
-    "runs": runs.REPORT,
-    "meta": meta.REPORT,
-    "tune-smoothing": smoothing.REPORT,
-    "tune": tune.REPORT,
-    "oracle": oracle.REPORT,
-    "mbr": mbr.REPORT,
-    "human": human.REPORT,
-    "watch": watch.REPORT,
+    study: StudyReport.from_module(import_module(f"{__package__}.{module}"))
+    for study, module in zip(RECORDS, MODULES, strict=True)
 }
 
 

@@ -8,7 +8,7 @@ from dataclasses import fields
 from typing import Any, NamedTuple
 
 from ...results import ConfidenceInterval
-from ...results.studies import ObservedDifference, RunComparison, RunDifference, StudyResult, SystemRuns, record_types
+from ...results.studies import ObservedDifference, RunComparison, RunDifference, StudyResult, SystemRuns, types_of
 from ...results.studies.runs import RunPlan
 from ...validate import check_name
 from ..frames import Columns, Fields, taken
@@ -104,7 +104,7 @@ def study_columns(study: StudyResult, table: str | None = None) -> Columns:
     check_name("table", name, known)
     if isinstance(study, RunComparison) and name == PAIRS[0]:
         return taken(RUN_PAIR_COLUMNS, [*_run_pairs(study)])
-    return _columns(record_types(study.study)[name], study.tables[name])
+    return _columns(types_of(study.study).tables[name], study.tables[name])
 
 
 def _columns(record: type[Any], records: Sequence[Any]) -> dict[str, tuple[list[Any], str | None]]:

@@ -13,9 +13,11 @@ from ...results.studies import ObservedDifference, RunComparison, RunDifference
 from ..cells import EXACT, Table, decimals_apart, decimals_in_column, difference_and_interval, pvalue_cell, signed
 from ..pivot import Bold, Cells, Columns, Rows, pivot
 from ..wording import ci, joined, number, option
-from .base import Brief, Figure, StudyReport
-from .run_methods import methods
-from .run_sentences import answers, conclusions, intervals, notes, tests_of
+from .base import Brief, Figure
+from .run_sentences import answers, intervals, tests_of
+from .run_sentences import conclusions as conclusions
+from .run_sentences import methods as methods
+from .run_sentences import notes as notes
 from .run_values import (
     ScoredRuns,
     deciding,
@@ -33,8 +35,8 @@ from .wording import constant, percent, with_arrow
 
 # The mark of p-values of tests that cannot reach alpha, whatever the outputs are.
 UNREACHABLE = "‡"
-# Before the name of an exchange unit whose null hypothesis follows.
-NULL = "Null hypothesis of "
+# The heading of null hypotheses, and what stands before the name of an exchange unit whose null hypothesis follows.
+TRUTHS, TRUTH = "Null hypotheses", "Null hypothesis of "
 
 
 def title(result: RunComparison) -> str:
@@ -75,7 +77,7 @@ def _left_out(result: RunComparison) -> Iterator[str]:
 
 def paper(result: RunComparison) -> Iterator[Table]:
     """The same for papers: scores and tests against a baseline are in one table, and captions state the nulls."""
-    nulls = {name: f"{NULL}{name}: {null.rstrip('.')}." for name, null in result.truths.items()}
+    nulls = {name: f"{TRUTH}{name}: {null.rstrip('.')}." for name, null in result.truths.items()}
     decide = [nulls.pop(name) for name in result.plan.exchange[:1] if name in nulls]
     tested = " ".join([p_symbols(result), *intervals(result), *decide]) if result.comparisons else ""
     if constant(result.comparisons, "baseline") is not None:
@@ -394,16 +396,3 @@ FIGURES = {
         "runs:ObservedFigure",
     ),
 }
-
-REPORT = StudyReport(
-    title,
-    tables,
-    conclusions,
-    notes,
-    FIGURES,
-    paper=paper,
-    brief=brief,
-    methods=methods,
-    truths="Null hypotheses",
-    truth=NULL,
-)

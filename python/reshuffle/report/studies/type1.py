@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from ...results.studies import Rate, StudyResult
 from ..cells import Table
 from ..wording import joined, number
-from .base import Figure, StudyReport
+from .base import Figure
 from .wording import (
+    CONSERVATIVE,
+    LIBERAL,
     constant,
     differing,
     half_width,
@@ -16,8 +18,8 @@ from .wording import (
     level_of,
     mark_of,
     of_name,
-    rate_symbols,
-    rate_table,
+    rates_by_level,
+    symbols_of,
     tests_note,
 )
 
@@ -28,6 +30,13 @@ METHODS = {
     "korn-graubard": "Korn & Graubard 1998",
 }
 
+# What tests are tried on.
+CELL = ("metric", "null", "size")
+SYMBOLS = {
+    "±": "±: half the width of the {level}.",
+    LIBERAL: f"{LIBERAL}: the interval lies above α (liberal).",
+    CONSERVATIVE: f"{CONSERVATIVE}: the interval lies below α (conservative).",
+}
 # From so many rates on, some are probably marked by chance.
 MANY = 10
 # The width of an interval from which on it does not support any conclusion.
@@ -40,13 +49,20 @@ def title(study: StudyResult) -> str:
 
 
 def tables(study: StudyResult) -> Iterator[Table]:
-    """One table of all rates; one for each null hypothesis if metrics, nulls and sizes all differ."""
-    several = len(differing(study.rates, ("metric", "null", "size"))) == 3
+    """One table of all rates; one for each null hypothesis if metrics, nulls and sizes all differ.
+
+    Columns in which all rates agree are left out, except the tests. The interval has a column of its own only if the
+    tests are the only names, because a terminal has no room for more.
+    """
+    several = len(differing(study.rates, CELL)) == len(CELL)
     for null in dict.fromkeys(rate.null for rate in study.rates) if several else [None]:
         rates = study.rates if null is None else of_name(study.rates, null=null)
-        common = in_common(rates, "metric", "null", "size", "simulations")
+        common = in_common(rates, *CELL, "simulations")
         shown = f"Type-I error in %{': ' if common else ''}{common}"
-        yield rate_table(rates, shown).explained(rate_symbols(rates))
+        names = ["test", *differing(rates, CELL)]
+        alone = len(names) == 1
+        table = rates_by_level(rates, shown, names, ("null", "size"), own_interval=alone, plus_minus=not alone)
+        yield table.explained(symbols_of(rates, SYMBOLS, also=() if alone else ("±",)))
 
 
 def conclusions(study: StudyResult) -> Iterator[str]:
@@ -73,7 +89,7 @@ def _by_test(study: StudyResult, found: list[Rate]) -> Iterator[str]:
         levels = [number(rate.alpha) for rate in found if rate.test == test]
         if own == every:
             yield f"{test} at every α"
-        elif differing(study.rates, ("metric", "null", "size")):
+        elif differing(study.rates, CELL):
             yield f"{test} ({own:,} of {every:,} rates)"
         else:
             yield f"{test} at α = {joined(levels)}"
@@ -90,12 +106,9 @@ def notes(study: StudyResult) -> Iterator[str]:
     yield from tests_note(study)
 
 
-CELL = ("metric", "null", "size")
 FIGURES = {
     "rates": Figure(
-        "Rejection rates divided by their levels, with confidence intervals.", "rates", CELL, "type1:RatesFigure"
+        "Rejection rates divided by their levels, with confidence intervals.", "rates", CELL, "rates:RatesFigure"
     ),
-    "qq": Figure("The distribution of p; that of an exact test is the diagonal.", "pvalues", CELL, "type1:QQFigure"),
+    "qq": Figure("The distribution of p; that of an exact test is the diagonal.", "pvalues", CELL, "rates:QQFigure"),
 }
-
-REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

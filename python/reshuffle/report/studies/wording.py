@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 from ...errors import counted
@@ -22,8 +23,14 @@ SHUFFLED = ("ar", "ar-studentized")
 LIBERAL, CONSERVATIVE = "*", "†"
 # What bold type marks in tables of rates.
 BOLD_RATES = "rates whose interval lies above α"
-# The columns that identify a rate, and what tables call them.
-NAMES = {"test": "Test", "metric": "Metric", "null": "Null", "size": "n"}
+# What tables call the fields that identify a rate.
+HEADINGS = {
+    "test": "Test", "adjustment": "Adjustment", "method": "Method", "differences": "Differences", "metric": "Metric",
+    "null": "Null", "systems": "k", "size": "n", "runs": "Runs", "tasks": "Tasks", "correlation": "ρ", "run_sd": "τ",
+    "margin": "Margin", "truth": "Truth",
+}  # fmt: skip
+# What the marks mean, for :func:`symbols_of`.
+MARKS = {LIBERAL: f"{LIBERAL}: the {{level}} lies above α.", CONSERVATIVE: f"{CONSERVATIVE}: it lies below α."}
 
 
 def with_arrow(metric: UsedMetric) -> str:
@@ -109,72 +116,57 @@ def of_name(records: Iterable[Any], **values: Any) -> list[Any]:
     return [record for record in records if all(getattr(record, name) == value for name, value in values.items())]
 
 
-def rate_table(rates: Sequence[Rate], title: str) -> Table:
-    """A row for each test, metric, null hypothesis and size, and for each level the rate in percent and its interval.
+def cells_of(
+    rates: Sequence[Any], mark: Callable[[Any], str] = mark_of, plus_minus: bool = False
+) -> Callable[[Any], str]:
+    """The cells of rates: in percent with the mark, and perhaps with half the width of the interval after ±.
 
-    Columns in which all rates agree are left out, except the tests; the title should name them. The interval has a
-    column of its own only if the tests are the only names, because a terminal has no room for more.
-    :func:`rate_symbols` explains the symbols.
+    Liberal rates are bold, if they have a mark.
     """
-    names = _names(rates)
-    rows = Rows(fields(NAMES, names), group=lambda rate: (rate.null, rate.size))
-    own = len(names) == 1
-    return table_of_rates(rates, title, rows, mark_of, own_interval=own, plus_minus=not own)
-
-
-def table_of_rates(
-    rates: Sequence[Any],
-    title: str,
-    rows: Rows,
-    mark: Callable[[Any], str],
-    *,
-    own_interval: bool,
-    plus_minus: bool = False,
-) -> Table:
-    """A table with the rate of each level in percent and its mark, and its interval in a column of its own or after ±.
-
-    Liberal rates are bold.
-    """
-    shown_columns = 1 + own_interval
     decimals = rate_decimals(min(rate.simulations for rate in rates))
     # Spaces in place of marks that rates lack.
     width = max(map(len, map(mark, rates)))
 
-    def heading(alpha: float) -> list[str]:
-        return [f"α={number(alpha)}", level_of(rates)][:shown_columns]
-
-    def cells(rate: Any) -> list[str]:
-        if rate is None:
-            return ["", ""][:shown_columns]
-        interval = rate.confidence_interval
+    def cell(rate: Any) -> str:
         shown = f"{percent(rate.rate, decimals)}{mark(rate):<{width}}"
         if plus_minus:
-            shown += f" ±{percent(half_width(interval), decimals)}"
-        cell = Bold(shown) if rate.verdict == "liberal" else shown
-        return [cell, percent_interval(interval, decimals)][:shown_columns]
+            shown += f" ±{percent(half_width(rate.confidence_interval), decimals)}"
+        return Bold(shown) if mark(rate) and rate.verdict == "liberal" else shown
 
-    return pivot(title, rates, rows, Columns("alpha", heading, cells, levels_of(rates)), BOLD_RATES)
-
-
-def _names(rates: Sequence[Rate]) -> list[str]:
-    return ["test", *differing(rates, ("metric", "null", "size"))]
+    return cell
 
 
-def rate_symbols(rates: Sequence[Rate]) -> str:
-    """What the symbols of :func:`rate_table` mean."""
-    marks = set(map(mark_of, rates))
-    return said(
-        {
-            f"±: half the width of the {level_of(rates)}.": len(_names(rates)) > 1,
-            f"{LIBERAL}: the interval lies above α (liberal).": LIBERAL in marks,
-            f"{CONSERVATIVE}: the interval lies below α (conservative).": CONSERVATIVE in marks,
-        }
-    )
+def rates_by_level(
+    rates: Sequence[Any],
+    title: str,
+    names: Sequence[str],
+    group: Sequence[str],
+    mark: Callable[[Any], str] = mark_of,
+    *,
+    own_interval: bool,
+    plus_minus: bool = False,
+) -> Table:
+    """A row for all rates that agree in some fields, and for each level the rate, perhaps with a column of intervals.
+
+    A line separates rows that differ in the fields of the ``group``.
+    """
+    cell, decimals = cells_of(rates, mark, plus_minus), rate_decimals(min(rate.simulations for rate in rates))
+    shown = 1 + own_interval
+
+    def cells(rate: Any) -> list[str]:
+        found = ["", ""] if rate is None else [cell(rate), percent_interval(rate.confidence_interval, decimals)]
+        return found[:shown]
+
+    columns = Columns("alpha", lambda alpha: [f"α={number(alpha)}", level_of(rates)][:shown], cells, levels_of(rates))
+    return pivot(title, rates, Rows(fields(HEADINGS, names), group=attrgetter(*group)), columns, BOLD_RATES)
 
 
-def said(sentences: Mapping[str, bool]) -> str:
-    """The sentences that hold."""
-    return " ".join(sentence for sentence, holds in sentences.items() if holds)
+def symbols_of(
+    rates: Sequence[Any], about: Mapping[str, str], mark: Callable[[Any], str] = mark_of, also: Iterable[str] = ()
+) -> str:
+    """Those sentences about symbols whose mark rates have, in whose field they differ, or that are wanted ``also``."""
+    shown = {*map(mark, rates), *also, *differing(rates, [name for name in about if hasattr(rates[0], name)])}
+    return " ".join(text.format(level=level_of(rates)) for name, text in about.items() if name in shown)
 
 
 def level_of(rates: Sequence[Any]) -> str:

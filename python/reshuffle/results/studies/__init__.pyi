@@ -5,6 +5,7 @@ from .agreement import PairPvalue as PairPvalue
 from .agreement import TestAgreement as TestAgreement
 from .base import Rate as Rate
 from .base import StudyResult as StudyResult
+from .base import StudyTypes as StudyTypes
 from .design import DetectableAtSize as DetectableAtSize
 from .design import PairError as PairError
 from .design import PlannedLooks as PlannedLooks
@@ -44,12 +45,9 @@ from .sensitivity import PowerContrast as PowerContrast
 from .sensitivity import ScoredSystem as ScoredSystem
 from .sensitivity import TestedDifference as TestedDifference
 from .smoothing import SmoothingSetting as SmoothingSetting
-from .tables import PLANS as PLANS
-from .tables import RECORDS as RECORDS
-from .tables import RESULTS as RESULTS
-from .tables import TABLES_OF as TABLES_OF
-from .tables import plan_type as plan_type
-from .tables import record_types as record_types
+from .tables import MODULES as MODULES
+from .tables import STUDIES as STUDIES
+from .tables import types_of as types_of
 from .tune import StartingScores as StartingScores
 from .tune import TuningResult as TuningResult
 from .tune import TuningRun as TuningRun

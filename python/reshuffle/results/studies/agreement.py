@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...documented import record
 from ..intervals import ConfidenceInterval
+from .base import StudyTypes
 from .plan import PoolPlan
 
 
@@ -132,3 +133,14 @@ class AgreementPlan(PoolPlan):
     halves: str | None
     """How the pool was divided instead."""
     bins: tuple[float, ...]
+
+
+STUDY = StudyTypes(
+    "agreement",
+    [AgreementPlan],
+    pair_pvalues=PairPvalue,
+    gains=GainBin,
+    thresholds=GainThreshold,
+    domains=DomainBand,
+    tests=TestAgreement,
+)

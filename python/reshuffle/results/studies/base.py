@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NoReturn
@@ -123,6 +123,23 @@ class StudyResult(Cited, Generic[P_co]):
     def rates(self) -> tuple[Rate, ...]:
         """The rejection rates; empty if the study has none."""
         return self.tables.get("rates", ())
+
+
+class StudyTypes:
+    """The types of a study's settings and tables, from which JSON, CSV and data frames follow.
+
+    Fields of records are str, int (not negative), float, bool, ConfidenceInterval, any of them or None, tuples of one
+    of them, or mappings from names to records.
+    """
+
+    def __init__(
+        self, study: str, plans: Sequence[type[Plan]], result: type[StudyResult[Any]] = StudyResult, /, **tables: type
+    ) -> None:
+        self.study, self.plans, self.result, self.tables = study, plans, result, tables
+
+    def plan_with(self, settings: Mapping[str, Any]) -> type[Plan] | None:
+        """The type of these settings: of the variants of the study, that of most keys. None for unknown studies."""
+        return max(self.plans, key=lambda kind: len(settings.keys() & kind.names()), default=None)
 
 
 @record(slots=False)

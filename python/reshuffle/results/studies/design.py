@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...documented import record
+from .base import StudyTypes
 from .plan import DataPlan, first, sometimes
+from .power import PowerRate
 
 
 @record
@@ -134,3 +136,15 @@ class DesignPlan(DataPlan):
     baseline: str | None
     all_pairs: bool
     seed: int | None = sometimes()
+
+
+STUDY = StudyTypes(
+    "plan",
+    [DesignPlan],
+    detectable=DetectableAtSize,
+    planned=PlannedPower,
+    needed=PlannedSize,
+    sequential=PlannedLooks,
+    simulated=PowerRate,
+    errors=PairError,
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...documented import record
 from ..intervals import ConfidenceInterval
-from .base import ErrorRate
+from .base import ErrorRate, StudyTypes
 from .plan import Plan, sometimes
 
 
@@ -61,3 +61,6 @@ class ExchangePlan(Plan):
     seed: int
     left_out: tuple[str, ...] = ()
     """Exchange units that need more runs, in words."""
+
+
+STUDY = StudyTypes("exchange", [ExchangePlan], exchange_sizes=ExchangeRate)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...documented import record
 from ..intervals import ConfidenceInterval
-from .base import ErrorRate
+from .base import ErrorRate, StudyTypes
 from .plan import Plan
 
 # The method of fixed gates; the others look while data arrive.
@@ -67,3 +67,6 @@ class GatePlan(Plan):
     simulations: int
     n_resamples: int
     seed: int
+
+
+STUDY = StudyTypes("gate", [GatePlan], decisions=GateRate)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...documented import record
+from ..ranking import RankedSystem
+from .base import StudyTypes
 from .plan import Plan
 
 # In a result of labels that were drawn at random, a metric looks as if they were not this often.
@@ -145,3 +147,15 @@ class HumanPlan(Plan):
     difference: float | None
     looks: int | None
     confidence_level: float
+
+
+STUDY = StudyTypes(
+    "human",
+    [HumanPlan],
+    differences=LabelledEstimate,
+    scores=LabelledEstimate,
+    ranking=RankedSystem,
+    agreement=RaterAgreement,
+    looks=PlannedLook,
+    designs=PlannedRaters,
+)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...documented import record
+from .base import StudyTypes
 from .plan import Plan
 
 
@@ -51,3 +52,6 @@ class MbrPlan(Plan):
     exclude_self: bool
     sentences: int
     entries: int
+
+
+STUDY = StudyTypes("mbr", [MbrPlan], choices=MbrChoice, scores=MbrScore)

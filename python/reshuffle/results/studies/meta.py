@@ -9,7 +9,7 @@ from ...documented import record
 from ..intervals import ConfidenceInterval
 from ..reported import Worded
 from ..verdicts import Tested
-from .base import StudyResult
+from .base import StudyResult, StudyTypes
 from .plan import Plan, sometimes
 
 
@@ -211,3 +211,15 @@ class MetaEvaluation(StudyResult[MetaPlan]):
     def systems(self) -> tuple[MetricSystemScore, ...]:
         """The scores of each system by each metric and by people; only at system level."""
         return self.tables.get("systems", ())
+
+
+STUDY = StudyTypes(
+    "meta",
+    [MetaPlan],
+    MetaEvaluation,
+    results=MetricAgreement,
+    comparisons=MetricDifference,
+    groups=MetricGroup,
+    human=HumanScores,
+    systems=MetricSystemScore,
+)

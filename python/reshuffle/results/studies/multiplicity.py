@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...documented import record
 from ..intervals import ConfidenceInterval
-from .base import ErrorRate
+from .base import ErrorRate, StudyTypes
 from .plan import SimulatedPlan, first
 
 
@@ -50,3 +50,6 @@ class MultiplicityPlan(SimulatedPlan):
     adjustments: tuple[str, ...] | None
     equalize: str | None
     """None without unequal variances."""
+
+
+STUDY = StudyTypes("multiplicity", [MultiplicityPlan], family_wise=FamilyWiseRate)

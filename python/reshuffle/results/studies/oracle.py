@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...documented import record
+from .base import StudyTypes
 from .plan import Plan
 
 
@@ -62,3 +63,6 @@ class OraclePlan(Plan):
     entries: int
     random_starts: int
     seed: int
+
+
+STUDY = StudyTypes("oracle", [OraclePlan], scores=ListScore, searches=OracleSearch, entries=ChosenEntry)

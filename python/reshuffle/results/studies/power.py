@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...documented import record
 from ..intervals import ConfidenceInterval
+from .base import Rate, StudyTypes
 from .plan import PairsPlan, Plan, first
 
 
@@ -93,3 +94,6 @@ class ParametricPlan(Plan):
     simulations: int
     n_resamples: int
     seed: int
+
+
+STUDY = StudyTypes("power", [PowerPlan, ParametricPlan], power=PowerRate, rates=Rate, fits=FittedSwapEffects)

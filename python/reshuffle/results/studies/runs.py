@@ -15,7 +15,7 @@ from ..intervals import ConfidenceInterval
 from ..lookup import first_names, metric_name, pair_of
 from ..reported import Worded
 from ..verdicts import Tested, Verdict, verdict
-from .base import StudyResult
+from .base import StudyResult, StudyTypes
 from .plan import Plan
 
 # More runs than this are not recommended to anybody.
@@ -327,3 +327,8 @@ class RunComparison(StudyResult[RunPlan]):
         metrics, names = [used.name for used in self.metrics], (system, baseline, metric)
         reversible = self.plan.alternative == "two-sided"
         return pair_of(pairs, names, list(self.plan.systems), metrics, self.plan.baseline, reversible)
+
+
+STUDY = StudyTypes(
+    "runs", [RunPlan], RunComparison, systems=SystemRuns, comparisons=RunDifference, observed=ObservedDifference
+)

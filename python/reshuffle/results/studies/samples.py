@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from ...documented import record
 from ..intervals import ConfidenceInterval
+from .base import StudyTypes
 from .plan import PoolPlan
+from .validation import PairConclusions
 
 
 @record
@@ -107,3 +109,14 @@ class SamplesPlan(PoolPlan):
     confidence_level: float
     curve_sizes: tuple[int, ...]
     n_references: tuple[int, ...] | None
+
+
+STUDY = StudyTypes(
+    "samples",
+    [SamplesPlan],
+    scores=SampleScore,
+    ranges=SampleRange,
+    differences=SampleDifference,
+    pairs=PairConclusions,
+    curves=CurvePoint,
+)

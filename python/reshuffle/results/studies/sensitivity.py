@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from ...documented import record
 from ..intervals import ConfidenceInterval
+from .base import StudyTypes
 from .plan import PairsPlan, first
+from .power import PowerRate
 
 
 @record
@@ -81,3 +83,14 @@ class SensitivityPlan(PairsPlan):
     effects: tuple[float, ...] = first()
     size_adjusted: bool = first()
     metrics: tuple[str, ...] = first()
+
+
+STUDY = StudyTypes(
+    "sensitivity",
+    [SensitivityPlan],
+    sensitivity=MetricSensitivity,
+    scored=ScoredSystem,
+    tested=TestedDifference,
+    power=PowerRate,
+    contrasts=PowerContrast,
+)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from ...documented import record
 from ..intervals import ConfidenceInterval
 from ..verdicts import Tested
+from .base import StudyTypes
 from .meta import MetaPlan
 from .plan import sometimes
 
@@ -53,3 +54,6 @@ class SmoothingPlan(MetaPlan):
     """The values that were tried, by smoothing."""
     decides: str
     """The test set by which a value was selected, ``average`` or ``pooled``."""
+
+
+STUDY = StudyTypes("tune-smoothing", [SmoothingPlan], grid=SmoothingSetting)

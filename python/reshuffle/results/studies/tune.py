@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ...documented import record
-from .base import StudyResult
+from .base import StudyResult, StudyTypes
 from .plan import Plan, sometimes
 
 
@@ -129,3 +129,6 @@ class TuningResult(StudyResult[TuningPlan]):
         """The same on the test lists; None without these."""
         scores = [run.test_score for run in self.runs if run.test_score is not None]
         return _deviation(scores)
+
+
+STUDY = StudyTypes("tune", [TuningPlan], TuningResult, runs=TuningRun, start=StartingScores, trace=TuningStep)

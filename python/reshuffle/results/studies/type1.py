@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...documented import record
+from .base import Rate, StudyTypes
 from .plan import PairsPlan, first
 
 
@@ -40,3 +41,6 @@ class Type1Plan(PairsPlan):
     runs: int | None
     variants: Mapping[str, Any] | None
     """How the systems of the null ``variants`` were trained."""
+
+
+STUDY = StudyTypes("type1", [Type1Plan], rates=Rate, pvalues=PvalueShare)

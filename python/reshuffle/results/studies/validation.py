@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...documented import record
 from ..intervals import ConfidenceInterval
+from .base import StudyTypes
 from .plan import PoolPlan
 
 
@@ -119,3 +120,8 @@ class ValidationPlan(PoolPlan):
     baseline: str | None
     confidence_level: float
     bins: tuple[float, ...]
+
+
+STUDY = StudyTypes(
+    "validate", [ValidationPlan], pairs=PairConclusions, bands=BandAccuracy, gaps=GapConclusions, spread=SampleSpread
+)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ...documented import record
+from .base import StudyTypes
 from .plan import Plan
 
 # The adjustments for several differences.
@@ -131,3 +132,6 @@ class WatchPlan(Plan):
     looks: int | None
     """Only for methods with planned looks, as ``planned``."""
     planned: int | None
+
+
+STUDY = StudyTypes("watch", [WatchPlan], verdicts=SequentialVerdict, looks=SequentialLook)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
@@ -75,13 +73,11 @@ class AgreementFigure(ColumnFigure[TestAgreement]):
         ax.set_ylim(k, 0)
         metrics = {metric for metric, _ in columns}
         names = [printable(test if len(metrics) == 1 else f"{metric}, {test}") for metric, test in columns]
-        ax.set_yticks(np.arange(k) + 0.5, [f"{name}  {i}" for i, name in enumerate(names, 1)], **_names())
+        ax.set_yticks(
+            np.arange(k) + 0.5, [f"{name}  {i}" for i, name in enumerate(names, 1)], parse_math=PLAIN["parse_math"]
+        )
         ax.set_xticks(np.arange(k - 1) + 0.5, [str(i) for i in range(1, k)])
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)
         title = f"pairs on which both agree in %, α = {number(self.records[0].alpha)}"
         ax.set_xlabel(title, **PLAIN)
-
-
-def _names() -> dict[str, Any]:
-    return {"parse_math": PLAIN["parse_math"]}
