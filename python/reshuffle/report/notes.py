@@ -1,34 +1,26 @@
-"""The sentences below the tables: how the numbers were computed, and the wording of each caveat."""
+"""The sentences below the tables: how the numbers were computed, and what limits them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import replace
-from string import Formatter
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
 
-from ..errors import InputError, quoted, unknown_name
+from ..errors import unknown_name
 from ..grouping import grouped
-from ..results import Caveat, Comparison, SetComparison, SignificanceResult, UsedInterval, UsedTest
+from ..results import Comparison, SetComparison, SignificanceResult, UsedInterval, UsedTest
+from .caveats import cautions, where_said
 from .cells import EXACT, under
-from .layout import Layout, by_name, sets_of
+from .layout import Layout, by_name
 from .margins import claim, has_margin, sides
 from .parts import notes_on_parts
-from .systems import pairs_of
 from .votes import vote_notes
-from .wording import are, ci, counted, joined, named, number, option, percent, spelled, strata
+from .wording import ci, counted, joined, number, option, percent, spelled, strata
 
 # What the error rates of adjustments are rates of.
 RATES: Mapping[str, str] = {
     "family-wise error rate": "the chance of any false {star}",
     "false discovery rate": "the expected share of false {star}s among the {star}s",
 }
-
-Values = Mapping[str, Any]
-
-# Caveats of intervals, which do not help a reader who sees none.
-OF_INTERVALS = {"few-draws", "star-and-interval"}
 
 
 def notes(result: Comparison | SetComparison, layout: Layout) -> Iterator[str]:
@@ -50,23 +42,7 @@ def explanations(result: Comparison | SetComparison, layout: Layout) -> Iterator
         for sentence in explanations_of(comparison, layout, of)
         if not (hides_ranks and sentence.startswith(RANK))
     )
-    yield from _where_said(result, grouped(found))
-
-
-def cautions(result: Comparison | SetComparison, layout: Layout) -> Iterator[str]:
-    """The caveats in words, with the test sets that have them.
-
-    One that several metrics have in the same words is said once: ``BLEU, TER: …``.
-    """
-    return _where_said(result, cautions_of(by_name(result), layout))
-
-
-def _where_said(result: Comparison | SetComparison, notes: Mapping[str, list[str]]) -> Iterator[str]:
-    """The notes, each after the test sets that it is about unless it is about all."""
-    sets, n_all = [*sets_of(result)], len(by_name(result))
-    for note, of in notes.items():
-        where = "[Each test set] " if of == sets else f"[{named(of, f'of {n_all:,} test set')}] "
-        yield note if len(of) == n_all else f"{where}{note}"
+    yield from where_said(result, grouped(found))
 
 
 def explanations_of(comparison: Comparison, layout: Layout, of: SetComparison | None = None) -> Iterator[str]:
@@ -92,98 +68,6 @@ def explanations_of(comparison: Comparison, layout: Layout, of: SetComparison | 
     yield from _not_shown(comparison, layout, of)
     if layout.shows_parts(comparison):
         yield from notes_on_parts(comparison)
-
-
-def cautions_of(comparisons: Mapping[str, Comparison], layout: Layout) -> dict[str, list[str]]:
-    """The caveats of several comparisons in words, each once, with the names of the comparisons that have it."""
-    found = [
-        (name, with_pairs(comparison, caveat, name))
-        for name, comparison in comparisons.items()
-        for caveat in comparison.caveats
-        if layout.shows_intervals(comparison) or caveat.kind not in OF_INTERVALS
-    ]
-    texts: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    every = {metric.name for comparison in comparisons.values() for metric in comparison.metrics}
-    for names, caveat in _added_up(found, every):
-        sentence = worded(caveat, layout.command is not None)
-        about = f"{caveat.values.get('metric')}: "
-        start = about if sentence.startswith(about) else ""
-        texts.setdefault((sentence.removeprefix(start), names), []).append(start.removesuffix(": "))
-    said = (
-        (f"{', '.join(metrics)}: {text}" if all(metrics) else text, name)
-        for (text, names), metrics in texts.items()
-        for name in names
-    )
-    return grouped(said)
-
-
-# What caveats of these kinds count, which is added up over metrics and test sets.
-COUNTS = {"star-and-interval": ("pairs", "starred", "tests"), "near-alpha": ("near", "tests")}
-# What else may differ between caveats that are added up.
-APART = ("metric", "named", "enough", "reasons")
-
-
-def _added_up(found: Iterable[tuple[str, Caveat]], every: Set[str]) -> Iterator[tuple[tuple[str, ...], Caveat]]:
-    """The caveats with the names of their comparisons; as one, those that differ in what they count.
-
-    ``every``: the metrics; a caveat about all of them names none.
-    """
-
-    def kind(caveat: Caveat) -> Any:
-        left_out = {*COUNTS.get(caveat.kind, ()), *APART} if caveat.kind in COUNTS else set()
-        would_decide = caveat.values.get("enough", 0) is not None
-        values = {key: value for key, value in caveat.values.items() if key not in left_out}
-        return caveat.kind, would_decide, repr(values)
-
-    for alike in grouped((kind(caveat), (name, caveat)) for name, caveat in found).values():
-        names, caveats = zip(*alike, strict=True)
-        one = len(caveats) == 1 or caveats[0].kind not in COUNTS
-        yield tuple(dict.fromkeys(names)), caveats[0] if one else _sum(caveats, every)
-
-
-def _sum(caveats: Sequence[Caveat], every: Set[str]) -> Caveat:
-    """One caveat for several of a kind."""
-    first = caveats[0]
-    values = {**first.values, "several": True}
-    for key in COUNTS[first.kind]:
-        values[key] = sum(caveat.values[key] for caveat in caveats)
-    if first.kind == "near-alpha":
-        values["named"] = [name for caveat in caveats for name in caveat.values["named"]]
-        if "enough" in values:
-            values["enough"] = max((caveat.values["enough"] for caveat in caveats), key=lambda n: n or 0)
-    else:
-        metrics = list(dict.fromkeys(caveat.values["metric"] for caveat in caveats))
-        values["metric"] = None if every <= {*metrics} or None in metrics else ", ".join(metrics)
-        reasons = [tuple(caveat.values["reasons"]) for caveat in caveats]
-        values["reasons"] = tuple(dict.fromkeys(reason for each in reasons for reason in each))
-        values["differ"] = len({*reasons}) > 1
-    return replace(first, values=values)
-
-
-# Of more pairs, a note has the number.
-MOST_PAIRS = 3
-# Of more pairs, the conclusions have the number.
-MAX_PAIRS = 2
-
-
-def with_pairs(comparison: Comparison, caveat: Caveat, name: str = "") -> Caveat:
-    """The caveat with the pairs that it is about, if its sentence names them. ``name``: that of the comparison."""
-    if caveat.kind not in ("near-alpha", "skewed"):
-        return caveat
-    several = len(comparison.metrics) > 1 and caveat.kind == "near-alpha"
-    names = [
-        (f"{pair.system} − {pair.baseline}" if comparison.baseline is None else pair.system)
-        + (f" under {pair.metric}" if several else "")
-        + (f" ({name})" if name else "")
-        for metric in comparison.metrics
-        if caveat.values.get("metric") in (None, metric.name)
-        for pair in pairs_of(comparison, metric)
-        if caveat.kind in pair.caveats
-    ]
-    # The conclusions name fewer of them.
-    if caveat.kind == "skewed" and (comparison.baseline is not None or len(names) <= MAX_PAIRS):
-        return caveat
-    return replace(caveat, values={**caveat.values, "named": names})
 
 
 # How the sentence about ranks begins.
@@ -225,22 +109,6 @@ def _not_shown(comparison: Comparison, layout: Layout, of: SetComparison | None)
         yield f"For the scores on all documents: {f'{pairs}, or ' if tests else ''}save as JSON or HTML."
     if several and not (tests or layout.shows_details(comparison)) and any(s.details for s in comparison.scores):
         yield "The components of the scores, such as precisions, are in json, and in reports on a single metric."
-
-
-def worded(caveat: Caveat, for_command: bool = False) -> str:
-    """The sentence for a caveat, with options as flags of the command line or as keyword arguments.
-
-    >>> worded(Caveat("near-alpha", {"near": 2, "tests": 120, "alpha": 0.05, "adjusted": False}))[:64]
-    'For 2 of 120 tests, Monte Carlo error leaves open on which side '
-    """
-    if caveat.kind not in CAVEATS:
-        raise unknown_name("caveat", caveat.kind, CAVEATS)
-    try:
-        wording = CAVEATS[caveat.kind]
-        sentence = Words().vformat(wording, (), caveat.values) if isinstance(wording, str) else wording(caveat.values)
-        return spelled(sentence, for_command)
-    except (KeyError, TypeError, ValueError) as error:  # read from damaged JSON
-        raise InputError(f"the values of the caveat {quoted(caveat.kind)} are not complete: {error}") from error
 
 
 # How numbers were computed.
@@ -469,292 +337,3 @@ def _range(values: Sequence[float], decimals: int, grouping: str = "") -> str:
     """
     ends = dict.fromkeys(f"{value:{grouping}.{decimals}f}" for value in (min(values), max(values)))
     return " to ".join(ends)
-
-
-# Caveats. A sentence is a template, with the values of the caveat by name, or a function of the values.
-
-MORE = f"increase {option('-n', 'n_resamples')}"
-ENOUGH = f"{MORE} to at least {{enough:,}}, or use auto"
-
-
-class Words(Formatter):
-    """Templates in which ``{n:segment}`` is a number with its noun, and ``{alpha:number}`` a number as it was chosen.
-
-    >>> Words().vformat("{n:segment} at {alpha:number}", (), {"n": 2, "alpha": 0.1})
-    '2 segments at 0.1'
-    """
-
-    def format_field(self, value: Any, format_spec: str) -> str:
-        """A value in the template."""
-        if format_spec == "number":
-            return number(value)
-        # One letter is a format of Python's own, such as g.
-        is_noun = format_spec.isalpha() and len(format_spec) > 1
-        return counted(value, format_spec) if is_noun else str(super().format_field(value, format_spec))
-
-
-def _p(values: Values) -> str:
-    """The name of the p that decides about the star."""
-    return "adjusted p" if values["adjusted"] else "p"
-
-
-def _of_pairs(values: Values) -> str:
-    return f"{values['pairs']:,} of {counted(values['tests'], 'pair')}"
-
-
-def _have(values: Values) -> str:
-    return "has" if values["pairs"] == 1 else "have"
-
-
-def _not_exchangeable(values: Values) -> str:
-    often = "often" if values["ratio"] < 1 else "rarely"
-    worst = f"{values['system']} and {values['baseline']}"
-    which = worst if values["tests"] == 1 else f"{_of_pairs(values)} (worst: {worst})"
-    advice = "" if values["instead"] is None else f"; use {values['instead']}"
-    return (
-        f"{values['metric']}: the outputs of {which} are not exchangeable: over shuffles, the SD of the "
-        f"difference is {values['ratio']:.2f} times its standard error, so {values['test']} rejects too "
-        f"{often}{advice}."
-    )
-
-
-# An output is about as long as the references if the difference is at most so many standard errors.
-AS_LONG = 3.0
-
-
-def _near_kink(values: Values) -> str:
-    metric, pairs = values["metric"], values["pairs"]
-    both = (values["system"], values["baseline"])
-    near = [system for system, z in zip(both, values["lengths"], strict=True) if abs(z) <= AS_LONG] or both
-    outputs = f"the output{'s' if len(near) > 1 else ''} of {joined(near)} {are(len(near))}"
-    of = "" if values["tests"] == 1 else f"for {_of_pairs(values)} ({'worst: ' * (pairs > 1)}{joined(both)}), "
-    wrong = [
-        *([f"{values['swaps'] or 'the test'} may reject too often"] if values["test"] else []),
-        *(["the interval may exclude 0 too often"] if values["interval"] else []),
-    ]
-    instead = values["instead"]
-    options = [
-        *([option(f"--test {instead}", f"test={instead!r}")] if values["test"] else []),
-        *([option(f"--interval {instead}", f"interval={instead!r}")] if values["interval"] else []),
-    ]
-    # Only these pairs, because this test has no joint adjustment of all of them.
-    check = "" if values["tests"] == 1 else f"compare {'these two' if pairs == 1 else 'such pairs'} alone, "
-    return (
-        f"{metric}: {of}{outputs} about as long as the references, where the brevity penalty sets in, so "
-        f"{' and '.join(wrong)}: {check or 'compare '}with {' and '.join(options)}."
-    )
-
-
-def _many_tests(values: Values) -> str:
-    alpha, probability = number(values["alpha"]), values["probability"]
-    # Three significant digits, but never 1, which would look certain.
-    chance = f"{probability:.3g}" if probability < 0.9995 else "above 0.999"
-    null = "all differences were at the margin" if values.get("margin") else "no systems differed"
-    return (
-        f"{values['tests']:,} tests, p not adjusted: if {null}, independent tests would give at least "
-        f"one p ≤ {alpha} with probability {chance}; a level of {_rounded_down(values['per_comparison_level'])} for "
-        f"each test would make that probability {alpha}."
-    )
-
-
-def _rounded_down(level: float) -> str:
-    """A level with three significant digits, rounded down so that the error rate is not above the one wanted.
-
-    >>> _rounded_down(0.016952), _rounded_down(0.05)
-    ('0.0169', '0.05')
-    """
-    from decimal import ROUND_FLOOR, Context
-
-    rounded = Context(prec=3, rounding=ROUND_FLOOR).create_decimal(repr(level * (1 + 1e-9)))
-    return f"{float(rounded):.3g}"
-
-
-def _few_units(values: Values) -> str:
-    # Among random shuffles the share of exceedances may by chance be smaller than among all patterns.
-    by_chance = " except by Monte Carlo error" if values["by_chance"] else ""
-    units, systems = counted(values["units"], values["unit"]), values.get("systems")
-    differ = values.get("differ", False)
-    if "pairs" in values:
-        verb = ("differs in" if values["pairs"] == 1 else "differ in") if differ else _have(values)
-        units = f"{_of_pairs(values)} {verb} at most {units}, which"
-    elif differ:
-        units = f"The {units} that differ" if values["units"] > 1 else f"The only {values['unit']} that differs"
-    exchanged = "swapped" if systems is None else f"permuted between {systems} systems"
-    ways = (2 if systems is None else math.factorial(systems)) ** values["units"]
-    return (
-        f"{units} can be {exchanged} in only {ways:,} ways, too few for significance at {number(values['alpha'])}: "
-        f"{_p(values)} cannot be below {values['smallest']:.3g}{by_chance}."
-    )
-
-
-def _which(values: Values) -> str:
-    """In parentheses, the first of the pairs that a note is about, if it names them, and how many more there are."""
-    names = values.get("named", ())
-    others = [f"{len(names) - MOST_PAIRS:,} more"] if len(names) > MOST_PAIRS else []
-    return f" ({joined([*names[:MOST_PAIRS], *others])})" if names else ""
-
-
-def _near_alpha(values: Values) -> str:
-    which = "" if values["tests"] == 1 else f"For {values['near']:,} of {values['tests']:,} tests{_which(values)}, "
-    enough = values.get("enough", 0)
-    if enough is None:
-        more = "if p stays the same, even millions of replicates do not decide"
-    elif enough:
-        more = f"if p stays the same, about {enough:,} replicates ({option('-n', 'n_resamples')}) would decide"
-    else:
-        more = MORE
-    return (
-        f"{which}Monte Carlo error leaves open on which side of {number(values['alpha'])} {_p(values)} lies (95% "
-        f"Clopper-Pearson interval); {more}."
-    )
-
-
-def _small_sample(values: Values) -> str:
-    instead = values.get("instead", "ar")
-    use = f" (use {instead})" if instead else ""
-    wrong = [
-        *([f"bootstrap tests reject too often{use}"] if values["test"] else []),
-        *(["intervals from draws are too narrow"] if values["interval"] else []),
-    ]
-    where = f"{_of_pairs(values)} {_have(values)} as few as " if "pairs" in values else ""
-    count_as = ""
-    if "effective" in values:
-        count_as = f" count as about {values['effective']:.0f}, because some have many more votes than others"
-    return (
-        f"{where}{counted(values['units'], values['unit'])}{count_as}: with fewer than {values['enough']}, "
-        f"{' and '.join(wrong)}."
-    )
-
-
-def _few_differing(values: Values) -> str:
-    units = f"{values['differing']:,} of {counted(values['units'], values['unit'])}"
-    if values["pairs"] == 1:
-        differ = f"{values['system']} and {values['baseline']} differ in {units}"
-    else:
-        differ = f"{_of_pairs(values)} differ in few {values['unit']}s, the most similar in {units}"
-    fewer = f"with fewer than {values['few']}, bootstrap tests are unreliable"
-    if not values["by_default"]:
-        return f"{values['metric']}: {differ}: {fewer.replace('bootstrap tests are', values['test'] + ' is')}; use ar."
-    exact = {0: "", values["pairs"]: ", exact"}.get(values["exact"], f", {values['exact']:,} of them exact")
-    return (
-        f"{values['metric']}: {differ}: {fewer}, so p is that of approximate randomization (ar{exact})"
-        f"{_or_of_kink(values)}."
-    )
-
-
-def _or_of_kink(values: Values) -> str:
-    """That p is also that of another test, for pairs near the kink of a brevity penalty."""
-    n = values.get("at_kink", 0)
-    if not n:
-        return ""
-    larger = "that of bootstrap-kink, whichever is larger"
-    near = "as long as the references"
-    if n == values["pairs"]:
-        return f" or, as {'both are' if n == 1 else 'they are'} about {near}, {larger}"
-    return f" or, for the {n:,} about {near}, {larger}"
-
-
-def _skewed(values: Values) -> str:
-    if values["pairs"] == 1:
-        where = f"the difference of {values['system']} and {values['baseline']} rests"
-    else:
-        where = f"{_of_pairs(values)}{_which(values)} have differences that rest"
-    worst = "" if values["pairs"] == 1 else "at worst "
-    return (
-        f"{values['metric']}: {where} unevenly on the {values['unit']}s ({worst}as if on {values['effective']:.3g} "
-        f"of {values['units']:,}; skewness {values['skewness']:.2g}). Below about {values['enough']:,} "
-        f"{values['unit']}s, tests of so skewed a difference may reject too often."
-    )
-
-
-def _few_draws(values: Values) -> str:
-    n = values["n_resamples"]
-    return (
-        f"{ci(values['confidence_level'])}: {counted(n, 'draw')} {are(n)} too few for precise ends; "
-        f"{ENOUGH.format(**values)}."
-    )
-
-
-REASONS = {
-    "adjustment": "p is adjusted for several tests and the interval is not",
-    "level": "alpha is not 1 - confidence",
-    "alternative": "the test is one-sided",
-    "step-down": "stars are from step-down maxT, simultaneous intervals from single-step maxT",
-    "half": "p is the larger of two bootstraps' p, and the interval is that of one of them: rely on p",
-    "method": "test and interval are computed by different methods",
-    "few": "the replicates are too few for this level",
-}
-
-
-def _star_and_interval(values: Values) -> str:
-    starred, others = values["starred"], values["pairs"] - values["starred"]
-    interval = f"{ci(values['confidence_level'])} "
-    if values.get("margin"):
-        inside, outside = "is within the margin", "is not within the margin"
-    else:
-        inside, outside = "excludes 0", "contains 0"
-    # A family of all metrics has no metric of its own.
-    about = "" if values["metric"] is None else f"{values['metric']}: "
-    what = "test" if values["metric"] is None or "several" in values else "pair"
-    n, of = values["tests"], f" of {counted(values['tests'], what)}"
-
-    def side(few: int, star: str, shown: str) -> str:
-        start = "the difference is" if n == 1 else f"{few:,}{of} {are(few)}"
-        return f"{start} {star}, although the {interval}{shown}"
-
-    sides = [
-        *([side(starred, "significant", outside)] if starred else []),
-        *([side(others, "not significant", inside)] if others else []),
-    ]
-    both = ", or because " if values.get("differ") else ", and "
-    reasons = both.join(REASONS[reason] for reason in values["reasons"])
-    return f"{about}{', and '.join(sides)}, because {reasons}."
-
-
-def _identical(values: Values) -> str:
-    both = f"{values['system']} and {values['baseline']}"
-    which = both if values["pairs"] == 1 else f"{_of_pairs(values)}, such as {both},"
-    return f"{which} are identical, or have the same scores everywhere: a file may have been passed twice."
-
-
-# The wording of each kind of caveat.
-CAVEATS: Mapping[str, str | Callable[[Values], str]] = {
-    "identical": _identical,
-    "liberal": "{test} rejects about {rate:.0%} of true null hypotheses at {level}: use {instead}, which rejects "
-    "about {level:.0%} in the same simulations.",
-    "all-exchangeable": lambda values: (
-        f"{values['test']} is valid only if all {values['systems']:,} systems are exchangeable; if their variances "
-        f"differ, the family-wise error rate at {values['level']} can exceed {values['rate']}: use maxt with "
-        f"{' or '.join(values['instead'])}."
-    ),
-    "approximate": "{metric}: {test} is approximate, because it uses jackknife pseudo-values: the score is not a mean "
-    "of {unit} scores.",
-    "undecided": f"{{undecided:,}} of {{tests:test}} undecided after {{n_resamples:shuffle}}; {MORE}.",
-    "other-test": "{metric}: p is that of {used!r}, because {test!r} needs counts, which a function of texts does not "
-    "have.",
-    "dependence": lambda values: (
-        f"{values['metric']}: the intraclass correlation (ICC) of paired differences within documents is "
-        f"{_range(values['correlations'], 3)}; variances are {_range(values['design_effects'], 2)} times those of "
-        "independent segments (design effect)."
-    ),
-    "not-exchangeable": _not_exchangeable,
-    "near-kink": _near_kink,
-    "not-ranked": "{metric}: no ranking, because pairs of systems were compared on different segments.",
-    "not-adjusted": "With the stopping rule {rule}, p is only an estimate and cannot be adjusted for {tests:,} tests: "
-    "use the rule {instead} for adjusted p.",
-    "many-tests": _many_tests,
-    "few-units": _few_units,
-    "few-replicates": lambda values: (
-        f"With {counted(values['n_resamples'], 'replicate')} {_p(values)} cannot be below {values['smallest']:.2g}, "
-        f"too few for significance at {number(values['alpha'])}; {ENOUGH.format(**values)}."
-    ),
-    "near-alpha": _near_alpha,
-    "auto-limit": "'auto' uses at most {n_resamples:,} replicates, but {enough:,} would be needed here.",
-    "small-sample": _small_sample,
-    "few-differing": _few_differing,
-    "skewed": _skewed,
-    "rare-segments": "A kind of segment that makes up {share:.0%} of all has a {probability:.0%} chance of not being "
-    "among these {segments:segment}, and then p says nothing about it.",
-    "few-draws": _few_draws,
-    "star-and-interval": _star_and_interval,
-}
