@@ -23,9 +23,9 @@ from ..caveats import counts_of, with_pairs, worded
 from ..document import Document, Page
 from ..formulas import names_in, symbols_for_scripts
 from ..json import embedded_json
-from ..latex import ESCAPES
 from ..layout import Layout, by_name
 from ..since import since_sentences, since_tables
+from ..words import words
 from .content import content
 
 __all__ = ["STUDY_SCRIPTS", "as_html", "page_of"]
@@ -154,7 +154,7 @@ def _style() -> str:
 @cache
 def _script(names: tuple[str, ...]) -> str:
     scripts = "".join(COMMENTS.sub("", (HERE / "scripts" / f"{name}.js").read_text("utf-8")) for name in names)
-    constants = {"LATEX_ESCAPES": ESCAPES, "SYMBOLS": symbols_for_scripts()}
+    constants = {"LATEX_ESCAPES": words("latex")["escape"], "SYMBOLS": symbols_for_scripts()}
     defined = "".join(f"const {name} = {json.dumps(value)};\n" for name, value in constants.items())
     return f'"use strict";\n{defined}{scripts}'
 
