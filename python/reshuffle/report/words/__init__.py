@@ -11,12 +11,13 @@ from typing import Any
 
 from ...errors import unknown_name
 from ...toml import loads
-from ..wording import OPTION, ci, counted, few, joined, number, rounded_down
+from ..wording import OPTION, ci, counted, few, joined, number, percent, rounded_down
 
 # How a template writes a value, as in {alpha:number}, besides formats of Python's own.
 WAYS: Mapping[str, Callable[[Any], str]] = {
     "number": number,
     "floor": rounded_down,
+    "percent": percent,
     "ci": ci,
     "and": joined,
     "or": " or ".join,
