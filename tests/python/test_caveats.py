@@ -40,10 +40,11 @@ from reshuffle.inference.intervals import INTERVALS
 from reshuffle.inference.multiplicity import ADJUSTMENTS
 from reshuffle.inference.tests import TESTS
 from reshuffle.report import Layout, Terminal, render
-from reshuffle.report.notes import CAVEATS, cautions_of, worded
+from reshuffle.report.caveats import cautions_of, worded
 from reshuffle.report.systems import pairs_of
+from reshuffle.report.words import words as texts_of
 from reshuffle.results import Caveat, clopper_pearson
-from reshuffle.results.caveat_kinds import CAVEAT_KINDS, SMALL_SAMPLE
+from reshuffle.results.caveat_kinds import SMALL_SAMPLE
 
 SEGMENTS = 60
 
@@ -207,9 +208,9 @@ def test_each_kind_of_caveat_is_found_with_its_values_and_shown(kind: str) -> No
 
 
 def test_all_kinds_of_caveats_are_tested_and_documented() -> None:
-    assert set(CASES) == set(CAVEATS) == set(CAVEAT_KINDS)
+    assert set(CASES) == set(texts_of("caveats")["caveat"])
     page = (Path(__file__).parents[2] / "docs/statistics/notes.md").read_text("utf-8")
-    assert set(re.findall(r"^\| `([\w-]+)` \|", page, re.MULTILINE)) == set(CAVEAT_KINDS)
+    assert set(re.findall(r"^\| `([\w-]+)` \|", page, re.MULTILINE)) == set(CASES)
 
 
 def test_an_unproblematic_comparison_has_no_caveats() -> None:

@@ -18,8 +18,8 @@ from reshuffle.cli.explain import chosen
 from reshuffle.cli.process import EXIT_CODES
 from reshuffle.cli.root import cli
 from reshuffle.metrics.registry import metric_specs
+from reshuffle.report.caveats import caveat_kinds
 from reshuffle.report.cells import Table
-from reshuffle.results.caveat_kinds import CAVEAT_KINDS, RUN_CAVEAT_KINDS
 from reshuffle.toml import loads
 from test_meta_report import RESULTS as META
 from test_run_reports import RESULTS as RUNS
@@ -218,7 +218,7 @@ def test_exit_codes_are_explained_as_in_the_guide(run: Any) -> None:
 def test_every_kind_of_caveat_is_explained(run: Any) -> None:
     kinds = [entry["name"] for entry in json.loads(run("explain", "caveats", "--format", "json").out)["caveats"]]
     assert kinds == [*dict.fromkeys(kinds)]
-    assert kinds == [*CAVEAT_KINDS, *RUN_CAVEAT_KINDS]
+    assert kinds == [*caveat_kinds()]
     for kind in kinds:
         assert re.search(r"^  To do +[A-Z].*", run("explain", kind).out, re.MULTILINE)
     assert "near-alpha: kind of note (caveats in CSV and JSON)" in run("explain", "near-alpha").out

@@ -21,7 +21,7 @@ from reshuffle.inference.plan import Plan
 from reshuffle.inference.running import run_tests
 from reshuffle.inference.tests import TESTS
 from reshuffle.metrics.base import Counts, Scores
-from reshuffle.report.notes import worded
+from reshuffle.report.caveats import worded
 from reshuffle.resampling import CountSample, Replicates
 from reshuffle.settings import ComparisonSettings, Units
 

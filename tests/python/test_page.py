@@ -37,9 +37,9 @@ from reshuffle import (
 from reshuffle.data.demo import demo_corpus
 from reshuffle.errors import printable
 from reshuffle.report import Layout
+from reshuffle.report.caveats import cautions
 from reshuffle.report.cells import pvalue_cell, short_pvalue
 from reshuffle.report.formulas import symbols_for_scripts
-from reshuffle.report.notes import cautions
 from reshuffle.report.page import COMMENTS, HERE, SCRIPTS, STUDY_SCRIPTS
 from reshuffle.report.tables import pair_tables, tables
 

@@ -42,8 +42,9 @@ from reshuffle.data.demo import demo_corpus
 from reshuffle.report import TABLES, Layout, Terminal, as_fragment, document, render
 from reshuffle.report.cells import keys
 from reshuffle.report.conclusions import conclusions
-from reshuffle.report.notes import CAVEATS, notes
+from reshuffle.report.notes import notes
 from reshuffle.report.tables import tables
+from reshuffle.report.words import words as texts_of
 from reshuffle.results.compared import Compared
 from reshuffle.results.reported import Reported
 from reshuffle.toml import loads
@@ -375,7 +376,7 @@ def test_json_and_csv_carry_the_caveats(name: str) -> None:
 
 def test_the_results_in_this_file_have_every_caveat() -> None:
     found = {caveat.kind for result in RESULTS.values() for caveat in result.caveats}
-    assert found == set(CAVEATS)
+    assert found == set(texts_of("caveats")["caveat"])
 
 
 @pytest.mark.parametrize("table", [TABLE, BY_DOCUMENT], ids=["segments", "documents"])

@@ -31,7 +31,6 @@ from reshuffle.report.words import words
 from reshuffle.resampling import CountSample
 from reshuffle.resampling.run_linear import one_level
 from reshuffle.resampling.runs import RunData
-from reshuffle.results.caveat_kinds import RUN_CAVEAT_KINDS
 from reshuffle.seeds import derive_seed
 from reshuffle.settings import Resampling, RunSettings
 
@@ -187,7 +186,7 @@ def test_the_note_stands_below_the_answer_in_every_format() -> None:
 
 def test_every_caveat_has_a_sentence() -> None:
     limits, exchanges = words("runs")["limit"], words("runs")["exchange"]
-    assert set(limits) == set(RUN_CAVEAT_KINDS)
+    assert set(limits) == set(words("caveats")["run"])
     assert set(exchanges) == set(EXCHANGES)
     assert {kind for each in exchanges.values() for kind in each.get("largest", {})} < set(limits)
 

@@ -34,9 +34,10 @@ from reshuffle import (
     score,
 )
 from reshuffle.report import Layout, Terminal, as_fragment, document, render
+from reshuffle.report.caveats import cautions
 from reshuffle.report.cells import Table
 from reshuffle.report.conclusions import CANDIDATES, conclusions
-from reshuffle.report.notes import cautions, explanations_of, notes
+from reshuffle.report.notes import explanations_of, notes
 from reshuffle.report.sets import set_tables
 from reshuffle.report.tables import tables
 from reshuffle.report.text import table_as_text

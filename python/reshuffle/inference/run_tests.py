@@ -49,7 +49,7 @@ def skewness_matters(of_runs: Sequence[Scores], variance: Scores, fewest: int) -
 
 
 def run_caveats(unit: ExchangeUnit, data: RunData, metric: int, pair: tuple[int, int]) -> tuple[str, ...]:
-    """The names of :data:`RUN_CAVEAT_KINDS` that apply to the test of a pair with an exchange unit."""
+    """The names of the caveats that apply to the test of a pair with an exchange unit."""
     n, m = (data.n_runs[system] for system in pair)
     if unit.error is None or min(n, m) < 2:
         return ()

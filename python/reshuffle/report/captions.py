@@ -10,7 +10,7 @@ from ..results import Comparison, SetComparison
 from ..types import Groups
 from .cells import EXACT, Table
 from .margins import has_margin
-from .methods import adjustment_phrase, interval_phrase, on_all_sets, other_tests_phrase, test_phrase, uncited
+from .methods import in_caption, on_all_sets, other_tests_phrase
 from .notes import over_sets, rank_key, separately
 from .systems import some_interval_disagrees
 from .wording import ci, number
@@ -33,7 +33,7 @@ def explained(sentences: str) -> list[Groups]:
 def symbols(comparison: Comparison, table: Table) -> str:
     """The meaning of the symbols in a table of a comparison."""
     test = comparison.test
-    adjusted = None if test is None else adjustment_phrase(comparison, test, uncited)
+    adjusted = None if test is None else in_caption("adjusted_over", comparison)
     return " ".join(_symbols(comparison, table, comparison, adjusted, [metric.name for metric in comparison.metrics]))
 
 
@@ -42,10 +42,10 @@ def symbols_of_sets(result: SetComparison, table: Table) -> str:
     first = next(iter(result.sets.values()))
     if first.test is None:
         return symbols(first, table)
-    adjusted = adjustment_phrase(first, first.test, uncited)
+    adjusted = in_caption("adjusted_over", first)
     average = result.average
     if average is not None and average.test is not None and average.family_size > 1:
-        of_averages = adjustment_phrase(average, average.test, uncited)
+        of_averages = in_caption("adjusted_over", average)
         adjusted += f"; for averages {of_averages}" if of_averages != adjusted else ""
     if not over_sets(result):
         adjusted += f", {separately(result)}"
@@ -76,7 +76,7 @@ def symbols_of_figure(comparison: Comparison, kind: str, n_panels: int, has_arro
             yield f"{who} do not differ significantly."
         yield f"Significant: {p} ≤ {number(alpha)}."
     if comparison.family_size > 1:
-        yield f"Adjusted p: {adjustment_phrase(comparison, test, uncited)}."
+        yield f"Adjusted p: {in_caption('adjusted_over', comparison)}."
 
 
 def _symbols(
@@ -110,7 +110,7 @@ def _symbols(
             yield f"*: {differs}{p} ≤ {number(alpha)}."
         elif lettered or {"Rank", "Group"} & header:
             yield f"Significant: {p} ≤ {number(alpha)}."
-        yield f"p: {test_phrase(tested, test, uncited)}{other_tests_phrase(tested, test)}."
+        yield f"p: {in_caption('test_in_caption', tested)}{other_tests_phrase(tested, test)}."
         if comparison.family_size > 1:
             yield f"Adjusted p: {adjusted}."
     if any(EXACT in cell for cell in cells):
@@ -120,7 +120,7 @@ def _symbols(
         of_scores = " of scores" if has_margin(comparison) else ""
         only_p = comparison.family_size > 1 and not comparison.interval.simultaneous
         apart = ", not adjusted" if "Δ" in header and not of_scores and only_p else ""
-        yield f"{ci(level)}{of_scores}: {interval_phrase(comparison, comparison.interval, uncited)}{apart}."
+        yield f"{ci(level)}{of_scores}: {in_caption('interval_in_caption', comparison)}{apart}."
         if of_scores:
             yield f"{ci(level)} of differences: the inverse of the test."
     if "n" in header:

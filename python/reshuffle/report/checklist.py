@@ -10,9 +10,9 @@ from typing import NamedTuple
 from ..errors import counted, printable
 from ..results import Comparison, SetComparison, UsedMetric
 from ..results.studies import RunComparison, StudyResult
+from .caveats import cautions
 from .cells import Table
 from .layout import Layout, by_name, sets_of
-from .notes import cautions
 from .page.content import facts, sizes
 from .sets import headed
 from .systems import of_one_metric

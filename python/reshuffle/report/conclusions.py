@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..errors import counted
 from ..grouping import grouped
@@ -17,10 +17,10 @@ from ..results import (
     Verdict,
     sought_by,
 )
+from .caveats import MAX_PAIRS, doubt
 from .cells import decimals_apart, under
 from .layout import Layout
 from .margins import WITHOUT_NAME, has_margin, is_significant, margin_statement
-from .notes import MAX_PAIRS, Values
 from .systems import has_ranks, pairs_of
 from .votes import vote_conclusions
 from .wording import MAX_NAMED, are, joined, named, percent
@@ -105,44 +105,23 @@ def _relations(comparison: Comparison, metric: UsedMetric) -> dict[str, str]:
     }
 
 
-# Why a significant difference may be chance, by the kind of the caveat: a phrase, and whether it holds for the
-# caveat's values.
-DOUBTS: Mapping[str, tuple[str, Callable[[Values], bool]]] = {
-    "liberal": ("the test rejects too often", lambda values: True),
-    "small-sample": ("p may be too small, because there are few {unit}s", lambda values: bool(values["test"])),
-    "few-differing": ("p is unreliable, because few {unit}s differ", lambda values: not values["by_default"]),
-    "skewed": ("p may be too small, because few {unit}s make the difference", lambda values: True),
-    "not-exchangeable": (
-        "the test rejects too often, because outputs are not exchangeable",
-        lambda values: bool(values["ratio"] < 1),
-    ),
-    "near-kink": ("the test may reject although scores do not differ", lambda values: bool(values.get("swaps"))),
-}
-
-
 def doubts(comparison: Comparison, metric: UsedMetric) -> str:
     """In parentheses, why the test may not hold its level for significant differences under a metric; or nothing."""
-    caveats = [
-        caveat
-        for caveat in comparison.caveats
-        if caveat.kind in DOUBTS
-        and caveat.values.get("metric") in (None, metric.name)
-        and DOUBTS[caveat.kind][1](caveat.values)
-    ]
-    if not caveats:  # the pairs may be many
+    own = (caveat for caveat in comparison.caveats if caveat.values.get("metric") in (None, metric.name))
+    phrases = {caveat.kind: phrase for caveat in own if (phrase := doubt(caveat, comparison.unit))}
+    if not phrases:  # the pairs may be many
         return ""
     found = [pair for pair in pairs_of(comparison, metric) if is_significant(comparison, pair)]
-    phrases = dict.fromkeys(_doubt(comparison, caveat.kind, found) for caveat in caveats)
-    shown = "; ".join(filter(None, phrases))
+    said = dict.fromkeys(_of_some(comparison, phrase, kind, found) for kind, phrase in phrases.items())
+    shown = "; ".join(filter(None, said))
     return f" ({shown})" if shown else ""
 
 
-def _doubt(comparison: Comparison, kind: str, found: Sequence[PairedDifference]) -> str:
+def _of_some(comparison: Comparison, phrase: str, kind: str, found: Sequence[PairedDifference]) -> str:
     """Why some of the significant differences may be none, and which, if these are not all; empty if none is."""
     doubtful = [pair for pair in found if kind in pair.caveats]
-    phrase = DOUBTS[kind][0].format(unit=comparison.unit) if doubtful else ""
-    if len(doubtful) in (0, len(found)):
-        return phrase
+    if not doubtful or len(doubtful) == len(found):
+        return phrase if doubtful else ""
     several = len({pair.baseline for pair in comparison.comparisons}) > 1
     names = [f"{pair.system} − {pair.baseline}" if several else pair.system for pair in doubtful]
     return f"{named(names, 'pair', MAX_PAIRS if several else MAX_NAMED)}: {phrase}"

@@ -10,10 +10,9 @@ import numpy as np
 
 from ..errors import counted, printable
 from ..results import ConfidenceInterval, PairedDifference, SignificanceResult
-from ..results.caveat_kinds import CAVEAT_KINDS, RUN_CAVEAT_KINDS
 from ..results.studies import MetricDifference, RunDifference
+from .caveats import caveat_kinds, worded
 from .cells import decimals_for, difference_and_interval, equation, pvalue_cell, random_replicates
-from .notes import worded
 from .parts import part_name
 from .wording import ci, number
 
@@ -181,8 +180,8 @@ def _parts(pair: PairedDifference, decimals: int) -> str | None:
 
 def _caveats(names: tuple[str, ...]) -> Iterator[str]:
     """What limits p, a line each."""
-    kinds = {**CAVEAT_KINDS, **RUN_CAVEAT_KINDS}
+    kinds = caveat_kinds()
     for name in names[:MOST_CAVEATS]:
-        yield f"Caveat ({name}): {kinds[name].about}." if name in kinds else f"Caveat: {name}."
+        yield f"Caveat ({name}): {kinds[name]['about']}." if name in kinds else f"Caveat: {name}."
     if more := names[MOST_CAVEATS:]:
         yield f"Further caveats, which print(comparison) explains: {', '.join(more)}."

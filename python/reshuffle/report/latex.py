@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 
 from ..errors import printable
 from .cells import Table
@@ -15,6 +15,7 @@ from .layout import Layout
 from .methods import Methods
 from .sources import keys_of
 from .wording import joined
+from .words import words
 
 # The labels of the main table and of that of differences.
 LABEL, DIFFERENCES = "tab:reshuffle", "tab:differences"
@@ -123,15 +124,9 @@ def _columns(table: Table) -> str:
     return f"@{{}}{''.join(kinds)}@{{}}"
 
 
-def _row(
-    cells: Sequence[str],
-    bold: Sequence[bool] = (),
-    spans: Sequence[int] = (),
-    n_names: int = 1,
-) -> str:
+def _row(cells: Sequence[str], bold: Sequence[bool], spans: Sequence[int], n_names: int) -> str:
     """``spans``: how many rows the first cells span."""
-    flags = bold or [False] * len(cells)
-    shown = [_cell(cell, flag, index < n_names) for index, (cell, flag) in enumerate(zip(cells, flags, strict=True))]
+    shown = [_cell(cell, flag, index < n_names) for index, (cell, flag) in enumerate(zip(cells, bold, strict=True))]
     for index, n in enumerate(spans):
         if n != 1:
             shown[index] = f"\\multirow{{{n}}}{{*}}{{{shown[index]}}}" if n else ""
@@ -173,58 +168,6 @@ SIZES = {
 # A number, or an interval, perhaps with marks or an error.
 NUMBERS = re.compile(r"[-+]?\d[\d.,]*(?: to [-+]?\d[\d.,]*)?[*†‡]*(?: *±\d[\d.,]*)?")
 
-# What stands for each character; also in the page, whose tables are copied as LaTeX.
-ESCAPES = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "`": r"\`{}",
-    "\0": "{}",
-    "|": r"\textbar{}",
-    '"': r"\char34{}",
-    "<": "$<$",
-    ">": "$>$",
-    "Δ": r"$\Delta$",
-    "α": r"$\alpha$",
-    "ε": r"$\varepsilon$",
-    "η": r"$\eta$",
-    "κ": r"$\kappa$",
-    "ρ": r"$\rho$",
-    "τ": r"$\tau$",
-    "½": r"$\frac12$",
-    "²": "$^2$",
-    "³": "$^3$",
-    "ⁿ": "$^n$",
-    "·": r"$\cdot$",
-    "√": r"$\surd$",
-    "∞": r"$\infty$",
-    "∇": r"$\nabla$",
-    "⌊": r"$\lfloor$",
-    "⌋": r"$\rfloor$",
-    "Σ": r"$\Sigma$",
-    "Φ": r"$\Phi$",
-    "θ": r"$\theta$",
-    "₍": "$_($",
-    "₎": "$_)$",
-    "ₛ": "$_s$",
-    **{digit: f"$_{n}$" for n, digit in enumerate("₀₁₂₃₄₅₆₇₈₉")},
-    "≤": r"$\leq$",
-    "≥": r"$\geq$",
-    "−": "$-$",
-    "×": r"$\times$",
-    "±": r"$\pm$",
-    "†": r"\textdagger{}",
-    "‡": r"\textdaggerdbl{}",
-    "→": r"$\rightarrow$",
-    "↑": r"$\uparrow$",
-    "↓": r"$\downarrow$",
-    "–": "--",
-    "—": "---",
-    "…": r"\ldots{}",
-    **{c: f"\\{c}" for c in "&%$#_{}"},
-}
-_TABLE = str.maketrans(ESCAPES)
-
 
 def _prose(text: str, names: Collection[str]) -> str:
     """A text with its symbols as mathematics."""
@@ -233,7 +176,7 @@ def _prose(text: str, names: Collection[str]) -> str:
 
 
 def _symbol(symbol: Symbol) -> str:
-    letter = ESCAPES[symbol.letter].strip("$") if symbol.letter in ESCAPES else symbol.letter
+    letter = words("latex")["escape"].get(symbol.letter, symbol.letter).strip("$")
     index = f"_{{\\mathrm{{{symbol.below}}}}}" if len(symbol.below) > 1 else f"_{symbol.below}" if symbol.below else ""
     return f"${letter}{index}{f'^{symbol.power}' if symbol.power else ''}$"
 
@@ -242,8 +185,13 @@ def _escaped(text: str) -> str:
     return _escaped_inside(" ".join(text.split()))
 
 
+@cache
+def _escapes() -> dict[int, str]:
+    return str.maketrans(words("latex")["escape"])
+
+
 def _escaped_inside(text: str) -> str:
     """The same for a part of a line, with the spaces at its ends."""
     plain = printable(text)
     # Two hyphens would become a dash; NUL stands for the braces that keep them apart.
-    return re.sub("-(?=-)", "-\0", plain).translate(_TABLE)
+    return re.sub("-(?=-)", "-\0", plain).translate(_escapes())

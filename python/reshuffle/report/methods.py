@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from ..errors import counted, printable
 from ..results import Comparison, SetComparison, UsedInterval, UsedMetric, UsedTest, VoteFit
@@ -19,12 +19,13 @@ from .computed import (
     null_sentence,
     pvalue_sentence,
 )
-from .margins import claim, has_margin, sides, within_all
-from .notes import is_nominal, within_strata
+from .margins import has_margin, within_all
+from .notes import values_of
 from .sources import cited, entries_of, papers
 from .systems import has_ranks, shows_best_alone, size_of
 from .votes import ratings_phrase
-from .wording import joined, number, percent
+from .wording import joined, number
+from .words import Template, words
 
 PHIPSON_SMYTH = "doi:10.2202/1544-6115.1585"
 HEMERIK_GOEMAN = "doi:10.1007/s11749-017-0571-1"
@@ -172,7 +173,7 @@ def _inferred(
     """The sentences about tests, intervals and ranks. ``on_all_sets`` has the tests of all test sets."""
     if comparison.test is not None:
         tested = comparison if on_all_sets is None else on_all_sets
-        yield f"{_differences(comparison)} tested by {_tested(tested, comparison.test, cite)}."
+        yield f"{_differences(comparison)} tested by {_filled('in_sentence', {**_values(tested, cite), 'r': True})}."
         yield from map(Detail, _pvalues(tested, comparison.test, cite))
         if comparison.votes is not None:
             yield Detail(f"The null hypothesis is that both systems have the same rating by all {comparison.unit}s.")
@@ -180,7 +181,7 @@ def _inferred(
             yield Detail(null_sentence(comparison.test, comparison.unit))
         yield from map(Detail, _other_tests(tested, comparison.test))
         apart = " on each test set" if on_all_sets is not None and comparison.test.n_sets == 1 else ""
-        yield _significant(comparison, comparison.test, cite, apart)
+        yield _filled("significant", {**_values(comparison, cite), "on_each_set": apart})
         if comparison.family_size > 1:
             yield Detail(adjusted_sentence(comparison.test, comparison.family_size, len(comparison.systems)))
     if comparison.interval is not None and comparison.confidence_level is not None:
@@ -257,58 +258,41 @@ def _differences(comparison: Comparison) -> str:
     return f"The differences between all {n:,} pairs of systems were"
 
 
-def test_phrase(comparison: Comparison, test: UsedTest, cite: Cite) -> str:
-    """The test, its alternative and its replicates."""
-    return ", ".join(
-        [f"{test.title}{cite(test.source)}", sides(comparison, test), *_replicates(comparison, test, cite)]
-    )
+def in_caption(part: str, comparison: Comparison) -> str:
+    """The test, adjustment or interval as captions have it, without citations: a part of ``words/methods.toml``."""
+    return _filled(part, _values(comparison, uncited))
 
 
-def _tested(comparison: Comparison, test: UsedTest, cite: Cite) -> str:
-    """The same as the object of a sentence, which defines R and has the seed."""
-    named = f"{name_of(test)}{cite(test.source)}"
-    if has_margin(comparison):
-        against = f"with {'margins' if len(comparison.metrics) > 1 else 'a margin'} of {within_all(comparison)}"
-    else:
-        against = alternative_phrase(test.alternative)
-    seed = [] if test.replicates is None or comparison.seed is None else [_seed(comparison.seed)]
-    replicates = list(_replicates(comparison, test, cite, "R = "))
-    if replicates and not replicates[0].startswith("with "):
-        replicates[0] = f"with {replicates[0]}"
-    return ", ".join([named, against, *replicates, *(seed if not _all_exact(comparison) else [])])
+def _filled(part: str, values: Mapping[str, Any]) -> str:
+    return Template({**words("notes")["note"], **words("methods")["sentence"]}).filled(part, values)
+
+
+def _values(comparison: Comparison, cite: Cite) -> dict[str, Any]:
+    """What the sentences about a result say, by name."""
+    test, interval = comparison.test, comparison.interval
+    values = {**values_of(comparison), "seed": "" if comparison.seed is None else _seed(comparison.seed)}
+    if test is not None:
+        rules = (pair.test.stopping for pair in comparison.comparisons)
+        rule = next((each.rule for each in rules if each is not None), "")
+        values |= {
+            "title": test.title,
+            "test_named": name_of(test),
+            "one_or_two_sided": alternative_phrase(test.alternative),
+            "margins": within_all(comparison) if test.has_margin else "",
+            "rule_of_any": rule,
+            "single_step": (test.adjustment_title or "").replace("step-down", "single-step"),
+            "cited": cite(test.source),
+            "cited_subgroup": cite(HEMERIK_GOEMAN),
+            "cited_rule": cite(STOPPING_RULES.get(rule)),
+            "cited_adjustment": cite(test.adjustment_source),
+        }
+    if interval is not None:
+        values["cited_interval"] = cite(interval.source)
+    return values
 
 
 def _all_exact(comparison: Comparison) -> bool:
     return all(pair.test.scheme == "exact" for pair in comparison.comparisons)
-
-
-def _units(comparison: Comparison, replicates: str | None) -> str:
-    """What the replicates are of."""
-    is_within = replicates == "draws" or comparison.averaged_over
-    return f" of {comparison.unit}s{within_strata(comparison) if is_within else ''}"
-
-
-def _replicates(comparison: Comparison, test: UsedTest, cite: Cite, r: str = "") -> Iterator[str]:
-    """The replicates of the test. ``r`` is before their number."""
-    if test.replicates is None:
-        return
-    tests = [pair.test for pair in comparison.comparisons]
-    exact = sum(test.scheme == "exact" for test in tests)
-    if exact == len(tests):
-        yield f"with exact p-values from all {test.replicates}"
-        return
-    units = _units(comparison, test.replicates)
-    n = f"{r}{comparison.n_resamples or 0:,} {test.replicates}{units}"
-    subgroup = next((test.n_resamples for test in tests if test.scheme == "subgroup"), None)
-    rule = next((test.stopping.rule for test in tests if test.stopping is not None), None)
-    if subgroup is not None:
-        yield f"a random subgroup of {r}{subgroup:,} {test.replicates}{units}{cite(HEMERIK_GOEMAN)}"
-    elif rule is not None:
-        yield f"at most {n} with sequential stopping{cite(STOPPING_RULES[rule])}"
-    else:
-        yield n
-    if exact:
-        yield f"but exact p-values for {exact:,} of {counted(len(tests), 'test')}"
 
 
 def _pvalues(comparison: Comparison, test: UsedTest, cite: Cite) -> Iterator[str]:
@@ -351,7 +335,7 @@ _FULL_NAMES = {"ar": "approximate randomization", "bootstrap-kink": "the bootstr
 
 
 def other_tests_phrase(comparison: Comparison, test: UsedTest) -> str:
-    """The tests that some p have instead of that of :func:`test_phrase`, which it follows."""
+    """The tests that some p have instead of that of all, which this follows."""
     parts = [f"; {name} for {metric}" for metric, name in _of_functions(comparison, test).items()]
     few = _of_few(comparison, test)
     if few:
@@ -393,90 +377,30 @@ def _other_tests(comparison: Comparison, test: UsedTest) -> Iterator[str]:
         yield f"For {metric}, which is a function of texts, the test was {name}{counts}."
 
 
-def _significant(comparison: Comparison, test: UsedTest, cite: Cite, apart: str) -> str:
-    """What is called significant. ``apart``: that each test set has families of its own."""
-    alpha = number(comparison.alpha or 0)
-    called = "a difference is called significant"
-    if has_margin(comparison):
-        called = f"systems are called {claim(comparison, 'the margin')}"
-    if comparison.family_size == 1:
-        adjusted = "" if len(comparison.comparisons) == 1 else ", without an adjustment for multiple tests"
-        return f"{called[0].upper()}{called[1:]} if p is at most {alpha}{adjusted}."
-    each = f"{' under each metric' if _within_metrics(comparison) else ''}{apart}"
-    nominal = "a nominal " if is_nominal(comparison) else ""
-    return (
-        f"The p-values were adjusted by {adjustment_phrase(comparison, test, cite)}{apart}, and {called} "
-        f"if the adjusted p is at most {alpha}; this controls the {test.adjustment_rate}{each} at {nominal}{alpha}."
-    )
-
-
-def adjustment_phrase(comparison: Comparison, test: UsedTest, cite: Cite) -> str:
-    """The adjustment, and the tests that are adjusted together."""
-    return f"{test.adjustment_title}{cite(test.adjustment_source)} over {_family(comparison, test)}"
-
-
-def _within_metrics(comparison: Comparison) -> bool:
-    """Whether the tests under each of several metrics are a family."""
-    n_tests = len(comparison.comparisons) * (1 if comparison.test is None else comparison.test.n_sets)
-    return len(comparison.metrics) > 1 and comparison.family_size < n_tests
-
-
-def _family(comparison: Comparison, test: UsedTest) -> str:
-    on_sets = "" if test.n_sets == 1 else f" on all {test.n_sets:,} test sets"
-    if len(comparison.metrics) == 1:
-        return f"the {counted(comparison.family_size, 'pair')}{on_sets}"
-    if _within_metrics(comparison):
-        return f"the {counted(comparison.family_size, 'pair')} under each metric{on_sets}"
-    return f"all {counted(comparison.family_size, 'test')} under {len(comparison.metrics)} metrics{on_sets}"
-
-
-def interval_phrase(comparison: Comparison, interval: UsedInterval, cite: Cite) -> str:
-    """The confidence interval, and its draws."""
-    draws = f", from {counted(comparison.n_resamples or 0, 'bootstrap draw')}" if interval.draws else ""
-    simultaneous = "; those of differences hold at once" if interval.simultaneous else ""
-    return f"{interval.title}{cite(interval.source)}{draws}{simultaneous}"
-
-
 def _intervals(comparison: Comparison, interval: UsedInterval, level: float, cite: Cite) -> Iterator[str]:
     """The type of the confidence intervals, and how they are computed."""
-    name, ends = interval_phrases(interval.name, level)
-    intervals = f"{percent(level)} confidence intervals"
-    draws = f" from R = {comparison.n_resamples or 0:,} bootstrap draws{_units(comparison, 'draws')}"
-    of_scores = " of scores" if has_margin(comparison) or interval.simultaneous else ""
-    yield f"The {intervals}{of_scores} are {name}{cite(interval.source)}{draws if interval.draws else ''}."
-    yield Detail(f"The confidence intervals{of_scores} are computed as follows: {ends}.")
-    if not of_scores:
-        return
+    values = _values(comparison, cite)
+    values["interval_name"], values["ends"] = interval_phrases(interval.name, level)
+    yield _filled("intervals", values)
+    yield Detail(_filled("ends_of_intervals", values))
     if has_margin(comparison):
-        yield f"The {intervals} of differences are the inverse of the test."
-    else:
-        adjustment = (
-            ""
-            if comparison.test is None
-            else (comparison.test.adjustment_title or "").replace("step-down", "single-step")
-        )
-        yield (
-            f"Those of differences are simultaneous: with probability {number(level)} all of them contain the true "
-            "differences."
-        )
-        yield Detail(
-            "Simultaneous intervals extend from the observed difference by its scale times the critical value of "
-            f"{adjustment}."
-        )
+        yield _filled("inverse", values)
+    elif interval.simultaneous:
+        yield _filled("simultaneous_intervals", values)
+        yield Detail(_filled("ends_of_simultaneous", {"single_step": "", **values}))
 
 
 def _ranked(comparison: Comparison, cite: Cite, shown: Collection[Groups]) -> Iterator[str]:
+    values = {
+        "cited_ranks": cite(MOGSTAD),
+        "cited_letters": cite(PIEPHO),
+        "cited_detectable": cite(CARD),
+        "of_ranks": 1 - (comparison.alpha or 0),
+    }
     if has_ranks(comparison):
-        if "ranks" not in shown:
-            pass
-        elif comparison.rankings[0].simultaneous:
-            level = percent(1 - (comparison.alpha or 0))
-            yield f"Ranks are simultaneous {level} confidence intervals{cite(MOGSTAD)}."
-        else:
-            yield f"Ranks are those that are compatible with the significant differences{cite(MOGSTAD)}."
+        if "ranks" in shown:
+            yield _filled("ranks" if comparison.rankings[0].simultaneous else "compatible_ranks", values)
         if "letters" in shown and any(ranking.groups is not None for ranking in comparison.rankings):
-            letters = f"In the compact letter display{cite(PIEPHO)}"
-            yield f"{letters}, systems that share a letter do not differ significantly."
+            yield _filled("letters", values)
     if comparison.detectable:
-        power = percent(comparison.detectable[0].power)
-        yield f"Minimum detectable differences are those that are detected with {power} power{cite(CARD)}."
+        yield _filled("detectable", {**values, "power": comparison.detectable[0].power})

@@ -156,10 +156,9 @@ def _insets(table: Table, fit: Fit) -> str:
     return f"(x, _) => (left: ({left}).at(x), right: ({right}).at(x), y: {INSET}pt)"
 
 
-def _row(cells: Sequence[str], bold: Sequence[bool] = (), spans: Sequence[int] = (), n_names: int = 1) -> str:
+def _row(cells: Sequence[str], bold: Sequence[bool], spans: Sequence[int], n_names: int) -> str:
     """``spans``: how many rows the first cells span; the cells below are left out."""
-    flags = bold or [False] * len(cells)
-    shown = [_cell(cell, flag, index < n_names) for index, (cell, flag) in enumerate(zip(cells, flags, strict=True))]
+    shown = [_cell(cell, flag, index < n_names) for index, (cell, flag) in enumerate(zip(cells, bold, strict=True))]
     names = [f"table.cell(rowspan: {n}, {cell})" if n > 1 else cell for cell, n in zip(shown, spans, strict=False) if n]
     return ", ".join([*names, *shown[len(spans) :]])
 

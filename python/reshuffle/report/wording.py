@@ -17,6 +17,18 @@ def number(value: float) -> str:
     return f"{value:.10g}"
 
 
+def rounded_down(level: float) -> str:
+    """A level with three significant digits, rounded down so that the error rate is not above the one wanted.
+
+    >>> rounded_down(0.016952), rounded_down(0.05)
+    ('0.0169', '0.05')
+    """
+    from decimal import ROUND_FLOOR, Context
+
+    rounded = Context(prec=3, rounding=ROUND_FLOOR).create_decimal(repr(level * (1 + 1e-9)))
+    return f"{float(rounded):.3g}"
+
+
 def joined(names: Iterable[str]) -> str:
     """Names as a phrase.
 
@@ -38,6 +50,20 @@ def named(names: Sequence[str], noun: str, most: int = MAX_NAMED) -> str:
     ('a and b', '5 systems')
     """
     return joined(names) if len(names) <= most else counted(len(names), noun)
+
+
+# Of more names, a note has the first ones.
+MOST_LISTED = 3
+
+
+def few(names: Sequence[str]) -> str:
+    """The first names of a list, and how many more there are.
+
+    >>> few(["a", "b"]), few(["a", "b", "c", "d", "e"])
+    ('a and b', 'a, b, c and 2 more')
+    """
+    more = len(names) - MOST_LISTED
+    return joined([*names[:MOST_LISTED], f"{more:,} more"] if more > 0 else names)
 
 
 def are(n: int) -> str:
@@ -65,6 +91,8 @@ def ci(confidence_level: float) -> str:
 
 # A pair of ways to say the same, of which `spelled` keeps one. Printable texts have none of these characters.
 _START, _BETWEEN, _END = "\0", "\1", "\2"
+# What templates have in their place: ⟨-n¦n_resamples⟩.
+OPTION = str.maketrans({"⟨": _START, "¦": _BETWEEN, "⟩": _END})
 
 
 def option(flag: str, python: str) -> str:

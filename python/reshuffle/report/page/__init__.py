@@ -19,13 +19,13 @@ from typing import Any
 from ...errors import printable
 from ...grouping import grouped
 from ...results import Comparison, SetComparison
+from ..caveats import counts_of, with_pairs, worded
 from ..document import Document, Page
 from ..formulas import names_in, symbols_for_scripts
 from ..json import embedded_json
-from ..latex import ESCAPES
 from ..layout import Layout, by_name
-from ..notes import COUNTS, with_pairs, worded
 from ..since import since_sentences, since_tables
+from ..words import words
 from .content import content
 
 __all__ = ["STUDY_SCRIPTS", "as_html", "page_of", "template_of"]
@@ -126,7 +126,7 @@ def _sentences(comparison: Comparison, metric: str, for_command: bool) -> dict[s
         (
             caveat.kind,
             printable(worded(with_pairs(comparison, caveat), for_command))
-            + (this if caveat.kind in COUNTS and caveat.values.get("tests") != 1 else ""),
+            + (this if counts_of(caveat.kind) and caveat.values.get("tests") != 1 else ""),
         )
         for caveat in own
     )
@@ -154,7 +154,7 @@ def _style() -> str:
 @cache
 def _script(names: tuple[str, ...]) -> str:
     scripts = "".join(COMMENTS.sub("", (HERE / "scripts" / f"{name}.js").read_text("utf-8")) for name in names)
-    constants = {"LATEX_ESCAPES": ESCAPES, "SYMBOLS": symbols_for_scripts()}
+    constants = {"LATEX_ESCAPES": words("latex")["escape"], "SYMBOLS": symbols_for_scripts()}
     defined = "".join(f"const {name} = {json.dumps(value)};\n" for name, value in constants.items())
     return f'"use strict";\n{defined}{scripts}'
 

@@ -14,12 +14,13 @@ from attrs import evolve
 from ...errors import counted
 from ...results import Comparison, SetComparison
 from ...results.schemas import schema_of
+from ..caveats import cautions
 from ..cells import Table
 from ..conclusions import conclusions, conclusions_of_sets
 from ..layout import Layout
 from ..margins import within_all
 from ..methods import Methods, comparison_sentences
-from ..notes import cautions, explanations
+from ..notes import explanations
 from ..sets import headed, set_tables, with_choice
 from ..systems import size_of
 from ..tables import document_tables, pair_tables, system_tables

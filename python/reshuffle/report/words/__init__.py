@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
+from string import Formatter
 from typing import Any
 
 from ...errors import unknown_name
 from ...toml import loads
+from ..wording import OPTION, ci, counted, few, joined, number, percent, rounded_down
+
+# How a template writes a value, as in {alpha:number}, besides formats of Python's own.
+WAYS: Mapping[str, Callable[[Any], str]] = {
+    "number": number,
+    "floor": rounded_down,
+    "percent": percent,
+    "ci": ci,
+    "and": joined,
+    "or": " or ".join,
+    "few": few,
+}
 
 
 @cache
@@ -23,3 +37,55 @@ def words_of(subject: str, kind: str, name: str) -> Any:
     if name not in entries:
         raise unknown_name(kind, name, entries)
     return entries[name]
+
+
+class Template(Formatter):
+    """A sentence in parts: ``{braces}`` name a part or a value. ``{n:segment}`` is a number with its noun.
+
+    A part that depends on values has a text after each condition: of the first that holds, and none if none does.
+
+    >>> parts = {"sentence": "{n:segment} {are} at {alpha:number}", "are": {"n = 1": "is", "else": "are"}}
+    >>> Template(parts).filled("sentence", {"n": 2, "alpha": 0.1})
+    '2 segments are at 0.1'
+    """
+
+    def __init__(self, parts: Mapping[str, Any]) -> None:
+        self.parts = parts
+
+    def filled(self, part: str, values: Mapping[str, Any]) -> str:
+        """A part with the values in it."""
+        texts = self.parts[part]
+        if not isinstance(texts, str):
+            texts = next((text for condition, text in texts.items() if _holds(condition, values)), "")
+        return self.vformat(texts.translate(OPTION), (), values)
+
+    def get_value(self, key: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
+        """What a name in braces stands for."""
+        return self.filled(key, kwargs) if key in self.parts else kwargs[key]
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        """A value in the template; of two, which are the ends of a range, one if both look the same."""
+        if format_spec in WAYS:
+            return WAYS[format_spec](value)
+        if format_spec and isinstance(value, (list, tuple)):
+            return " to ".join(dict.fromkeys(f"{each:{format_spec}}" for each in value))
+        # One letter is a format of Python's own, such as g.
+        is_noun = len(format_spec) > 1 and format_spec.replace(" ", "").isalpha()
+        return counted(value, format_spec) if is_noun else format(value, format_spec)
+
+
+def _holds(condition: str, values: Mapping[str, Any]) -> bool:
+    """Whether all that ``and`` joins is so: ``name`` is true, or it is ``= other`` or ``< other``, a value or JSON.
+
+    >>> _holds("a and b < 3", {"a": True, "b": 2}), _holds("b = c", {"b": 2, "c": 1}), _holds("a", {})
+    (True, False, False)
+    """
+    return condition == "else" or all(_is_so(*each.split(), values=values) for each in condition.split(" and "))
+
+
+def _is_so(name: str, sign: str = "", other: str = "", *, values: Mapping[str, Any]) -> bool:
+    value = values.get(name, ())  # what is missing is not true, and equals nothing
+    if not sign:
+        return bool(value)
+    than = values[other] if other in values else json.loads(other)
+    return bool(value < than if sign == "<" else value == than)

@@ -136,7 +136,7 @@ class RunDifference(Worded, Tested):
     confidence_interval: ConfidenceInterval | None
     """Of the difference, for the sources of variation that the test takes into account."""
     caveats: tuple[str, ...] = ()
-    """Why the test may reject too often here: names in :data:`reshuffle.results.caveat_kinds.RUN_CAVEAT_KINDS`."""
+    """Why the test may reject too often here: names of caveats that ``reshuffle explain`` knows."""
 
     def __repr__(self) -> str:
         return (
