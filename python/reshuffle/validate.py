@@ -18,6 +18,7 @@ MAX_THREADS = 4096
 MAX_RESAMPLES = 2**53  # beyond this, c + 1 and R + 1 are no longer exact in float64
 MAX_COUNT = MAX_RESAMPLES  # of anything that is counted without a limit of its own, for the same reason
 LARGEST = 1e100  # of real numbers without a limit of their own, so that their squares are finite
+MAX_INPUT = 4 << 30  # bytes of a file after decompression, by default
 SMALLEST_LEVEL = 1e-12  # levels are rounded to twelve decimals
 
 # Larger scores are refused, and segment scores that are all smaller: sums of squares and cubes of their differences,

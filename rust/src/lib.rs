@@ -17,23 +17,26 @@
 //! Counts are integers until the formula is applied, and replicate r is a pure function of the seed and r. Therefore results
 //! are the same bytes for any number of threads and any block size, and equal sums have equal scores.
 
-pub mod error;
+// What only `py` calls is private, so that the compiler tells what nothing calls any more.
+#![cfg_attr(not(feature = "python"), allow(dead_code, unused_imports))]
+
+mod error;
 mod math;
 mod memory;
-pub mod meta;
+mod meta;
 pub mod metric;
 pub mod pool;
 #[cfg(feature = "python")]
 mod py;
 pub mod resample;
-pub mod sequential;
+mod sequential;
 pub mod simd;
 pub mod stats;
 pub mod stream;
-pub mod study;
+mod study;
 pub mod text;
-pub mod tune;
-pub mod votes;
+mod tune;
+mod votes;
 
 // A file of its own in tests/rust, as other crates would write it, but compiled with the other tests: a second build of the
 // whole crate for it would take as long as the first.

@@ -69,7 +69,7 @@ pub(crate) fn copied<T: Copy>(values: &[T]) -> Result<Vec<T>> {
     collected(values.iter().copied())
 }
 
-/// The same value as often as this.
+/// A vector of this length, all of whose values are equal.
 pub(crate) fn filled<T: Clone>(length: usize, value: T) -> Result<Vec<T>> {
     collected(std::iter::repeat_n(value, length))
 }

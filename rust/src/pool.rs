@@ -38,8 +38,13 @@ pub struct Run<'a> {
 }
 
 impl Run<'_> {
+    /// [`Run::serial`] for preparatory work, which reports no finished items.
+    pub(crate) fn prepare<T>(&mut self, body: impl FnOnce(&Stop<'_>) -> Result<T>) -> Result<T> {
+        self.without_progress(|run| run.serial(|stop, _| body(stop)))
+    }
+
     /// Runs preparatory work, which can be stopped but reports no finished items.
-    pub fn without_progress<T>(&mut self, body: impl FnOnce(&mut Run<'_>) -> Result<T>) -> Result<T> {
+    pub(crate) fn without_progress<T>(&mut self, body: impl FnOnce(&mut Run<'_>) -> Result<T>) -> Result<T> {
         self.reporting(|_| 0, body)
     }
 
@@ -747,26 +752,5 @@ mod tests {
         assert_eq!(vec![0..1], ranges(1, 9));
         assert_eq!(vec![0..1, 1..2], ranges(2, 9));
         assert_eq!(vec![0..10, 10..20], ranges(20, 0));
-    }
-
-    #[test]
-    fn the_watcher_sees_the_last_item() {
-        for cost in [0, LARGE] {
-            let mut seen = 0;
-            let mut watch = |done| {
-                seen = done;
-                Ok(())
-            };
-            let mut run_ = Run { threads: 2, watch: &mut watch };
-            try_run(
-                Blocks { items: 100, size: 9, cost, lead: 0 },
-                &mut run_,
-                || (),
-                |(), _, _| Ok(()),
-                |_, (), _| Ok(()),
-            )
-            .unwrap();
-            assert_eq!(100, seen);
-        }
     }
 }

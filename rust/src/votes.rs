@@ -60,7 +60,6 @@ impl<'a> Pairs<'a> {
         Ok(Self { systems, pairs, position })
     }
 
-    /// The number of cells.
     pub fn cells(&self) -> usize {
         OUTCOMES * self.pairs.len()
     }

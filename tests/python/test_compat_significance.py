@@ -28,7 +28,7 @@ from reshuffle.compat.sacrebleu import CHRF as OUR_CHRF
 from reshuffle.compat.sacrebleu import TER as OUR_TER
 from reshuffle.compat.sacrebleu import significance
 from reshuffle.compat.sacrebleu.formulas import formula_of
-from reshuffle.compat.sacrebleu.replay import _blocks
+from reshuffle.compat.sacrebleu.replay import Draws, _blocks
 from reshuffle.compat.sacrebleu.significance import AR, BEGIN, BS, CALL, RESAMPLE
 
 WORDS = "the cat sat on a mat and the dog barked at it .".split()
@@ -283,6 +283,17 @@ def test_blocks_continue_the_stream(monkeypatch: pytest.MonkeyPatch) -> None:
         arguments = {"test_type": test, "n_samples": 301, "n_ar_confidence": 101}
         assert_equal(two_systems(7), all_three, [lines(7, 0)], **arguments)
         assert_equal(small, lambda: {"x": Invented()}, None, **arguments)
+
+
+def test_draws_from_the_same_random_numbers_are_made_once() -> None:
+    draws, (one, two) = Draws(), [np.random.default_rng(1) for _ in range(2)]
+    first = draws.block(one, 32, 5)
+    assert draws.block(two, 32, 5) is first
+    assert (draws.block(one, 32, 5) == draws.block(two, 32, 5)).all()
+    systems = [("a", lines(5, 1)), ("b", lines(5, 2))]
+    paired = significance.PairedTest(systems, all_three(), [lines(5, 0)], test_type="bs", n_samples=40)
+    first_call, second_call = ([vars(result) for result in paired()[1]["BLEU"]] for _ in range(2))
+    assert first_call == second_call  # which does not find the draws of the constructor any more
 
 
 @pytest.mark.parametrize("test", ["ar", "bs"])

@@ -231,11 +231,11 @@ fn value(kind: OptionKind) -> BoxedStrategy<Value> {
 }
 
 /// The number of a metric in the registry, and values for up to three of its options.
-fn metric() -> impl Strategy<Value = (usize, Vec<(String, Value)>)> {
+fn metric() -> impl Strategy<Value = (usize, Vec<(&'static str, Value)>)> {
     (0..METRICS.len()).prop_flat_map(|number| {
         let with_name = |option: &OptionSpec| {
             let name = option.name;
-            value(option.kind).prop_map(move |value| (name.to_owned(), value)).boxed()
+            value(option.kind).prop_map(move |value| (name, value)).boxed()
         };
         let options: Vec<_> = METRICS[number].options.iter().map(with_name).collect();
         let values = match options.len() {

@@ -37,7 +37,7 @@ fn the_example_of_the_documentation_runs() -> Result<()> {
 
 #[test]
 fn from_texts_to_a_p_value() -> Result<()> {
-    let bleu = metric::metric("bleu", &[("lowercase".into(), Value::Flag(true))])?;
+    let bleu = metric::metric("bleu", &[("lowercase", Value::Flag(true))])?;
     let counts = counts(bleu.as_ref())?;
     let stats = SuffStats::new(&counts, 2, 4, bleu.columns().len())?;
     let scores: Vec<f64> = stats.totals().chunks(bleu.columns().len()).map(|totals| bleu.score(totals)).collect();

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NoReturn, Protocol, TypeVar
 
 from ..errors import LINE_MESSAGE, InputError, counted, quoted, warn
-from ..options.files import MAX_INPUT as MAX_INPUT
+from ..validate import MAX_INPUT as MAX_INPUT
 from ..validate import check_integer
 
 T = TypeVar("T")

@@ -10,8 +10,8 @@ from annotated_types import Ge
 from attrs import field, frozen
 
 from .. import types
+from ..validate import MAX_INPUT
 from .declare import Kind, Options
-from .files import MAX_INPUT
 
 if TYPE_CHECKING:
     import os

@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar
 from attrs import field, frozen
 
 from .. import types
+from ..validate import MAX_INPUT
 from .declare import FILE, NO_KEY, OF_ALL_SETS, SIZE, Excludes, Flag, Kind, Needs, Options
 from .groups import PYTHON
 
@@ -24,8 +25,6 @@ ScoreFiles = Annotated[Mapping[str, OfSystems], Flag(("--scores",), "NAME FILE",
 References = Annotated[tuple[File, ...], Flag(("--ref", "--refs"), "FILE", greedy=("--refs",))]
 # A name and files, or other words.
 Words = tuple[str, ...]
-# The largest size of a file after decompression, in bytes.
-MAX_INPUT = 4 << 30
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)

@@ -149,7 +149,7 @@ class Supplied:
         if block.dtype.kind not in "iu":
             hint = ": pass booleans as masks" if block.dtype == np.bool_ else ""
             raise InputError(f"indices must be integers, got {block.dtype}{hint}")
-        if block.min() < 0 or block.max() >= self.n_units:
+        if (block.dtype.kind == "i" and block.min() < 0) or block.max() >= self.n_units:
             row, column = np.argwhere((block < 0) | (block >= self.n_units))[0].tolist()
             raise InputError(
                 f"indices must be from 0 to {self.n_units - 1}, because there are {self.n_units:,} segments, got "

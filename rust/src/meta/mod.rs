@@ -29,7 +29,6 @@ impl Grouping {
     const NAMED: [(&'static str, Grouping); 3] =
         [("none", Grouping::None), ("sys", Grouping::System), ("item", Grouping::Item)];
 
-    /// The grouping of that name.
     pub fn named(name: &str) -> Result<Self> {
         named("grouping", name, &Self::NAMED)
     }
@@ -66,7 +65,6 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The unit of that name.
     pub fn named(name: &str) -> Result<Self> {
         named("unit", name, &[("both", Unit::Both), ("inputs", Unit::Inputs), ("systems", Unit::Systems)])
     }
@@ -119,12 +117,10 @@ impl<'a> Matrices<'a> {
         Ok(Matrices { scores, human, metrics, shape: (systems, segments) })
     }
 
-    /// The number of metrics.
     pub fn metrics(&self) -> usize {
         self.metrics
     }
 
-    /// The number of groups.
     pub fn groups(&self, grouping: Grouping) -> usize {
         grouping.groups(self.shape)
     }

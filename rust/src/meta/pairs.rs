@@ -47,9 +47,7 @@ impl Ties {
 /// Pairs of cells of a group, by how a metric and people order them, and the sizes of the group.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PairCounts {
-    /// Ordered alike.
     pub concordant: u64,
-    /// Ordered differently.
     pub discordant: u64,
     /// Tied only in the metric.
     pub tied_metric: u64,
@@ -57,7 +55,6 @@ pub struct PairCounts {
     pub tied_human: u64,
     /// Tied in both.
     pub tied_both: u64,
-    /// The number of cells.
     pub cells: u64,
     /// How many different scores the metric gave.
     pub metric_values: u64,

@@ -465,8 +465,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn bleu(options: &[(&str, Value)]) -> std::sync::Arc<dyn Metric> {
-        let options: Vec<_> = options.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-        metric("bleu", &options).unwrap()
+        metric("bleu", options).unwrap()
     }
 
     fn row(bleu: &dyn Metric, references: &[&str], hypothesis: &str) -> Vec<i64> {
@@ -545,8 +544,7 @@ mod tests {
     fn long_orders_scored_by_logarithms_agree_with_short_ones() {
         for order in [1, 4, MAX_PRODUCT, MAX_PRODUCT + 1, MAX_ORDER] {
             let bleu = Bleu::new(
-                &Options::resolve("bleu", SPEC.options, &[("max_ngram_order".into(), Value::Integer(order as i64))])
-                    .unwrap(),
+                &Options::resolve("bleu", SPEC.options, &[("max_ngram_order", Value::Integer(order as i64))]).unwrap(),
             )
             .unwrap();
             // Half of 2^40 n-grams of each order match.

@@ -605,8 +605,7 @@ mod tests {
     use std::collections::HashMap;
 
     fn chrf(options: &[(&str, Value)]) -> std::sync::Arc<dyn Metric> {
-        let options: Vec<_> = options.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-        metric("chrf", &options).unwrap()
+        metric("chrf", options).unwrap()
     }
 
     fn multiset<T: std::hash::Hash + Eq>(items: &[T], n: usize) -> HashMap<&[T], i64> {
@@ -659,7 +658,7 @@ mod tests {
             rows in prop::collection::vec(prop::array::uniform18(prop_oneof![9 => 1..300i64, 1 => Just(0)]), 1..80),
             beta in 0..4i64,
         ) {
-            let options = Options::resolve("chrf", OPTIONS, &[("beta".into(), Value::Integer(beta))]).unwrap();
+            let options = Options::resolve("chrf", OPTIONS, &[("beta", Value::Integer(beta))]).unwrap();
             let (chrf, n) = (Chrf::new(&options).unwrap(), rows.len());
             let columns: Vec<i64> = (0..18).flat_map(|column| rows.iter().map(move |row| row[column])).collect();
             let mut expected = vec![9.0; 18 * n];

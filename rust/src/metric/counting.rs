@@ -176,9 +176,9 @@ mod tests {
 
     /// Metrics of which some share matches: they differ in smoothings, orders, words and case.
     fn many() -> Vec<std::sync::Arc<dyn Metric>> {
-        let name = |key: &str, of: &str| (key.to_owned(), Value::Name(of.into()));
-        let flag = |key: &str| (key.to_owned(), Value::Flag(true));
-        let order = |n| ("max_ngram_order".to_owned(), Value::Integer(n));
+        let name = |key, of: &str| (key, Value::Name(of.into()));
+        let flag = |key| (key, Value::Flag(true));
+        let order = |n| ("max_ngram_order", Value::Integer(n));
         let none = || name("tokenize", "none");
         [
             ("sentbleu", vec![name("smoothing", "1")]),
@@ -212,9 +212,9 @@ mod tests {
     #[test]
     fn an_error_names_the_segment_and_the_column_of_its_metric() {
         let options = [
-            ("smoothing".to_owned(), Value::Name("1".into())),
-            ("smoothing_epsilon".to_owned(), Value::Real(1e6)),
-            ("max_ngram_order".to_owned(), Value::Integer(16)),
+            ("smoothing", Value::Name("1".into())),
+            ("smoothing_epsilon", Value::Real(1e6)),
+            ("max_ngram_order", Value::Integer(16)),
         ];
         let (bleu, large) = (metric("bleu", &[]).unwrap(), metric("sentbleu", &options).unwrap());
         let reference = vec![Some("a a a a a a a a a a a a a a a a a"); 6_000];

@@ -181,7 +181,7 @@ mod tests {
     }
 
     fn row(options: &[&str], references: &[&str], hypothesis: &str) -> Vec<i64> {
-        let options: Vec<_> = options.iter().map(|name| ((*name).to_owned(), Value::Flag(true))).collect();
+        let options: Vec<_> = options.iter().map(|name| (*name, Value::Flag(true))).collect();
         count_segment(metric("depf", &options).unwrap().as_ref(), references, hypothesis)
     }
 

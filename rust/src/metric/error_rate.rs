@@ -11,9 +11,9 @@ use crate::simd::Simd;
 use crate::text::edit::UNKNOWN_WORD;
 use crate::text::ngram::{Token, Vocabulary, each_token};
 
-/// A metric with rows `[edits, ref_len]`, whose score is 100 · edits / ref_len. If the references have no words it is 100 if
-/// there are edits, as in sacreBLEU. It has no details: sums alone do not determine the number of words, which depends on the
-/// numbers of references.
+/// A metric with rows `[edits, ref_len]`, whose score is 100 · edits / ref_len. If the references have no words, the score
+/// is 100 if there are edits and 0 if there are none, as in sacreBLEU. No details are shown beside the score: the counts are
+/// multiples of numbers of edits and words, by a factor that depends on the numbers of references.
 pub(super) trait Rate: Send + Sync {
     fn name(&self) -> &str;
 

@@ -231,7 +231,7 @@ mod tests {
     use crate::metric::{count_segment, metric};
 
     fn gtm(exponent: f64) -> std::sync::Arc<dyn Metric> {
-        metric("gtm", &[("exponent".into(), Value::Real(exponent))]).unwrap()
+        metric("gtm", &[("exponent", Value::Real(exponent))]).unwrap()
     }
 
     /// The row of a hypothesis, in words.

@@ -420,9 +420,9 @@ mod tests {
 
     fn nist(quirks: bool, order: usize) -> std::sync::Arc<dyn Metric> {
         let options = [
-            ("mteval_quirks".into(), Value::Flag(quirks)),
-            ("tokenize".into(), Value::Name("none".into())),
-            ("max_ngram_order".into(), Value::Integer(order as i64)),
+            ("mteval_quirks", Value::Flag(quirks)),
+            ("tokenize", Value::Name("none".into())),
+            ("max_ngram_order", Value::Integer(order as i64)),
         ];
         metric("nist", &options).unwrap()
     }

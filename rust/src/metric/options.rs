@@ -141,11 +141,11 @@ impl Options {
     /// # Errors
     /// [`Error::UnknownName`] for an unknown option, [`Error::UnknownChoice`] and [`Error::InvalidMetricOption`] for an
     /// invalid value.
-    pub fn resolve(metric: &str, specs: &[OptionSpec], values: &[(String, Value)]) -> Result<Self> {
-        if let Some((unknown, _)) = values.iter().find(|(name, _)| specs.iter().all(|s| s.name != name)) {
+    pub fn resolve(metric: &str, specs: &[OptionSpec], values: &[(&str, Value)]) -> Result<Self> {
+        if let Some((unknown, _)) = values.iter().find(|(name, _)| specs.iter().all(|s| s.name != *name)) {
             return Err(Error::unknown(format_args!("option of {metric}"), unknown, specs.iter().map(|s| s.name)));
         }
-        let value_of = |spec: &OptionSpec| values.iter().rev().find(|(name, _)| spec.name == name).map(|(_, v)| v);
+        let value_of = |spec: &OptionSpec| values.iter().rev().find(|(name, _)| spec.name == *name).map(|(_, v)| v);
         let resolve = |spec: &OptionSpec| Ok((spec.name, spec.check(metric, value_of(spec).unwrap_or(&Value::Unset))?));
         Ok(Options { values: specs.iter().map(resolve).collect::<Result<_>>()?, resources: Vec::new() })
     }
@@ -246,7 +246,7 @@ mod tests {
     ];
 
     fn resolve(name: &str, value: Value) -> Result<Options> {
-        Options::resolve("m", SPECS, &[(name.into(), value)])
+        Options::resolve("m", SPECS, &[(name, value)])
     }
 
     #[test]

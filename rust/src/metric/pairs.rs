@@ -232,9 +232,9 @@ mod tests {
         out
     }
 
-    fn metrics() -> Vec<(&'static str, Vec<(String, Value)>)> {
-        let flag = |key: &str| (key.to_owned(), Value::Flag(true));
-        let integer = |key: &str, n| (key.to_owned(), Value::Integer(n));
+    fn metrics() -> Vec<(&'static str, Vec<(&'static str, Value)>)> {
+        let flag = |key| (key, Value::Flag(true));
+        let integer = |key, n| (key, Value::Integer(n));
         let mut all: Vec<_> = METRICS
             .iter()
             // NIST's information depends on what counts as the corpus.
@@ -246,7 +246,7 @@ mod tests {
             ("chrf", vec![flag("eps_smoothing"), integer("char_order", 0), integer("word_order", 2)]),
             ("bleu", vec![flag("lowercase"), integer("max_ngram_order", 2)]),
             ("bleu", vec![flag("nltk_quirks")]),
-            ("sentbleu", vec![("smoothing".into(), Value::Name("2".into())), integer("max_ngram_order", 3)]),
+            ("sentbleu", vec![("smoothing", Value::Name("2".into())), integer("max_ngram_order", 3)]),
         ]);
         all
     }

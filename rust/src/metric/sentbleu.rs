@@ -491,10 +491,8 @@ mod tests {
     use crate::metric::{count_segment, metric};
 
     fn bleu(smoothing: &str, more: &[(&str, Value)]) -> Arc<dyn Metric> {
-        let name = |name: &str, of: &str| (name.to_owned(), Value::Name(of.into()));
-        let mut options = vec![name("smoothing", smoothing), name("tokenize", "none")];
-        options.extend(more.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
-        metric("sentbleu", &options).unwrap()
+        let options = [("smoothing", Value::Name(smoothing.into())), ("tokenize", Value::Name("none".into()))];
+        metric("sentbleu", &[&options, more].concat()).unwrap()
     }
 
     fn score_with(smoothing: &str, more: &[(&str, Value)], reference: &str, hypothesis: &str) -> f64 {

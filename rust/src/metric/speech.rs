@@ -387,8 +387,7 @@ mod tests {
     use crate::metric::{Value, count_segment, metric};
 
     fn row(name: &str, options: &[(&str, Value)], reference: &str, hypothesis: &str) -> Vec<i64> {
-        let options: Vec<_> = options.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-        count_segment(metric(name, &options).unwrap().as_ref(), &[reference], hypothesis)
+        count_segment(metric(name, options).unwrap().as_ref(), &[reference], hypothesis)
     }
 
     #[test]
@@ -423,7 +422,7 @@ mod tests {
         assert_eq!(vec![1, 0, 0, 0], row("asr-wer", &form("NFC"), "ﬁn", "fin"));
         assert_eq!(vec![0, 0, 0, 3], row("cer", &form("NFKC"), "ﬁn", "fin"));
         let all = [("lowercase", on.clone()), ("no_punct", on), form("NFKC")[0].clone()];
-        let made = metric("cer", &all.map(|(name, value)| (name.to_owned(), value))).unwrap();
+        let made = metric("cer", &all).unwrap();
         let signature = [("case", "lc"), ("punct", "no"), ("unicode", "NFKC"), ("tok", "characters")];
         assert_eq!(signature.map(|(key, value)| (key, value.to_owned())).to_vec(), made.signature());
     }

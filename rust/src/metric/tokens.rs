@@ -185,7 +185,7 @@ mod tests {
     }
 
     fn bleu() -> std::sync::Arc<dyn Metric> {
-        metric("bleu", &[("tokenize".to_owned(), Value::Name("none".into()))]).unwrap()
+        metric("bleu", &[("tokenize", Value::Name("none".into()))]).unwrap()
     }
 
     proptest! {

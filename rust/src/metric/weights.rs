@@ -100,11 +100,8 @@ mod tests {
 
     fn weights(order: i64, each: Option<&[f64]>, auto_reweigh: bool) -> Result<Weights> {
         const ORDER: OptionSpec = OptionSpec::unset("max_ngram_order", Kind::Integer(1, 9), "");
-        let mut given = vec![
-            ("max_ngram_order".to_owned(), Value::Integer(order)),
-            ("auto_reweigh".to_owned(), Value::Flag(auto_reweigh)),
-        ];
-        given.extend(each.map(|each| ("weights".to_owned(), Value::Reals(each.to_vec()))));
+        let mut given = vec![("max_ngram_order", Value::Integer(order)), ("auto_reweigh", Value::Flag(auto_reweigh))];
+        given.extend(each.map(|each| ("weights", Value::Reals(each.to_vec()))));
         Weights::new("m", &Options::resolve("m", &[ORDER, WEIGHTS, AUTO_REWEIGH], &given)?)
     }
 

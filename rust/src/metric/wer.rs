@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn case_and_tokens_are_options_and_are_in_the_signature() {
-        let given = [("lowercase".into(), Value::Flag(true)), ("tokenize".into(), Value::Name("none".into()))];
+        let given = [("lowercase", Value::Flag(true)), ("tokenize", Value::Name("none".into()))];
         let wer = metric("wer", &given).unwrap();
         assert_eq!(vec![1, 2], count_segment(wer.as_ref(), &["It RAINS."], "it rains"));
         assert_eq!(vec![("case", "lc".to_owned()), ("tok", "none".into())], wer.signature());

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 
 use super::call::{run_long, run_serial};
 use super::convert::in_order;
-use crate::error::{Error, Result, check_length};
+use crate::error::{Error, check_length};
 use crate::memory::{copied, reserved};
 use crate::resample::{Pair, exact};
 use crate::stats::{AnyWidth, Stored, SuffStats, check_shape, with_numbers};
@@ -59,18 +59,14 @@ pub struct Counts {
 }
 
 /// The counts of each system in each problem, problem by problem.
-fn systems<'a>(
-    arrays: &'a [Array<'_>],
-    [problems, segments, columns]: [usize; 3],
-) -> PyResult<Result<Vec<Stored<'a>>>> {
+fn systems<'a>(arrays: &'a [Array<'_>], [problems, segments, columns]: [usize; 3]) -> PyResult<Vec<Stored<'a>>> {
     let arrays: Vec<Stored<'a>> = arrays.iter().map(Array::stored).collect::<PyResult<_>>()?;
     let length = segments * columns;
-    Ok(reserved(problems * arrays.len()).map(|mut systems| {
-        systems.extend(
-            (0..problems).flat_map(|i| arrays.iter().map(move |array| array.part(i * length..(i + 1) * length))),
-        );
-        systems
-    }))
+    let mut systems = reserved(problems * arrays.len())?;
+    for problem in 0..problems {
+        systems.extend(arrays.iter().map(|array| array.part(problem * length..(problem + 1) * length)));
+    }
+    Ok(systems)
 }
 
 impl Counts {
@@ -91,7 +87,7 @@ impl Counts {
         for array in arrays {
             check_length("counts", size(&self.shape), size(array.shape()))?;
         }
-        let systems = systems(arrays, self.shape)??;
+        let systems = systems(arrays, self.shape)?;
         let [_, segments, columns] = self.shape;
         let totals = copied(&self.totals)?;
         Ok(SuffStats::checked_before(systems, [segments, columns], totals, self.largest))
@@ -115,7 +111,7 @@ impl Counts {
         }
         let [problems, segments, columns] = shape;
         check_shape([problems, segments, columns])?;
-        let systems = systems(&arrays, shape)??;
+        let systems = systems(&arrays, shape)?;
         let stats = run_serial(py, |stop| SuffStats::watched(systems, [segments, columns], |cost| stop.charge(cost)))?;
         let (totals, largest) = (copied(stats.totals())?, stats.largest());
         let arrays = objects.into_iter().map(Bound::unbind).collect();

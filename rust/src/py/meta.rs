@@ -8,6 +8,12 @@ use super::convert::{Array1, Array3, in_order, shaped, vector};
 use crate::error::check_length;
 use crate::meta::{Grouping, Matrices, calibrate, pairs, votes};
 
+/// The segments, the better systems, the worse systems, and numbers of votes.
+pub(super) fn votes<'a>(columns: [&'a PyReadonlyArray1<'_, i64>; 4]) -> PyResult<votes::Votes<'a>> {
+    let [segment, better, worse, votes] = columns.map(in_order);
+    Ok(votes::Votes { segment: segment?, better: better?, worse: worse?, votes: votes? })
+}
+
 #[pyfunction]
 #[pyo3(signature = (scores, segment, better, worse, votes, *, threads=0, progress=None))]
 pub fn meta_votes<'py>(
@@ -22,12 +28,7 @@ pub fn meta_votes<'py>(
 ) -> PyResult<Array3<'py, i64>> {
     let (metrics, systems, segments) = scores.as_array().dim();
     let scores = in_order(&scores)?;
-    let votes = votes::Votes {
-        segment: in_order(&segment)?,
-        better: in_order(&better)?,
-        worse: in_order(&worse)?,
-        votes: in_order(&votes)?,
-    };
+    let votes = self::votes([&segment, &better, &worse, &votes])?;
     let counts = run_long(py, threads, progress, ("counting", metrics), |run| {
         votes::count(scores, [metrics, systems, segments], votes, run)
     })?;

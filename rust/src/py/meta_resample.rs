@@ -10,7 +10,6 @@ use super::convert::{Array2, Array3, bytes, in_order, shaped};
 use crate::error::{Result, check_length};
 use crate::meta::Unit;
 use crate::meta::resampled::{self, Drawn, Material, Plan, Statistic, TieRule};
-use crate::meta::votes::Votes;
 use crate::resample::replicates;
 
 /// The names of a grouping and a coefficient.
@@ -147,12 +146,7 @@ pub fn meta_permuted_votes<'py>(
     progress: Option<&Progress>,
 ) -> PyResult<Array2<'py, f64>> {
     let scores = Scores::new(&scores, None)?;
-    let votes = Votes {
-        segment: in_order(&segment)?,
-        better: in_order(&better)?,
-        worse: in_order(&worse)?,
-        votes: in_order(&votes)?,
-    };
+    let votes = super::meta::votes([&segment, &better, &worse, &votes])?;
     let rule = TieRule::named(ties)?;
     let pairs = self::pairs(&pairs)?;
     let masks = masks.as_ref().map(bytes).transpose()?;

@@ -7,7 +7,6 @@ use super::call::{Progress, run_long};
 use super::convert::{Array1, Array2, in_order, shaped, vector};
 use super::meta_resample::pairs;
 use super::metric::Metric;
-use crate::error::Result;
 use crate::meta::Unit;
 use crate::meta::soft::{self, Scored, Scores, Signs};
 use crate::resample::replicates;
@@ -22,11 +21,10 @@ fn scored(
 ) -> PyResult<Scored> {
     let shape = [counts.shape()[0], counts.shape()[1]];
     let (formula, counts, flags) = (metric.formula(), in_order(counts)?, (*lower, *ratio));
-    let scored = match segments {
+    Ok(match segments {
         Some(segments) => Scored::new(formula, counts, shape, in_order(segments)?.iter().map(|s| *s as usize), flags),
         None => Scored::new(formula, counts, shape, 0..shape[1], flags),
-    };
-    scored.map_err(PyErr::from)
+    }?)
 }
 
 #[pyfunction]
@@ -87,14 +85,11 @@ fn prepared(
     scores: &PyReadonlyArray3<'_, f64>,
     segments: &PyReadonlyArray1<'_, u32>,
     (inner_seed, permutations): (u64, usize),
-) -> PyResult<Result<(Scores, Signs)>> {
+) -> PyResult<(Scores, Signs)> {
     let (metrics, systems, all) = scores.as_array().dim();
     let (scores, segments) = (in_order(scores)?, in_order(segments)?);
-    let make = || {
-        let signs = Signs::new(inner_seed, permutations, segments.len())?;
-        Ok((Scores::new(scores, [metrics, systems, all], segments)?, signs))
-    };
-    Ok(make())
+    let signs = Signs::new(inner_seed, permutations, segments.len())?;
+    Ok((Scores::new(scores, [metrics, systems, all], segments)?, signs))
 }
 
 #[pyfunction]
@@ -108,7 +103,7 @@ pub fn meta_soft_values<'py>(
     inner_seed: u64,
     threads: usize,
 ) -> PyResult<Array1<'py, f64>> {
-    let (scores, signs) = prepared(&scores, &segments, (inner_seed, permutations))??;
+    let (scores, signs) = prepared(&scores, &segments, (inner_seed, permutations))?;
     let people = in_order(&people)?;
     let values = run_long(py, threads, None, ("", 0), |run| soft::observed(&scores, people, &signs, run))?;
     Ok(vector(py, values))
@@ -136,7 +131,7 @@ pub fn meta_soft_permuted<'py>(
     let unit = Unit::named(unit)?;
     let replicates = replicates(first, n)?;
     let pairs = self::pairs(&pairs)?;
-    let (scores, signs) = prepared(&scores, &segments, (inner_seed, permutations))??;
+    let (scores, signs) = prepared(&scores, &segments, (inner_seed, permutations))?;
     let people = in_order(&people)?;
     let values = run_long(py, threads, progress, ("shuffling", n), |run| {
         soft::permuted(&scores, people, &pairs, (&signs, unit), (seed, replicates), run)

@@ -77,8 +77,9 @@ impl Metric {
             let files = files.into_iter().map(file).collect();
             Resource { purpose, digest, files }
         });
-        let (values, files) = (options(option_values)?, files.collect());
-        let inner = core::MetricSpec::named(name).and_then(|spec| spec.make(&values, files))?;
+        let values = options(option_values)?;
+        let values: Vec<_> = values.iter().map(|(name, value)| (&**name, value.clone())).collect();
+        let inner = core::MetricSpec::named(name).and_then(|spec| spec.make(&values, files.collect()))?;
         Ok(Metric { formula: inner.clone(), counting: Some(inner) })
     }
 
@@ -204,7 +205,6 @@ impl Studentized {
     #[pyo3(signature = (
         metric, *, scale, projection, basis, contribution_squares, term_squares, stratum_terms, stratum_factors
     ))]
-    #[allow(clippy::too_many_arguments)] // one for each matrix
     fn new(
         metric: &Metric,
         scale: f64,
@@ -228,9 +228,7 @@ impl Studentized {
             stratum_terms: values(&stratum_terms)?,
             stratum_factors: in_order(&stratum_factors)?.to_vec(),
         };
-        core::Studentized::new(metric.formula(), terms)
-            .map(|formula| Studentized(Arc::new(formula)))
-            .map_err(PyErr::from)
+        Ok(Studentized(Arc::new(core::Studentized::new(metric.formula(), terms)?)))
     }
 
     #[getter]
@@ -296,13 +294,8 @@ pub fn metrics(py: Python<'_>) -> PyResult<Vec<MetricSpec>> {
     };
     let metric = |spec: &core::MetricSpec| {
         let options = spec.options.iter().map(option).collect::<PyResult<_>>()?;
-        Ok(MetricSpec {
-            name: spec.name,
-            about: spec.about,
-            source: spec.source,
-            reads_parses: spec.reads_parses,
-            options,
-        })
+        let core::MetricSpec { name, about, source, reads_parses, .. } = *spec;
+        Ok(MetricSpec { name, about, source, reads_parses, options })
     };
     METRICS.iter().map(metric).collect()
 }

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 
 use super::call::{Progress, run_long, run_serial};
-use super::convert::{Array1, Array2, in_order, shaped};
+use super::convert::{Array1, Array2, in_order, shaped, vector};
 use super::metric::Metric;
 use super::reduce::lent;
 use crate::error::{Error, Result, check_length};
@@ -213,12 +213,12 @@ impl NBest {
         progress: Option<&Progress>,
     ) -> PyResult<Utilities<'py>> {
         let (counting, weights) = (metric.counting()?, in_order(&weights)?);
-        let (n, pieces) = (self.0.texts.len(), pieces(&self.0.text_offsets).len());
+        let pieces = pieces(&self.0.text_offsets).len();
         let found = self.with_lists(texts.as_deref(), |lists| {
             run_long(py, threads, progress, ("comparing", pieces), |run| {
                 expected_utilities(counting, lists, weights, run)
             })
         })?;
-        Ok((shaped(py, found.utilities, [n])?, shaped(py, found.own, [n])?))
+        Ok((vector(py, found.utilities), vector(py, found.own)))
     }
 }

@@ -8,7 +8,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use super::call::run_serial;
-use super::convert::{copied, in_order, shaped};
+use super::convert::{copied, in_order, shaped, vector};
 use super::histograms::{HistogramArrays, histogram_arrays};
 use super::stopping::StoppingRule;
 use crate::error::{check_length, named};
@@ -32,10 +32,7 @@ impl AlternativeNames {
     pub(super) fn alternatives(&self) -> PyResult<Alternatives> {
         match self {
             Self::All(name) => Ok(alternative(name)?.into()),
-            Self::Each(names) => {
-                let each: PyResult<Vec<_>> = names.iter().map(|name| alternative(name)).collect();
-                Ok(each?.into())
-            }
+            Self::Each(names) => Ok(names.iter().map(|name| alternative(name)).collect::<PyResult<Vec<_>>>()?.into()),
         }
     }
 }
@@ -76,9 +73,7 @@ impl Reduction {
     }
 
     fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u64>>> {
-        let words = run_serial(py, |_| self.0.state())?;
-        let length = words.len();
-        shaped(py, words, [length])
+        Ok(vector(py, run_serial(py, |_| self.0.state())?))
     }
 
     fn with_state(&self, py: Python<'_>, words: PyReadonlyArray1<'_, u64>) -> PyResult<Py<PyAny>> {
@@ -415,16 +410,12 @@ impl Moments {
 
     #[getter]
     fn means<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let means = Self::result(this)?.means();
-        let systems = means.len();
-        shaped(this.py(), means, [systems])
+        Ok(vector(this.py(), Self::result(this)?.means()))
     }
 
     #[getter]
     fn deviations<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let deviations = Self::result(this)?.deviations();
-        let systems = deviations.len();
-        shaped(this.py(), deviations, [systems])
+        Ok(vector(this.py(), Self::result(this)?.deviations()))
     }
 }
 

@@ -4,7 +4,7 @@ use numpy::{PyArray1, PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2, Py
 use pyo3::prelude::*;
 
 use super::call::{Progress, run_long};
-use super::convert::{copied, flips, in_order, shaped, sizes};
+use super::convert::{copied, flips, in_order, shaped, sizes, vector};
 use super::counts::{Array, Counts};
 use super::metric::Metric;
 use super::reduce::{Reduction, alternative};
@@ -126,11 +126,7 @@ impl Resampler {
 
     #[getter]
     fn scores<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<Bound<'py, PyArray1<f64>>>>> {
-        let shaped = |scores: Vec<f64>| {
-            let systems = scores.len();
-            shaped(py, scores, [systems])
-        };
-        self.0.scores().map(|scores| scores.into_iter().map(shaped).collect()).transpose()
+        Ok(self.0.scores().map(|all| all.into_iter().map(|scores| vector(py, scores)).collect()))
     }
 }
 
@@ -153,9 +149,7 @@ impl ExchangeArgument {
             ("multeval", &ExchangeArgument::Each(_, runs)) => return Ok(Exchange::MultEval(runs)),
             ("pooled", _) => "('pooled', n, m), with the numbers of runs of both systems",
             ("multeval", _) => "('multeval', n), with the number of runs of each system",
-            _ => {
-                return Err(Error::unknown("exchange", name, ["pooled", "multeval"]).into());
-            }
+            _ => return Err(Error::unknown("exchange", name, ["pooled", "multeval"]).into()),
         };
         let got = match &self {
             ExchangeArgument::Both(name, first, second) => format!("('{name}', {first}, {second})"),
@@ -198,11 +192,10 @@ pub fn shuffle_many<'py>(
     let arrays = counts.arrays(py)?;
     let problems = problems((metric, counts), &arrays, &seeds)?;
     let criterion = (self::alternative(alternative)?, in_order(&thresholds)?);
-    let batch = seeds.shape()[0];
-    let exceedances = run_long(py, threads, progress, ("shuffling", batch), |run| {
+    let exceedances = run_long(py, threads, progress, ("shuffling", seeds.len()), |run| {
         many::shuffles(&problems, criterion, (in_group, n), run)
     })?;
-    shaped(py, exceedances, [batch])
+    Ok(vector(py, exceedances))
 }
 
 #[pyfunction]

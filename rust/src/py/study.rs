@@ -1,7 +1,5 @@
 //! Experiments: whole tests on simulated test sets.
 
-use std::ops::Range;
-
 use numpy::{PyArray4, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
@@ -38,11 +36,6 @@ fn population(py: Python<'_>, (samples, groups): &PopulationArgument<'_>, thread
     })
 }
 
-/// The simulations first, …, first + n − 1.
-fn simulations(first: u64, n: usize) -> PyResult<Range<u64>> {
-    replicates(first, n).map_err(PyErr::from)
-}
-
 impl Experiment {
     /// The numbers of metrics and of simulations.
     fn shape(&self, thresholds: &PyReadonlyArray2<'_, f64>) -> PyResult<(usize, usize)> {
@@ -70,7 +63,7 @@ impl Experiment {
         let populations: Vec<_> =
             populations.iter().map(|argument| population(py, argument, threads)).collect::<PyResult<_>>()?;
         let selection = Selection { sampling, size, swapped };
-        study::Experiment::new(populations, selection, seed).map(Experiment).map_err(PyErr::from)
+        Ok(Experiment(study::Experiment::new(populations, selection, seed)?))
     }
 
     fn units<'py>(&self, py: Python<'py>, simulation: u64) -> PyResult<Units<'py>> {
@@ -80,14 +73,14 @@ impl Experiment {
 
     #[pyo3(signature = (*, n, first=0, threads=0))]
     fn scores<'py>(&self, py: Python<'py>, n: usize, first: u64, threads: usize) -> PyResult<Array3<'py, f64>> {
-        let simulations = simulations(first, n)?;
+        let simulations = replicates(first, n)?;
         let scores = run_long(py, threads, None, ("", 0), |run| self.0.scores(simulations, run))?;
         shaped(py, scores, [self.0.metrics(), n, 2])
     }
 
     #[pyo3(signature = (*, n, first=0, threads=0))]
     fn error_parts<'py>(&self, py: Python<'py>, n: usize, first: u64, threads: usize) -> PyResult<ErrorParts<'py>> {
-        let (simulations, metrics) = (simulations(first, n)?, self.0.metrics());
+        let (simulations, metrics) = (replicates(first, n)?, self.0.metrics());
         let parts = run_long(py, threads, None, ("", 0), |run| self.0.error_parts(simulations, run))?;
         let numbers = parts.iter().flat_map(|parts| [parts.scale, parts.variance, parts.size]).collect();
         let follows = parts.iter().map(|parts| parts.follows_difference).collect();
@@ -111,7 +104,7 @@ impl Experiment {
         let (metrics, n) = self.shape(&thresholds)?;
         let shuffles = if in_group(scheme)? { Shuffles::Subgroup } else { Shuffles::Independent };
         let shuffling = Shuffling { shuffles, statistic: statistic(studentized), n: n_resamples };
-        let simulations = simulations(first, n)?;
+        let simulations = replicates(first, n)?;
         let criterion = (alternative.alternatives()?, in_order(&thresholds)?);
         let counts =
             run_long(py, threads, None, ("", 0), |run| self.0.exceedances(shuffling, criterion, simulations, run))?;
@@ -133,7 +126,7 @@ impl Experiment {
         threads: usize,
     ) -> PyResult<Outcomes<'py>> {
         let (metrics, n) = self.shape(&thresholds)?;
-        let simulations = simulations(first, n)?;
+        let simulations = replicates(first, n)?;
         let criterion = (alternative.alternatives()?, in_order(&thresholds)?);
         let found = run_long(py, threads, None, ("", 0), |run| {
             self.0.sequential(rule.0, statistic(studentized), n_resamples, criterion, simulations, run)
@@ -151,7 +144,7 @@ impl Experiment {
         weight_sets: Option<u64>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray4<f64>>> {
-        let simulations = simulations(first, n)?;
+        let simulations = replicates(first, n)?;
         let scores =
             run_long(py, threads, None, ("", 0), |run| self.0.draws(n_resamples, weight_sets, simulations, run))?;
         shaped(py, scores, [self.0.metrics(), n, 2, n_resamples])

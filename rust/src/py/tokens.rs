@@ -12,10 +12,6 @@ use crate::metric::{self as core, TokenTexts};
 use crate::text::common::{Sentences, common};
 use crate::text::ngram::{Token, Vocabulary};
 
-fn not_a_list(what: &str) -> PyErr {
-    PyTypeError::new_err(format!("{what} are not a list or a tuple"))
-}
-
 /// Calls `take` with the tokens of a sentence: of a string, its characters.
 fn each_token(sentence: &Bound<'_, PyAny>, mut take: impl FnMut(&str)) -> PyResult<()> {
     if let Ok(text) = sentence.cast_exact::<PyString>() {
@@ -50,7 +46,10 @@ fn both<'py>(
 fn elements<'py>(sequence: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'py, PyTuple>> {
     match sequence.cast_exact::<PyList>() {
         Ok(list) => Ok(list.to_tuple()),
-        Err(_) => Ok(sequence.cast_exact::<PyTuple>().map_err(|_| not_a_list(what))?.clone()),
+        Err(_) => {
+            let refused = |_| PyTypeError::new_err(format!("{what} are not a list or a tuple"));
+            Ok(sequence.cast_exact::<PyTuple>().map_err(refused)?.clone())
+        }
     }
 }
 

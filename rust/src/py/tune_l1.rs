@@ -24,7 +24,7 @@ fn on_lists<T: Send>(
     let targets = in_order(targets)?;
     run_long(py, threads, progress, ("training", 0), |run| {
         run.without_progress(|run| {
-            let lists = run.serial(|stop, _| Lists::new(candidates, targets, stop))?;
+            let lists = run.prepare(|stop| Lists::new(candidates, targets, stop))?;
             body(&lists, run)
         })
     })

@@ -44,10 +44,8 @@ pub fn tune_mira<'py>(
     let gains = gains.as_ref().map(in_order).transpose()?;
     let settings = mira::Settings { epochs, step: c, decay, update, safe_hope };
     let (weights, trace) = run_long(py, threads, progress, ("tuning", seeds.len()), |run| {
-        let prepared = run.without_progress(|run| {
-            run.serial(|stop, _| mira::Problem::new(candidates, (formula, counts), gains, stop))
-        });
-        mira::run(&prepared?, settings, initial, &seeds, run)
+        let problem = run.prepare(|stop| mira::Problem::new(candidates, (formula, counts), gains, stop))?;
+        mira::run(&problem, settings, initial, &seeds, run)
     })?;
     Ok((shaped(py, weights, [seeds.len(), candidates.width()])?, shaped(py, trace, [seeds.len(), epochs])?))
 }
@@ -107,10 +105,8 @@ pub fn tune_xbleu<'py>(
     let (scores, lengths, initial) = (in_order(&scores)?, in_order(&lengths)?, in_order(&initial)?);
     let settings = xbleu::Settings { epochs, rate };
     let (weights, trace) = run_long(py, threads, progress, ("tuning", seeds.len()), |run| {
-        let prepared = run.without_progress(|run| {
-            run.serial(|stop, _| xbleu::Problem::new(candidates, scores, lengths, penalty, stop))
-        });
-        xbleu::descend(&prepared?, settings, initial, &seeds, run)
+        let problem = run.prepare(|stop| xbleu::Problem::new(candidates, scores, lengths, penalty, stop))?;
+        xbleu::descend(&problem, settings, initial, &seeds, run)
     })?;
     Ok((
         shaped(py, weights, [seeds.len(), candidates.width()])?,
@@ -134,10 +130,8 @@ pub fn tune_xbleu_objective<'py>(
     let candidates = candidates(py, &offsets, &dense, sparse.as_ref())?;
     let (scores, lengths, weights) = (in_order(&scores)?, in_order(&lengths)?, in_order(&weights)?);
     let (value, gradient) = run_long(py, threads, None, ("", 0), |run| {
-        let prepared = run.without_progress(|run| {
-            run.serial(|stop, _| xbleu::Problem::new(candidates, scores, lengths, penalty, stop))
-        });
-        prepared?.objective(weights, run)
+        let problem = run.prepare(|stop| xbleu::Problem::new(candidates, scores, lengths, penalty, stop))?;
+        problem.objective(weights, run)
     })?;
     Ok((value, vector(py, gradient)))
 }

@@ -7,16 +7,16 @@
 //! do not depend on threads or blocks, and memory is the packed counts, a block per thread, and what the caller asked
 //! to keep.
 
-pub mod bins;
+pub(crate) mod bins;
 pub(crate) mod design;
-pub mod exact;
+pub(crate) mod exact;
 pub(crate) mod kernel;
-pub mod many;
+pub(crate) mod many;
 pub mod reduce;
 mod resampler;
 mod score;
 mod strided;
-pub mod studentize;
+pub(crate) mod studentize;
 
 use std::ops::Range;
 use std::sync::Arc;

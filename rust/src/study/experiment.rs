@@ -361,7 +361,7 @@ impl Experiment {
             // Test sets of the same size share their weights. Sizes differ only if groups are drawn.
             let mut from = 0;
             while from < own.len() {
-                let same = |chosen: &&Chosen| chosen.units.len() == chosen_at(&buffers.chosen, from);
+                let same = |chosen: &&Chosen| chosen.units.len() == buffers.chosen[from].units.len();
                 let to = from + buffers.chosen[from..own.len()].iter().take_while(same).count();
                 let design = population.drawn(&buffers.chosen[from..to], stop)?;
                 let resampler = Resampler::from_design(design, population.formulas()?, true, (self.simd, stop))?;
@@ -396,10 +396,6 @@ impl Experiment {
         let same = sorted.chunk_by(|&one, &other| key(one) == key(other));
         same.flat_map(|all| all.chunks(STACKED)).map(|own| (own[0] % sets, own.to_vec())).collect()
     }
-}
-
-fn chosen_at(chosen: &[Chosen], place: usize) -> usize {
-    chosen[place].units.len()
 }
 
 /// The first buffer.

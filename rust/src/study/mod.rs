@@ -19,7 +19,6 @@ mod studentized;
 pub use experiment::{Experiment, Shuffles, Shuffling, Statistic};
 pub use population::Population;
 pub use selection::{Sampling, Selection};
-pub use studentized::ErrorParts;
 
 #[cfg(test)]
 mod tests;

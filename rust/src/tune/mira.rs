@@ -13,13 +13,11 @@ use crate::simd::{Simd, dispatch};
 /// Which candidate's counts enter the background after a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Update {
-    /// The hope.
     Hope,
     /// The candidate that the model prefers.
     Model,
 }
 
-/// The settings of batch MIRA.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
     /// How often all sentences are visited.
@@ -331,7 +329,7 @@ pub fn run(
     check_option("C", "above 0", settings.step, settings.step > 0.0 && settings.step.is_finite())?;
     check_option("the decay", "at least 0 and at most 1", settings.decay, (0.0..=1.0).contains(&settings.decay))?;
     let width = problem.candidates.width();
-    run.without_progress(|run| run.serial(|stop, _| check_numbers("weights", initial, width, stop)))?;
+    run.prepare(|stop| check_numbers("weights", initial, width, stop))?;
     let cost = (settings.epochs as u64).saturating_mul(problem.candidates.cost() * 4);
     each_seed(seeds, width, cost, run, |seed, stop| problem.replicate(settings, initial, seed, stop))
 }

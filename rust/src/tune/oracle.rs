@@ -187,8 +187,8 @@ enum Start<'a> {
     Random { seed: u64, number: u64 },
 }
 
-/// Searches from the given starts, one row of entries each, and from random ones. The first of the best results is
-/// returned: no replacement of a single entry improves it. Searches run in parallel.
+/// Searches from the given starts, each of which has an entry for each sentence, and from random ones, in parallel. The
+/// result is one that replacing a single entry does not improve: the best, and the first among equals.
 ///
 /// # Errors
 /// [`Error::Empty`] without a start, [`Error::LengthMismatch`] and [`Error::InvalidOption`] for starts that are not an

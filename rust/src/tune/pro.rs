@@ -7,7 +7,6 @@ use crate::error::{Error, Result};
 use crate::memory::{copied, reserved, room, zeros};
 use crate::pool::{Run, Stop};
 
-/// The settings of pairwise ranking.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
     /// How many pairs are drawn per sentence; None for all pairs.
@@ -27,7 +26,6 @@ pub struct Settings {
 /// What is known of a run, besides its weights.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fit {
-    /// The number of pairs.
     pub pairs: usize,
     /// The loss with its penalty.
     pub loss: f64,
@@ -289,7 +287,7 @@ pub fn run(
     check_option("the penalty", "above 0", settings.penalty, positive(settings.penalty))?;
     check_option("the tolerance", "above 0", settings.tolerance, positive(settings.tolerance))?;
     let entries = candidates.entries();
-    run.without_progress(|run| run.serial(|stop, _| check_numbers("scores", scores, entries, stop)))?;
+    run.prepare(|stop| check_numbers("scores", scores, entries, stop))?;
     let cost = candidates.cost().saturating_mul(100) + settings.samples.unwrap_or(0) as u64;
     each_seed(seeds, candidates.width(), cost, run, |seed, stop| {
         let pairs = Pairs::new(candidates, scores, settings, seed, stop)?;

@@ -86,7 +86,7 @@ impl<'a> Problem<'a> {
     /// If weights do not fit the candidates.
     pub fn objective(&self, weights: &[f64], run: &mut Run<'_>) -> Result<(f64, Vec<f64>)> {
         let width = self.candidates.width();
-        run.without_progress(|run| run.serial(|stop, _| check_numbers("weights", weights, width, stop)))?;
+        run.prepare(|stop| check_numbers("weights", weights, width, stop))?;
         let mut gradient: Vec<f64> = zeros(&[weights.len()])?;
         let mut gained = 0.0;
         let cost = 3 * self.candidates.cost() / self.candidates.sentences() as u64;
@@ -202,7 +202,7 @@ pub fn descend(
     let largest = problem.candidates.sentences() as f64 / (2.0 * problem.penalty);
     check_option("the rate", format_args!("below N / 2λ = {largest}"), settings.rate, settings.rate < largest)?;
     let width = problem.candidates.width();
-    run.without_progress(|run| run.serial(|stop, _| check_numbers("weights", initial, width, stop)))?;
+    run.prepare(|stop| check_numbers("weights", initial, width, stop))?;
     let cost = (settings.epochs as u64).saturating_mul(problem.candidates.cost() * 6);
     each_seed(seeds, width, cost, run, |seed, stop| problem.replicate(settings, initial, seed, stop))
 }

@@ -115,8 +115,8 @@ def _run(options: argparse.Namespace) -> str:
         raise InputError(f"--seed: expected a number below 2^32, got {options.seed}")
     if options.to_json:
         check_file(options.to_json, OWN)
-    # The core reads while numpy and SciPy are imported, which --help does not need.
-    importing = Thread(target=_import)
+    # The core reads while numpy is imported, which --help does not need.
+    importing = Thread(target=import_module, args=(".resampling", __package__))
     importing.start()
     files = _read(options.scores)
     importing.join()
@@ -171,12 +171,6 @@ def _read(paths: Sequence[str]) -> list[tuple[str, ScoredTexts | None]]:
         except InputError:
             found.append((path, None))
     return found
-
-
-def _import() -> None:
-    """Import what takes long."""
-    import_module(".resampling", __package__)
-    import_module("scipy.special")
 
 
 def _note(n_pairs: int) -> str:

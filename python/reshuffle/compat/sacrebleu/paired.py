@@ -74,6 +74,7 @@ class Task:
     n_samples: int
     n_ar_confidence: int
     seed: Any
+    draws: replay.Draws = field(default_factory=replay.Draws)
 
     @property
     def n_draws(self) -> int:
@@ -158,14 +159,15 @@ class Task:
             for result, (a, b) in zip(results, pairs, strict=True):
                 result.p_value = host._compute_p_value(np.abs(a - b), abs(baseline.score - result.score))
         if self.n_draws > 0:
-            for results, draws in zip(found, replay.drawn_scores(samples, rng, self.n_draws, first=1), strict=True):
+            intervals = replay.drawn_scores(samples, rng, self.n_draws, self.draws, first=1)
+            for results, draws in zip(found, intervals, strict=True):
                 for result, drawn in zip(results, draws, strict=True):
                     result.mean, result.ci = host.estimate_ci(drawn)
 
     def _drawn(
         self, samples: Sequence[Sample], baselines: Sequence[Any], found: Sequence[Sequence[Any]], rng: replay.Rng
     ) -> None:
-        scores = replay.drawn_scores(samples, rng, self.n_samples)
+        scores = replay.drawn_scores(samples, rng, self.n_samples, self.draws)
         for baseline, results, (of_baseline, *draws) in zip(baselines, found, scores, strict=True):
             for result, drawn in zip(results, draws, strict=True):
                 result.mean, result.ci = host.estimate_ci(drawn)

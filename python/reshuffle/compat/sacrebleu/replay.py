@@ -74,45 +74,63 @@ def _shuffle_scores(metric: Any, sums: NDArray[Any]) -> Scores:
     return np.array([metric._aggregate_and_compute(row).score for row in np.ascontiguousarray(sums)[:, None]])
 
 
-def drawn_scores(samples: Sequence[Sample], rng: Rng, n_samples: int, first: int = 0) -> list[list[Scores]]:
+class Draws:
+    """Makes the indices of draws. The first block is kept for callers that start from the same random numbers.
+
+    The constructor of ``PairedTest`` starts from the same seed for each metric, and so does its bootstrap test.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[str, int, int], tuple[NDArray[np.uint32], Any]] = {}
+
+    def block(self, rng: Rng, size: int, n_segments: int) -> NDArray[np.uint32]:
+        """The next (R, S) indices of ``rng``.
+
+        sacreBLEU calls ``choice``, which makes 64-bit integers from the same random bits.
+        """
+        key = (repr(rng.bit_generator.state), size, n_segments)
+        if key in self._kept:
+            indices, rng.bit_generator.state = self._kept[key]
+            return indices
+        indices = rng.integers(0, n_segments, size=(size, n_segments), dtype=np.uint32)
+        if not self._kept:
+            self._kept[key] = indices, rng.bit_generator.state
+        return indices
+
+
+def drawn_scores(
+    samples: Sequence[Sample], rng: Rng, n_samples: int, draws: Draws, first: int = 0
+) -> list[list[Scores]]:
     """For each sample and each system from ``first`` on, the (R,) scores of draws. Continues the stream of ``rng``."""
     blocks = [
         [
             [_draw_scores(sample.metric, rows) for rows in of_sample]
             for sample, of_sample in zip(samples, drawn, strict=True)
         ]
-        for drawn in _drawn(samples, rng, n_samples, first)
+        for drawn in _drawn(samples, rng, n_samples, draws, first)
     ]
     return _joined(blocks, np.concatenate)
 
 
 def drawn_objects(sample: Sample, rng: Rng, n_samples: int) -> Iterator[Any]:
     """sacreBLEU's score object for each draw of the sample's only system."""
-    for ((rows,),) in _drawn([sample], rng, n_samples, 0):
+    for ((rows,),) in _drawn([sample], rng, n_samples, Draws(), 0):
         for row in rows:
             yield sample.metric._compute_score_from_stats(row)
 
 
 def _drawn(
-    samples: Sequence[Sample], rng: Rng, n_samples: int, first: int
+    samples: Sequence[Sample], rng: Rng, n_samples: int, draws: Draws, first: int
 ) -> Iterator[list[list[NDArray[np.float32]]]]:
     """Blocks of sacreBLEU's float32 sums: (R, K) for each sample, and each of its systems from ``first`` on."""
     whole = [sample for sample in samples if sample.counts is not None and sample.counts.min() >= 0]
     counts = np.concatenate([_counts(sample)[first:] for sample in whole], axis=2) if whole else None
     n_segments = samples[0].values.shape[1]
     for size in _blocks(n_samples, n_segments * np.dtype(np.uint32).itemsize, counts):
-        indices = _indices(rng, size, n_segments)
+        indices = draws.block(rng, size, n_segments)
         sums = [] if counts is None else _split(reshuffle.resampled_sums(counts, indices=indices), whole)
         of_sample = dict(zip(whole, sums, strict=True))
         yield [_rows(sample, indices, of_sample.get(sample), first) for sample in samples]
-
-
-def _indices(rng: Rng, size: int, n_segments: int) -> NDArray[np.uint32]:
-    """The next (R, S) indices.
-
-    sacreBLEU calls ``choice``, which makes 64-bit integers from the same random bits.
-    """
-    return rng.integers(0, n_segments, size=(size, n_segments), dtype=np.uint32)
 
 
 def _rows(

@@ -140,16 +140,6 @@ class _Score(NamedTuple):
     score: float
 
 
-def _resample_scores(stats: Sequence[Sequence[float]], metric: Any, n_samples: int = 1000) -> tuple[str, list[Any]]:
-    """As :func:`_bootstrap_resample`, but the objects have only a score: other attributes take most of the time."""
-
-    def scores(sample: Sample, rng: replay.Rng) -> list[_Score]:
-        (((drawn,),)) = replay.drawn_scores([sample], rng, n_samples)
-        return list(map(_Score, drawn))
-
-    return _resampled(stats, metric, n_samples, scores)
-
-
 def _resampled(
     stats: Sequence[Sequence[float]],
     metric: Any,
@@ -168,10 +158,20 @@ def _resampled(
 
 def begin(test: Any, functions: Mapping[str, Any], *arguments: Any, **named: Any) -> None:
     """``PairedTest.__init__``: sacreBLEU's code, with these functions of its module replaced."""
-    known = (_HOST_RESAMPLE, _bootstrap_resample)
+    test._draws = draws = replay.Draws()
+
+    def resample_scores(stats: Sequence[Sequence[float]], metric: Any, n_samples: int) -> tuple[str, list[Any]]:
+        """As ``_bootstrap_resample``, but the objects have only a score: other attributes take most of the time."""
+
+        def scores(sample: Sample, rng: replay.Rng) -> list[_Score]:
+            (((drawn,),)) = replay.drawn_scores([sample], rng, n_samples, draws)
+            return list(map(_Score, drawn))
+
+        return _resampled(stats, metric, n_samples, scores)
+
     used = {**vars(host), **functions}
-    if used["_bootstrap_resample"] in known:
-        used["_bootstrap_resample"] = _resample_scores
+    if used["_bootstrap_resample"] in (_HOST_RESAMPLE, _bootstrap_resample):
+        used["_bootstrap_resample"] = resample_scores
     FunctionType(BEGIN.original.__code__, used, None, BEGIN.original.__defaults__)(test, *arguments, **named)
 
 
@@ -184,7 +184,9 @@ def tested(test: Any, pvalues: str) -> tuple[dict[str, Any], dict[str, list[Any]
     seed = test._seed if pvalues == "sound" else test._seed or None
     arguments = (test._baseline_info, test.named_systems[1:], test.references, test.metrics)
     seam, own = (AR, _paired_ar_test) if test.test_type == "ar" else (BS, _paired_bs_test)
-    task = Task(test.test_type, seam, *arguments, test.n_samples, test.n_ar_confidence, seed)
+    # A second call makes its draws again, so that they do not stay in memory.
+    draws = vars(test).pop("_draws", replay.Draws())
+    task = Task(test.test_type, seam, *arguments, test.n_samples, test.n_ar_confidence, seed, draws)
     readings = task.readings(pvalues)
     reasons = [str(reading) for reading in readings.values() if isinstance(reading, NotNative)]
     if test._fn not in (getattr(host, own.__name__), own):

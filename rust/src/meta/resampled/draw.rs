@@ -142,7 +142,7 @@ fn calibrated(
     run: &mut Run<'_>,
 ) -> Result<()> {
     let weighing = Weighing { material, grouping };
-    let ties = run.without_progress(|run| run.serial(|stop, _| Calibrated::new(weighing, stop)))?;
+    let ties = run.prepare(|stop| Calibrated::new(weighing, stop))?;
     let work = |_: usize, blocks: Range<usize>, stop: &Stop<'_>| {
         ties.values(copies, blocks.start * BATCH..out.len().min(blocks.end * BATCH), stop)
     };

@@ -115,7 +115,6 @@ impl Form {
         self.others.is_empty() && self.linear.iter().flatten().all(|weight| *weight == 0)
     }
 
-    /// The constants.
     pub fn constants(&self) -> [i64; 2] {
         self.constants
     }

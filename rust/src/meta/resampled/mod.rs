@@ -41,13 +41,9 @@ pub enum Compared {
 /// A coefficient of agreement between scores of a metric and of people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coefficient {
-    /// Pearson's r.
     Pearson,
-    /// Spearman's ρ.
     Spearman,
-    /// Kendall's τ, variant b.
     KendallB,
-    /// Kendall's τ, variant c.
     KendallC,
     /// The share of pairs that the metric orders, or calls tied, as people do; ties of the metric are calibrated.
     Acc23,

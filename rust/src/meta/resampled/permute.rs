@@ -176,7 +176,7 @@ impl Task<'_> {
             let scores = metrics.map(|metric| self.material.scores[metric].as_slice());
             let mut keep = |_: usize, at: usize, values: &[f64]| keep(pair, at, values);
             let work = |run: &mut Run<'_>| {
-                let steps = run.without_progress(|run| run.serial(|stop, _| ties.steps(scores, stop)))?;
+                let steps = run.prepare(|stop| ties.steps(scores, stop))?;
                 let ties_of = |_: usize, blocks, stop: &Stop<'_>| self.ties((ties, factor), &steps, blocks, stop);
                 run_pairs([1, self.length], ties.cost(), run, ties_of, &mut keep)
             };

@@ -18,14 +18,12 @@ use crate::simd::Simd;
 pub enum TieRule {
     /// Half concordant and half discordant, which is the same as counting it in the denominator only.
     Half,
-    /// Discordant.
     Discordant,
     /// Nothing.
     Ignore,
 }
 
 impl TieRule {
-    /// The rule of that name.
     pub fn named(name: &str) -> Result<Self> {
         let known = [
             ("half", TieRule::Half),

@@ -245,8 +245,8 @@ mod tests {
     }
 
     fn normalizer(language: &str, flags: &[&str]) -> Normalizer {
-        let mut options = vec![("language".to_owned(), Value::Name(language.into()))];
-        options.extend(flags.iter().map(|&flag| (flag.to_owned(), Value::Flag(true))));
+        let mut options = vec![("language", Value::Name(language.into()))];
+        options.extend(flags.iter().map(|&flag| (flag, Value::Flag(true))));
         let options = Options::resolve("meteor", SPEC.options, &options).unwrap();
         Normalizer::new(&Settings::new(&options, |_| true).unwrap(), prefixes())
     }

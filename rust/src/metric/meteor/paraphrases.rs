@@ -364,7 +364,11 @@ impl<'a> Parser<'a> {
     fn paraphrase(&mut self, line: &str) -> Result<()> {
         let Some(known) = self.known.take() else {
             // Only the check of the line remains.
-            return if is_blank(line) { self.error(self.lines, "a phrase", quoted(line)) } else { Ok(()) };
+            return if line.trim_ascii().is_empty() {
+                self.error(self.lines, "a phrase", quoted(line))
+            } else {
+                Ok(())
+            };
         };
         let mut words = std::mem::take(&mut self.table.words);
         let before = words.len();
@@ -443,10 +447,6 @@ impl<'a> Parser<'a> {
         }
         Ok(self.table)
     }
-}
-
-fn is_blank(line: &str) -> bool {
-    line.trim_ascii().is_empty()
 }
 
 /// A number that fits in 32 bits, below [`ROOT`].

@@ -102,7 +102,7 @@ proptest! {
         hypothesis in "\\PC{0,30}|[a-zäöüßéèêçñåøæœıİşğțșăîűőãõà' ]{0,60}|[а-яё ]{0,60}",
         reference in "\\PC{0,30}|[a-zäöüßéèêçñåøæœıİşğțșăîűőãõà' ]{0,60}|[а-яё ]{0,60}",
     ) {
-        let options = [("language".to_owned(), Value::Name(language.into()))];
+        let options = [("language", Value::Name(language.into()))];
         let meteor = Meteor::new(&Options::resolve("meteor", SPEC.options, &options).unwrap()).unwrap();
         let counts = count_segment(&meteor, &[&reference], &hypothesis);
         prop_assert!(counts[21] <= counts[0] && counts[22] <= counts[1] && counts[20] <= counts[21].min(counts[22]));
@@ -114,7 +114,7 @@ proptest! {
 #[test]
 fn very_long_words_take_no_time() {
     for language in settings::LANGUAGES {
-        let options = [("language".to_owned(), Value::Name(language.code.into()))];
+        let options = [("language", Value::Name(language.code.into()))];
         let meteor = Meteor::new(&Options::resolve("meteor", SPEC.options, &options).unwrap()).unwrap();
         for piece in ["ing", "ы", "ß", "y"] {
             let long = piece.repeat(100_000);

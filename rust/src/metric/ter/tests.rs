@@ -226,7 +226,7 @@ fn line(text: &[Token]) -> String {
 }
 
 fn edits(variant: &str, hypothesis: &[Token], reference: &[Token]) -> usize {
-    let ter = metric("ter", &[("variant".into(), Value::Name(variant.into()))]).unwrap();
+    let ter = metric("ter", &[("variant", Value::Name(variant.into()))]).unwrap();
     count_segment(ter.as_ref(), &[&line(reference)], &line(hypothesis))[0] as usize
 }
 
@@ -297,8 +297,7 @@ fn the_round_that_reaches_a_thousand_shifts_does_not_count() {
 #[test]
 fn the_signature_is_that_of_sacrebleu_and_names_the_other_variant() {
     let text = |options: &[(&str, Value)]| {
-        let options: Vec<_> = options.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-        let ter = metric("ter", &options).unwrap();
+        let ter = metric("ter", options).unwrap();
         ter.signature().into_iter().map(|(k, v)| format!("{k}:{v}")).collect::<Vec<_>>().join("|")
     };
     assert_eq!("case:lc|tok:tercom|norm:no|punct:yes|asian:no", text(&[]));

@@ -11,16 +11,16 @@ pub(crate) trait Integer: Copy + Eq + Ord + BitXor<Output = Self> + Send + Sync 
     /// The largest value.
     const LARGEST: i64;
 
-    /// Converts a value; one that does not fit is truncated to its lowest bits.
+    /// The lowest bits of a value: the value itself if it fits.
     fn cut(value: i64) -> Self;
 
     /// Converts to 64 bits.
     fn to_i64(self) -> i64;
 
-    /// The sum, truncated to the lowest bits if it does not fit.
+    /// The lowest bits of the sum.
     fn plus(self, other: Self) -> Self;
 
-    /// The difference, truncated likewise.
+    /// The lowest bits of the difference.
     fn minus(self, other: Self) -> Self;
 }
 

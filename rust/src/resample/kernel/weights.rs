@@ -585,27 +585,6 @@ mod tests {
         draw_weights(seed, replicate, units, &[]).unwrap()
     }
 
-    #[test]
-    fn weights_sum_to_the_number_of_units() {
-        for units in [1, 2, 3, 4, 5, 9, 100, 3004] {
-            for replicate in 0..200 {
-                assert_eq!(units, weights_of(3, replicate, units).iter().sum::<u32>());
-            }
-        }
-    }
-
-    #[test]
-    fn some_draws_are_started_again() {
-        let distribution = Distribution::new(3004, Simd::best());
-        let mut weights = vec![0; 3004];
-        let mut total = |replicate| poisson(&distribution, Stream::new(1, Purpose::Draw, replicate), &mut weights);
-        let above = (0..1000).filter(|&replicate| total(replicate) > 3004).count();
-        assert!(
-            (30..110).contains(&above),
-            "{above} of 1000; a normal distribution at one and a half deviations gives 67"
-        );
-    }
-
     /// The probability of these weights under multinomial(S; 1/S …).
     fn multinomial(weights: &[u32]) -> f64 {
         let factorial = |k: u32| (1..=k).map(f64::from).product::<f64>();
@@ -665,28 +644,6 @@ mod tests {
                 assert_eq!(expected, draw_weights(3, replicate, units, &[units as usize]));
             }
         }
-    }
-
-    #[test]
-    fn the_joint_distribution_of_strata_is_the_product_of_theirs() {
-        // Strata of three, one, three and two units have 10 · 1 · 10 · 3 compositions.
-        let (sizes, draws) = ([3, 1, 3, 2], 150_000);
-        let mut counts = HashMap::new();
-        for replicate in 0..draws {
-            *counts.entry(draw_weights(12, replicate, 9, &sizes).unwrap()).or_insert(0u32) += 1;
-        }
-        assert_eq!(300, counts.len());
-        let mut chi2 = 0.0;
-        for (weights, &count) in &counts {
-            let mut rest = weights.as_slice();
-            let mut expected = draws as f64;
-            for size in sizes {
-                expected *= multinomial(&rest[..size]);
-                rest = &rest[size..];
-            }
-            chi2 += (f64::from(count) - expected).powi(2) / expected;
-        }
-        assert!((chi2 - 299.0).abs() < 5.0 * (2.0 * 299f64).sqrt(), "{chi2} of 299");
     }
 
     #[test]

@@ -55,7 +55,7 @@ impl Feed {
         Ok(Feed { reductions, series: series.unwrap_or(0), rest: replicates, partial: Partial::default() })
     }
 
-    /// The series of which any reduction needs more values: those of tests that no rule has stopped.
+    /// The series that still need values: all of them, unless all reductions have rules that stop tests.
     pub fn active(&self) -> Vec<usize> {
         let needs = |reduction: &AnyReduction, series: usize| match reduction {
             AnyReduction::SequentialTally(tally) => tally.outcomes().map_or(true, |outcomes| !outcomes[series].stopped),

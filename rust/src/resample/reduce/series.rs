@@ -42,8 +42,10 @@ impl SeriesValues {
         (Box::new(AllReplicates { series }), Box::new(combine))
     }
 
+    /// Appends the values of later replicates.
+    ///
     /// # Errors
-    /// [`crate::Error::InvalidOption`] if the later ones do not follow.
+    /// [`crate::Error::InvalidOption`] if there are replicates between them, or some are in both.
     pub fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()> {
         let both = self.span.with(&later.span)?;
         let n = length(&both);

@@ -43,8 +43,8 @@ fn sums_and_scores_equal_those_of_adding_rows_one_by_one() {
         let stats = SuffStats::new(&counts, systems, segments, 10).unwrap();
         let scored = vec![Sample::new(bleu.clone(), stats.clone()).unwrap(); 2];
         let plan = || seeded(4, 10, n);
-        let sums = with_run(2, |run| draw_sums(&[stats.clone(), stats.clone()], &[], plan(), run)).unwrap();
-        let scores = with_run(2, |run| scores(&scored, &[], plan(), run)).unwrap();
+        let sums = draw_sums(&[stats.clone(), stats.clone()], &[], plan(), 2).unwrap();
+        let scores = scores(&scored, &[], plan(), 2).unwrap();
         for replicate in (0..n).step_by(23) {
             let indices = indices_of(4, 10 + replicate as u64, segments);
             for system in 0..2 * systems {
@@ -61,7 +61,7 @@ fn sums_within_strata_are_those_of_their_weights() {
     let (segments, strata, n) = (1000, [3, 700, 290, 7], 100);
     let counts = awkward(segments);
     let stats = [SuffStats::new(&counts, 1, segments, 7).unwrap()];
-    let computed = |threads| with_run(threads, |run| draw_sums(&stats, &strata, seeded(5, 2, n), run)).unwrap();
+    let computed = |threads| draw_sums(&stats, &strata, seeded(5, 2, n), threads).unwrap();
     let got = computed(1);
     assert_eq!(got, computed(3));
     for replicate in 0..n {
@@ -97,7 +97,7 @@ fn summaries_equal_those_of_the_stored_scores() {
         assert_eq!(got, summary(threads));
     }
     let (means, deviations) = got;
-    let kept = with_run(1, |run| scores(&scored, &[], plan(), run)).unwrap();
+    let kept = scores(&scored, &[], plan(), 1).unwrap();
     for (series, scores) in kept.chunks(n).enumerate() {
         let mean = scores.iter().sum::<f64>() / n as f64;
         let squares: f64 = scores.iter().map(|score| (score - mean).powi(2)).sum();
@@ -111,8 +111,7 @@ fn summaries_equal_those_of_the_stored_scores() {
 fn supplied_indices_must_fit() {
     let counts = counts(5 * 2, 1);
     let stats = [SuffStats::new(&counts, 1, 5, 2).unwrap()];
-    let computed =
-        |indices: &[u32], n| with_run(1, |run| draw_sums(&stats, &[], (Plan::Indices(indices, 5), 0..n), run));
+    let computed = |indices: &[u32], n| draw_sums(&stats, &[], (Plan::Indices(indices, 5), 0..n), 1);
     assert_eq!(Err(Error::LengthMismatch { what: "indices".into(), expected: 10, got: 5 }), computed(&[0; 5], 2));
     assert_eq!(Err(Error::OutOfRange { what: "segment".into(), index: 5, len: 5 }), computed(&[0, 1, 2, 3, 5], 1));
     assert_eq!(added(&stats[0], 0, &[4, 4, 0, 1, 1]), computed(&[4, 4, 0, 1, 1], 1).unwrap());
@@ -131,7 +130,7 @@ proptest! {
         let counts = counts(segments * 5, scale);
         let stats = SuffStats::new(&counts, 1, segments, 5).unwrap();
         let plan = (Plan::Indices(&indices, width), 7..27);
-        let got = with_run(threads, |run| draw_sums(std::slice::from_ref(&stats), &[], plan, run)).unwrap();
+        let got = draw_sums(std::slice::from_ref(&stats), &[], plan, threads).unwrap();
         let expected: Vec<i64> = indices.chunks(width).flat_map(|indices| added(&stats, 0, indices)).collect();
         prop_assert_eq!(expected, got);
     }

@@ -35,13 +35,10 @@ fn each_problem_of_a_batch_has_the_result_of_a_separate_run() {
     for n in [1, 64, 700] {
         let tally = |problem: usize| {
             let criterion = (Alternative::TwoSided, &thresholds[problem..=problem]);
-            with_run(1, |run| super::tally(&alone(problem), &[(0, 1)], criterion, seeded(SEEDS[problem], 0, n), run))
-                .unwrap()[0]
+            super::tally(&alone(problem), &[(0, 1)], criterion, seeded(SEEDS[problem], 0, n), 1).unwrap()[0]
         };
         let expected: Vec<u64> = (0..SEEDS.len()).map(tally).collect();
-        let scores = |problem: usize| {
-            with_run(1, |run| scores(&alone(problem), &[10, 30], seeded(SEEDS[problem], 0, n), run)).unwrap()
-        };
+        let scores = |problem: usize| scores(&alone(problem), &[10, 30], seeded(SEEDS[problem], 0, n), 1).unwrap();
         let expected_scores: Vec<f64> = (0..SEEDS.len()).flat_map(scores).collect();
         for threads in [1, 2, 5] {
             let criterion = (Alternative::TwoSided, thresholds.as_slice());
@@ -66,7 +63,7 @@ fn each_problem_of_a_batch_may_have_a_group_of_shuffles() {
             let sample = [Sample::new(bleu.clone(), stats).unwrap()];
             let codes = random_codes(SEEDS[problem], 40);
             let criterion = (Alternative::Greater, &thresholds[problem..=problem]);
-            with_run(1, |run| super::tally(&sample, &[(0, 1)], criterion, coded(&codes, 0, n), run)).unwrap()[0]
+            super::tally(&sample, &[(0, 1)], criterion, coded(&codes, 0, n), 1).unwrap()[0]
         };
         let expected: Vec<u64> = (0..SEEDS.len()).map(tally).collect();
         let criterion = (Alternative::Greater, thresholds.as_slice());

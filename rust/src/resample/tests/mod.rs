@@ -53,10 +53,10 @@ pub fn statistics(
     samples: &[Sample<'_>],
     pairs: &[Pair],
     replicates: Replicates<'_>,
-    run: &mut Run<'_>,
+    threads: usize,
 ) -> Result<Vec<f64>> {
     let series = reduce::Series::new(pairs.to_vec());
-    Ok(reduced((samples, Kind::Shuffles), series, replicates, run)?.statistics().to_vec())
+    Ok(with_run(threads, |run| reduced((samples, Kind::Shuffles), series, replicates, run))?.statistics().to_vec())
 }
 
 pub fn tally(
@@ -64,10 +64,10 @@ pub fn tally(
     pairs: &[Pair],
     (alternatives, thresholds): (impl Into<Alternatives>, &[f64]),
     replicates: Replicates<'_>,
-    run: &mut Run<'_>,
+    threads: usize,
 ) -> Result<Vec<u64>> {
     let tally = reduce::Tally::new(pairs.to_vec(), alternatives, thresholds.to_vec());
-    Ok(reduced((samples, Kind::Shuffles), tally, replicates, run)?.counts().to_vec())
+    Ok(with_run(threads, |run| reduced((samples, Kind::Shuffles), tally, replicates, run))?.counts().to_vec())
 }
 
 pub fn outcomes(
@@ -76,20 +76,15 @@ pub fn outcomes(
     (alternative, thresholds): (Alternative, &[f64]),
     rule: Rule,
     replicates: Replicates<'_>,
-    run: &mut Run<'_>,
+    threads: usize,
 ) -> Result<Vec<Outcome>> {
     let tally = reduce::SequentialTally::new(pairs.to_vec(), alternative, thresholds.to_vec(), rule)?;
-    Ok(reduced((samples, Kind::Shuffles), tally, replicates, run)?.outcomes()?.to_vec())
+    Ok(with_run(threads, |run| reduced((samples, Kind::Shuffles), tally, replicates, run))?.outcomes()?.to_vec())
 }
 
-pub fn spreads(
-    samples: &[Sample<'_>],
-    pairs: &[Pair],
-    replicates: Replicates<'_>,
-    run: &mut Run<'_>,
-) -> Result<Vec<f64>> {
+pub fn spreads(samples: &[Sample<'_>], pairs: &[Pair], replicates: Replicates<'_>, threads: usize) -> Result<Vec<f64>> {
     let spread = reduce::Spread::new(pairs.to_vec());
-    Ok(reduced((samples, Kind::Shuffles), spread, replicates, run)?.values())
+    Ok(with_run(threads, |run| reduced((samples, Kind::Shuffles), spread, replicates, run))?.values())
 }
 
 pub fn max_t(
@@ -97,11 +92,11 @@ pub fn max_t(
     pairs: &[Pair],
     (alternative, scales, thresholds, families): (Alternative, &[f64], &[f64], &[usize]),
     replicates: Replicates<'_>,
-    run: &mut Run<'_>,
+    threads: usize,
 ) -> Result<Vec<u64>> {
     let (scales, thresholds) = (scales.to_vec(), thresholds.to_vec());
     let max_t = reduce::MaxT::new(pairs.to_vec(), alternative, scales, thresholds, families.to_vec());
-    Ok(reduced((samples, Kind::Shuffles), max_t, replicates, run)?.counts().to_vec())
+    Ok(with_run(threads, |run| reduced((samples, Kind::Shuffles), max_t, replicates, run))?.counts().to_vec())
 }
 
 pub fn min_p(
@@ -110,36 +105,41 @@ pub fn min_p(
     (alternative, thresholds, tolerance): (Alternative, &[f64], f64),
     (ranks, families): (&[u64], &[usize]),
     replicates: Replicates<'_>,
-    run: &mut Run<'_>,
+    threads: usize,
 ) -> Result<Vec<u64>> {
     let observed = (thresholds.to_vec(), vec![tolerance; thresholds.len()]);
     let mut min_p = reduce::MinP::new(pairs.to_vec(), alternative, observed, ranks.to_vec(), families.to_vec());
-    min_p.run(&Resampler::prepare(samples, Kind::Shuffles, run)?, replicates, run)?;
+    with_run(threads, |run| min_p.run(&Resampler::prepare(samples, Kind::Shuffles, run)?, replicates, run))?;
     Ok(min_p.counts().to_vec())
 }
 
-pub fn shuffle_sums(all: &[SuffStats<'_>], replicates: Replicates<'_>, run: &mut Run<'_>) -> Result<Vec<i64>> {
+pub fn shuffle_sums(all: &[SuffStats<'_>], replicates: Replicates<'_>, threads: usize) -> Result<Vec<i64>> {
     let samples: Vec<_> = all.iter().map(|stats| Sample::without_formula(stats.clone())).collect();
-    Ok(reduced((&samples, Kind::Shuffles), reduce::Sums::default(), replicates, run)?.sums().to_vec())
+    Ok(with_run(threads, |run| reduced((&samples, Kind::Shuffles), reduce::Sums::default(), replicates, run))?
+        .sums()
+        .to_vec())
 }
 
 pub fn draw_sums(
     all: &[SuffStats<'_>],
     strata: &[usize],
     replicates: Replicates<'_>,
-    run: &mut Run<'_>,
+    threads: usize,
 ) -> Result<Vec<i64>> {
     let samples: Vec<_> = all.iter().map(|stats| Sample::without_formula(stats.clone())).collect();
-    Ok(reduced((&samples, Kind::Draws(strata)), reduce::Sums::default(), replicates, run)?.sums().to_vec())
+    Ok(with_run(threads, |run| reduced((&samples, Kind::Draws(strata)), reduce::Sums::default(), replicates, run))?
+        .sums()
+        .to_vec())
 }
 
 pub fn scores(
     samples: &[Sample<'_>],
     strata: &[usize],
     replicates: Replicates<'_>,
-    run: &mut Run<'_>,
+    threads: usize,
 ) -> Result<Vec<f64>> {
-    Ok(reduced((samples, Kind::Draws(strata)), reduce::Draws::default(), replicates, run)?.into_scores())
+    Ok(with_run(threads, |run| reduced((samples, Kind::Draws(strata)), reduce::Draws::default(), replicates, run))?
+        .into_scores())
 }
 
 /// The sums that a kernel computes in blocks of some length: replicate by replicate.

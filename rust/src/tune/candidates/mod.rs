@@ -105,7 +105,6 @@ impl<'a> Candidates<'a> {
         self.dense_width.saturating_add(self.sparse.map_or(0, |sparse| sparse.width))
     }
 
-    /// The candidates of a sentence.
     pub fn list(&self, sentence: usize) -> Range<usize> {
         self.offsets.list(sentence)
     }
@@ -157,7 +156,6 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// The model score of a candidate.
     #[inline]
     pub fn score(&self, candidate: usize, weights: &[f64]) -> f64 {
         let dense: f64 = self.dense_row(candidate).iter().zip(weights).map(|(value, weight)| value * weight).sum();

@@ -49,7 +49,6 @@ impl<'a> Offsets<'a> {
         Ok(Offsets(starts))
     }
 
-    /// The number of lists.
     #[allow(clippy::len_without_is_empty)]
     pub fn len(self) -> usize {
         self.0.len() - 1

@@ -44,7 +44,6 @@ pub struct Fit {
     pub weights: Vec<f64>,
     /// The features in the order of their selection.
     pub selected: Vec<usize>,
-    /// The steps.
     pub steps: Vec<Step>,
     /// The loss, without the penalty.
     pub loss: f64,

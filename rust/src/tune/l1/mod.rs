@@ -14,8 +14,8 @@ mod graft;
 mod newton;
 mod pass;
 
-pub use graft::{Fit, Settings, Step, graft};
-pub use pass::{Pass, pass};
+pub use graft::{Settings, graft};
+pub use pass::pass;
 
 use super::candidates::{Candidates, check_option};
 use crate::error::{Result, check_length};

@@ -39,7 +39,6 @@ pub struct NBest {
     pub totals: Vec<f64>,
     /// The names of the dense features.
     pub names: Vec<String>,
-    /// The names of the sparse features.
     pub sparse_names: Vec<String>,
     /// The distinct hypotheses.
     pub texts: Strings,
@@ -57,12 +56,10 @@ pub struct Strings {
 }
 
 impl Strings {
-    /// The number of strings.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// A string.
     pub fn get(&self, i: usize) -> &str {
         let start = if i == 0 { 0 } else { self.ends[i - 1] };
         &self.bytes[start..self.ends[i]]
@@ -75,17 +72,14 @@ impl Strings {
 }
 
 impl NBest {
-    /// The number of sentences.
     pub fn sentences(&self) -> usize {
         self.ids.len()
     }
 
-    /// The number of entries.
     pub fn entries(&self) -> usize {
         self.text_of.len()
     }
 
-    /// The entries of a sentence.
     pub fn entries_of(&self, sentence: usize) -> std::ops::Range<usize> {
         self.offsets[sentence] as usize..self.offsets[sentence + 1] as usize
     }
@@ -95,7 +89,6 @@ impl NBest {
         self.text_offsets[sentence] as usize..self.text_offsets[sentence + 1] as usize
     }
 
-    /// The dense features of an entry.
     pub fn dense_of(&self, entry: usize) -> &[f64] {
         let width = self.names.len();
         &self.dense[entry * width..(entry + 1) * width]
@@ -107,7 +100,6 @@ impl NBest {
         (&self.indices[range.clone()], &self.values[range])
     }
 
-    /// The hypothesis of an entry.
     pub fn hypothesis(&self, entry: usize) -> &str {
         self.texts.get(self.text_of[entry] as usize)
     }

@@ -24,7 +24,7 @@ use crate::pool::Stop;
 use crate::simd::Simd;
 use envelope::{Corner, Envelope};
 
-pub use search::{Preset, Runs, Settings, tune};
+pub use search::{Preset, Settings, tune};
 pub use sweep::{Found, Rules, line_search};
 
 /// Features and weights must not be larger, so that no product of two of them overflows.

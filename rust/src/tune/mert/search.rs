@@ -23,7 +23,6 @@ impl Preset {
         ("both", Preset { restarts: 20, random_directions: 5 }),
     ];
 
-    /// The preset of that name.
     pub fn named(name: &str) -> Result<Self> {
         named("preset", name, &Self::NAMED)
     }

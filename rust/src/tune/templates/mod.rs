@@ -70,7 +70,6 @@ pub struct Texts<'a> {
 /// Which features to make.
 #[derive(Debug, Clone)]
 pub struct Wanted<'a> {
-    /// The templates, in order.
     pub templates: Vec<Template>,
     /// Whether `<s>` and `</s>` are put around candidates before n-grams are formed.
     pub edges: bool,
@@ -89,7 +88,6 @@ pub struct Features {
     pub features: Vec<i32>,
     /// Their values.
     pub values: Vec<f64>,
-    /// The names of the features.
     pub names: Vec<String>,
 }
 

@@ -4,8 +4,7 @@ use super::*;
 use crate::metric::meteor::SPEC;
 
 fn settings(values: &[(&str, Value)], has: impl Fn(Module) -> bool) -> Result<Settings> {
-    let values: Vec<_> = values.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-    Settings::new(&Options::resolve("meteor", SPEC.options, &values)?, has)
+    Settings::new(&Options::resolve("meteor", SPEC.options, values)?, has)
 }
 
 fn name(name: &str) -> Value {

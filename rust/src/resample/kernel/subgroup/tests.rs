@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::metric::{Metric, metric};
-use crate::resample::tests::{coded, flips, shuffle_sums, statistics, tally, with_run};
+use crate::resample::tests::{coded, flips, shuffle_sums, statistics, tally};
 use crate::resample::{Alternative, Sample};
 use crate::stats::SuffStats;
 use proptest::prelude::*;
@@ -54,11 +54,11 @@ fn statistics_equal_those_of_the_same_flips_one_by_one() {
         let stats = SuffStats::new(&counts, 3, units, 10).unwrap();
         let scored = [Sample::new(bleu.clone(), stats).unwrap()];
         let codes = random_codes(7, units);
-        let got = with_run(3, |run| statistics(&scored, &pairs, coded(&codes, first, n), run)).unwrap();
+        let got = statistics(&scored, &pairs, coded(&codes, first, n), 3).unwrap();
         let looked_at: Vec<usize> = (0..n).step_by(n.div_ceil(60)).chain([n - 1]).collect();
         let masks: Vec<u64> = looked_at.iter().flat_map(|&g| mask(&codes, first + g as u64)).collect();
         let plan = flips(&masks, looked_at.len());
-        let expected = with_run(1, |run| statistics(&scored, &pairs, plan, run)).unwrap();
+        let expected = statistics(&scored, &pairs, plan, 1).unwrap();
         for (expected, got) in expected.chunks(looked_at.len()).zip(got.chunks(n)) {
             assert_eq!(expected, looked_at.iter().map(|&g| got[g]).collect::<Vec<_>>(), "{units} {scale} {n}");
         }
@@ -94,7 +94,7 @@ fn codes_of_one_bit_each_give_all_patterns() {
         let criterion = (Alternative::TwoSided, [observed.abs()]);
         let tally = |n| {
             let criterion = (criterion.0, criterion.1.as_slice());
-            with_run(2, |run| tally(&scored, &[(0, 1)], criterion, coded(&codes, 0, n), run)).unwrap()
+            tally(&scored, &[(0, 1)], criterion, coded(&codes, 0, n), 2).unwrap()
         };
         assert_eq!(vec![expected], tally(1 << units));
         // The patterns without the last unit and their complements are all patterns, so half of them suffice.
@@ -108,7 +108,7 @@ fn sums_are_those_of_flipped_units_for_any_first_replicate_and_number() {
     let stats = SuffStats::new(&counts, 3, 70, 10).unwrap();
     let codes = random_codes(1, 70);
     let computed = |first: u64, n: usize, threads| {
-        with_run(threads, |run| shuffle_sums(std::slice::from_ref(&stats), coded(&codes, first, n), run)).unwrap()
+        shuffle_sums(std::slice::from_ref(&stats), coded(&codes, first, n), threads).unwrap()
     };
     let all = computed(0, 20_000, 1);
     for (first, n) in [(0, 1), (3, 5), (15, 2), (16, 16), (8190, 5), (4096, 9000), (77, 12_345)] {
@@ -148,7 +148,7 @@ fn sums_that_just_fit_32_bits_and_that_just_do_not_are_exact() {
         for sign in [1, -1] {
             let counts = [0, 0, sign * (total - 5), sign * 5];
             let stats = [SuffStats::new(&counts, 2, 2, 1).unwrap()];
-            let sums = with_run(1, |run| shuffle_sums(&stats, coded(&[1, 2], 0, 4), run)).unwrap();
+            let sums = shuffle_sums(&stats, coded(&[1, 2], 0, 4), 1).unwrap();
             let of_second: Vec<_> = sums.chunks(2).map(|sums| sign * sums[1]).collect();
             assert_eq!(vec![0, total - 5, 5, total], of_second);
         }
@@ -159,7 +159,7 @@ fn sums_that_just_fit_32_bits_and_that_just_do_not_are_exact() {
 fn codes_and_counts_that_do_not_fit_are_refused() {
     let counts = [1 << 60, 0, 0, 1 << 60, 1, 1, 1, 1];
     let stats = SuffStats::new(&counts, 2, 4, 1).unwrap();
-    let computed = |stats, codes: &[u64]| with_run(1, |run| shuffle_sums(&[stats], coded(codes, 0, 4), run));
+    let computed = |stats, codes: &[u64]| shuffle_sums(&[stats], coded(codes, 0, 4), 1);
     assert!(computed(stats.clone(), &[1, 2, 3, 4]).is_ok());
     let error = computed(stats, &[1, 2, 3]).unwrap_err();
     assert_eq!(Error::LengthMismatch { what: "codes".into(), expected: 4, got: 3 }, error);
@@ -179,8 +179,8 @@ proptest! {
         let counts = counts(2, codes.len(), scale);
         let stats = [SuffStats::new(&counts, 2, codes.len(), 10).unwrap()];
         let masks: Vec<u64> = (first..first + n as u64).flat_map(|g| mask(&codes, g)).collect();
-        let expected = with_run(1, |run| shuffle_sums(&stats, flips(&masks, n), run)).unwrap();
-        let got = with_run(1, |run| shuffle_sums(&stats, coded(&codes, first, n), run)).unwrap();
+        let expected = shuffle_sums(&stats, flips(&masks, n), 1).unwrap();
+        let got = shuffle_sums(&stats, coded(&codes, first, n), 1).unwrap();
         prop_assert_eq!(expected, got);
     }
 }

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::metric::metric;
-use crate::resample::tests::{Replicates, flips, max_t, min_p, seeded, spreads, statistics, with_run};
+use crate::resample::tests::{Replicates, flips, max_t, min_p, seeded, spreads, statistics};
 use crate::resample::{Alternative, Sample};
 use crate::stats::SuffStats;
 use crate::stream::{Purpose, Stream};
@@ -22,7 +22,7 @@ const N: usize = 700;
 fn on_a_family(body: impl Fn(&[Sample<'_>], &[f64], &[f64])) {
     let counts = counts(80);
     let [bleu, order_2] =
-        [4, 2].map(|n| metric("bleu", &[("max_ngram_order".into(), crate::metric::Value::Integer(n))]).unwrap());
+        [4, 2].map(|n| metric("bleu", &[("max_ngram_order", crate::metric::Value::Integer(n))]).unwrap());
     let narrow: Vec<i64> = counts.chunks(10).flat_map(|row| [row[0], row[1], row[2], row[3], row[6], row[7]]).collect();
     let scored = [
         Sample::new(bleu.clone(), SuffStats::new(&counts, 3, 80, 10).unwrap()).unwrap(),
@@ -37,7 +37,7 @@ fn on_a_family(body: impl Fn(&[Sample<'_>], &[f64], &[f64])) {
             PAIRS.map(|(x, y)| scores[x] - scores[y])
         })
         .collect();
-    let shuffled = with_run(1, |run| statistics(&scored, &PAIRS, plan(), run)).unwrap();
+    let shuffled = statistics(&scored, &PAIRS, plan(), 1).unwrap();
     body(&scored, &observed, &shuffled);
 }
 
@@ -50,14 +50,14 @@ const ALTERNATIVES: [Alternative; 3] = [Alternative::TwoSided, Alternative::Grea
 #[test]
 fn spreads_are_root_mean_squares_for_any_number_of_threads() {
     on_a_family(|scored, _, shuffled| {
-        let got = with_run(1, |run| spreads(scored, &PAIRS, plan(), run)).unwrap();
+        let got = spreads(scored, &PAIRS, plan(), 1).unwrap();
         for (series, got) in shuffled.chunks(N).zip(&got) {
             let expected = (series.iter().map(|t| t * t).sum::<f64>() / N as f64).sqrt();
             assert!((expected - got).abs() <= 1e-12 * expected, "{expected} {got}");
         }
         assert_eq!(0.0, got[1]);
         for threads in [2, 3, 5] {
-            assert_eq!(got, with_run(threads, |run| spreads(scored, &PAIRS, plan(), run)).unwrap());
+            assert_eq!(got, spreads(scored, &PAIRS, plan(), threads).unwrap());
         }
     });
 }
@@ -73,7 +73,7 @@ fn max_t_equals_the_definition() {
             let thresholds: Vec<f64> =
                 observed.iter().zip(&scales).map(|(&t, scale)| alternative.extremeness(t) * scale).collect();
             let criterion = (alternative, scales.as_slice(), thresholds.as_slice(), families.as_slice());
-            let got = with_run(2, |run| max_t(scored, &PAIRS, criterion, plan(), run)).unwrap();
+            let got = max_t(scored, &PAIRS, criterion, plan(), 2).unwrap();
             for series in 0..8 {
                 // The test itself and all that are less extreme; of equally extreme ones those after it.
                 let among: Vec<_> = (0..8)
@@ -111,7 +111,7 @@ fn min_p_equals_the_definition() {
             for families in FAMILIES {
                 let criterion = (alternative, thresholds.as_slice(), tolerance);
                 let of_ranks = (ranks.as_slice(), families.as_slice());
-                let got = with_run(2, |run| min_p(scored, &PAIRS, criterion, of_ranks, plan(), run)).unwrap();
+                let got = min_p(scored, &PAIRS, criterion, of_ranks, plan(), 2).unwrap();
                 for series in 0..8 {
                     let among: Vec<_> = (0..8)
                         .filter(|s| families[s / 4] == families[series / 4])
@@ -139,7 +139,7 @@ fn a_largest_statistic_equal_to_the_threshold_counts() {
     on_ties(|scored, plan| {
         let computed = |alternative, thresholds: [f64; 2]| {
             let criterion = (alternative, [1.0, 1.0].as_slice(), thresholds.as_slice(), [0].as_slice());
-            with_run(1, |run| max_t(scored, &[(0, 1), (1, 0)], criterion, plan.clone(), run)).unwrap()
+            max_t(scored, &[(0, 1), (1, 0)], criterion, plan.clone(), 1).unwrap()
         };
         // The larger of both statistics, which are t and −t, is 2 in two shuffles and 1 in two.
         assert_eq!(vec![2, 4], computed(Alternative::TwoSided, [2.0, 1.0]));
@@ -160,7 +160,7 @@ fn tied_statistics_share_the_worse_rank_and_a_rank_equal_to_the_observed_one_cou
                 let criterion = (Alternative::TwoSided, thresholds.as_slice(), tolerance);
                 let ranks = [rank];
                 let ranks = (ranks.as_slice(), [0].as_slice());
-                let got = with_run(1, |run| min_p(scored, &[(0, 1)], criterion, ranks, plan.clone(), run)).unwrap();
+                let got = min_p(scored, &[(0, 1)], criterion, ranks, plan.clone(), 1).unwrap();
                 assert_eq!(vec![expected], got, "{rank} {tolerance}");
             }
         }
@@ -176,27 +176,20 @@ fn arrays_that_do_not_fit_the_family_are_refused() {
         let two_sided = Alternative::TwoSided;
         assert_eq!(
             "scales: expected 8, got 1",
-            error(with_run(1, |run| max_t(scored, &PAIRS, (two_sided, &[1.0], observed, &[0, 1]), plan(), run)))
+            error(max_t(scored, &PAIRS, (two_sided, &[1.0], observed, &[0, 1]), plan(), 1))
         );
         assert_eq!(
             "families: expected 2, got 1",
-            error(with_run(1, |run| max_t(scored, &PAIRS, (two_sided, &[1.0; 8], observed, &[0]), plan(), run)))
+            error(max_t(scored, &PAIRS, (two_sided, &[1.0; 8], observed, &[0]), plan(), 1))
         );
         let families = [0, 1, 2].as_slice();
         assert_eq!(
             "families: expected 2, got 3",
-            error(with_run(1, |run| min_p(
-                scored,
-                &PAIRS,
-                (two_sided, observed, 0.0),
-                (&[1; 8], families),
-                plan(),
-                run
-            )))
+            error(min_p(scored, &PAIRS, (two_sided, observed, 0.0), (&[1; 8], families), plan(), 1))
         );
         assert_eq!(
             "ranks: expected 8, got 1",
-            error(with_run(1, |run| min_p(scored, &PAIRS, (two_sided, observed, 0.0), (&[1], &[0, 1]), plan(), run)))
+            error(min_p(scored, &PAIRS, (two_sided, observed, 0.0), (&[1], &[0, 1]), plan(), 1))
         );
     });
 }

@@ -146,7 +146,7 @@ fn tests_stop_where_their_statistics_imply_for_any_number_of_threads() {
     let scored = vec![Sample::new(bleu.clone(), stats).unwrap(); 2];
     let pairs = [(1, 0), (2, 1), (3, 1)];
     let plan = || seeded(3, 0, n);
-    let statistics = with_run(1, |run| statistics(&scored, &pairs, plan(), run)).unwrap();
+    let statistics = statistics(&scored, &pairs, plan(), 1).unwrap();
     let computed = |quantile: f64, series: usize| {
         let mut sorted: Vec<_> = statistics[series * n..][..n].iter().map(|t| t.abs()).collect();
         sorted.sort_by(f64::total_cmp);
@@ -163,7 +163,7 @@ fn tests_stop_where_their_statistics_imply_for_any_number_of_threads() {
         let expected: Vec<_> = (0..thresholds.len()).map(|series| one_by_one(rule, reached(series))).collect();
         for threads in [1, 2, 3, 8] {
             let criterion = (Alternative::TwoSided, thresholds.as_slice());
-            let got = with_run(threads, |run| outcomes(&scored, &pairs, criterion, rule, plan(), run)).unwrap();
+            let got = outcomes(&scored, &pairs, criterion, rule, plan(), threads).unwrap();
             assert_eq!(expected, got, "{rule:?} {threads}");
             let tally = SequentialTally::new(pairs.to_vec(), Alternative::TwoSided, thresholds.clone(), rule).unwrap();
             let tally = tally.with_histograms();
@@ -187,7 +187,7 @@ fn a_statistic_equal_to_its_threshold_is_an_exceedance_and_a_count_equal_to_a_li
     let scored = [Sample::new(Arc::new(mean), SuffStats::new(&[3, 1, 1, 1, 3, 1, 1, 1], 2, 2, 2).unwrap()).unwrap()];
     let computed = |alternative, threshold: f64, exceedances| {
         let (rule, plan) = (Rule::BesagClifford { exceedances }, seeded(1, 0, 50));
-        with_run(1, |run| outcomes(&scored, &[(0, 1)], (alternative, &[threshold]), rule, plan, run)).unwrap()[0]
+        outcomes(&scored, &[(0, 1)], (alternative, &[threshold]), rule, plan, 1).unwrap()[0]
     };
     let above = f64::MIN_POSITIVE;
     for (alternative, below, beyond) in
@@ -207,10 +207,8 @@ fn only_a_few_blocks_of_shuffles_are_made_ahead() {
     let counts = counts(2, 300);
     let scored = [Sample::new(bleu.clone(), SuffStats::new(&counts, 2, 300, 10).unwrap()).unwrap()];
     for rule in RULES {
-        let got = with_run(2, |run| {
-            outcomes(&scored, &[(0, 1)], (Alternative::TwoSided, &[0.0]), rule, seeded(3, 0, 1 << 50), run)
-        })
-        .unwrap();
+        let got =
+            outcomes(&scored, &[(0, 1)], (Alternative::TwoSided, &[0.0]), rule, seeded(3, 0, 1 << 50), 2).unwrap();
         assert!(got[0].stopped && got[0].shuffles <= H, "{got:?}");
         assert_eq!(got[0].shuffles, got[0].exceedances);
     }
