@@ -234,7 +234,8 @@ def test_changed_files_are_named_before_anything_is_computed(
     Path("tuned.txt").unlink()
     missing = run("verify", source)
     assert (missing.code, missing.err) == (1, "")
-    assert missing.out.startswith("tuned.txt: no such file here\nFiles are looked up in the current folder: go to")
+    assert missing.out.startswith("Files are looked up in the current folder, and some are not there: go to")
+    assert missing.out.endswith("\ntuned.txt: no such file here\n")
     assert missing.out.count("\n") == 2
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache, partial
 
-from ..errors import printable
+from ..errors import listed, printable
 from .cells import Table
 from .document import FIGURE, Document, Picture, References
 from .fitting import BREAK, CLOSE, Fit, breaks, fitting, pages
@@ -34,6 +35,7 @@ def as_latex(document: Document, layout: Layout, label: str = LABEL) -> str:
         entries = "-o FILE.tex writes them to FILE.bib"
         lines += ["", latex_paragraph(document.methods.main, entries, document.names)]
         lines += ["% for the appendix:", latex_paragraph(document.methods.details, entries, document.names)]
+    lines[1:1] = _other_letters(lines)
     remarks = [*document.sentences, f"Signature: {document.signature}"]
     lines += [f"% {printable(' '.join(remark.split()))}" for remark in remarks]
     return "\n".join(lines) + "\n"
@@ -51,7 +53,15 @@ def latex_paragraph(
     needs = r"% the paragraph needs \usepackage{natbib}, and \usepackage{xurl} to break addresses"
     more = "".join(f" {_references(each)} {_prose(each.says, names)}." for each in refers)
     paragraph = methods.written(partial(_inline, names=names), _citation, _signature)
-    return f"{needs}; the entries: {entries}\n{paragraph}{more}\n"
+    return "\n".join([f"{needs}; the entries: {entries}", *_other_letters([paragraph, more]), f"{paragraph}{more}\n"])
+
+
+def _other_letters(lines: Sequence[str]) -> Iterator[str]:
+    """A comment for letters that pdflatex does not set."""
+    used = {c for line in lines if not line.startswith("%") for c in line if c.isalpha() and not c.isascii()}
+    letters = sorted(c for c in used if not unicodedata.name(c, "").startswith("LATIN"))
+    if letters:
+        yield f"% pdflatex does not set {listed(letters)}: use lualatex or xelatex with a font, or display names (--names)"
 
 
 def _references(refers: References) -> str:
@@ -73,6 +83,7 @@ def latex_figures(pictures: Mapping[str, Picture], names: Collection[str] = ()) 
             f"\\caption{{{_prose(picture.caption, names)}}}\\label{{{figure_label(name)}}}",
             f"\\end{{{environment}}}",
         ]
+    lines[1:1] = _other_letters(lines)
     return "\n".join(lines) + "\n"
 
 
