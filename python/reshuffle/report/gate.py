@@ -365,9 +365,10 @@ def _trends(gate: Gate) -> Iterator[str]:
     runs = max(trend.n_runs for trend in gate.trends)
     if not moving:
         yield f"No trend over {counted(runs, 'run')} (Mann and Kendall's test)."
+    adjusted = "adjusted " * (len(gate.trends) > 1)
     for trend in moving[:MOST_LISTED]:
         verb = "rise" if trend.tau > 0 else "fall"
-        test = f"τ = {trend.tau:.2f}, Mann and Kendall's test, adjusted {_pvalue(gate, trend.pvalue)}"
+        test = f"τ = {trend.tau:.2f}, Mann and Kendall's test, {adjusted}{_pvalue(gate, trend.pvalue)}"
         yield f"The scores of {trend.task} {verb} over {counted(trend.n_runs, 'run')} ({test})."
 
 
