@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any
@@ -12,8 +11,7 @@ from attrs import evolve
 from click.core import ParameterSource
 
 from ...data.count_files import is_count_file
-from ...data.files import STDIN
-from ...errors import InputError, quoted
+from ...errors import InputError
 from ...options.declare import Options, call, check_combined, options_of, several
 from ...options.files import Unstratified
 from ...options.human import HumanOptions
@@ -110,11 +108,5 @@ def run_without_data(
 
 def _resumable(chosen: Any, options: dict[str, Any]) -> Output:
     """The output of a study, which must not replace the file of ``--resume``."""
-    output, resume = chosen_output(options), getattr(chosen, "checkpoint", None)
-    if resume is None:
-        return output
-    if resume in ("", STDIN):
-        raise InputError(f"--resume: expected the name of a file, got {quoted(resume)}")
-    if os.path.realpath(resume) in (os.path.realpath(file) for file, _ in output.reports.files if file is not None):
-        raise InputError(f"--resume and -o have the same file, {resume}: the report needs a file of its own")
-    return replace(output, files=[resume])
+    resume = getattr(chosen, "checkpoint", None)
+    return replace(chosen_output(options), files=[] if resume is None else [resume])
