@@ -12,7 +12,7 @@ from click.core import ParameterSource
 
 from ...data.count_files import is_count_file
 from ...errors import InputError
-from ...options.declare import Options, call, check_combined, options_of, several
+from ...options.declare import Options, call, check_combined, options_of, several, taken
 from ...options.files import Unstratified
 from ...options.human import HumanOptions
 from ...options.nulls import Variants
@@ -68,11 +68,9 @@ def run_study(
         found = test_set.read(outputs)
         if not getattr(chosen, "all_pairs", isinstance(chosen, StudyInputs)):
             test_set.note_baseline(baseline)
-        parts = ("references", "systems", "metrics", "documents", "strata")
-        given |= {name: getattr(found, name) for name in parts}
         given |= {"domains": found.strata, "baseline": baseline, **job.given}
         own = {name: value for name, value in given.items() if name in options_of(type(chosen))}
-        whole = evolve(chosen, **own)
+        whole = taken(type(chosen), chosen, found, **own)
         check_combined(whole, flags_of(type(whole)))  # with what the files have
         job.report(lambda: call(study, whole))
 
