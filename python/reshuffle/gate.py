@@ -366,17 +366,16 @@ class _Measured:
 
     def judged(self, adjusted: float, n_tasks: int, alpha: float) -> GateTask:
         """The record. ``adjusted`` is p of being worse, adjusted for so many tasks on all test sets."""
-        error, tested = self.standard_error, self.of_margin
-        own_error = None if tested is None else tested.standard_error
-        p = self.better_pvalue if tested is None else tested.pvalue
+        test, margin_p, bound, own_error = self.of_margin or (None, None, None, None)
+        error, p = self.standard_error, self.better_pvalue if margin_p is None else margin_p
         has_enough = self.n_units >= FEWEST
         return taken(
             GateTask,
             self,
             standard_error=error if own_error is None else own_error,
-            bound=None if tested is None else tested.bound,
-            margin_test=None if tested is None else tested.test,
-            margin_pvalue=None if tested is None else tested.pvalue,
+            bound=bound,
+            margin_test=test,
+            margin_pvalue=margin_p,
             worse_adjusted_pvalue=adjusted,
             has_enough=has_enough,
             is_shown=has_enough and (p is None or p <= alpha),

@@ -71,13 +71,13 @@ def check_text(what: str, value: object) -> str:
 
 
 def check_path(what: str, value: object) -> None:
-    """Raise :class:`InputError` for what is no path of a file.
+    """Raise :class:`InputError` for what is no path of a file that can be read and written, as standard input is not.
 
     >>> check_path("history", 0)
     Traceback (most recent call last):
     reshuffle.errors.InputError: history must be the path of a file, got 0
     """
-    if not isinstance(value, str | os.PathLike):
+    if not isinstance(value, str | os.PathLike) or value in ("", "-"):
         raise InputError(f"{what} must be the path of a file, got {quoted(value)}")
 
 

@@ -233,6 +233,9 @@ def test_one_file_may_have_the_scores_of_all_runs(runs: Path, run: Any, named_by
     found = document(run, *TEXTS, "--scores", "COMET", "all.tsv#COMET", "--exchange", "segment")
     expected = document(run, *TEXTS, "--scores", "COMET", *SCORES["baseline"], *SCORES["new"], "--exchange", "segment")
     assert tables(found) == tables(expected)
+    manifest = {"references": "ref.txt", "systems": SYSTEMS, "scores": {"COMET": "all.tsv#COMET"}}
+    Path("runs.json").write_text(json.dumps(manifest), "utf-8")
+    assert tables(document(run, "--manifest", "runs.json", "--exchange", "segment")) == tables(expected)
 
 
 def test_one_system_alone_has_no_tests(runs: Path, run: Any) -> None:

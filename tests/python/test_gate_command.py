@@ -326,6 +326,12 @@ def test_a_bad_value_of_a_configuration_is_named_by_file_and_key(demo: Path, tex
         command(f"{PAIR} --config gate.toml")
 
 
+def test_a_report_takes_no_place_of_a_history_that_does_not_exist_yet(demo: Path) -> None:
+    with pytest.raises(InputError, match=r"new\.json is also an input and would be overwritten"):
+        command(f"{PAIR} --margin bleu=9 --history new.json -o new.json")
+    assert not Path("new.json").exists()
+
+
 def test_a_history_may_be_named_by_the_configuration(demo: Path) -> None:
     (demo / "ci").mkdir()
     (demo / "ci" / "gate.toml").write_text('margin = 9\nhistory = "nights.jsonl"\n')

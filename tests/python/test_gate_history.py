@@ -49,6 +49,18 @@ def test_a_history_has_a_line_for_each_run_and_its_trend_is_said(tmp_path: Path)
     assert [text.text for text in image.iter(f"{svg}text")] == ["−0.0002", "−0.7000", "1", "8"]
     line = json.loads(path.read_text().splitlines()[-1])
     assert (line["digest"], line["verdict"], line["tasks"][0]["system_score"]) == (found.digest, found.verdict, -0.7)
+    # A file of somebody else may have anything.
+    saved = found.render("json")
+    assert reshuffle.read_json(saved) == found
+    for key, value, message in (
+        ("task", "other", "unknown task 'other'"),
+        ("scores", [1.0] * 8, "not all equal"),
+        ("scores", [1.0, 2.0], "a score for each run"),
+    ):
+        changed = json.loads(saved)
+        changed["trends"][0][key] = value
+        with pytest.raises(InputError, match=message):
+            reshuffle.read_json(json.dumps(changed))
     # The same outputs again are no further evidence.
     (again,) = nightly(path, -0.7, 7).trends
     assert again == trend

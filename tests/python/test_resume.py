@@ -231,8 +231,8 @@ def test_command_line(texts: list[Path], short_blocks: None, tmp_path: Path) -> 
     for arguments, message in [
         ([*study, "--seed", "7", "--resume", checkpoint], "seed is 12345 there and 7 here"),
         ([*study, "--resume", texts[2]], "tuned.txt is not a checkpoint of reshuffle"),
-        ([*study, "--resume", output], "--resume and -o have the same file"),
-        ([*study, "--resume", "-"], "--resume: expected the name of a file, got '-'"),
+        ([*study, "--resume", output], "is also an input and would be overwritten"),
+        ([*study, "--resume", "-"], "--resume must be the path of a file, got '-'"),
     ]:
         result = reshuffle(*arguments)
         assert isinstance(result.exception, InputError)

@@ -10,8 +10,8 @@ from click.shell_completion import CompletionItem
 
 from .. import types
 from ..errors import InputError, printable
-from ..options.comparisons import CompareSets, Score
-from ..options.declare import call, options_of
+from ..options.comparisons import CompareSets, Score, SegmentScoring
+from ..options.declare import call, options_of, taken
 from ..options.display import ComparisonDisplay, Display
 from ..options.files import FlipFiles, SetFiles, Sets
 from ..options.flips import FlipOptions
@@ -173,9 +173,8 @@ def score_command(reference: str | None, systems: tuple[str, ...], segments: boo
 
         def compute() -> SegmentTable | Comparison:
             if segments:
-                given = found.references, found.systems, found.metrics or ()
-                own: Any = {"workers": wanted.threads, "progress": job.progress}
-                return segment_scores(*given, documents=found.documents, **own)
+                own = taken(SegmentScoring, found, workers=wanted.threads, progress=job.progress)
+                return call(segment_scores, own)
             data, units = SetData.from_set("", found, ())
             layout.check(data.names)
             return scored(data, units, scoring, job.resampling(wanted))
@@ -241,9 +240,9 @@ def flips_command(reference: str | None, systems: tuple[str, ...], **options: An
         found = test_set.read(stored_ids=False)
         test_set.note_baseline(chosen.baseline)
         pair = {"system": test_set.system(chosen.system), "baseline": test_set.system(chosen.baseline)}
-        given: dict[str, Any] = {name: getattr(found, name) for name in ("references", "systems", "documents")}
-        (given["metric"],) = cast("tuple[Any]", found.metrics)
-        job.report(lambda: call(flips, evolve(chosen, **given, **pair, progress=job.progress)))
+        (metric,) = cast("tuple[Any]", found.metrics)
+        whole = taken(FlipOptions, chosen, found, **pair, metric=metric, progress=job.progress)
+        job.report(lambda: call(flips, whole))
 
 
 @click.command("show", cls=WithExamples)

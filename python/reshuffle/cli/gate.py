@@ -18,7 +18,7 @@ from ..options.declare import check_each
 from ..options.files import SetFiles
 from ..options.gate import Gate as GateOptions
 from ..options.gate import Gated, GatedFiles, GatedSets, GateFiles, GateKeys
-from .declared import declared_options, given_values, made
+from .declared import declared_options, given_values, made, taken_options
 from .inputs.folders import files_of_tasks
 from .options import COMMON, METRICS, file_options, full_option, output_options, report_command
 from .params import flattened
@@ -74,7 +74,7 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
     reports = Reports.taken(options, get_args(types.GateFormat))
     full = chosen_full(options, reports)
     _check_outputs(systems, options)
-    files = GateFiles(**given_values(GateFiles, options))
+    files: GateFiles = taken_options(GateFiles, options)
     if files.page is not None:
         reports.check("--page", ["markdown"], ", or add --format markdown")
     values = given_values(GateOptions, options)
@@ -83,7 +83,7 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
     chosen = made(GateOptions, values)
     if chosen.human is not None:
         options["missing"] = "pairwise"  # segments without labels are meant
-    inputs = checked_sets(*_positional(systems, options), options, chosen.threads)
+    inputs = checked_sets(None, systems, options, chosen.threads)
     if inputs.is_one:  # manifests may also be for compare
         inputs.sets[""].check_source()
     config = [] if files.config is None else [files.config]
@@ -207,12 +207,3 @@ def _names_of_numbers(options: Mapping[str, Any]) -> set[str]:
     scores = [name for each in given for name in each.get("scores", ())]
     counts = [name.partition(":")[0].strip() for each in given for name in each.get("counts", ())]
     return {name.casefold() for name in [*scores, *counts]}
-
-
-def _positional(systems: tuple[str, ...], options: dict[str, Any]) -> tuple[str | None, tuple[str, ...]]:
-    """The first reference and the outputs, as the readers of comparisons take them."""
-    if not systems:
-        return None, ()
-    references = given_values(GatedFiles, {"references": options.pop("references")}).get("references", ())
-    options["references"] = tuple(references[1:])
-    return (references[0] if references else None), systems

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, get_args
 
 from ..errors import InputError, quoted, unknown_name
-from ..results import Comparison, Histogram, SetComparison, SignificanceResult, UsedStopping
+from ..results import Comparison, Gate, Histogram, SetComparison, SignificanceResult, UsedStopping
 from ..results.histograms import N_BINS
 from ..results.studies import RunComparison, StudyResult
 from ..results.studies.human import HumanPlan
@@ -67,6 +67,16 @@ def check_sets(sets: SetComparison) -> None:
             raise Mismatch("expected the systems, metrics and pairs of the first").inside("sets", name)
     if sets.average is not None and _compared(sets.average) != expected:
         raise Mismatch("expected the systems, metrics and pairs of the test sets").inside("average")
+
+
+def check_gate(gate: Gate) -> None:
+    """Check that tasks have names of their own, and that trends are of tasks and can be drawn."""
+    names = [task.name for task in gate.tasks]
+    _check_unique(names, "tasks")
+    _check_names("trends", gate.trends, task=names)
+    for number, trend in enumerate(gate.trends):
+        if len(set(trend.scores)) < 2 or len(trend.scores) != trend.n_runs:
+            raise Mismatch("expected a score for each run, not all equal").inside("trends", number, "scores")
 
 
 def _compared(comparison: Comparison) -> tuple[object, ...]:

@@ -14,7 +14,7 @@ from ..errors import quoted, unknown_name
 from ..results import Comparison, Flips, Gate, Histogram, NullHistogram, SetComparison, SignificanceResult, UsedStopping
 from ..results.schemas import COMPARISON, FLIPS, GATE, SETS, STUDY, Result, cached_by_type
 from ..results.studies import StudyResult, types_of
-from .checks import check_comparison, check_histogram, check_sets, check_stopping, check_study, check_test
+from .checks import check_comparison, check_gate, check_histogram, check_sets, check_stopping, check_study, check_test
 from .decoding import Decoder, Hooks, Mismatch, inside, keys_of, list_of, object_of, record_of, text
 from .packed import inflated, unpacked_records, unpacked_texts
 
@@ -79,6 +79,7 @@ _HOOKS = Hooks(
     after={
         Comparison: check_comparison,
         SetComparison: check_sets,
+        Gate: check_gate,
         SignificanceResult: check_test,
         UsedStopping: check_stopping,
         **dict.fromkeys((Histogram, NullHistogram), check_histogram),

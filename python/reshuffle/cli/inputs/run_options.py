@@ -10,10 +10,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from attrs import evolve
+
 from ...data.corpus import system_names
 from ...errors import InputError, counted, quoted, unknown_name
-from ...options.run_files import DevFiles, GivenRuns, RunFiles
-from ..declared import by_name
+from ...options.run_files import DevFiles, GivenRuns, OfRuns, RunFiles
 from ..params import is_input, name_and_words
 from .folders import files_in, is_folder
 from .score_files import numbered
@@ -22,11 +23,11 @@ from .sets import command_line
 
 def files_from_options(given: GivenRuns, options: dict[str, Any]) -> RunFiles:
     """The files that the options name."""
-    baseline = given.baseline_name
+    found, baseline = command_line(RunFiles, options), given.baseline_name
     if not baseline:
         raise InputError("--baseline-name: expected a name, got an empty one")
     if not given.baseline:
-        name = next((name for name, _ in options["scores"]), None)
+        name = next(iter(found.scores), None)
         raise InputError(
             "no baseline: add --baseline FILE FILE ..., the outputs of the baseline's runs"
             if name is None
@@ -45,10 +46,10 @@ def files_from_options(given: GivenRuns, options: dict[str, Any]) -> RunFiles:
                 f"--system {name} is used twice: name it by --system NAME FILE FILE ..., or put all its runs into one"
             )
         systems[name] = files
-    numbers = {flag: by_name(flag, options.pop(flag[2:])) for flag in ("--scores", "--counts")}
-    scores, counts = _own_numbers(numbers, systems, without_texts=not options["references"])
+    numbers = {"--scores": found.scores, "--counts": found.counts}
+    scores, counts = _own_numbers(numbers, systems, without_texts=not found.references)
     dev = _development(given, systems)
-    return command_line(RunFiles, options, systems=systems, baseline=baseline, scores=scores, counts=counts, dev=dev)
+    return evolve(found, systems=systems, baseline=baseline, scores=scores, counts=counts, dev=dev)
 
 
 def outputs_of(words: Sequence[str]) -> tuple[str, ...]:
@@ -104,10 +105,10 @@ def _common_name(files: Sequence[str]) -> str | None:
 
 
 def _own_numbers(
-    given: Mapping[str, Mapping[str, tuple[str, ...]]], systems: Mapping[str, tuple[str, ...]], *, without_texts: bool
-) -> list[dict[str, tuple[str, ...]]]:
+    given: Mapping[str, Mapping[str, OfRuns]], systems: Mapping[str, tuple[str, ...]], *, without_texts: bool
+) -> list[dict[str, OfRuns]]:
     """The files of each option, ``--scores`` or ``--counts``, by metric: without texts, those of the systems of one."""
-    found: list[dict[str, tuple[str, ...]]] = []
+    found: list[dict[str, OfRuns]] = []
     own = ""
     for flag, by_metric in given.items():
         found.append({})

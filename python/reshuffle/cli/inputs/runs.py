@@ -62,7 +62,7 @@ class RunInputs(Inputs[Input]):
                 found, runs = self.sets["dev"].read(), self.sets["dev"].runs
                 dev = Runs.from_arguments(found.references, _by_system(runs, found.systems), found.metrics or ())
             except InputError as error:
-                raise InputError(f"development set: {error}") from error
+                raise error.with_prefix("development set: ") from error
         return test, Development(dev, self.files.dev.scores)
 
 
@@ -146,7 +146,7 @@ def _of_outputs(what: str, files: Mapping[str, Sequence[str]], runs: Mapping[str
 
 
 def _check_development(files: RunFiles) -> None:
-    """Raise :class:`InputError` unless the runs on the development set are those on the test set."""
+    """Raise :class:`InputError` unless the outputs on the development set are of the runs on the test set."""
     dev, n_runs = files.dev, {name: len(own) for name, own in files.systems.items()}
     if dev.systems and not dev.references:
         raise InputError("outputs on the development set without references: add --dev-refs (references of 'dev')")
@@ -159,9 +159,6 @@ def _check_development(files: RunFiles) -> None:
         raise InputError("outputs on the development set need metrics on texts: add --refs, or use --dev-scores")
     for name, own in dev.systems.items():
         check_same_runs(n_runs, name, len(own), "outputs")
-    for name, of_system in dev.scores.items():
-        for metric, values in of_system.items():
-            check_same_runs(n_runs, name, len(values), f"scores of {metric}")
 
 
 def _check_without_texts(files: RunFiles) -> None:

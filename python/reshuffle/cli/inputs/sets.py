@@ -104,11 +104,11 @@ def command_line(record: type[AnyFiles], options: dict[str, Any], **others: Any)
 def given_files(
     record: type[SetFiles], options: dict[str, Any], reference: str | None = None, systems: Sequence[str] = ()
 ) -> SetFiles:
-    """The files and metrics of a command line that has REF and SYS."""
+    """The files and metrics of a command line that has REF and SYS, or only outputs and ``--ref``."""
     files = command_line(record, options, systems=tuple(systems))
     if reference is not None:
         return evolve(files, references=(reference, *files.references))
-    if files.references:
+    if files.references and not systems:
         raise InputError("no REF: --refs takes all files up to the next option, so put it last")
     return files
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any
@@ -12,9 +11,8 @@ from attrs import evolve
 from click.core import ParameterSource
 
 from ...data.count_files import is_count_file
-from ...data.files import STDIN
-from ...errors import InputError, quoted
-from ...options.declare import Options, call, check_combined, options_of, several
+from ...errors import InputError
+from ...options.declare import Options, call, check_combined, options_of, several, taken
 from ...options.files import Unstratified
 from ...options.human import HumanOptions
 from ...options.nulls import Variants
@@ -70,11 +68,9 @@ def run_study(
         found = test_set.read(outputs)
         if not getattr(chosen, "all_pairs", isinstance(chosen, StudyInputs)):
             test_set.note_baseline(baseline)
-        parts = ("references", "systems", "metrics", "documents", "strata")
-        given |= {name: getattr(found, name) for name in parts}
         given |= {"domains": found.strata, "baseline": baseline, **job.given}
         own = {name: value for name, value in given.items() if name in options_of(type(chosen))}
-        whole = evolve(chosen, **own)
+        whole = taken(type(chosen), chosen, found, **own)
         check_combined(whole, flags_of(type(whole)))  # with what the files have
         job.report(lambda: call(study, whole))
 
@@ -110,11 +106,5 @@ def run_without_data(
 
 def _resumable(chosen: Any, options: dict[str, Any]) -> Output:
     """The output of a study, which must not replace the file of ``--resume``."""
-    output, resume = chosen_output(options), getattr(chosen, "checkpoint", None)
-    if resume is None:
-        return output
-    if resume in ("", STDIN):
-        raise InputError(f"--resume: expected the name of a file, got {quoted(resume)}")
-    if os.path.realpath(resume) in (os.path.realpath(file) for file, _ in output.reports.files if file is not None):
-        raise InputError(f"--resume and -o have the same file, {resume}: the report needs a file of its own")
-    return replace(output, files=[resume])
+    resume = getattr(chosen, "checkpoint", None)
+    return replace(chosen_output(options), files=[] if resume is None else [resume])
