@@ -174,6 +174,11 @@ ScoredSegments: TypeAlias = Literal["judged", "all"]
 PlotKind: TypeAlias = Literal["ranking", "forest", "matrix", "null", "densities"]
 """:data:`reshuffle.report.PLOTS`."""
 
+Study: TypeAlias = Literal[
+    "type1", "multiplicity", "power", "sensitivity", "validate", "samples", "agreement", "exchange", "gate"
+]  # fmt: skip
+""":data:`reshuffle.cli.studies.COMMANDS`."""
+
 Null: TypeAlias = Literal[
     "swap", "equal-score", "margin", "documents", "documents-as-units", "noise", "replicate", "variants"
 ]  # fmt: skip

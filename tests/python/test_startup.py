@@ -258,6 +258,7 @@ REGISTRIES: list[tuple[object, Iterable[str] | str]] = [
     (types.Equalize, "study.null_data.EQUALIZE"),
     (types.Variances, "study.multiplicity.VARIANCES"),
     (types.Sampling, "study.populations.SAMPLING"),
+    (types.Study, COMMANDS),
     (types.StudyScheme, "study.settings.STUDY_SCHEMES"),
     (types.PowerModel, "study.power.MODELS"),
     (types.MetaCoefficient, "meta.coefficients.COEFFICIENTS"),

@@ -20,5 +20,7 @@ STUDIES: Mapping[str, StudyTypes] = {
 
 def types_of(study: str) -> StudyTypes:
     """The types of a study. One that this version does not know may have tables of those that it knows."""
-    tables = {name: kind for known in reversed(STUDIES.values()) for name, kind in known.tables.items()}
-    return STUDIES.get(study) or StudyTypes(study, (), **tables)
+    if study in STUDIES:
+        return STUDIES[study]
+    every = [each.tables for each in STUDIES.values()]
+    return StudyTypes(study, (), **{name: kind for tables in reversed(every) for name, kind in tables.items()})
