@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from ..resampling.stopping import STOPPING
 from ..results import Caveat, Comparison, PairedDifference, SignificanceResult, UsedTest
 from ..results.caveat_kinds import SMALL_SAMPLE
 from ..validate import default_alpha
-from .concentration import BY_SWAPS, Found, Tested, concentrated, holds_at_kink, is_of_few, of_pairs, rare_segments
+from .concentration import BY_SWAPS, Found, Group, concentrated, holds_at_kink, is_of_few, of_pairs, rare_segments
 from .enough import LARGEST
 from .hypotheses import OVER_METRICS
 from .intervals import INTERVALS
@@ -31,32 +31,6 @@ DECIDING = [digit * 10**power for power in range(3, 7) for digit in (1, 2, 5)]
 # Outputs count as exchangeable if a difference's standard deviation over shuffles, divided by its standard error, is
 # between these limits.
 EXCHANGEABLE = (0.8, 1.25)
-
-
-@dataclass(frozen=True)
-class _Group:
-    """The tests under one metric, or all tests if ``metric`` is None. ``pairs`` are their indices in the comparison.
-
-    ``elsewhere`` are the differences on other test sets, if a family extends over several.
-    """
-
-    metric: str | None
-    pairs: Sequence[int]
-    differences: Sequence[PairedDifference]
-    elsewhere: Sequence[PairedDifference] = ()
-
-    @property
-    def tests(self) -> list[SignificanceResult]:
-        return [pair.test for pair in self.differences]
-
-    @property
-    def everywhere(self) -> list[PairedDifference]:
-        """The differences of the whole family, those in the comparison first."""
-        return [*self.differences, *self.elsewhere]
-
-    def where(self, condition: Callable[[PairedDifference], bool]) -> list[int]:
-        """The indices in the comparison of the pairs that satisfy a condition."""
-        return [index for index, pair in zip(self.pairs, self.differences, strict=True) if condition(pair)]
 
 
 def with_caveats(
@@ -84,22 +58,22 @@ def with_caveats(
     return replace(comparison, comparisons=pairs, caveats=tuple(each.caveat for each in found))
 
 
-def _by_metric(comparison: Comparison) -> list[_Group]:
+def _by_metric(comparison: Comparison) -> list[Group]:
     groups = []
     for metric in comparison.metrics:
         indices = [index for index, pair in enumerate(comparison.comparisons) if pair.metric == metric.name]
-        groups.append(_Group(metric.name, indices, [comparison.comparisons[index] for index in indices]))
+        groups.append(Group(metric.name, indices, [comparison.comparisons[index] for index in indices]))
     return groups
 
 
-def _families(comparison: Comparison, others: Sequence[Comparison] = ()) -> list[_Group]:
+def _families(comparison: Comparison, others: Sequence[Comparison] = ()) -> list[Group]:
     """The tests that are adjusted together; without an adjustment, those under each metric.
 
     ``others`` are the comparisons on other test sets, whose tests may be in the same families.
     """
     test = comparison.test
     if test is not None and test.family in OVER_METRICS:
-        groups = [_Group(None, range(len(comparison.comparisons)), comparison.comparisons)]
+        groups = [Group(None, range(len(comparison.comparisons)), comparison.comparisons)]
     else:
         groups = _by_metric(comparison)
     if test is None or test.n_sets == 1:
@@ -181,7 +155,7 @@ def _never_stopped(comparison: Comparison) -> Iterator[Found]:
         yield Found(Caveat("undecided", numbers), [index for index, _ in undecided])
 
 
-def _other_test(group: _Group, plan: Plan) -> Iterator[Found]:
+def _other_test(group: Group, plan: Plan) -> Iterator[Found]:
     """The pairs under one metric were compared by another test, because the chosen one needs counts."""
     used = group.tests[0].test
     if used == plan.test.for_texts:
@@ -189,7 +163,7 @@ def _other_test(group: _Group, plan: Plan) -> Iterator[Found]:
         yield Found(Caveat("other-test", values), group.pairs)
 
 
-def _dependence(group: _Group) -> Iterator[Found]:
+def _dependence(group: Group) -> Iterator[Found]:
     """The dependence between segments of a document, under one metric."""
     pairs = group.differences
     correlations = [p.intraclass_correlation for p in pairs if p.intraclass_correlation is not None]
@@ -203,7 +177,7 @@ def _dependence(group: _Group) -> Iterator[Found]:
         yield Found(Caveat("dependence", values), group.pairs)
 
 
-def _not_exchangeable(group: _Group, automatic: bool) -> Iterator[Found]:
+def _not_exchangeable(group: Group, automatic: bool) -> Iterator[Found]:
     """Over shuffles, some differences under one metric have another spread than over samples.
 
     Not where another test than that of shuffles must have a small p, too.
@@ -232,7 +206,7 @@ def _not_exchangeable(group: _Group, automatic: bool) -> Iterator[Found]:
     yield Found(Caveat("not-exchangeable", values), list(ratios))
 
 
-def _near_kink(comparison: Comparison, group: _Group, alpha: float, automatic: bool) -> Iterator[Found]:
+def _near_kink(comparison: Comparison, group: Group, alpha: float, automatic: bool) -> Iterator[Found]:
     """Under one metric, some expected differences are far from those of the populations, because of a kink.
 
     Only of pairs for which p or the interval shows something. The test FOR_POPULATIONS rejects less often, so it takes
@@ -326,7 +300,7 @@ def _smallest_adjusted(plan: Plan, smallest: Scores) -> Scores:
     return smallest if plan.n_sets == 1 else over_independent(smallest, plan.n_sets)
 
 
-def _few_units(comparison: Comparison, plan: Plan, families: Sequence[_Group]) -> list[Found]:
+def _few_units(comparison: Comparison, plan: Plan, families: Sequence[Group]) -> list[Found]:
     """Too few resampling units: even the smallest possible p, after adjustment, is above alpha."""
     by_swaps = [
         TESTS[pair.test.test].replicates in ("shuffles", "permutations") or holds_at_kink(pair, plan.automatic)
@@ -370,7 +344,7 @@ def _exchanged(pair: PairedDifference, permuted: bool) -> int:
     return pair.influence.differing
 
 
-def _few_replicates(comparison: Comparison, plan: Plan, families: Sequence[_Group]) -> list[Found]:
+def _few_replicates(comparison: Comparison, plan: Plan, families: Sequence[Group]) -> list[Found]:
     """Too few replicates: even the smallest p that is possible, after adjustment, is above alpha."""
     found: list[tuple[float, int, list[int]]] = []
     for family in families:
@@ -401,7 +375,7 @@ def _few_replicates(comparison: Comparison, plan: Plan, families: Sequence[_Grou
     return [Found(Caveat("few-replicates", values), [pair for _, _, pairs in found for pair in pairs])]
 
 
-def _near_alpha(comparison: Comparison, plan: Plan, families: Sequence[_Group]) -> Iterator[Found]:
+def _near_alpha(comparison: Comparison, plan: Plan, families: Sequence[Group]) -> Iterator[Found]:
     """p-values with a star, or without, that more replicates might move to the other side of alpha."""
     stopping = comparison.comparisons[0].test.stopping
     # Gandy's rule bounds the probability of that.
@@ -421,7 +395,7 @@ def _near_alpha(comparison: Comparison, plan: Plan, families: Sequence[_Group]) 
         yield Found(Caveat("near-alpha", values), near)
 
 
-def _undecided(family: _Group, plan: Plan, n: int | None = None, among: Sequence[int] | None = None) -> Sequence[int]:
+def _undecided(family: Group, plan: Plan, n: int | None = None, among: Sequence[int] | None = None) -> Sequence[int]:
     """The indices in a family of the tests whose p, after adjustment, may lie on either side of alpha.
 
     With ``n``, if p were the same with n replicates. ``among`` has the only tests to look at, unless it depends on all.
@@ -465,10 +439,7 @@ def _of_concentration(comparison: Comparison, automatic: bool) -> Iterator[Found
         return
     found: list[Found] = []
     for group in _by_metric(comparison):
-        tested = Tested(
-            group.metric, group.pairs, group.differences, comparison.unit, comparison.alpha, automatic, SMALL_SAMPLE
-        )
-        found += concentrated(tested)
+        found += concentrated(group, comparison.unit, comparison.alpha, automatic)
     yield from found
     if not found and comparison.n_units >= SMALL_SAMPLE and comparison.votes is None:
         yield from rare_segments(comparison.comparisons, comparison.alpha)
@@ -530,7 +501,7 @@ def _stars_and_intervals(comparison: Comparison) -> Iterator[Found]:
 
 
 def _star_and_interval(
-    comparison: Comparison, test: UsedTest, family: _Group, alpha: float, level: float
+    comparison: Comparison, test: UsedTest, family: Group, alpha: float, level: float
 ) -> Iterator[Found]:
     """The same in one family."""
     disagree = family.where(lambda pair: pair.is_significant(alpha) != _interval_shows(comparison, pair))

@@ -5,10 +5,12 @@ docs/evidence/skewed.md has the tables from which the limits follow.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..results import Caveat, Influence, PairedDifference
+from ..results import Caveat, Influence, PairedDifference, SignificanceResult
+from ..results.caveat_kinds import SMALL_SAMPLE
 from .few_differing import FEW_DIFFERING, TESTS_OF_FEW
 from .kink import is_near_kink
 
@@ -24,20 +26,30 @@ BY_SWAPS = ("ar", "ar-studentized", "permutation")
 OF_RANKS = ("wilcoxon", "sign-test")
 
 
-class Tested(NamedTuple):
-    """The pairs under one metric, with their indices in the comparison.
+@dataclass(frozen=True)
+class Group:
+    """The tests under one metric, or all tests if ``metric`` is None. ``pairs`` are their indices in the comparison.
 
-    ``alpha`` is the level of their tests. ``automatic`` says whether pairs that differ in few units have their test
-    because of that. With fewer units than ``small``, another caveat says that bootstrap tests are unreliable.
+    ``elsewhere`` are the differences on other test sets, if a family extends over several.
     """
 
     metric: str | None
-    indices: Sequence[int]
-    pairs: Sequence[PairedDifference]
-    unit: str
-    alpha: float
-    automatic: bool
-    small: int
+    pairs: Sequence[int]
+    differences: Sequence[PairedDifference]
+    elsewhere: Sequence[PairedDifference] = ()
+
+    @property
+    def tests(self) -> list[SignificanceResult]:
+        return [pair.test for pair in self.differences]
+
+    @property
+    def everywhere(self) -> list[PairedDifference]:
+        """The differences of the whole family, those in the comparison first."""
+        return [*self.differences, *self.elsewhere]
+
+    def where(self, condition: Callable[[PairedDifference], bool]) -> list[int]:
+        """The indices in the comparison of the pairs that satisfy a condition."""
+        return [index for index, pair in zip(self.pairs, self.differences, strict=True) if condition(pair)]
 
 
 class _Pair(NamedTuple):
@@ -76,42 +88,45 @@ def holds_at_kink(pair: PairedDifference, automatic: bool) -> bool:
     return is_of_few(pair, automatic) and is_near_kink(pair.brevity)
 
 
-def concentrated(tested: Tested) -> Iterator[Found]:
-    """The caveats of the pairs under one metric, each with the indices of its pairs."""
+def concentrated(group: Group, unit: str, alpha: float, automatic: bool) -> Iterator[Found]:
+    """The caveats of the pairs under one metric, each with the indices of its pairs. ``alpha`` is the level of tests.
+
+    ``automatic`` says whether pairs that differ in few units have their test because of that. With fewer units than
+    SMALL_SAMPLE, another caveat says that bootstrap tests are unreliable.
+    """
     known = [
         _Pair(index, pair, pair.influence)
-        for index, pair in zip(tested.indices, tested.pairs, strict=True)
+        for index, pair in zip(group.pairs, group.differences, strict=True)
         if pair.influence is not None and pair.test.margin is None
     ]
     few = [each for each in known if 0 < each.influence.differing < FEW_DIFFERING]
-    if tested.automatic:
-        yield from _few_differing(
-            tested, [each for each in few if each.pair.test.test in TESTS_OF_FEW], by_default=True
-        )
+    if automatic:
+        by_default = [each for each in few if each.pair.test.test in TESTS_OF_FEW]
+        yield from _few_differing(group, unit, by_default, automatic, by_default=True)
     asked_for = [
         each
         for each in few
         if each.pair.test.test not in (*BY_SWAPS, *OF_RANKS)
-        and each.pair.n_units >= tested.small
-        and not holds_at_kink(each.pair, tested.automatic)
+        and each.pair.n_units >= SMALL_SAMPLE
+        and not holds_at_kink(each.pair, automatic)
     ]
-    yield from _few_differing(tested, asked_for, by_default=False)
-    yield from _skewed(tested, known)
+    yield from _few_differing(group, unit, asked_for, automatic, by_default=False)
+    yield from _skewed(group, unit, known, alpha)
 
 
-def _few_differing(tested: Tested, few: Sequence[_Pair], by_default: bool) -> Iterator[Found]:
+def _few_differing(group: Group, unit: str, few: Sequence[_Pair], automatic: bool, by_default: bool) -> Iterator[Found]:
     """Pairs that differ in few units, and are tested by ``ar`` for that, or by a test that is unreliable there."""
     if not few:
         return
     fewest = min(few, key=lambda each: each.influence.differing)
     values = {
-        **_pairs(tested, few, fewest),
+        **_pairs(group, unit, few, fewest),
         "differing": fewest.influence.differing,
         "few": FEW_DIFFERING,
         "test": fewest.pair.test.test,
         "exact": sum(each.pair.test.scheme == "exact" for each in few),
         "by_default": by_default,
-        "at_kink": sum(holds_at_kink(each.pair, tested.automatic) for each in few),
+        "at_kink": sum(holds_at_kink(each.pair, automatic) for each in few),
     }
     yield Found(Caveat("few-differing", values), [each.at for each in few])
 
@@ -121,7 +136,7 @@ def units_for_skewness(skewness: float) -> float:
     return SKEWED * skewness**2
 
 
-def _skewed(tested: Tested, known: Sequence[_Pair]) -> Iterator[Found]:
+def _skewed(group: Group, unit: str, known: Sequence[_Pair], alpha: float) -> Iterator[Found]:
     """Significant differences whose influences are so skewed that tests may reject too often with so few units."""
 
     def share(each: _Pair) -> float:
@@ -131,7 +146,7 @@ def _skewed(tested: Tested, known: Sequence[_Pair]) -> Iterator[Found]:
     skewed = [
         each
         for each in known
-        if each.pair.is_significant(tested.alpha)
+        if each.pair.is_significant(alpha)
         and each.influence.skewness is not None
         and each.pair.n_units < units_for_skewness(each.influence.skewness)
         and each.pair.test.test not in OF_RANKS
@@ -140,7 +155,7 @@ def _skewed(tested: Tested, known: Sequence[_Pair]) -> Iterator[Found]:
         return
     worst = min(skewed, key=share)
     values = {
-        **_pairs(tested, skewed, worst),
+        **_pairs(group, unit, skewed, worst),
         "effective": worst.influence.effective,
         "skewness": worst.influence.skewness,
         "enough": round(units_for_skewness(worst.influence.skewness or 0)),
@@ -159,9 +174,9 @@ def of_pairs(metric: str | None, pairs: Sequence[object], tests: Sequence[object
     }
 
 
-def _pairs(tested: Tested, found: Sequence[_Pair], shown: _Pair) -> Values:
-    own = of_pairs(tested.metric, found, tested.pairs, shown.pair)
-    return {**own, "units": shown.pair.n_units, "unit": tested.unit}
+def _pairs(group: Group, unit: str, found: Sequence[_Pair], shown: _Pair) -> Values:
+    own = of_pairs(group.metric, found, group.pairs, shown.pair)
+    return {**own, "units": shown.pair.n_units, "unit": unit}
 
 
 def rare_segments(pairs: Sequence[PairedDifference], alpha: float) -> Iterator[Found]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ..results import Comparison, SetComparison
 from ..types import Groups
@@ -13,7 +14,8 @@ from .margins import has_margin
 from .methods import in_caption, on_all_sets, other_tests_phrase
 from .notes import over_sets, rank_key, separately
 from .systems import some_interval_disagrees
-from .wording import ci, number
+from .wording import ci
+from .words import Template, words
 
 # Panels of a ranking beside each other that have room for ranks and letters.
 MOST_RANKED = 3
@@ -32,9 +34,8 @@ def explained(sentences: str) -> list[Groups]:
 
 def symbols(comparison: Comparison, table: Table) -> str:
     """The meaning of the symbols in a table of a comparison."""
-    test = comparison.test
-    adjusted = None if test is None else in_caption("adjusted_over", comparison)
-    return " ".join(_symbols(comparison, table, comparison, adjusted, [metric.name for metric in comparison.metrics]))
+    adjusted = "" if comparison.test is None else in_caption("adjusted_over", comparison)
+    return _symbols(comparison, table, comparison, adjusted, [metric.name for metric in comparison.metrics])
 
 
 def symbols_of_sets(result: SetComparison, table: Table) -> str:
@@ -49,39 +50,29 @@ def symbols_of_sets(result: SetComparison, table: Table) -> str:
         adjusted += f"; for averages {of_averages}" if of_averages != adjusted else ""
     if not over_sets(result):
         adjusted += f", {separately(result)}"
-    return " ".join(_symbols(first, table, on_all_sets(result), adjusted, [*result.sets]))
+    return _symbols(first, table, on_all_sets(result), adjusted, [*result.sets])
 
 
-def symbols_of_figure(comparison: Comparison, kind: str, n_panels: int, has_arrows: bool = False) -> Iterator[str]:
+def symbols_of_figure(comparison: Comparison, kind: str, n_panels: int, has_arrows: bool = False) -> str:
     """The meaning of arrows, ranks, letters and significance in a figure."""
-    if has_arrows:
-        yield "Arrow: a difference off the axis, with its value."
-    test, alpha = comparison.test, comparison.alpha
-    if kind == "densities" or test is None or alpha is None or not comparison.comparisons:
-        return
-    p = "adjusted p" if comparison.family_size > 1 else "p"
-    if kind == "forest" or comparison.baseline is not None:
-        meaning = "shown by the test" if has_margin(comparison) else "significant (blue: better, orange: worse)"
-        yield f"Filled: {meaning}, {p} ≤ {number(alpha)}; open: not."
-    if kind == "forest" and some_interval_disagrees(comparison):
-        yield "The intervals are not adjusted: some exclude 0 although p is above that level."
-    if kind == "forest" and n_panels > 1:
-        yield "All panels have the order of the first."
-    if kind == "ranking" and comparison.baseline is None and comparison.rankings:
-        lettered = any(system.letters for ranking in comparison.rankings for system in ranking.systems)
-        if not lettered or n_panels <= MOST_RANKED:
-            yield rank_key(comparison)
-        if lettered:
-            who = "Systems that share a letter" if n_panels > 1 else "Systems on the same bar"
-            yield f"{who} do not differ significantly."
-        yield f"Significant: {p} ≤ {number(alpha)}."
-    if comparison.family_size > 1:
-        yield f"Adjusted p: {in_caption('adjusted_over', comparison)}."
+    is_tested = kind != "densities" and bool(comparison.comparisons) and comparison.alpha is not None
+    is_forest = is_tested and kind == "forest"
+    values = {
+        "has_arrows": has_arrows,
+        "is_tested": is_tested,
+        "has_filled": is_forest or (is_tested and comparison.baseline is not None),
+        "is_forest": is_forest,
+        "is_ranking": is_tested and kind == "ranking" and comparison.baseline is None and bool(comparison.rankings),
+        "has_letters": any(system.letters for ranking in comparison.rankings for system in ranking.systems),
+        "has_room": n_panels <= MOST_RANKED,
+        "several_panels": n_panels > 1,
+        "intervals_disagree": is_forest and some_interval_disagrees(comparison),
+        "by_adjustment": in_caption("adjusted_over", comparison) if is_tested else "",
+    }
+    return _sentences("figure", comparison, values)
 
 
-def _symbols(
-    comparison: Comparison, table: Table, tested: Comparison, adjusted: str | None, columns: Sequence[str]
-) -> Iterator[str]:
+def _symbols(comparison: Comparison, table: Table, tested: Comparison, adjusted: str, columns: Sequence[str]) -> str:
     """``tested`` has the tests of all numbers in the table, and ``adjusted`` describes the adjustment.
 
     ``columns`` are the names of metrics or test sets, which are no symbols, in the header.
@@ -89,39 +80,37 @@ def _symbols(
     # The names of systems may end in a star, or have a dagger.
     header = set(Counter(table.header) - Counter(columns))
     cells = [cell for row in table.rows for cell in row[table.n_names :]]
-    test, alpha = comparison.test, comparison.alpha
-    p = "adjusted p" if comparison.family_size > 1 else "p"
-    lettered = any(_LETTERED.search(cell) for cell in cells)
-    if "Rank" in header:
-        yield rank_key(comparison)
-    if "Group" in header:
-        yield "Group: systems that share a letter do not differ significantly."
-    elif lettered and "Rank" not in header:
-        yield "Systems that share a letter do not differ significantly."
-    if "Δ" in header and "Baseline" in header:
-        yield "Δ: the system's score minus the baseline's."
-    elif "Δ" in header and comparison.baseline is not None and "Differences from" not in table.title:
-        yield f"Δ: difference from {comparison.baseline}, before rounding."
-    if test is not None and alpha is not None:
-        if any(cell.rstrip().endswith("*") for cell in cells):
-            # The titles of tables say what a star means if it marks no difference.
-            named = comparison.baseline is not None and not has_margin(comparison)
-            differs = f"differs from {comparison.baseline}, " if named else ""
-            yield f"*: {differs}{p} ≤ {number(alpha)}."
-        elif lettered or {"Rank", "Group"} & header:
-            yield f"Significant: {p} ≤ {number(alpha)}."
-        yield f"p: {in_caption('test_in_caption', tested)}{other_tests_phrase(tested, test)}."
-        if comparison.family_size > 1:
-            yield f"Adjusted p: {adjusted}."
-    if any(EXACT in cell for cell in cells):
-        yield f"{EXACT}: exact p-value."
-    level = comparison.confidence_level
-    if comparison.interval is not None and level is not None and any(ci(level) in name for name in header):
-        of_scores = " of scores" if has_margin(comparison) else ""
-        only_p = comparison.family_size > 1 and not comparison.interval.simultaneous
-        apart = ", not adjusted" if "Δ" in header and not of_scores and only_p else ""
-        yield f"{ci(level)}{of_scores}: {in_caption('interval_in_caption', comparison)}{apart}."
-        if of_scores:
-            yield f"{ci(level)} of differences: the inverse of the test."
-    if "n" in header:
-        yield "n: the number of segments that have scores."
+    test, interval, level = comparison.test, comparison.interval, comparison.confidence_level
+    has_letters = any(_LETTERED.search(cell) for cell in cells)
+    values = {
+        "has_ranks": "Rank" in header,
+        "has_groups": "Group" in header,
+        "has_letters": has_letters,
+        "marks_groups": has_letters or bool({"Rank", "Group"} & header),
+        "has_differences": "Δ" in header,
+        "has_baselines": "Baseline" in header,
+        "has_numbers": "n" in header,
+        "baseline": comparison.baseline,
+        "in_title": "Differences from" in table.title,
+        "has_stars": any(cell.rstrip().endswith("*") for cell in cells),
+        "has_exact": any(EXACT in cell for cell in cells),
+        "is_tested": test is not None and comparison.alpha is not None,
+        "by_test": "" if test is None else in_caption("test_in_caption", tested) + other_tests_phrase(tested, test),
+        "by_adjustment": adjusted,
+        "level": level,
+    }
+    if interval is not None and level is not None and any(ci(level) in name for name in header):
+        by_interval = in_caption("interval_in_caption", comparison)
+        values |= {"has_intervals": True, "by_interval": by_interval, "simultaneous": interval.simultaneous}
+    return _sentences("table", comparison, values)
+
+
+def _sentences(kind: str, comparison: Comparison, values: Mapping[str, Any]) -> str:
+    common = {
+        "alpha": comparison.alpha,
+        "adjusted": comparison.family_size > 1,
+        "has_margin": has_margin(comparison),
+        "rank_key": rank_key(comparison),
+    }
+    template = Template({**words("captions")[kind], **words("captions")["phrase"]})
+    return " ".join(filter(None, (template.filled(part, {**common, **values}) for part in words("captions")[kind])))

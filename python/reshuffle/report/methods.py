@@ -291,23 +291,20 @@ def _values(comparison: Comparison, cite: Cite) -> dict[str, Any]:
     return values
 
 
-def _all_exact(comparison: Comparison) -> bool:
-    return all(pair.test.scheme == "exact" for pair in comparison.comparisons)
-
-
 def _pvalues(comparison: Comparison, test: UsedTest, cite: Cite) -> Iterator[str]:
     """How p is computed, and what c and R are in it."""
-    tests = [pair.test for pair in comparison.comparisons]
+    schemes = {pair.test.scheme for pair in comparison.comparisons}
     if test.replicates is None:
         yield pvalue_sentence(test)
         return
-    if _all_exact(comparison):
+    if schemes == {"exact"}:
         yield pvalue_sentence(test, "{c}/R", more=f", and R that of all possible {test.replicates}")
         return
-    if any(each.scheme == "subgroup" for each in tests):
+    if "subgroup" in schemes:
         yield f"{pvalue_sentence(test, '{c}/R')} The subgroup contains the observed arrangement."
         return
-    stopping = next((each.stopping for each in tests if each.stopping is not None), None)
+    rules = (pair.test.stopping for pair in comparison.comparisons)
+    stopping = next((each for each in rules if each is not None), None)
     if stopping is None:
         yield pvalue_sentence(test, cited=cite(PHIPSON_SMYTH))
     else:
@@ -318,7 +315,7 @@ def _pvalues(comparison: Comparison, test: UsedTest, cite: Cite) -> Iterator[str
         else:
             risk = f"with a risk of error of at most {number(stopping.risk or 0)}"
             yield f"Shuffling stopped when it was known, {risk}, whether p exceeds {number(stopping.level or 0)}."
-    if any(each.scheme == "exact" for each in tests):
+    if "exact" in schemes:
         yield f"Exact p-values are shares of all possible {test.replicates}."
 
 

@@ -164,7 +164,7 @@ def _figures(result: Comparison | SetComparison, layout: Layout) -> Iterator[tup
         over = ", average over the test sets" if first.averaged_over else ""
         arrows = kind == "forest" and any(_has_arrows(*panel, layout) for panel in shown.values())
         left = "" if len(shown) == len(panels) else f" Only the first {len(shown)} of {len(panels)} panels have room."
-        symbols = " ".join(symbols_of_figure(first, kind, len(shown), arrows))
+        symbols = symbols_of_figure(first, kind, len(shown), arrows)
         groups = explained(symbols)
         what = _what(kind, [*shown.values()], layout, groups)
         caption = " ".join(filter(None, [f"{under}{over}: {what}.", symbols]))
