@@ -61,7 +61,7 @@ def _other_letters(lines: Sequence[str]) -> Iterator[str]:
     used = {c for line in lines if not line.startswith("%") for c in line if c.isalpha() and not c.isascii()}
     letters = sorted(c for c in used if not unicodedata.name(c, "").startswith("LATIN"))
     if letters:
-        yield f"% pdflatex does not set {listed(letters)}: use lualatex or xelatex with a font, or display names (--names)"
+        yield f"% pdflatex cannot set {listed(letters)}: use lualatex or xelatex with a font, or other names (--names)"
 
 
 def _references(refers: References) -> str:

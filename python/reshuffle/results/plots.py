@@ -33,8 +33,8 @@ class Plots:
         The name of a metric in ``comparison.metrics``; case is ignored. If there are several and none is named, a new
         figure has a panel for each: ``ax.figure.axes`` are all of them, of which the first one is returned.
     ax : matplotlib.axes.Axes, optional
-        Axes to draw into, which keep their style; ``plt.subplots(layout="constrained")`` makes room for all names. A new
-        figure by default.
+        Axes to draw into, which keep their style; those of ``plt.subplots(layout="constrained")`` have room for all
+        names. A new figure by default.
     width, height : float, optional
         The size of a new figure, in inches.
     names : mapping of str to str, optional
