@@ -302,12 +302,3 @@ def test_the_family_and_the_per_comparison_level_are_in_csv_json_and_the_note() 
     rows = list(csv.DictReader(io.StringIO(comparison.render("csv"))))
     assert [float(row["adjusted_pvalue"]) for row in rows] == adjusted(comparison)
     assert {(row["adjustment"], row["family"]) for row in rows} == {("holm", "all")}
-
-
-def test_the_note_on_intervals_says_that_they_hold_individually_if_there_are_several() -> None:
-    note = "; 95% holds for each interval, not for all at once."
-    assert note in words(compared(3, interval="delta"))
-    assert "; 90% holds for each interval" in words(compared(3, interval="delta", confidence_level=0.9))
-    assert note in words(compared(2, ("easy", "noisy"), interval="delta"))
-    assert "holds for each" not in words(compared(2, interval="delta"))
-    assert "holds for each" not in words(score(metrics=scores("easy", 3), interval="delta"))

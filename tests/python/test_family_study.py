@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -203,38 +202,6 @@ def test_unadjusted_tests_of_a_family_reject_too_often_and_maxt_does_not() -> No
     assert found["ar", "none", "equal"].verdict == "liberal"
     assert 0.3 < found["ar", "none", "equal"].rate < found["ar", "none", "equal"].independent
     assert found["ar", "maxt", "equal"].verdict == "at its level"
-
-
-@cache
-def small_study() -> StudyResult:
-    return multiplicity(
-        metrics=scores(5, 40), tests=["ar", "permutation"], adjustments=["none", "holm", "maxt", "tukey"],
-        simulations=80, n_resamples=99, sizes=[20, 40], alphas=[0.05, 0.3],
-    )  # fmt: skip
-
-
-def test_text_says_what_is_wrong_with_rates() -> None:
-    study = small_study()
-    text = " ".join(study.render("text").split())
-    assert "quality, 5 systems, 10 pairs, equal variances, 80 simulations" in text
-    assert "quality, 4 systems, 6 pairs, unequal variances, 80 simulations" in text
-    rate = study.tables["family_wise"][0]
-    assert (
-        f"Without adjustment, ar rejects one or more of 10 true null hypotheses in {100 * rate.rate:.1f}% of the test "
-        "sets at α = 0.05 (quality, equal variances); independent tests would in 40.1%." in text
-    )
-    assert "‡: too few replicates for one small p among larger ones" in text
-    assert "With 199 replicates, all adjustments could reject for one small p." in text
-
-
-def test_the_figure_has_a_row_for_each_adjustment() -> None:
-    ax = small_study().plot.families(metric="quality", size=20, alpha=0.3)
-    assert [label.get_text() for label in ax.get_yticklabels()] == ["none", "holm", "maxt", "tukey"]
-    legend = ax.get_legend()
-    assert legend is not None
-    assert [text.get_text() for text in legend.get_texts()] == [
-        f"{test}, {family}" for family in ("equal, 5 systems", "unequal, 4 systems") for test in ("ar", "permutation")
-    ]
 
 
 def test_the_command_line_gives_the_result_of_the_function(demo: Path, run: Callable[..., Any]) -> None:

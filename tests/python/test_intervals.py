@@ -30,7 +30,6 @@ from reshuffle.data.demo import demo_corpus
 from reshuffle.inference import estimates
 from reshuffle.inference.estimates import Estimate
 from reshuffle.inference.intervals import INTERVALS, SAMPLE, rank_of_ends, symmetric_ends
-from reshuffle.inference.pvalues import largest_rank
 from reshuffle.metrics.base import Counts, Metric, Scores
 from reshuffle.resampling import CountSample, Replicates
 from reshuffle.resampling.linear import gradient
@@ -40,16 +39,6 @@ RATIO = Formula("ratio", lambda totals: 100 * totals[..., 0] / totals[..., 1])
 BLEU = metric("bleu")
 
 NUMBERS = st.lists(st.integers(-50, 50), min_size=2, max_size=40)
-
-
-def test_the_largest_rank_is_where_its_share_is_at_most_alpha() -> None:
-    for n in range(1, 101):
-        # .29·100 is less than 29 in floating point, and ⅓·3 rounded down is 1.
-        levels = {0.01, 0.05, 0.29, *(end for k in (n // 3, n // 2) for end in np.nextafter(k / n, [0, k / n, 1]))}
-        for alpha in levels - {0.0}:
-            for tails in (1, 2):
-                rank = largest_rank(n, float(alpha), tails)
-                assert tails * rank / n <= alpha < tails * (rank + 1) / n
 
 
 @pytest.fixture(scope="module")
@@ -263,25 +252,6 @@ def test_t_intervals_equal_scipys(level: float, of_pair: bool) -> None:
     interval = bootstrap_interval(rating.counts["a"], rating, b=other, interval="t", confidence_level=level)
     expected = scipy.stats.ttest_1samp(a - b if of_pair else a, 0).confidence_interval(level)
     assert (interval.low, interval.high) == pytest.approx((expected.low, expected.high), rel=1e-12)
-
-
-@pytest.mark.parametrize("method", [name for name in INTERVALS if name != "t"])
-def test_negating_the_score_negates_the_interval(ratio_counts: Counts, method: str) -> None:
-    negated = Formula("turned", lambda totals: -RATIO.score(totals))
-    a, b = ratio_counts
-    for other in (None, b) if INTERVALS[method].inverts is None else (b,):
-        there, back = (bootstrap_interval(a, m, b=other, interval=method, n_resamples=400) for m in (RATIO, negated))
-        assert (there.low, there.high) == pytest.approx((-back.high, -back.low), rel=1e-9)
-    swapped = bootstrap_interval(b, negated, b=a, interval=method, n_resamples=400)
-    there = bootstrap_interval(a, RATIO, b=b, interval=method, n_resamples=400)
-    # The step sizes depend on the larger of the two sums and the other system is linearized: equal except for rounding.
-    assert (swapped.low, swapped.high) == pytest.approx((there.low, there.high), rel=1e-9)
-
-
-@given(NUMBERS, st.sampled_from([0.5, 0.95, 0.999]), st.integers(1, 60))
-def test_bca_is_defined_for_any_numbers(numbers: list[int], level: float, n: int) -> None:
-    interval = bootstrap_interval(as_counts(numbers), MEAN, interval="bca", confidence_level=level, n_resamples=n)
-    assert min(numbers) <= interval.low <= interval.high <= max(numbers)
 
 
 def test_bca_is_defined_if_all_draws_lie_on_one_side_of_the_value() -> None:

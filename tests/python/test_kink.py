@@ -190,14 +190,6 @@ def test_without_a_kink_it_is_the_centred_bootstrap(name: str) -> None:
     assert metric(name).kink is None
 
 
-def test_one_or_two_differing_segments_prove_nothing() -> None:
-    one = outputs(SEGMENTS, 1, 1.0)[0]
-    for n, least in ((1, 0.5), (2, 0.2)):
-        other = one.copy()
-        other[:n, 2] -= 1
-        assert p_of(drawn(np.stack([other, one])))[0] >= least
-
-
 def test_outputs_without_words_are_compared_as_by_the_centred_bootstrap() -> None:
     counts = outputs(SEGMENTS, 2, 1.0)
     counts[1, :, [0, *range(2, 10)]] = 0
@@ -238,14 +230,6 @@ def test_the_interval_excludes_0_exactly_when_p_is_at_most_alpha(level: float) -
         assert low + high == pytest.approx(2 * Estimate(replicates, 0, 0, 1).value)
         outside += not low <= 0 <= high
     assert outside > 0
-
-
-def test_the_interval_of_a_tie_has_0_as_an_end() -> None:
-    one = outputs(SEGMENTS, 1, 1.2)[0]
-    other = one.copy()
-    other[0, 2] -= 1
-    low, high = INTERVALS["bootstrap-kink"].ends(Estimate(drawn(np.stack([one, other])), 0, 0, 1), 0.6)
-    assert low <= 0 < high
 
 
 # What is not supported.
@@ -447,18 +431,6 @@ def test_swaps_decide_where_their_p_is_larger() -> None:
     assert "few-units" in pair.caveats
 
 
-def test_the_notes_say_what_holds_for_the_test_that_decided() -> None:
-    found = with_few(1)
-    assert found.comparisons[0].test.test == "bootstrap-kink"
-    assert (
-        "so p is that of approximate randomization (ar) or, as both are about as long as the references, that of "
-        "bootstrap-kink, whichever is larger." in " ".join(str(found).split())
-    )
-    assert "not-exchangeable" not in found.comparisons[0].caveats
-    assert "test:auto" in found.signature
-    assert "p is the larger one of those of ar and bootstrap-kink." in " ".join(found.methods_sentence().split())
-
-
 @pytest.mark.parametrize("adjust", ["auto", "holm"])
 def test_adjusted_p_of_such_pairs(adjust: str) -> None:
     other = outputs(100, 9, 1.0)[0]
@@ -488,13 +460,6 @@ def test_where_all_pairs_differ_in_few_segments_near_the_kink() -> None:
     for found, by_swaps, at_kink in zip(own.comparisons, ar.comparisons, kink.comparisons, strict=True):
         assert found.test.pvalue == max(by_swaps.test.pvalue, at_kink.test.pvalue)
         assert found.test.adjusted_pvalue == max(by_swaps.test.adjusted_pvalue or 0, min(1, 3 * found.test.pvalue))
-
-
-@pytest.mark.parametrize(("length", "cut"), [(1.1, 0.004), (0.9, 0.004)])
-def test_there_is_no_note_away_from_the_kink(length: float, cut: float) -> None:
-    found = near(length, cut)
-    assert "near-kink" not in {caveat.kind for caveat in found.caveats}
-    assert found.comparisons[0].brevity is not None
 
 
 def test_identical_systems_and_other_metrics_have_no_record() -> None:

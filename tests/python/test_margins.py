@@ -247,15 +247,6 @@ def test_margins_have_the_names_of_metrics_that_users_type(margins: dict[str, fl
     assert [pair.test.signature.partition("|margin:")[2][0] for pair in result.comparisons] == list("4422")
 
 
-def test_holm_is_the_adjustment_of_several_pairs() -> None:
-    result = compare(*corpus(), "bleu", test="equivalence:bleu=9", n_resamples=999, all_pairs=True)
-    assert result.test is not None
-    assert (result.test.adjustment, result.rankings, result.detectable) == ("holm", (), ())
-    p = sorted(pair.test.pvalue for pair in result.comparisons)
-    adjusted = sorted(pair.test.adjusted_pvalue or 0 for pair in result.comparisons)
-    assert adjusted == pytest.approx(np.maximum.accumulate([min(1, (3 - i) * x) for i, x in enumerate(p)]))
-
-
 def test_formulas_and_functions_of_texts_have_margins_where_the_test_supports_them() -> None:
     reference, systems = corpus()
     function = CorpusFunction("words", lambda hypotheses, _: sum(len(h.split()) for h in hypotheses) / len(hypotheses))
@@ -450,14 +441,6 @@ def test_no_report_calls_a_system_better_or_ranks_it(fmt: str, test: str, all_pa
     assert "textbf" not in text
 
 
-def test_stars_and_intervals_agree_unless_p_is_adjusted() -> None:
-    assert "star-and-interval" not in [caveat.kind for caveat in result().caveats]
-    adjusted = [result(margin=m / 10, n_resamples=999) for m in range(40, 60)]
-    (found, *_) = [each for each in adjusted if "star-and-interval" in {c.kind for c in each.caveats}]
-    text = " ".join(render(found).split())
-    assert re.search(r"of \d+ pairs is not significant, although the 9\d% CI is within the margin", text)
-
-
 def test_json_keeps_the_margin() -> None:
     comparison = compared(ratings(*some_scores(1)), "equivalence", 0.5)
     document = render(comparison, "json")
@@ -467,15 +450,6 @@ def test_json_keeps_the_margin() -> None:
         damaged["comparisons"][0]["test"]["margin"] = wrong
         with pytest.raises(InputError, match="margin"):
             read_json(json.dumps(damaged))
-
-
-def test_rows_and_prints_have_the_margin() -> None:
-    comparison = compared(ratings(*some_scores(1, 20)), "equivalence", 0.5)
-    (row,) = comparison.to_dicts("pairs")
-    assert (row["margin"], row["alternative"]) == (0.5, "equivalence")
-    assert "(equivalence, margin 0.5)" in str(only(comparison).test)
-    assert "margin of ±0.5 rating" in comparison.methods_sentence()
-    assert "reject too often (use equivalence-ar for means of segment scores)" in " ".join(str(comparison).split())
 
 
 def test_the_forest_plot_shows_the_margin_and_there_is_no_null_distribution() -> None:

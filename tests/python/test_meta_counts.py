@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
 import math
 from collections.abc import Callable
@@ -12,11 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from budgets import budget
 from meta_material import lines
 from reshuffle import InputError, _core
 
@@ -56,17 +54,6 @@ def accuracy(scores: Matrix, human: Matrix, grouping: str, epsilon: float) -> Fr
         if sum(counts):
             of_groups.append(Fraction(counts[0] + counts[4], sum(counts)))
     return sum(of_groups, Fraction(0)) / len(of_groups) if of_groups else None
-
-
-def best_epsilon(scores: Matrix, human: Matrix, grouping: str) -> float:
-    """The smallest of all candidates with the highest accuracy."""
-    candidates = {0.0}
-    for m, h in zip(groups(scores, grouping), groups(human, grouping), strict=True):
-        candidates.update(abs(a - b) for a, b in itertools.combinations(both(m, h)[0], 2))
-    accuracies = {epsilon: accuracy(scores, human, grouping, epsilon) for epsilon in candidates}
-    if None in accuracies.values():
-        return float("nan")
-    return min(candidates, key=lambda epsilon: (-(accuracies[epsilon] or 0), epsilon))
 
 
 def matrices(draw: st.DrawFn, shape: tuple[int, ...], values: list[float]) -> Matrix:
@@ -131,18 +118,6 @@ def test_infinite_scores_are_compared_like_others() -> None:
     assert counts[0, 0].tolist() == [6, 2, 1, 0, 1]
     epsilon, _ = _core.meta_calibrate(scores, human, "none")
     assert epsilon.tolist() == [0.0]
-
-
-@pytest.mark.parametrize("grouping", GROUPINGS)
-@given(problem=problems(5))
-@settings(max_examples=budget(60))
-def test_epsilon_is_the_best_of_all_candidates(grouping: str, problem: tuple[Matrix, Matrix]) -> None:
-    scores, human = finite(problem[0]), problem[1]
-    epsilons, counts = _core.meta_calibrate(scores, human, grouping)
-    for metric, of_metric in enumerate(scores):
-        np.testing.assert_array_equal(epsilons[metric], best_epsilon(of_metric, human, grouping))
-    defined = np.nan_to_num(epsilons)
-    np.testing.assert_array_equal(counts, _core.meta_pair_counts(scores, human, grouping, epsilons=defined)[0])
 
 
 def all_candidates(scores: Matrix, human: Matrix, grouping: str) -> tuple[Matrix, Any, bool]:
@@ -254,40 +229,6 @@ def test_calibration_is_that_of_mt_metrics_eval(data: Path, grouping: str) -> No
             np.testing.assert_allclose(of_ours, of_theirs, atol=1e-9)
 
 
-def judged(data: Path, pair: str) -> tuple[list[str], list[tuple[int, str, str]]]:
-    """The names of systems of WMT13, and judgments: segment, better, worse."""
-    folder = data / f"wmt13-{pair}"
-    with (folder / "judgments/sysmap.tsv").open(encoding="utf-8") as file:
-        names = {row[0]: row[1] for row in csv.reader(file, delimiter="\t")}
-    rows = [line.split("\t") for line in lines(folder / f"judgments/{pair}.rank")]
-    judgments = [(int(row[0]) - 1, names[row[2]], names[row[4]]) for row in rows]
-    return sorted({name for row in judgments for name in row[1:]}), judgments
-
-
-def test_votes_of_wmt13_are_counted_by_segment(data: Path) -> None:
-    names, judgments = judged(data, "fr-en")
-    folder = data / "wmt13-fr-en"
-    metric = _core.Metric("sentbleu", {})
-    outputs = [lines(folder / f"sys/{name}.txt") for name in names]
-    (counts,) = _core.count([metric], outputs, [lines(folder / "ref.txt")])
-    bleu = np.stack([metric.segment_scores(of_system) for of_system in counts])
-    scores = np.stack([bleu, np.round(bleu, -1), -bleu])
-    scores[2, 0, ::3] = np.nan
-    place = {name: at for at, name in enumerate(names)}
-    rows = np.array([(s, place[b], place[w], 1 + s % 3) for s, b, w in judgments], dtype=np.int64)
-    segments, winners, losers, votes = np.ascontiguousarray(rows.T)
-    got = _core.meta_votes(scores, segments, winners, losers, votes, threads=2)
-    expected = np.zeros_like(got)
-    for i, of_metric in enumerate(scores):
-        x, y = of_metric[winners, segments], of_metric[losers, segments]
-        kinds = np.where(np.isnan(x + y), 3, np.where(x > y, 0, np.where(x < y, 1, 2)))
-        np.add.at(expected[i], (segments, kinds), votes)
-    np.testing.assert_array_equal(got, expected)
-    assert (got.sum(axis=(0, 1)) > 0).all()
-    raw = _core.meta_votes(scores, segments, winners, losers, votes // votes)
-    assert raw.sum(axis=(1, 2)).tolist() == [80_741] * 3
-
-
 SCORES, HUMAN = np.zeros((2, 3, 4)), np.zeros((3, 4))
 
 
@@ -340,15 +281,3 @@ def test_nothing_gives_nothing() -> None:
             epsilons, _ = _core.meta_calibrate(np.zeros(shape), np.zeros(shape[1:]), grouping)
             assert epsilons.shape == shape[:1]
             assert np.isnan(epsilons).all()
-
-
-def test_progress_reaches_its_end() -> None:
-    scores, human = simulated(6, 150, 0.1)
-    for grouping in GROUPINGS:
-        for call, stage, n in (
-            (_core.meta_pair_counts, "counting", 3 * {"none": 1, "sys": 6, "item": 150}[grouping]),
-            (_core.meta_calibrate, "calibrating", 3),
-        ):
-            progress = _core.Progress()
-            call(scores, human, grouping, progress=progress)
-            assert (progress.stage, progress.total, progress.done) == (stage, n, n)

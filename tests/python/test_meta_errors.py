@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from itertools import combinations
 from typing import Any
 
@@ -77,36 +76,6 @@ def test_scores_that_only_one_cluster_has_are_lost_with_it() -> None:
     found, expected = (each("kendall-c", "none", cells, human) for each in (values_left_out, twin))
     for own, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(own, other, atol=1e-9)
-
-
-def test_pairs_of_each_cell_are_those_of_a_loop() -> None:
-    cells, human = material(3)
-    epsilons = np.array([0.0, 0.3, 1.0])
-    groups: dict[str, Callable[[Any, Any], bool]] = {
-        "none": lambda a, b: True,
-        "sys": lambda a, b: a[0] == b[0],
-        "item": lambda a, b: a[1] == b[1],
-    }
-    for grouping, together in groups.items():
-        expected = np.zeros((*cells.shape, 5), dtype=np.int64)
-        for m, own in enumerate(cells):
-            for a, b in combinations(map(tuple, np.argwhere(~np.isnan(human))), 2):
-                if not together(a, b):
-                    continue
-                x, y = own[a] - own[b], human[a] - human[b]
-                tied = abs(x) <= epsilons[m], y == 0
-                kind = {(True, False): 2, (False, True): 3, (True, True): 4}.get(tied, 0 if x * y > 0 else 1)
-                expected[m][a][kind] += 1
-                expected[m][b][kind] += 1
-        for threads in (1, 2):
-            found = _core.meta_cell_counts(cells, human, grouping, epsilons, threads=threads)
-            np.testing.assert_array_equal(found.reshape(expected.shape), expected)
-    # More cells than one piece of work has.
-    rng = np.random.default_rng(1)
-    many, people = rng.integers(0, 30, (2, 7, 100)).astype(float), rng.integers(0, 9, (7, 100)).astype(float)
-    by_cell = _core.meta_cell_counts(many, people, "none", np.zeros(2), threads=2)
-    counts, _ = _core.meta_pair_counts(many, people, "none")
-    np.testing.assert_array_equal(by_cell.sum(axis=1), 2 * counts[:, 0])
 
 
 @pytest.mark.parametrize("ties", ["half", "discordant", "ignore"])
@@ -279,15 +248,6 @@ def test_what_takes_minutes_is_said_first(monkeypatch: pytest.MonkeyPatch) -> No
         meta.segments(test_set, **settings)
     # The t test needs no replicates.
     assert meta.segments(test_set, interval=None, **settings).comparisons
-
-
-def test_more_pairs_than_the_core_takes_are_refused() -> None:
-    s = 5794
-    assert costs.pairs_of_outputs(np.ones((1, s), dtype=np.bool_), "none") > costs.MOST_PAIRS
-    assert costs.pairs_of_outputs(np.ones((1, s - 1), dtype=np.bool_), "none") <= costs.MOST_PAIRS
-    cells = np.arange(s, dtype=np.float64).reshape(1, 1, s)
-    with pytest.raises(InputError, match=f"at most {costs.MOST_PAIRS} in replicates"):
-        _core.meta_drawn(cells, cells[0], [("none", "acc23")], "inputs", n=1, seed=1)
 
 
 def accuracy_by_loop(x: Scores, human: Scores, grouping: str, systems: Scores, segments: Scores) -> float:

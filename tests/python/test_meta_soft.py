@@ -272,17 +272,6 @@ def test_reasons() -> None:
     assert result.comparisons == ()
 
 
-def test_averages_over_test_sets_are_means() -> None:
-    sets = {name: material(seed)[2] for name, seed in (("one", 1), ("two", 2))}
-    result = meta.systems(sets, **SOFT, n_resamples=49)
-    for name in ("x", "y", "ter"):
-        own = [value(result, name, test_set=each).value for each in sets]
-        average = value(result, name, test_set="average")
-        assert average.value == pytest.approx(np.mean(own))
-        assert average.confidence_interval is not None
-    assert len([pair for pair in result.comparisons if pair.test_set == "average"]) == 3
-
-
 def test_threads_do_not_change_results() -> None:
     test_set = material(9)[2]
     results = [meta.systems(test_set, **SOFT, n_resamples=99, workers=threads) for threads in (1, 2, 4)]

@@ -12,14 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from budgets import budget
 from meta_material import QUIET, Scores, Vote, judged, table, tau_by_loop, value
 from reshuffle import InputError, meta
 from reshuffle.meta import JudgedSet, ScoreTable
-from reshuffle.meta.samples import agreement_of_rows, standardized
 
 
 def groups_of(x: Scores, y: Scores, grouping: str) -> Iterator[tuple[list[float], list[float]]]:
@@ -194,26 +192,6 @@ def test_agreement_on_systems_equals_scipy_and_a_loop(scores: tuple[list[float],
     assert found.value == pytest.approx(np.mean(ordered) if enough else math.nan, nan_ok=True)
     if enough:
         assert found.n == len(ordered)
-
-
-@settings(max_examples=budget(15))
-@given(st.integers(3, 6), st.integers(0, 2**32))
-def test_agreement_of_drawn_systems_equals_that_of_each_draw(n: int, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    x, y = rng.integers(0, 4, (2, 20, n)).astype(float)
-    for name in ("pearson", "spearman", "kendall-b"):
-        expected = [by_scipy(name, *map(list, row)) for row in zip(x, y, strict=True)]
-        np.testing.assert_allclose(agreement_of_rows(name, x, y), expected, atol=1e-12)
-
-
-def test_standardized_scores_have_mean_0_and_deviation_1() -> None:
-    cells = np.random.default_rng(1).normal(3, 2, (2, 4, 50))
-    cells[1, :, :10] = np.nan
-    cells = np.concatenate([cells, np.full((1, 4, 50), 7.0)])
-    scaled = standardized(cells)
-    np.testing.assert_array_equal(np.isnan(scaled), np.isnan(cells))
-    np.testing.assert_allclose(np.nanmean(scaled, axis=(1, 2)), 0, atol=1e-12)
-    np.testing.assert_allclose(np.nanstd(scaled, axis=(1, 2)), [1, 1, 0])
 
 
 def test_williams_test_of_published_scores(data: Path) -> None:

@@ -17,7 +17,7 @@ import calls
 from budgets import budget
 from counts import bleu_counts
 from margins import OF_DIFFERENCES
-from reshuffle import CorpusFunction, Formula, FromCounts, InputError, Progress, SegmentScores, compare, metric
+from reshuffle import CorpusFunction, Formula, FromCounts, InputError, SegmentScores, compare, metric
 from reshuffle.inference import step_down as module
 from reshuffle.inference.hypotheses import Hypotheses, Observed
 from reshuffle.inference.multiplicity import ADJUSTMENTS
@@ -158,12 +158,6 @@ def test_max_t_of_draws_follows_its_definition(alternative: str, test: str, metr
             assert expected[certain] == 1 / 201
 
 
-def test_max_t_of_draws_reports_its_progress() -> None:
-    progress = Progress()
-    compared("maxt", test="bootstrap", all_pairs=True, interval=None, progress=progress)
-    assert (progress.stage, progress.total, progress.done) == ("adjusting", 20, 20)  # two passes over ten pairs
-
-
 @pytest.mark.parametrize("test", ["bootstrap", "bootstrap-percentile"])
 def test_a_single_pair_keeps_its_p_value_in_max_t_of_draws(test: str) -> None:
     for n in (1, 2, 99):
@@ -253,22 +247,6 @@ def test_metrics_of_the_core_and_of_python_give_the_same_family(test: str, adjus
     assert np.all(native >= p)
     _, apart = adjusted_by(test, adjust, samples_of(4, "mn"), "metric")
     assert (native > apart).any()
-
-
-@given(st.permutations("nmp"), st.permutations(range(4)), st.sampled_from(["maxt", "minp"]), st.booleans())
-@settings(max_examples=budget(15))
-def test_the_order_of_metrics_and_systems_does_not_matter(
-    kinds: Sequence[str], systems: Sequence[int], adjust: str, is_all: bool
-) -> None:
-    family = "all" if is_all else "metric"
-    renamed = dict(zip(systems, range(4), strict=True))
-    in_order = dict(zip("nmp", samples_of(6, "nmp"), strict=True))
-    permuted = [CountSample.from_counts(in_order[kind].metric, in_order[kind].counts[list(systems)]) for kind in kinds]
-    _, expected = adjusted_by("ar", adjust, list(in_order.values()), family)
-    pairs = [(renamed[a], renamed[b]) for a, b in PAIRS]
-    _, got = adjusted_by("ar", adjust, permuted, family, pairs=pairs)
-    by_kind = dict(zip(kinds, got.reshape(3, -1), strict=True))
-    np.testing.assert_allclose([by_kind[kind] for kind in "nmp"], expected.reshape(3, -1))
 
 
 @pytest.mark.parametrize("test", ["ar", "ar-studentized", "bootstrap"])
@@ -374,14 +352,6 @@ def test_results_are_bitwise_equal_for_any_number_of_threads() -> None:
         assert expected == run(threads)
 
 
-def test_the_summary_of_draws_equals_that_computed_from_the_draws() -> None:
-    counts = counts_of(2, 4, 100)
-    means, deviations = calls.draw_summary([(BLEU.core, counts)], n=300, seed=8)
-    (draws,) = Replicates([CountSample.from_counts(BLEU, counts)], n_resamples=300, seed=8).draws
-    np.testing.assert_allclose(means, draws.mean(axis=1), rtol=1e-13)
-    np.testing.assert_allclose(deviations, draws.std(axis=1, ddof=1), rtol=1e-10)
-
-
 # --- Adjustments of p-values
 
 
@@ -429,18 +399,3 @@ def test_adjustments_of_p_values_follow_their_definitions(values: list[float]) -
         np.testing.assert_allclose(adjust(p), expected[name], rtol=1e-9, atol=1e-12, err_msg=name)
         assert (adjust(p) >= p - 1e-15).all(), name
         np.testing.assert_array_equal(adjust(p[::-1]), adjust(p)[::-1], err_msg=name)
-
-
-def test_reports_name_the_error_rate_that_an_adjustment_controls() -> None:
-    scores = SegmentScores("score", {name: np.arange(30) % (k + 3) for k, name in enumerate("abc")})
-    for name, adjustment in ADJUSTMENTS.items():
-        test = {"tukey": "permutation", "scheffe": "anova"}.get(name, "ar:scheme=iid")
-        comparison = compare(metrics=scores, test=test, all_pairs=True, adjust=name, n_resamples=99, interval=None)
-        false_stars = {
-            "family-wise error rate": "the chance of any false star",
-            "false discovery rate": "the expected share of false stars among the stars",
-        }
-        sentence = f"{adjustment.rate} ≤ 0.05: {false_stars[adjustment.rate]}."
-        assert sentence in " ".join(str(comparison).split())
-        assert comparison.test is not None
-        assert comparison.test.adjustment_rate == adjustment.rate

@@ -186,19 +186,6 @@ def test_the_ends_are_order_statistics_of_the_draws(n: int, level: float, seed: 
     assert (0.5 - high, 0.5 - low) == INTERVALS["basic"].ends(stand_in, level)
 
 
-@given(st.integers(1, 300), st.sampled_from(["0.5", "0.2", "0.1", "0.05", "0.01"]), st.integers(0, 99))
-def test_the_ends_of_koehn_are_those_of_percentile_or_one_draw_further_in(n: int, alpha: str, seed: int) -> None:
-    draws = np.sort(np.random.default_rng(seed).normal(size=n))
-    stand_in: Any = SimpleNamespace(draws=draws, tolerance=0.0)
-    (low, high), (low_of_koehn, high_of_koehn) = (
-        INTERVALS[name].ends(stand_in, 1 - float(alpha)) for name in ("percentile", "koehn")
-    )
-    steps = np.searchsorted(draws, [low_of_koehn, high]) - np.searchsorted(draws, [low, high_of_koehn])
-    is_whole = (Fraction(alpha) * (n + 1) / 2).denominator == 1
-    if rank_of_ends(n, 1 - float(alpha)) > 0 and low_of_koehn < high_of_koehn:
-        assert [0 if is_whole else 1] * 2 == steps.tolist()
-
-
 # --- The interval of the p-value
 
 

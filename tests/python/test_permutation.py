@@ -226,22 +226,6 @@ def _core_other(core: Any, pairs: list[tuple[int, int]], thresholds: Scores) -> 
     return tally
 
 
-def test_scores_of_permutations_do_not_depend_on_other_metrics() -> None:
-    # BLEU has ten counts for each of three systems, their sums over pairs of columns five.
-    counts = counts_of(3, 3, 50)
-    halves = counts.reshape(3, 50, 5, 2).sum(axis=3)
-    metrics = [
-        (BLEU, counts),
-        (Formula("ratio", lambda totals: totals[..., 0] / totals[..., 3]), halves),
-        (BLEU, counts),
-    ]
-    samples = [CountSample.from_counts(each, own) for each, own in metrics]
-    together = Replicates(samples, n_resamples=40, seed=2).permuted
-    for sample, scores in zip(samples, together, strict=True):
-        (alone,) = Replicates([sample], n_resamples=40, seed=2).permuted
-        assert scores.tobytes() == alone.tobytes()
-
-
 def test_a_baseline_is_compared_with_the_range_of_all_systems() -> None:
     own = FromCounts("m", named(counts_of(3, 4, 80)), "bleu")
     few, every = compared(own, all_pairs=False), compared(own)
@@ -316,17 +300,3 @@ def test_a_formula_in_python_that_fails_says_so() -> None:
     broken = FromCounts("m", named(counts_of(1, 3, 20)), Formula("broken", lambda totals: totals[..., 0] * np.nan))
     with pytest.raises(InputError, match="m: the function did not return a finite number"):
         compared(broken)
-
-
-def test_scores_that_python_computes_are_counted_block_by_block() -> None:
-    rng, k = np.random.default_rng(1), 60
-    pairs, scores = list(combinations(range(k), 2)), rng.integers(0, 9, (k, 5_000)).astype(float)
-    tally = PermutedTally(pairs, np.full((1, len(pairs)), 8.0))
-    feed = _core.Feed([tally.fed((), 0)], k, n=5_000)
-    for block in np.split(scores, [1, 64, 200], axis=1):
-        assert feed.active == list(range(k))
-        feed.update(np.ascontiguousarray(block), feed.active)
-    (fed,) = feed.results()
-    counts = tally.row_from_fed(fed, 0)
-    assert counts.pairs.tolist() == [int((abs(scores[x] - scores[y]) >= 8).sum()) for x, y in pairs]
-    assert set(counts.ranges.tolist()) == {int((np.ptp(scores, axis=0) >= 8).sum())}

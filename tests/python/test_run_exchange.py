@@ -24,7 +24,6 @@ from reshuffle.metrics.base import Counts, Formula
 from reshuffle.resampling import CountSample
 from reshuffle.resampling.counting import Data
 from reshuffle.resampling.run_exchange import MANY_SPLITS, Exchanged
-from reshuffle.resampling.run_layout import in_groups
 from reshuffle.resampling.runs import RunData
 from reshuffle.resampling.samples import resampler_of_sums
 from reshuffle.settings import Resampling, RunSettings, Units
@@ -235,18 +234,6 @@ def test_ties_of_splits_count_as_in_exact_arithmetic(statistic: str, runs: list[
     data = run_data([rows[:n], rows[n:]])
     _, outcome = run_outcome(data, [(0, 1)], EXCHANGES["run"], RunSettings(statistic=statistic))
     assert (outcome.exceedances[0], outcome.n_resamples[0]) == (expected, len(splits))
-
-
-@given(st.integers(0, 50), st.permutations(range(4)))
-@settings(max_examples=budget(30))
-@pytest.mark.parametrize("name", ["run", "segment"])
-def test_the_order_of_runs_does_not_matter(name: str, seed: int, order: list[int]) -> None:
-    a, b = random_counts([3, 4], 30, seed)
-    found = [
-        run_outcome(run_data([a, rows], 50), [(0, 1)], EXCHANGES[name], RunSettings())[1].pvalue.tolist()
-        for rows in (b, b[order])
-    ]
-    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("statistic", ["pooled", "mean"])
@@ -488,24 +475,6 @@ def test_the_shuffles_of_multeval(a: str, b: str, published: Any, counts_of_exam
 
 
 # ------------------------------------------------------------------------------- Masks that the core makes
-
-
-def random_rows(seed: int, *shape: int) -> Counts:
-    return np.random.default_rng(seed % 2**32).integers(-50, 50, shape)
-
-
-@pytest.mark.parametrize("exchange", [("pooled", 2, 3), ("multeval", 3)])
-def test_threads_and_cuts_change_nothing(exchange: Any) -> None:
-    rows = random_rows(1, 1, 6 if exchange[0] == "multeval" else 5, 200, 3)
-    resampler = resampler_of_sums("shuffles", np.concatenate([np.zeros_like(in_groups(rows)), in_groups(rows)]))
-
-    def sums(first: int, n: int, threads: int) -> Counts:
-        (found,) = resampler.run([_core.Sums()], n=n, seed=3, first=first, exchange=exchange, threads=threads)
-        return np.asarray(found.sums)
-
-    whole = sums(7, 1300, 1)
-    np.testing.assert_array_equal(whole, sums(7, 1300, 3))
-    np.testing.assert_array_equal(whole, np.concatenate([sums(7, 100, 2), sums(107, 1200, 2)]))
 
 
 @pytest.mark.parametrize(

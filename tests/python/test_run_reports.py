@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from known import known
-from reshuffle import InputError, SegmentScores, compare, compare_runs, read_html, read_json
+from reshuffle import InputError, SegmentScores, compare_runs, read_html, read_json
 from reshuffle.report import Layout, Terminal, render
 from reshuffle.report.cells import Table
 from reshuffle.report.plots import file_of
@@ -31,7 +29,6 @@ from reshuffle.report.wording import MAX_NAMED, spelled
 from reshuffle.results import ConfidenceInterval, UsedMetric
 from reshuffle.results.studies import ObservedDifference, RunComparison, RunDifference, RunScores, SystemRuns
 from reshuffle.results.studies.runs import RunPlan
-from schemas import validator
 from tex import compiled_all
 from told import assert_told
 
@@ -417,25 +414,6 @@ def test_cells_span_the_rows_that_repeat_them(rows: list[tuple[str, str, str]], 
 # --- Tables as data
 
 
-def test_csv_has_a_row_for_each_system_and_metric() -> None:
-    result = made()
-    rows = result.to_dicts("systems")
-    assert [(row["system"], row["metric"]) for row in rows] == [
-        (name, metric) for name in ("baseline", "sys1") for metric in ("BLEU", "TER")
-    ]
-    assert rows[2]["runs"] == "18.986909,18.474014,18.979487"
-    assert rows[2]["outputs"] == "sys1/opt0.txt,sys1/opt1.txt,sys1/opt2.txt"
-    assert rows[2]["s_test"] == result.systems[1].scores["BLEU"].s_test
-    assert "scores" not in rows[0]
-    written = [*csv.DictReader(io.StringIO(result.render("csv", table="systems")))]
-    assert [row["system"] for row in written] == [row["system"] for row in rows]
-    assert result.to_dicts() == result.to_dicts("pairs")
-    one_run: Any = compare(metrics=SegmentScores("m", {"a": [1, 2, 3], "b": [2, 2, 3]}), test="ar").to_dicts()
-    assert [*result.to_dicts()[0]][:12] == [*one_run[0]][:12]
-    assert len(result.to_dicts("pairs")) == len(result.comparisons)
-    assert len(result.to_dicts("observed")) == len(result.observed)
-
-
 # --- Saved results
 
 
@@ -493,12 +471,6 @@ def test_damaged_results_are_named() -> None:
             read_json(json.dumps(copy))
 
 
-def test_documents_with_scores_of_another_type_are_refused_by_the_schema() -> None:
-    document = json.loads(computed().render("json"))
-    document["systems"][0]["scores"]["rating"]["s_sel"] = None
-    assert not validator().is_valid(document)
-
-
 # --- Figures
 
 
@@ -527,19 +499,6 @@ def test_each_run_is_a_point_with_its_deviation() -> None:
     halves = [float(np.ptp(segment[:, 0])) / 2 for segment in segments if len(segment) == 2]
     assert halves == pytest.approx([0.2629] * 3 + [0.2620] * 3)
     assert [label.get_text() for label in ax.get_yticklabels()] == ["baseline", "sys1"]
-
-
-@pytest.mark.parametrize("name", ["example", "many runs"])
-def test_histograms_contain_every_run(name: str) -> None:
-    result = RESULTS[name]()
-    ax = result.plot.histogram(metric=result.metrics[0].name)
-    patches: Any = ax.patches
-    heights = np.array([-patch.get_height() for patch in patches]).reshape(len(result.systems), -1)
-    n = len(result.systems[0].scores[result.metrics[0].name].runs)
-    label = ax.get_xlabel()
-    (highest,) = re.findall(r"highest bar: (\d+) of", label)
-    counts = heights / heights.max() * int(highest)
-    assert counts.sum(axis=1) == pytest.approx([n] * len(result.systems))
 
 
 def test_observed_differences_have_their_ranges_and_shares() -> None:

@@ -23,7 +23,6 @@ from reshuffle.inference.run_tests import run_caveats, run_outcome
 from reshuffle.inference.run_variation import observed_differences, variations
 from reshuffle.resampling import runs as resampled_runs
 from reshuffle.resampling.run_hierarchical import Hierarchical
-from reshuffle.resampling.run_linear import Levels, RunCovariances
 from reshuffle.resampling.runs import RunData
 from reshuffle.runs import Runs
 from reshuffle.settings import Resampling, RunSettings, Units
@@ -152,41 +151,6 @@ def test_components_are_the_two_way_moments(seed: int, n: int, s: int) -> None:
     assert variation.effective_test_sets == pytest.approx((runs + segments + rest) / ((runs + rest) / n + segments))
 
 
-def test_one_run_has_no_components_and_copies_do_not_vary() -> None:
-    row = np.random.default_rng(0).normal(size=20)
-    one, copies = variations(run_data({"one": row[None], "copies": np.stack([row] * 4)}))[0]
-    assert one.s_sel > 0
-    assert (one.between_runs, one.between_segments, one.interaction, one.effective_test_sets) == (None,) * 4
-    assert copies.s_sel == pytest.approx(one.s_sel)
-    assert (copies.between_runs, copies.interaction) == pytest.approx((0, 0), abs=1e-12)
-    assert copies.between_segments == pytest.approx(row.var(ddof=1) / 20)
-    assert copies.effective_test_sets == pytest.approx(1)
-
-
-def test_effective_test_sets_are_the_runs_if_they_share_nothing() -> None:
-    values = np.random.default_rng(1).normal(size=(4, 8))
-    values -= values.mean(axis=0)
-    (variation,) = variations(run_data({"a": np.round(values, 6)}))[0]
-    assert variation.between_segments == 0
-    assert variation.effective_test_sets == pytest.approx(4)
-    (constant,) = variations(run_data({"a": np.ones((3, 5))}))[0]
-    assert (constant.s_sel, constant.effective_test_sets) == (0, None)
-
-
-def test_covariances_of_a_curved_metric_are_those_of_draws() -> None:
-    data = ratio_data(8, (3, 2), 400, n_resamples=4000)
-    for m in range(2):
-        sds = np.sqrt(np.diag(data.covariances[m].covariances))
-        np.testing.assert_allclose(data.drawn.deviations[m], sds, rtol=0.05)
-        fixed = data.drawn.fixed["mean"][m]
-        weights = np.array([1 / 3] * 3 + [-1 / 2] * 2)
-        expected = math.sqrt(weights @ data.covariances[m].shrunk @ weights)
-        assert (fixed[0] - fixed[1]).std() == pytest.approx(expected, rel=0.05)
-    assert data.covariances[1].covariances == pytest.approx(
-        200**2 * data.covariances[0].covariances, rel=1e-6, abs=1e-6
-    )
-
-
 @pytest.mark.parametrize("units", [Units(), Units(strata=["x", "y", "x"] * 4), Units(documents=list("aabbccddeeff"))])
 def test_covariances_are_those_of_the_delta_method(units: Units) -> None:
     rng = np.random.default_rng(5)
@@ -220,19 +184,6 @@ def slow_t(t: float, levels: Sequence[tuple[float, float]]) -> float:
         return float(np.average(each, weights=weights)) - abs(t)
 
     return math.exp(optimize.brentq(excess, -300, 0, xtol=1e-14))
-
-
-@given(st.integers(0, 10**6), st.integers(2, 5), st.integers(2, 5))
-def test_the_spread_of_a_difference_is_that_of_the_mean_squares(seed: int, n: int, m: int) -> None:
-    rng = np.random.default_rng(seed)
-    shared = rng.normal(size=10)
-    a, b = (np.round(rng.normal(size=(size, 10)) + shift, 4) for size, shift in ((n, shared), (m, 0)))
-    spread = run_data({"a": a, "b": b}).covariances[0].of_difference(0, 1)
-    variance, levels = slow_spread(a, b)
-    assert spread.variance == pytest.approx(variance, rel=1e-6)
-    assert [share * variance for share in spread.levels.shares] == pytest.approx([v for v, _ in levels], abs=1e-6)
-    assert spread.levels.degrees_of_freedom == pytest.approx([degrees for _, degrees in levels], rel=1e-5)
-    assert min(n, m) - 1 - 1e-9 <= spread.levels.fewest <= min(n + m - 2, 9) + 1e-9
 
 
 @pytest.mark.parametrize("statistic", ["pooled", "mean"])
@@ -273,26 +224,6 @@ def test_the_interval_of_a_t_test_excludes_zero_exactly_when_it_rejects(name: st
     assert (outcome.pvalue[0] <= 1 - level) == (not interval.low <= 0 <= interval.high)
 
 
-@given(
-    st.lists(st.tuples(st.floats(0, 1), st.floats(1, 400)), min_size=1, max_size=3).filter(
-        lambda levels: sum(share for share, _ in levels) > 0.1
-    ),
-    st.floats(-8, 8),
-)
-def test_tails_are_the_inverse_of_quantiles(levels: list[tuple[float, float]], t: float) -> None:
-    total = sum(share for share, _ in levels)
-    of = Levels([share / total for share, _ in levels], [degrees for _, degrees in levels])
-    tail = of.tail(t)
-    assert tail + of.tail(-t) == pytest.approx(1)
-    assert of.quantile(min(tail, 1 - tail)) == pytest.approx(abs(t), rel=1e-7, abs=1e-7)
-    each = [stats.t.sf(abs(t), degrees) for share, degrees in levels if share]
-    assert (
-        min(each) * (1 - 1e-6)
-        <= min(tail, 1 - tail)
-        <= max(stats.t.sf(abs(t), degrees) for _, degrees in levels) + 1e-12
-    )
-
-
 def test_the_hierarchical_bootstrap_agrees_with_its_t_test() -> None:
     """Scores of segments are normal here, and so are the deviations of the draws, about."""
     rng = np.random.default_rng(8)
@@ -327,18 +258,6 @@ def test_draws_have_the_variance_that_the_correction_assumes() -> None:
     assert np.mean((drawn[0] - drawn[1] - difference) ** 2) == pytest.approx(spread.of_draws, rel=0.03)
     corrected = Hierarchical.from_data(data, 0, (0, 1), "mean").deviations
     assert np.mean(corrected**2) == pytest.approx(spread.variance, rel=0.03)
-
-
-@pytest.mark.parametrize("degrees", [1, 2.5, 7, 400])
-def test_normal_deviations_give_the_p_value_of_students_t(degrees: float) -> None:
-    n = 20_000
-    normal = stats.norm.ppf((np.arange(n) + 0.5) / n) * 3
-    for t in (0.3, 1.0, 2.0, 3.0):
-        drawn = Hierarchical(t * 3, normal, 3.0, Levels([1.0], [degrees]))
-        p = np.mean(np.abs(normal) >= drawn.compared)
-        assert p == pytest.approx(2 * stats.t.sf(t, degrees), rel=0.01, abs=1e-4)
-        assert Hierarchical(-t * 3, normal, 3.0, Levels([1.0], [degrees])).compared == -drawn.compared
-        assert drawn.expanded(drawn.compared) == pytest.approx(drawn.difference)
 
 
 @pytest.mark.parametrize("statistic", ["pooled", "mean"])
@@ -420,27 +339,3 @@ def test_random_experiments_have_the_variance_of_new_runs() -> None:
         assert each.standard_deviation == pytest.approx(expected, rel=0.03)
         assert each.mean == pytest.approx(scores[0].mean() - scores[1].mean(), abs=0.05 * expected)
         assert each.experiments == (48 if n == 1 else 48**2 if n == 2 else 10_000)
-
-
-def test_equal_systems_are_reversed_half_of_the_time_and_one_run_shows_nothing() -> None:
-    rows = np.random.default_rng(9).normal(size=(3, 6))
-    data = run_data({"a": rows, "b": rows, "one": rows[:1]})
-    found = observed_differences(data, [(0, 1), (0, 2)], ["x"])
-    assert {(each.system, each.baseline) for each in found} == {("a", "b")}
-    assert [each.reversed for each in found] == [0.5] * 5
-
-
-def test_numbers_of_runs_go_up_to_those_there_are() -> None:
-    data = run_data({"a": np.random.default_rng(9).normal(size=(30, 4)), "b": np.zeros((2, 4))})
-    assert [each.n_runs for each in observed_differences(data, [(0, 1)], ["x"])] == [1, 2, 3, 5, 10, 20]
-
-
-def test_covariances_need_two_runs() -> None:
-    covariances = run_data({"a": np.ones((1, 3))}).covariances[0]
-    assert isinstance(covariances, RunCovariances)
-    assert covariances.parts(0) is None
-
-
-def test_one_draw_has_no_standard_deviation() -> None:
-    found = variations(run_data({"a": np.zeros((2, 4)), "b": np.ones((2, 4))}, n_draws=1))
-    assert all(math.isnan(each.s_sel) for of_metric in found for each in of_metric)

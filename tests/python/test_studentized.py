@@ -20,11 +20,9 @@ from budgets import budget
 from known import known
 from reshuffle import CorpusFunction, InputError, SegmentScores, _core, approximate_randomization, compare, metric
 from reshuffle.inference import studentized as inference
-from reshuffle.inference.hypotheses import Hypotheses, Observed
 from reshuffle.metrics.base import Counts, Metric, Scores
 from reshuffle.metrics.named import resolve
 from reshuffle.resampling import Batch, CountSample, Replicates, Series, TextSample
-from reshuffle.resampling.schemes import Shuffling
 from reshuffle.resampling.studentized import Constants, _cross, studentize
 from reshuffle.resampling.units import Documents, Strata
 from step_down import step_down
@@ -369,25 +367,6 @@ def test_columns_that_are_nearly_alike_are_reduced_to_their_exceptions(
         assert 2 <= len(cross.terms) <= 5
 
 
-def test_p_equals_that_of_the_twin_for_the_same_seed() -> None:
-    """The preparation in numpy came first, and p has not changed since."""
-    rng = np.random.default_rng(5)
-    for case in CASES:
-        m, invent = CASES[case]
-        for n in (30, 200):
-            sample = sample_of(m, invent(rng, n))
-            replicates = Replicates([sample], n_resamples=300, seed=9)
-            hypotheses = Hypotheses.from_pairs([(0, 1)])
-            counts = []
-            for make in (studentize, twin.studentize):
-                studentized = make(sample, (0, 1))
-                _, error, value, slack = studentized.observed
-                observed = Observed(replicates, hypotheses, "two-sided", Shuffling())
-                group = inference.Group(observed, [inference.Tested(0, studentized, (0, 1), value, slack, error, 1)])
-                counts.append(group.outcome().exceedances.item())
-            assert counts[0] == counts[1], case
-
-
 # Means.
 
 
@@ -598,25 +577,6 @@ def test_threads_and_batches_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> N
         if m is f_score_of_python:
             monkeypatch.setattr("reshuffle.resampling.studentized.BATCH_CELLS", 1000)
             assert statistics_of(sample, 1000).tobytes() == z[0]
-
-
-@pytest.mark.parametrize("case", ["bleu", "ter"])
-def test_any_range_of_shuffles_has_the_same_statistics(case: str) -> None:
-    """Series of parts, cut at multiples of 64 or anywhere else, are those of the whole."""
-    m, invent = CASES[case]
-    studentized = studentize(sample_of(m, invent(np.random.default_rng(4), 90)), (0, 1))
-    native = known(studentized.native("shuffles"))
-    resampler = _core.Resampler([native], kind="shuffles")
-
-    def part(first: int, n: int) -> _core.Series:
-        (series,) = resampler.run([_core.Series([(0, 1)])], n=n, seed=3, first=first)
-        return series
-
-    whole = part(0, 500)
-    merged = part(0, 64).merge(part(64, 256)).merge(part(320, 180))
-    assert merged.statistics.tobytes() == whole.statistics.tobytes()
-    one_by_one = np.concatenate([part(first, 1).statistics for first in range(130)], axis=-1)
-    assert one_by_one.tobytes() == np.ascontiguousarray(whole.statistics[..., :130]).tobytes()
 
 
 SIMD_SCRIPT = """

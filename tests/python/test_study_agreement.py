@@ -8,16 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from counts import as_bleu, bleu_counts
 from reshuffle import InputError, SegmentScores, compare, derive_seed, metric, read_corpus
 from reshuffle.metrics.base import Counts
 from reshuffle.study import agreement
-from reshuffle.study.agreement import Decisions, agreements, kappa, rank_correlation, separating_gain
+from reshuffle.study.agreement import Decisions, agreements
 
 PAIRS = list(combinations(range(4), 2))
 
@@ -98,24 +95,6 @@ def test_gains_and_thresholds_are_counted_as_a_plain_loop_counts_them() -> None:
             assert row.errors == sum(g >= row.threshold for g in no) + sum(g < row.threshold for g in yes)
 
 
-@given(st.lists(st.tuples(st.integers(0, 8), st.booleans()), min_size=2, max_size=12))
-def test_no_gain_separates_pairs_with_fewer_errors(pairs: list[tuple[int, bool]]) -> None:
-    gains, significant = np.array([g for g, _ in pairs], float), np.array([s for _, s in pairs])
-    threshold, errors = separating_gain(gains, significant)
-    if significant.all() or not significant.any():
-        assert (threshold, errors) == (None, 0)
-        return
-    every = [int(((gains >= t) != significant).sum()) for t in (*np.arange(-0.5, 9.5), np.inf)]
-    assert errors == min(every)
-
-
-def test_gains_by_hand() -> None:
-    yes, no = True, False
-    assert separating_gain(np.array([1.0, 2, 3, 4]), np.array([no, yes, no, yes])) == (2.5, 1)
-    assert separating_gain(np.array([1.0, 2]), np.array([yes, no])) == (1.0, 1)  # all gains count as significant
-    assert separating_gain(np.array([1.0, 2]), np.array([yes, yes])) == (None, 0)
-
-
 # --- The agreement of two columns
 
 
@@ -130,25 +109,6 @@ def test_agreement_by_hand() -> None:
     # Observed agreement of the decisions 5/6, expected 4/6·3/6 + 2/6·3/6 = 1/2.
     assert row.kappa == pytest.approx((5 / 6 - 1 / 2) / (1 / 2))
     assert row.rank_correlation == pytest.approx(stats.spearmanr(first.pvalue, second.pvalue).statistic)
-
-
-@given(arrays(bool, 20), arrays(bool, 20))
-def test_kappa_is_that_of_the_table_of_counts(a: Any, b: Any) -> None:
-    table = np.array([[sum(x == i and y == j for x, y in zip(a, b, strict=True)) for j in (0, 1)] for i in (0, 1)])
-    expected = float((table.sum(1) * table.sum(0)).sum()) / 400
-    if expected == 1:
-        assert kappa(a, b) is None
-    else:
-        assert kappa(a, b) == pytest.approx((np.trace(table) / 20 - expected) / (1 - expected))
-
-
-@given(arrays(float, 12, elements=st.sampled_from([0.1, 0.2, 0.3])), arrays(float, 12, elements=st.floats(0, 1)))
-def test_the_rank_correlation_is_that_of_scipy(a: Any, b: Any) -> None:
-    found = rank_correlation(a, b)
-    if len(set(a)) == 1 or len(set(b)) == 1:
-        assert found is None
-    else:
-        assert found == pytest.approx(stats.spearmanr(a, b).statistic)
 
 
 def test_every_two_tests_and_metrics_are_compared() -> None:
@@ -230,8 +190,3 @@ def test_shifted_and_one_sided_tests_need_smaller_gains(data: Path) -> None:
     top = [row for row in result.tables["domains"] if row.test == "ar" and row.low == 0.999]
     assert sum(row.pairs for row in top) > 100
     assert all(row.also_wins > 0.97 for row in top)
-
-
-def test_one_test_under_one_metric_has_a_page() -> None:
-    scores = SegmentScores("q", {name: np.random.default_rng(i).random(50) for i, name in enumerate("abc")})
-    assert "<h1>Agreement under q</h1>" in agreement(metrics=scores, tests="ar", n_resamples=39).render("html")

@@ -332,16 +332,6 @@ def test_stopped_tests_decide_at_the_levels_of_a_study_as_all_shuffles_do(
     np.testing.assert_array_equal(stopped[small], all_shuffles[small])
 
 
-@given(st.integers(1, 10**6), st.floats(1e-6, 0.999999))
-def test_the_rule_of_a_study_excludes_rejection_as_early_as_its_p_allows(n: int, alpha: float) -> None:
-    rule = StudySettings(n_resamples=n, alphas=(alpha,), stopping="besag-clifford").rule
-    assert rule is not None
-    h = rule.exceedances
-    assert h / n > alpha
-    assert (h + 1) / (n + 1) > alpha
-    assert h == 20 or (h > 20 and (h - 1) / n <= alpha)
-
-
 def test_stopping_ends_the_tests_that_are_scored_in_python_too() -> None:
     selection = Selection("replace", 30)
     in_python = Experiment([population(3, 60, "formula")], selection, 8)
@@ -382,17 +372,6 @@ def test_studentized_shuffles_of_an_orbit_are_independent() -> None:
     tested = testing.Testing(["ar", "ar-studentized"], 99, scheme="orbit").run(experiment, 3)
     for i in range(3):
         assert tested.pvalue[1, :, i].tolist() == public(twin, i, "ar-studentized", 99, scheme="iid")
-
-
-def test_progress_counts_simulations(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(testing, "CHUNK", 4)
-    progress = _core.Progress()
-    progress.plan([(testing.STAGE, 1.0, 1)])
-    experiment = Experiment([population(2, 40, "bleu")], Selection(), 1)
-    whole = testing.Testing(["ar"], 9, execution=Execution(progress=progress)).run(experiment, 10)
-    assert (progress.stage, progress.total, progress.done, progress.fraction) == ("simulating", 10, 10, 1)
-    monkeypatch.undo()
-    np.testing.assert_array_equal(whole.pvalue, testing.Testing(["ar"], 9).run(experiment, 10).pvalue)
 
 
 def test_memory_is_that_of_a_test_set_and_a_block() -> None:

@@ -51,20 +51,6 @@ def components_of(model: RunModel, simulations: int, seed: int = 1) -> Any:
     return np.stack([model.components(derive_seed(seed, "simulation", i)) for i in range(simulations)])
 
 
-def test_components_are_what_the_model_says() -> None:
-    model = RunModel(3, 5000)
-    rows = model.components(7) * 1e-4
-    shared, noise, quality = rows
-    assert (shared[:3] == shared[0]).all()
-    assert (shared[3:] == shared[3]).all()
-    assert (quality == quality[:, :1]).all()
-    assert len({*quality[:, 0]}) == 6
-    independent = np.concatenate([shared[[0, 3]], noise])
-    assert np.corrcoef(independent) == pytest.approx(np.eye(8), abs=0.06)
-    assert independent.mean(axis=1) == pytest.approx(np.zeros(8), abs=0.06)
-    assert independent.std(axis=1) == pytest.approx(np.ones(8), abs=0.04)
-
-
 def test_correlation_and_standard_deviation_between_runs_are_those_of_the_composed_scores() -> None:
     model, size = RunModel(2, 400), 400
     scores = model.composed(components_of(model, 500), model.coefficients(0.54, 0.8)) * 1e-4
@@ -277,16 +263,6 @@ def test_runs_of_multeval(data: Any) -> None:
 
 
 # Reports and errors.
-
-
-def test_the_text_has_a_column_for_each_unit_and_says_what_was_true() -> None:
-    study = exchange(exchange=["all", "multeval"], runs=[1, 4], sizes=20, simulations=4, n_resamples=19)
-    text = study.render()
-    header = next(line for line in text.splitlines() if line.startswith("Runs"))
-    assert header.split() == ["Runs", "ρ", "τ", *study.plan["exchange"]]
-    assert "The two configurations have the same expected score." in text
-    assert "hierarchical with 1 run" in " ".join(text.split())
-    assert study.plot.exchange(runs=4, correlation=0.5).get_ylabel() == "type-I error at α = 0.05"
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,7 @@ import pytest
 from counts import bleu_counts
 from reshuffle import FromCounts, SegmentScores, StudyResult, study
 from reshuffle.report import Layout, Terminal, render
-from reshuffle.report.studies.agreement import pooled
 from reshuffle.report.studies.plots import draw_figure
-from reshuffle.report.studies.wording import band_name, gap_name
-from reshuffle.results.studies import DomainBand
-from reshuffle.study.validation import BANDS
 from told import assert_told
 
 COUNTS = bleu_counts(5, 4, 120, 0.015)
@@ -54,13 +50,6 @@ def test_texts_mark_sizes_with_few_samples() -> None:
     scores = study.samples(metrics=better, sizes=10, layouts="block", n_resamples=50)
     results = {"validation by hand": hand(), "validation of a better system": found, "samples": scores}
     assert_told("pool", {name: render(each, "text", Layout(Terminal(100))) for name, each in results.items()})
-
-
-def test_bands_and_bins_have_names() -> None:
-    named = [band_name(low, high) for low, high in zip(BANDS, (1.0, *BANDS), strict=False)]
-    assert named == ["100", "99.9 to <100", "99 to <99.9", "95 to <99", "90 to <95", "80 to <90", "70 to <80",
-                     "60 to <70", "50 to <60", "<50"]  # fmt: skip
-    assert [gap_name(0, 0.5), gap_name(2.5, None)] == ["0 to 0.5", "over 2.5"]
 
 
 def test_the_tables_of_all_tests_fit_a_page() -> None:
@@ -112,14 +101,6 @@ def test_the_matrix_of_agreement_has_every_two_columns() -> None:
     assert len(rows) == 8 * 7 // 2
     assert sorted(text.get_text() for text in ax.texts) == sorted(f"{100 * row.agreement:.0f}" for row in rows)
     assert [label.get_text().split("  ")[0] for label in ax.get_yticklabels()][:2] == ["BLEU, ar", "BLEU, bootstrap"]
-
-
-def test_bands_of_several_parts_are_pooled() -> None:
-    def band(pairs: int, wins: float | None, significant: float | None) -> DomainBand:
-        return DomainBand("x", "ar", "1", "2", 0.05, 0.9, 0.95, pairs, wins, significant, None)
-
-    assert pooled([band(3, 1.0, 1 / 3), band(1, 0.0, 0.0), band(0, None, None)]) == (4, (0.75, 0.25))
-    assert pooled([band(0, None, None)]) == (0, (None, None))
 
 
 # --- The command line

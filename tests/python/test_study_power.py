@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.stats import norm
 
 import reshuffle
@@ -23,8 +21,7 @@ from reshuffle.settings import Resampling, Units
 from reshuffle.study import parametric_power, plan, power, sensitivity, type1
 from reshuffle.study.calibration import effect_for
 from reshuffle.study.material import Material
-from reshuffle.study.populations import Population
-from reshuffle.study.power import critical_level, simulated_mixture, true_difference
+from reshuffle.study.power import simulated_mixture, true_difference
 from reshuffle.study.sensitivity import paired_difference
 from reshuffle.study.settings import StudySettings
 
@@ -141,15 +138,6 @@ def test_the_real_pair_is_the_mixture_without_swaps() -> None:
     # The scale of effects −2d of normal differences d is their mean absolute deviation.
     assert fit.b_zero == pytest.approx(2 * math.sqrt(2 / math.pi), rel=0.1)
     assert list(study.truths) == ["eta", "real", "parametric"]
-
-
-@given(st.lists(st.sampled_from([0.01, 0.02, 0.05, 0.3, 1.0]), min_size=1, max_size=30), st.floats(0.001, 0.999))
-def test_critical_levels_keep_the_size(pvalues: list[float], alpha: float) -> None:
-    p = np.array(pvalues)
-    level = critical_level(p, alpha)
-    assert (p <= level).mean() <= alpha + 1e-9
-    larger = [value for value in pvalues if value > level]
-    assert not larger or (p <= min(larger)).mean() > alpha - 1e-9
 
 
 def test_size_adjusted_power_makes_tests_comparable() -> None:
@@ -351,16 +339,6 @@ def test_one_sided_plans_are_simulated_in_their_direction() -> None:
         assert of(planned, "planned", method="ar")[0].type_m is None
 
 
-@given(st.floats(0.05, 1.0), st.booleans())
-def test_mixtures_have_the_wanted_difference(share: float, reverse: bool) -> None:
-    references, systems = texts(200)
-    chosen = metric("bleu")
-    counts = chosen.suff_stats(references, [systems["good"], systems["poor"]][:: -1 if reverse else 1])
-    whole = true_difference(chosen, counts.sum(axis=1), 0.5)
-    eta = effect_for(Population("", [chosen], [counts]), share * whole)
-    assert true_difference(chosen, counts.sum(axis=1), eta) == pytest.approx(share * whole, abs=0.1)  # whole counts
-
-
 BAD: list[tuple[Callable[..., StudyResult], dict[str, Any], str]] = [
     (power, {"effects": 0.6}, "effects must be a number from 0 to 0.5, got 0.6"),
     (power, {"simulations": 0}, "simulations"),
@@ -445,21 +423,6 @@ def test_the_published_example_of_the_paired_interval() -> None:
     found = paired_difference(26, 4, 48)
     assert (found.low, found.high) == pytest.approx((0.2548067, 0.6251933), abs=1e-7)
     assert paired_difference(50, 0, 50).high <= 1
-
-
-def test_the_clearer_of_two_metrics_has_more_power() -> None:
-    rng = np.random.default_rng(2)
-    quality = rng.normal([[0.0], [0.3]], 1, (2, 300))
-    noisy, clear = (
-        SegmentScores(name, dict(zip("ab", quality + rng.normal(0, noise, (2, 300)), strict=True)))
-        for name, noise in [("noisy", 3), ("clear", 0.1)]
-    )
-    study = sensitivity(
-        metrics=[noisy, clear], tests="ar", effects=0.5, alphas=0.05, sizes=150, simulations=200, n_resamples=99
-    )
-    (contrast,) = study.tables["contrasts"]
-    assert contrast.difference < contrast.confidence_interval.high < -0.2
-    assert [(s.metric, s.rank) for s in study.tables["sensitivity"]] == [("noisy", 2), ("clear", 1)]
 
 
 def test_bad_input_of_sensitivity() -> None:

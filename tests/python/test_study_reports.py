@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 import sys
@@ -15,24 +13,17 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from browser import Browser
 from pages import markup
 from reshuffle import InputError, SegmentScores, StudyResult, compare, read_html, read_json, study, types
 from reshuffle.cli.studies import COMMANDS
-from reshuffle.inference.tests import DEFAULT
-from reshuffle.options.declare import options_of
-from reshuffle.options.studies import Agreement, Multiplicity
 from reshuffle.report import Layout, Terminal, render
 from reshuffle.report.plots import file_of
 from reshuffle.report.studies import STUDIES
 from reshuffle.results import UsedMetric, clopper_pearson
 from reshuffle.results.studies import PvalueShare, Rate
 from reshuffle.results.studies.type1 import Type1Plan
-from reshuffle.study.settings import DEFAULT_TESTS
-from schemas import validator
 from tex import compiled_all, plain
 from told import assert_told
 
@@ -147,49 +138,7 @@ def test_a_result_displays_itself() -> None:
 # --- Tables as data
 
 
-def test_csv_and_dicts_have_the_fields_of_the_records() -> None:
-    result = computed()
-    for table in (None, "rates", "pvalues"):
-        rows = result.to_dicts(table)
-        written = [*csv.DictReader(io.StringIO(result.render("csv", table=table)))]
-        assert [{key: str(value) for key, value in row.items()} for row in rows] == written
-    columns = "test metric null size alpha rate low high simulations".split()
-    assert columns == list(result.to_dicts()[0])
-    assert [rate.confidence_interval.low for rate in result.rates] == [row["low"] for row in result.to_dicts()]
-    with pytest.raises(InputError, match="unknown table 'rate': did you mean 'rates'"):
-        result.to_dicts("rate")
-
-
-def test_a_band_and_its_interval_have_columns_of_their_own() -> None:
-    band = study.validate(
-        metrics=SegmentScores("rating", np.random.default_rng(1).random((3, 60))), sizes=[10], n_resamples=49
-    )
-    row = band.to_dicts("bands")[0]
-    assert (row["low"], row["high"]) == (band.tables["bands"][0].low, band.tables["bands"][0].high)
-
-
 # --- Saved studies
-
-
-NAMES = st.text(max_size=6)
-NUMBERS = st.floats(allow_nan=True, allow_infinity=True)
-
-
-@given(st.lists(st.tuples(NAMES, NAMES, st.integers(0, 10**9), NUMBERS, st.integers(0, 50)), min_size=1), NAMES)
-def test_any_record_is_read_back(rows: list[tuple[str, str, int, float, int]], truth: str) -> None:
-    rates = tuple(
-        Rate(test, metric, "swap", size, alpha, count / 50, clopper_pearson(count, 50), 50)
-        for test, metric, size, alpha, count in rows
-    )
-    used = tuple(UsedMetric(name, name, True) for name in dict.fromkeys(metric for _, metric, *_ in rows))
-    result = replace(
-        made(),
-        tables={"rates": rates},
-        truths={"swap": truth},
-        metrics=used,
-        plan=replace(made().plan, variants={"x": [1, None, {"y": (0.1, "z")}]}),
-    )
-    assert repr(read_json(result.render("json")).__dict__) == repr(result.__dict__)
 
 
 def test_other_keys_are_ignored_and_damaged_ones_are_named() -> None:
@@ -208,14 +157,6 @@ def test_other_keys_are_ignored_and_damaged_ones_are_named() -> None:
         change(damaged)
         with pytest.raises(InputError, match=message):
             read_json(json.dumps(damaged))
-
-
-def test_the_schema_refuses_other_documents() -> None:
-    document = json.loads(SEVERAL.render("json"))
-    validator().validate(document)
-    wrong: list[dict[str, Any]] = [{"schema": "x"}, {"rates": [{}]}, {"truths": [1]}, {"metrics": 1}]
-    for change in wrong:
-        assert not validator().is_valid(document | change)
 
 
 # --- Figures
@@ -242,15 +183,6 @@ def test_a_figure_without_room_does_not_cost_the_page(monkeypatch: pytest.Monkey
     monkeypatch.setattr("reshuffle.report.studies.page.file_of", without_room)
     page = made().render("html")
     assert ("<img " in page, " more figures are not shown: reshuffle plot draws them" in page) == (False, True)
-
-
-def test_rates_are_drawn_relative_to_their_levels() -> None:
-    ax = made().plot.rates()
-    points = [line for line in ax.lines if line.get_marker() not in ("None", "")]
-    drawn = sorted(float(y) for line in points for y in np.asarray(line.get_ydata()))
-    assert drawn == pytest.approx(sorted(rate.rate / rate.alpha for rate in made().rates))
-    filled = sum(line.get_markerfacecolor() != "white" for line in points)
-    assert filled == sum(rate.verdict != "at its level" for rate in made().rates) == 5
 
 
 def test_a_figure_is_of_one_metric_null_and_size() -> None:
@@ -322,12 +254,6 @@ def test_reports_are_written_to_files(run: Any, demo: Path) -> None:
     assert (figure.code, figure.err) == (0, "")
 
 
-@pytest.mark.usefixtures("demo")
-def test_a_table_is_chosen_for_csv(run: Any) -> None:
-    outcome = run(*ARGUMENTS, "--tests", "ar", "--format", "csv", "--table", "pvalues")
-    assert outcome.out.startswith("test,metric,null,size,p,share\n")
-
-
 def test_plots_of_studies_and_comparisons_are_told_apart(run: Any, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
     scores = SegmentScores("rating", {"a": [1, 2, 3, 4] * 20, "b": [1, 3, 2, 4] * 20})
@@ -366,19 +292,3 @@ def test_help_has_groups_and_examples(run: Any) -> None:
     assert re.findall(r"^(\w+):$", shown, re.M) == ["Examples", "Input", "Metrics", "Study", "Resampling", "Output"]
     assert all(name in shown for name in get_args(types.Null))
     assert max(map(len, shown.splitlines())) <= 105
-
-
-@pytest.mark.parametrize(
-    ("study", "tests"),
-    [
-        ("type1", DEFAULT_TESTS),
-        ("power", DEFAULT_TESTS),
-        ("multiplicity", options_of(Multiplicity)["tests"].default),
-        ("agreement", options_of(Agreement)["tests"].default),
-    ],
-)
-def test_the_default_test_of_comparisons_is_among_those_of_studies(study: str, tests: Any, run: Any) -> None:
-    assert DEFAULT in tests
-    shown = " ".join(run("study", study, "--help").out.split())
-    (default,) = re.findall(r"--tests, --test NAME.*?\[default: (.*?)\]", shown)
-    assert [name for name in re.findall(r"[\w-]+", default) if name in get_args(types.Test)] == list(tests)

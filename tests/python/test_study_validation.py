@@ -11,23 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from budgets import budget
 from counts import as_bleu, bleu_counts
 from known import known
 from reshuffle import InputError, SegmentScores, _core, compare, derive_seed, metric, read_corpus
-from reshuffle.inference.hypotheses import Hypotheses
-from reshuffle.inference.plan import Plan
-from reshuffle.inference.running import run_on_test_set
 from reshuffle.metrics.base import Counts
-from reshuffle.resampling import CountSample, Replicates
 from reshuffle.results import clopper_pearson
 from reshuffle.results.studies import BandAccuracy, StudyResult
-from reshuffle.settings import ComparisonSettings
 from reshuffle.study import validate
-from reshuffle.study.conclusions import wins_and_losses
 from reshuffle.study.rates import clustered_interval, jackknife_interval, share_of_pairs_interval
 from reshuffle.study.validation import BANDS
 
@@ -79,22 +70,6 @@ def test_the_study_equals_plain_loops(layout: str, truth: str) -> None:
     for row, (right, wrong) in zip(result.tables["pairs"], expected["pairs"].values(), strict=True):
         assert (right, wrong) == (row.right, row.wrong)
     assert sum(n for _, n, _ in expected["bands"]) > 30
-
-
-@given(st.integers(0, 10**6), st.integers(2, 6), st.integers(1, 30), st.integers(1, 4))
-@settings(max_examples=budget(40))
-def test_wins_and_losses_are_those_of_the_test(seed: int, k: int, n: int, step: int) -> None:
-    # Few different counts, so that there are ties.
-    counts = np.random.default_rng(seed).integers(0, step + 1, (k, 6, 1))
-    scores = SegmentScores("x", {str(i): rows[:, 0] for i, rows in enumerate(counts)})
-    sample = CountSample.from_counts(scores, scores.counts_of([str(i) for i in range(k)]))
-    replicates = Replicates([sample], n_resamples=n, seed=seed)
-    pairs = list(combinations(range(k), 2))
-    wins, losses = wins_and_losses(replicates.draws[0], pairs)
-    plan = Plan.from_settings(ComparisonSettings(test="paired-bootstrap", adjust="none"), scores)
-    outcome = run_on_test_set(plan, replicates, Hypotheses.from_pairs(pairs))
-    assert known(outcome.wins).tolist() == wins.tolist()
-    assert (n - known(outcome.wins) - known(outcome.ties)).tolist() == losses.tolist()
 
 
 # Ten segments per sample. b is better than a by 1 in all segments of the samples 0 and 1, worse by 1 in sample 2, and
@@ -199,13 +174,6 @@ def test_documents_are_sampled_as_wholes() -> None:
     for one, other in zip(whole.tables["pairs"], units.tables["pairs"], strict=True):
         assert (one.better, one.right, one.wrong, one.samples) == (other.better, other.right, other.wrong, 4)
         assert one.gap == pytest.approx(other.gap)
-
-
-def test_the_plan_and_the_signature_name_the_settings() -> None:
-    result = validate(metrics=as_bleu(bleu_counts(5, 3, 60, 0.02)), sizes=20, n_resamples=50, n_samples=2)
-    assert (result.plan["sizes"], result.plan["n_samples"]) == ([20], 2)
-    assert {row.samples for row in result.tables["pairs"]} == {2}
-    assert "|sizes:20|layouts:broad,block|n_samples:2|truth:complement|tests:paired-bootstrap|" in result.signature
 
 
 # --- Intervals

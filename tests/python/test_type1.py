@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +15,6 @@ from reshuffle import AR, Corpus, InputError, SegmentScores, approximate_randomi
 from reshuffle.results.studies import Rate, StudyResult
 from reshuffle.study import Documents, power, type1
 from reshuffle.study.experiments import Experiment
-from reshuffle.study.null_data import swap_probability
 from reshuffle.study.populations import Population, Selection
 from reshuffle.study.rates import Dependence, rate_interval
 from reshuffle.study.settings import DEFAULT_TESTS
@@ -73,17 +71,6 @@ def test_pairs_of_systems_take_turns() -> None:
     assert study.plan["systems"] == ["system 0", "system 1", "system 2"]
     first = type1(metrics=quality, tests="t-test", simulations=7)
     assert first.tables["pvalues"] != study.tables["pvalues"]
-
-
-def test_the_result_repeats_its_settings() -> None:
-    study = type1(metrics=scores(), tests="ar", sizes=30, alphas=0.1, simulations=10, n_resamples=19, seed=5)
-    assert json.loads(json.dumps(dict(study.plan))) == study.plan
-    not_settings = {"documents", "workers", "checkpoint", "progress"}
-    assert set(type1.__kwdefaults__ or ()) - not_settings <= set(study.plan)
-    assert study.signature.startswith("study:type1|null:swap|")
-    for part in ("|sizes:30|", "|simulations:10|n:19|", "|seed:5|rng:philox4x32-10|quality"):
-        assert part in study.signature
-    assert "exchangeable" in study.truths["swap"]
 
 
 @pytest.mark.parametrize("n_resamples", [1, 2])
@@ -214,12 +201,6 @@ def test_documents_are_the_units() -> None:
     sums = {name: row.reshape(15, 4).mean(axis=1) for name, row in zip("ab", values, strict=True)}
     of_sums = type1(metrics=SegmentScores("quality", sums), tests="ar", simulations=30, n_resamples=19)
     assert [rate.rate for rate in of_sums.rates] == [rate.rate for rate in study.rates]
-
-
-def test_effects_shrink_with_eta() -> None:
-    assert [swap_probability(eta) for eta in (0, 0.1, 0.5)] == [0.5, 0.4, 0]
-    with pytest.raises(InputError, match=r"eta must be from 0 .* got 0.6"):
-        swap_probability(0.6)
 
 
 @pytest.mark.parametrize("study", [type1, power])
