@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from html import unescape
 from typing import Any
 
@@ -14,7 +11,7 @@ import pytest
 from known import known
 from margins import chosen, with_margins
 from pages import markup
-from reshuffle import Comparison, InputError, SegmentScores, compare, score
+from reshuffle import Comparison, InputError, SegmentScores, compare
 from reshuffle.inference.multiplicity import ADJUSTMENTS, holm
 from reshuffle.inference.tests import TESTS
 from reshuffle.report import render
@@ -130,14 +127,6 @@ def test_auto_is_never_the_reason_of_an_error(test: str, k: int, family: str) ->
         assert message(**options, family=family) == message(**options, adjust="none")
 
 
-def test_exact_p_values_of_one_pair_stay_exact_under_several_metrics() -> None:
-    comparison = compared(2, ("easy", "noisy"), n=8, interval="t")
-    assert {pair.test.scheme for pair in comparison.comparisons} == {"exact"}
-    assert adjusted(comparison) == pvalues(comparison)
-    # With several pairs all have the same shuffles.
-    assert {pair.test.scheme for pair in compared(3, n=8).comparisons} == {"iid"}
-
-
 def test_without_an_adjustment_stars_depend_on_p() -> None:
     options: dict[str, Any] = {"k": 6, "metrics": ("noisy",), "test": "ar:scheme=iid"}
     plain = compared(**options, adjust="none")
@@ -233,18 +222,6 @@ def test_impossible_families_and_adjustments_are_refused(options: dict[str, Any]
         compared(**options)
 
 
-def test_the_command_line_and_python_have_the_same_defaults(demo: Any, run: Any) -> None:
-    command = ("compare", "reference.txt", "baseline.txt", "tuned.txt", "larger.txt", "-n", "99", "--format", "json")
-    assert run(*command).out == run(*command, "--adjust", "auto", "--family", "metric").out
-    found = json.loads(run(*command).out)
-    assert (found["test"]["adjustment"], found["test"]["family"]) == ("maxt", "metric")
-    found = json.loads(run(*command, "--adjust", "holm", "--family", "all").out)
-    assert (found["test"]["adjustment"], found["test"]["family"]) == ("holm", "all")
-    plain = json.loads(run(*command, "--adjust", "none").out)
-    assert (plain["test"]["adjustment"], plain["test"]["family"]) == (None, None)
-    assert [pair["test"]["adjusted_pvalue"] for pair in plain["comparisons"]] == [None, None]
-
-
 # --- What reports say
 
 
@@ -285,20 +262,3 @@ def test_where_every_family_has_one_test_tables_have_no_second_p(adjust: str) ->
     assert adjusted(together) == holm(np.array(pvalues(together))).tolist()
     # A single comparison needs no sentence.
     assert "djust" not in words(compared(2, adjust=adjust)).partition("Signature")[0]
-
-
-def test_the_family_and_the_per_comparison_level_are_in_csv_json_and_the_note() -> None:
-    comparison = compared(4, ("easy", "noisy"), adjust="none")
-    level = 1 - 0.95 ** (1 / 12)
-    assert comparison.per_comparison_level == pytest.approx(level)
-    assert json.loads(comparison.render("json"))["per_comparison_level"] == comparison.per_comparison_level
-    assert "; a level of 0.00426 for each test would make that probability 0.05." in words(comparison)
-    assert 0.00426 <= level < 0.00427
-    assert compared(2).per_comparison_level == pytest.approx(0.05)
-    assert score(metrics=scores("easy", 2)).per_comparison_level is None
-    comparison = compared(3, ("easy", "noisy"), adjust="holm", family="all")
-    found = json.loads(comparison.render("json"))
-    assert (found["test"]["adjustment"], found["test"]["family"]) == ("holm", "all")
-    rows = list(csv.DictReader(io.StringIO(comparison.render("csv"))))
-    assert [float(row["adjusted_pvalue"]) for row in rows] == adjusted(comparison)
-    assert {(row["adjustment"], row["family"]) for row in rows} == {("holm", "all")}

@@ -218,19 +218,6 @@ def test_identical_systems_and_errors_of_0() -> None:
             assert (pair.test.pvalue, pair.test.adjusted_pvalue) == (expected, expected)
 
 
-def test_counts_with_a_formula_in_python_have_the_same_p() -> None:
-    counts = np.random.default_rng(0).integers(0, 20, (3, 30, 2))
-    counts[..., 1] = 20
-    own = {f"s{i}": rows for i, rows in enumerate(counts)}
-    ratio = FromCounts("ratio", own, lambda totals: totals[..., 0] / totals[..., 1])
-    comparison = compare(metrics=ratio, test="anova", adjust="tukey", interval="jackknife", all_pairs=True)
-    # With a constant denominator, the ratio is the mean of the segments' ratios.
-    means = SegmentScores("mean", {name: rows[:, 0] / 20 for name, rows in own.items()})
-    exact = compare(metrics=means, test="anova", adjust="tukey", interval="t", all_pairs=True)
-    assert np.allclose(pvalues(comparison), pvalues(exact), rtol=1e-6)
-    assert np.allclose(adjusted(comparison), adjusted(exact), rtol=1e-6)
-
-
 def test_unsupported_options_are_refused() -> None:
     metric = SegmentScores("x", ratings(0, 3, 5))
     with pytest.raises(InputError, match="'two-sided', got 'less'"):

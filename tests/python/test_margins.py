@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -283,19 +282,6 @@ def test_averages_over_test_sets_have_the_same_margin() -> None:
         compare_sets(sets, test="equivalence-studentized:bleu=5", n_resamples=99)
 
 
-def test_a_study_has_margins() -> None:
-    rng = np.random.default_rng(9)
-    values = {"a": rng.normal(size=40).round(3), "b": rng.normal(size=40).round(3)}
-    scores_ = SegmentScores("x", values)
-    population = Population("a, b", [scores_], [scores_.counts_of(["a", "b"])])
-    experiment = Experiment([population], Selection(), 3)
-    found = testing.Testing(["ar", *WITH_MARGIN], n_resamples=99, margins={"x": 0.8}).run(experiment, 3)
-    counts = experiment.data_set(1)[0][..., 0] / 1000
-    alone = compare(metrics=ratings(*counts), test="equivalence:rating=0.8", n_resamples=99, seed=experiment.seed_of(1))
-    assert found.pvalue.shape == (7, 1, 3)
-    assert found.pvalue[1, 0, 1] == only(alone).test.pvalue
-
-
 def test_studies_in_rust_have_the_p_of_each_simulated_test_set() -> None:
     bleu = metric("bleu")
     reference, systems = corpus()
@@ -450,20 +436,6 @@ def test_json_keeps_the_margin() -> None:
         damaged["comparisons"][0]["test"]["margin"] = wrong
         with pytest.raises(InputError, match="margin"):
             read_json(json.dumps(damaged))
-
-
-def test_the_forest_plot_shows_the_margin_and_there_is_no_null_distribution() -> None:
-    pytest.importorskip("matplotlib")
-    lines: Callable[[Any], list[float]] = lambda ax: [  # noqa: E731
-        float(line.get_xdata()[0]) for line in ax.lines if line.get_linestyle() == "--"
-    ]
-    assert sorted(lines(result().plot.forest())) == [-5, 5]
-    assert lines(result("non-inferiority").plot.forest()) == [-5]
-    assert only(compared(ratings(*some_scores(1)), "equivalence", 1)).null is None
-    with pytest.raises(InputError, match="has no null distribution of no difference: use forest"):
-        result().plot.null("tuned")
-    turned = result(all_pairs=True).plot.forest(baseline="larger")  # pairs of equivalence can be reversed
-    assert sorted(lines(turned)) == [-5, 5]
 
 
 @pytest.mark.parametrize("test", SHOWS)

@@ -145,13 +145,6 @@ def test_metrics_without_some_scores_are_compared_on_common_votes() -> None:
     assert (pair.difference, pair.n) == (expected.difference, int(late.sum()))
 
 
-def test_a_baseline_is_compared_with_all_others_without_a_ranking() -> None:
-    tables, judgments = random_votes(7)
-    result = meta.segments(JudgedSet.from_scores(tables, judgments=judgments), baseline="m2", n_resamples=99)
-    assert [(each.metric_a, each.metric_b) for each in result.comparisons] == [("m0", "m2"), ("m1", "m2"), ("m3", "m2")]
-    assert result.groups == ()
-
-
 ALL = [name for name, each in COEFFICIENTS.items() if "segment" in each.levels and name not in ("tau", "darr")]
 
 
@@ -195,16 +188,6 @@ def test_votes_are_counted_again_when_outputs_or_systems_are_swapped(ties: str) 
             assert each.difference == pytest.approx(other.difference)
             assert each.confidence_interval == other.confidence_interval
             assert each.pvalue == 1 or {each.metric_a, each.metric_b} != {"m0", "again"}
-
-
-def test_darr_has_the_tests_of_votes() -> None:
-    test_set = random_matrices(4)
-    for test in ("perm-both", "perm-inputs", "perm-systems"):
-        result = meta.segments(test_set, coefficients="darr", minimum_difference=1, test=test, n_resamples=99)
-        first = next(each for each in result.comparisons if (each.metric_a, each.metric_b) == ("m0", "m2"))
-        a, b = (value(result, name).value for name in ("m0", "m2"))
-        assert first.difference == pytest.approx(a - b)
-        assert first.pvalue < 0.3
 
 
 def test_identical_metrics_have_p_1_on_matrices() -> None:

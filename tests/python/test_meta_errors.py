@@ -178,16 +178,6 @@ def test_the_default_is_t_both_with_holm() -> None:
         meta.segments(sets["x"], adjust="maxt", n_resamples=49)
 
 
-def test_votes_have_the_same_test_also_pooled() -> None:
-    sets = {f"set{seed}": JudgedSet.from_scores(tables, judgments=judgments)
-            for seed, (tables, judgments) in ((seed, random_votes(seed)) for seed in (1, 2))}  # fmt: skip
-    result = meta.segments(sets, pooled=True, n_resamples=49)
-    assert {each.test for each in result.comparisons} == {"t-both"}
-    assert {each.test_set for each in result.comparisons} == {*sets, "average", "pooled"}
-    first = meta.segments(sets, pooled=True, n_resamples=49, workers=2)
-    assert first.comparisons == result.comparisons
-
-
 def test_few_systems_have_another_test_or_none() -> None:
     rng = np.random.default_rng(1)
     human = table("h", rng.normal(0, 1, (3, 20)))

@@ -121,31 +121,6 @@ def test_draws_that_differ_from_0_only_by_rounding_are_ties_in_test_and_interval
     assert INTERVALS["koehn"].ends(stand_in, 0.95) == (1e-17, 1.0)
 
 
-@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-def test_interval_and_star_agree_in_comparisons(alternative: str) -> None:
-    rng = np.random.default_rng(8)
-    alpha = 0.05
-    level = 1 - alpha if alternative == "two-sided" else 1 - 2 * alpha
-    for decimals in (0, 2, 9):
-        means = (0, 0.6, -0.6, 0.2, -0.2, 0.4)
-        scores = {f"s{i}": np.round(rng.normal(mean, 1, 60), decimals) for i, mean in enumerate(means)}
-        comparison = compare(
-            metrics=SegmentScores("rating", scores),
-            test="bootstrap-percentile",
-            all_pairs=True,
-            alternative=alternative,
-            confidence_level=level,
-            alpha=alpha,
-            n_resamples=999,
-        )
-        significant = [pair.test.pvalue <= alpha for pair in comparison.comparisons]
-        assert 0 < sum(significant) < len(significant)
-        for pair, star in zip(comparison.comparisons, significant, strict=True):
-            interval = known(pair.confidence_interval)
-            beyond = (interval.low > 0, interval.high < 0)
-            assert star == {"two-sided": any(beyond), "greater": beyond[0], "less": beyond[1]}[alternative]
-
-
 def test_identical_systems_have_p_1_and_the_smallest_p_is_2_in_r_plus_1() -> None:
     a, b = bleu_counts(np.random.default_rng(1), 40)
     for alternative in ("two-sided", "greater", "less"):
@@ -173,17 +148,6 @@ def test_the_rank_of_the_ends_is_exact(n: int, ten_thousandths: int) -> None:
     assert exact == rank
     # It is the largest number of draws for which p is at most alpha.
     assert 2 * rank / (n + 1) <= ten_thousandths / 10_000 < 2 * (rank + 1) / (n + 1)
-
-
-@given(st.integers(1, 300), st.sampled_from([0.5, 0.8, 0.9, 0.95, 0.99, 1e-9, 1 - 1e-13]), st.integers(0, 99))
-def test_the_ends_are_order_statistics_of_the_draws(n: int, level: float, seed: int) -> None:
-    draws = np.random.default_rng(seed).normal(size=n)
-    stand_in: Any = SimpleNamespace(draws=draws, tolerance=0.0, value=0.25)
-    rank = max(rank_of_ends(n, level), 1)  # too few draws: the outermost ones
-    low, high = np.sort(draws)[rank - 1], np.sort(draws)[::-1][rank - 1]
-    assert low <= high
-    assert (low, high) == INTERVALS["percentile"].ends(stand_in, level)
-    assert (0.5 - high, 0.5 - low) == INTERVALS["basic"].ends(stand_in, level)
 
 
 # --- The interval of the p-value

@@ -333,16 +333,6 @@ def test_p_of_the_best_is_that_of_its_definition(rows: list[list[int]], higher: 
     assert ranking.mcb_best
 
 
-@pytest.mark.parametrize("higher", [True, False])
-@pytest.mark.parametrize("test", ["bootstrap", "bootstrap-percentile", "bootstrap-both"])
-def test_p_of_the_best_does_not_depend_on_the_adjustment(test: str, higher: bool) -> None:
-    # maxT has computed the scales of all pairs before.
-    metric = ratings([50, 50.1, 50.4, 50.8, 51, 52], higher_is_better=higher)
-    by_max_t, *others = (ranked(metric, test=test, adjust=adjust) for adjust in ("maxt", "holm", "none"))
-    for other in others:
-        assert [r.mcb_pvalue for r in by_max_t.systems] == [r.mcb_pvalue for r in other.systems]
-
-
 @pytest.mark.parametrize("test", ["bootstrap", "bootstrap-percentile", "bootstrap-both", "anova"])
 def test_identical_systems_are_both_among_the_best(test: str) -> None:
     values = np.random.default_rng(3).normal(0, 1, SEGMENTS).round(3)

@@ -328,18 +328,6 @@ def test_copies_of_one_run_are_no_difference(name: str) -> None:
     assert run_outcome(data, [(0, 1)], EXCHANGES[name], RunSettings())[1].pvalue.tolist() == [1]
 
 
-def test_replicates_are_the_same_exchange_where_numbers_of_runs_are_equal() -> None:
-    pairs = [(1, 0), (2, 0)]
-    own, other = random_counts([3, 3], 40, 1)
-    same, unequal = run_data([own, other, other]), run_data([own, other, other[:2]])
-    together = [exchange(name, unequal, "pooled", pairs).together for name in ("run", "pooled", "segment")]
-    assert together == [False, False, True]
-    for name in (*SEGMENT_UNITS, "run"):
-        found = exchange(name, same, "pooled", pairs)
-        assert found.together
-        np.testing.assert_array_equal(found.statistics[0][0], found.statistics[0][1])
-
-
 @pytest.mark.parametrize(("n", "m"), [(3, 3), (2, 4), (4, 3)])
 def test_exchanging_runs_keeps_its_level(n: int, m: int) -> None:
     """Runs of one configuration, however different: over all splits, p <= k/N in no more than k of the N."""

@@ -425,27 +425,6 @@ def test_pages_and_mappings_of_other_types_are_read_back(monkeypatch: pytest.Mon
     assert read_json(replace(result, tables={**result.tables, "systems": frozen}).render("json")) == result
 
 
-FLOATS = st.floats(allow_nan=False, allow_infinity=True)
-
-
-@given(
-    st.dictionaries(st.text(max_size=5), st.lists(FLOATS, min_size=1, max_size=4), min_size=1, max_size=3), st.text()
-)
-def test_any_scores_are_read_back(scores: dict[str, list[float]], output: str) -> None:
-    base = scored([1.0, 2.0])
-    own = {metric: replace(base, runs=tuple(runs), s_sel=runs[0]) for metric, runs in scores.items()}
-    metrics = tuple(UsedMetric(name, "x", True, None) for name in own)
-    tables = {"systems": (SystemRuns("a", (output,), own),)}
-    result = replace(
-        made(),
-        metrics=metrics,
-        tables=tables,
-        truths={},
-        plan=replace(made().plan, exchange=(), median_metric=next(iter(own))),
-    )
-    assert read_json(result.render("json")) == result
-
-
 def test_damaged_results_are_named() -> None:
     document = json.loads(made().render("json"))
     bleu = document["systems"][0]["scores"]["BLEU"]

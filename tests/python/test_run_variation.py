@@ -224,21 +224,6 @@ def test_the_interval_of_a_t_test_excludes_zero_exactly_when_it_rejects(name: st
     assert (outcome.pvalue[0] <= 1 - level) == (not interval.low <= 0 <= interval.high)
 
 
-def test_the_hierarchical_bootstrap_agrees_with_its_t_test() -> None:
-    """Scores of segments are normal here, and so are the deviations of the draws, about."""
-    rng = np.random.default_rng(8)
-    for n, m in ((5, 5), (6, 4), (2, 6)):
-        shared = rng.normal(size=80)
-        a, b = (rng.normal(size=(size, 80)) + shift for size, shift in ((n, shared + 0.3), (m, 0)))
-        data = run_data({"a": a, "b": b}, n_draws=20_000)
-        drawn, closed = (
-            run_outcome(data, [(0, 1)], EXCHANGES[name], RunSettings(statistic="mean"))[1]
-            for name in ("hierarchical", "hierarchical-t")
-        )
-        assert drawn.pvalue == pytest.approx(closed.pvalue, abs=0.02)
-        assert drawn.degrees_of_freedom == closed.degrees_of_freedom
-
-
 def test_without_any_spread_the_difference_decides() -> None:
     a, b = np.random.default_rng(3).normal(size=(2, 25))
     data = run_data({"a": np.stack([a] * 3), "b": np.stack([b] * 3), "c": np.stack([a] * 4)})

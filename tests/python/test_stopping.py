@@ -325,23 +325,3 @@ def test_the_caveat_on_few_replicates_uses_their_maximum_not_those_used() -> Non
     assert "cannot be below" not in render(result, "text")
     result = compare(metrics=ratings, test=AR(stopping=BesagClifford(2)), n_resamples=10, interval="t")
     assert "With 10 replicates p cannot be below 0.091, too few" in render(result, "text")
-
-
-def test_each_test_of_a_comparison_stops_independently() -> None:
-    corpus = demo.demo_corpus()
-    options: dict[str, Any] = {"all_pairs": True, "n_resamples": 2000, "interval": "delta", "confidence_level": 0.9}
-    everything, early = (
-        compare(corpus.references, corpus.systems, ["bleu", "chrf"], test=test, **options)
-        for test in ("ar", "ar:stopping=gandy")
-    )
-    assert "|stopping:gandy[0.1,0.001]|n:2000|" in early.signature
-    used = [pair.test.n_resamples or 0 for pair in early.comparisons]
-    assert min(used) < 200
-    for there, here in zip(everything.comparisons, early.comparisons, strict=True):
-        assert known(here.test.stopping).level == 0.1
-        # Not guaranteed by Gandy's rule, but true here: the decision agrees with that of all shuffles.
-        assert (there.test.pvalue <= 0.1) == (here.test.pvalue <= 0.1)
-    text = " ".join(render(early, "text").split())
-    assert f"at most 0.001; {min(used)} to {max(used):,} shuffles used; p itself is an estimate." in text
-    undecided = sum(pair.test.stopping is None or not pair.test.stopping.stopped for pair in early.comparisons)
-    assert (f"{undecided} of 12 tests undecided after 2,000 shuffles; increase n_resamples." in text) == (undecided > 0)

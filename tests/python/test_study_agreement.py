@@ -111,17 +111,6 @@ def test_agreement_by_hand() -> None:
     assert row.rank_correlation == pytest.approx(stats.spearmanr(first.pvalue, second.pvalue).statistic)
 
 
-def test_every_two_tests_and_metrics_are_compared() -> None:
-    others = SegmentScores("rating", {f"s{i}": np.arange(80) % (i + 7) for i in range(4)}, higher_is_better=False)
-    result = agreement(metrics=[as_bleu(COUNTS), others], tests=("ar", "bootstrap"), alphas=(0.01, 0.1), n_resamples=99)
-    keys = [(row.metric, row.test, row.other_metric, row.other_test, row.alpha) for row in result.tables["tests"]]
-    columns = [(m, t) for m in ("BLEU", "rating") for t in ("ar", "bootstrap")]
-    assert keys == [(*a, *b, alpha) for a, b in combinations(columns, 2) for alpha in (0.01, 0.1)]
-    for row in result.tables["tests"]:
-        assert row.both + row.neither + row.only_first + row.only_second == row.pairs == 6
-        assert row.opposed <= row.both
-
-
 def test_systems_that_lower_scores_favour_are_better() -> None:
     errors = {"a": np.arange(40) % 5 + 1, "b": np.arange(40) % 5, "c": np.arange(40) % 7}
     low = agreement(metrics=SegmentScores("x", errors, higher_is_better=False), tests="ar", n_resamples=99)

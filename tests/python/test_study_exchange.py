@@ -7,10 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from budgets import budget
 from known import known
 from reshuffle import InputError, SegmentScores, StudyResult, compare_runs, derive_seed, read_json, read_lines
 from reshuffle.inference.exchange import EXCHANGES
@@ -144,16 +141,6 @@ def test_published_sizes_by_simulation() -> None:
         assert 0.03 < rate.rate < 0.06
     for rate in rates_of(correlated, exchange="hierarchical"):
         assert rate.rate < 0.065
-
-
-@given(st.floats(1, 50), st.sampled_from([19, 99, 999]), st.sampled_from([0.01, 0.05, 0.1]))
-@settings(max_examples=budget(30), deadline=None)
-def test_the_expected_size_is_that_of_simulated_tests(ratio: float, n_resamples: int, alpha: float) -> None:
-    rng = np.random.default_rng(int(ratio * 1000))
-    z = np.abs(rng.normal(size=20_000)) * math.sqrt(ratio)
-    exceedances = rng.binomial(n_resamples, [math.erfc(each / math.sqrt(2)) for each in z])
-    simulated = ((exceedances + 1) / (n_resamples + 1) <= alpha * (1 + 1e-12)).mean()
-    assert size_for_ratio(ratio, alpha, n_resamples) == pytest.approx(simulated, abs=0.018)
 
 
 @pytest.mark.parametrize(

@@ -170,26 +170,6 @@ def test_documents_are_units() -> None:
         power(metrics=scores, documents=ids, sizes=UNITS, **settings)
 
 
-def test_every_pair_is_studied_for_itself() -> None:
-    references, systems = texts()
-    study = power(references, systems, effects=0.5, tests="ar", all_pairs=True, simulations=20, n_resamples=19)
-    assert [(r.system, r.baseline) for r in of(study, alpha=0.05)] == [
-        ("good", "poor"), ("best", "poor"), ("best", "good")
-    ]  # fmt: skip
-    assert len({r.null for r in study.rates}) == 3
-    study = power(references, systems, effects=0.5, tests="ar", baseline="best", simulations=20, n_resamples=19)
-    assert [(r.system, r.baseline) for r in of(study, alpha=0.05)] == [("poor", "best"), ("good", "best")]
-    assert all(r.difference < 0 for r in study.tables["power"])
-
-
-def test_other_samplings_have_no_approximation() -> None:
-    study = power(
-        metrics=normal_scores(), effects=0.5, tests="ar", sampling="subset", sizes=100, alphas=0.05, simulations=50,
-        n_resamples=19,
-    )  # fmt: skip
-    assert study.tables["power"][0].approximation is None
-
-
 def test_the_model_alone_needs_no_data() -> None:
     study = parametric_power((0, 1.0), (500, 2000), alphas=(0.01, 0.05), simulations=60, n_resamples=99)
     assert len(study.tables["power"]) == len(study.rates) == 8

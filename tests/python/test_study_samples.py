@@ -50,26 +50,6 @@ def test_scores_intervals_and_differences_are_those_of_a_comparison_on_each_samp
     assert next(scores, None) is next(differences, None) is None
 
 
-def test_summaries_count_the_rows() -> None:
-    result = samples(metrics=as_bleu(bleu_counts(3, 3, 120, 0.01)), sizes=10, n_resamples=80, curve_sizes=())
-    assert len(result.tables["ranges"]) == 2 * 3
-    for summary in result.tables["ranges"]:
-        rows = [r for r in result.tables["scores"] if (r.layout, r.system) == (summary.layout, summary.system)]
-        values = [row.score for row in rows]
-        assert summary.samples == len(rows) == 12
-        assert (summary.lowest, summary.highest) == (min(values), max(values))
-        assert summary.deviation == pytest.approx(np.std(values, ddof=1))
-        assert summary.outside == sum(not row.covers for row in rows) / 12
-        assert not summary.few_samples
-    for row in result.tables["pairs"]:
-        own = [
-            r.conclusion
-            for r in result.tables["differences"]
-            if r.layout == row.layout and {r.system, r.baseline} == {row.better, row.worse}
-        ]
-        assert (row.right, row.wrong) == (own.count("right") / 12, own.count("wrong") / 12)
-
-
 def test_conclusions_are_those_of_validate() -> None:
     data = as_bleu(bleu_counts(3, 4, 120, 0.01))
     one = samples(metrics=data, sizes=10, layouts=("broad", "block"), n_resamples=80, all_pairs=True, curve_sizes=())

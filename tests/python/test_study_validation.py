@@ -179,13 +179,6 @@ def test_documents_are_sampled_as_wholes() -> None:
 # --- Intervals
 
 
-def test_the_interval_of_independent_cases_is_that_of_clopper_and_pearson() -> None:
-    hits = np.random.default_rng(1).integers(0, 2, 400)
-    clustered, independent = clustered_interval(hits, np.ones(400, dtype=int)), clopper_pearson(int(hits.sum()), 400)
-    # The variance over clusters is that of independent cases but for 400/399.
-    assert (known(clustered).low, known(clustered).high) == pytest.approx((independent.low, independent.high), abs=1e-3)
-
-
 @pytest.mark.slow
 def test_clustered_intervals_cover_where_intervals_of_independent_cases_do_not() -> None:
     rng = np.random.default_rng(2)
