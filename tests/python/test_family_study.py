@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from reshuffle import Corpus, FromCounts, InputError, SegmentScores, compare, derive_seed, metric, read_corpus
+from reshuffle import Corpus, FromCounts, InputError, SegmentScores, compare, derive_seed, metric
 from reshuffle.inference.hypotheses import Hypotheses
 from reshuffle.inference.multiplicity import ADJUSTMENTS
 from reshuffle.resampling import CountSample, Replicates
@@ -23,7 +21,6 @@ from reshuffle.study.material import Material
 from reshuffle.study.multiplicity import adjusted_pvalues
 from reshuffle.study.null_data import NullOptions, Request
 from texts import translations
-from unnamed import unnamed
 
 BLEU, TER = metric("bleu"), metric("ter")
 
@@ -188,22 +185,6 @@ def test_unadjusted_tests_of_a_family_reject_too_often_and_maxt_does_not() -> No
     assert found["ar", "none", "equal"].verdict == "liberal"
     assert 0.3 < found["ar", "none", "equal"].rate < found["ar", "none", "equal"].independent
     assert found["ar", "maxt", "equal"].verdict == "at its level"
-
-
-def test_the_command_line_gives_the_result_of_the_function(demo: Path, run: Callable[..., Any]) -> None:
-    files = ["baseline.txt", "tuned.txt", "larger.txt"]
-    options = ["--tests", "ar", "--adjust", "none,holm", "--simulations", "5", "-n", "19", "--size", "50"]
-    found = run("study", "multiplicity", "reference.txt", *files, *options, "--format", "json")
-    assert found.code == 0
-    corpus = read_corpus(["reference.txt"], files)
-    study = multiplicity(
-        corpus.references, corpus.systems, tests="ar", adjustments=["none", "holm"], simulations=5, n_resamples=19,
-        sizes=50,
-    )  # fmt: skip
-    assert unnamed(found.out) == study.render("json")
-    failed = run("study", "multiplicity", "reference.txt", *files, "--n-systems", "9", "--simulations", "2")
-    assert failed.code == 2
-    assert failed.err.startswith("reshuffle: error: n_systems: families of 9 systems were asked for")
 
 
 @pytest.mark.slow

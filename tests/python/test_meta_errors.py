@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
+from agreement import agreement
 from benches.simulations.meta_size import rejected
 from meta_material import judged, random_matrices, random_votes, table, tau_by_loop
 from reshuffle import InputError, InputWarning, _core, meta
@@ -240,35 +241,6 @@ def test_what_takes_minutes_is_said_first(monkeypatch: pytest.MonkeyPatch) -> No
     assert meta.segments(test_set, interval=None, **settings).comparisons
 
 
-def accuracy_by_loop(x: Scores, human: Scores, grouping: str, systems: Scores, segments: Scores) -> float:
-    """acc23 with ε calibrated on copies of cells, which are not compared with each other."""
-    groups = {
-        "none": [[(i, j) for i in range(len(systems)) for j in range(len(segments))]],
-        "sys": [[(i, j) for j in range(len(segments))] for i in range(len(systems))],
-        "item": [[(i, j) for i in range(len(systems))] for j in range(len(segments))],
-    }[grouping]
-    weights = [
-        1 if grouping == "none" else systems[i] if grouping == "sys" else segments[i] for i in range(len(groups))
-    ]
-    epsilons = {0.0, *(abs(a - b) for a in x.ravel() for b in x.ravel())}
-    best = -np.inf
-    for epsilon in epsilons:
-        values, counted = 0.0, 0
-        for group, weight in zip(groups, weights, strict=True):
-            right = pairs = 0.0
-            for a, b in combinations([cell for cell in group if not np.isnan(x[cell] + human[cell])], 2):
-                copies = 1.0
-                for i, j in (a, b):
-                    copies *= {"none": systems[i] * segments[j], "sys": segments[j], "item": systems[i]}[grouping]
-                difference = x[a] - x[b] if abs(x[a] - x[b]) > epsilon else 0.0
-                right += copies * (np.sign(difference) == np.sign(human[a] - human[b]))
-                pairs += copies
-            if pairs and weight:
-                values, counted = values + weight * right / pairs, counted + weight
-        best = max(best, values / counted if counted else np.nan)
-    return best if best > -np.inf else np.nan  # without pairs
-
-
 @pytest.mark.parametrize("grouping", ["none", "sys", "item"])
 def test_draws_of_calibrated_ties_are_those_of_a_loop(grouping: str) -> None:
     cells, human = material(2, 4, 5)
@@ -281,7 +253,8 @@ def test_draws_of_calibrated_ties_are_those_of_a_loop(grouping: str) -> None:
     np.testing.assert_array_equal(found, _core.meta_drawn(cells, human, names, "both", threads=2, **settings)[0])
     np.testing.assert_array_equal(tau, 2 * found - 1)
     for at in (0, 64, 129):
-        expected = [accuracy_by_loop(own, human, grouping, systems[at], segments[at]) for own in cells]
+        copies = systems[at].tolist(), segments[at].tolist()
+        expected = [agreement(own, human, (grouping, "acc23"), copies) for own in cells]
         np.testing.assert_allclose(found[:, at], expected, atol=1e-12)
 
 
