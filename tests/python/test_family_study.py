@@ -187,6 +187,23 @@ def test_unadjusted_tests_of_a_family_reject_too_often_and_maxt_does_not() -> No
     assert found["ar", "maxt", "equal"].verdict == "at its level"
 
 
+def test_text_says_what_is_wrong_with_rates() -> None:
+    study = multiplicity(
+        metrics=scores(5, 40), tests=["ar", "permutation"], adjustments=["none", "holm", "maxt", "tukey"],
+        simulations=80, n_resamples=99, sizes=[20, 40], alphas=[0.05, 0.3],
+    )  # fmt: skip
+    text = " ".join(study.render("text").split())
+    assert "quality, 5 systems, 10 pairs, equal variances, 80 simulations" in text
+    assert "quality, 4 systems, 6 pairs, unequal variances, 80 simulations" in text
+    rate = study.tables["family_wise"][0]
+    assert (
+        f"Without adjustment, ar rejects one or more of 10 true null hypotheses in {100 * rate.rate:.1f}% of the test "
+        "sets at α = 0.05 (quality, equal variances); independent tests would in 40.1%." in text
+    )
+    assert "‡: too few replicates for one small p among larger ones" in text
+    assert "With 199 replicates, all adjustments could reject for one small p." in text
+
+
 @pytest.mark.slow
 def test_family_wise_error_rates_of_fifteen_systems(wmt17: Corpus) -> None:
     """Riezler & Maxwell 2005 (W05-0908), 4.4: 105 pairs; 1 − .95^105 = .9954."""

@@ -205,6 +205,13 @@ def test_one_pair_of_near_copies_does_not_change_the_test_of_others(threads: int
     assert by_default == compare(**{**given, "workers": 2})
 
 
+def test_captions_say_which_p_are_of_another_test() -> None:
+    said = "approximate randomization for 1 of 2 tests, where the systems differ in few segments."
+    for fmt in ("latex", "typst"):
+        assert said in compare(metrics=scores(few(5), noise()), **OPTIONS).render(fmt)
+        assert said not in compare(metrics=scores(noise(), noise(seed=2)), **OPTIONS).render(fmt)
+
+
 def test_where_all_pairs_differ_in_few_segments_the_whole_comparison_is_that_of_ar() -> None:
     own = scores(few(8, 60), few(9, 60), few(12, 60))
     by_default, by_name = (compare(metrics=own, all_pairs=True, test=test, **OPTIONS) for test in ("auto", "ar"))

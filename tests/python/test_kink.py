@@ -425,6 +425,18 @@ def test_swaps_decide_where_their_p_is_larger() -> None:
     assert "few-units" in pair.caveats
 
 
+def test_the_notes_say_what_holds_for_the_test_that_decided() -> None:
+    found = with_few(1)
+    assert found.comparisons[0].test.test == "bootstrap-kink"
+    assert (
+        "so p is that of approximate randomization (ar) or, as both are about as long as the references, that of "
+        "bootstrap-kink, whichever is larger." in " ".join(str(found).split())
+    )
+    assert "not-exchangeable" not in found.comparisons[0].caveats
+    assert "test:auto" in found.signature
+    assert "p is the larger one of those of ar and bootstrap-kink." in " ".join(found.methods_sentence().split())
+
+
 @pytest.mark.parametrize("adjust", ["auto", "holm"])
 def test_adjusted_p_of_such_pairs(adjust: str) -> None:
     other = outputs(100, 9, 1.0)[0]

@@ -35,10 +35,12 @@ from reshuffle.data.demo import demo_corpus
 from reshuffle.inference.intervals import standard_error
 from reshuffle.options.inputs import TestSet
 from reshuffle.report import FORMATS, Layout, render
+from reshuffle.report.conclusions import conclusions
 from reshuffle.study import testing
 from reshuffle.study.experiments import Experiment
 from reshuffle.study.populations import Population, Selection
 from test_resampling import weights
+from told import assert_told
 
 SHOWS = ("equivalence", "non-inferiority")
 FROM_DRAWS = ("", "-studentized")
@@ -385,30 +387,24 @@ def result(test: str = "equivalence", margin: float = 5, **options: Any) -> Comp
     return compare(reference, systems, "bleu", test=f"{test}:bleu={margin}", **{"n_resamples": 199, **options})
 
 
-SENTENCES: list[tuple[dict[str, Any], str]] = [
-    ({}, "tuned is equivalent to baseline within ±5 BLEU, and larger is not shown to be equivalent to it."),
-    ({"margin": 1}, "tuned and larger are not shown to be equivalent to baseline within ±1 BLEU."),
-    ({"margin": 40}, "tuned and larger are equivalent to baseline within ±40 BLEU."),
-    (
-        {"all_pairs": True, "margin": 6},
-        "1 of 3 pairs is equivalent within ±6 BLEU, and the others are not shown to be.",
-    ),
-    ({"all_pairs": True, "margin": 0.5}, "No pair is shown to be equivalent within ±0.5 BLEU."),
-    ({"test": "non-inferiority"}, "tuned and larger are not worse than baseline by 5 BLEU or more."),
-    (
-        {"test": "non-inferiority", "baseline": "larger", "margin": 1},
-        "baseline and tuned are not shown to be non-inferior to larger (not worse by 1 BLEU or more).",
-    ),
-    (
-        {"test": "non-inferiority", "all_pairs": True, "margin": 1},
-        "3 of 3 pairs are non-inferior (the system is not worse than its baseline by 1 BLEU or more).",
-    ),
+CONCLUSIONS: list[dict[str, Any]] = [
+    {},
+    {"margin": 1},
+    {"margin": 40},
+    {"all_pairs": True, "margin": 6},
+    {"all_pairs": True, "margin": 0.5},
+    {"test": "non-inferiority"},
+    {"test": "non-inferiority", "baseline": "larger", "margin": 1},
+    {"test": "non-inferiority", "all_pairs": True, "margin": 1},
 ]
 
 
-@pytest.mark.parametrize(("options", "sentence"), SENTENCES)
-def test_conclusions_name_the_margin(options: dict[str, Any], sentence: str) -> None:
-    assert sentence in " ".join(render(result(**options)).split())
+def test_conclusions_name_the_margin() -> None:
+    told = {}
+    for options in CONCLUSIONS:
+        name = ", ".join(f"{key} {value}" for key, value in options.items()) or "equivalence, margin 5"
+        told[name] = "\n".join(conclusions(result(**options), Layout()))
+    assert_told("margins", told)
 
 
 @pytest.mark.parametrize("all_pairs", [False, True])
@@ -427,6 +423,14 @@ def test_no_report_calls_a_system_better_or_ranks_it(fmt: str, test: str, all_pa
     assert "textbf" not in text
 
 
+def test_stars_and_intervals_agree_unless_p_is_adjusted() -> None:
+    assert "star-and-interval" not in [caveat.kind for caveat in result().caveats]
+    adjusted = [result(margin=m / 10, n_resamples=999) for m in range(40, 60)]
+    (found, *_) = [each for each in adjusted if "star-and-interval" in {c.kind for c in each.caveats}]
+    text = " ".join(render(found).split())
+    assert re.search(r"of \d+ pairs is not significant, although the 9\d% CI is within the margin", text)
+
+
 def test_json_keeps_the_margin() -> None:
     comparison = compared(ratings(*some_scores(1)), "equivalence", 0.5)
     document = render(comparison, "json")
@@ -436,6 +440,20 @@ def test_json_keeps_the_margin() -> None:
         damaged["comparisons"][0]["test"]["margin"] = wrong
         with pytest.raises(InputError, match="margin"):
             read_json(json.dumps(damaged))
+
+
+def margins_in(ax: Any) -> list[float]:
+    """Where the lines of margins are in a figure."""
+    return sorted(float(line.get_xdata()[0]) for line in ax.lines if line.get_linestyle() == "--")
+
+
+def test_the_forest_plot_shows_the_margin_and_there_is_no_null_distribution() -> None:
+    assert margins_in(result().plot.forest()) == [-5, 5]
+    assert margins_in(result("non-inferiority").plot.forest()) == [-5]
+    turned = result(all_pairs=True).plot.forest(baseline="larger")  # pairs of equivalence can be reversed
+    assert margins_in(turned) == [-5, 5]
+    with pytest.raises(InputError, match="has no null distribution of no difference: use forest"):
+        result().plot.null("tuned")
 
 
 @pytest.mark.parametrize("test", SHOWS)

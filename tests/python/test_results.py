@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from counts import near_kink
 from reshuffle import Comparison, SegmentScores, approximate_randomization, compare, metric, score
 from reshuffle.data.demo import demo_corpus
 from reshuffle.report import Layout, render
@@ -87,6 +88,10 @@ def by_ar(systems: Any, metrics: Any = "ter", **options: Any) -> Comparison:
     return compare(REFERENCES, systems, metrics, **{"test": "ar", "n_resamples": 4999, "adjust": "none", **options})
 
 
+def drawn(metrics: Any, **options: Any) -> Comparison:
+    return compare(REFERENCES, SYSTEMS, metrics, all_pairs=True, interval="simultaneous", n_resamples=999, **options)
+
+
 def many(systems: int, **options: object) -> Comparison:
     ratings = np.random.default_rng(1).integers(0, 5, (systems, 12))
     scores = SegmentScores("rating", {f"s{i}": row for i, row in enumerate(ratings)})
@@ -119,6 +124,19 @@ CASES: dict[str, Callable[[], Comparison]] = {
     ),
     "Besag and Clifford": lambda: by_ar(
         SYSTEMS, "bleu", test="ar:stopping=besag-clifford", n_resamples=2000, adjust="holm"
+    ),
+    "two metrics": lambda: by_ar(SYSTEMS, ["bleu", "ter"], adjust="auto", n_resamples=999),
+    "a family of two metrics": lambda: by_ar(SYSTEMS, ["bleu", "ter"], adjust="holm", family="all", n_resamples=999),
+    "false discovery rate": lambda: by_ar(SYSTEMS, ["bleu", "ter"], adjust="bh", alpha=0.6, n_resamples=999),
+    "one pair under two metrics": lambda: by_ar(TWO, ["bleu", "chrf"], adjust="maxt", n_resamples=999),
+    "Gandy without adjustment": lambda: by_ar(SYSTEMS, "bleu", test="ar:stopping=gandy", adjust="auto"),
+    "simultaneous": lambda: drawn("bleu"),
+    "simultaneous under each of two metrics": lambda: drawn(["bleu", "ter"]),
+    "simultaneous over two metrics": lambda: drawn(["bleu", "ter"], family="all"),
+    "near the kink": lambda: compare(metrics=near_kink(), n_resamples=999),
+    "near the kink, swaps": lambda: compare(metrics=near_kink(), test="ar", n_resamples=999),
+    "near the kink, without its interval": lambda: compare(
+        metrics=near_kink(), test="bootstrap-kink", interval="percentile", n_resamples=999
     ),
     "Gandy": lambda: by_ar(SYSTEMS, "bleu", test="ar:stopping=gandy", n_resamples=2000, confidence_level=0.9),
 }

@@ -135,20 +135,6 @@ def test_constant_differences_have_an_interval_of_width_0_and_a_star(test: str, 
         assert pair.is_significant(0.05) == excludes_0(interval) == (pair.difference != 0)
 
 
-def test_scores_keep_their_intervals_and_reports_say_what_holds() -> None:
-    metrics = [ratings(2), bleu(2)]
-    plain, wide = (compared(metrics, interval=interval) for interval in ("percentile", "simultaneous"))
-    assert [score.confidence_interval for score in plain.scores] == [score.confidence_interval for score in wide.scores]
-    assert (known(plain.interval).simultaneous, known(wide.interval).simultaneous) == (False, True)
-    assert "percentile[0.95]+simultaneous" in wide.signature
-    texts = [" ".join(str(comparison).split()) for comparison in (plain, wide)]
-    assert "95% holds for each interval, not for all at once" in texts[0]
-    assert "95% CI of differences: simultaneous, 95% for all 6 intervals under a metric at once" in texts[1]
-    of_all = " ".join(str(compared(metrics, family="all")).split())
-    assert "95% for all 12 intervals at once, under all metrics" in of_all
-    assert "95% for all 6 intervals at once." in " ".join(str(compared(metrics[0])).split())
-
-
 @pytest.mark.parametrize("test", [name for name, entry in TESTS.items() if not entry.adjustments_with_bands])
 def test_tests_without_simultaneous_intervals_are_refused(test: str) -> None:
     with pytest.raises(InputError, match=r"there are no simultaneous intervals for the test .*: use test='ar-studen"):

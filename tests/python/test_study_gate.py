@@ -136,6 +136,16 @@ def test_z_tests_after_every_segment_and_once() -> None:
     assert once == np.mean([at_end for _, at_end in stops])
 
 
+def test_the_report_marks_wrong_decisions_and_says_what_was_simulated() -> None:
+    study = gate(methods="naive", differences="10%", tasks=[1, 2], margin=4, sizes=400, simulations=60)
+    text = " ".join(study.render("text").split())
+    assert "naive decides wrongly more often than α = 0.05 in 3 of 8 cases" in text
+    assert "Margin = 4 standard errors." in text
+    assert "wrongly: it is not, or has the opposite sign." in text
+    gated = gate(tasks=1, simulations=40, n_resamples=99).render("text")
+    assert "Wrong decisions of gate are compatible with α = 0.05." in gated
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
