@@ -188,17 +188,6 @@ def test_two_systems_have_the_p_of_the_paired_t_test(adjust: str) -> None:
     assert ours.test.adjusted_pvalue == ours.test.pvalue
 
 
-def test_all_systems_count_even_if_each_is_only_compared_with_the_baseline() -> None:
-    metric = SegmentScores("rating", ratings(3, 4, 40))
-    (few, all_pairs) = (
-        compare(metrics=metric, test="anova", adjust="tukey", interval="t", all_pairs=all_pairs)
-        for all_pairs in (False, True)
-    )
-    for pair in few.comparisons:
-        same = all_pairs.pair(pair.system, pair.baseline)
-        assert (pair.test.pvalue, pair.test.adjusted_pvalue) == (same.test.pvalue, same.test.adjusted_pvalue)
-
-
 def test_identical_systems_and_errors_of_0() -> None:
     own = ratings(1, 2, 9)
     own["copy"] = own["s0"]

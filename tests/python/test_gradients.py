@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budgets import budget
-from reshuffle import Formula, FromCounts, metric, standard_error
+from reshuffle import Formula, metric, standard_error
 from reshuffle.metrics.base import Metric, Scores
 from reshuffle.metrics.registry import metric_specs
 from reshuffle.resampling.linear import gradient
@@ -100,21 +100,6 @@ def test_the_gradient_at_the_kink_of_the_brevity_penalty_is_the_mean_of_both_sid
     assert at == pytest.approx([score / 100, -score / 100])
     assert shorter == pytest.approx([score * math.exp(1 - 50 / 49) * 50 / 49**2, -score * math.exp(1 - 50 / 49) / 49])
     assert longer.tolist() == [0, 0]
-
-
-def test_the_smoothed_value_of_an_order_without_matches_is_constant() -> None:
-    totals = [10, 12, 5, 3, 0, 0, 10, 8, 6, 4]
-    for options in ({}, {"smooth_method": "floor"}, {"smooth_method": "mteval"}):
-        slopes = closed_form(metric("bleu", **options), totals)
-        assert slopes[4:6].tolist() == [0, 0]
-        assert (slopes[6:] < 0).all()
-
-
-def test_gradients_of_many_totals_equal_those_of_each_and_external_counts_use_their_metrics() -> None:
-    totals = np.random.default_rng(3).integers(0, 50, (4, 7, 10))
-    for m in (metric("bleu"), FromCounts("given", {"a": totals[0]}, "bleu")):
-        each = [[closed_form(metric("bleu"), row) for row in rows] for rows in totals]
-        np.testing.assert_array_equal(np.array(each), gradient(m, totals, totals))
 
 
 # --- What they are for

@@ -78,17 +78,6 @@ def analytic_bleu(totals: Counts) -> Scores:
     return float(BLEU.score(totals)) * np.concatenate([of_lengths, 0.25 / matches, -0.25 / possible])
 
 
-def test_the_gradient_of_a_ratio_is_analytic(ratio_counts: Counts) -> None:
-    totals = ratio_counts.sum(axis=1)
-    expected = np.array([analytic_ratio(t) for t in totals])
-    # Finite differences with steps of about 1/1000 of a count: relative errors of up to 3e-6.
-    np.testing.assert_allclose(gradient(RATIO, ratio_counts, totals), expected, rtol=3e-6)
-    # Those of many totals are those of each.
-    many = ratio_counts[:, :6].cumsum(axis=1)
-    each = np.array([[gradient(RATIO, ratio_counts, t) for t in of_system] for of_system in many])
-    np.testing.assert_array_equal(each, gradient(RATIO, ratio_counts, many))
-
-
 def test_finite_differences_do_not_step_to_a_count_of_0() -> None:
     # log 0 and 1/0 would be refused as not finite.
     logarithm = Formula("log", lambda totals: np.log(totals[..., 0]) / totals[..., 1])

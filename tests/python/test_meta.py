@@ -117,18 +117,6 @@ def test_pooled_tau_is_that_of_all_votes() -> None:
         assert pooled.confidence_interval.low < pooled.value < pooled.confidence_interval.high
 
 
-def test_bootstrap_test_of_tau_inverts_its_interval() -> None:
-    tables, judgments = random_votes(3)
-    result = meta.segments(
-        JudgedSet.from_scores(tables, judgments=judgments), test="boot-inputs", n_resamples=999, adjust=None
-    )
-    for each in result.comparisons:
-        assert each.confidence_interval is not None
-        assert each.adjusted_pvalue is None
-        outside = not each.confidence_interval.low <= 0 <= each.confidence_interval.high
-        assert outside == (each.pvalue <= 0.05)
-
-
 def test_metrics_without_some_scores_are_compared_on_common_votes() -> None:
     tables, judgments = random_votes(4, m=2)
     assert tables[0].segments is not None

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import base64
-import csv
-import io
 import json
 import re
 from collections.abc import Sequence
@@ -30,7 +28,6 @@ from reshuffle.report import Layout, Terminal, render
 from reshuffle.report.studies import STUDIES
 from reshuffle.report.studies.figures.meta import places_of_names
 from reshuffle.report.studies.meta_sentences import conclusions, notes
-from reshuffle.report.studies.meta_values import families
 from reshuffle.report.words import words
 from reshuffle.results import ConfidenceInterval, UsedMetric
 from reshuffle.results.studies import (
@@ -205,12 +202,6 @@ def test_every_format_has_every_metric_and_strange_names(fmt: str) -> None:
         assert json.loads(report)["results"][0]["metric"] == STRANGE
 
 
-def test_csv_has_the_ends_of_intervals() -> None:
-    rows = list(csv.DictReader(io.StringIO(render(ranked(), "csv", Layout(table="comparisons")))))
-    assert len(rows) == 6
-    assert (rows[0]["metric_a"], rows[0]["metric_b"], rows[0]["low"]) == ("Z", "X", "-0.07")
-
-
 def of_systems() -> MetaEvaluation:
     scores = [
         MetricSystemScore("", metric, f"system-{i}", sign * (20.0 + i), 0.1 * i)
@@ -362,26 +353,6 @@ def test_names_beside_points_do_not_cover_one_another(points: list[tuple[float, 
         assert 0 <= one[0] <= one[1] <= 150
         for other in boxes[:number]:
             assert one[0] >= other[1] or other[0] >= one[1] or one[2] >= other[3] or other[2] >= one[3]
-
-
-@given(st.lists(st.floats(-1, 1), min_size=2, max_size=6), st.lists(st.floats(0, 1), min_size=15, max_size=15))
-def test_leaders_and_sentences_follow_from_the_records(values: list[float], pvalues: list[float]) -> None:
-    """Whatever the values and p-values: the first sentence is about the best metric, and names only known ones."""
-    names = [f"m{i}" for i in range(len(values))]
-    pairs = [(a, b) for a in range(len(values)) for b in range(a + 1, len(values))]
-    comparisons = [
-        difference(names[a], names[b], values[a] - values[b], p) for (a, b), p in zip(pairs, pvalues, strict=False)
-    ]
-    order = sorted(range(len(values)), key=lambda at: -values[at])
-    groups = [group(names[at], rank, "a", 1) for rank, at in enumerate(order, 1)]
-    result = evaluation([agreement(*each) for each in zip(names, values, strict=True)], comparisons, groups)
-    (family,) = families(result)
-    assert family.ranked[0] == names[order[0]]
-    first = next(conclusions(result))
-    assert names[order[0]] in first or values[order[0]] == values[order[1]]
-    better = [pair for pair in comparisons if names[order[0]] in (pair.metric_a, pair.metric_b)]
-    claims = all(family.is_significant(pair) and pair.difference != 0 for pair in better)
-    assert ("agrees better with people" in first) == claims
 
 
 def test_latex_compiles(tmp_path: Path) -> None:

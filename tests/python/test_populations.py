@@ -65,23 +65,6 @@ def test_resizing_reaches_the_length_and_changes_only_the_marked_words(
             assert right == [[word for word in words if word != "wrong"] for words in changed]
 
 
-def population_of_lengths(*excess: tuple[int, ...], swapped: float = 0.0) -> Population:
-    """Outputs that are longer than references of 10 words by the given numbers of words."""
-    counts = np.zeros((2, len(excess[0]), len(BLEU.columns or ())), dtype=np.int64)
-    counts[..., 0] = 10 + np.array(excess)
-    counts[..., 1] = 10
-    return Population("", BLEU, counts, swapped)
-
-
-def test_lengths_are_those_after_swaps() -> None:
-    swapped = population_of_lengths((5, 5), (-3, -3), swapped=0.5)
-    assert swapped.length_ratios() == (1.1, 1.1)
-    assert swapped.length_errors(16) == pytest.approx((1, 1))  # each is 5 or −3, with a standard deviation of 4
-    a, b = swapped.sample(np.random.default_rng(3), 50, 40)[..., 0]
-    assert ((a == 15) & (b == 7) | (a == 7) & (b == 15)).all()
-    assert 0.4 < (a == 15).mean() < 0.6
-
-
 def test_an_interrupted_run_continues_after_the_last_complete_line(tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
     cell = Cell("size", "name", 100)

@@ -27,7 +27,6 @@ from reshuffle import (
     compare,
 )
 from reshuffle.inference.best import dunnett_sf
-from reshuffle.inference.multiplicity import ADJUSTMENTS
 from reshuffle.inference.rankings import clusters, groups_without_difference, members
 from reshuffle.inference.tests import TESTS
 from reshuffle.resampling import CountSample, Replicates, linear
@@ -177,13 +176,6 @@ def test_only_two_sided_tests_of_all_pairs_give_rankings() -> None:
     assert len(compared(two, all_pairs=False).rankings) == 1
     assert reshuffle.score(metrics=two).rankings == ()
     assert reshuffle.score(metrics=two).detectable == ()
-
-
-@pytest.mark.parametrize("adjust", ["none", *ADJUSTMENTS])
-def test_only_the_family_wise_error_rate_makes_a_ranking_simultaneous(adjust: str) -> None:
-    test = {"tukey": "anova", "scheffe": "anova"}.get(adjust, "ar")
-    assert ranked(ratings([50, 51, 52]), adjust=adjust, test=test).simultaneous == (adjust not in ("none", "bh", "by"))
-    assert ranked(ratings([50, 51]), adjust="none").simultaneous  # a single pair needs no adjustment
 
 
 def test_more_than_26_groups_have_no_letters() -> None:

@@ -388,22 +388,6 @@ def make_resampler(kind: str = "shuffles") -> _core.Resampler:
     return calls.resampler([(BLEU.core, counts), (metric("length").core, counts[..., :2].copy())], kind=kind)
 
 
-def test_a_resampler_has_totals_and_scores_and_copies_its_counts() -> None:
-    counts = random_counts(3, 3, 90)
-    resampler = calls.resampler([(BLEU.core, counts), (None, counts[:2])], kind="draws")
-    (totals, of_two), expected = resampler.totals, counts.sum(axis=1)
-    np.testing.assert_array_equal(expected, totals)
-    np.testing.assert_array_equal(expected[:2], of_two)
-    assert resampler.scores is None
-    (of_bleu, of_length) = make_resampler().scores or []
-    np.testing.assert_array_equal([BLEU.score(row) for row in expected], of_bleu)
-    np.testing.assert_array_equal(expected[:, 0] / expected[:, 1], of_length)
-    before = resampler.run([_core.Sums()], n=20, seed=1)[0]
-    counts[:] = 0
-    (after,) = resampler.run([_core.Sums()], n=20, seed=1)
-    np.testing.assert_array_equal(before.sums, after.sums)
-
-
 def test_incompatible_reductions_are_refused() -> None:
     resampler = make_resampler()
     tally = _core.Tally(PAIRS, "less", np.zeros((2, 2)))

@@ -292,22 +292,6 @@ def test_threads_do_not_matter(name: str, statistic: str, seed: int) -> None:
     assert one.together == (one.closed is None)
 
 
-@given(
-    st.sampled_from(["run", "welch", "hierarchical-t", "segment", "cell"]),
-    st.sampled_from(["pooled", "mean"]),
-    st.integers(0, 50),
-)
-@settings(max_examples=budget(40))
-def test_the_order_of_two_systems_does_not_matter(name: str, statistic: str, seed: int) -> None:
-    n, m = (3, 3) if name == "cell" else (2 + seed % 3, 3)
-    data = run_data(random_counts([n, m], 30, seed), 50)
-    there, back = (
-        run_outcome(data, [pair], EXCHANGES[name], RunSettings(statistic=statistic))[1].pvalue.tolist()
-        for pair in ((0, 1), (1, 0))
-    )
-    assert there == back
-
-
 @pytest.mark.parametrize("name", sorted(EXCHANGES))
 def test_identical_systems_get_p_1(name: str) -> None:
     own = random_counts([3], 30, 4)[0]

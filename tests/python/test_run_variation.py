@@ -22,7 +22,6 @@ from reshuffle.inference.exchange import EXCHANGES
 from reshuffle.inference.run_tests import run_caveats, run_outcome
 from reshuffle.inference.run_variation import observed_differences, variations
 from reshuffle.resampling import runs as resampled_runs
-from reshuffle.resampling.run_hierarchical import Hierarchical
 from reshuffle.resampling.runs import RunData
 from reshuffle.runs import Runs
 from reshuffle.settings import Resampling, RunSettings, Units
@@ -231,18 +230,6 @@ def test_without_any_spread_the_difference_decides() -> None:
         _, found = run_outcome(data, [(0, 1), (0, 2)], EXCHANGES[name], RunSettings(statistic="mean"))
         assert found.pvalue.tolist() == [p, 1]
         assert run_caveats(EXCHANGES[name], data, 0, (0, 1)) == ("no-spread",)
-
-
-def test_draws_have_the_variance_that_the_correction_assumes() -> None:
-    rng = np.random.default_rng(2)
-    a, b = rng.normal(size=(3, 30)) + rng.normal(size=(3, 1)) / 3, rng.normal(size=(4, 30))
-    data = run_data({"a": a, "b": b}, n_draws=40_000)
-    spread = data.covariances[0].of_difference(0, 1)
-    difference = data.score_of(0, "mean")[0] - data.score_of(1, "mean")[0]
-    drawn = data.drawn.hierarchical["mean"][0]
-    assert np.mean((drawn[0] - drawn[1] - difference) ** 2) == pytest.approx(spread.of_draws, rel=0.03)
-    corrected = Hierarchical.from_data(data, 0, (0, 1), "mean").deviations
-    assert np.mean(corrected**2) == pytest.approx(spread.variance, rel=0.03)
 
 
 @pytest.mark.parametrize("statistic", ["pooled", "mean"])

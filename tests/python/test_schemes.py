@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import sys
 from fractions import Fraction
 from typing import Any
@@ -231,17 +230,6 @@ def test_the_scheme_is_chosen_for_each_pair_and_reported() -> None:
     assert "|scheme:subgroup[2^10]|n:1000|" in group.signature
 
 
-def test_reports_of_exact_tests_have_no_number_of_shuffles() -> None:
-    scores = SegmentScores("rating", {"a": [3] * 40, "b": [2] * 40, "c": [2, 4] * 20})
-    result = compare(metrics=scores, test="ar:scheme=exact", n_resamples=10, interval="t")
-    text = " ".join(render(result, "text").split())
-    assert "<0.0001† <0.0001*" in text  # 2/2^40
-    assert "increase n" not in text, "however few shuffles were asked for"
-    test = json.loads(render(result, "json"))["comparisons"][0]["test"]
-    assert (test["exceedances"], test["n_resamples"], test["pvalue_interval"]) == (None, None, None)
-    assert test["pvalue"] == 2.0**-39
-
-
 def test_impossible_schemes_are_refused() -> None:
     a, b = bleu_counts(1, 60)
     n = int((a != b).any(axis=1).sum())
@@ -253,14 +241,3 @@ def test_impossible_schemes_are_refused() -> None:
         _core.Counts([a[None], b[None]]).differing([(0, 2)], most=5)
     with pytest.raises(InputError, match="codes: expected 60, got 3"):
         calls.shuffle_sums([np.stack([a, b])], n=4, seed=0, codes=np.arange(3, dtype=np.uint64))
-
-
-def test_auto_uses_iid_shuffles_for_large_counts_in_one_column() -> None:
-    rng = np.random.default_rng(1)
-    scores = SegmentScores("COMET", {"a": rng.random(300).astype(np.float32), "b": rng.random(300).astype(np.float32)})
-    assert compare(metrics=scores, test="ar", n_resamples=99).comparisons[0].test.scheme == "iid"
-    hundredths = SegmentScores("DA", {name: np.round(100 * rng.random(300), 2) for name in "ab"})
-    (exact,) = compare(metrics=hundredths, test="ar:scheme=exact", n_resamples=99).comparisons
-    (iid,) = compare(metrics=hundredths, test="ar:scheme=iid", n_resamples=100_000).comparisons
-    p = exact.test.pvalue
-    assert abs(p - iid.test.pvalue) < 5 * (p * (1 - p) / 100_000) ** 0.5 + 1e-5

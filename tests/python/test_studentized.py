@@ -431,22 +431,6 @@ def test_p_of_a_mean_in_python_equals_that_of_ar(seed: int, n: int, alternative:
     assert one.pvalue == other.pvalue
 
 
-def test_auto_chooses_for_means_of_many_systems_as_ar_does() -> None:
-    """The cost of shuffles is shared by all pairs in ``ar``, so it must be taken to be shared here, too."""
-    rng = np.random.default_rng(1)
-    scores = SegmentScores("score", {f"s{k}": rng.integers(0, 30, 90) * 1.0 for k in range(6)})
-    schemes = set()
-    for n in (2_000, 5_200, 5_400, 100_000):
-        one, other = (
-            compare(metrics=[scores], test=test, all_pairs=True, adjust=None, n_resamples=n).comparisons
-            for test in ("ar-studentized", "ar")
-        )
-        got, expected = ([(c.test.pvalue, c.test.scheme) for c in both] for both in (one, other))
-        assert got == expected
-        schemes |= {scheme for _, scheme in got}
-    assert schemes == {"iid", "exact"}
-
-
 @given(seed=st.integers(0, 2**32))
 @settings(max_examples=budget(20))
 def test_strata_of_equal_sizes_are_not_left_to_ar(seed: int) -> None:

@@ -127,12 +127,6 @@ def test_the_result_is_complete_and_does_not_depend_on_threads() -> None:
     assert result.signature.startswith("study:agreement|systems:s0,s1,s2,s3|units:80|unit:segment|n:99|tests:ar,")
 
 
-def test_two_systems_are_enough_and_have_no_intervals() -> None:
-    result = agreement(metrics=as_bleu(COUNTS[:2]), n_resamples=99)
-    (row, *_) = result.tables["tests"]
-    assert (row.pairs, row.agreement_interval, row.kappa_interval, row.rank_correlation) == (1, None, None, None)
-
-
 def test_documents_are_the_units_and_belong_to_one_domain() -> None:
     documents = (np.arange(80) // 4).tolist()
     domains = ["news" if d < 8 else "talks" for d in documents]

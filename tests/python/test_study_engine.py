@@ -332,17 +332,6 @@ def test_stopped_tests_decide_at_the_levels_of_a_study_as_all_shuffles_do(
     np.testing.assert_array_equal(stopped[small], all_shuffles[small])
 
 
-def test_stopping_ends_the_tests_that_are_scored_in_python_too() -> None:
-    selection = Selection("replace", 30)
-    in_python = Experiment([population(3, 60, "formula")], selection, 8)
-    in_rust = Experiment([population(3, 60, "bleu")], selection, 8)
-    tests, rule = ["ar", "ar-studentized"], BesagClifford(5)
-    one, other = (testing.Testing(tests, 199, stopping=rule).run(each, 6).pvalue for each in (in_python, in_rust))
-    np.testing.assert_array_equal(one[0], other[0])
-    whole = testing.Testing(tests, 199).run(in_rust, 6).pvalue
-    assert ((other == whole) == (whole <= 5 / 200)).all()
-
-
 @pytest.mark.parametrize("scheme", ["auto", "orbit"])
 def test_stopping_needs_independent_shuffles(scheme: str) -> None:
     experiment = Experiment([population(1, 40, "bleu")], Selection("fixed"), 1)

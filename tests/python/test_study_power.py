@@ -18,7 +18,7 @@ from reshuffle.inference.power import critical_value, detectable_factor, normal_
 from reshuffle.resampling.counting import Data
 from reshuffle.results.studies import PowerRate, StudyResult
 from reshuffle.settings import Resampling, Units
-from reshuffle.study import parametric_power, plan, power, sensitivity, type1
+from reshuffle.study import parametric_power, plan, power, sensitivity
 from reshuffle.study.calibration import effect_for
 from reshuffle.study.material import Material
 from reshuffle.study.power import simulated_mixture, true_difference
@@ -78,18 +78,6 @@ def test_simulated_power_agrees_with_closed_forms() -> None:
         assert found.type_m == pytest.approx(errors.type_m, abs=3 * errors.type_m / math.sqrt(significant))
         spread = math.sqrt(errors.type_s * (1 - errors.type_s) / significant)
         assert found.type_s == pytest.approx(errors.type_s, abs=4 * spread + 1 / significant)
-
-
-def test_without_an_effect_power_is_the_size_of_the_test() -> None:
-    references, systems = texts()
-    settings = {"tests": ("ar", "bootstrap-shift"), "sizes": (20, 60), "simulations": 60, "n_resamples": 99}
-    pair = {name: systems[name] for name in ("poor", "good")}
-    found = power(references, pair, ["bleu", "chrf"], effects=0, **settings)  # type: ignore[arg-type]
-    null = type1(references, pair, ["bleu", "chrf"], **settings)  # type: ignore[arg-type]
-    expected = {(r.test, r.metric, r.size, r.alpha): r.rate for r in null.rates}
-    assert {(r.test, r.metric, r.size, r.alpha): r.rate for r in found.tables["power"]} == expected
-    assert {r.type_m for r in found.tables["power"]} == {r.type_s for r in found.tables["power"]} == {None}
-    assert {r.null for r in found.rates} == {"eta=0: good, poor"}
 
 
 def test_stopping_leaves_power_as_it_is() -> None:

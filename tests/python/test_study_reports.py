@@ -19,8 +19,6 @@ from pages import markup
 from reshuffle import InputError, SegmentScores, StudyResult, compare, read_html, read_json, study, types
 from reshuffle.cli.studies import COMMANDS
 from reshuffle.report import Layout, Terminal, render
-from reshuffle.report.plots import file_of
-from reshuffle.report.studies import STUDIES
 from reshuffle.results import UsedMetric, clopper_pearson
 from reshuffle.results.studies import PvalueShare, Rate
 from reshuffle.results.studies.type1 import Type1Plan
@@ -160,13 +158,6 @@ def test_other_keys_are_ignored_and_damaged_ones_are_named() -> None:
 
 
 # --- Figures
-
-
-@pytest.mark.parametrize("kind", STUDIES["type1"].figures)
-def test_figures_have_a_legend_and_are_drawn_alike_twice(kind: str) -> None:
-    ax, again = (getattr(made().plot, kind)() for _ in range(2))
-    assert file_of(ax.figure, "svg") == file_of(again.figure, "svg")
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == [*REJECTIONS]
 
 
 def test_more_figures_than_a_page_shows_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -127,16 +127,6 @@ def test_curves_by_number_of_references_count_again_with_the_first_ones() -> Non
         assert chosen.plan["n_references"] == list(range(first, len(references) + 1))
 
 
-def test_the_result_is_complete_and_does_not_depend_on_threads() -> None:
-    data = as_bleu(bleu_counts(5, 3, 300, 0.02))
-    result = samples(metrics=data, n_resamples=50)
-    assert result == samples(metrics=data, n_resamples=50, workers=3)
-    assert list(result.tables) == ["scores", "ranges", "differences", "pairs", "curves"]
-    assert result.plan["sizes"] == [30]
-    assert result.plan["curve_sizes"] == [75, 150, 300]
-    assert "|interval:koehn|confidence_level:0.95|curve_sizes:75,150,300|seed:12345|" in result.signature
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

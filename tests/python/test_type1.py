@@ -52,12 +52,6 @@ def test_rates_are_those_of_a_loop_over_simulated_test_sets() -> None:
         assert shares[-1].p == shares[-1].share == 1
 
 
-def test_a_cell_does_not_depend_on_what_else_is_studied() -> None:
-    alone = type1(metrics=scores(), tests="ar", sizes=30, alphas=0.1, simulations=40, n_resamples=19)
-    more = type1(metrics=scores(), sizes=[20, 30], simulations=40, n_resamples=19)
-    assert rates_of(alone)["ar", 30, 0.1] == rates_of(more)["ar", 30, 0.1]
-
-
 def test_pairs_of_systems_take_turns() -> None:
     quality = scores(3)
     study = type1(metrics=quality, tests="t-test", simulations=7, all_pairs=True)
@@ -84,13 +78,6 @@ def test_ar_is_valid_at_every_level_by_enumeration(n_resamples: int) -> None:
     for alpha in (np.arange(n_resamples) + 1) / (n_resamples + 1):
         # Two of eight arrangements have each |t|, so ties are possible and the test is conservative, but not by much.
         assert 0.8 * alpha - 0.1 <= (pvalues <= alpha).mean() <= alpha
-
-
-@pytest.mark.parametrize(("count", "n"), [(0, 40), (3, 40), (40, 40), (512, 10_000)])
-def test_intervals_of_independent_simulations_are_clopper_and_pearsons(count: int, n: int) -> None:
-    interval = rate_interval(np.arange(n) < count)
-    expected = scipy.stats.binomtest(count, n).proportion_ci(method="exact")
-    np.testing.assert_allclose([interval.low, interval.high], [expected.low, expected.high], rtol=1e-9, atol=1e-12)
 
 
 def coverage(rejected: NDArray[np.bool_], dependence: Dependence, truth: float) -> float:
