@@ -27,7 +27,6 @@ from reshuffle import (
     standard_error,
 )
 from reshuffle.data.demo import demo_corpus
-from reshuffle.inference import estimates
 from reshuffle.inference.estimates import Estimate
 from reshuffle.inference.intervals import INTERVALS, SAMPLE, rank_of_ends, symmetric_ends
 from reshuffle.metrics.base import Counts, Metric, Scores
@@ -143,15 +142,6 @@ def test_standard_errors_of_draws_equal_a_slow_twin(ratio_counts: Counts, bleu_c
         expected = slow_draw_errors(counts if of_pair else counts[:1], analytic, 100, 7)
         got = estimate_of(m, counts, 100, of_pair=of_pair).draw_errors
         np.testing.assert_allclose(got, expected, rtol=1e-5)
-
-
-def test_standard_errors_of_draws_do_not_depend_on_batches(
-    bleu_counts: Counts, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = estimate_of(BLEU, bleu_counts, 50, of_pair=True).draw_errors
-    monkeypatch.setattr(estimates, "BATCH_CELLS", 2000)
-    monkeypatch.setattr(estimates, "PRODUCT_CELLS", 3000)
-    np.testing.assert_allclose(estimate_of(BLEU, bleu_counts, 50, of_pair=True).draw_errors, whole, rtol=1e-12)
 
 
 def slow_draw_errors_of_a_mean(values: NDArray[np.float64], n: int, seed: int) -> Scores:

@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from meta_material import lines
@@ -54,46 +52,6 @@ def accuracy(scores: Matrix, human: Matrix, grouping: str, epsilon: float) -> Fr
         if sum(counts):
             of_groups.append(Fraction(counts[0] + counts[4], sum(counts)))
     return sum(of_groups, Fraction(0)) / len(of_groups) if of_groups else None
-
-
-def matrices(draw: st.DrawFn, shape: tuple[int, ...], values: list[float]) -> Matrix:
-    """A matrix of few different values and gaps."""
-    cells = draw(st.lists(st.sampled_from(values), min_size=int(np.prod(shape)), max_size=int(np.prod(shape))))
-    return np.array(cells, dtype=float).reshape(shape)
-
-
-@st.composite
-def problems(draw: st.DrawFn, most: int = 6) -> tuple[Matrix, Matrix]:
-    """Scores of two metrics and of people, with ties, gaps and infinities."""
-    shape = draw(st.tuples(st.integers(0, most), st.integers(0, most)))
-    nan, inf = float("nan"), float("inf")
-    scores = matrices(
-        draw, (2, *shape), [0.0, -0.0, 0.1, 0.2, 0.30000000000000004, 0.4, 1.0, 1.0, nan, inf, -inf, 5e-324]
-    )
-    human = matrices(draw, shape, [0.0, 0.0, -1.0, -5.0, 0.5, -25.0, -0.0, nan])
-    return scores, human
-
-
-def finite(scores: Matrix) -> Matrix:
-    return np.where(np.isinf(scores), np.sign(scores) * 3.0, scores)
-
-
-@pytest.mark.parametrize("grouping", GROUPINGS)
-@given(problem=problems(), epsilon=st.sampled_from([0.0, 0.1, 0.2, 0.5]), minimum=st.sampled_from([0.0, 0.5, 1.0, 5.0]))
-def test_pair_counts_are_those_of_a_loop_over_pairs(
-    grouping: str, problem: tuple[Matrix, Matrix], epsilon: float, minimum: float
-) -> None:
-    scores, human = finite(problem[0]), problem[1]
-    epsilons = np.array([0.0, epsilon])
-    counts, sizes = _core.meta_pair_counts(
-        scores, human, grouping, epsilons=epsilons, minimum_difference=minimum, threads=2
-    )
-    for metric, of_metric in enumerate(scores):
-        by_group = zip(groups(of_metric, grouping), groups(human, grouping), strict=True)
-        for group, (m, h) in enumerate(by_group):
-            assert counts[metric, group].tolist() == pair_counts(m, h, epsilons[metric], minimum)
-            kept = both(m, h)
-            assert sizes[metric, group].tolist() == [len(kept[0]), len(set(kept[0])), len(set(kept[1]))]
 
 
 @pytest.mark.parametrize("minimum", [0.0, 0.4])

@@ -172,18 +172,6 @@ def test_real_documents_are_drawn_and_swapped_whole() -> None:
         built("documents", of, icc=0.2)
 
 
-def test_sizes_of_simulated_documents_are_in_segments() -> None:
-    study = type1(
-        REFERENCES, SYSTEMS, null=["documents:size=20,icc=0.05", "documents-as-units"], tests="ar", sizes=[50, 120],
-        simulations=5, n_resamples=19, alphas=0.1,
-    )  # fmt: skip
-    assert [(rate.null, rate.size) for rate in study.rates] == [
-        ("documents", 40), ("documents", 120), ("documents-as-units", 40), ("documents-as-units", 120)
-    ]  # fmt: skip
-    assert (study.plan["document_size"], study.plan["icc"], study.plan["noise"]) == (20, 0.05, None)
-    assert list(study.truths) == ["documents", "documents-as-units"]
-
-
 # Noise, runs and variants.
 
 
@@ -306,7 +294,6 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"null": Documents(size=80)}, "documents of 80 segments need at least 160 segments, but there are"),
     ({"null": Documents(icc=0.95)}, "under BLEU can have an intraclass correlation of at most 0."),
     ({"null": Documents(icc=0.1), "sizes": 25}, "sizes: 25 segments are fewer than two documents of 15"),
-    ({"null": Documents(icc=0.1), "sizes": 121}, "sizes: 121 segments were asked for, but the pool has only 120"),
     # Without swaps, test sets must be drawn from the pool.
     ({"null": "equal-score", "sampling": "fixed"}, "sampling 'fixed' takes all 120 segments, so that all simulated te"),
     ({"null": "equal-score", "sampling": "subset"}, "scores were made equal: use 'replace', or 'subset' with smaller"),

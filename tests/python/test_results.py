@@ -12,7 +12,16 @@ import numpy as np
 import pytest
 
 from counts import near_kink
-from reshuffle import Comparison, SegmentScores, approximate_randomization, compare, metric, score
+from reshuffle import (
+    Comparison,
+    InputError,
+    SegmentScores,
+    approximate_randomization,
+    compare,
+    experimentwise_error,
+    metric,
+    score,
+)
 from reshuffle.data.demo import demo_corpus
 from reshuffle.report import Layout, render
 from reshuffle.report.notes import notes
@@ -74,11 +83,20 @@ def test_keys_of_a_signature_are_unambiguous() -> None:
     assert not {"units", "level"} & set(keys)
 
 
-def test_only_tests_and_intervals_have_a_level() -> None:
-    assert score(REFERENCES, TWO).alpha is None
-    assert score(REFERENCES, TWO, interval="delta").alpha == 0.05
-    assert compare(REFERENCES, TWO, n_resamples=99, confidence_level=0.9).alpha == 0.1
-    assert compare(REFERENCES, TWO, n_resamples=99, interval=None).alpha == 0.05
+def test_alpha_defaults_to_one_minus_the_confidence_level() -> None:
+    def compared(**options: Any) -> Comparison:
+        return compare(REFERENCES, SYSTEMS, "ter", n_resamples=99, interval="delta", **options)
+
+    assert (compared().alpha, compared(confidence_level=0.9).alpha, score(REFERENCES, TWO).alpha) == (0.05, 0.1, None)
+    comparison = compared(alpha=0.2)
+    assert (comparison.alpha, comparison.confidence_level) == (0.2, 0.95)
+    assert comparison.experimentwise_error == experimentwise_error(0.2, 3)
+    intervals = [[pair.confidence_interval for pair in each.comparisons] for each in (comparison, compared())]
+    assert intervals[0] == intervals[1]
+    assert "* adjusted p ≤ 0.2" in render(comparison)
+    for alpha in (0, 1, 5, "x"):
+        with pytest.raises(InputError, match="alpha must lie strictly between 0 and 1"):
+            compared(alpha=alpha)
 
 
 CLOSE = {"same but one": [SYSTEMS["larger"][0], *SYSTEMS["baseline"][1:]]}

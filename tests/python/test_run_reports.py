@@ -308,12 +308,6 @@ def test_marks_and_headings_of_tables() -> None:
     assert [("Central 95%" in each, "--table observed" in each) for each in (usual, longer)] == [(1, 0), (0, 1)]
 
 
-def test_replicates_and_adjustments_are_named_by_unit() -> None:
-    (sentence,) = [note for note in notes(computed((3, 4, 3), exchange=("segment", "run"))) if "Tests:" in note]
-    assert "; run: all 20 to 35 exchanges; p adjusted by step-down maxT" in sentence
-    assert sentence.endswith("(segment) and Holm 1979 (run) over the pairs under each metric.")
-
-
 @pytest.mark.parametrize("fmt", ["text", "markdown", "latex", "typst", "html"])
 def test_every_format_names_options_in_one_language(fmt: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("reshuffle.report.studies.page.find_spec", lambda name: None)  # no figures, which take long

@@ -29,7 +29,6 @@ from reshuffle import (
 from reshuffle.data import demo
 from reshuffle.inference.multiplicity import bonferroni, holm
 from reshuffle.inference.pvalues import pvalue
-from reshuffle.report import render
 from reshuffle.resampling import CountSample, Replicates, SequentialTally, Series, TextSample
 from reshuffle.resampling.stopping import STOPPING, AnyRule
 from reshuffle.results import SignificanceResult, clopper_pearson, robbins
@@ -316,12 +315,3 @@ def test_besag_clifford_p_values_can_be_adjusted(adjust: str, by_hand: Any) -> N
         assert there.test.n_resamples == here.test.n_resamples
         assert here.test.stopping == there.test.stopping
         assert here.test.scheme == "iid"
-
-
-def test_the_caveat_on_few_replicates_uses_their_maximum_not_those_used() -> None:
-    ratings = SegmentScores("rating", {"b": [1, 2, 3, 4] * 10, "a": [2, 1, 4, 3] * 10})  # equal means
-    result = compare(metrics=ratings, test=AR(stopping=BesagClifford(2)), n_resamples=5000, interval="t")
-    assert result.comparisons[0].test.n_resamples == 2
-    assert "cannot be below" not in render(result, "text")
-    result = compare(metrics=ratings, test=AR(stopping=BesagClifford(2)), n_resamples=10, interval="t")
-    assert "With 10 replicates p cannot be below 0.091, too few" in render(result, "text")

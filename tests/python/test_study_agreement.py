@@ -148,7 +148,6 @@ def test_documents_are_the_units_and_belong_to_one_domain() -> None:
         ({"domains": ["a"] * 79 + ["b"]}, "'b' has 1 segment: tests need at least 2"),
         ({"domains": ["a"] * 3}, "domains: expected an id for each of 80 segments, got 3"),
         ({"tests": "wilcoxon"}, "means of segment scores"),
-        ({"alphas": 5}, "alphas must lie strictly between 0 and 1, got 5.0: for 5% write 0.05"),
         ({"bins": (-1, 1)}, "bins must be ascending numbers of at least 0"),
     ],
 )

@@ -37,18 +37,6 @@ def rates(study: StudyResult, **values: Any) -> dict[str, GateRate]:
     return by_decision
 
 
-@pytest.mark.parametrize("name", DIFFERENCES)
-def test_differences_have_the_mean_and_the_deviation_that_they_say(name: str) -> None:
-    own, z = DIFFERENCES[name](), normal_values(1, 200_000)
-    for difference in (0.0, -0.02):
-        values = own.of_normal(z, difference)
-        assert np.abs(values).max() <= 1
-        assert values.mean() == pytest.approx(difference, abs=4 * own.sd / math.sqrt(len(z)))
-        assert values.std() == pytest.approx(own.sd, rel=0.02)
-    wins, losses = (own.of_normal(z, 0.0) > 0).mean(), (own.of_normal(z, 0.0) < 0).mean()
-    assert (abs(wins - losses) < 0.01) == own.signed
-
-
 def scores_of(simulation: int, tasks: int, correlation: float, worse: int, difference: float) -> list[SegmentScores]:
     """The tasks of one simulation, from their definition."""
     shared, *own = normal_values(derive_seed(12345, "simulation", simulation), (tasks + 1) * 60).reshape(-1, 60)

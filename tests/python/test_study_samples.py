@@ -130,11 +130,9 @@ def test_curves_by_number_of_references_count_again_with_the_first_ones() -> Non
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"sizes": 100}, "a sample of 100 segments is larger than the pool of 60"),
         ({"curve_sizes": 100}, "a sample of 100 segments is larger than the pool of 60"),
         ({"interval": "t"}, "means of segment scores"),
         ({"interval": "ar-studentized"}, "nothing is tested here"),
-        ({"n_references": 4}, "n_references has 4, but segments have at most 3 references"),
         ({"n_references": 0}, "n_references must be a whole number of at least 1"),
     ],
 )

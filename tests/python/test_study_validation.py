@@ -221,11 +221,8 @@ def test_intervals_of_shares_of_pairs_cover_where_those_of_independent_pairs_do_
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"sizes": 500}, "a sample of 500 segments is larger than the pool of 60"),
-        ({"sizes": 60}, "leaves nothing to compare its conclusions with"),
         ({"sizes": 20, "n_samples": 4}, "4 disjoint samples of 20 segments need 80 segments, but the pool has 60"),
         ({"bins": (1, 1)}, "bins: 1.0 is given twice"),
-        ({"baseline": "zz"}, "unknown baseline 'zz'"),
         ({"metrics": SegmentScores("x", {"a": [1.0, 2.0, 3.0]})}, "there is only one system"),
     ],
 )
