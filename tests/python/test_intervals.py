@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from counts import as_counts
+from known import known
 from reshuffle import (
-    Comparison,
     Formula,
     InputError,
     SegmentScores,
@@ -23,7 +23,6 @@ from reshuffle import (
     bootstrap_interval,
     compare,
     metric,
-    score,
     standard_error,
 )
 from reshuffle.data.demo import demo_corpus
@@ -261,27 +260,6 @@ def test_too_few_draws_shuffles_or_segments_are_errors_with_a_way_out() -> None:
         bootstrap_interval([1.0, 2.0, 4.0, 8.0], b=[0.0, 3.0, 1.0, 5.0], interval="ar-studentized")
 
 
-def test_intervals_are_made_if_named_and_only_those_from_draws_report_draws() -> None:
-    rating = SegmentScores("rating", {"a": [1, 2, 4], "b": [2, 2, 3]})
-    for name, interval in INTERVALS.items():
-        if name == "studentized" or interval.inverts is not None:  # three segments are too few
-            continue
-        for result in (compare(metrics=rating, interval=name, test="sign-test"), score(metrics=rating, interval=name)):
-            assert result.interval == interval.used
-            assert ("|rng:" in result.signature) == interval.draws
-            assert (result.n_resamples, result.seed) == ((10_000, 12345) if interval.draws else (None, None))
-
-    def used(result: Comparison) -> set[tuple[str, float]]:
-        found = [s.confidence_interval for s in result.scores]
-        return {(i.method, i.confidence_level) for i in found if i is not None}
-
-    assert used(score(metrics=rating)) == set()
-    assert used(score(metrics=rating, interval="t")) == {("t", 0.95)}
-    assert used(score(metrics=rating, confidence_level=0.9)) == {("percentile", 0.9)}
-    assert used(score(metrics=rating, interval="basic", confidence_level=0.9)) == {("basic", 0.9)}
-    assert used(compare(metrics=rating, interval="jackknife")) == {("jackknife", 0.95)}
-
-
 # --- Functions of texts
 
 
@@ -323,8 +301,7 @@ def test_the_interval_excludes_0_exactly_when_the_test_rejects(scheme: str, leve
             metrics=ratings, test=f"ar-studentized:scheme={scheme}", interval="ar-studentized", confidence_level=level,
             n_resamples=199,
         ).comparisons  # fmt: skip
-        interval = pair.confidence_interval
-        assert interval is not None
+        interval = known(pair.confidence_interval)
         assert interval.low <= pair.difference <= interval.high
         rejected.append(pair.is_significant(1 - level))
         assert rejected[-1] == (not interval.low <= 0 <= interval.high)

@@ -12,6 +12,7 @@ import pytest
 import scipy.integrate
 import scipy.stats
 
+from known import known
 from reshuffle import Comparison, FromCounts, InputError, compare, metric
 from reshuffle.inference.estimates import Estimate
 from reshuffle.inference.hypotheses import Hypotheses
@@ -347,8 +348,7 @@ def near(length: float, cut: float, **options: Any) -> Comparison:
 def test_the_note_near_the_kink_is_in_the_report() -> None:
     found = near(1.0, 0.01)
     (caveat,) = (caveat for caveat in found.caveats if caveat.kind == "near-kink")
-    brevity = found.comparisons[0].brevity
-    assert brevity is not None
+    brevity = known(found.comparisons[0].brevity)
     assert caveat.values["bias"] == brevity.bias >= NEAR_KINK
     assert "near-kink" in found.comparisons[0].caveats
     assert (

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from known import known
 from reshuffle import meta, read_json, read_lines
 from reshuffle.data.demo import demo_corpus, demo_votes
 
@@ -490,15 +491,13 @@ def test_values_that_are_not_defined_have_a_reason(files: Path, run: Any, case: 
 
 
 def test_missing_cells_are_left_out_and_said(files: Path, run: Any) -> None:
-    values = meta.read_scores("comet.tsv").segments
-    assert values is not None
+    values = known(meta.read_scores("comet.tsv").segments)
     values[1, 4:9] = np.nan
     write("gaps.tsv", table(values))
     words = ("--human", "da.tsv", "--metric-scores", "gaps=gaps.tsv", "other=other.tsv", "--coefficient", "pearson")
     found = results(run("meta", "segments", *words, *N, "--format", "json"))
     assert [each["n"] for each in found["results"]] == [len(NAMES) * SEGMENTS - 5, len(NAMES) * SEGMENTS]
-    human = meta.read_scores("da.tsv").segments
-    assert human is not None
+    human = known(meta.read_scores("da.tsv").segments)
     there = ~np.isnan(values)
     assert found["results"][0]["value"] == pytest.approx(np.corrcoef(values[there], human[there])[0, 1])
     outcome = run("meta", "segments", *words, *N)

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agreement import agreement, of_vectors
+from known import known
 from meta_material import QUIET, Scores, Vote, judged, table, tau_by_loop, value
 from reshuffle import InputError, meta
 from reshuffle.meta import JudgedSet, ScoreTable
@@ -147,8 +148,7 @@ def test_williams_test_of_published_scores(data: Path) -> None:
     (pair,) = result.comparisons
     assert (pair.test, pair.degrees_of_freedom, pair.n) == ("williams", 9.0, 12)
     assert pair.pvalue == pytest.approx(0.02491754132819098)  # two-sided, n − 3
-    assert human.system_scores is not None
-    people = human.system_scores
+    people = known(human.system_scores)
     amber, bleu = (m.system_scores for m in test_set.metrics)
     assert meta.williams(people, amber, bleu, alternative="greater", df=10).pvalue == pytest.approx(0.0114079074943561)
     assert meta.williams(people, amber, bleu, alternative="greater").pvalue == pytest.approx(0.01245877066409549)

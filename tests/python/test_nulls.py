@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from known import known
 from reshuffle import InputError, SegmentScores, metric
 from reshuffle.options.nulls import NULLS_WITH_OPTIONS
 from reshuffle.resampling.counting import Data
@@ -140,8 +141,7 @@ def test_simulated_documents_have_the_intraclass_correlation(icc: float, size: i
     null = built("documents", of, icc=icc, document_size=size)
     (population,) = null.parts[0].populations
     assert (null.draws, null.segments_per_draw, population.n_groups) == ("document", size, 20_000 // size)
-    assert population.groups is not None
-    assert (np.bincount(population.groups) == size).all()
+    assert (np.bincount(known(population.groups)) == size).all()
     experiment = Experiment([population], Selection("replace", 20_000 // size, null.swapped), 1)
     found = []
     for i in range(10):

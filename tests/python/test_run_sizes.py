@@ -24,6 +24,7 @@ from benches.simulations.run_size import (
     rates,
     splits_of,
 )
+from known import known
 from reshuffle import SegmentScores, compare_runs, metric
 from reshuffle.inference.exchange import EXCHANGES, NEW_RUNS_AND_SEGMENTS
 from reshuffle.inference.run_tests import run_caveats, run_outcome
@@ -227,8 +228,7 @@ def rates_of(simulate: Simulated, n: int, statistic: str, truth: float = 0.0) ->
         for name in rejected:
             p = run_outcome(data, [(0, 1)], EXCHANGES[name], RunSettings(statistic=statistic))[1].pvalue[0]
             rejected[name] += p <= ALPHA
-        interval = EXCHANGES["hierarchical"].interval.of(data, 0, (0, 1), statistic, 1 - ALPHA)
-        assert interval is not None
+        interval = known(EXCHANGES["hierarchical"].interval.of(data, 0, (0, 1), statistic, 1 - ALPHA))
         covered += interval.low <= truth <= interval.high
     return {"coverage": covered / SIMULATIONS} | {name: count / SIMULATIONS for name, count in rejected.items()}
 

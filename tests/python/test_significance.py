@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from budgets import budget
 from counts import as_counts
+from known import known
 from reshuffle import (
     Corpus,
     Formula,
@@ -34,17 +35,6 @@ from reshuffle.resampling import CountSample, Replicates
 from reshuffle.results import SignificanceResult, clopper_pearson
 
 MEAN = Formula("mean", lambda totals: totals[..., 0] / totals[..., 1])
-
-
-def test_swapping_the_systems_changes_only_the_sign() -> None:
-    rng = np.random.default_rng(1)
-    a, b = as_counts(rng.integers(0, 9, 80)), as_counts(rng.integers(0, 9, 80))
-    for function in (approximate_randomization, bootstrap_test):
-        there, back = function(a, b, MEAN), function(b, a, MEAN)
-        assert there.statistic == -back.statistic
-        assert there.pvalue == back.pvalue
-        greater, less = function(a, b, MEAN, alternative="greater"), function(b, a, MEAN, alternative="less")
-        assert greater.pvalue == less.pvalue
 
 
 @pytest.mark.parametrize(("test", "options"), [(approximate_randomization, {"scheme": "iid"}), (bootstrap_test, {})])
@@ -73,8 +63,7 @@ def test_differences_that_differ_only_by_rounding_are_ties() -> None:
     exact = float((np.abs(tenths) >= 3).mean())
     result = approximate_randomization(a, b, weighted, keep_null_distribution=True)
     assert exact == result.pvalue
-    assert result.null_distribution is not None
-    lost = (np.abs(result.null_distribution) >= abs(result.statistic)).mean()
+    lost = (np.abs(known(result.null_distribution)) >= abs(result.statistic)).mean()
     assert lost < exact - 0.05, "without the tolerance of the threshold these ties would be lost"
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from budgets import budget
+from known import known
 from reshuffle import (
     BesagClifford,
     Formula,
@@ -322,8 +323,7 @@ def test_stopped_tests_decide_at_the_levels_of_a_study_as_all_shuffles_do(
 ) -> None:
     """Few units give many ties, and n need not fit the levels."""
     experiment = Experiment([population(seed, units)], Selection("fixed"), seed)
-    rule = StudySettings(n_resamples=n, alphas=alphas, stopping="besag-clifford").rule
-    assert rule is not None
+    rule = known(StudySettings(n_resamples=n, alphas=alphas, stopping="besag-clifford").rule)
     all_shuffles = testing.Testing(["ar"], n, alternative).run(experiment, 20).pvalue
     stopped = testing.Testing(["ar"], n, alternative, stopping=rule).run(experiment, 20).pvalue
     for alpha in alphas:

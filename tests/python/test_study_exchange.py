@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from known import known
-from reshuffle import InputError, SegmentScores, StudyResult, compare_runs, derive_seed, read_json, read_lines
+from reshuffle import InputError, SegmentScores, StudyResult, compare_runs, derive_seed, read_json
 from reshuffle.inference.exchange import EXCHANGES
 from reshuffle.results.studies import ExchangeRate
 from reshuffle.settings import Resampling
@@ -212,18 +212,6 @@ def test_a_rate_of_real_runs_is_that_of_comparisons() -> None:
         )
         rejections += compared.comparisons[0].pvalue <= 0.2
     assert rates_of(study)[0].rate == rejections / 40
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_runs_of_multeval(data: Any) -> None:
-    folder = data / "multeval-newstest2010-optreps"
-    lines = {path.stem: read_lines(path) for path in sorted(folder.glob("sys1/*.txt"))}
-    study = exchange(
-        [read_lines(folder / "ref.txt")], lines, ["bleu", "length"], sizes=300, simulations=20, n_resamples=49
-    )
-    assert study.plan["runs"] == [1]
-    assert study.plan["left_out"] == [f"{name} with 1 run" for name in ("welch", "hierarchical", "hierarchical-t")]
-    assert {rate.metric for rate in rates_of(study)} == {"BLEU", "length"}
 
 
 # Reports and errors.

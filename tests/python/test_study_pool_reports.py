@@ -6,7 +6,6 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import pytest
 
 from counts import bleu_counts
 from reshuffle import FromCounts, SegmentScores, StudyResult, study
@@ -104,16 +103,3 @@ def test_the_matrix_of_agreement_has_every_two_columns() -> None:
 
 
 # --- The command line
-
-FILES = ("reference.txt", "baseline.txt", "tuned.txt")
-
-
-@pytest.mark.usefixtures("demo")
-def test_figures_are_plotted_from_files(run: Any) -> None:
-    assert run("study", "samples", *FILES, "--sizes", "40", "-n", "49", "-o", "samples.json").code == 0
-    where = ("--layout", "broad", "--system", "baseline")
-    assert run("plot", "samples.json", "scores", *where, "-o", "scores.svg").code == 0
-    wrong = run("plot", "samples.json", "scores", "--layout", "brood", "-o", "no.svg").refusal()
-    assert "unknown layout 'brood'" in wrong
-    wrong = run("plot", "samples.json", "scores", "--layout", "broad", "-o", "no.svg").refusal()
-    assert "several values of system: choose one with --system" in wrong
