@@ -228,45 +228,6 @@ def test_nothing_in_common_is_undefined() -> None:
     assert _core.meta_permuted(scores, nothing, [], "both", PAIRS[:1], n=2, seed=1).shape == (0, 1, 2)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"statistics": [("item", "kendall")]}, "unknown coefficient"),
-        ({"statistics": [("system", "acc23")]}, "the coefficient of system scores must be pearson"),
-        ({"pairs": np.array([(0, 3)])}, "metric 3 is out of range: there are 3"),
-        ({"human": np.zeros((5, 19))}, "segments of human scores: expected 20, got 19"),
-        ({"masks": np.zeros((3, 5, 20), bool)}, "replicates of masks: expected 4, got 3"),
-        ({"scores": np.zeros((3, 0, 20)), "human": np.zeros((0, 20))}, "systems: expected at least one, got none"),
-    ],
-)
-def test_bad_arguments_are_refused(change: dict[str, Any], message: str) -> None:
-    scores, human = arrays()
-    call = {"human": human, "statistics": [("item", "pearson")], "unit": "both", "pairs": PAIRS, "n": 4, "seed": 1}
-    with pytest.raises(InputError, match=message):
-        _core.meta_permuted(**{"scores": scores, **call, **change})
-
-
-@pytest.mark.parametrize(
-    ("place", "number", "message"),
-    [
-        (0, 20, "segment 20 is out of range"),
-        (1, 5, "system 5 is out of range"),
-        (3, 2**40, "less than 2"),
-    ],
-)
-def test_bad_votes_are_refused(place: int, number: int, message: str) -> None:
-    votes = [np.array([value]) for value in (0, 0, 1, 1)]
-    votes[place][0] = number
-    with pytest.raises(InputError, match=message):
-        permuted_votes(arrays()[0], votes, "half", "both", 1, 1)
-
-
-def test_copies_of_other_segments_are_refused() -> None:
-    copies = (np.ones((2, 5), np.uint32), np.ones((2, 21), np.uint32))
-    with pytest.raises(InputError, match="segments of copies of segments: expected 20, got 21"):
-        _core.meta_drawn(*arrays(), [("item", "pearson")], "both", n=2, seed=1, copies=copies)
-
-
 def test_too_many_pairs_to_calibrate_are_refused_at_once() -> None:
     scores = np.zeros((2, 10, 700))
     with pytest.raises(InputError, match=r"at most 16777216 in replicates .* got 24496500"):

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budgets import budget
-from reshuffle import FromCounts, InputError, _core, derive_seed, metric, read_lines
+from reshuffle import FromCounts, _core, derive_seed, metric, read_lines
 from reshuffle.inference.exchange import EXCHANGES
 from reshuffle.inference.run_tests import run_outcome
 from reshuffle.metrics.base import Counts, Formula
@@ -25,7 +25,6 @@ from reshuffle.resampling import CountSample
 from reshuffle.resampling.counting import Data
 from reshuffle.resampling.run_exchange import MANY_SPLITS, Exchanged
 from reshuffle.resampling.runs import RunData
-from reshuffle.resampling.samples import resampler_of_sums
 from reshuffle.settings import Resampling, RunSettings, Units
 
 # A cell is the index of an output, and of a unit. A pseudo-run is a list of cells.
@@ -447,21 +446,3 @@ def test_the_shuffles_of_multeval(a: str, b: str, published: Any, counts_of_exam
 
 
 # ------------------------------------------------------------------------------- Masks that the core makes
-
-
-@pytest.mark.parametrize(
-    ("exchange", "message"),
-    [
-        (("cells", 3), "unknown exchange 'cells'"),
-        (("pooled", 3), r"exchange must be \('pooled', n, m\), with the numbers of runs of both systems, got"),
-        (("multeval", 3, 3), r"exchange must be \('multeval', n\), with the number of runs of each system, got"),
-        (("multeval", 0), "the number of runs of a system must be at least 1, got 0"),
-        (("pooled", 2, 2), "must be a multiple of 256, 64 segments of 4 rows each, got 128"),
-    ],
-)
-def test_what_does_not_fit_is_refused(exchange: Any, message: str) -> None:
-    resampler = resampler_of_sums("shuffles", np.zeros((2, 128, 1), np.int64))
-    with pytest.raises(InputError, match=message):
-        resampler.run([_core.Sums()], n=1, exchange=exchange)
-    with pytest.raises(InputError, match="exchange must be None when codes are passed"):
-        resampler.run([_core.Sums()], n=1, exchange=exchange, codes=np.zeros(128, np.uint64))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -145,20 +144,3 @@ def test_missing_references_and_counts_without_texts_cannot_be_counted_again() -
         samples(REFERENCES[::-1], SYSTEMS, n_references=1)
     with pytest.raises(InputError, match="only precomputed scores"):
         samples(metrics=as_bleu(bleu_counts(5, 3, 60, 0.02)), n_references=1)
-
-
-def lines(path: Path) -> list[str]:
-    return path.read_text("utf-8").rstrip("\n").split("\n")
-
-
-def test_more_segments_and_more_references_narrow_the_intervals(data: Path) -> None:
-    """Zhang & Vogel 2004: intervals get narrower, relative to the score, with test set size and references."""
-    folder = data / "turkcorpus-simplification-8refs"
-    references = [lines(folder / f"test.8turkers.tok.turk.{i}") for i in range(8)]
-    systems = {path.name: lines(path) for path in sorted((folder / "sys").iterdir())}
-    result = samples(references, systems, sizes=30, curve_sizes=(89, 359), n_references=(1, 4, 8))
-    widths = {(p.references, p.size): p.relative_width for p in result.tables["curves"]}
-    assert widths[1, 89] > widths[4, 89] > widths[8, 89]
-    assert widths[1, 359] > widths[4, 359] > widths[8, 359]
-    # Four times the segments halve the width.
-    assert [widths[n, 89] / widths[n, 359] for n in (1, 4, 8)] == pytest.approx([2, 2, 2], rel=0.1)
