@@ -15,16 +15,7 @@ from numpy.typing import NDArray
 
 from counts import as_counts
 from known import known
-from reshuffle import (
-    Formula,
-    InputError,
-    SegmentScores,
-    _core,
-    bootstrap_interval,
-    compare,
-    metric,
-    standard_error,
-)
+from reshuffle import Formula, InputError, SegmentScores, _core, bootstrap_interval, compare, metric, standard_error
 from reshuffle.data.demo import demo_corpus
 from reshuffle.inference.estimates import Estimate
 from reshuffle.inference.intervals import INTERVALS, SAMPLE, rank_of_ends, symmetric_ends

@@ -12,16 +12,7 @@ import scipy.stats
 
 import reshuffle
 from known import known
-from meta_material import (
-    QUIET,
-    Scores,
-    ends,
-    judged,
-    random_matrices,
-    random_votes,
-    table,
-    value,
-)
+from meta_material import QUIET, Scores, ends, judged, random_matrices, random_votes, table, value
 from reshuffle import FromCounts, InputError, SegmentScores, compare, compare_sets, meta, metric
 from reshuffle.meta import JudgedSet, Judgments, ScoreTable
 from reshuffle.meta.coefficients import COEFFICIENTS

@@ -26,16 +26,7 @@ from reshuffle.inference.plan import Plan
 from reshuffle.inference.running import run_on_test_set
 from reshuffle.inference.tests import TESTS
 from reshuffle.metrics.base import Counts, Scores
-from reshuffle.resampling import (
-    CountSample,
-    MaxT,
-    MinP,
-    Replicates,
-    Series,
-    Spread,
-    TextSample,
-    extremeness,
-)
+from reshuffle.resampling import CountSample, MaxT, MinP, Replicates, Series, Spread, TextSample, extremeness
 from reshuffle.resampling.schemes import Shuffling
 from reshuffle.results import Comparison
 from reshuffle.settings import ComparisonSettings

@@ -12,16 +12,7 @@ from benches.data import Files, Texts
 from benches.simulations.blocks import BLOCK, LEVELS, Cell, Results, _drop_partial_line
 from benches.simulations.families import Family, lognormal
 from benches.simulations.family_errors import adjusted, methods
-from benches.simulations.populations import (
-    ANY,
-    BLEU,
-    WRONG,
-    Outputs,
-    Population,
-    count,
-    equal_pair,
-    resized,
-)
+from benches.simulations.populations import ANY, BLEU, WRONG, Outputs, Population, count, equal_pair, resized
 from known import known
 from reshuffle import SegmentScores, compare
 from reshuffle.resampling import CountSample, Replicates

@@ -16,16 +16,7 @@ from scipy.stats import multivariate_t, norm
 import reshuffle
 from budgets import budget
 from known import known
-from reshuffle import (
-    Comparison,
-    Formula,
-    FromCounts,
-    InputError,
-    RankedSystem,
-    Ranking,
-    SegmentScores,
-    compare,
-)
+from reshuffle import Comparison, Formula, FromCounts, InputError, RankedSystem, Ranking, SegmentScores, compare
 from reshuffle.inference.best import dunnett_sf
 from reshuffle.inference.rankings import clusters, groups_without_difference, members
 from reshuffle.inference.tests import TESTS
