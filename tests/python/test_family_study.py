@@ -115,6 +115,20 @@ def test_each_test_has_the_adjustments_that_it_supports() -> None:
     }  # fmt: skip
 
 
+def test_families_of_several_sizes_and_kinds() -> None:
+    references, systems = translations(100, 0.9, 0.85, 0.8)
+    study = multiplicity(
+        references, systems, ["bleu", "ter"], n_systems=[3, 2], tests="bootstrap", adjustments=["none", "maxt"],
+        simulations=3, n_resamples=19, sizes=40,
+    )  # fmt: skip
+    found = [(rate.variances, rate.systems, rate.metric) for rate in study.tables["family_wise"]]
+    expected = [(v, k, m) for v in ("equal", "unequal") for k in (2, 3) for m in ("BLEU", "TER")]
+    assert list(dict.fromkeys(found)) == expected
+    assert study.plan["equalize"] == "drop-words"
+    assert list(study.truths) == ["equal", "unequal"]
+    assert "|variances:equal,unequal|n_systems:3,2|" in study.signature
+
+
 def test_rates_say_whether_there_are_enough_replicates() -> None:
     study = multiplicity(metrics=scores(), simulations=2, n_resamples=99, variances="equal", tests=["ar", "anova"])
     enough = {(rate.test, rate.adjustment): rate.enough_replicates for rate in study.tables["family_wise"]}

@@ -227,6 +227,14 @@ def test_the_interval_excludes_0_exactly_when_p_is_at_most_alpha(level: float) -
     assert outside > 0
 
 
+def test_the_interval_of_a_tie_has_0_as_an_end() -> None:
+    one = outputs(SEGMENTS, 1, 1.2)[0]
+    other = one.copy()
+    other[0, 2] -= 1
+    low, high = INTERVALS["bootstrap-kink"].ends(Estimate(drawn(np.stack([one, other])), 0, 0, 1), 0.6)
+    assert low <= 0 < high
+
+
 # What is not supported.
 
 

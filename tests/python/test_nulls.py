@@ -111,6 +111,12 @@ def test_tests_with_a_margin_have_their_size_at_the_margin() -> None:
     assert "|margins:bleu=1,TER=2|" in study.signature
 
 
+def test_equal_systems_are_left_as_they_are() -> None:
+    same = {"a": SYSTEMS["system 0.8"], "b": SYSTEMS["system 0.8"]}
+    null = built("equal-score", material("bleu", same))
+    assert "a as it is" in null.truth or "b as it is" in null.truth
+
+
 def test_scores_that_cannot_be_made_equal_are_refused_with_their_difference() -> None:
     two = {name: SYSTEMS[name] for name in ("system 0.9", "system 0.8")}
     with pytest.raises(InputError) as raised:

@@ -150,6 +150,12 @@ def test_components_are_the_two_way_moments(seed: int, n: int, s: int) -> None:
     assert variation.effective_test_sets == pytest.approx((runs + segments + rest) / ((runs + rest) / n + segments))
 
 
+def test_one_run_has_no_components() -> None:
+    (one,) = variations(run_data({"one": np.random.default_rng(0).normal(size=(1, 20))}))[0]
+    assert one.s_sel > 0
+    assert (one.between_runs, one.between_segments, one.interaction, one.effective_test_sets) == (None,) * 4
+
+
 @pytest.mark.parametrize("units", [Units(), Units(strata=["x", "y", "x"] * 4), Units(documents=list("aabbccddeeff"))])
 def test_covariances_are_those_of_the_delta_method(units: Units) -> None:
     rng = np.random.default_rng(5)
