@@ -390,7 +390,7 @@ def test_typst_compiles(tmp_path: Path) -> None:
         assert typst.compile(str(tmp_path / f"{number}.typ")).startswith(b"%PDF")
 
 
-NAMES = st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("xy"), st.text(max_size=2)), max_size=8)
+NAMES = st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("xy"), st.sampled_from("pq")), max_size=8)
 
 
 @given(NAMES, st.integers(0, 2))
@@ -447,8 +447,15 @@ def test_damaged_results_are_named() -> None:
 # --- Figures
 
 
-@pytest.mark.parametrize("kind", STUDIES["runs"].figures)
-@pytest.mark.parametrize("name", ["one run", "many runs", "all pairs"])
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("runs", "one run"),
+        ("observed", "one run"),
+        ("histogram", "many runs"),
+        *((kind, "all pairs") for kind in STUDIES["runs"].figures),
+    ],
+)
 def test_every_figure_is_drawn(kind: str, name: str) -> None:
     """Twice alike, on one of the results."""
     result = RESULTS[name]()
