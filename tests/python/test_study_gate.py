@@ -12,11 +12,10 @@ import pytest
 from reshuffle import InputError, SegmentScores, watch
 from reshuffle import gate as gate_of
 from reshuffle.inference.gate import allowed_if_equal
-from reshuffle.options.studies import Gate as Options
 from reshuffle.results.studies import GateRate, StudyResult
 from reshuffle.seeds import derive_seed
 from reshuffle.study import gate
-from reshuffle.study.gate import DIFFERENCES, NAIVE_FROM, _jobs
+from reshuffle.study.gate import DIFFERENCES, NAIVE_FROM
 from reshuffle.study.run_model import normal_values
 
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -91,23 +90,6 @@ def test_decisions_in_the_wrong_direction_are_no_successes() -> None:
     assert equal["decided"].rate == 0
     assert equal["wrongly"].rate == pytest.approx(1 - equal["undecided"].rate)
     assert [each.decision for each in study.tables["decisions"] if each.is_wrong] == ["wrongly"] * 2
-
-
-@pytest.mark.parametrize("correlation", [0.0, 0.3, 0.8])
-def test_scores_of_tasks_have_the_correlation_and_the_means_of_the_truth(correlation: float) -> None:
-    """As numpy finds them in a large test set."""
-    n = 40_000
-    (job,) = _jobs(Options(tasks=3, correlation=correlation, margin=20.0, sizes=n, simulations=1))
-    for truth, worse in (("equal", 0), ("one worse", 1), ("all worse", 3)):
-        found: list[Any] = [metric.scores for metric in job.metrics(7, truth)]
-        x = np.array([each["new"] - each["base"] for each in found])
-        between = np.corrcoef(x)[np.triu_indices(3, 1)]
-        assert between == pytest.approx([correlation] * 3, abs=4 * (1 - correlation**2) / math.sqrt(n) + 1e-3)
-        errors = x.std(axis=1, ddof=1) / math.sqrt(n)
-        # The margin is 20 standard errors.
-        expected = [-20.0 if task < worse else 0.0 for task in range(3)]
-        assert x.mean(axis=1) / errors == pytest.approx(expected, abs=4)
-        assert x.std(axis=1) == pytest.approx([0.125] * 3, rel=0.02)
 
 
 def test_z_tests_after_every_segment_and_once() -> None:
