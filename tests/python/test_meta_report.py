@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -254,14 +254,14 @@ def beside_intervals(*metrics: str) -> MetaEvaluation:
 
 
 # Results with tables, and those with sentences, that the first one has not.
-TABLES = {
+TABLES: dict[str, Callable[[], MetaEvaluation]] = {
     "test sets": of_sets,
     "tested test sets": lambda: of_sets("sets"),
     "scores of systems": of_systems,
     "a matrix of p-values": lambda: many(6),
     "ranked by other scores": lambda: of_other_scores("perm-both"),
 }
-CASES = {
+CASES: dict[str, Callable[[], MetaEvaluation]] = {
     "one metric": lambda: evaluation([X]),
     "differences were not tested": lambda: evaluation([X, Y]),
     "two do not differ": lambda: evaluation(

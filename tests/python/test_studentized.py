@@ -37,7 +37,7 @@ ALTERNATIVES = ("two-sided", "greater", "less")
 # Counts of metrics, (2, S, K).
 
 
-def of_texts(name: Any, rng: np.random.Generator, n: int) -> Counts:
+def of_texts(name: str, rng: np.random.Generator, n: int) -> Counts:
     """Of outputs with some words changed and others left out; some segments are empty, and some equal."""
     words = np.array([*"abcdefgh"])
     references = [rng.choice(words, rng.integers(0, 30)) for _ in range(n)]
@@ -46,7 +46,8 @@ def of_texts(name: Any, rng: np.random.Generator, n: int) -> Counts:
         changed = [np.where(rng.random(len(line)) < rate, rng.choice(words, len(line)), line) for line in references]
         return [" ".join(line[rng.random(len(line)) < rng.choice([0, 0.8, 1, 1, 1])]) for line in changed]
 
-    return resolve(name).suff_stats([[" ".join(line) for line in references]], [output(0.4), output(0.5)])
+    counts: Counts = metric(name).suff_stats([[" ".join(line) for line in references]], [output(0.4), output(0.5)])
+    return counts
 
 
 def depf_like(rng: np.random.Generator, n: int) -> Counts:
