@@ -18,6 +18,7 @@ from budgets import budget
 from known import known
 from reshuffle import Comparison, CorpusFunction, FromCounts, InputError, SegmentScores, compare, score
 from reshuffle.inference.anova import studentized_range_isf, studentized_range_sf
+from texts import translations
 
 Values = NDArray[np.float64]
 
@@ -97,16 +98,6 @@ def test_simultaneous_intervals_are_those_of_tukey_and_scheffe(adjust: str) -> N
         assert (interval.low, interval.high) == pytest.approx(expected, rel=1e-6)
 
 
-def texts(segments: int = 24) -> tuple[list[str], dict[str, list[str]]]:
-    rng = np.random.default_rng(5)
-    references = [" ".join(rng.choice(list("abcdefgh"), 9)) for _ in range(segments)]
-    systems = {
-        f"s{i}": [" ".join(w if rng.random() > 0.2 + 0.05 * i else "z" for w in line.split()) for line in references]
-        for i in range(3)
-    }
-    return references, systems
-
-
 def share(hypotheses: list[str], references: list[list[str | None]]) -> float:
     """The share of words that are right, which is not a mean of segment scores."""
     words, right = " ".join(hypotheses).split(), " ".join(filter(None, references[0])).split()
@@ -116,7 +107,7 @@ def share(hypotheses: list[str], references: list[list[str | None]]) -> float:
 @pytest.mark.parametrize("units", ["segments", "documents", "strata", "strata of documents"])
 @pytest.mark.parametrize("name", ["bleu", "share"])
 def test_other_scores_are_compared_by_jackknife_pseudo_values(name: str, units: str) -> None:
-    references, systems = texts()
+    references, systems = translations(24, 0.8, 0.75, 0.7)
     documents = [i // 2 for i in range(24)] if "documents" in units else None
     strata = [i // 10 for i in range(24)] if "strata" in units else None
     metric = "bleu" if name == "bleu" else CorpusFunction("share", share)

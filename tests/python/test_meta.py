@@ -18,6 +18,7 @@ from reshuffle.meta import JudgedSet, Judgments, ScoreTable
 from reshuffle.meta.coefficients import COEFFICIENTS
 from reshuffle.meta.samples import Agreement, MatrixSample
 from reshuffle.resampling import Batch
+from texts import translations
 
 
 def as_metric(tables: list[ScoreTable], judgments: Judgments, ties: str = "half") -> FromCounts:
@@ -202,14 +203,8 @@ def test_gaps_of_a_metric_restrict_comparisons_and_not_values() -> None:
 
 def texts(n: int = 5, s: int = 40) -> tuple[list[str], dict[str, list[str]]]:
     """References and outputs with more and more words replaced."""
-    rng = np.random.default_rng(1)
-    words = [f"w{at}" for at in range(50)]
-    references = [" ".join(rng.choice(words, 8)) for _ in range(s)]
-    systems = {
-        name: [" ".join(w if rng.random() > 0.1 * (1 + at) else "x" for w in line.split()) for line in references]
-        for at, name in enumerate("abcdefg"[:n])
-    }
-    return references, systems
+    references, outputs = translations(s, 0.9, 0.8, 0.7, 0.6, 0.5)
+    return references, dict(zip("abcde"[:n], outputs.values(), strict=False))
 
 
 @pytest.mark.parametrize("from_votes", [False, True])
@@ -330,13 +325,8 @@ def test_every_test_of_systems() -> None:
 @pytest.mark.parametrize("name", ["perm-systems", "boot-systems"])
 def test_swapped_and_drawn_systems_keep_their_scores(name: str) -> None:
     """Differences are those of the values, also of corpus scores and of metrics that have no scores of segments."""
-    rng = np.random.default_rng(11)
-    words = "a dog saw the old house on some small hill near here".split()
-    references = [" ".join(rng.choice(words, 9)) for _ in range(15)]
-    systems = {
-        system: [" ".join(w if rng.random() > noise else "x" for w in line.split()) for line in references]
-        for system, noise in zip("abcdef", (0.1, 0.15, 0.2, 0.3, 0.4, 0.5), strict=True)
-    }
+    references, outputs = translations(15, 0.9, 0.85, 0.8, 0.7, 0.6, 0.5)
+    systems = dict(zip("abcdef", outputs.values(), strict=True))
     given = ScoreTable("given", tuple("abcdef"), None, np.array([5.0, 4.0, 4.5, 3.0, 1.0, 2.0]), True)
     human = ScoreTable("h", tuple("abcdef"), None, np.array([9.0, 8.5, 6.0, 5.0, 5.5, 2.0]), True)
     test_set = JudgedSet.from_texts(references, systems, ["bleu", "ter"], human=human, scores=given)
