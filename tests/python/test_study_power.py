@@ -25,6 +25,7 @@ from reshuffle.study.material import Material
 from reshuffle.study.power import simulated_mixture, true_difference
 from reshuffle.study.sensitivity import paired_difference
 from reshuffle.study.settings import StudySettings
+from texts import translations
 
 UNITS = 200
 
@@ -37,16 +38,10 @@ def normal_scores(difference: float = 0.25, units: int = UNITS, seed: int = 4) -
     return SegmentScores("quality", {"old": base, "new": base + contributions})
 
 
-def texts(units: int = 60, seed: int = 1) -> tuple[list[str], dict[str, list[str]]]:
+def texts(units: int = 60) -> tuple[list[str], dict[str, list[str]]]:
     """References and outputs of three systems that repeat them with more or fewer errors."""
-    rng = np.random.default_rng(seed)
-    words = np.array("the cat sat on a mat while some dogs barked at moon and stars".split())
-    references = [rng.choice(words, rng.integers(6, 14)) for _ in range(units)]
-
-    def output(rate: float) -> list[str]:
-        return [" ".join(np.where(rng.random(len(r)) < rate, rng.choice(words, len(r)), r)) for r in references]
-
-    return [" ".join(r) for r in references], {"poor": output(0.5), "good": output(0.35), "best": output(0.25)}
+    references, outputs = translations(units, 0.5, 0.65, 0.75)
+    return references, dict(zip(("poor", "good", "best"), outputs.values(), strict=True))
 
 
 def of(study: StudyResult, table: str = "power", **values: Any) -> list[Any]:
