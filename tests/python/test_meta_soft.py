@@ -17,6 +17,7 @@ from reshuffle.meta.soft_accuracy import PERMUTATIONS, _counts, _Material, pair_
 from reshuffle.resampling import CountSample
 from reshuffle.settings import Resampling
 from test_resampling import flips
+from texts import translations
 
 Scores = np.ndarray[Any, Any]
 
@@ -138,11 +139,8 @@ def test_identical_metrics_have_p_1_and_the_same_interval() -> None:
 
 def test_native_metrics_are_scored_by_their_formula() -> None:
     rng = np.random.default_rng(8)
-    references = [" ".join(rng.choice(list("abcdefgh"), 6)) for _ in range(12)]
-    systems = {
-        name: [" ".join(w if rng.random() > noise else "x" for w in line.split()) for line in references]
-        for name, noise in (("p", 0.1), ("q", 0.3), ("r", 0.35))
-    }
+    references, outputs = translations(12, 0.9, 0.7, 0.65)
+    systems = dict(zip("pqr", outputs.values(), strict=True))
     human: Scores = np.round(rng.normal(0, 1, (3, 12)) - np.arange(3)[:, None])
     ratings = ScoreTable("people", tuple(systems), human, None, True)
     test_set = JudgedSet.from_texts(references, systems, ["ter", "chrf"], human=ratings)
@@ -169,11 +167,8 @@ def test_native_metrics_are_scored_by_their_formula() -> None:
 @pytest.mark.parametrize("votes", [False, True])
 def test_pvalues_equal_those_of_approximate_randomization(votes: bool) -> None:
     rng = np.random.default_rng(10)
-    references = [" ".join(rng.choice(list("abcdefgh"), 6)) for _ in range(70)]
-    systems = {
-        name: [" ".join(w if rng.random() > noise else "x" for w in line.split()) for line in references]
-        for name, noise in (("p", 0.3), ("q", 0.3), ("r", 0.32), ("s", 0.35))
-    }
+    references, outputs = translations(70, 0.7, 0.72, 0.68, 0.65)
+    systems = dict(zip("pqrs", outputs.values(), strict=True))
     human: Scores = np.round(rng.normal(0, 1, (4, 70)))
     human[1, 4:7] = np.nan
     ballots = [(s, a, b) for s in range(69) for a in range(4) for b in range(4) if human[a, s] > human[b, s]]
