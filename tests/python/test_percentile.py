@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budgets import budget
+from counts import bleu_counts
 from known import known
 from reshuffle import (
     Formula,
@@ -25,25 +26,12 @@ from reshuffle import (
     metric,
 )
 from reshuffle.inference.intervals import INTERVALS, rank_of_ends
-from reshuffle.metrics.base import Counts
 from reshuffle.results import clopper_pearson
 
 BLEU = metric("bleu")
 # Equal in exact arithmetic, as 0.1 + 0.2 and 0.3, but not in floating point.
 WEIGHTED = Formula("weighted", lambda totals: totals @ np.array([0.1, 0.2, 0.3]))
 ALPHAS = ["0.5", "0.32", "0.2", "0.1", "0.0371", "0.05", "0.02", "0.01"]
-
-
-def bleu_counts(rng: np.random.Generator, segments: int) -> Counts:
-    """Counts of two synthetic BLEU systems that differ in some segments, so that draws have ties."""
-    length = rng.integers(2, 9, size=segments)
-    totals = np.stack([np.maximum(length - n, 0) for n in range(4)], axis=-1)
-    matches = rng.binomial(totals, 0.6)
-    a = np.concatenate([np.stack([length, length], axis=-1), matches, totals], axis=-1)
-    b = a.copy()
-    worse = rng.random(segments) < 0.5
-    b[worse, 2:6] = rng.binomial(totals[worse], 0.5)
-    return np.stack([a, b])
 
 
 def assert_dual(a: Any, b: Any, m: Any, n: int, alpha: str, seed: int, **units: Any) -> None:
@@ -115,7 +103,7 @@ def test_draws_that_differ_from_0_only_by_rounding_are_ties_in_test_and_interval
 
 
 def test_identical_systems_have_p_1_and_the_smallest_p_is_2_in_r_plus_1() -> None:
-    a, b = bleu_counts(np.random.default_rng(1), 40)
+    a, b = bleu_counts(1, 2, 40, 0.0)
     for alternative in ("two-sided", "greater", "less"):
         result = bootstrap_test(a, a, BLEU, test="bootstrap-percentile", n_resamples=99, alternative=alternative)
         assert (result.pvalue, result.exceedances) == (1, 99)
@@ -180,7 +168,7 @@ def test_may_lie_across_a_level_agrees_with_the_interval_of_p(n: int, share: flo
 @settings(max_examples=budget(100))
 @given(st.integers(0, 2**32), SIZES, DRAWS, st.sampled_from(["two-sided", "greater", "less"]))
 def test_bootstrap_both_has_the_larger_p(seed: int, segments: int, n: int, alternative: str) -> None:
-    a, b = bleu_counts(np.random.default_rng(seed), segments)
+    a, b = bleu_counts(seed, 2, segments, 0.0)
     results = {
         test: bootstrap_test(a, b, BLEU, test=test, alternative=alternative, n_resamples=n, seed=seed)
         for test in ("bootstrap-both", "bootstrap", "bootstrap-percentile")

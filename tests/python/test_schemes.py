@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import calls
+from counts import bleu_counts
 from known import known
 from reshuffle import Formula, InputError, SegmentScores, _core, approximate_randomization, compare, metric
 from reshuffle.data.demo import demo_corpus
@@ -26,16 +27,12 @@ MEAN = Formula("mean", lambda totals: totals[..., 0] / 1000)
 ALTERNATIVES = ("two-sided", "greater", "less")
 
 
-def bleu_counts(seed: int, segments: int, differing: int | None = None) -> tuple[Counts, Counts]:
+def two_systems(seed: int, segments: int, differing: int | None = None) -> tuple[Counts, Counts]:
     """Counts of two synthetic systems that differ in this many segments, or in all."""
-    rng = np.random.default_rng(seed)
-    length = rng.integers(4, 30, size=(2, segments, 1))
-    length[1] = length[0]
-    possible = length - np.arange(4)
-    counts = np.concatenate([length, length, rng.binomial(possible, 0.5), possible], axis=-1).astype(np.int64)
-    others = rng.permutation(segments)[segments if differing is None else differing :]
-    counts[1, others] = counts[0, others]
-    return counts[0], counts[1]
+    a, b = bleu_counts(seed, 2, segments, 0.0)
+    others = np.random.default_rng(seed).permutation(segments)[segments if differing is None else differing :]
+    b[others] = a[others]
+    return a, b
 
 
 def flips(codes: NDArray[np.uint64], g: int) -> NDArray[np.bool_]:
@@ -61,7 +58,7 @@ def share(statistics: Any, observed: float, alternative: str) -> Fraction:
 
 @given(st.integers(0, 1000), st.integers(2, 90), st.integers(0, 2**64 - 1), st.integers(1, 70))
 def test_a_subgroup_consists_of_the_shuffles_of_its_codes(data_seed: int, segments: int, seed: int, n: int) -> None:
-    a, b = bleu_counts(data_seed, segments)
+    a, b = two_systems(data_seed, segments)
     options: dict[str, Any] = {"scheme": "subgroup", "n_resamples": n, "seed": seed}
     got = approximate_randomization(a, b, BLEU, keep_null_distribution=True, **options)
     codes = _core.stream_values(seed, "code", 0, segments)
@@ -79,7 +76,7 @@ def test_a_subgroup_consists_of_the_shuffles_of_its_codes(data_seed: int, segmen
 
 @given(st.integers(0, 1000), st.integers(0, 9), st.sampled_from(ALTERNATIVES))
 def test_all_patterns_are_enumerated_if_few_segments_differ(data_seed: int, differing: int, alternative: str) -> None:
-    a, b = bleu_counts(data_seed, 40, differing)
+    a, b = two_systems(data_seed, 40, differing)
     where = np.flatnonzero((a != b).any(axis=1))
     patterns = list(itertools.product([False, True], repeat=len(where)))
     expected = []
@@ -98,7 +95,7 @@ def test_all_patterns_are_enumerated_if_few_segments_differ(data_seed: int, diff
 
 
 def test_enumeration_is_chosen_if_half_of_the_patterns_are_at_most_the_shuffles() -> None:
-    a, b = bleu_counts(1, 60, 11)
+    a, b = two_systems(1, 60, 11)
     assert (a != b).any(axis=1).sum() == 11
     schemes = [approximate_randomization(a, b, BLEU, n_resamples=n).scheme for n in (1023, 1024)]
     assert schemes == ["iid", "exact"]
@@ -187,8 +184,8 @@ def systems(rng: np.random.Generator, k: int) -> dict[str, list[int]]:
 
 
 def test_results_are_the_same_for_any_number_of_threads() -> None:
-    a, b = bleu_counts(1, 3000)
-    few = bleu_counts(1, 3000, 14)
+    a, b = two_systems(1, 3000)
+    few = two_systems(1, 3000, 14)
     for x, y, options in (
         (a, b, {"scheme": "subgroup", "n_resamples": 100_000}),
         (*few, {}),
@@ -231,7 +228,7 @@ def test_the_scheme_is_chosen_for_each_pair_and_reported() -> None:
 
 
 def test_impossible_schemes_are_refused() -> None:
-    a, b = bleu_counts(1, 60)
+    a, b = two_systems(1, 60)
     n = int((a != b).any(axis=1).sum())
     with pytest.raises(InputError, match=rf"BLEU: two systems differ in {n} segments, .* 2\^{n} patterns"):
         approximate_randomization(a, b, BLEU, scheme="exact")
