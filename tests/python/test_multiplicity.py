@@ -230,18 +230,6 @@ def test_metrics_of_the_core_and_of_python_give_the_same_family(test: str, adjus
     assert (native > apart).any()
 
 
-@pytest.mark.parametrize("test", ["ar", "ar-studentized", "bootstrap"])
-def test_max_t_of_identical_metrics_is_that_of_one(test: str) -> None:
-    sample = samples_of(7, "n")
-    for pairs in (PAIRS, PAIRS[:1]):
-        p, alone = adjusted_by(test, "maxt", sample, "all", pairs=pairs)
-        raw, together = adjusted_by(test, "maxt", sample * 3, "all", pairs=pairs)
-        np.testing.assert_array_equal(np.tile(p, 3), raw)
-        np.testing.assert_allclose(together, np.tile(alone, 3))
-        if len(pairs) == 1:  # identical columns need no correction
-            np.testing.assert_array_equal(together, raw)
-
-
 def test_families_over_metrics_are_the_same_for_any_number_of_threads_and_batches(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

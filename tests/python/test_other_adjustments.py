@@ -319,6 +319,3 @@ out(pf(t^2 / (k - 1), k - 1, fit$df.residual, lower.tail = FALSE))
         scores = segment_scores(seed, k, effect=0.4)
         (expected,) = run_r(script, scores.ravel(), [k])
         np.testing.assert_allclose(by_anova(scores, "scheffe")[1], expected, rtol=1e-9)
-
-
-# What maxT is at the two ends of dependence.

@@ -443,6 +443,3 @@ def test_the_shuffles_of_multeval(a: str, b: str, published: Any, counts_of_exam
     data = RunData((a, b), (len(a) - 1, len(b) - 1), samples, Resampling(10_000))
     for sample, (p,) in zip(samples, pvalues("multeval", data), strict=True):
         assert near(p, published[sample.metric], 10_000)
-
-
-# ------------------------------------------------------------------------------- Masks that the core makes

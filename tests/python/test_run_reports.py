@@ -405,9 +405,6 @@ def test_cells_span_the_rows_that_repeat_them(rows: list[tuple[str, str, str]], 
         assert [spans[start] for start in starts] == np.diff([*starts, len(rows)]).tolist()
 
 
-# --- Tables as data
-
-
 # --- Saved results
 
 

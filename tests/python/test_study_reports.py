@@ -136,9 +136,6 @@ def test_a_result_displays_itself() -> None:
         replace(result, study="type2").render()
 
 
-# --- Tables as data
-
-
 # --- Saved studies
 
 
