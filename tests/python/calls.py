@@ -20,10 +20,6 @@ def shuffle_tally(samples: Any, pairs: Any, alternative: Any, thresholds: Any, *
     return _run(samples, _core.Tally(pairs, alternative, thresholds), **how).counts
 
 
-def shuffle_statistics(samples: Any, pairs: Any, **how: Any) -> Any:
-    return _run(samples, _core.Series(pairs), **how).statistics
-
-
 def shuffle_spreads(samples: Any, pairs: Any, **how: Any) -> Any:
     return _run(samples, _core.Spread(pairs), **how).values
 

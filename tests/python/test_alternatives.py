@@ -94,29 +94,6 @@ def test_studies_test_in_the_direction_of_each_metric(scheme: str) -> None:
     assert [rate.rate for rate in expected.tables["rates"]] == [rate.rate for rate in found.tables["rates"]]
 
 
-def test_power_is_that_of_the_direction_of_each_metric() -> None:
-    options: dict[str, Any] = {"tests": "ar", "simulations": 40, "n_resamples": 39, "alphas": 0.2, "effects": 0.5}
-    upright, mixed = upside_down(scores)
-    expected = study.power(metrics=upright, alternative="greater", **options).tables["power"]
-    found = study.power(metrics=mixed, alternative="better", **options).tables["power"]
-    assert [(each.rate, each.approximation) for each in expected] == [(each.rate, each.approximation) for each in found]
-    # Under a fitted model, a metric upside down has other random numbers. c has the lower scores.
-    of_model = study.power(metrics=mixed[1], alternative="better", models="parametric", all_pairs=True, **options)
-    assert [(each.system, each.rate > 0.2) for each in of_model.tables["power"]] == [
-        ("b", True),
-        ("c", False),
-        ("c", False),
-    ]
-
-
-def test_simulated_plans_have_the_direction_of_each_metric() -> None:
-    options: dict[str, Any] = {"tests": "ar", "simulations": 20, "n_resamples": 39, "sizes": 20}
-    upright, mixed = upside_down(scores)
-    expected = study.plan(metrics=upright, difference={"y": 0.1}, alternative="greater", **options).tables["simulated"]
-    found = study.plan(metrics=mixed, difference={"y": 0.1}, alternative="better", **options).tables["simulated"]
-    assert [each.rate for each in expected] == [each.rate for each in found]
-
-
 def test_batches_have_the_direction_of_their_metric() -> None:
     ter = reshuffle.metric("ter")
     corpus = demo_corpus()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,10 @@ import pytest
 
 import reshuffle
 from reshuffle import InputError, SegmentScores, compare_runs
+from reshuffle.options.comparisons import CompareRuns
+from reshuffle.options.declare import options_of
 from reshuffle.resampling.runs import RunData
+from reshuffle.results.studies.runs import RunPlan
 
 NUMBERS = {"a": 3, "b": 3}
 RATINGS = {
@@ -77,18 +82,6 @@ def test_a_baseline_and_all_pairs_are_refused_with_their_flags_before_files_are_
     assert (outcome.code, f"--baseline and --all-pairs {problem}" in outcome.err) == (2, True), outcome.err
     with pytest.raises(InputError, match=f"^baseline and all_pairs {problem}"):
         reshuffle.compare(["a"] * 3, {"a": ["a"] * 3, "b": ["b"] * 3}, baseline="a", all_pairs=True)
-
-
-@pytest.mark.parametrize(("all_pairs", "baseline"), [(False, "b"), (True, None)])
-def test_the_plan_has_a_baseline_unless_all_pairs_are_compared(all_pairs: bool, baseline: str | None) -> None:
-    options: dict[str, Any] = {"baseline": "b"} if baseline else {"all_pairs": True}
-    result = compare_runs(None, NUMBERS, X, n_resamples=9, **options)
-    assert (result.plan["baseline"], result.plan["all_pairs"]) == (baseline, all_pairs)
-
-
-def test_exchange_units_may_come_from_a_generator() -> None:
-    result = compare_runs(None, NUMBERS, X, n_resamples=9, exchange=(name for name in ("run", "cell")))  # type: ignore[arg-type]
-    assert result.plan["exchange"] == ["run", "cell"]
 
 
 def test_missing_scores_are_named_also_of_a_huge_number_of_runs() -> None:
@@ -170,3 +163,16 @@ def test_runs_in_a_table_or_mapping_have_the_names_of_its_columns() -> None:
     texts: Any = {"a": {"s1": ["x y", "z"], "s2": ["x", "z"]}, "b": [["x y", "y"], ["y", "z"]]}
     of_texts = compare_runs(["x y", "z"], texts, "chrf", n_resamples=9, exchange="segment")
     assert [system.outputs for system in of_texts.systems] == [("s1", "s2"), ("b#0", "b#1")]
+
+
+def test_the_plan_is_a_record_and_a_mapping_and_has_all_options_that_decide_about_results() -> None:
+    plan = compare_runs(None, NUMBERS, X, n_resamples=19, alternative="better").plan
+    assert (plan.alternative, plan.systems) == ("better", NUMBERS)
+    assert [*plan] == [each.name for each in fields(RunPlan)]
+    assert plan == RunPlan(**plan) == json.loads(json.dumps(dict(plan)))
+    assert plan != {**plan, "alpha": 0.01}
+    with pytest.raises(KeyError):
+        plan["threads"]
+    # All but the texts, which the result names by system, and what computes it.
+    others = {"references", "metrics", "documents", "dev_references", "dev_systems", "dev_scores"}
+    assert {*options_of(CompareRuns)} - others - {"workers", "progress"} <= {*plan}

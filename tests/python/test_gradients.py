@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budgets import budget
-from reshuffle import Formula, FromCounts, SegmentScores, metric, standard_error
+from reshuffle import Formula, metric, standard_error
 from reshuffle.metrics.base import Metric, Scores
 from reshuffle.metrics.registry import metric_specs
 from reshuffle.resampling.linear import gradient
@@ -102,27 +102,6 @@ def test_the_gradient_at_the_kink_of_the_brevity_penalty_is_the_mean_of_both_sid
     assert longer.tolist() == [0, 0]
 
 
-def test_the_smoothed_value_of_an_order_without_matches_is_constant() -> None:
-    totals = [10, 12, 5, 3, 0, 0, 10, 8, 6, 4]
-    for options in ({}, {"smooth_method": "floor"}, {"smooth_method": "mteval"}):
-        slopes = closed_form(metric("bleu", **options), totals)
-        assert slopes[4:6].tolist() == [0, 0]
-        assert (slopes[6:] < 0).all()
-
-
-@given(st.integers(-(10**9), 10**9), st.integers(1, 10**6))
-def test_the_gradient_of_a_mean_is_that_of_its_definition(total: int, segments: int) -> None:
-    slopes = closed_form(SegmentScores("x", {"a": [0.25, -1.0]}), [total, segments])
-    assert slopes == pytest.approx([1 / 100 / segments, -total / 100 / segments**2], rel=1e-12)
-
-
-def test_gradients_of_many_totals_equal_those_of_each_and_external_counts_use_their_metrics() -> None:
-    totals = np.random.default_rng(3).integers(0, 50, (4, 7, 10))
-    for m in (metric("bleu"), FromCounts("given", {"a": totals[0]}, "bleu")):
-        each = [[closed_form(metric("bleu"), row) for row in rows] for rows in totals]
-        np.testing.assert_array_equal(np.array(each), gradient(m, totals, totals))
-
-
 # --- What they are for
 
 
@@ -148,22 +127,3 @@ def test_standard_errors_are_exact_if_an_order_has_few_matches(few: int) -> None
     function = Formula("BLEU", metric("bleu").score)
     error = abs(standard_error(rows, function) / expected - 1)
     assert {1: 0.10, 2: 0.02, 3: 0.005}[few] < error < 0.3
-
-
-@pytest.mark.parametrize("name", ["bleu", "nist", "chrf", "ter"])
-def test_the_jackknife_converges_to_the_delta_method(name: str) -> None:
-    rng = np.random.default_rng(8)
-    words = "the a cat dog sat barked on at mat moon".split()
-    references = [" ".join(rng.choice(words, rng.integers(5, 12))) for _ in range(60)]
-    systems = [[" ".join(w for w in line.split() if rng.random() < keep) for line in references] for keep in (0.9, 0.8)]
-    m = metric(name)
-    a, b = m.suff_stats([references], systems)
-    apart = []
-    for times in (1, 10, 100):
-        many = [np.tile(rows, (times, 1)) for rows in (a, b)]
-        delta, jackknife = (standard_error(many[0], m, b=many[1], method=how) for how in ("delta", "jackknife"))
-        apart.append(abs(jackknife / delta - 1))
-    # The delta method drops the terms after the linear one; these are of the order of 1/S.
-    assert apart[0] < 0.1
-    assert apart[1] < 0.2 * apart[0] + 1e-9
-    assert apart[2] < 0.2 * apart[1] + 1e-9

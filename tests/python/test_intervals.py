@@ -14,23 +14,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from counts import as_counts
-from reshuffle import (
-    Comparison,
-    Formula,
-    InputError,
-    SegmentScores,
-    _core,
-    bootstrap_interval,
-    compare,
-    metric,
-    score,
-    standard_error,
-)
+from known import known
+from reshuffle import Formula, InputError, SegmentScores, _core, bootstrap_interval, compare, metric, standard_error
 from reshuffle.data.demo import demo_corpus
-from reshuffle.inference import estimates
 from reshuffle.inference.estimates import Estimate
 from reshuffle.inference.intervals import INTERVALS, SAMPLE, rank_of_ends, symmetric_ends
-from reshuffle.inference.pvalues import largest_rank
 from reshuffle.metrics.base import Counts, Metric, Scores
 from reshuffle.resampling import CountSample, Replicates
 from reshuffle.resampling.linear import gradient
@@ -40,16 +28,6 @@ RATIO = Formula("ratio", lambda totals: 100 * totals[..., 0] / totals[..., 1])
 BLEU = metric("bleu")
 
 NUMBERS = st.lists(st.integers(-50, 50), min_size=2, max_size=40)
-
-
-def test_the_largest_rank_is_where_its_share_is_at_most_alpha() -> None:
-    for n in range(1, 101):
-        # .29·100 is less than 29 in floating point, and ⅓·3 rounded down is 1.
-        levels = {0.01, 0.05, 0.29, *(end for k in (n // 3, n // 2) for end in np.nextafter(k / n, [0, k / n, 1]))}
-        for alpha in levels - {0.0}:
-            for tails in (1, 2):
-                rank = largest_rank(n, float(alpha), tails)
-                assert tails * rank / n <= alpha < tails * (rank + 1) / n
 
 
 @pytest.fixture(scope="module")
@@ -87,17 +65,6 @@ def analytic_bleu(totals: Counts) -> Scores:
     is_short = hypothesis < reference
     of_lengths = [reference / hypothesis**2 * is_short, -1 / hypothesis * is_short]
     return float(BLEU.score(totals)) * np.concatenate([of_lengths, 0.25 / matches, -0.25 / possible])
-
-
-def test_the_gradient_of_a_ratio_is_analytic(ratio_counts: Counts) -> None:
-    totals = ratio_counts.sum(axis=1)
-    expected = np.array([analytic_ratio(t) for t in totals])
-    # Finite differences with steps of about 1/1000 of a count: relative errors of up to 3e-6.
-    np.testing.assert_allclose(gradient(RATIO, ratio_counts, totals), expected, rtol=3e-6)
-    # Those of many totals are those of each.
-    many = ratio_counts[:, :6].cumsum(axis=1)
-    each = np.array([[gradient(RATIO, ratio_counts, t) for t in of_system] for of_system in many])
-    np.testing.assert_array_equal(each, gradient(RATIO, ratio_counts, many))
 
 
 def test_finite_differences_do_not_step_to_a_count_of_0() -> None:
@@ -165,15 +132,6 @@ def test_standard_errors_of_draws_equal_a_slow_twin(ratio_counts: Counts, bleu_c
         expected = slow_draw_errors(counts if of_pair else counts[:1], analytic, 100, 7)
         got = estimate_of(m, counts, 100, of_pair=of_pair).draw_errors
         np.testing.assert_allclose(got, expected, rtol=1e-5)
-
-
-def test_standard_errors_of_draws_do_not_depend_on_batches(
-    bleu_counts: Counts, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = estimate_of(BLEU, bleu_counts, 50, of_pair=True).draw_errors
-    monkeypatch.setattr(estimates, "BATCH_CELLS", 2000)
-    monkeypatch.setattr(estimates, "PRODUCT_CELLS", 3000)
-    np.testing.assert_allclose(estimate_of(BLEU, bleu_counts, 50, of_pair=True).draw_errors, whole, rtol=1e-12)
 
 
 def slow_draw_errors_of_a_mean(values: NDArray[np.float64], n: int, seed: int) -> Scores:
@@ -265,25 +223,6 @@ def test_t_intervals_equal_scipys(level: float, of_pair: bool) -> None:
     assert (interval.low, interval.high) == pytest.approx((expected.low, expected.high), rel=1e-12)
 
 
-@pytest.mark.parametrize("method", [name for name in INTERVALS if name != "t"])
-def test_negating_the_score_negates_the_interval(ratio_counts: Counts, method: str) -> None:
-    negated = Formula("turned", lambda totals: -RATIO.score(totals))
-    a, b = ratio_counts
-    for other in (None, b) if INTERVALS[method].inverts is None else (b,):
-        there, back = (bootstrap_interval(a, m, b=other, interval=method, n_resamples=400) for m in (RATIO, negated))
-        assert (there.low, there.high) == pytest.approx((-back.high, -back.low), rel=1e-9)
-    swapped = bootstrap_interval(b, negated, b=a, interval=method, n_resamples=400)
-    there = bootstrap_interval(a, RATIO, b=b, interval=method, n_resamples=400)
-    # The step sizes depend on the larger of the two sums and the other system is linearized: equal except for rounding.
-    assert (swapped.low, swapped.high) == pytest.approx((there.low, there.high), rel=1e-9)
-
-
-@given(NUMBERS, st.sampled_from([0.5, 0.95, 0.999]), st.integers(1, 60))
-def test_bca_is_defined_for_any_numbers(numbers: list[int], level: float, n: int) -> None:
-    interval = bootstrap_interval(as_counts(numbers), MEAN, interval="bca", confidence_level=level, n_resamples=n)
-    assert min(numbers) <= interval.low <= interval.high <= max(numbers)
-
-
 def test_bca_is_defined_if_all_draws_lie_on_one_side_of_the_value() -> None:
     # The value lies above all draws, then below all draws.
     def ends(draws: Scores, value: float, left_out: Scores) -> tuple[float, float]:
@@ -310,27 +249,6 @@ def test_too_few_draws_shuffles_or_segments_are_errors_with_a_way_out() -> None:
     assert bootstrap_interval(a, b=b, interval="ar-studentized", n_resamples=19).method == "ar-studentized"
     with pytest.raises(InputError, match=r"the units that differ allow only 15: choose another interval$"):
         bootstrap_interval([1.0, 2.0, 4.0, 8.0], b=[0.0, 3.0, 1.0, 5.0], interval="ar-studentized")
-
-
-def test_intervals_are_made_if_named_and_only_those_from_draws_report_draws() -> None:
-    rating = SegmentScores("rating", {"a": [1, 2, 4], "b": [2, 2, 3]})
-    for name, interval in INTERVALS.items():
-        if name == "studentized" or interval.inverts is not None:  # three segments are too few
-            continue
-        for result in (compare(metrics=rating, interval=name, test="sign-test"), score(metrics=rating, interval=name)):
-            assert result.interval == interval.used
-            assert ("|rng:" in result.signature) == interval.draws
-            assert (result.n_resamples, result.seed) == ((10_000, 12345) if interval.draws else (None, None))
-
-    def used(result: Comparison) -> set[tuple[str, float]]:
-        found = [s.confidence_interval for s in result.scores]
-        return {(i.method, i.confidence_level) for i in found if i is not None}
-
-    assert used(score(metrics=rating)) == set()
-    assert used(score(metrics=rating, interval="t")) == {("t", 0.95)}
-    assert used(score(metrics=rating, confidence_level=0.9)) == {("percentile", 0.9)}
-    assert used(score(metrics=rating, interval="basic", confidence_level=0.9)) == {("basic", 0.9)}
-    assert used(compare(metrics=rating, interval="jackknife")) == {("jackknife", 0.95)}
 
 
 # --- Functions of texts
@@ -374,8 +292,7 @@ def test_the_interval_excludes_0_exactly_when_the_test_rejects(scheme: str, leve
             metrics=ratings, test=f"ar-studentized:scheme={scheme}", interval="ar-studentized", confidence_level=level,
             n_resamples=199,
         ).comparisons  # fmt: skip
-        interval = pair.confidence_interval
-        assert interval is not None
+        interval = known(pair.confidence_interval)
         assert interval.low <= pair.difference <= interval.high
         rejected.append(pair.is_significant(1 - level))
         assert rejected[-1] == (not interval.low <= 0 <= interval.high)

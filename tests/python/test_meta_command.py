@@ -6,13 +6,14 @@ import csv
 import json
 import random
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from known import known
 from reshuffle import meta, read_json, read_lines
 from reshuffle.data.demo import demo_corpus, demo_votes
 
@@ -91,72 +92,58 @@ def outputs() -> dict[str, list[str]]:
     return {name: list(read_lines(f"sys/{name}.txt")) for name in sorted(NAMES)}
 
 
-def test_the_example_of_the_help_gives_the_values_of_python(files: Path, run: Any) -> None:
-    """The command line that is documented, as it stands there; ids of systems differ from names of outputs."""
-    found = results(
-        run(
-            *"meta segments --judgments cs-en.rank --sysmap sysmap.tsv --refs ref.txt --systems sys/ "
-            "-m sentbleu:smoothing=7 --ties half --format json".split()
-        )
-    )
-    (result,) = found["results"]
-    keys = {"metric", "grouping", "coefficient", "ties", "value", "confidence_interval", "n"}
-    assert keys <= result.keys()
-    assert {"low", "high"} <= result["confidence_interval"].keys()
-    judgments = meta.read_judgments("cs-en.rank", systems=NAMES, sysmap="sysmap.tsv")
-    test_set = meta.JudgedSet.from_texts(read_lines("ref.txt"), outputs(), ["sentbleu"], judgments=judgments)
-    (own,) = meta.segments(test_set).results
-    assert result["value"] == own.value
-    assert result["n"] == own.n == judgments.n_votes < judgments.n_raw
-    assert result["confidence_interval"]["low"] == own.confidence_interval.low  # type: ignore[union-attr]
-    assert (result["grouping"], result["coefficient"], result["ties"]) == ("votes", "tau", "half")
-    assert found["comparisons"] == found["groups"] == []
+def of_votes(*metrics: str, **how: Any) -> meta.JudgedSet:
+    """The votes on the outputs, as Python reads them."""
+    judgments = meta.read_judgments("cs-en.rank", systems=NAMES, sysmap="sysmap.tsv", **how)
+    return meta.JudgedSet.from_texts(read_lines("ref.txt"), outputs(), metrics, judgments=judgments)
 
 
-def test_ties_and_repeats_reach_the_function(files: Path, run: Any) -> None:
-    options = ("-m", "wer", "--ties", "discordant", "--repeats", "all", "--interval", "none", "--format", "json")
-    (result,) = results(run("meta", "segments", *VOTES, *options))["results"]
-    judgments = meta.read_judgments("cs-en.rank", systems=NAMES, sysmap="sysmap.tsv", repeats="all")
-    test_set = meta.JudgedSet.from_texts(read_lines("ref.txt"), outputs(), ["wer"], judgments=judgments)
-    (own,) = meta.segments(test_set, ties="discordant", interval=None).results
-    assert (result["value"], result["n"], result["confidence_interval"]) == (own.value, judgments.n_raw, None)
-
-
-def test_every_option_of_segments_reaches_the_function(files: Path, run: Any) -> None:
-    options = (
-        "--coefficient", "pearson", "tau23", "--grouping", "sys", "item", "--test", "perm-inputs", "--adjust", "holm",
-        "--interval", "boot-both", "--confidence", "0.9", "--alpha", "0.2", "--seed", "7", "--baseline-metric", "COMET",
-        "--lower-is-better", "other", *N,
-    )  # fmt: skip
-    found = results(run("meta", "segments", *SCORES, *options, "--format", "json"))
+def of_scores() -> meta.JudgedSet:
+    """Human scores, and those of a metric and of one for which lower is better."""
     human = meta.read_scores("da.tsv")
-    scores = [
-        meta.ScoreTable(name, human.systems, meta.read_scores(file).segments, None, higher)
-        for name, file, higher in (("COMET", "comet.tsv", True), ("other", "other.tsv", False))
-    ]
-    own = meta.segments(
-        meta.JudgedSet.from_scores(scores, human=human), coefficients=["pearson", "tau23"], groupings=["sys", "item"],
-        test="perm-inputs", adjust="holm", interval="boot-both", confidence_level=0.9, alpha=0.2, seed=7,
-        baseline="COMET", n_resamples=99,
-    )  # fmt: skip
-    assert found == json.loads(own.render("json")) | {"inputs": found["inputs"]}
-    assert {each["metric_b"] for each in found["comparisons"]} == {"COMET"}
+    files = (("COMET", "comet.tsv", True), ("other", "other.tsv", False))
+    scores = [meta.ScoreTable(name, human.systems, meta.read_scores(f).segments, None, up) for name, f, up in files]
+    return meta.JudgedSet.from_scores(scores, human=human)
 
 
-def test_every_option_of_systems_reaches_the_function(files: Path, run: Any) -> None:
-    options = ["-m", "bleu", "wer", "--coefficient", "pearson", "--test", "williams"]
-    options += ["--human-score", "expected-wins", "--scored-segments", "all"]
-    found = results(run("meta", "systems", *VOTES, *options, *N, "--format", "json"))
-    judgments = meta.read_judgments("cs-en.rank", systems=NAMES, sysmap="sysmap.tsv")
-    test_set = meta.JudgedSet.from_texts(read_lines("ref.txt"), outputs(), ["bleu", "wer"], judgments=judgments)
-    settings: dict[str, Any] = {"coefficients": "pearson", "test": "williams", "scored_segments": "all"}
-    own = meta.systems(test_set, human_scores="expected-wins", n_resamples=99, **settings)
-    assert found["results"] == json.loads(own.render("json"))["results"]
-    assert found["comparisons"] == json.loads(own.render("json"))["comparisons"]
-    scores = {each["system"]: each["human"] for each in found["systems"] if each["metric"] == "BLEU"}
-    assert scores == dict(zip(judgments.systems, meta.human_scores(judgments, "expected-wins").tolist(), strict=True))
-    assert found["plan"]["human_scores"] == "expected-wins"
-    assert found["plan"]["scored_segments"] == "all"
+# Command lines, and what they compute. Ids of systems in the votes differ from the names of outputs.
+CALLS: Mapping[str, tuple[str, Callable[[], meta.MetaEvaluation]]] = {
+    "the example of the help": (
+        "segments --judgments cs-en.rank --sysmap sysmap.tsv --refs ref.txt --systems sys/ -m sentbleu:smoothing=7 "
+        "--ties half",
+        lambda: meta.segments(of_votes("sentbleu")),
+    ),
+    "ties and repeats": (
+        "segments VOTES -m wer --ties discordant --repeats all --interval none",
+        lambda: meta.segments(of_votes("wer", repeats="all"), ties="discordant", interval=None),
+    ),
+    "options of segments": (
+        "segments SCORES --coefficient pearson tau23 --grouping sys item --test perm-inputs --adjust holm --interval "
+        "boot-both --confidence 0.9 --alpha 0.2 --seed 7 --baseline-metric COMET --lower-is-better other -n 99",
+        lambda: meta.segments(
+            of_scores(), coefficients=["pearson", "tau23"], groupings=["sys", "item"], test="perm-inputs",
+            adjust="holm", interval="boot-both", confidence_level=0.9, alpha=0.2, seed=7, baseline="COMET",
+            n_resamples=99,
+        ),
+    ),
+    "options of systems": (
+        "systems VOTES -m bleu wer --coefficient pearson --test williams --human-score expected-wins "
+        "--scored-segments all -n 99",
+        lambda: meta.systems(
+            of_votes("bleu", "wer"), coefficients="pearson", test="williams", human_scores="expected-wins",
+            scored_segments="all", n_resamples=99,
+        ),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CALLS)
+def test_commands_give_what_functions_give(files: Path, run: Any, case: str) -> None:
+    words, call = CALLS[case]
+    for name, options in (("VOTES", VOTES), ("SCORES", SCORES)):
+        words = words.replace(name, " ".join(options))
+    found = results(run("meta", *words.split(), "--format", "json"))
+    assert found == json.loads(call().render("json")) | {"inputs": found["inputs"]}
 
 
 def test_human_scores_belong_to_their_systems_in_any_order_of_outputs(files: Path, run: Any) -> None:
@@ -504,15 +491,13 @@ def test_values_that_are_not_defined_have_a_reason(files: Path, run: Any, case: 
 
 
 def test_missing_cells_are_left_out_and_said(files: Path, run: Any) -> None:
-    values = meta.read_scores("comet.tsv").segments
-    assert values is not None
+    values = known(meta.read_scores("comet.tsv").segments)
     values[1, 4:9] = np.nan
     write("gaps.tsv", table(values))
     words = ("--human", "da.tsv", "--metric-scores", "gaps=gaps.tsv", "other=other.tsv", "--coefficient", "pearson")
     found = results(run("meta", "segments", *words, *N, "--format", "json"))
     assert [each["n"] for each in found["results"]] == [len(NAMES) * SEGMENTS - 5, len(NAMES) * SEGMENTS]
-    human = meta.read_scores("da.tsv").segments
-    assert human is not None
+    human = known(meta.read_scores("da.tsv").segments)
     there = ~np.isnan(values)
     assert found["results"][0]["value"] == pytest.approx(np.corrcoef(values[there], human[there])[0, 1])
     outcome = run("meta", "segments", *words, *N)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from itertools import combinations
 from typing import Any
 
@@ -11,7 +10,9 @@ import numpy as np
 import pytest
 import scipy.stats
 
+from agreement import agreement
 from benches.simulations.meta_size import rejected
+from known import known
 from meta_material import judged, random_matrices, random_votes, table, tau_by_loop
 from reshuffle import InputError, InputWarning, _core, meta
 from reshuffle.meta import JudgedSet, costs
@@ -79,36 +80,6 @@ def test_scores_that_only_one_cluster_has_are_lost_with_it() -> None:
         np.testing.assert_allclose(own, other, atol=1e-9)
 
 
-def test_pairs_of_each_cell_are_those_of_a_loop() -> None:
-    cells, human = material(3)
-    epsilons = np.array([0.0, 0.3, 1.0])
-    groups: dict[str, Callable[[Any, Any], bool]] = {
-        "none": lambda a, b: True,
-        "sys": lambda a, b: a[0] == b[0],
-        "item": lambda a, b: a[1] == b[1],
-    }
-    for grouping, together in groups.items():
-        expected = np.zeros((*cells.shape, 5), dtype=np.int64)
-        for m, own in enumerate(cells):
-            for a, b in combinations(map(tuple, np.argwhere(~np.isnan(human))), 2):
-                if not together(a, b):
-                    continue
-                x, y = own[a] - own[b], human[a] - human[b]
-                tied = abs(x) <= epsilons[m], y == 0
-                kind = {(True, False): 2, (False, True): 3, (True, True): 4}.get(tied, 0 if x * y > 0 else 1)
-                expected[m][a][kind] += 1
-                expected[m][b][kind] += 1
-        for threads in (1, 2):
-            found = _core.meta_cell_counts(cells, human, grouping, epsilons, threads=threads)
-            np.testing.assert_array_equal(found.reshape(expected.shape), expected)
-    # More cells than one piece of work has.
-    rng = np.random.default_rng(1)
-    many, people = rng.integers(0, 30, (2, 7, 100)).astype(float), rng.integers(0, 9, (7, 100)).astype(float)
-    by_cell = _core.meta_cell_counts(many, people, "none", np.zeros(2), threads=2)
-    counts, _ = _core.meta_pair_counts(many, people, "none")
-    np.testing.assert_array_equal(by_cell.sum(axis=1), 2 * counts[:, 0])
-
-
 @pytest.mark.parametrize("ties", ["half", "discordant", "ignore"])
 def test_votes_left_out_are_those_of_the_other_votes(ties: str) -> None:
     sets = [random_votes(seed, s=9, m=3) for seed in (1, 2)]
@@ -146,8 +117,7 @@ def test_votes_left_out_are_those_of_the_other_votes(ties: str) -> None:
 def test_the_variance_is_that_of_the_formula() -> None:
     rng = np.random.default_rng(4)
     left = LeftOut(rng.normal(0, 1, (3, 6)), rng.normal(0, 0.5, (3, 40)), rng.normal(0, 0.05, (3, 240)))
-    errors = two_way(left)
-    assert errors is not None
+    errors = known(two_way(left))
     for a, b in combinations(range(3), 2):
         parts = [(len(d) - 1) ** 2 / len(d) * d.var(ddof=1) for d in (each[a] - each[b] for each in left)]
         systems, segments, cells = parts
@@ -156,11 +126,9 @@ def test_the_variance_is_that_of_the_formula() -> None:
         df = found.value**2 / (systems**2 / 5 + max(found.value - systems, 0) ** 2 / 39)
         assert found.df == pytest.approx(df)
     # Where systems add nothing, segments alone count; and with fewer segments than systems, it is the other way round.
-    calm = two_way(left._replace(systems=left.systems / 1e3))
-    assert calm is not None
+    calm = known(two_way(left._replace(systems=left.systems / 1e3)))
     assert calm.of(0, 1) == pytest.approx((parts_of(left, 1), 39))
-    turned = two_way(LeftOut(left.segments, left.systems, left.cells))
-    assert turned is not None
+    turned = known(two_way(LeftOut(left.segments, left.systems, left.cells)))
     assert turned.of(0, 1) == pytest.approx(errors.of(0, 1))
     # Means over independent test sets.
     mean = AveragedErrors([errors, calm], np.array([[0, 1], [2, 0]]))
@@ -192,10 +160,9 @@ def test_the_default_is_t_both_with_holm() -> None:
     assert {each.test_set for each in result.comparisons} == {"x", "y", "average"}
     for each in result.comparisons:
         assert each.n_resamples is None
-        assert each.statistic is not None
-        assert each.degrees_of_freedom is not None
         assert each.confidence_interval is not None
-        assert each.pvalue == pytest.approx(2 * scipy.stats.t.sf(abs(each.statistic), each.degrees_of_freedom))
+        p = 2 * scipy.stats.t.sf(abs(known(each.statistic)), known(each.degrees_of_freedom))
+        assert each.pvalue == pytest.approx(p)
     for place in {(each.test_set, each.grouping, each.coefficient) for each in result.comparisons}:
         family = [each for each in result.comparisons if (each.test_set, each.grouping, each.coefficient) == place]
         smallest = min(family, key=lambda each: each.pvalue)
@@ -207,16 +174,6 @@ def test_the_default_is_t_both_with_holm() -> None:
     assert mean.statistic == pytest.approx(mean.difference / error)
     with pytest.raises(InputError, match="'maxt' needs replicates, which the test 't-both' does not make: use 'holm'"):
         meta.segments(sets["x"], adjust="maxt", n_resamples=49)
-
-
-def test_votes_have_the_same_test_also_pooled() -> None:
-    sets = {f"set{seed}": JudgedSet.from_scores(tables, judgments=judgments)
-            for seed, (tables, judgments) in ((seed, random_votes(seed)) for seed in (1, 2))}  # fmt: skip
-    result = meta.segments(sets, pooled=True, n_resamples=49)
-    assert {each.test for each in result.comparisons} == {"t-both"}
-    assert {each.test_set for each in result.comparisons} == {*sets, "average", "pooled"}
-    first = meta.segments(sets, pooled=True, n_resamples=49, workers=2)
-    assert first.comparisons == result.comparisons
 
 
 def test_few_systems_have_another_test_or_none() -> None:
@@ -281,44 +238,6 @@ def test_what_takes_minutes_is_said_first(monkeypatch: pytest.MonkeyPatch) -> No
     assert meta.segments(test_set, interval=None, **settings).comparisons
 
 
-def test_more_pairs_than_the_core_takes_are_refused() -> None:
-    s = 5794
-    assert costs.pairs_of_outputs(np.ones((1, s), dtype=np.bool_), "none") > costs.MOST_PAIRS
-    assert costs.pairs_of_outputs(np.ones((1, s - 1), dtype=np.bool_), "none") <= costs.MOST_PAIRS
-    cells = np.arange(s, dtype=np.float64).reshape(1, 1, s)
-    with pytest.raises(InputError, match=f"at most {costs.MOST_PAIRS} in replicates"):
-        _core.meta_drawn(cells, cells[0], [("none", "acc23")], "inputs", n=1, seed=1)
-
-
-def accuracy_by_loop(x: Scores, human: Scores, grouping: str, systems: Scores, segments: Scores) -> float:
-    """acc23 with ε calibrated on copies of cells, which are not compared with each other."""
-    groups = {
-        "none": [[(i, j) for i in range(len(systems)) for j in range(len(segments))]],
-        "sys": [[(i, j) for j in range(len(segments))] for i in range(len(systems))],
-        "item": [[(i, j) for i in range(len(systems))] for j in range(len(segments))],
-    }[grouping]
-    weights = [
-        1 if grouping == "none" else systems[i] if grouping == "sys" else segments[i] for i in range(len(groups))
-    ]
-    epsilons = {0.0, *(abs(a - b) for a in x.ravel() for b in x.ravel())}
-    best = -np.inf
-    for epsilon in epsilons:
-        values, counted = 0.0, 0
-        for group, weight in zip(groups, weights, strict=True):
-            right = pairs = 0.0
-            for a, b in combinations([cell for cell in group if not np.isnan(x[cell] + human[cell])], 2):
-                copies = 1.0
-                for i, j in (a, b):
-                    copies *= {"none": systems[i] * segments[j], "sys": segments[j], "item": systems[i]}[grouping]
-                difference = x[a] - x[b] if abs(x[a] - x[b]) > epsilon else 0.0
-                right += copies * (np.sign(difference) == np.sign(human[a] - human[b]))
-                pairs += copies
-            if pairs and weight:
-                values, counted = values + weight * right / pairs, counted + weight
-        best = max(best, values / counted if counted else np.nan)
-    return best if best > -np.inf else np.nan  # without pairs
-
-
 @pytest.mark.parametrize("grouping", ["none", "sys", "item"])
 def test_draws_of_calibrated_ties_are_those_of_a_loop(grouping: str) -> None:
     cells, human = material(2, 4, 5)
@@ -331,7 +250,8 @@ def test_draws_of_calibrated_ties_are_those_of_a_loop(grouping: str) -> None:
     np.testing.assert_array_equal(found, _core.meta_drawn(cells, human, names, "both", threads=2, **settings)[0])
     np.testing.assert_array_equal(tau, 2 * found - 1)
     for at in (0, 64, 129):
-        expected = [accuracy_by_loop(own, human, grouping, systems[at], segments[at]) for own in cells]
+        copies = systems[at].tolist(), segments[at].tolist()
+        expected = [agreement(own, human, (grouping, "acc23"), copies) for own in cells]
         np.testing.assert_allclose(found[:, at], expected, atol=1e-12)
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import base64
-import csv
-import io
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +27,7 @@ from reshuffle.meta.human import HUMAN_SCORES
 from reshuffle.report import Layout, Terminal, render
 from reshuffle.report.studies import STUDIES
 from reshuffle.report.studies.figures.meta import places_of_names
-from reshuffle.report.studies.meta_sentences import conclusions
-from reshuffle.report.studies.meta_values import families
+from reshuffle.report.studies.meta_sentences import conclusions, notes
 from reshuffle.report.words import words
 from reshuffle.results import ConfidenceInterval, UsedMetric
 from reshuffle.results.studies import (
@@ -42,6 +40,7 @@ from reshuffle.results.studies import (
 )
 from reshuffle.results.studies.meta import MetaPlan
 from tex import compiled_all
+from told import assert_told
 
 FORMATS = ("text", "json", "csv", "markdown", "latex", "typst", "html")
 STRANGE = 'a_b & 50% $x$ <i>"q"</i> \\ ~'
@@ -128,21 +127,6 @@ def prose(result: MetaEvaluation) -> str:
     return " ".join(text(result).split())
 
 
-def test_metrics_are_ranked_and_differences_are_those_of_the_better_metric_minus_the_other() -> None:
-    lines = [line.split() for line in text(ranked()).splitlines()]
-    at = lines.index(["Metric", "τ", "95%", "CI", "Group", "Cluster"])
-    assert lines[at + 2 : at + 6] == [
-        ["X", "0.250", "0.230", "to", "0.270", "a", "1"],
-        ["Y", "0.240", "0.220", "to", "0.260", "a", "1"],
-        ["Z", "0.200", "0.180", "to", "0.220", "b", "2"],
-        ["TER", "-0.100", "-0.120", "to", "-0.080", "c", "3"],
-    ]
-    assert text(ranked()).startswith("Agreement with people by Kendall's τ: 1,000 net votes\n")
-    shown = [line.split() for line in text(ranked()).splitlines()]
-    assert ["X", "Z", "+0.050", "+0.030", "to", "+0.070", "0.0050", "0.0100*"] in shown
-    assert ["X", "Y", "+0.010", "-0.010", "to", "+0.030", "0.3000", "0.6000"] in shown
-
-
 def test_bold_type_marks_metrics_that_agree_better_than_the_baseline() -> None:
     compared = [difference("X", "Y", 0.05, 0.01), difference("Z", "Y", -0.05, 0.01)]
     result = evaluation([agreement("X", 0.3), agreement("Y", 0.25), agreement("Z", 0.2)], compared, baseline="Y")
@@ -152,107 +136,6 @@ def test_bold_type_marks_metrics_that_agree_better_than_the_baseline() -> None:
     assert values.key == ""
     markdown = render(ranked(), "markdown")
     assert "- Bold: the best agreement, and those that do not differ significantly from it." in markdown
-
-
-@pytest.mark.parametrize(
-    ("result", "sentence"),
-    [
-        (ranked(), "X agrees best with people (0.250), but not significantly better than Y; it agrees better than Z"),
-        (evaluation([agreement("X", 0.25)]), "the agreement of X with people is 0.250 (95% CI 0.230 to 0.270)."),
-        (
-            evaluation([agreement("X", 0.25), agreement("Y", 0.3)]),
-            "Y has the highest value, 0.300 (95% CI 0.280 to 0.320); differences were not tested.",
-        ),
-        (
-            evaluation(
-                [agreement("X", 0.25), agreement("Y", 0.3)], [difference("X", "Y", -0.05, 0.3)],
-                [group("Y", 1, "a", 1), group("X", 2, "a", 1)],
-            ),
-            "Y (0.300) and X (0.250) do not differ significantly.",
-        ),
-        (
-            evaluation(
-                [agreement("X", 0.25), agreement("Y", 0.3), agreement("Z", 0.1), agreement("W", 0.26)],
-                [difference("Y", "X", 0.05, 0.03), difference("Z", "X", -0.15, 0.01), difference("W", "X", 0.01, 0.9)],
-            ),
-            "Y agrees better with people than X; Z agrees worse with people than X; W does not differ significantly "
-            "from X.",
-        ),
-        (
-            evaluation(
-                [agreement("X", 0.3), agreement("Y", 0.3), agreement("Z", 0.1)],
-                [difference("X", "Y", 0.0, 1.0), difference("X", "Z", 0.2, 0.2), difference("Y", "Z", 0.2, 0.3)],
-                [group("X", 1, "a", 1), group("Y", 1, "a", 1), group("Z", 3, "a", 1)],
-            ),
-            "no metric agrees significantly better with people than another (X and Y have the highest value, 0.300).",
-        ),
-        (
-            evaluation([agreement("X", float("nan"), reason="no votes"), agreement("Y", 0.3)]),
-            "Not defined for X: Kendall's τ (no votes).",
-        ),
-    ],
-)  # fmt: skip
-def test_sentences_for_every_outcome(result: MetaEvaluation, sentence: str) -> None:
-    assert sentence in prose(result)
-
-
-def test_a_value_is_never_in_the_report_where_it_is_not_defined() -> None:
-    result = evaluation([agreement("X", float("nan"), n=0, reason="no votes"), agreement("Y", 0.3)])
-    assert "nan" not in text(result).lower()
-    lines = [line.split() for line in text(result).splitlines()]
-    assert ["X", "–", "–", "0"] in lines
-    assert render(result, "html")
-
-
-def test_notes_define_coefficients_ties_votes_tests_and_adjustment() -> None:
-    shown = prose(ranked())
-    for sentence in (
-        "τ: concordant minus discordant votes, as a share of the votes; ties of people are left out.",
-        "Votes on outputs to which a metric gives the same score: half concordant and half discordant",
-        "Votes: 1,500 votes and 20 ties in the file; net votes: one for each pair of outputs of a segment",
-        "95% CI: percentile, 1,000 draws of segments with all their judgments.",
-        "p: PERM-INPUTS, 1,000 shuffles, two-sided.",
-        "Adjusted p: for all tests of one coefficient on one test set, by step-down maxT.",
-        "TER: lower is better, so the sign is changed",
-        "Null hypothesis of PERM-INPUTS: Both metrics are exchangeable.",
-    ):
-        assert sentence in shown
-    left = prose(evaluation(ranked().results, left_out={"": ["c", "d"]}, repeats="all"))
-    assert "Left out: 2 systems without judgments (c and d)." in left
-    assert "every vote counts." in left
-
-
-# Limits of a test: what the tests of a report are, how it is known by a test, and what is said of it, if anything.
-LIMITS: list[tuple[dict[str, Any], str, bool]] = [
-    ({}, "PERM-INPUTS is about these systems.", True),
-    ({"test": "boot-inputs"}, "BOOT-INPUTS is about these systems.", True),
-    ({"test": "perm-systems"}, "about these systems", False),
-    (
-        {"coefficient": "pearson", "test": "perm-systems", "grouping": "none"},
-        "it rejected up to 12% of true null hypotheses",
-        True,
-    ),
-    (
-        {"coefficient": "pearson", "test": "boot-systems", "grouping": "none"},
-        "it rejected up to 16% of true null hypotheses",
-        True,
-    ),
-    ({"coefficient": "pearson", "test": "perm-systems", "grouping": "item"}, "about these segments", False),
-    (
-        {"coefficient": "pearson", "test": "boot-systems", "grouping": "item"},
-        "BOOT-SYSTEMS of r by segment: in simulations of metrics that favour some systems",
-        True,
-    ),
-    ({"coefficient": "kendall-b", "test": "boot-systems", "grouping": "item"}, "BOOT-SYSTEMS of", False),
-    ({"coefficient": "pearson", "test": "perm-systems", "grouping": "item"}, "PERM-SYSTEMS of", False),
-    ({"coefficient": "pearson", "test": "boot-systems", "grouping": "none"}, "BOOT-SYSTEMS of", False),
-]
-
-
-@pytest.mark.parametrize(("tests", "sentence", "is_said"), LIMITS)
-def test_limits_are_said_of_the_tests_that_have_them(tests: dict[str, Any], sentence: str, is_said: bool) -> None:
-    own = [replace(each, **tests) for each in ranked().comparisons]
-    assert (sentence in prose(evaluation(ranked().results, own, ranked().groups))) == is_said
 
 
 @pytest.mark.parametrize("n", [4, 5, 6])
@@ -267,20 +150,6 @@ def test_reports_of_few_systems_say_what_is_known_of_the_default(n: int) -> None
         assert said == (n < 6 and grouping == "item")
 
 
-def test_intervals_without_their_value_are_warned_of() -> None:
-    values = [
-        agreement("X", 0.933, confidence_interval=interval(0.729, 0.932)),
-        agreement("Y", 0.9, confidence_interval=interval(0.7, 0.9)),
-        agreement("Z", 0.5, confidence_interval=interval(0.6, 0.7)),
-    ]
-    shown = prose(evaluation(values))
-    assert "Warning: by Kendall's τ, the interval of X is wholly below its value. Drawing adds noise" in shown
-    assert "Warning: by Kendall's τ, the interval of Z is wholly above its value, because draws are biased." in shown
-    two = prose(evaluation([values[0], replace(values[0], metric="W"), values[1]]))
-    assert "the intervals of X and W are wholly below their values. Drawing" in two
-    assert "Warning" not in prose(evaluation(values[1:2]))
-
-
 def test_every_name_of_the_registries_has_words() -> None:
     known = words("meta")
     assert set(known["coefficient"]) == set(COEFFICIENTS)
@@ -290,26 +159,6 @@ def test_every_name_of_the_registries_has_words() -> None:
     assert {name for name, test in TESTS.items() if test.replicates == "draws"} == set(known["drawn"])
     assert set(known["human-scores"]) == {*HUMAN_SCORES, "given", "means"}
     assert {name: test.title for name, test in TESTS.items()} == known["test"]
-
-
-def test_values_are_in_order_also_where_the_ranking_is_of_other_scores() -> None:
-    """PERM-BOTH of systems compares means of segment scores: their order need not be that of the values."""
-    place: dict[str, Any] = {"level": "system", "grouping": None, "coefficient": "spearman", "ties": None}
-    pairs = (("X", "Y", 0.02), ("X", "Z", 0.2), ("Y", "Z", 0.2))
-    result = evaluation(
-        [agreement("X", 0.8, **place), agreement("Y", 0.9, **place), agreement("Z", 0.7, **place)],
-        [difference(*pair, 0.5, test="perm-both", **place) for pair in pairs],
-        [group(name, rank, "a", 1, **place) for rank, name in enumerate("XYZ", 1)],
-        level="system",
-        tests=["perm-both"],
-        raw_votes={},
-        human_scores="given",
-    )
-    lines = [line.split()[0] for line in text(result).splitlines() if line.startswith(("X ", "Y ", "Z "))]
-    assert lines[:3] == ["Y", "X", "Z"]
-    assert "PERM-BOTH: on means of segment scores, as are differences and ranking." in prose(result)
-    swapped = tuple(replace(each, test="perm-systems") for each in result.comparisons)
-    assert "on means of segment scores" not in prose(replace(result, tables={**result.tables, "comparisons": swapped}))
 
 
 def of_sets(tested: str = "average") -> MetaEvaluation:
@@ -324,19 +173,6 @@ def of_sets(tested: str = "average") -> MetaEvaluation:
     return evaluation(results, comparisons, groups, test_sets=["cs-en", "de-en"], average=True)
 
 
-def test_several_test_sets_have_a_column_each_and_averages_or_else_the_test_sets_are_ranked() -> None:
-    lines = [line.split() for line in text(of_sets()).splitlines()]
-    at = lines.index(["Metric", "cs-en", "de-en", "Average", "95%", "CI", "Group", "Cluster"])
-    assert lines[at + 2] == ["Y", "0.300", "0.350", "0.325", "0.305", "to", "0.345", "a", "1"]
-    assert "By Kendall's τ on average over test sets, Y agrees better with people (0.325) than X." in prose(of_sets())
-    assert "Average: mean over the test sets, each with the same weight." in prose(of_sets())
-    result = of_sets(tested="sets")
-    lines = [line.split() for line in text(result).splitlines()]
-    assert ["Y", "0.300", "a", "0.350", "b", "0.325", "0.305", "to", "0.345"] in lines
-    assert "By Kendall's τ on cs-en, Y agrees better with people (0.300) than X." in prose(result)
-    assert "By Kendall's τ on de-en, X agrees better with people (0.400) than Y." in prose(result)
-
-
 def many(k: int, alpha: float = 0.05) -> MetaEvaluation:
     """k metrics, of which neighbours are not significantly different."""
     names = [f"m{i}" for i in range(k)]
@@ -347,13 +183,6 @@ def many(k: int, alpha: float = 0.05) -> MetaEvaluation:
     letters = "abcdefghijklmnopqrstuvwxyz"
     groups = [group(name, i + 1, letters[max(i - 1, 0) : i + 1], 1) for i, name in enumerate(names)]
     return evaluation([agreement(name, 0.5 - i / 100) for i, name in enumerate(names)], pairs, groups, alpha=alpha)
-
-
-def test_many_metrics_have_a_matrix_of_pvalues() -> None:
-    lines = [line.split() for line in text(many(6)).splitlines()]
-    assert ["Metric", "1", "2", "3", "4", "5"] in lines
-    assert ["2", "m1", ".200"] in lines
-    assert ["4", "m3", "<.001*", "<.001*", ".200"] in lines
 
 
 @pytest.mark.parametrize("fmt", FORMATS)
@@ -373,12 +202,6 @@ def test_every_format_has_every_metric_and_strange_names(fmt: str) -> None:
         assert json.loads(report)["results"][0]["metric"] == STRANGE
 
 
-def test_csv_has_the_ends_of_intervals() -> None:
-    rows = list(csv.DictReader(io.StringIO(render(ranked(), "csv", Layout(table="comparisons")))))
-    assert len(rows) == 6
-    assert (rows[0]["metric_a"], rows[0]["metric_b"], rows[0]["low"]) == ("Z", "X", "-0.07")
-
-
 def of_systems() -> MetaEvaluation:
     scores = [
         MetricSystemScore("", metric, f"system-{i}", sign * (20.0 + i), 0.1 * i)
@@ -392,16 +215,6 @@ def of_systems() -> MetaEvaluation:
     return evaluation(results, systems=scores, level="system", human_scores="wins", tests=[], coefficients=["pearson"])
 
 
-def test_scores_of_systems_are_in_the_order_of_people() -> None:
-    shown = text(of_systems())
-    lines = [line.split() for line in shown.splitlines()]
-    assert ["System", "Human", "BLEU", "↑", "TER", "↓"] in lines
-    assert [line[0] for line in lines if line and line[0].startswith("system-")] == [
-        f"system-{i}" for i in range(4, -1, -1)
-    ]
-    assert "Human scores of systems: wins, the share of a system's votes that it wins" in " ".join(shown.split())
-
-
 # test_every_study.py writes, draws and reads them.
 RESULTS = {
     "metrics": ranked,
@@ -411,6 +224,87 @@ RESULTS = {
     "too many metrics for letters": lambda: many(24),
     "scores of systems": of_systems,
 }
+
+X, Y, Z = agreement("X", 0.25), agreement("Y", 0.3), agreement("Z", 0.1)
+
+
+def by(**tests: Any) -> MetaEvaluation:
+    """The ranked metrics by other tests."""
+    own = [replace(each, **tests) for each in ranked().comparisons]
+    return evaluation(ranked().results, own, ranked().groups)
+
+
+def of_other_scores(test: str) -> MetaEvaluation:
+    """PERM-BOTH of systems compares means of segment scores: their order need not be that of the values."""
+    place: dict[str, Any] = {"level": "system", "grouping": None, "coefficient": "spearman", "ties": None}
+    pairs = (("X", "Y", 0.02), ("X", "Z", 0.2), ("Y", "Z", 0.2))
+    return evaluation(
+        [agreement("X", 0.8, **place), agreement("Y", 0.9, **place), agreement("Z", 0.7, **place)],
+        [difference(*pair, 0.5, test=test, **place) for pair in pairs],
+        [group(name, rank, "a", 1, **place) for rank, name in enumerate("XYZ", 1)],
+        level="system", tests=[test], raw_votes={}, human_scores="given",
+    )  # fmt: skip
+
+
+def beside_intervals(*metrics: str) -> MetaEvaluation:
+    """X and W lie above their intervals, Y on an end of its interval, Z below."""
+    ends = {"X": (0.933, 0.729, 0.932), "W": (0.933, 0.729, 0.932), "Y": (0.9, 0.7, 0.9), "Z": (0.5, 0.6, 0.7)}
+    values = {name: agreement(name, value, confidence_interval=interval(*own)) for name, (value, *own) in ends.items()}
+    return evaluation([values[name] for name in metrics])
+
+
+# Results with tables, and those with sentences, that the first one has not.
+TABLES: dict[str, Callable[[], MetaEvaluation]] = {
+    "test sets": of_sets,
+    "tested test sets": lambda: of_sets("sets"),
+    "scores of systems": of_systems,
+    "a matrix of p-values": lambda: many(6),
+    "ranked by other scores": lambda: of_other_scores("perm-both"),
+}
+CASES: dict[str, Callable[[], MetaEvaluation]] = {
+    "one metric": lambda: evaluation([X]),
+    "differences were not tested": lambda: evaluation([X, Y]),
+    "two do not differ": lambda: evaluation(
+        [X, Y], [difference("X", "Y", -0.05, 0.3)], [group("Y", 1, "a", 1), group("X", 2, "a", 1)]
+    ),
+    "against a metric": lambda: evaluation(
+        [X, Y, Z, agreement("W", 0.26)],
+        [difference("Y", "X", 0.05, 0.03), difference("Z", "X", -0.15, 0.01), difference("W", "X", 0.01, 0.9)],
+    ),
+    "none is better": lambda: evaluation(
+        [agreement("X", 0.3), Y, Z],
+        [difference("X", "Y", 0.0, 1.0), difference("X", "Z", 0.2, 0.2), difference("Y", "Z", 0.2, 0.3)],
+        [group("X", 1, "a", 1), group("Y", 1, "a", 1), group("Z", 3, "a", 1)],
+    ),
+    "not defined": lambda: evaluation([agreement("X", float("nan"), n=0, reason="no votes"), Y]),
+    "systems left out, all votes": lambda: evaluation(ranked().results, left_out={"": ["c", "d"]}, repeats="all"),
+    "means of systems": lambda: of_other_scores("perm-systems"),
+    "beside their intervals": lambda: beside_intervals("X", "Y", "Z"),
+    "two beside their intervals": lambda: beside_intervals("X", "W", "Y"),
+    "on an end of the interval": lambda: beside_intervals("Y"),
+    **{
+        f"{test}, {coefficient}, {grouping}": partial(by, test=test, coefficient=coefficient, grouping=grouping)
+        for test, coefficient, grouping in (
+            ("boot-inputs", "tau", "votes"),
+            ("perm-systems", "tau", "votes"),
+            ("perm-systems", "pearson", "none"),
+            ("perm-systems", "pearson", "item"),
+            ("boot-systems", "pearson", "none"),
+            ("boot-systems", "pearson", "item"),
+            ("boot-systems", "kendall-b", "item"),
+        )
+    },
+}
+
+
+def test_texts_and_the_sentences_of_every_outcome() -> None:
+    usual, said = text(ranked()).splitlines(), {*conclusions(ranked()), *notes(ranked())}
+    told = {"metrics": text(ranked())}
+    for name, make in TABLES.items():
+        told[name] = "\n".join(line for line in text(make()).splitlines() if not line or line not in usual)
+    for name, make in CASES.items():
+        told[name] = "\n".join(each for each in (*conclusions(make()), *notes(make())) if each not in said)
+    assert_told("meta", told)
 
 
 def texts_of(axes: Any) -> list[str]:
@@ -459,26 +353,6 @@ def test_names_beside_points_do_not_cover_one_another(points: list[tuple[float, 
         assert 0 <= one[0] <= one[1] <= 150
         for other in boxes[:number]:
             assert one[0] >= other[1] or other[0] >= one[1] or one[2] >= other[3] or other[2] >= one[3]
-
-
-@given(st.lists(st.floats(-1, 1), min_size=2, max_size=6), st.lists(st.floats(0, 1), min_size=15, max_size=15))
-def test_leaders_and_sentences_follow_from_the_records(values: list[float], pvalues: list[float]) -> None:
-    """Whatever the values and p-values: the first sentence is about the best metric, and names only known ones."""
-    names = [f"m{i}" for i in range(len(values))]
-    pairs = [(a, b) for a in range(len(values)) for b in range(a + 1, len(values))]
-    comparisons = [
-        difference(names[a], names[b], values[a] - values[b], p) for (a, b), p in zip(pairs, pvalues, strict=False)
-    ]
-    order = sorted(range(len(values)), key=lambda at: -values[at])
-    groups = [group(names[at], rank, "a", 1) for rank, at in enumerate(order, 1)]
-    result = evaluation([agreement(*each) for each in zip(names, values, strict=True)], comparisons, groups)
-    (family,) = families(result)
-    assert family.ranked[0] == names[order[0]]
-    first = next(conclusions(result))
-    assert names[order[0]] in first or values[order[0]] == values[order[1]]
-    better = [pair for pair in comparisons if names[order[0]] in (pair.metric_a, pair.metric_b)]
-    claims = all(family.is_significant(pair) and pair.difference != 0 for pair in better)
-    assert ("agrees better with people" in first) == claims
 
 
 def test_latex_compiles(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import signal
 import threading
@@ -179,32 +178,6 @@ def test_votes_have_the_values_of_a_plain_loop(
             np.testing.assert_allclose(got[p, r], values[0] - values[1], rtol=0, atol=1e-12)
 
 
-def test_all_masks_of_a_tiny_matrix_give_the_exact_p_value() -> None:
-    """2⁶ ways to swap six cells: the share of differences at least as large is the p-value of the complete test."""
-    rng = np.random.default_rng(4)
-    human = rng.integers(0, 8, (2, 3)) / 4
-    scores = np.stack([human + rng.integers(-1, 2, (2, 3)) / 4, rng.integers(0, 8, (2, 3)) / 4])
-    masks = np.array(list(itertools.product([False, True], repeat=6))).reshape(-1, 2, 3)
-    for statistic in [
-        ("none", "pearson"),
-        ("none", "kendall-b"),
-        ("item", "acc23"),
-        ("none", "acc23"),
-        ("none", "spearman"),
-    ]:
-        got = _core.meta_permuted(scores, human, [statistic], "both", PAIRS[:1], n=64, seed=0, masks=masks)[0, 0]
-        expected = []
-        for mask in masks:
-            a, b = (agreement(metric, human, statistic) for metric in swapped(scores[0], scores[1], mask))
-            expected.append(a - b)
-        observed = agreement(scores[0], human, statistic) - agreement(scores[1], human, statistic)
-        assert got[0] == pytest.approx(observed, abs=1e-12)
-        reach = [np.mean(np.abs(values) >= abs(observed) - 1e-12) for values in (got, expected)]
-        assert reach[0] == reach[1]
-        # Swapping everything is the same as renaming the metrics.
-        np.testing.assert_allclose(got, -got[::-1], atol=1e-12)
-
-
 def test_nearly_constant_scores_lose_no_digits() -> None:
     """Scores far from 0 that hardly differ: sums of squares would cancel."""
     rng = np.random.default_rng(0)
@@ -253,45 +226,6 @@ def test_nothing_in_common_is_undefined() -> None:
     assert np.isnan(_core.meta_drawn(scores, nothing, STATISTICS, "both", n=2, seed=1)).all()
     assert _core.meta_permuted(scores, nothing, STATISTICS, "both", PAIRS[:0], n=2, seed=1).shape == (26, 0, 2)
     assert _core.meta_permuted(scores, nothing, [], "both", PAIRS[:1], n=2, seed=1).shape == (0, 1, 2)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"statistics": [("item", "kendall")]}, "unknown coefficient"),
-        ({"statistics": [("system", "acc23")]}, "the coefficient of system scores must be pearson"),
-        ({"pairs": np.array([(0, 3)])}, "metric 3 is out of range: there are 3"),
-        ({"human": np.zeros((5, 19))}, "segments of human scores: expected 20, got 19"),
-        ({"masks": np.zeros((3, 5, 20), bool)}, "replicates of masks: expected 4, got 3"),
-        ({"scores": np.zeros((3, 0, 20)), "human": np.zeros((0, 20))}, "systems: expected at least one, got none"),
-    ],
-)
-def test_bad_arguments_are_refused(change: dict[str, Any], message: str) -> None:
-    scores, human = arrays()
-    call = {"human": human, "statistics": [("item", "pearson")], "unit": "both", "pairs": PAIRS, "n": 4, "seed": 1}
-    with pytest.raises(InputError, match=message):
-        _core.meta_permuted(**{"scores": scores, **call, **change})
-
-
-@pytest.mark.parametrize(
-    ("place", "number", "message"),
-    [
-        (0, 20, "segment 20 is out of range"),
-        (1, 5, "system 5 is out of range"),
-        (3, 2**40, "less than 2"),
-    ],
-)
-def test_bad_votes_are_refused(place: int, number: int, message: str) -> None:
-    votes = [np.array([value]) for value in (0, 0, 1, 1)]
-    votes[place][0] = number
-    with pytest.raises(InputError, match=message):
-        permuted_votes(arrays()[0], votes, "half", "both", 1, 1)
-
-
-def test_copies_of_other_segments_are_refused() -> None:
-    copies = (np.ones((2, 5), np.uint32), np.ones((2, 21), np.uint32))
-    with pytest.raises(InputError, match="segments of copies of segments: expected 20, got 21"):
-        _core.meta_drawn(*arrays(), [("item", "pearson")], "both", n=2, seed=1, copies=copies)
 
 
 def test_too_many_pairs_to_calibrate_are_refused_at_once() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -12,54 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from budgets import budget
+from agreement import agreement, of_vectors
+from known import known
 from meta_material import QUIET, Scores, Vote, judged, table, tau_by_loop, value
 from reshuffle import InputError, meta
 from reshuffle.meta import JudgedSet, ScoreTable
-from reshuffle.meta.samples import agreement_of_rows, standardized
-
-
-def groups_of(x: Scores, y: Scores, grouping: str) -> Iterator[tuple[list[float], list[float]]]:
-    """The scores of each group by metric and people, without cells that either lacks."""
-    n, s = x.shape
-    cells = {
-        "none": [[(i, j) for i in range(n) for j in range(s)]],
-        "sys": [[(i, j) for j in range(s)] for i in range(n)],
-        "item": [[(i, j) for i in range(n)] for j in range(s)],
-    }
-    for group in cells[grouping]:
-        both = [(x[at], y[at]) for at in group if not (math.isnan(x[at]) or math.isnan(y[at]))]
-        yield [a for a, _ in both], [b for _, b in both]
-
-
-def by_scipy(coefficient: str, x: list[float], y: list[float]) -> float:
-    """A coefficient of one group; NaN if either has no two different scores."""
-    if len(set(x)) < 2 or len(set(y)) < 2:
-        return math.nan
-    if coefficient == "pearson":
-        return float(scipy.stats.pearsonr(x, y)[0])
-    if coefficient == "spearman":
-        return float(scipy.stats.spearmanr(x, y)[0])
-    variant: Any = coefficient[-1]
-    return float(scipy.stats.kendalltau(x, y, variant=variant)[0])
-
-
-def accuracy_with_ties(x: list[float], y: list[float], epsilon: float) -> float:
-    """Deutsch et al. 2023: pairs ordered or tied alike, as a share of all; NaN without pairs."""
-    right = [
-        (abs(a - c) <= epsilon) if b == d else abs(a - c) > epsilon and (a > c) == (b > d)
-        for (a, b), (c, d) in combinations(zip(x, y, strict=True), 2)
-    ]
-    return sum(right) / len(right) if right else math.nan
-
-
-def mean_of_defined(values: list[float]) -> float:
-    defined = [each for each in values if not math.isnan(each)]
-    return sum(defined) / len(defined) if defined else math.nan
-
 
 CELL = st.one_of(st.integers(0, 3).map(float), st.just(math.nan))
 
@@ -77,41 +36,20 @@ def matrices(draw: st.DrawFn) -> tuple[Scores, Scores]:
     return x, y
 
 
+COEFFICIENTS = ["pearson", "spearman", "kendall-b", "kendall-c", "acc23", "tau23"]
+
+
 @given(matrices(), st.sampled_from(["none", "sys", "item"]), st.booleans())
-def test_correlations_of_cells_equal_scipy_group_by_group(
+def test_values_of_cells_equal_their_definitions_group_by_group(
     cells: tuple[Scores, Scores], grouping: str, higher: bool
 ) -> None:
     x, y = cells
     test_set = JudgedSet.from_scores(table("m", x if higher else -x, higher), human=table("h", y))
-    names = ["pearson", "spearman", "kendall-b", "kendall-c"]
-    result = meta.segments(test_set, coefficients=names, groupings=grouping, **QUIET)
-    for name in names:
-        expected = [by_scipy(name, *group) for group in groups_of(x, y, grouping)]
+    result = meta.segments(test_set, coefficients=COEFFICIENTS, groupings=grouping, **QUIET)
+    for name in COEFFICIENTS:
         found = value(result, coefficient=name)
-        assert found.value == pytest.approx(mean_of_defined(expected), abs=1e-12, nan_ok=True)
-        defined = [not math.isnan(each) for each in expected]
-        assert found.groups == sum(defined)
-        assert found.n == sum(len(own) for (own, _), has in zip(groups_of(x, y, grouping), defined, strict=True) if has)
+        assert found.value == pytest.approx(agreement(x, y, (grouping, name)), abs=1e-12, nan_ok=True)
         assert (found.reason is None) == (not math.isnan(found.value))
-
-
-@given(matrices(), st.sampled_from(["none", "sys", "item"]))
-def test_calibrated_accuracy_is_the_best_over_all_thresholds(cells: tuple[Scores, Scores], grouping: str) -> None:
-    x, y = cells
-    groups = list(groups_of(x, y, grouping))
-    thresholds = sorted({0.0, *(abs(a - c) for own, _ in groups for a, c in combinations(own, 2))})
-    scores = {e: mean_of_defined([accuracy_with_ties(*group, e) for group in groups]) for e in thresholds}
-    best = max(scores.values()) if not math.isnan(scores[0.0]) else math.nan
-    test_set = JudgedSet.from_scores(table("m", x), human=table("h", y))
-    result = meta.segments(test_set, coefficients=["acc23", "tau23"], groupings=grouping, **QUIET)
-    found = value(result, coefficient="acc23")
-    assert found.value == pytest.approx(best, abs=1e-12, nan_ok=True)
-    assert value(result, coefficient="tau23").value == pytest.approx(2 * best - 1, abs=1e-12, nan_ok=True)
-    if math.isnan(best):
-        assert found.epsilon is None
-    else:
-        assert found.epsilon is not None
-        assert scores[found.epsilon] == pytest.approx(best, abs=1e-12)
 
 
 @st.composite
@@ -184,7 +122,9 @@ def test_agreement_on_systems_equals_scipy_and_a_loop(scores: tuple[list[float],
     enough = len(x) >= 3 and len(set(x)) > 1 and len(set(y)) > 1
     for name in ("pearson", "spearman", "kendall-b"):
         found = value(result, coefficient=name)
-        assert found.value == pytest.approx(by_scipy(name, x, y) if enough else math.nan, abs=1e-12, nan_ok=True)
+        assert found.value == pytest.approx(
+            of_vectors(name, x, y, [1] * len(x)) if enough else math.nan, abs=1e-12, nan_ok=True
+        )
         assert found.n == len(x)
         assert (found.reason is None) == enough
     ordered = [
@@ -194,26 +134,6 @@ def test_agreement_on_systems_equals_scipy_and_a_loop(scores: tuple[list[float],
     assert found.value == pytest.approx(np.mean(ordered) if enough else math.nan, nan_ok=True)
     if enough:
         assert found.n == len(ordered)
-
-
-@settings(max_examples=budget(15))
-@given(st.integers(3, 6), st.integers(0, 2**32))
-def test_agreement_of_drawn_systems_equals_that_of_each_draw(n: int, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    x, y = rng.integers(0, 4, (2, 20, n)).astype(float)
-    for name in ("pearson", "spearman", "kendall-b"):
-        expected = [by_scipy(name, *map(list, row)) for row in zip(x, y, strict=True)]
-        np.testing.assert_allclose(agreement_of_rows(name, x, y), expected, atol=1e-12)
-
-
-def test_standardized_scores_have_mean_0_and_deviation_1() -> None:
-    cells = np.random.default_rng(1).normal(3, 2, (2, 4, 50))
-    cells[1, :, :10] = np.nan
-    cells = np.concatenate([cells, np.full((1, 4, 50), 7.0)])
-    scaled = standardized(cells)
-    np.testing.assert_array_equal(np.isnan(scaled), np.isnan(cells))
-    np.testing.assert_allclose(np.nanmean(scaled, axis=(1, 2)), 0, atol=1e-12)
-    np.testing.assert_allclose(np.nanstd(scaled, axis=(1, 2)), [1, 1, 0])
 
 
 def test_williams_test_of_published_scores(data: Path) -> None:
@@ -228,8 +148,7 @@ def test_williams_test_of_published_scores(data: Path) -> None:
     (pair,) = result.comparisons
     assert (pair.test, pair.degrees_of_freedom, pair.n) == ("williams", 9.0, 12)
     assert pair.pvalue == pytest.approx(0.02491754132819098)  # two-sided, n − 3
-    assert human.system_scores is not None
-    people = human.system_scores
+    people = known(human.system_scores)
     amber, bleu = (m.system_scores for m in test_set.metrics)
     assert meta.williams(people, amber, bleu, alternative="greater", df=10).pvalue == pytest.approx(0.0114079074943561)
     assert meta.williams(people, amber, bleu, alternative="greater").pvalue == pytest.approx(0.01245877066409549)

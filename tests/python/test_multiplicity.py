@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from itertools import combinations, product
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 import calls
 from budgets import budget
 from counts import bleu_counts
+from known import known
 from margins import OF_DIFFERENCES
-from reshuffle import CorpusFunction, Formula, FromCounts, InputError, Progress, SegmentScores, compare, metric
+from reshuffle import CorpusFunction, Formula, FromCounts, InputError, SegmentScores, compare, metric
 from reshuffle.inference import step_down as module
 from reshuffle.inference.hypotheses import Hypotheses, Observed
 from reshuffle.inference.multiplicity import ADJUSTMENTS
@@ -25,16 +26,7 @@ from reshuffle.inference.plan import Plan
 from reshuffle.inference.running import run_on_test_set
 from reshuffle.inference.tests import TESTS
 from reshuffle.metrics.base import Counts, Scores
-from reshuffle.resampling import (
-    CountSample,
-    MaxT,
-    MinP,
-    Replicates,
-    Series,
-    Spread,
-    TextSample,
-    extremeness,
-)
+from reshuffle.resampling import CountSample, MaxT, MinP, Replicates, Series, Spread, TextSample, extremeness
 from reshuffle.resampling.schemes import Shuffling
 from reshuffle.results import Comparison
 from reshuffle.settings import ComparisonSettings
@@ -158,22 +150,6 @@ def test_max_t_of_draws_follows_its_definition(alternative: str, test: str, metr
             assert expected[certain] == 1 / 201
 
 
-def test_max_t_of_draws_reports_its_progress() -> None:
-    progress = Progress()
-    compared("maxt", test="bootstrap", all_pairs=True, interval=None, progress=progress)
-    assert (progress.stage, progress.total, progress.done) == ("adjusting", 20, 20)  # two passes over ten pairs
-
-
-@pytest.mark.parametrize("test", ["bootstrap", "bootstrap-percentile"])
-def test_a_single_pair_keeps_its_p_value_in_max_t_of_draws(test: str) -> None:
-    for n in (1, 2, 99):
-        for alternative in ALTERNATIVES:
-            replicates = Replicates(samples_of(1, "np"), n_resamples=n, seed=1)
-            plan = Plan(TESTS[test], alternative, adjustment=ADJUSTMENTS["maxt"])
-            outcome = run_on_test_set(plan, replicates, Hypotheses.from_pairs([(1, 0)], 2))
-            np.testing.assert_array_equal(outcome.pvalue, outcome.adjusted)
-
-
 # --- Families that span metrics
 
 COPY = metric("bleu", max_ngram_order=2)
@@ -202,8 +178,7 @@ def adjusted_by(
     replicates = Replicates(samples, n_resamples=n, seed=11, **options)
     plan = Plan(TESTS[test], alternative, adjustment=ADJUSTMENTS[adjust])
     outcome = run_on_test_set(plan, replicates, Hypotheses.from_pairs(pairs, len(samples), family=family))
-    assert outcome.adjusted is not None
-    return outcome.pvalue, outcome.adjusted
+    return outcome.pvalue, known(outcome.adjusted)
 
 
 @pytest.mark.parametrize("adjust", ["maxt", "minp"])
@@ -255,34 +230,6 @@ def test_metrics_of_the_core_and_of_python_give_the_same_family(test: str, adjus
     assert (native > apart).any()
 
 
-@given(st.permutations("nmp"), st.permutations(range(4)), st.sampled_from(["maxt", "minp"]), st.booleans())
-@settings(max_examples=budget(15))
-def test_the_order_of_metrics_and_systems_does_not_matter(
-    kinds: Sequence[str], systems: Sequence[int], adjust: str, is_all: bool
-) -> None:
-    family = "all" if is_all else "metric"
-    renamed = dict(zip(systems, range(4), strict=True))
-    in_order = dict(zip("nmp", samples_of(6, "nmp"), strict=True))
-    permuted = [CountSample.from_counts(in_order[kind].metric, in_order[kind].counts[list(systems)]) for kind in kinds]
-    _, expected = adjusted_by("ar", adjust, list(in_order.values()), family)
-    pairs = [(renamed[a], renamed[b]) for a, b in PAIRS]
-    _, got = adjusted_by("ar", adjust, permuted, family, pairs=pairs)
-    by_kind = dict(zip(kinds, got.reshape(3, -1), strict=True))
-    np.testing.assert_allclose([by_kind[kind] for kind in "nmp"], expected.reshape(3, -1))
-
-
-@pytest.mark.parametrize("test", ["ar", "ar-studentized", "bootstrap"])
-def test_max_t_of_identical_metrics_is_that_of_one(test: str) -> None:
-    sample = samples_of(7, "n")
-    for pairs in (PAIRS, PAIRS[:1]):
-        p, alone = adjusted_by(test, "maxt", sample, "all", pairs=pairs)
-        raw, together = adjusted_by(test, "maxt", sample * 3, "all", pairs=pairs)
-        np.testing.assert_array_equal(np.tile(p, 3), raw)
-        np.testing.assert_allclose(together, np.tile(alone, 3))
-        if len(pairs) == 1:  # identical columns need no correction
-            np.testing.assert_array_equal(together, raw)
-
-
 def test_families_over_metrics_are_the_same_for_any_number_of_threads_and_batches(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -295,6 +242,27 @@ def test_families_over_metrics_are_the_same_for_any_number_of_threads_and_batche
                 monkeypatch.setattr(module, "STATISTICS_TO_KEEP", kept)
                 found = adjusted_by("ar", adjust, samples_of(5, kinds), "all", threads=threads)
                 assert expected == [values.tobytes() for values in found]
+
+
+def test_max_t_makes_a_second_pass_only_if_the_statistics_need_too_much_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    references = [f"a{i} b{i} c{i}" for i in range(12)]
+    systems = {
+        "x": references,
+        "y": [line if i % 3 else "z" for i, line in enumerate(references)],
+        "z": [line if i % 2 else "z" for i, line in enumerate(references)],
+    }
+    share = CorpusFunction("share", lambda h, r: sum(a == b for a, b in zip(h, r[0], strict=True)) / len(h))
+    found = []
+    # The statistics of 60 shuffles of two pairs.
+    for kept, passes in ((120, 1), (119, 2)):
+        monkeypatch.setattr(module, "STATISTICS_TO_KEEP", kept)
+        comparison = compare(references, systems, share, test="ar", adjust="maxt", n_resamples=60, interval=None)
+        # Three scores, then the passes of 60 shuffles, each with two pairs of systems.
+        assert comparison.metrics[0].evaluations == 3 + passes * 60 * 2 * 2
+        found.append([pair.test for pair in comparison.comparisons])
+    assert found[0] == found[1]
 
 
 @cache
@@ -310,15 +278,6 @@ SUPPORTED = {
     for test in map(TESTS.__getitem__, OF_DIFFERENCES)
     if test.kind == "any"
 }
-
-
-@pytest.mark.parametrize("test", SUPPORTED)
-def test_no_adjusted_p_value_is_below_its_p_value(test: str) -> None:
-    samples = samples_of(3, "np")
-    for adjust, alternative, family in product(SUPPORTED[test], TESTS[test].alternatives, ("metric", "all")):
-        p, adjusted = adjusted_by(test, adjust, samples, family, alternative=alternative, n=50)
-        assert np.all(p <= adjusted), (adjust, alternative, family)
-        assert np.all(adjusted <= 1), (adjust, alternative, family)
 
 
 @pytest.mark.parametrize("test", SUPPORTED)
@@ -374,14 +333,6 @@ def test_results_are_bitwise_equal_for_any_number_of_threads() -> None:
         assert expected == run(threads)
 
 
-def test_the_summary_of_draws_equals_that_computed_from_the_draws() -> None:
-    counts = counts_of(2, 4, 100)
-    means, deviations = calls.draw_summary([(BLEU.core, counts)], n=300, seed=8)
-    (draws,) = Replicates([CountSample.from_counts(BLEU, counts)], n_resamples=300, seed=8).draws
-    np.testing.assert_allclose(means, draws.mean(axis=1), rtol=1e-13)
-    np.testing.assert_allclose(deviations, draws.std(axis=1, ddof=1), rtol=1e-10)
-
-
 # --- Adjustments of p-values
 
 
@@ -429,18 +380,3 @@ def test_adjustments_of_p_values_follow_their_definitions(values: list[float]) -
         np.testing.assert_allclose(adjust(p), expected[name], rtol=1e-9, atol=1e-12, err_msg=name)
         assert (adjust(p) >= p - 1e-15).all(), name
         np.testing.assert_array_equal(adjust(p[::-1]), adjust(p)[::-1], err_msg=name)
-
-
-def test_reports_name_the_error_rate_that_an_adjustment_controls() -> None:
-    scores = SegmentScores("score", {name: np.arange(30) % (k + 3) for k, name in enumerate("abc")})
-    for name, adjustment in ADJUSTMENTS.items():
-        test = {"tukey": "permutation", "scheffe": "anova"}.get(name, "ar:scheme=iid")
-        comparison = compare(metrics=scores, test=test, all_pairs=True, adjust=name, n_resamples=99, interval=None)
-        false_stars = {
-            "family-wise error rate": "the chance of any false star",
-            "false discovery rate": "the expected share of false stars among the stars",
-        }
-        sentence = f"{adjustment.rate} ≤ 0.05: {false_stars[adjustment.rate]}."
-        assert sentence in " ".join(str(comparison).split())
-        assert comparison.test is not None
-        assert comparison.test.adjustment_rate == adjustment.rate

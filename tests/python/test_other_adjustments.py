@@ -25,7 +25,6 @@ from reshuffle.inference.hypotheses import Hypotheses
 from reshuffle.inference.multiplicity import ADJUSTMENTS
 from reshuffle.inference.plan import Plan
 from reshuffle.inference.running import run_on_test_set
-from reshuffle.inference.tests import TESTS
 from reshuffle.resampling import CountSample, Replicates
 from reshuffle.settings import ComparisonSettings
 from step_down import step_down
@@ -73,10 +72,6 @@ FAMILIES = _families()
 def adjusted(name: str, pvalues: Values) -> Values:
     of_pvalues = known(ADJUSTMENTS[name].of_pvalues)
     return of_pvalues(pvalues)
-
-
-def test_every_adjustment_of_p_values_is_compared() -> None:
-    assert set(OF_PVALUES) == set(NAMES) == set(P_ADJUST) | set(RAWP2ADJP)
 
 
 @pytest.mark.parametrize("method", ["bh", "by"])
@@ -324,48 +319,3 @@ out(pf(t^2 / (k - 1), k - 1, fit$df.residual, lower.tail = FALSE))
         scores = segment_scores(seed, k, effect=0.4)
         (expected,) = run_r(script, scores.ravel(), [k])
         np.testing.assert_allclose(by_anova(scores, "scheffe")[1], expected, rtol=1e-9)
-
-
-# What maxT is at the two ends of dependence.
-
-
-def of_disjoint_pairs(differences: Values, test: str, adjust: str | None, seed: int = 5) -> Values:
-    """p-values for disjoint pairs of systems with these (m, S) differences, by Monte Carlo with R = 19,999."""
-    systems = np.repeat(differences, 2, axis=0)
-    systems[1::2] = 0
-    metric = SegmentScores("score", list(systems))
-    sample = CountSample.from_counts(metric, metric.counts_of(list(metric.counts)))
-    replicates = Replicates([sample], n_resamples=19_999, seed=seed)
-    plan = Plan.from_settings(ComparisonSettings(test=test, adjust=adjust))
-    pairs = [(2 * h, 2 * h + 1) for h in range(len(differences))]
-    outcome = run_on_test_set(plan, replicates, Hypotheses.from_pairs(pairs))
-    return known(outcome.pvalue if adjust is None else outcome.adjusted)
-
-
-WITH_MAX_T = [name for name, test in TESTS.items() if "maxt" in test.step_down]
-
-
-@pytest.mark.parametrize("test", WITH_MAX_T)
-def test_max_t_of_identical_pairs_is_their_own_p(test: str) -> None:
-    differences = np.round(np.random.default_rng(6).normal(0.15, 1, size=100), 3)
-    p = of_disjoint_pairs(np.tile(differences, (5, 1)), test, "maxt")
-    own = of_disjoint_pairs(differences[None], test, None)[0]
-    if test in ("bootstrap-both", "bootstrap-percentile"):
-        # maxT counts the standardized deviations on both sides, and these tests twice the draws on one side.
-        assert own <= p[0] == pytest.approx(own, abs=0.01)
-        assert (p == p[0]).all()
-    else:
-        np.testing.assert_array_equal(p, [own] * 5)
-    assert 0.01 < p[0] < 0.9
-
-
-@pytest.mark.parametrize("test", WITH_MAX_T)
-def test_max_t_of_uncorrelated_pairs_is_close_to_sidak(test: str) -> None:
-    # Orthogonal to each other and to a column of ones: their sample correlations are 0.
-    normal = np.column_stack([np.ones(200), np.random.default_rng(7).normal(size=(200, 6))])
-    columns = np.linalg.qr(normal)[0][:, 1:].T * 200**0.5
-    columns = np.round(columns + np.linspace(0.12, 0.15, 6)[:, None], 3)
-    p, adjusted_p = (of_disjoint_pairs(columns, test, adjust) for adjust in (None, "maxt"))
-    assert p.argmin() == 5
-    assert adjusted_p.min() == pytest.approx(1 - (1 - p[5]) ** 6, abs=0.02)
-    assert 0.05 < adjusted_p.min() < 0.5

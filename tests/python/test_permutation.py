@@ -226,22 +226,6 @@ def _core_other(core: Any, pairs: list[tuple[int, int]], thresholds: Scores) -> 
     return tally
 
 
-def test_scores_of_permutations_do_not_depend_on_other_metrics() -> None:
-    # BLEU has ten counts for each of three systems, their sums over pairs of columns five.
-    counts = counts_of(3, 3, 50)
-    halves = counts.reshape(3, 50, 5, 2).sum(axis=3)
-    metrics = [
-        (BLEU, counts),
-        (Formula("ratio", lambda totals: totals[..., 0] / totals[..., 3]), halves),
-        (BLEU, counts),
-    ]
-    samples = [CountSample.from_counts(each, own) for each, own in metrics]
-    together = Replicates(samples, n_resamples=40, seed=2).permuted
-    for sample, scores in zip(samples, together, strict=True):
-        (alone,) = Replicates([sample], n_resamples=40, seed=2).permuted
-        assert scores.tobytes() == alone.tobytes()
-
-
 def test_a_baseline_is_compared_with_the_range_of_all_systems() -> None:
     own = FromCounts("m", named(counts_of(3, 4, 80)), "bleu")
     few, every = compared(own, all_pairs=False), compared(own)
@@ -283,50 +267,7 @@ def core_counts(k: int, segments: int = 3) -> _core.Counts:
     return _core.Counts([np.arange(k * segments).reshape(k, segments, 1)])
 
 
-def test_the_core_refuses_what_does_not_fit() -> None:
-    resampler = _core.Resampler([(None, core_counts(3))], kind="permutations")
-    with pytest.raises(InputError, match=r"the replicates must be permutations \(a seed\), got masks"):
-        resampler.run([_core.Sums()], n=1, masks=np.zeros((1, 3), np.bool_))
-    with pytest.raises(InputError, match="a reduction must be one for permutations, got one for shuffles"):
-        resampler.run([_core.Spread([(0, 1)])], n=1)
-    with pytest.raises(InputError, match="a reduction must be one for permutations, got one for draws"):
-        resampler.run([_core.Draws()], n=1)
-    with pytest.raises(InputError, match="a reduction must be one for shuffles, got one for permutations"):
-        _core.Resampler([(None, core_counts(3))]).run([_core.PermutedTally([(0, 1)], np.zeros((1, 1)))], n=1)
-    with pytest.raises(InputError, match="Sums, because a sample has no metric"):
-        resampler.run([_core.PermutedTally([(0, 1)], np.zeros((1, 1)))], n=1)
-    with pytest.raises(InputError, match="systems: expected 3, got 2"):
-        _core.Resampler([(None, core_counts(3)), (None, core_counts(2))], kind="permutations")
-    with pytest.raises(InputError, match="segments: expected 3, got 4"):
-        _core.Resampler([(None, core_counts(3)), (None, core_counts(3, 4))], kind="permutations")
-    with pytest.raises(InputError, match="the number of systems to permute must be at most 65536, got 65537"):
-        _core.Resampler([(None, core_counts(65_537, 1))], kind="permutations")
-    with pytest.raises(InputError, match="None for permutations"):
-        _core.Resampler([(None, core_counts(3))], kind="permutations", strata=[1, 2])
-    with pytest.raises(InputError, match="the number of segments to permute systems in must be at most"):
-        _core.permutations(1, 0, 65_536, 10**9)
-    ready = _core.Resampler([(BLEU.core, _core.Counts([counts_of(1, 3, 9)]))], kind="permutations")
-    with pytest.raises(InputError, match="system 3 is out of range"):
-        ready.run([_core.PermutedTally([(0, 3)], np.zeros((1, 1)))], n=1)
-    with pytest.raises(InputError, match="thresholds must be numbers, got NaN"):
-        ready.run([_core.PermutedTally([(0, 1)], np.full((1, 1), np.nan))], n=1)
-
-
 def test_a_formula_in_python_that_fails_says_so() -> None:
     broken = FromCounts("m", named(counts_of(1, 3, 20)), Formula("broken", lambda totals: totals[..., 0] * np.nan))
     with pytest.raises(InputError, match="m: the function did not return a finite number"):
         compared(broken)
-
-
-def test_scores_that_python_computes_are_counted_block_by_block() -> None:
-    rng, k = np.random.default_rng(1), 60
-    pairs, scores = list(combinations(range(k), 2)), rng.integers(0, 9, (k, 5_000)).astype(float)
-    tally = PermutedTally(pairs, np.full((1, len(pairs)), 8.0))
-    feed = _core.Feed([tally.fed((), 0)], k, n=5_000)
-    for block in np.split(scores, [1, 64, 200], axis=1):
-        assert feed.active == list(range(k))
-        feed.update(np.ascontiguousarray(block), feed.active)
-    (fed,) = feed.results()
-    counts = tally.row_from_fed(fed, 0)
-    assert counts.pairs.tolist() == [int((abs(scores[x] - scores[y]) >= 8).sum()) for x, y in pairs]
-    assert set(counts.ranges.tolist()) == {int((np.ptp(scores, axis=0) >= 8).sum())}

@@ -11,20 +11,8 @@ import pytest
 from benches.data import Files, Texts
 from benches.simulations.blocks import BLOCK, LEVELS, Cell, Results, _drop_partial_line
 from benches.simulations.families import Family, lognormal
-from benches.simulations.family_errors import adjusted, methods, rates
-from benches.simulations.populations import (
-    ANY,
-    BLEU,
-    UNMATCHED,
-    WRONG,
-    Outputs,
-    Population,
-    count,
-    equal_pair,
-    resized,
-    with_unmatched,
-)
-from benches.simulations.size_power import ratio
+from benches.simulations.family_errors import adjusted, methods
+from benches.simulations.populations import ANY, BLEU, WRONG, Outputs, Population, count, equal_pair, resized
 from known import known
 from reshuffle import SegmentScores, compare
 from reshuffle.resampling import CountSample, Replicates
@@ -66,46 +54,6 @@ def test_resizing_reaches_the_length_and_changes_only_the_marked_words(
         if words is WRONG:
             right = [[word for word in words if word != "wrong"] for words in output]
             assert right == [[word for word in words if word != "wrong"] for words in changed]
-
-
-def test_unmatched_words_are_at_the_positions_in_the_whole_text() -> None:
-    assert with_unmatched([["a", "b"], [], ["c", "d"]], np.array([1, 2])) == [["a", UNMATCHED], [], [UNMATCHED, "d"]]
-
-
-def population_of_lengths(*excess: tuple[int, ...], swapped: float = 0.0) -> Population:
-    """Outputs that are longer than references of 10 words by the given numbers of words."""
-    counts = np.zeros((2, len(excess[0]), len(BLEU.columns or ())), dtype=np.int64)
-    counts[..., 0] = 10 + np.array(excess)
-    counts[..., 1] = 10
-    return Population("", BLEU, counts, swapped)
-
-
-def test_samples_are_near_the_kink_within_two_standard_errors_of_the_reference_length() -> None:
-    # Mean 1 and standard deviation 2, so 2 standard errors are 4/√S: the mean is further away if S > 16.
-    population = population_of_lengths((3, -1), (-1, 3))
-    assert population.length_errors(25) == pytest.approx((2.5, 2.5))
-    assert [population.near_kink(segments) for segments in (15, 16, 17)] == [True, True, False]
-    assert population_of_lengths((3, -1), (1, -1)).near_kink(10_000)
-    assert not population_of_lengths((3, -1), (-3, 1)).near_kink(17)
-
-
-def test_lengths_are_those_after_swaps() -> None:
-    swapped = population_of_lengths((5, 5), (-3, -3), swapped=0.5)
-    assert swapped.length_ratios() == (1.1, 1.1)
-    assert swapped.length_errors(16) == pytest.approx((1, 1))  # each is 5 or −3, with a standard deviation of 4
-    a, b = swapped.sample(np.random.default_rng(3), 50, 40)[..., 0]
-    assert ((a == 15) & (b == 7) | (a == 7) & (b == 15)).all()
-    assert 0.4 < (a == 15).mean() < 0.6
-
-
-def test_the_ratio_of_powers_has_a_standard_error_on_the_same_samples() -> None:
-    rng = np.random.default_rng(4)
-    one = rng.random((2000, 1000)) < 0.6
-    other = one & (rng.random(one.shape) < 0.9)
-    ratios, errors = zip(*(ratio(p, q) for p, q in zip(other, one, strict=True)), strict=True)
-    assert np.mean(ratios) == pytest.approx(0.9, abs=0.002)
-    assert np.std(ratios) == pytest.approx(np.mean(errors), rel=0.1)
-    assert ratio(one[0], one[0]) == (1, 0)
 
 
 def test_an_interrupted_run_continues_after_the_last_complete_line(tmp_path: Path) -> None:
@@ -156,16 +104,6 @@ def test_means_of_a_family_are_equal_but_for_the_worse_systems() -> None:
         for metric, c in zip(family.metrics, family.counts, strict=True)
     ]
     assert all(one > other + 0.5 for one, other, _ in spreads)
-
-
-def test_error_rates_count_false_rejections_and_power_true_ones() -> None:
-    true_nulls = np.array([True, True, False, False])
-    rejected = np.array([[0, 0, 1, 1], [0, 0, 0, 1], [0, 1, 1, 0], [0, 1, 1, 0]], dtype=bool)
-    found = rates(rejected, true_nulls)
-    assert found.any_false.tolist() == [False, False, True, True]
-    np.testing.assert_allclose(found.false_share, [0, 0, 1 / 3, 1])
-    assert found.power == 0.5
-    assert rates(rejected, np.ones(4, dtype=bool)).power is None
 
 
 @pytest.mark.parametrize("test", ["bootstrap-both", "ar"])

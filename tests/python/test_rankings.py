@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tracemalloc
 from itertools import combinations
 from typing import Any
 
@@ -13,26 +12,13 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import multivariate_t, norm
-from scipy.stats import t as student
 
 import reshuffle
 from budgets import budget
 from known import known
-from margins import OF_DIFFERENCES
-from reshuffle import (
-    Comparison,
-    CorpusFunction,
-    Formula,
-    FromCounts,
-    InputError,
-    RankedSystem,
-    Ranking,
-    SegmentScores,
-    compare,
-)
+from reshuffle import Comparison, Formula, FromCounts, InputError, RankedSystem, Ranking, SegmentScores, compare
 from reshuffle.inference.best import dunnett_sf
-from reshuffle.inference.multiplicity import ADJUSTMENTS
-from reshuffle.inference.rankings import clusters, groups_without_difference, letters, members, positions
+from reshuffle.inference.rankings import clusters, groups_without_difference, members
 from reshuffle.inference.tests import TESTS
 from reshuffle.resampling import CountSample, Replicates, linear
 from reshuffle.resampling.units import Strata
@@ -94,20 +80,6 @@ def test_groups_are_the_maximal_cliques_of_systems_that_do_not_differ(different:
     assert maximal_cliques(different) == [members(group) for group in groups]
 
 
-@settings(max_examples=budget(300))
-@given(decisions(most=14))
-def test_systems_share_a_letter_exactly_if_they_do_not_differ(different: np.ndarray[Any, Any]) -> None:
-    groups = groups_without_difference(as_sets(different), most=26)
-    if groups is None:
-        return
-    shown = [set(letter) for letter in letters(groups, len(different))]
-    for a, b in combinations(range(len(different)), 2):
-        assert bool(different[a, b]) == shown[a].isdisjoint(shown[b])
-    assert all(shown)
-    # Groups are in the order of their best members.
-    assert [min(members(group)) for group in groups] == sorted(min(members(group)) for group in groups)
-
-
 @given(decisions(), st.integers(1, 8))
 def test_there_are_no_groups_exactly_if_there_are_too_many(different: np.ndarray[Any, Any], most: int) -> None:
     expected = len(maximal_cliques(different)) <= most
@@ -135,11 +107,6 @@ def test_clusters_end_where_all_systems_are_better_than_all_later_ones(different
         expected.append(number)
         number += bool(better[: i + 1, i + 1 :].all())
     assert expected == clusters(better)
-
-
-def test_equal_scores_have_the_same_position() -> None:
-    assert positions([3.0, 3.0, 3.0 - 1e-12, 2.0, 2.0, 1.0], [1e-9] * 6) == [1, 1, 1, 4, 4, 6]
-    assert positions([1.0], [0.0]) == [1]
 
 
 # Rankings of comparisons.
@@ -200,13 +167,6 @@ def test_only_two_sided_tests_of_all_pairs_give_rankings() -> None:
     assert len(compared(two, all_pairs=False).rankings) == 1
     assert reshuffle.score(metrics=two).rankings == ()
     assert reshuffle.score(metrics=two).detectable == ()
-
-
-@pytest.mark.parametrize("adjust", ["none", *ADJUSTMENTS])
-def test_only_the_family_wise_error_rate_makes_a_ranking_simultaneous(adjust: str) -> None:
-    test = {"tukey": "anova", "scheffe": "anova"}.get(adjust, "ar")
-    assert ranked(ratings([50, 51, 52]), adjust=adjust, test=test).simultaneous == (adjust not in ("none", "bh", "by"))
-    assert ranked(ratings([50, 51]), adjust="none").simultaneous  # a single pair needs no adjustment
 
 
 def test_more_than_26_groups_have_no_letters() -> None:
@@ -287,18 +247,6 @@ def test_identical_systems_do_not_count_as_detectable() -> None:
     assert compared(SegmentScores("x", {"one": values[1], "two": values[1]})).detectable == ()
 
 
-def test_functions_of_texts_have_a_detectable_difference_if_there_are_draws() -> None:
-    rng = np.random.default_rng(5)
-    outputs = {name: ["x" * int(n) for n in rng.integers(1, 9, SEGMENTS)] for name in "ab"}
-    length = CorpusFunction("length", lambda hypotheses, _: sum(map(len, hypotheses)) / len(hypotheses))
-    drawn = compare(["x"] * SEGMENTS, outputs, length, n_resamples=999, interval=None)
-    means = SegmentScores("length", {name: [float(len(line)) for line in lines] for name, lines in outputs.items()})
-    (expected,) = compared(means).detectable
-    (found,) = drawn.detectable
-    assert found.difference == pytest.approx(expected.difference, rel=0.1)
-    assert compare(["x"] * SEGMENTS, outputs, length, test="ar", n_resamples=99, interval=None).detectable == ()
-
-
 def test_a_formula_that_fails_near_the_sums_has_no_detectable_difference() -> None:
     def picky(sums: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         if (sums[..., 0] != sums[..., 0].astype(int)).any() or (sums[..., 1] != SEGMENTS).any():
@@ -368,16 +316,6 @@ def test_p_of_the_best_is_that_of_its_definition(rows: list[list[int]], higher: 
     assert ranking.mcb_best
 
 
-@pytest.mark.parametrize("higher", [True, False])
-@pytest.mark.parametrize("test", ["bootstrap", "bootstrap-percentile", "bootstrap-both"])
-def test_p_of_the_best_does_not_depend_on_the_adjustment(test: str, higher: bool) -> None:
-    # maxT has computed the scales of all pairs before.
-    metric = ratings([50, 50.1, 50.4, 50.8, 51, 52], higher_is_better=higher)
-    by_max_t, *others = (ranked(metric, test=test, adjust=adjust) for adjust in ("maxt", "holm", "none"))
-    for other in others:
-        assert [r.mcb_pvalue for r in by_max_t.systems] == [r.mcb_pvalue for r in other.systems]
-
-
 @pytest.mark.parametrize("test", ["bootstrap", "bootstrap-percentile", "bootstrap-both", "anova"])
 def test_identical_systems_are_both_among_the_best(test: str) -> None:
     values = np.random.default_rng(3).normal(0, 1, SEGMENTS).round(3)
@@ -396,13 +334,6 @@ def test_a_constant_lead_excludes_a_system_from_the_best(test: str) -> None:
     ranking = ranked(metric, test=test)
     assert ranking.mcb_best == ("one",)
     assert ranking["two"].mcb_pvalue == (0 if test == "anova" else 1 / 500)
-
-
-@pytest.mark.parametrize("test", OF_DIFFERENCES)
-def test_tests_without_draws_have_no_p_of_the_best(test: str) -> None:
-    ranking = ranked(ratings([50, 51]), test=test)
-    has_one = test in ("bootstrap", "bootstrap-both", "bootstrap-percentile", "anova")
-    assert has_one == (ranking.mcb_best is not None) == (ranking.systems[0].mcb_pvalue is not None)
 
 
 def test_p_of_the_best_with_a_pooled_error_is_dunnetts() -> None:
@@ -429,12 +360,6 @@ def test_dunnetts_distribution_is_that_of_scipy(n: int) -> None:
     np.testing.assert_allclose(found.pvalue, expected, atol=5e-3)  # SciPy's are Monte Carlo values
 
 
-@pytest.mark.parametrize("df", [1, 2, 7, 60, 10**6])
-def test_one_comparison_with_a_control_is_a_t_test(df: int) -> None:
-    t = np.array([0.01, 0.5, 2, 5, 40, np.inf])
-    np.testing.assert_allclose(dunnett_sf(t, 1, df), 2 * student.sf(t, df), rtol=1e-8, atol=1e-30)
-
-
 def test_systems_with_different_segments_have_no_ranking() -> None:
     rows = {name: list(np.asarray(row)[:, 0] / 1000) for name, row in ratings([50, 51, 52]).counts.items()}
     gap = {**rows, "b": [math.nan, *rows["b"][1:]]}
@@ -458,22 +383,6 @@ def test_missing_scores_count_as_absent_in_detectable_differences(units: str) ->
     common = SegmentScores("x", {name: row[1:-1] for name, row in rows.items()})
     (expected,) = compared(common, **dict.fromkeys(options, ids[1:-1])).detectable
     assert compared(gap, **options).detectable[0].difference == pytest.approx(expected.difference)
-
-
-def test_standard_errors_of_all_pairs_need_little_memory_beyond_the_counts() -> None:
-    counts = np.random.default_rng(1).integers(0, 9, (20, 20_000, 3))
-    sample = CountSample.from_counts(as_formula(), counts)
-    _ = sample.totals
-    pairs = list(combinations(range(20), 2))
-    tracemalloc.start()
-    strata = sample.stratified(Strata(np.arange(20_000) % 7))
-    _ = strata.totals
-    tracemalloc.reset_peak()
-    before, _ = tracemalloc.get_traced_memory()
-    strata.variances_of_differences(pairs)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak - before < counts.nbytes / 2  # the values of all systems have a third of the numbers of the counts
 
 
 @pytest.mark.parametrize("n_strata", [1, 7, 150])

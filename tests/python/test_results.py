@@ -11,7 +11,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reshuffle import Comparison, SegmentScores, approximate_randomization, compare, metric, score
+from counts import near_kink
+from reshuffle import (
+    Comparison,
+    InputError,
+    SegmentScores,
+    approximate_randomization,
+    compare,
+    experimentwise_error,
+    metric,
+    score,
+)
 from reshuffle.data.demo import demo_corpus
 from reshuffle.report import Layout, render
 from reshuffle.report.notes import notes
@@ -73,11 +83,20 @@ def test_keys_of_a_signature_are_unambiguous() -> None:
     assert not {"units", "level"} & set(keys)
 
 
-def test_only_tests_and_intervals_have_a_level() -> None:
-    assert score(REFERENCES, TWO).alpha is None
-    assert score(REFERENCES, TWO, interval="delta").alpha == 0.05
-    assert compare(REFERENCES, TWO, n_resamples=99, confidence_level=0.9).alpha == 0.1
-    assert compare(REFERENCES, TWO, n_resamples=99, interval=None).alpha == 0.05
+def test_alpha_defaults_to_one_minus_the_confidence_level() -> None:
+    def compared(**options: Any) -> Comparison:
+        return compare(REFERENCES, SYSTEMS, "ter", n_resamples=99, interval="delta", **options)
+
+    assert (compared().alpha, compared(confidence_level=0.9).alpha, score(REFERENCES, TWO).alpha) == (0.05, 0.1, None)
+    comparison = compared(alpha=0.2)
+    assert (comparison.alpha, comparison.confidence_level) == (0.2, 0.95)
+    assert comparison.experimentwise_error == experimentwise_error(0.2, 3)
+    intervals = [[pair.confidence_interval for pair in each.comparisons] for each in (comparison, compared())]
+    assert intervals[0] == intervals[1]
+    assert "* adjusted p ≤ 0.2" in render(comparison)
+    for alpha in (0, 1, 5, "x"):
+        with pytest.raises(InputError, match="alpha must lie strictly between 0 and 1"):
+            compared(alpha=alpha)
 
 
 CLOSE = {"same but one": [SYSTEMS["larger"][0], *SYSTEMS["baseline"][1:]]}
@@ -85,6 +104,10 @@ CLOSE = {"same but one": [SYSTEMS["larger"][0], *SYSTEMS["baseline"][1:]]}
 
 def by_ar(systems: Any, metrics: Any = "ter", **options: Any) -> Comparison:
     return compare(REFERENCES, systems, metrics, **{"test": "ar", "n_resamples": 4999, "adjust": "none", **options})
+
+
+def drawn(metrics: Any, **options: Any) -> Comparison:
+    return compare(REFERENCES, SYSTEMS, metrics, all_pairs=True, interval="simultaneous", n_resamples=999, **options)
 
 
 def many(systems: int, **options: object) -> Comparison:
@@ -119,6 +142,19 @@ CASES: dict[str, Callable[[], Comparison]] = {
     ),
     "Besag and Clifford": lambda: by_ar(
         SYSTEMS, "bleu", test="ar:stopping=besag-clifford", n_resamples=2000, adjust="holm"
+    ),
+    "two metrics": lambda: by_ar(SYSTEMS, ["bleu", "ter"], adjust="auto", n_resamples=999),
+    "a family of two metrics": lambda: by_ar(SYSTEMS, ["bleu", "ter"], adjust="holm", family="all", n_resamples=999),
+    "false discovery rate": lambda: by_ar(SYSTEMS, ["bleu", "ter"], adjust="bh", alpha=0.6, n_resamples=999),
+    "one pair under two metrics": lambda: by_ar(TWO, ["bleu", "chrf"], adjust="maxt", n_resamples=999),
+    "Gandy without adjustment": lambda: by_ar(SYSTEMS, "bleu", test="ar:stopping=gandy", adjust="auto"),
+    "simultaneous": lambda: drawn("bleu"),
+    "simultaneous under each of two metrics": lambda: drawn(["bleu", "ter"]),
+    "simultaneous over two metrics": lambda: drawn(["bleu", "ter"], family="all"),
+    "near the kink": lambda: compare(metrics=near_kink(), n_resamples=999),
+    "near the kink, swaps": lambda: compare(metrics=near_kink(), test="ar", n_resamples=999),
+    "near the kink, without its interval": lambda: compare(
+        metrics=near_kink(), test="bootstrap-kink", interval="percentile", n_resamples=999
     ),
     "Gandy": lambda: by_ar(SYSTEMS, "bleu", test="ar:stopping=gandy", n_resamples=2000, confidence_level=0.9),
 }

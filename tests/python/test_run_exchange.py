@@ -17,16 +17,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budgets import budget
-from reshuffle import FromCounts, InputError, _core, derive_seed, metric, read_lines
+from reshuffle import FromCounts, _core, derive_seed, metric, read_lines
 from reshuffle.inference.exchange import EXCHANGES
 from reshuffle.inference.run_tests import run_outcome
 from reshuffle.metrics.base import Counts, Formula
 from reshuffle.resampling import CountSample
 from reshuffle.resampling.counting import Data
 from reshuffle.resampling.run_exchange import MANY_SPLITS, Exchanged
-from reshuffle.resampling.run_layout import in_groups
 from reshuffle.resampling.runs import RunData
-from reshuffle.resampling.samples import resampler_of_sums
 from reshuffle.settings import Resampling, RunSettings, Units
 
 # A cell is the index of an output, and of a unit. A pseudo-run is a list of cells.
@@ -237,18 +235,6 @@ def test_ties_of_splits_count_as_in_exact_arithmetic(statistic: str, runs: list[
     assert (outcome.exceedances[0], outcome.n_resamples[0]) == (expected, len(splits))
 
 
-@given(st.integers(0, 50), st.permutations(range(4)))
-@settings(max_examples=budget(30))
-@pytest.mark.parametrize("name", ["run", "segment"])
-def test_the_order_of_runs_does_not_matter(name: str, seed: int, order: list[int]) -> None:
-    a, b = random_counts([3, 4], 30, seed)
-    found = [
-        run_outcome(run_data([a, rows], 50), [(0, 1)], EXCHANGES[name], RunSettings())[1].pvalue.tolist()
-        for rows in (b, b[order])
-    ]
-    assert found[0] == found[1]
-
-
 @pytest.mark.parametrize("statistic", ["pooled", "mean"])
 def test_many_runs_are_split_at_random(statistic: str) -> None:
     assert math.comb(18, 9) > MANY_SPLITS
@@ -305,22 +291,6 @@ def test_threads_do_not_matter(name: str, statistic: str, seed: int) -> None:
     assert one.together == (one.closed is None)
 
 
-@given(
-    st.sampled_from(["run", "welch", "hierarchical-t", "segment", "cell"]),
-    st.sampled_from(["pooled", "mean"]),
-    st.integers(0, 50),
-)
-@settings(max_examples=budget(40))
-def test_the_order_of_two_systems_does_not_matter(name: str, statistic: str, seed: int) -> None:
-    n, m = (3, 3) if name == "cell" else (2 + seed % 3, 3)
-    data = run_data(random_counts([n, m], 30, seed), 50)
-    there, back = (
-        run_outcome(data, [pair], EXCHANGES[name], RunSettings(statistic=statistic))[1].pvalue.tolist()
-        for pair in ((0, 1), (1, 0))
-    )
-    assert there == back
-
-
 @pytest.mark.parametrize("name", sorted(EXCHANGES))
 def test_identical_systems_get_p_1(name: str) -> None:
     own = random_counts([3], 30, 4)[0]
@@ -339,18 +309,6 @@ def test_copies_of_one_run_are_no_difference(name: str) -> None:
     data = RunData(("one", "two"), (1, 2), [sample], Resampling(100))
     assert data.score_of(0, "pooled") != data.score_of(1, "pooled")
     assert run_outcome(data, [(0, 1)], EXCHANGES[name], RunSettings())[1].pvalue.tolist() == [1]
-
-
-def test_replicates_are_the_same_exchange_where_numbers_of_runs_are_equal() -> None:
-    pairs = [(1, 0), (2, 0)]
-    own, other = random_counts([3, 3], 40, 1)
-    same, unequal = run_data([own, other, other]), run_data([own, other, other[:2]])
-    together = [exchange(name, unequal, "pooled", pairs).together for name in ("run", "pooled", "segment")]
-    assert together == [False, False, True]
-    for name in (*SEGMENT_UNITS, "run"):
-        found = exchange(name, same, "pooled", pairs)
-        assert found.together
-        np.testing.assert_array_equal(found.statistics[0][0], found.statistics[0][1])
 
 
 @pytest.mark.parametrize(("n", "m"), [(3, 3), (2, 4), (4, 3)])
@@ -485,42 +443,3 @@ def test_the_shuffles_of_multeval(a: str, b: str, published: Any, counts_of_exam
     data = RunData((a, b), (len(a) - 1, len(b) - 1), samples, Resampling(10_000))
     for sample, (p,) in zip(samples, pvalues("multeval", data), strict=True):
         assert near(p, published[sample.metric], 10_000)
-
-
-# ------------------------------------------------------------------------------- Masks that the core makes
-
-
-def random_rows(seed: int, *shape: int) -> Counts:
-    return np.random.default_rng(seed % 2**32).integers(-50, 50, shape)
-
-
-@pytest.mark.parametrize("exchange", [("pooled", 2, 3), ("multeval", 3)])
-def test_threads_and_cuts_change_nothing(exchange: Any) -> None:
-    rows = random_rows(1, 1, 6 if exchange[0] == "multeval" else 5, 200, 3)
-    resampler = resampler_of_sums("shuffles", np.concatenate([np.zeros_like(in_groups(rows)), in_groups(rows)]))
-
-    def sums(first: int, n: int, threads: int) -> Counts:
-        (found,) = resampler.run([_core.Sums()], n=n, seed=3, first=first, exchange=exchange, threads=threads)
-        return np.asarray(found.sums)
-
-    whole = sums(7, 1300, 1)
-    np.testing.assert_array_equal(whole, sums(7, 1300, 3))
-    np.testing.assert_array_equal(whole, np.concatenate([sums(7, 100, 2), sums(107, 1200, 2)]))
-
-
-@pytest.mark.parametrize(
-    ("exchange", "message"),
-    [
-        (("cells", 3), "unknown exchange 'cells'"),
-        (("pooled", 3), r"exchange must be \('pooled', n, m\), with the numbers of runs of both systems, got"),
-        (("multeval", 3, 3), r"exchange must be \('multeval', n\), with the number of runs of each system, got"),
-        (("multeval", 0), "the number of runs of a system must be at least 1, got 0"),
-        (("pooled", 2, 2), "must be a multiple of 256, 64 segments of 4 rows each, got 128"),
-    ],
-)
-def test_what_does_not_fit_is_refused(exchange: Any, message: str) -> None:
-    resampler = resampler_of_sums("shuffles", np.zeros((2, 128, 1), np.int64))
-    with pytest.raises(InputError, match=message):
-        resampler.run([_core.Sums()], n=1, exchange=exchange)
-    with pytest.raises(InputError, match="exchange must be None when codes are passed"):
-        resampler.run([_core.Sums()], n=1, exchange=exchange, codes=np.zeros(128, np.uint64))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import sys
 from fractions import Fraction
 from typing import Any
@@ -16,6 +15,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import calls
+from counts import bleu_counts
 from known import known
 from reshuffle import Formula, InputError, SegmentScores, _core, approximate_randomization, compare, metric
 from reshuffle.data.demo import demo_corpus
@@ -27,16 +27,12 @@ MEAN = Formula("mean", lambda totals: totals[..., 0] / 1000)
 ALTERNATIVES = ("two-sided", "greater", "less")
 
 
-def bleu_counts(seed: int, segments: int, differing: int | None = None) -> tuple[Counts, Counts]:
+def two_systems(seed: int, segments: int, differing: int | None = None) -> tuple[Counts, Counts]:
     """Counts of two synthetic systems that differ in this many segments, or in all."""
-    rng = np.random.default_rng(seed)
-    length = rng.integers(4, 30, size=(2, segments, 1))
-    length[1] = length[0]
-    possible = length - np.arange(4)
-    counts = np.concatenate([length, length, rng.binomial(possible, 0.5), possible], axis=-1).astype(np.int64)
-    others = rng.permutation(segments)[segments if differing is None else differing :]
-    counts[1, others] = counts[0, others]
-    return counts[0], counts[1]
+    a, b = bleu_counts(seed, 2, segments, 0.0)
+    others = np.random.default_rng(seed).permutation(segments)[segments if differing is None else differing :]
+    b[others] = a[others]
+    return a, b
 
 
 def flips(codes: NDArray[np.uint64], g: int) -> NDArray[np.bool_]:
@@ -62,7 +58,7 @@ def share(statistics: Any, observed: float, alternative: str) -> Fraction:
 
 @given(st.integers(0, 1000), st.integers(2, 90), st.integers(0, 2**64 - 1), st.integers(1, 70))
 def test_a_subgroup_consists_of_the_shuffles_of_its_codes(data_seed: int, segments: int, seed: int, n: int) -> None:
-    a, b = bleu_counts(data_seed, segments)
+    a, b = two_systems(data_seed, segments)
     options: dict[str, Any] = {"scheme": "subgroup", "n_resamples": n, "seed": seed}
     got = approximate_randomization(a, b, BLEU, keep_null_distribution=True, **options)
     codes = _core.stream_values(seed, "code", 0, segments)
@@ -80,7 +76,7 @@ def test_a_subgroup_consists_of_the_shuffles_of_its_codes(data_seed: int, segmen
 
 @given(st.integers(0, 1000), st.integers(0, 9), st.sampled_from(ALTERNATIVES))
 def test_all_patterns_are_enumerated_if_few_segments_differ(data_seed: int, differing: int, alternative: str) -> None:
-    a, b = bleu_counts(data_seed, 40, differing)
+    a, b = two_systems(data_seed, 40, differing)
     where = np.flatnonzero((a != b).any(axis=1))
     patterns = list(itertools.product([False, True], repeat=len(where)))
     expected = []
@@ -99,7 +95,7 @@ def test_all_patterns_are_enumerated_if_few_segments_differ(data_seed: int, diff
 
 
 def test_enumeration_is_chosen_if_half_of_the_patterns_are_at_most_the_shuffles() -> None:
-    a, b = bleu_counts(1, 60, 11)
+    a, b = two_systems(1, 60, 11)
     assert (a != b).any(axis=1).sum() == 11
     schemes = [approximate_randomization(a, b, BLEU, n_resamples=n).scheme for n in (1023, 1024)]
     assert schemes == ["iid", "exact"]
@@ -188,8 +184,8 @@ def systems(rng: np.random.Generator, k: int) -> dict[str, list[int]]:
 
 
 def test_results_are_the_same_for_any_number_of_threads() -> None:
-    a, b = bleu_counts(1, 3000)
-    few = bleu_counts(1, 3000, 14)
+    a, b = two_systems(1, 3000)
+    few = two_systems(1, 3000, 14)
     for x, y, options in (
         (a, b, {"scheme": "subgroup", "n_resamples": 100_000}),
         (*few, {}),
@@ -231,32 +227,8 @@ def test_the_scheme_is_chosen_for_each_pair_and_reported() -> None:
     assert "|scheme:subgroup[2^10]|n:1000|" in group.signature
 
 
-def test_reports_of_exact_tests_have_no_number_of_shuffles() -> None:
-    scores = SegmentScores("rating", {"a": [3] * 40, "b": [2] * 40, "c": [2, 4] * 20})
-    result = compare(metrics=scores, test="ar:scheme=exact", n_resamples=10, interval="t")
-    text = " ".join(render(result, "text").split())
-    assert "<0.0001† <0.0001*" in text  # 2/2^40
-    assert "increase n" not in text, "however few shuffles were asked for"
-    test = json.loads(render(result, "json"))["comparisons"][0]["test"]
-    assert (test["exceedances"], test["n_resamples"], test["pvalue_interval"]) == (None, None, None)
-    assert test["pvalue"] == 2.0**-39
-
-
-def test_a_small_subgroup_cannot_give_a_small_p_value() -> None:
-    small = approximate_randomization(*bleu_counts(1, 30), BLEU, scheme="subgroup", n_resamples=10)
-    assert (small.n_resamples, small.pvalue >= 1 / 16) == (16, True)
-
-
-def test_adjustments_from_shuffles_use_the_scheme_iid() -> None:
-    result = compare_mixed(adjust="maxt")
-    assert {"iid"} == {pair.test.scheme for pair in result.comparisons}
-    assert all(pair.test.adjusted_pvalue >= pair.test.pvalue for pair in result.comparisons)
-    holm = compare_mixed(adjust="holm")
-    assert {"iid", "exact"} == {pair.test.scheme for pair in holm.comparisons}
-
-
 def test_impossible_schemes_are_refused() -> None:
-    a, b = bleu_counts(1, 60)
+    a, b = two_systems(1, 60)
     n = int((a != b).any(axis=1).sum())
     with pytest.raises(InputError, match=rf"BLEU: two systems differ in {n} segments, .* 2\^{n} patterns"):
         approximate_randomization(a, b, BLEU, scheme="exact")
@@ -266,14 +238,3 @@ def test_impossible_schemes_are_refused() -> None:
         _core.Counts([a[None], b[None]]).differing([(0, 2)], most=5)
     with pytest.raises(InputError, match="codes: expected 60, got 3"):
         calls.shuffle_sums([np.stack([a, b])], n=4, seed=0, codes=np.arange(3, dtype=np.uint64))
-
-
-def test_auto_uses_iid_shuffles_for_large_counts_in_one_column() -> None:
-    rng = np.random.default_rng(1)
-    scores = SegmentScores("COMET", {"a": rng.random(300).astype(np.float32), "b": rng.random(300).astype(np.float32)})
-    assert compare(metrics=scores, test="ar", n_resamples=99).comparisons[0].test.scheme == "iid"
-    hundredths = SegmentScores("DA", {name: np.round(100 * rng.random(300), 2) for name in "ab"})
-    (exact,) = compare(metrics=hundredths, test="ar:scheme=exact", n_resamples=99).comparisons
-    (iid,) = compare(metrics=hundredths, test="ar:scheme=iid", n_resamples=100_000).comparisons
-    p = exact.test.pvalue
-    assert abs(p - iid.test.pvalue) < 5 * (p * (1 - p) / 100_000) ** 0.5 + 1e-5

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import sys
-from fractions import Fraction
 from statistics import NormalDist
 from types import SimpleNamespace
 from typing import Any
@@ -17,10 +16,10 @@ from hypothesis import strategies as st
 
 from budgets import budget
 from counts import as_counts
+from known import known
 from reshuffle import (
     Corpus,
     Formula,
-    Gandy,
     InputError,
     SegmentScores,
     approximate_randomization,
@@ -36,17 +35,6 @@ from reshuffle.resampling import CountSample, Replicates
 from reshuffle.results import SignificanceResult, clopper_pearson
 
 MEAN = Formula("mean", lambda totals: totals[..., 0] / totals[..., 1])
-
-
-def test_swapping_the_systems_changes_only_the_sign() -> None:
-    rng = np.random.default_rng(1)
-    a, b = as_counts(rng.integers(0, 9, 80)), as_counts(rng.integers(0, 9, 80))
-    for function in (approximate_randomization, bootstrap_test):
-        there, back = function(a, b, MEAN), function(b, a, MEAN)
-        assert there.statistic == -back.statistic
-        assert there.pvalue == back.pvalue
-        greater, less = function(a, b, MEAN, alternative="greater"), function(b, a, MEAN, alternative="less")
-        assert greater.pvalue == less.pvalue
 
 
 @pytest.mark.parametrize(("test", "options"), [(approximate_randomization, {"scheme": "iid"}), (bootstrap_test, {})])
@@ -65,13 +53,6 @@ def test_a_small_problem_takes_few_calls_of_python(test: Any, options: dict[str,
     assert len(calls) < 150, calls
 
 
-def test_a_rule_keeps_the_numbers_that_it_was_given() -> None:
-    a, b = as_counts(np.arange(60) % 7), as_counts(np.arange(60) % 5)
-    rules = Gandy(Fraction(1, 4), Fraction(1, 8)), Gandy(0.25, 0.125)  # type: ignore[arg-type]
-    signatures = [approximate_randomization(a, b, MEAN, stopping=rule).signature for rule in rules]
-    assert ["gandy[1/4,1/8]" in signatures[0], "gandy[0.25,0.125]" in signatures[1]] == [True, True]
-
-
 def test_differences_that_differ_only_by_rounding_are_ties() -> None:
     # Swapping changes the difference by 0.1, 0.2, 0.3 and 0.3, each in a separate count: in tenths the sixteen patterns
     # are ±1 ±2 ±3 ±3. The observed +1 +2 +3 -3 = 3 ties with -1 -2 +3 +3, but not in floating point.
@@ -82,8 +63,7 @@ def test_differences_that_differ_only_by_rounding_are_ties() -> None:
     exact = float((np.abs(tenths) >= 3).mean())
     result = approximate_randomization(a, b, weighted, keep_null_distribution=True)
     assert exact == result.pvalue
-    assert result.null_distribution is not None
-    lost = (np.abs(result.null_distribution) >= abs(result.statistic)).mean()
+    lost = (np.abs(known(result.null_distribution)) >= abs(result.statistic)).mean()
     assert lost < exact - 0.05, "without the tolerance of the threshold these ties would be lost"
 
 

@@ -118,20 +118,6 @@ def test_a_family_of_one_pair_has_the_interval_by_inversion() -> None:
 
 
 @pytest.mark.parametrize("test", SUPPORTED)
-def test_one_family_of_all_metrics_has_wider_intervals(test: str) -> None:
-    metrics = [ratings(2), bleu(2)]
-    by_metric, of_all = (compared(metrics, test=test, family=family) for family in ("metric", "all"))
-    for one, other in zip(by_metric.comparisons, of_all.comparisons, strict=True):
-        own, wide = one.confidence_interval, other.confidence_interval
-        assert known(wide).low <= known(own).low
-        assert known(own).high <= known(wide).high
-    alone = compared(metrics[0], test=test)
-    assert [p.confidence_interval for p in alone.comparisons] == [p.confidence_interval for p in by_metric.comparisons][
-        :6
-    ]
-
-
-@pytest.mark.parametrize("test", SUPPORTED)
 def test_identical_systems_have_an_interval_of_width_0(test: str) -> None:
     data = bleu(4)  # s2 is a copy of s0
     pair = compared(data, test=test).pair("s2", "s0")
@@ -147,35 +133,6 @@ def test_constant_differences_have_an_interval_of_width_0_and_a_star(test: str, 
         interval = known(pair.confidence_interval)
         assert (interval.low, interval.high) == pytest.approx((pair.difference, pair.difference), abs=1e-12)
         assert pair.is_significant(0.05) == excludes_0(interval) == (pair.difference != 0)
-
-
-def test_scores_keep_their_intervals_and_reports_say_what_holds() -> None:
-    metrics = [ratings(2), bleu(2)]
-    plain, wide = (compared(metrics, interval=interval) for interval in ("percentile", "simultaneous"))
-    assert [score.confidence_interval for score in plain.scores] == [score.confidence_interval for score in wide.scores]
-    assert (known(plain.interval).simultaneous, known(wide.interval).simultaneous) == (False, True)
-    assert "percentile[0.95]+simultaneous" in wide.signature
-    texts = [" ".join(str(comparison).split()) for comparison in (plain, wide)]
-    assert "95% holds for each interval, not for all at once" in texts[0]
-    assert "95% CI of differences: simultaneous, 95% for all 6 intervals under a metric at once" in texts[1]
-    of_all = " ".join(str(compared(metrics, family="all")).split())
-    assert "95% for all 12 intervals at once, under all metrics" in of_all
-    assert "95% for all 6 intervals at once." in " ".join(str(compared(metrics[0])).split())
-
-
-def test_a_star_beside_an_interval_with_0_is_explained() -> None:
-    """Three clear differences leave only three steps for the fourth, so the step-down p is smaller."""
-    for seed in range(200):
-        comparison = compared(ratings(seed, step=0.25), test="bootstrap", n_resamples=999)
-        found = [caveat for caveat in comparison.caveats if caveat.kind == "star-and-interval"]
-        if found:
-            assert found[0].values["reasons"] == ("step-down",)
-            assert found[0].values["starred"] == found[0].values["pairs"]
-            assert "stars are from step-down maxT, simultaneous intervals from single-step maxT" in " ".join(
-                str(comparison).split()
-            )
-            return
-    raise AssertionError("no seed has such a star")
 
 
 @pytest.mark.parametrize("test", [name for name, entry in TESTS.items() if not entry.adjustments_with_bands])

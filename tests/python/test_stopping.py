@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
-from dataclasses import asdict
 from fractions import Fraction
 from typing import Any
 
@@ -31,14 +29,12 @@ from reshuffle import (
 from reshuffle.data import demo
 from reshuffle.inference.multiplicity import bonferroni, holm
 from reshuffle.inference.pvalues import pvalue
-from reshuffle.report import render
 from reshuffle.resampling import CountSample, Replicates, SequentialTally, Series, TextSample
 from reshuffle.resampling.stopping import STOPPING, AnyRule
 from reshuffle.results import SignificanceResult, clopper_pearson, robbins
 from test_resampling import bleu_in_numpy, random_counts
 
 BLEU = metric("bleu")
-TEXTS = ("reference.txt", "baseline.txt", "tuned.txt", "larger.txt", "rules.txt")
 RULES: list[AnyRule] = [BesagClifford(), BesagClifford(1), BesagClifford(300), Gandy(0.05), Gandy(0.3, 0.25)]
 
 
@@ -144,20 +140,6 @@ def test_functions_of_texts_are_called_only_for_the_shuffles_used(rule: AnyRule)
     )[0]
     assert expected == list(zip(found.shuffles[0], found.exceedances[0], found.stopped[0], strict=True))
     assert 2 * sum(used for used, _, _ in expected) == sample.evaluations - before
-
-
-def test_p_values_follow_the_papers() -> None:
-    shuffles, exceedances, by_rule = (
-        np.array([[25, 400, 999]]),
-        np.array([[20, 20, 7]]),
-        np.array([[True, True, False]]),
-    )
-
-    def pvalues(rule: AnyRule) -> list[list[float]]:
-        return [pvalue(exceedances, shuffles, rule.includes_observed(by_rule))[0].tolist()]
-
-    assert pvalues(BesagClifford()) == [[20 / 25, 20 / 400, 8 / 1000]]
-    assert pvalues(Gandy(0.05)) == [[21 / 26, 21 / 401, 8 / 1000]]
 
 
 @pytest.mark.parametrize("h", [1, 2, 3, 9])
@@ -333,46 +315,3 @@ def test_besag_clifford_p_values_can_be_adjusted(adjust: str, by_hand: Any) -> N
         assert there.test.n_resamples == here.test.n_resamples
         assert here.test.stopping == there.test.stopping
         assert here.test.scheme == "iid"
-
-
-def test_the_caveat_on_few_replicates_uses_their_maximum_not_those_used() -> None:
-    ratings = SegmentScores("rating", {"b": [1, 2, 3, 4] * 10, "a": [2, 1, 4, 3] * 10})  # equal means
-    result = compare(metrics=ratings, test=AR(stopping=BesagClifford(2)), n_resamples=5000, interval="t")
-    assert result.comparisons[0].test.n_resamples == 2
-    assert "cannot be below" not in render(result, "text")
-    result = compare(metrics=ratings, test=AR(stopping=BesagClifford(2)), n_resamples=10, interval="t")
-    assert "With 10 replicates p cannot be below 0.091, too few" in render(result, "text")
-
-
-def test_each_test_of_a_comparison_stops_independently() -> None:
-    corpus = demo.demo_corpus()
-    options: dict[str, Any] = {"all_pairs": True, "n_resamples": 2000, "interval": "delta", "confidence_level": 0.9}
-    everything, early = (
-        compare(corpus.references, corpus.systems, ["bleu", "chrf"], test=test, **options)
-        for test in ("ar", "ar:stopping=gandy")
-    )
-    assert "|stopping:gandy[0.1,0.001]|n:2000|" in early.signature
-    used = [pair.test.n_resamples or 0 for pair in early.comparisons]
-    assert min(used) < 200
-    for there, here in zip(everything.comparisons, early.comparisons, strict=True):
-        assert known(here.test.stopping).level == 0.1
-        # Not guaranteed by Gandy's rule, but true here: the decision agrees with that of all shuffles.
-        assert (there.test.pvalue <= 0.1) == (here.test.pvalue <= 0.1)
-    text = " ".join(render(early, "text").split())
-    assert f"at most 0.001; {min(used)} to {max(used):,} shuffles used; p itself is an estimate." in text
-    undecided = sum(pair.test.stopping is None or not pair.test.stopping.stopped for pair in early.comparisons)
-    assert (f"{undecided} of 12 tests undecided after 2,000 shuffles; increase n_resamples." in text) == (undecided > 0)
-
-
-def test_stopping_works_on_the_command_line(run: Any, demo: Any) -> None:
-    common = ["compare", *TEXTS, "-n", "3000", "--interval", "delta", "--test"]
-    found = json.loads(run(*common, "ar:stopping=besag-clifford", "--format", "json").out)
-    assert "|stopping:besag-clifford[20]|n:3000|" in found["signature"]
-    tests = [pair["test"] for pair in found["comparisons"]]
-    for test in tests:
-        stopped = test["exceedances"] == 20
-        expected = UsedStopping("besag-clifford", max_resamples=3000, stopped=stopped, exceedances=20)
-        assert asdict(expected) == test["stopping"]
-        assert test["n_resamples"] < 3000 if stopped else test["n_resamples"] == 3000
-    assert {test["stopping"]["stopped"] for test in tests} == {False, True}
-    assert json.loads(run(*common, "ar", "--format", "json").out)["comparisons"][0]["test"]["stopping"] is None

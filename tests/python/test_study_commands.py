@@ -89,6 +89,11 @@ CALLS: list[tuple[str, Callable[..., StudyResult], dict[str, Any]]] = [
         {"halves": "block", "tests": "ar", "n_resamples": 9},
     ),
     (
+        "study multiplicity FILES --tests ar --adjust none,holm --size 50 SMALL",
+        study.multiplicity,
+        {"tests": "ar", "adjustments": ["none", "holm"], "sizes": 50, **SMALL},
+    ),
+    (
         "study exchange --exchange run pooled --runs 3,4 --run-sd 0 1 --correlation 0.5 --sizes 40 SMALL",
         study.exchange,
         {"exchange": ["run", "pooled"], "runs": [3, 4], "run_sd": [0, 1], "correlation": 0.5, "sizes": 40, **SMALL},
@@ -151,6 +156,7 @@ BAD = {
     "study validate FILES --truth half": "unknown truth 'half'",
     "study samples FILES --n-references 2": "n_references has 2, but segments have at most 1 reference:",
     "study agreement FILES --alphas 2": "alphas must lie strictly between 0 and 1",
+    "study multiplicity FILES --n-systems 9": "n_systems: families of 9 systems were asked for",
     "study gate reference.txt": "",
     "plan FILES --difference bleu": "--difference must be a metric and a number",
     "plan FILES --difference bleu=-1": "in points of BLEU must be a number of at least 0, got -1.0",

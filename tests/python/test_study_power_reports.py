@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from known import known
 from reshuffle import SegmentScores, StudyResult, study
 from reshuffle.report import Layout, Terminal, render
 from reshuffle.report.studies import STUDIES
@@ -113,8 +114,7 @@ def test_curves_show_the_records() -> None:
     by_size = made("plan").plot.detectable()
     assert by_size.get_ylabel() == "minimum detectable difference (clear)"
     by_metric = made("sensitivity").plot.sensitivity(test="ar")
-    legend = by_metric.get_legend()
-    assert legend is not None
+    legend = known(by_metric.get_legend())
     assert [text.get_text() for text in legend.get_texts()] == ["clear", "noisy"]
 
 

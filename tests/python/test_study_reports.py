@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 import sys
@@ -15,24 +13,18 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from browser import Browser
+from counts import bleu_counts
 from pages import markup
-from reshuffle import InputError, SegmentScores, StudyResult, compare, read_html, read_json, study, types
+from reshuffle import FromCounts, InputError, SegmentScores, StudyResult, compare, read_html, read_json, study, types
 from reshuffle.cli.studies import COMMANDS
-from reshuffle.inference.tests import DEFAULT
-from reshuffle.options.declare import options_of
-from reshuffle.options.studies import Agreement, Multiplicity
 from reshuffle.report import Layout, Terminal, render
-from reshuffle.report.plots import file_of
-from reshuffle.report.studies import STUDIES
+from reshuffle.report.studies.agreement import pooled
+from reshuffle.report.studies.plots import draw_figure
 from reshuffle.results import UsedMetric, clopper_pearson
-from reshuffle.results.studies import PvalueShare, Rate
+from reshuffle.results.studies import DomainBand, PvalueShare, Rate
 from reshuffle.results.studies.type1 import Type1Plan
-from reshuffle.study.settings import DEFAULT_TESTS
-from schemas import validator
 from tex import compiled_all, plain
 from told import assert_told
 
@@ -144,52 +136,7 @@ def test_a_result_displays_itself() -> None:
         replace(result, study="type2").render()
 
 
-# --- Tables as data
-
-
-def test_csv_and_dicts_have_the_fields_of_the_records() -> None:
-    result = computed()
-    for table in (None, "rates", "pvalues"):
-        rows = result.to_dicts(table)
-        written = [*csv.DictReader(io.StringIO(result.render("csv", table=table)))]
-        assert [{key: str(value) for key, value in row.items()} for row in rows] == written
-    columns = "test metric null size alpha rate low high simulations".split()
-    assert columns == list(result.to_dicts()[0])
-    assert [rate.confidence_interval.low for rate in result.rates] == [row["low"] for row in result.to_dicts()]
-    with pytest.raises(InputError, match="unknown table 'rate': did you mean 'rates'"):
-        result.to_dicts("rate")
-
-
-def test_a_band_and_its_interval_have_columns_of_their_own() -> None:
-    band = study.validate(
-        metrics=SegmentScores("rating", np.random.default_rng(1).random((3, 60))), sizes=[10], n_resamples=49
-    )
-    row = band.to_dicts("bands")[0]
-    assert (row["low"], row["high"]) == (band.tables["bands"][0].low, band.tables["bands"][0].high)
-
-
 # --- Saved studies
-
-
-NAMES = st.text(max_size=6)
-NUMBERS = st.floats(allow_nan=True, allow_infinity=True)
-
-
-@given(st.lists(st.tuples(NAMES, NAMES, st.integers(0, 10**9), NUMBERS, st.integers(0, 50)), min_size=1), NAMES)
-def test_any_record_is_read_back(rows: list[tuple[str, str, int, float, int]], truth: str) -> None:
-    rates = tuple(
-        Rate(test, metric, "swap", size, alpha, count / 50, clopper_pearson(count, 50), 50)
-        for test, metric, size, alpha, count in rows
-    )
-    used = tuple(UsedMetric(name, name, True) for name in dict.fromkeys(metric for _, metric, *_ in rows))
-    result = replace(
-        made(),
-        tables={"rates": rates},
-        truths={"swap": truth},
-        metrics=used,
-        plan=replace(made().plan, variants={"x": [1, None, {"y": (0.1, "z")}]}),
-    )
-    assert repr(read_json(result.render("json")).__dict__) == repr(result.__dict__)
 
 
 def test_other_keys_are_ignored_and_damaged_ones_are_named() -> None:
@@ -210,22 +157,7 @@ def test_other_keys_are_ignored_and_damaged_ones_are_named() -> None:
             read_json(json.dumps(damaged))
 
 
-def test_the_schema_refuses_other_documents() -> None:
-    document = json.loads(SEVERAL.render("json"))
-    validator().validate(document)
-    wrong: list[dict[str, Any]] = [{"schema": "x"}, {"rates": [{}]}, {"truths": [1]}, {"metrics": 1}]
-    for change in wrong:
-        assert not validator().is_valid(document | change)
-
-
 # --- Figures
-
-
-@pytest.mark.parametrize("kind", STUDIES["type1"].figures)
-def test_figures_have_a_legend_and_are_drawn_alike_twice(kind: str) -> None:
-    ax, again = (getattr(made().plot, kind)() for _ in range(2))
-    assert file_of(ax.figure, "svg") == file_of(again.figure, "svg")
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == [*REJECTIONS]
 
 
 def test_more_figures_than_a_page_shows_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,15 +174,6 @@ def test_a_figure_without_room_does_not_cost_the_page(monkeypatch: pytest.Monkey
     monkeypatch.setattr("reshuffle.report.studies.page.file_of", without_room)
     page = made().render("html")
     assert ("<img " in page, " more figures are not shown: reshuffle plot draws them" in page) == (False, True)
-
-
-def test_rates_are_drawn_relative_to_their_levels() -> None:
-    ax = made().plot.rates()
-    points = [line for line in ax.lines if line.get_marker() not in ("None", "")]
-    drawn = sorted(float(y) for line in points for y in np.asarray(line.get_ydata()))
-    assert drawn == pytest.approx(sorted(rate.rate / rate.alpha for rate in made().rates))
-    filled = sum(line.get_markerfacecolor() != "white" for line in points)
-    assert filled == sum(rate.verdict != "at its level" for rate in made().rates) == 5
 
 
 def test_a_figure_is_of_one_metric_null_and_size() -> None:
@@ -270,6 +193,108 @@ def test_a_figure_is_of_one_metric_null_and_size() -> None:
         plots.forest  # noqa: B018
     with pytest.raises(InputError, match="shows the table pvalues, but the result has none"):
         replace(made(), tables={"rates": made().rates}).plot.qq()
+
+
+# --- Studies of pools
+
+COUNTS = bleu_counts(5, 4, 120, 0.015)
+BLEU = FromCounts("BLEU", {f"s{i}": rows for i, rows in enumerate(COUNTS)}, "bleu")
+RATINGS = SegmentScores("rating", {f"s{i}": np.arange(120) * (i + 7) % 11 for i in range(4)}, higher_is_better=False)
+
+
+@cache
+def validation() -> StudyResult:
+    return study.validate(metrics=BLEU, sizes=(10, 30), tests=("paired-bootstrap", "ar"), n_resamples=99)
+
+
+@cache
+def sampled() -> StudyResult:
+    return study.samples(metrics=BLEU, sizes=12, layouts="broad", n_resamples=99, curve_sizes=(20, 60))
+
+
+@cache
+def agreed() -> StudyResult:
+    tests = ("ar", "bootstrap", "bootstrap-shift", "paired-bootstrap")
+    return study.agreement(metrics=[BLEU, RATINGS], tests=tests, n_resamples=99, alphas=(0.05, 0.1))
+
+
+def hand() -> StudyResult:
+    """Two of four blocks say that b is better, which it is on the whole; one says a, and in one all scores are 0."""
+    scores = {"a": [0.0] * 40, "b": [1.0] * 20 + [-1.0] * 10 + [0.0] * 10}
+    return study.validate(
+        metrics=SegmentScores("x", scores), sizes=10, layouts="block", truth="whole", n_resamples=50, bins=(0, 0.5)
+    )
+
+
+def test_texts_mark_sizes_with_few_samples() -> None:
+    """Where b is always better, the pool of 40 has 20 samples of 2, but 4 of 10."""
+    better = SegmentScores("x", {"a": [0.0] * 40, "b": [1.0] * 40})
+    found = study.validate(metrics=better, sizes=(2, 10), layouts="block", truth="whole", n_resamples=50, bins=(0, 9))
+    scores = study.samples(metrics=better, sizes=10, layouts="block", n_resamples=50)
+    results = {"validation by hand": hand(), "validation of a better system": found, "samples": scores}
+    assert_told("pool", {name: render(each, "text", Layout(Terminal(100))) for name, each in results.items()})
+
+
+def test_the_tables_of_all_tests_fit_a_page() -> None:
+    found = study.agreement(metrics=RATINGS, n_resamples=19)
+    lines = render(found, "text", Layout()).splitlines()[:-1]
+    assert max(map(len, lines)) <= 100
+    headers = [line for line in lines if line.startswith("Confidence %")]
+    assert sum(line.count("signif. %") for line in headers) == len(found.plan["tests"])
+    assert [test for line in headers for test in line.split() if test in found.plan["tests"]] == found.plan["tests"]
+
+
+def drawn(ax: Any) -> list[tuple[float, float, bool]]:
+    """The markers of a figure: their places, and whether they are filled."""
+    return [
+        (float(line.get_xdata()[0]), float(line.get_ydata()[0]), line.get_markerfacecolor() != "white")
+        for line in ax.lines
+        if line.get_marker() not in ("None", "") and line.get_linestyle() == "None"
+    ]
+
+
+def test_figures_show_the_records() -> None:
+    where: dict[str, Any] = {"metric": "BLEU", "layout": "broad", "size": 12, "system": "s2"}
+    for figure in ("scores", "differences"):
+        rows = [r for r in sampled().tables[figure] if all(getattr(r, key) == value for key, value in where.items())]
+        assert drawn(draw_figure(sampled(), figure, **where)) == [
+            (row.sample, row.score, not row.covers)
+            if figure == "scores"
+            else (row.sample, row.difference, row.reversal)
+            for row in rows
+        ]
+    points = [point for point in sampled().tables["curves"] if point.metric == "BLEU"]
+    assert drawn(draw_figure(sampled(), "curves")) == [(point.size, 100 * point.separated, True) for point in points]
+    shown = drawn(draw_figure(agreed(), "gains", metric="BLEU", test="ar"))
+    pairs = [r for r in agreed().tables["pair_pvalues"] if (r.metric, r.test) == ("BLEU", "ar")]
+    assert shown == [(pair.gain, 1 - pair.pvalue, pair.pvalue <= 0.1) for pair in pairs]
+    bands = [b for b in validation().tables["bands"] if b.size is None and b.test == "ar" and b.right is not None]
+    layouts: list[dict[str, Any]] = [{}, {"layout": "broad"}]
+    for layout, own in zip(layouts, (bands, [band for band in bands if band.layout == "broad"]), strict=True):
+        shown = drawn(draw_figure(validation(), "bands", metric="BLEU", test="ar", **layout))
+        assert sorted(y for _, y, _ in shown) == sorted(100 * band.right for band in own)
+    shown = drawn(draw_figure(validation(), "gaps", metric="BLEU", test="ar", layout="block"))
+    gaps = [g for g in validation().tables["gaps"] if (g.test, g.layout) == ("ar", "block")]
+    assert sorted(y for _, y, _ in shown) == sorted(100 * gap.right for gap in gaps)
+
+
+def test_the_matrix_of_agreement_has_every_two_columns() -> None:
+    ax = draw_figure(agreed(), "agreement", alpha=0.1)
+    rows = [row for row in agreed().tables["tests"] if row.alpha == 0.1]
+    assert len(rows) == 8 * 7 // 2
+    assert sorted(text.get_text() for text in ax.texts) == sorted(f"{100 * row.agreement:.0f}" for row in rows)
+    assert [label.get_text().split("  ")[0] for label in ax.get_yticklabels()][:2] == ["BLEU, ar", "BLEU, bootstrap"]
+
+
+# --- The command line
+
+
+def test_bands_of_several_parts_are_pooled() -> None:
+    def band(pairs: int, wins: float | None, significant: float | None) -> DomainBand:
+        return DomainBand("x", "ar", "1", "2", 0.05, 0.9, 0.95, pairs, wins, significant, None)
+
+    assert pooled([band(3, 1.0, 1 / 3), band(1, 0.0, 0.0), band(0, None, None)]) == (4, (0.75, 0.25))
+    assert pooled([band(0, None, None)]) == (0, (None, None))
 
 
 # --- The page
@@ -322,12 +347,6 @@ def test_reports_are_written_to_files(run: Any, demo: Path) -> None:
     assert (figure.code, figure.err) == (0, "")
 
 
-@pytest.mark.usefixtures("demo")
-def test_a_table_is_chosen_for_csv(run: Any) -> None:
-    outcome = run(*ARGUMENTS, "--tests", "ar", "--format", "csv", "--table", "pvalues")
-    assert outcome.out.startswith("test,metric,null,size,p,share\n")
-
-
 def test_plots_of_studies_and_comparisons_are_told_apart(run: Any, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
     scores = SegmentScores("rating", {"a": [1, 2, 3, 4] * 20, "b": [1, 3, 2, 4] * 20})
@@ -366,19 +385,3 @@ def test_help_has_groups_and_examples(run: Any) -> None:
     assert re.findall(r"^(\w+):$", shown, re.M) == ["Examples", "Input", "Metrics", "Study", "Resampling", "Output"]
     assert all(name in shown for name in get_args(types.Null))
     assert max(map(len, shown.splitlines())) <= 105
-
-
-@pytest.mark.parametrize(
-    ("study", "tests"),
-    [
-        ("type1", DEFAULT_TESTS),
-        ("power", DEFAULT_TESTS),
-        ("multiplicity", options_of(Multiplicity)["tests"].default),
-        ("agreement", options_of(Agreement)["tests"].default),
-    ],
-)
-def test_the_default_test_of_comparisons_is_among_those_of_studies(study: str, tests: Any, run: Any) -> None:
-    assert DEFAULT in tests
-    shown = " ".join(run("study", study, "--help").out.split())
-    (default,) = re.findall(r"--tests, --test NAME.*?\[default: (.*?)\]", shown)
-    assert [name for name in re.findall(r"[\w-]+", default) if name in get_args(types.Test)] == list(tests)

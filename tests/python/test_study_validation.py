@@ -4,30 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from budgets import budget
 from counts import as_bleu, bleu_counts
 from known import known
 from reshuffle import InputError, SegmentScores, _core, compare, derive_seed, metric, read_corpus
-from reshuffle.inference.hypotheses import Hypotheses
-from reshuffle.inference.plan import Plan
-from reshuffle.inference.running import run_on_test_set
 from reshuffle.metrics.base import Counts
-from reshuffle.resampling import CountSample, Replicates
 from reshuffle.results import clopper_pearson
 from reshuffle.results.studies import BandAccuracy, StudyResult
-from reshuffle.settings import ComparisonSettings
 from reshuffle.study import validate
-from reshuffle.study.pools import wins_and_losses
 from reshuffle.study.rates import clustered_interval, jackknife_interval, share_of_pairs_interval
 from reshuffle.study.validation import BANDS
 
@@ -81,22 +71,6 @@ def test_the_study_equals_plain_loops(layout: str, truth: str) -> None:
     assert sum(n for _, n, _ in expected["bands"]) > 30
 
 
-@given(st.integers(0, 10**6), st.integers(2, 6), st.integers(1, 30), st.integers(1, 4))
-@settings(max_examples=budget(40))
-def test_wins_and_losses_are_those_of_the_test(seed: int, k: int, n: int, step: int) -> None:
-    # Few different counts, so that there are ties.
-    counts = np.random.default_rng(seed).integers(0, step + 1, (k, 6, 1))
-    scores = SegmentScores("x", {str(i): rows[:, 0] for i, rows in enumerate(counts)})
-    sample = CountSample.from_counts(scores, scores.counts_of([str(i) for i in range(k)]))
-    replicates = Replicates([sample], n_resamples=n, seed=seed)
-    pairs = list(combinations(range(k), 2))
-    wins, losses = wins_and_losses(replicates.draws[0], pairs)
-    plan = Plan.from_settings(ComparisonSettings(test="paired-bootstrap", adjust="none"), scores)
-    outcome = run_on_test_set(plan, replicates, Hypotheses.from_pairs(pairs))
-    assert known(outcome.wins).tolist() == wins.tolist()
-    assert (n - known(outcome.wins) - known(outcome.ties)).tolist() == losses.tolist()
-
-
 # Ten segments per sample. b is better than a by 1 in all segments of the samples 0 and 1, worse by 1 in sample 2, and
 # equal in sample 3, so that every draw of a sample has the same winner.
 HAND = {"a": [0.0] * 40, "b": [1.0] * 20 + [-1.0] * 10 + [0.0] * 10}
@@ -130,13 +104,6 @@ def test_the_complement_leaves_the_sample_out() -> None:
     assert (row.right, row.wrong) == (0, 0.75)  # where scores are equal, any conclusion is wrong
     (band, *_) = result.tables["bands"]
     assert (band.conclusions, band.right) == (1, 0)  # pairs without a true difference are left out
-
-
-def test_lower_scores_can_be_better() -> None:
-    errors = SegmentScores("x", HAND, higher_is_better=False)
-    result = validate(metrics=errors, sizes=10, layouts="block", truth="whole", n_resamples=50)
-    (row,) = result.tables["pairs"]
-    assert (row.better, row.worse, row.gap, row.right, row.wrong) == ("a", "b", 0.25, 0.5, 0.25)
 
 
 def test_other_tests_conclude_with_one_minus_p() -> None:
@@ -201,21 +168,7 @@ def test_documents_are_sampled_as_wholes() -> None:
         assert one.gap == pytest.approx(other.gap)
 
 
-def test_the_plan_and_the_signature_name_the_settings() -> None:
-    result = validate(metrics=as_bleu(bleu_counts(5, 3, 60, 0.02)), sizes=20, n_resamples=50, n_samples=2)
-    assert (result.plan["sizes"], result.plan["n_samples"]) == ([20], 2)
-    assert {row.samples for row in result.tables["pairs"]} == {2}
-    assert "|sizes:20|layouts:broad,block|n_samples:2|truth:complement|tests:paired-bootstrap|" in result.signature
-
-
 # --- Intervals
-
-
-def test_the_interval_of_independent_cases_is_that_of_clopper_and_pearson() -> None:
-    hits = np.random.default_rng(1).integers(0, 2, 400)
-    clustered, independent = clustered_interval(hits, np.ones(400, dtype=int)), clopper_pearson(int(hits.sum()), 400)
-    # The variance over clusters is that of independent cases but for 400/399.
-    assert (known(clustered).low, known(clustered).high) == pytest.approx((independent.low, independent.high), abs=1e-3)
 
 
 @pytest.mark.slow
@@ -262,29 +215,14 @@ def test_intervals_of_shares_of_pairs_cover_where_those_of_independent_pairs_do_
     assert covered[1] / 400 < 0.7
 
 
-def test_a_share_of_pairs_counts_only_the_systems_with_cases() -> None:
-    pairs = list(combinations(range(6), 2))
-    cases = np.array([max(pair) < 4 for pair in pairs])
-    hits = cases & np.array([pair[0] == 0 for pair in pairs])
-    fewer = [pair for pair, case in zip(pairs, cases, strict=True) if case]
-    expected = share_of_pairs_interval(hits[cases], np.ones(6), fewer, 4)
-    assert share_of_pairs_interval(hits, cases, pairs, 6) == expected is not None
-    # All pairs are hits, so the six pairs count as four.
-    assert share_of_pairs_interval(cases, cases, pairs, 6) == replace(clopper_pearson(4, 4), method="korn-graubard")
-    assert share_of_pairs_interval(hits[:1], cases[:1], pairs[:1], 6) is None
-
-
 # --- Bad input
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"sizes": 500}, "a sample of 500 segments is larger than the pool of 60"),
-        ({"sizes": 60}, "leaves nothing to compare its conclusions with"),
         ({"sizes": 20, "n_samples": 4}, "4 disjoint samples of 20 segments need 80 segments, but the pool has 60"),
         ({"bins": (1, 1)}, "bins: 1.0 is given twice"),
-        ({"baseline": "zz"}, "unknown baseline 'zz'"),
         ({"metrics": SegmentScores("x", {"a": [1.0, 2.0, 3.0]})}, "there is only one system"),
     ],
 )
