@@ -16,7 +16,6 @@ import pytest
 import reshuffle
 from reshuffle import SegmentScores, compare_runs, types
 from reshuffle.data.manifest import Manifest
-from reshuffle.inference.exchange import EXCHANGES
 from reshuffle.options.run_files import RunFiles
 
 N = ("-n", "99", "--workers", "1")
@@ -257,17 +256,6 @@ def test_dev_scores_have_the_spread_of_their_runs(runs: Path, run: Any) -> None:
     assert chosen["systems"][1]["scores"]["TER"]["median_run"] == 2
 
 
-def test_outputs_on_the_development_set_are_scored_as_those_on_the_test_set(runs: Path, run: Any) -> None:
-    found = document(run, *TEXTS, *DEV_TEXTS, "--lowercase", "--exchange", "segment")
-    swapped = document(
-        run, "--refs", "dev/ref.txt", "--baseline", *DEV["baseline"], "--system", "new", *DEV["new"], "--lowercase",
-        "--exchange", "segment",
-    )  # fmt: skip
-    for system, on_dev in zip(found["systems"], swapped["systems"], strict=True):
-        assert system["scores"]["BLEU"]["dev_runs"] == on_dev["scores"]["BLEU"]["runs"]
-        assert system["scores"]["BLEU"]["s_dev"] == on_dev["scores"]["BLEU"]["s_test"]
-
-
 TOML = """
 references = "../ref.txt"
 baseline = "old"
@@ -366,16 +354,6 @@ def test_every_table_can_be_written(runs: Path, run: Any) -> None:
         assert lines("out.csv") == lines(f"all.{table}.csv")
         headers.add(lines("out.csv")[0])
     assert len(headers) == len(get_args(types.RunTable))
-
-
-def test_the_default_asks_the_same_question_with_any_alpha(runs: Path, run: Any) -> None:
-    few = document(run, *TEXTS)
-    assert few["plan"]["exchange"] == ["hierarchical", "welch", "segment", "pooled"]
-    assert "new runs on new segments" in few["plan"]["exchange_reason"]
-    enough = document(run, *TEXTS, "--alpha", "0.1")
-    assert enough["plan"]["exchange"] == ["hierarchical", "welch", "run", "segment", "pooled"]
-    every = document(run, *TEXTS, "--exchange", "all")
-    assert set(every["plan"]["exchange"]) == set(EXCHANGES) - {"multeval"}
 
 
 COUNTS = {name: tuple(file.replace(".txt", ".tsv") for file in files) for name, files in SYSTEMS.items()}
@@ -545,15 +523,6 @@ def test_bad_manifests_are_refused_in_a_sentence(runs: Path, run: Any, content: 
     assert message in run("runs", "--manifest", "runs.json").refusal()
 
 
-def test_the_help_fits_on_a_page_and_has_every_name(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "100")
-    out = run("runs", "--help-all").out
-    assert len(out.splitlines()) <= 110
-    words = set(re.findall(r"[\w-]+", out))
-    for names in (types.Exchange, types.RunStatistic, types.RunSet, types.RunTable, types.RunAdjustment, types.Format):
-        assert set(get_args(names)) - {"test", "dev"} <= words
-
-
 def test_the_manifest_of_the_guide_can_be_read(runs: Path) -> None:
     page = (Path(__file__).resolve().parents[2] / "docs/guide/runs.md").read_text("utf-8")
     found = re.search(r"```toml\n(.*?)```", page, re.DOTALL)
@@ -579,15 +548,3 @@ def test_the_runs_of_the_demo_are_compared_as_it_says(tmp_path: Path, monkeypatc
     assert "exist already: choose another folder" in run("demo", "--runs", "2", "--write", "demo").refusal()
     for number in ("0", "101"):
         assert run("demo", "--runs", number).err.startswith("reshuffle: error: the number of runs must be a whole")
-
-
-def test_exchange_units_are_listed(run: Any) -> None:
-    listed = json.loads(run("explain", "--format", "json").out)["exchanges"]
-    assert [unit["name"] for unit in listed] == list(EXCHANGES)
-    assert all(unit["about"] and unit["null"] and unit["source"] for unit in listed)
-    text = run("explain").out
-    assert all(name in text for name in EXCHANGES)
-
-
-# MultEval 0.5.1, multeval.sh eval --refs ref.txt --hyps-baseline baseline/opt*.txt --hyps-sys1 sys1/opt*.txt --metrics
-# bleu ter length: mean, s_opt and the median run of each system.
