@@ -379,14 +379,6 @@ def test_lists_of_names_are_split_between_names(text: str, expected: tuple[str, 
     assert NameList("test", get_args(types.Test), True).convert(text, None, None) == expected
 
 
-def test_words_that_go_on_a_list_may_have_options() -> None:
-    names = NameList("null", get_args(types.Null), True)
-    assert names.accepts("documents:size=9,icc=0.1")
-    assert names.accepts("documets:size=9")  # misspelled, and no file
-    assert not names.accepts("size=9")
-    assert not NameList("test", get_args(types.Test)).accepts("bootstrap:scheme=iid")
-
-
 COMMAND = ("study", "type1", "reference.txt", "baseline.txt", "tuned.txt", "--simulations", "3", "-n", "19")
 
 

@@ -184,11 +184,6 @@ class TestRanking:
             assert "Rank" in titles
             assert "Systems in the same group" in caption
 
-    def test_scores_without_tests_have_dots_only(self, browser: Browser) -> None:
-        browser.open(score(CORPUS.references, CORPUS.systems, interval="percentile", n_resamples=99).render("html"))
-        assert len(browser.all("#ranking .dot")) == 4
-        assert browser.all("#ranking .group, #ranking .hollow, #ranking .reference") == []
-
 
 class TestDifferences:
     @pytest.mark.parametrize("metric", ["BLEU", "TER"])
@@ -432,10 +427,6 @@ class TestMatrix:
         )
         assert browser.run(fills) == ["none", "none"]
 
-    def test_there_is_none_with_a_baseline(self, browser: Browser) -> None:
-        browser.open(everything(baseline="baseline").render("html"))
-        assert not browser.one("#matrix").is_displayed()
-
 
 def density(histogram: Histogram, bandwidth: float, at: float) -> float:
     """The kernel density of the centres of the bins, the obvious way; ``bandwidth`` in bins."""
@@ -493,12 +484,6 @@ class TestDensities:
         browser.open(replace(result, scores=tuple(scores)).render("html"))
         assert len(browser.all("#densities .ridge-score")) == 4
         assert browser.all("#densities .ridge-area") == []
-
-    def test_there_are_none_without_draws(self, browser: Browser) -> None:
-        result = everything(all_pairs=True)
-        scores = [replace(s, draws=None) for s in result.scores]
-        browser.open(replace(result, scores=tuple(scores)).render("html"))
-        assert not browser.one("#densities").is_displayed()
 
 
 def filled_share(browser: Browser) -> float:
@@ -719,10 +704,6 @@ class TestScatter:
         """
         assert browser.run(overlaps) == [0, 0]
 
-    def test_one_metric_or_two_systems_have_none(self, browser: Browser) -> None:
-        browser.open(rated(3).render("html"))
-        assert not browser.one("#scatter").is_displayed()
-
 
 class TestComponents:
     def test_the_parts_of_the_scores_are_those_of_the_result(self, browser: Browser) -> None:
@@ -740,6 +721,29 @@ class TestComponents:
             assert row[-4:-1] == [f"{details['bp']:.3f}", f"{details['ratio']:.3f}", f"{details['hyp_len']:,}"]
         browser.run("showView(0, 1)")
         assert not browser.one("#components").is_displayed()
+
+
+def without_draws() -> Comparison:
+    result = everything(all_pairs=True)
+    return replace(result, scores=tuple(replace(s, draws=None) for s in result.scores))
+
+
+@pytest.mark.parametrize(
+    ("figure", "make"),
+    [
+        ("matrix", lambda: everything(baseline="baseline")),
+        ("densities", without_draws),
+        ("scatter", lambda: rated(3)),  # of one metric
+        ("null", lambda: score(CORPUS.references, CORPUS.systems, interval="percentile", n_resamples=99)),
+    ],
+)
+def test_a_figure_that_a_result_does_not_have_is_hidden(browser: Browser, figure: str, make: Any) -> None:
+    browser.open(make().render("html"))
+    assert not browser.one(f"#{figure}").is_displayed()
+    dots = browser.all("#ranking .dot")
+    assert len(dots) == len(browser.all("#ranking .row")) > 2
+    # Without tests, dots are all that the ranking has.
+    assert figure != "null" or browser.all("#ranking .group, #ranking .hollow, #ranking .reference") == []
 
 
 FIGURES = ("ranking", "differences", "matrix", "densities", "null")

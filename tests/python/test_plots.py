@@ -23,6 +23,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
+from pages import contrast, luminance
 from plotted import (
     HOSTILE,
     KINDS,
@@ -399,16 +400,13 @@ def test_shades_are_apart_in_black_and_white() -> None:
 
     from reshuffle.report.plots.matrix import SHADES
 
-    def luminance(color: str) -> float:
-        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color)]
-        return float(np.dot([0.2126, 0.7152, 0.0722], linear))
+    def rgb(color: str) -> list[float]:
+        return [255 * value for value in to_rgb(color)]
 
-    lightness = [116 * luminance(shade) ** (1 / 3) - 16 for shade in SHADES]
+    lightness = [116 * luminance(rgb(shade)) ** (1 / 3) - 16 for shade in SHADES]
     assert all(np.diff(lightness) > 9), lightness
     for i, shade in enumerate(SHADES):
-        text = luminance("white" if i < 2 else INK)
-        high, low = max(text, luminance(shade)), min(text, luminance(shade))
-        assert (high + 0.05) / (low + 0.05) >= 4.5, shade
+        assert contrast(rgb("white" if i < 2 else INK), rgb(shade)) >= 4.5, shade
 
 
 # Without matplotlib, and on several test sets.
