@@ -400,20 +400,6 @@ def test_options_follow_names_on_the_command_line(run: Any, demo: Any) -> None:
     assert run(*words).code == 0
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--tests", "ar:scheme=iid"), "tests have no options here: write ar instead of 'ar:scheme=iid'"),
-        (
-            ("--tests", "ar", "equivalence"),
-            "test 'equivalence' does not test whether scores are equal: leave it out",
-        ),
-    ],
-)
-def test_plans_are_of_tests_without_options(run: Any, demo: Any, words: tuple[str, ...], message: str) -> None:
-    assert message in run("plan", *COMMAND[2:5], *words).refusal()
-
-
 def test_comparisons_have_options_on_the_command_line_as_in_python(run: Any, demo: Any) -> None:
     files = ("compare", "reference.txt", "baseline.txt", "tuned.txt", "larger.txt", "-n", "199", "--format", "json")
     found = json.loads(run(*files, "--test", "ar:scheme=subgroup", "--interval", "delta").out)
@@ -421,6 +407,4 @@ def test_comparisons_have_options_on_the_command_line_as_in_python(run: Any, dem
     wide = json.loads(run(*files, "--test", "ar-studentized", "--interval", "simultaneous:scores=ar-studentized").out)
     assert wide["interval"]["simultaneous"]
     assert wide["interval"]["name"] == "ar-studentized"
-    outcome = run(*files[:-2], "--interval", "t:scores=t")
-    assert outcome.err == "reshuffle: error: the interval 't' has no options: leave out ':scores=t'\n"
     assert math.isclose(wide["confidence_level"], 0.95)

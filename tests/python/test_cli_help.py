@@ -49,23 +49,6 @@ def test_commands_have_the_examples_of_help_toml_and_only_these() -> None:
     assert all(examples.examples_of(name) for name in shown)
 
 
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        ("help compare", "there is no command 'help': use 'reshuffle compare --help'"),
-        ("compare --version", "there is no option --version: the version is shown by 'reshuffle --version'"),
-        ("-v", "there is no option -v: the version is shown by 'reshuffle --version'"),
-        ("demo -n 5", "there is no option -n; the options are --tour, --write"),
-        ("compare reference.txt tuned.txt larger.txt --family set", "or use --family all"),
-        ("compare reference.txt tuned.txt larger.txt --test non-inferiority:bleu=0,5", "and decimals with a point"),
-        ("compare --manifest m.toml", "unknown key 'referencs': did you mean 'references'?\n"),
-    ],
-)
-def test_what_is_nearly_right_gets_a_hint(demo: Path, run: Any, args: str, message: str) -> None:
-    (demo / "m.toml").write_text('[sets.a]\nreferencs = "reference.txt"\n', "utf-8")
-    assert message in run(*args.split()).refusal()
-
-
 def test_explain_without_a_name_fits_two_screens_and_leads_to_all(run: Any) -> None:
     text = run("explain").out
     assert len(text.splitlines()) <= 70

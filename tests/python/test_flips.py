@@ -203,12 +203,3 @@ def test_the_command_line_has_flips(run: Callable[..., Any], tmp_path: Path) -> 
         0,
         "segment,baseline_score,system_score,flip,influence\n1,1.0,4.0,gained,2.0\n4,2.0,1.0,lost,-2.0\n",
     )
-    for args, message in (
-        ([ref, base, tuned, "--threshold", "nan"], "threshold must be a finite number, got nan"),
-        ([ref, base, tuned], "to 100: choose the score at which a segment passes with --threshold"),
-        ([ref, base, tuned, larger, "--threshold", "5"], "there are 3 systems: choose one with --system"),
-        ([ref, base, tuned, "-m", "bleu", "ter", "--threshold", "5"], "for one metric, got 2 (bleu, ter)"),
-        ([ref, base, tuned, "--threshold", "5", "--strata", ref], "--strata does not apply to 'reshuffle flips'"),
-        ([ref, base, tuned, "--threshold", "5", "--missing", "pairwise"], "--missing needs --scores"),
-    ):
-        assert message in run("flips", *args).refusal()

@@ -13,6 +13,7 @@ import pytest
 from gates import by_system, command, labelled, noisy, of_demo
 from reshuffle import InputError, gate
 from reshuffle.cli.main import run
+from told import assert_refused
 
 
 def test_command_of_labels(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -72,44 +73,7 @@ def test_the_exit_code_is_the_verdict(
     assert capsys.readouterr().out.startswith(f"{verdict}: ")
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("baseline.txt --ref reference.txt --margin bleu=1", "expected BASE and NEW"),
-        ("--margin r1=1 --human r1 r2", "got r2: if these are other raters, a gate takes one"),
-        ("--scores r1 a --scores r2 a --margin r1=1 --human r1 r2 r3", "got r2, r3: if these are other raters"),
-        ("baseline.txt tuned.txt --margin bleu=1", "no reference: add --ref REF; if these are scores of segments"),
-        ("", "got none: write 'reshuffle gate BASE NEW --ref REF --margin bleu=0.8', or for scores"),
-        ("reference.txt baseline.txt tuned.txt", "if one is the reference, write BASE NEW --ref REF"),
-        ("a.scores b.scores --scores rating --margin 1", "without texts, write --scores rating a.scores b.scores"),
-        ("--scores rating a.scores --margin 1", "expected two systems, a baseline and a new one, got 1 system: a"),
-        ("base new --scores r --margin 1", "without texts, write --scores r base new"),
-        (PAIR, r"no margin for BLEU: .* as in margin=\{'BLEU': '2%'\}, or use rule='no-regression'"),
-        ("--scores r right.scores right.scores", r"as in margin=\{'r': 0.02\}"),
-        ("--scores r a.scores b.scores --margin 1", "if the files are of several tasks, name those of each in a manif"),
-        (f"{PAIR} --set a reference.txt baseline.txt tuned.txt --margin bleu=1", "--set"),
-        (f"{PAIR} --margin bleu=5pp", "such as bleu=0.5, bleu=0.1sd or bleu=1%, got"),
-        (f"{PAIR} --margin bleu=1 bleu=2", "margin of bleu is given twice"),
-        (f"{PAIR} -m bleu ter --margin bleu=1", "no margin for TER"),
-        (f"{PAIR} -m bleu ter --margin 2%", r"as in margin=\{'BLEU': '2%'\}"),
-        (f"{PAIR} --margin bleu=1 chrf=1", "'chrf', which is not compared: name it, too, "),
-        (
-            "--set a reference.txt baseline.txt tuned.txt --ref reference.txt --margin 1",
-            "write the reference after NAME",
-        ),
-        ("flat.toml --margin 1", "got flat.toml: if it is a manifest, write --manifest before it"),
-        ("--manifest flat.toml --margin 1", r"flat.toml: unknown key 'qa': if it is a test set, write \[sets.q"),
-        (f"{PAIR} --margin bleu=1 --page https://x", "--page is for the format markdown"),
-        (
-            f"{PAIR} --source reference.txt --margin bleu=2",
-            "--source is for reports of compare with texts, and for sari",
-        ),
-        ("baseline.txt short.txt --ref reference.txt --margin bleu=1", "must match segment by segment"),
-        ("--scores rating a.scores b.scores --margin rating=1", "segments"),
-        ("--scores rating a.scores nan.scores --margin rating=1", "nan.scores"),
-    ],
-)
-def test_bad_input_is_refused_in_a_sentence(demo: Path, line: str, message: str) -> None:
+def test_bad_input_is_refused_in_a_sentence(demo: Path, run: Any) -> None:
     (demo / "short.txt").write_text("a\n")
     (demo / "right.scores").write_text("1\n0\n")
     (demo / "a.scores").write_text("1\n2\n3\n")
@@ -119,24 +83,7 @@ def test_bad_input_is_refused_in_a_sentence(demo: Path, line: str, message: str)
     for name in ("base", "new"):
         (demo / name).mkdir()
         (demo / name / "talks.txt").write_text("1\n")
-    with pytest.raises(InputError, match=message):
-        command(line)
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("--rule superior --margin bleu=1", "name them with --primary"),
-        ("--primary bleu --margin bleu=1", "the rule non-inferior has no primary metrics: leave out --primary"),
-        ("--rule no-regression --margin bleu=1", "has no margins: leave out --margin"),
-        ("--margin bleu=1 --alpha 0.5", "--alpha must be below 0.5, got 0.5"),
-    ],
-)
-def test_options_that_do_not_fit_are_refused_with_their_flags_before_files_are_read(
-    run: Any, line: str, message: str
-) -> None:
-    outcome = run("gate", "none.txt", "nothing.txt", "--ref", "no.txt", *line.split())
-    assert (outcome.code, message in outcome.err) == (2, True), outcome.err
+    assert_refused("errors_of_gate", run)
 
 
 def test_files_of_the_same_names_in_two_folders_are_of_two_systems_on_each_test_set(demo: Path, run: Any) -> None:

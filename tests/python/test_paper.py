@@ -42,7 +42,7 @@ from test_meta_report import RESULTS as META
 from test_run_reports import RESULTS as RUNS
 from test_study_power_reports import RESULTS as POWER
 from tex import ARTICLE, TWO_COLUMNS, compiled, need, plain
-from told import assert_told
+from told import assert_refused, assert_told
 
 CORPUS = demo_corpus()
 FIXED = {
@@ -441,29 +441,11 @@ def test_the_command_writes_the_same_beside_its_report(unsaved: None, demo: Path
     assert Path("scored/ranking.pdf").is_file()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["compare", "reference.txt", "tuned.txt", "larger.txt", "--paper", "tuned.txt"], "tuned.txt is a file"),
-        (
-            ["compare", "reference.txt", "tuned.txt", "larger.txt", "--paper", ""],
-            "--paper: expected the name of a folder",
-        ),
-        (["compare", "reference.txt", "tuned.txt", "larger.txt", "--paper", "."], "the folder has inputs, such as ref"),
-        (["score", "reference.txt", "tuned.txt", "--paper", "p.tex"], "--paper p.tex: expected the name of a folder"),
-        (["compare", "reference.txt", "tuned.txt", "larger.txt", "--paper", "mine"], "mine has table.tex already"),
-        (["score", "reference.txt", "tuned.txt", "--segments", "--paper", "p"], "leave out --paper"),
-        (["show", "flips.json", "--paper", "p"], "--paper is for comparisons, scores and studies: leave it out"),
-    ],
-)
-def test_what_cannot_be_written_is_an_error(
-    demo: Path, run: Any, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
-) -> None:
-    monkeypatch.chdir(demo)
+def test_what_cannot_be_written_is_an_error(demo: Path, run: Any) -> None:
     Path("mine").mkdir()
     Path("mine/table.tex").write_text("of the user", "utf-8")
     assert run("flips", "reference.txt", "tuned.txt", "larger.txt", "--threshold", "50", "-o", "flips.json").code == 0
-    assert message in run(*arguments).refusal()
+    assert_refused("errors_of_papers", run)
     assert not Path("p").exists()
     assert Path("mine/table.tex").read_text("utf-8") == "of the user"
 

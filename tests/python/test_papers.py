@@ -371,10 +371,6 @@ def test_the_entries_are_written_beside_a_paper(demo: Path, run: Any) -> None:
     assert entries.startswith("@")
     assert all(f"{{{key}," in entries for key in re.findall(r"\\citep\{([^},]*)", Path("a.tex").read_text("utf-8")))
     assert not Path("b.bib").exists()
-    refused = run("compare", *(str(demo / name) for name in files), "-o", "a.md", "--methods")
-    assert (refused.code, "--methods is for the formats text, latex and typst" in refused.err) == (2, True)
-    refused = run("compare", *(str(demo / name) for name in files), "--columns", "1")
-    assert (refused.code, "--columns is for the formats latex and typst" in refused.err) == (2, True)
 
 
 def test_typst_compiles(tmp_path: Path) -> None:

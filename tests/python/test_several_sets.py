@@ -41,7 +41,7 @@ from reshuffle.inference.tests import TESTS
 from reshuffle.results import may_lie_across
 from step_down import step_down
 from test_resampling import BLEU, flips, random_counts, weights
-from told import assert_told
+from told import assert_refused, assert_told
 from unnamed import unnamed
 
 if sys.version_info >= (3, 11):
@@ -814,31 +814,8 @@ def test_a_manifest_may_have_a_byte_order_mark_and_windows_line_ends(halves: Pat
     assert run("compare", "--manifest", name, "-n", "9") == expected
 
 
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        (("--set", "one", *NEWS[:2]), "test set 'one': expected at least two systems after REF, got news/baseline.txt"),
-        (("--set", "one", NEWS[0]), "--set one: expected the reference and at least two systems after the name, got"),
-        (("--set", "one", *NEWS, "--set", "one", *NEWS), "--set one is used twice: choose different names"),
-        (("--set=one", *NEWS), "--set= takes one word, but 'news/reference.txt' follows '--set=one'"),
-        ((*NEWS, "--set", "one", *NEWS), "REF and SYS cannot be combined with --set"),
-        (("--set", "one", *NEWS, "--manifest", "x.json"), "--set and --manifest cannot be combined"),
-        (("--set", "one", *NEWS, "--docs", "x"), "--docs is for one test set: use --manifest FILE, with the key 'docu"),
-        (("--set", "one", *NEWS, "--scores", "C", "x"), "--scores is for one test set: use --manifest FILE"),
-        (("--set", "one", *NEWS, "--missing", "pairwise"), "test set 'one': --missing needs --scores"),
-        ((*NEWS, "--no-average"), "--no-average is for several test sets: add --set or --manifest, or leave it out"),
-        (("--set", "one", *NEWS, "--missing-systems", "dorp"), "unknown value of --missing-systems 'dorp': did you me"),
-        (
-            ("--set", "one", *NEWS, "--set", "two", *TALKS, "talks/rules.txt"),
-            "test sets have different systems: 'one' lacks rules",
-        ),
-        (("--set", "a", "-", *NEWS[1:], "--set", "b", "-", *NEWS[1:]), "standard input (-) can supply only one text"),
-    ],
-)
-def test_wrong_command_lines_are_refused_in_a_sentence(
-    halves: Path, run: Any, args: Sequence[str], message: str
-) -> None:
-    assert message in run("compare", *args).refusal()
+def test_wrong_command_lines_are_refused_in_a_sentence(halves: Path, run: Any) -> None:
+    assert_refused("errors_of_sets", run)
 
 
 def test_a_test_set_given_twice_is_warned_of() -> None:
