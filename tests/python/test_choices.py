@@ -26,7 +26,6 @@ from reshuffle import (
     study,
     types,
 )
-from reshuffle.cli.params import NameList
 from reshuffle.inference.tests import TESTS
 from reshuffle.options.choices import (
     INTERVALS_WITH_OPTIONS,
@@ -361,22 +360,6 @@ def test_a_null_without_options_has_those_of_another_or_their_defaults() -> None
 
 
 # --- The command line
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("ar", ("ar",)),
-        ("ar,bootstrap", ("ar", "bootstrap")),
-        ("ar:scheme=subgroup,bootstrap", ("ar:scheme=subgroup", "bootstrap")),
-        ("bootstrap,ar:scheme=iid,stopping=gandy,t-test", ("bootstrap", "ar:scheme=iid,stopping=gandy", "t-test")),
-        ("ar:scheme=iid ar-studentized:scheme=iid", ("ar:scheme=iid", "ar-studentized:scheme=iid")),
-        ("equivalence:bleu=1,ter=2,ar", ("equivalence:bleu=1,ter=2", "ar")),
-        ("equivalence:bleu=1,non-inferiority", ("equivalence:bleu=1", "non-inferiority")),
-    ],
-)
-def test_lists_of_names_are_split_between_names(text: str, expected: tuple[str, ...]) -> None:
-    assert NameList("test", get_args(types.Test), True).convert(text, None, None) == expected
 
 
 COMMAND = ("study", "type1", "reference.txt", "baseline.txt", "tuned.txt", "--simulations", "3", "-n", "19")

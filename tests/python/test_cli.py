@@ -205,12 +205,6 @@ def test_references_are_given_by_refs_and_ref(demo: Path, run: Any) -> None:
     assert "--ref" in run("score", *texts, "--ref").refusal()
 
 
-def test_metric_options_reach_the_metric(demo: Path, run: Any) -> None:
-    options = ("--lowercase", "--tokenize", "none", "--smooth-method", "floor", "--smooth-value", "0.2")
-    out = run("score", "reference.txt", "baseline.txt", *options, "--max-ngram-order", "2", "--effective-order").out
-    assert "BLEU|nrefs:1|case:lc|eff:yes|tok:none|smooth:floor[0.20]|order:2|version:" in out
-
-
 def test_one_segment_can_be_scored_but_not_compared(tmp_path: Path, run: Any) -> None:
     path = tmp_path / "one"
     path.write_text("just one line\n")

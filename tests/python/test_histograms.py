@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, make_dataclass, replace
+from dataclasses import dataclass, make_dataclass
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
@@ -40,11 +40,9 @@ from reshuffle import (
     read_json,
     score,
 )
-from reshuffle.data.from_json import result_from_document
 from reshuffle.data.packed import unpacked_records
 from reshuffle.metrics.base import Scores
 from reshuffle.report import render
-from reshuffle.report.json import embedded_json
 from reshuffle.report.packed import packed_records
 from reshuffle.resampling import CountSample, Histograms, PermutedHistograms, Replicates, SequentialTally, Series
 from reshuffle.resampling.histograms import TAIL, histogram, histogram_of_probabilities
@@ -448,24 +446,3 @@ def test_damaged_histograms_are_refused_with_their_place() -> None:
     del document["comparisons"][0]["null"], document["scores"][0]["draws"]
     read = read_json(json.dumps(document))  # as earlier versions wrote it
     assert read.comparisons[0].null is read.scores[0].draws is None  # type: ignore[union-attr]
-
-
-@pytest.mark.parametrize("test", [*TESTS, "permutation"])
-def test_the_json_in_reports_is_read_back(test: str) -> None:
-    comparison = compare(metrics=[NATIVE, replace_name(NATIVE)], test=test, all_pairs=True, n_resamples=99)
-    assert result_from_document(json.loads(embedded_json(comparison))) == comparison
-    infinite = replace(comparison.comparisons[0], design_effect=math.inf)
-    strange = replace(comparison, comparisons=(infinite, *comparison.comparisons[1:]))
-    assert result_from_document(json.loads(embedded_json(strange))) == strange
-    assert set(json.loads(embedded_json(comparison))["comparisons"]) == {"count", "fields"}
-    assert "pvalue_interval" not in embedded_json(comparison)
-    assert "exact_by" not in embedded_json(comparison)
-    scored = score(metrics=NATIVE)
-    assert result_from_document(json.loads(embedded_json(scored))) == scored
-
-
-def test_the_json_in_reports_of_several_test_sets_is_read_back() -> None:
-    for options in ({"all_pairs": True}, {"average": False}, {"test": "ar", "baseline": "first"}):
-        result = compare_sets(SETS, n_resamples=99, **options)
-        assert result_from_document(json.loads(embedded_json(result))) == result
-        assert read_json(render(result, "json")) == result

@@ -105,12 +105,7 @@ PAGES = Lazy({name: partial(lambda each: RESULTS[each].render("html"), name) for
 
 def cells(browser: Browser, table: str, kind: str = "") -> list[list[str]]:
     """The texts of the cells of a table's body, in rows of a kind."""
-    rows: list[list[str]] = browser.run(
-        f"return [...document.querySelectorAll(arguments[0] + ' tbody tr{kind}')]"
-        ".map((row) => [...row.cells].map((cell) => cell.textContent))",
-        table,
-    )
-    return rows
+    return browser.each(f"{table} tbody tr{kind}", "[...each.cells].map((cell) => cell.textContent)")
 
 
 def sort(browser: Browser, column: int, table: str = "#pairs table") -> str | None:
@@ -140,7 +135,7 @@ def test_every_result_fits_wide_and_narrow_pages_with_the_pairs_of_the_text_repo
     for section, expected in {"ranking": True, "pairs": tested, "null": tested, "differences": tested}.items():
         assert browser.one(f"#{section}").is_displayed() == expected
     assert browser.run("return window.hacked") is None
-    ids = browser.run("return [...document.querySelectorAll('[id]')].map((each) => each.id)")
+    ids = browser.each("[id]", "each.id")
     assert len(ids) == len({*ids})
     # Texts below the visible part are not laid out, and have no innerText yet.
     unnamed = browser.run("return [...document.querySelectorAll('button')].filter((each) => !each.innerText)")
@@ -311,8 +306,8 @@ def test_three_notes_cautions_first_are_shown_and_the_others_folded_except_on_pa
 
 def test_links_to_sections_come_first_and_tabs_before_what_they_choose(browser: Browser) -> None:
     browser.open(PAGES["sets"])
-    ids = browser.run("return [...document.querySelectorAll('main > *')].map((each) => each.id).filter(Boolean)")
-    assert ids == ["contents", "summary", "tabs", "of-sets", "view", "methods"]
+    ids = browser.each("main > *", "each.id")
+    assert [*filter(None, ids)] == ["contents", "summary", "tabs", "of-sets", "view", "methods"]
     assert browser.texts("#contents button")[:3] == ["Average over 2 test sets", "Test sets", "Ranking"]
     assert browser.texts("h1")[0].endswith(" on news and Average")
 
@@ -388,10 +383,7 @@ def test_the_tables_of_a_gate_are_never_cut_off(browser: Browser) -> None:
     for width in (1000, 390):
         browser.resize(width)
         browser.open(found.render("html"))
-        cut = (
-            "return [...document.querySelectorAll('.scroll')].filter((box) => box.scrollWidth > box.clientWidth).length"
-        )
-        assert browser.run(cut) == 0, width
+        assert not any(browser.each(".scroll", "each.scrollWidth > each.clientWidth")), width
     header = "return getComputedStyle(document.querySelector('.stacks td:last-child'), '::before').content"
     assert browser.run(header) == '"Result"'
 
@@ -556,25 +548,15 @@ def test_rows_are_chosen_by_keys(browser: Browser) -> None:
     assert [row.get_attribute("tabindex") for row in rows].count("0") == 1
     browser.run("document.querySelector('#pairs tbody tr').focus()")
     position = "return [...document.querySelectorAll('#pairs tbody tr')].indexOf(document.activeElement)"
-    for key, expected in (
-        ("ARROW_DOWN", 1),
-        ("ARROW_DOWN", 2),
-        ("ARROW_UP", 1),
-        ("PAGE_DOWN", 11),
-        ("HOME", 0),
-        ("ARROW_UP", 0),
-    ):
+    keys = {"ARROW_DOWN": 1, "PAGE_DOWN": 11, "ARROW_UP": 10, "HOME": 0}
+    for key, expected in (*keys.items(), ("ARROW_UP", 0)):
         browser.press(key)
         assert browser.run(position) == expected
     browser.press("ARROW_DOWN", "ENTER")
     pair = cells(browser, "#pairs")[1][:2]
     assert browser.run("return state.pair") == pair
     assert browser.texts("#null .heading") == [" vs. ".join(pair)]
-    assert [row.get_attribute("aria-selected") for row in browser.all("#pairs tbody tr")[:3]] == [
-        "false",
-        "true",
-        "false",
-    ]
+    assert browser.each("#pairs tbody tr", "each.ariaSelected")[:3] == ["false", "true", "false"]
     browser.press("END")
     assert browser.run(position) == 30 * 29 // 2 - 1
 
@@ -819,12 +801,9 @@ def test_what_is_selected_is_legible_in_forced_colours(browser: Browser) -> None
 def test_names_may_differ_in_their_spaces_only(browser: Browser) -> None:
     browser.open(compare(metrics=ratings(["a b", "a  b"]), n_resamples=99).render("html"))
     for selector in ("#summary td.name", "#ranking text", "#pairs td.name", "#null .heading bdi"):
-        shown = browser.run(
-            "return [...document.querySelectorAll(arguments[0])].filter((each) => /^a +b$/.test(each.textContent))"
-            ".map((each) => [each.textContent, getComputedStyle(each).whiteSpace])",
-            selector,
-        )
-        assert sorted(map(tuple, shown)) == [("a  b", "pre-wrap"), ("a b", "pre-wrap")]
+        shown = browser.each(selector, "[each.textContent, getComputedStyle(each).whiteSpace]")
+        named = [(text, style) for text, style in shown if text.startswith("a ")]
+        assert sorted(named) == [("a  b", "pre-wrap"), ("a b", "pre-wrap")]
 
 
 def test_display_names_are_shown_and_systems_keep_theirs(browser: Browser) -> None:
@@ -1004,14 +983,10 @@ def test_on_paper_there_are_all_rows_and_no_controls(browser: Browser) -> None:
         for control in ("#tabs", "#theme", "#contents", "input", ".copy"):
             assert not any(element.is_displayed() for element in browser.all(control))
         assert browser.run("return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-        cut = browser.run(
-            "return [...document.querySelectorAll('.rows, .scroll, .notes, pre, .side > section')]"
-            ".filter((each) => each.scrollHeight > each.clientHeight + 1).map((each) => each.className || each.id)"
-        )
-        assert cut == []
+        boxes = ".rows, .scroll, .notes, pre, .side > section"
+        assert not any(browser.each(boxes, "each.scrollHeight > each.clientHeight + 1"))
         # Chromium leaves buttons out of the headers that it repeats on each page.
-        shown = "[...document.querySelectorAll('th > button')].map((button) => getComputedStyle(button).display)"
-        assert {*browser.run(f"return {shown}")} == {"contents"}
+        assert {*browser.each("th > button", "getComputedStyle(each).display")} == {"contents"}
         assert browser.one("#view-name").is_displayed()
         # A section whose texts have not been read has nothing to print.
         browser.run("document.querySelector('#matrix .body').innerHTML = '<p class=\"hint\">Reading the texts …</p>'")

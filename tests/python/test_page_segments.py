@@ -82,7 +82,7 @@ def test_segments_are_sorted_by_the_difference_of_their_scores(browser: Browser,
     differences = [scores[system][i] - scores[baseline][i] for i in order[:20]]  # type: ignore[operator]
     assert browser.texts(f"{SEGMENT} .change") == [f"Δ {d:+.2f}" for d in differences]
     higher = metric == "BLEU"
-    classes = browser.run(f"return [...document.querySelectorAll('{SEGMENT} .change span')].map((e) => e.className)")
+    classes = browser.each(f"{SEGMENT} .change span", "each.className")
     assert classes == ["better" if (d > 0) == higher else "worse" for d in differences]
     for side, value in (("system", 1), ("baseline", -1)):
         choose(browser, "Segments", side)
@@ -238,12 +238,10 @@ def test_as_many_words_as_possible_are_aligned(browser: Browser) -> None:
 
 def marks(browser: Browser, segment: int = 1) -> list[list[str]]:
     """The marked parts of the two outputs of a segment."""
-    found: list[list[str]] = browser.run(
-        "return [...document.querySelectorAll(arguments[0])].map((text) => [...text.querySelectorAll('ins, del')].map("
-        "(each) => `${each.tagName} ${each.textContent}`))",
+    return browser.each(
         f"{SEGMENT}:nth-child({segment}) .outputs .text",
+        "[...each.querySelectorAll('ins, del')].map((mark) => `${mark.tagName} ${mark.textContent}`)",
     )
-    return found
 
 
 def test_words_that_differ_are_marked_between_the_outputs_or_from_the_closest_reference(browser: Browser) -> None:
@@ -348,9 +346,7 @@ def test_choices_stay_for_other_metrics(browser: Browser) -> None:
     order = expected_order(comparison, "TER", "tuned", "baseline", 1)
     lines = [(texts.systems["tuned"][i], texts.systems["baseline"][i], *texts.references[i]) for i in range(400)]
     assert numbers(browser) == [i for i in order if any("boat" in (line or "").lower() for line in lines[i])][:20] != []
-    values = browser.run(
-        f"return [...document.querySelectorAll('{SECTION} select, {SECTION} input')].map((e) => e.value)"
-    )
+    values = browser.each(f"{SECTION} select, {SECTION} input", "each.value")
     assert values == ["tuned", "baseline", "system", "reference", "boat"]
 
 
@@ -421,10 +417,7 @@ def test_each_text_has_the_direction_of_its_letters(browser: Browser) -> None:
     systems = {"a": ["שלום עולם", "hello"], "b": ["مرحبا", "hi"]}
     browser.open(small(systems, ["שלום", "hello"]).render("html"))
     search(browser, "שלום")
-    directions = browser.run(
-        f"return [...document.querySelectorAll('{SEGMENT} .text')].map((text) => getComputedStyle(text).direction)"
-    )
-    assert directions == ["rtl"] * 3
+    assert browser.each(f"{SEGMENT} .text", "getComputedStyle(each).direction") == ["rtl"] * 3
 
 
 @pytest.mark.parametrize(("width", "columns"), [(400, 1), (1400, 2)])
@@ -434,10 +427,7 @@ def test_outputs_are_side_by_side_where_there_is_room(browser: Browser, width: i
     page = small({"a": ["x y", "y"], "b": ["x", "y y"]}, ["x", "y"]).render("html", names=names)
     browser.open(page)
     for part in ("div", "div > .text"):  # texts are in line, too
-        tops = browser.run(
-            "return [...document.querySelectorAll(arguments[0])].map((each) => each.getBoundingClientRect().top)",
-            f"{SEGMENT}:first-child .outputs > {part}",
-        )
+        tops = browser.each(f"{SEGMENT}:first-child .outputs > {part}", "each.getBoundingClientRect().top")
         assert len(set(tops)) == 3 - columns
     assert browser.run("return document.documentElement.scrollWidth") <= width
     assert names["a"] in browser.texts(f"{SEGMENT} bdi")
@@ -479,22 +469,15 @@ def test_marked_words_have_contrast_in_both_themes(browser: Browser, theme: str,
 
 def table_rows(browser: Browser, section: str) -> list[list[list[str]]]:
     """The rows of each table of a section, with its header."""
-    found: list[list[list[str]]] = browser.run(
-        "return [...document.querySelectorAll(`${arguments[0]} .scroll table`)].map((table) =>"
-        " [...table.rows].map((row) => [...row.cells].map((cell) => cell.textContent)))",
-        section,
-    )
-    return found
+    cells = "[...each.rows].map((row) => [...row.cells].map((cell) => cell.textContent))"
+    return browser.each(f"{section} .scroll table", cells)
 
 
 def test_the_source_is_shown_above_the_references_and_found_by_the_filter(browser: Browser) -> None:
     systems = {"a": ["x", "y z", "z"], "b": ["x x", "y", "w"]}
     comparison = small(systems, ["x", "y", "z"], source=[HOSTILE[0], None, "Ein Haus"])
     browser.open(comparison.render("html"))
-    shown = browser.run(
-        f"return [...document.querySelectorAll('{SEGMENT}')].map((each) =>"
-        " [...each.querySelectorAll('.source')].map((text) => text.textContent))"
-    )
+    shown = browser.each(SEGMENT, "[...each.querySelectorAll('.source')].map((text) => text.textContent)")
     sources = dict(zip(numbers(browser), shown, strict=True))
     assert sources == {
         0: [f"Source{HOSTILE[0]}", "Referencex"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -32,7 +32,6 @@ from reshuffle.data.demo import demo_corpus
 from reshuffle.inference.exchange import EXCHANGES
 from reshuffle.meta.coefficients import TESTS
 from reshuffle.report import Layout, paper_files, render
-from reshuffle.report.captions import symbols_of_figure
 from reshuffle.report.paper import MOST_FIGURES
 from reshuffle.report.sources import entries_of
 from reshuffle.report.studies import STUDIES as REPORTS
@@ -144,26 +143,42 @@ def test_the_paper_has_what_its_paragraph_speaks_of(unsaved: None, n: int, all_p
     assert ("compact letter display" in appendix) == all_pairs
 
 
-@pytest.mark.parametrize(
-    ("test", "alternative"), [("ar", "greater"), (NonInferiority({"m1": 1}), "two-sided"), (Equivalence({"m1": 1}), "")]
-)
-def test_differences_of_many_systems_name_both_unless_the_pair_can_be_reversed(
-    unsaved: None, test: Any, alternative: str
-) -> None:
-    scores = {f"s{j}": [float((i * (j + 3)) % 7 + j) for i in range(40)] for j in range(7)}
-    alternative = alternative or "two-sided"
-    result = compare(
-        metrics=SegmentScores("m1", scores), test=test, alternative=alternative, all_pairs=True, n_resamples=99
-    )
-    files = {name: content.decode() for name, content in paper_files(result, Layout()).items() if "pdf" not in name}
-    turned = isinstance(test, Equivalence)
-    for system in range(6):
-        row = f"\ns{system} & $-$" if turned else f"\ns6 & s{system} & +"
-        assert row in files["differences.tex"], system
-    between = "from {}" if turned else "between {} and others"
-    assert rf"\caption{{Differences {between.format('s6')} under m1." in files["differences.tex"]
-    assert f"gives the differences {between.format('the best system')} with" in files["methods.typ"]
-    assert "forest" not in files["figures.tex"]
+def rated(n: int, *metrics: str, lower: str = "", **options: Any) -> Comparison:
+    """Systems, each of which is better than the one before."""
+    scores = {f"s{j}": [float((i * (j + 3)) % 7 + j) for i in range(40)] for j in range(n)}
+    chosen = [SegmentScores(name, scores, higher_is_better=name != lower) for name in metrics]
+    return compare(metrics=chosen, **{"n_resamples": 99, "all_pairs": True, **options})
+
+
+CAPTIONS: dict[str, Callable[[], Any]] = {
+    "a baseline": with_baseline,
+    "all pairs of two metrics": ranked,
+    "all pairs of one metric": in_pairs,
+    "test sets without an average": lambda: on_sets(False),
+    "runs": RUNS["computed"],
+    "seven systems, of which one is the best": lambda: rated(7, "m1"),
+    "seven systems under two metrics": lambda: rated(7, "m1", "m2"),
+    "the best system of two metrics is another": lambda: rated(3, "m", "errors", lower="errors"),
+    "one-sided tests from one system": lambda: rated(3, "m", "errors", lower="errors", alternative="better"),
+    "one-sided tests of pairs that cannot be reversed": lambda: rated(7, "m1", alternative="greater"),
+    "non-inferiority": lambda: rated(7, "m1", test=NonInferiority({"m1": 1})),
+    "equivalence": lambda: rated(7, "m1", test=Equivalence({"m1": 1})),
+}
+
+
+def test_captions_and_the_text_name_what_is_shown(unsaved: None) -> None:
+    told = {}
+    for case, make in CAPTIONS.items():
+        names = {"baseline": "Base_1"} if case == "a baseline" else {}
+        contents = paper_files(make(), Layout(names=names)).items()
+        files = {name: content.decode() for name, content in contents if name.endswith(".tex")}
+        shown = "".join(files.get(f"{part}.tex", "") for part in ("table", "differences", "figures"))
+        captions = [line for line in shown.splitlines() if line.startswith(r"\caption{")]
+        sentences = files["methods.tex"].replace(". ", ".\n").splitlines()
+        told[case] = "\n".join([*captions, *(line for line in sentences if r"\ref" in line)])
+        cited = citations({name: content.decode() for name, content in contents if not name.endswith(".pdf")})
+        assert cited == {*re.findall(r"^@\w+\{(.*),$", dict(contents)["references.bib"].decode(), re.M)}
+    assert_told("captions", told)
 
 
 def test_the_appendix_explains_how_segment_scores_were_stored(unsaved: None) -> None:
@@ -175,71 +190,11 @@ def test_the_appendix_explains_how_segment_scores_were_stored(unsaved: None) -> 
     assert "mean:segments" not in paper_files(with_baseline(), Layout())["appendix.tex"].decode()
 
 
-def test_figures_have_captions(unsaved: None) -> None:
-    files = paper_files(with_baseline(), Layout(names={"baseline": "Base_1"}))
-    latex, typst = files["figures.tex"].decode(), files["figures.typ"].decode()
-    filled = "Filled: significant (blue: better, orange: worse), adjusted "
-    assert rf"\caption{{BLEU: differences from Base\_1 with 95\% CI. {filled}$p$" in latex
-    assert f'caption: "BLEU: scores with 95% CI, best first. {filled}' in typst
-    symbols = " ".join(symbols_of_figure(ranked(), "ranking", 4))
-    assert symbols.startswith(
-        "Systems that share a letter do not differ significantly. Significant: adjusted p ≤ 0.05."
-    )
-    assert symbols.endswith("Adjusted p: step-down maxT over the 6 pairs under each metric.")
-    assert next(symbols_of_figure(ranked(), "ranking", 1)).startswith("Rank: simultaneous 95% confidence intervals")
-    on_both = paper_files(on_sets(False), Layout())["figures.tex"].decode()
-    assert r"\caption{BLEU: differences from baseline with" in on_both
-    of_runs = paper_files(RUNS["computed"](), Layout())["figures.tex"].decode()
-    assert of_runs.count(r"\caption{") == of_runs.count(r"\includegraphics{") > 2
-
-
-def test_ranks_and_groups_are_named_and_defined_where_they_are_shown(unsaved: None) -> None:
-    one = compare(
-        metrics=SegmentScores("m1", {f"s{j}": [float(i * (j + 3) % 7 + j) for i in range(40)] for j in range(7)}),
-        all_pairs=True,
-        n_resamples=99,
-    )
-    for result, table, figure in (
-        (many(7, all_pairs=True), "scores and groups", "scores with 95\\% CI, ranks and groups."),
-        (one, "scores, ranks and groups", "scores with 95\\% CI, ranks and groups, best first."),
-        (with_baseline(), "scores", "scores with 95\\% CI, best first."),
-    ):
-        files = {name: content.decode() for name, content in paper_files(result, Layout()).items() if "pdf" not in name}
-        assert f"}} gives the {table}. Table" in files["methods.tex"]
-        assert rf"\ref{{fig:ranking}} shows the {figure}" in files["methods.tex"]
-        ranked = "ranks" in figure
-        assert ("Ranks are simultaneous 95\\% confidence intervals~\\citep{mogstad" in files["appendix.tex"]) == ranked
-        assert ("Mogstad" in files["references.bib"]) == ranked
-        assert citations(files) == {*re.findall(r"^@\w+\{(.*),$", files["references.bib"], re.M)}
-
-
 def test_a_caption_says_that_not_all_panels_have_room(unsaved: None, monkeypatch: pytest.MonkeyPatch) -> None:
     said = "Only the first 1 of 2 panels have room."
     assert said not in paper_files(ranked(), Layout())["figures.tex"].decode()
     monkeypatch.setattr("reshuffle.report.plots.style.PAGE_HEIGHT", 1.0)
     assert said in paper_files(ranked(), Layout())["figures.tex"].decode()
-
-
-def test_the_text_refers_to_tables_and_figures(unsaved: None) -> None:
-    latex, typst = (paper_files(in_pairs(), Layout())[f"methods.{ending}"].decode() for ending in ("tex", "typ"))
-    for label, shows in (("forest", "differences from"), ("matrix", "adjusted $p$-values of")):
-        assert rf"Figure~\ref{{fig:{label}}} shows the {shows}" in latex
-        assert f'Figure~#ref(<fig-{label}>, supplement: none) #"shows the {shows.partition(" $")[0]}' in typst
-    of_runs = paper_files(RUNS["computed"](), Layout())["methods.tex"].decode()
-    assert re.search(r"Figures~\\ref\{fig:runs\}--\\ref\{fig:[\w-]+\} show them\.", of_runs)
-
-
-def test_a_caption_names_the_best_system(unsaved: None) -> None:
-    scores = {"a": [1.0, 2.0, 3.0] * 9, "b": [2.0, 2.0, 4.0] * 9, "c": [2.0, 2.0, 3.0] * 9}
-    better, worse = SegmentScores("m", scores), SegmentScores("errors", scores, higher_is_better=False)
-    for metrics, alternative, caption in (
-        ([better], "two-sided", "m: differences from Best, the best system, with 95"),
-        ([better, worse], "two-sided", "m and errors: differences from the best system with 95"),
-        # One-sided tests show differences from the system that was the baseline of all others.
-        ([better, worse], "better", "m and errors: differences from one system under each metric with"),
-    ):
-        result = compare(metrics=metrics, all_pairs=True, n_resamples=99, alternative=alternative)
-        assert caption in paper_files(result, Layout(names={"b": "Best"}))["figures.tex"].decode()
 
 
 def test_a_paper_has_two_figures_of_a_metric_and_one_of_several(unsaved: None) -> None:

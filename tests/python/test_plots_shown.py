@@ -132,15 +132,6 @@ def test_a_far_difference_does_not_squeeze_the_others() -> None:
     assert "Arrow: a difference off the axis, with its value." in paper_files(far, Layout())["figures.tex"].decode()
 
 
-@pytest.mark.parametrize(("k", "shift"), [(9, 90), (10, 20)])
-def test_few_systems_and_those_that_leave_room_for_others_are_on_the_axis(k: int, shift: float) -> None:
-    scores = {name: np.random.default_rng(i).normal(50 + i, 5, 60) for i, name in enumerate(numbered(k))}
-    own = SegmentScores("m", {**scores, "far": scores["system-1"] - shift})
-    ax = compare(metrics=own, n_resamples=99).plot.forest()
-    assert "arrow" not in ax.get_xlabel()
-    assert len(whiskers(ax)) == k
-
-
 def test_forests_of_all_metrics_fit_a_page_or_the_figure_warns(tmp_path: Path, run: Any) -> None:
     scores = {name: np.random.default_rng(i).normal(50 + i, 5, 30) for i, name in enumerate(numbered(25))}
     other = {name: -values for name, values in scores.items()}

@@ -62,7 +62,7 @@ from reshuffle.results import (
     Ranking,
     SetComparison,
 )
-from schemas import SCHEMAS, schema, validator
+from schemas import SCHEMAS, validator
 
 SEGMENTS = 14
 RNG = np.random.default_rng(7)
@@ -142,6 +142,9 @@ def test_the_result_of_every_kind_of_metric_is_read_back(test: str) -> None:
     result = compare(*texts, test=test, alternative="worse", include="texts", n_resamples=30, **options)
     assert_read_back(result)
     assert_read_back(score(*texts, interval="percentile", n_resamples=30, **options))
+    page = result.render("html")  # in which pairs are packed
+    assert read_html(page) == result
+    assert not {"pvalue_interval", "exact_by"} & {*re.findall(r'"(\w+)":', page)}  # which follow from the others
     assert not crashes(render(result, "json"), 60)
 
 
@@ -220,35 +223,6 @@ def test_the_committed_schemas_are_those_of_the_records() -> None:
     assert found == schemas(), "run python -m reshuffle.report.schema docs/schema"
 
 
-def keys(schema: Mapping[str, Any], definitions: Mapping[str, Any], at: str = "") -> dict[str, set[str]]:
-    """The properties of each object that a schema describes, by the path to the object."""
-    if "$ref" in schema:
-        return keys(definitions[schema["$ref"].rpartition("/")[2]], definitions, at)
-    found = {at: set(schema["properties"])} if "properties" in schema else {}
-    parts = [("[]", schema[key]) for key in ("items", "additionalProperties") if isinstance(schema.get(key), dict)]
-    parts += [("", part) for part in schema.get("anyOf", ())]
-    parts += [(f".{key}", part) for key, part in schema.get("properties", {}).items()]
-    for step, part in parts:
-        found |= keys(part, definitions, at + step)
-    return found
-
-
-def keys_of(value: Any, expected: Mapping[str, set[str]], at: str = "") -> dict[str, set[str]]:
-    """The keys of the objects at the paths that a schema describes."""
-    found: dict[str, set[str]] = {}
-    if isinstance(value, dict):
-        if at in expected:
-            found[at] = set(value)
-        for key, item in value.items():
-            for path, names in keys_of(item, expected, f"{at}.{key}" if at in expected else f"{at}[]").items():
-                found[path] = found.get(path, set()) | names
-    if isinstance(value, list):
-        for item in value:
-            for path, names in keys_of(item, expected, f"{at}[]").items():
-                found[path] = found.get(path, set()) | names
-    return found
-
-
 def documents() -> list[Any]:
     """Documents with every key that a comparison can have."""
     some, corpus = metrics()["some missing"], demo_corpus()
@@ -268,16 +242,6 @@ def documents() -> list[Any]:
         votes(rated, position=True, n_resamples=19),
     ]
     return [json.loads(render(comparison, "json")) for comparison in many]
-
-
-def test_the_schema_has_every_key() -> None:
-    described = schema("comparison-2")
-    expected = keys(described, described["$defs"])
-    found: dict[str, set[str]] = {}
-    for document in documents():
-        for path, names in keys_of(document, expected).items():
-            found[path] = found.get(path, set()) | names
-    assert expected == found
 
 
 def test_documents_follow_the_schemas() -> None:

@@ -121,12 +121,6 @@ def test_names_with_tabs_or_line_feeds_are_written_to_json_only() -> None:
 
 
 @pytest.mark.parametrize("fmt", ["tsv", "jsonl"])
-def test_a_metric_cannot_hide_the_columns_of_the_table(fmt: str) -> None:
-    with pytest.raises(InputError, match="a metric called 'system' would hide the column of that name"):
-        render(segment_scores(metrics=SegmentScores("system", {"a": [1]})), fmt)
-
-
-@pytest.mark.parametrize("fmt", ["tsv", "jsonl"])
 def test_large_tables_are_rendered_completely_in_small_pieces(fmt: str) -> None:
     scores = np.arange(2 * 20_000, dtype=np.float64).reshape(2, -1)
     table = SegmentTable(("a", "b"), (UsedMetric("M", "M", True),), {"M": scores}, "M", "0")

@@ -32,11 +32,14 @@ from reshuffle import (
     TestSet,
     compare,
     compare_sets,
+    metric,
     score,
 )
 from reshuffle.report import Layout, Terminal, as_fragment, document, render
 from reshuffle.report.cells import Table
 from reshuffle.report.conclusions import conclusions
+from reshuffle.report.document import Document
+from reshuffle.report.markdown import as_markdown
 from reshuffle.report.notes import cautions, explanations_of, notes
 from reshuffle.report.sets import set_tables
 from reshuffle.report.tables import tables
@@ -766,6 +769,24 @@ def test_options_are_named_in_the_language_of_the_reader() -> None:
         few = " ".join(render(sets(BY_SET, n_resamples=9), "text", Layout(command=command)).split())
         assert f"increase {n} to at least" in few
         assert not {"\0", "\1", "\2"} & {*text, *few}
+
+
+def test_integers_have_no_decimals_and_precisions_equally_many() -> None:
+    # One matching word of twenty and no matching pair: a precision below 10 beside one above.
+    result = score(["a b c d e f g h i j"] * 2, {"x": ["a y c z v u d q r s"] * 2, "y": ["a"] * 2}, metric("bleu"))
+    rows = [line.split() for line in render(result).splitlines() if line[:1] in ("x", "y")]
+    assert [row[-2:] for row in rows] == [["20", "20"], ["2", "20"]]
+    assert {len(p.partition(".")[2]) for row in rows for p in row[2:6]} == {1}
+    details = result.scores[0].details
+    assert (repr(details["hyp_len"]), repr(details["ref_len"])) == ("20", "20")
+
+
+def test_an_empty_cell_of_a_bold_row_has_no_asterisks_in_markdown() -> None:
+    table = Table("t", ["System", "x", "p"])
+    table.add(["a", "", "1"], bold=True)
+    table.add(["b", "", "1"], bold=(False, True, False))
+    rows = as_markdown(Document([table], [], "s"), Layout()).splitlines()
+    assert rows[3:6] == ["| --- | ---: | ---: |", "| **a** |  | **1** |", "| b |  | 1 |"]
 
 
 def test_a_column_has_one_precision_at_which_no_difference_is_shown_as_0() -> None:
