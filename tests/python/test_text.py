@@ -541,26 +541,26 @@ BY_SET = {
 }
 
 
-def test_the_average_comes_first_then_the_scores_and_letters_on_each_test_set() -> None:
-    result = sets(BY_SET)
-    text = result.render(pairs=False)
-    assert text.startswith("BLEU and TER (lower is better), average over 3 test sets: 120 segments, 3 systems\n")
-    bleu, ter = set_tables(result, Layout())
-    assert bleu.header == ["System", "Average", "news", "talks", "chat"]
-    assert bleu.rows == [
-        ["c", "50.08 a", "50.00 a", "50.25 a", "50.00 a"],
-        ["b", "36.67 b", "30.00 b", "50.00 a", "30.00 b"],
-        ["a", "10.00 c", "10.00 c", "10.00 b", "10.00 c"],
-    ]
+def few_and_many(*names: str) -> SetComparison:
+    """A test set of three segments, and a larger one."""
+    own = TestSet(metrics=SegmentScores("m", {"a": [0, 1, 2], "b": [1, 2, 3]}))
+    large = TestSet(metrics=ratings("m", {"a": 10.0, "b": 30.0}))
+    return compare_sets(dict(zip(names, (own, large), strict=True)), test="ar", interval=None)
+
+
+OF_SETS: dict[str, Callable[[], str]] = {
+    "an average": lambda: sets(BY_SET).render(pairs=False),
+    "a baseline": lambda: sets(BY_SET, all_pairs=False, average=False).render(digits=0),
+    "few replicates": lambda: sets(BY_SET, n_resamples=9).render(pairs=False),
+    "a test set called average": lambda: str(few_and_many("small", "Average")),
+}
+
+
+def test_scores_on_test_sets_follow_their_average() -> None:
+    assert_told("test_sets", {case: make() for case, make in OF_SETS.items()})
+    # Letters stand beside scores in bold type of their own.
+    bleu, _ = set_tables(sets(BY_SET), Layout())
     assert bleu.bold[1] == (False, False, False, True, False)
-    assert ter.title == "TER on 3 test sets, lower is better"
-    assert (
-        "BLEU: on news and chat, c is significantly better than all others; on talks, c and b are "
-        "significantly better than a, with no significant difference between them. "
-        "TER: on news and chat, c is significantly better than all others; on talks, b is significantly "
-        "better than all others. "
-    ) in " ".join(text.split())
-    assert text.index("BLEU on 3") < text.index("TER on 3") < text.index("TER: on news")
 
 
 def test_metrics_without_letters_are_named() -> None:
@@ -574,25 +574,6 @@ def test_metrics_without_letters_are_named() -> None:
     assert "There are none under A, because more than 26 would be needed." in text
 
 
-def test_a_test_set_may_be_called_average() -> None:
-    named = sets({{"news": "Average", "talks": "Average of all"}.get(name, name): of for name, of in BY_SET.items()})
-    for table, expected in zip(set_tables(named, Layout()), set_tables(sets(BY_SET), Layout()), strict=True):
-        assert table.header == ["System", "Average of all of all", "Average", "Average of all", "chat"]
-        assert table.rows == expected.rows
-    few = TestSet(metrics=SegmentScores("m", {"a": [0, 1, 2], "b": [1, 2, 3]}))
-    text = str(compare_sets({"Average": few, "large": few}, test="ar", interval=None))
-    assert "\n[Average of all] p: " in text
-    assert "\n[Average] p: " not in text
-
-
-def test_with_a_baseline_the_scores_on_test_sets_have_stars() -> None:
-    result = sets(BY_SET, all_pairs=False, average=False)
-    bleu, _ = set_tables(result, Layout(digits=0))
-    assert bleu.header == ["System", "news", "talks", "chat"]
-    assert bleu.rows == [["a", "10 ", "10 ", "10 "], ["c", "50*", "50*", "50*"], ["b", "30*", "50*", "30*"]]
-    assert "Average" not in result.render()
-
-
 def test_notes_about_all_test_sets_are_shown_once() -> None:
     result = sets(BY_SET)
     text = " ".join(result.render(pairs=False).split())
@@ -600,10 +581,6 @@ def test_notes_about_all_test_sets_are_shown_once() -> None:
         layout = Layout(pairs=False)
         for note in (*explanations_of(known(comparison), layout, result), *cautions(known(comparison), layout)):
             assert text.count(note) == 1
-    few = sets(BY_SET, n_resamples=9)
-    where = [line for line in few.render(pairs=False).splitlines() if "cannot be below" in line]
-    assert len(where) == 1
-    assert where[0].startswith("With 9 replicates")
 
 
 def test_the_family_that_a_note_recommends_has_the_tests_that_it_counts() -> None:
@@ -628,13 +605,6 @@ def test_monte_carlo_error_on_several_test_sets_is_one_note_with_the_largest_num
     assert decided.startswith(f"[news and talks] For 2 of 6 tests ({named} (news) and {named} (talks)), Monte")
     assert "about 100,000 replicates (n_resamples) would decide" in decided
     assert not_decided.startswith(f"[chat] For 1 of 3 tests ({named} (chat)), ")
-
-
-def test_notes_about_some_test_sets_name_them() -> None:
-    own = TestSet(metrics=SegmentScores("m", {"a": [0, 1, 2], "b": [1, 2, 3]}))
-    large = TestSet(metrics=ratings("m", {"a": 10.0, "b": 30.0}))
-    few = compare_sets({"small": own, "large": large}, test="ar", interval=None, average=False)
-    assert "\n[small] 3 segments can be swapped in only 8 ways" in str(few)
 
 
 def test_pairs_and_triangles_of_every_test_set_are_shown_on_request() -> None:
