@@ -32,7 +32,7 @@ from reshuffle import (
 )
 from reshuffle.inference.gate import verdict_of
 from reshuffle.types import GateFormat
-from told import assert_told
+from told import assert_raises, assert_told
 
 
 @pytest.mark.parametrize(
@@ -116,26 +116,6 @@ def test_labels_under_other_rules_and_units() -> None:
     own = gate(metrics=metrics, human="people", margin={"people": "0.1sd"}).tasks[0]
     labels = np.asarray(by_system(metrics[0])["base"])
     assert own.margin == pytest.approx(0.1 * np.nanstd(labels, ddof=1))
-
-
-@pytest.mark.parametrize(
-    ("metrics", "options", "message"),
-    [
-        (labelled(0.0), {"human": "judge", "margin": {"people": 1}}, "judge has no missing scores"),
-        (labelled(0.0), {"human": "people", "margin": {"judge": 1}}, "judge only predicts people"),
-        (labelled(0.0), {"human": "people", "rule": "superior", "primary": "judge"}, "no margin for people"),
-        ([noisy(50, 0.0)], {"margin": 1, "history": 0}, "history must be the path of a file, got 0"),
-        (labelled(0.0, n=10), {"human": "people", "margin": {"people": 1}}, "only 10 segments have labels"),
-        (
-            [*labelled(0.0), noisy(400, 0.0)],
-            {"human": "people", "margin": {"people": 1}},
-            "judge, points could predict people, but a gate takes one predictor",
-        ),
-    ],
-)
-def test_labels_that_a_gate_does_not_take(metrics: list[SegmentScores], options: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        gate(metrics=metrics, **options)
 
 
 def test_labels_that_were_chosen() -> None:
@@ -350,42 +330,12 @@ def test_functions_of_texts_are_gated_from_draws() -> None:
         gate(CORPUS.references[0][:30], few, CorpusFunction("words", words), margin={"words": "1sd"}, n_resamples=99)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({}, "no margin for points: say how much worse"),
-        ({"margin": {"bleu": 1}}, "unknown metric of a margin"),
-        ({"margin": {"points": 0}}, "margin of points must be a finite number above 0"),
-        ({"margin": {"points": -1}}, "margin of points must be a finite number above 0"),
-        ({"margin": {"points": float("nan")}}, "must be a finite number above 0"),
-        ({"margin": {"points": "much"}}, "must be a number of points, such as 0.5"),
-        ({"margin": "much"}, "the margin must be a number of points, such as 0.5"),
-        ({"margin": True}, "margin must be a mapping"),
-        (
-            {"metrics": [noisy(30, 0), noisy(30, 0, "others")], "margin": 1},
-            r"one margin for 2 metrics, points, others: say which metric it is of, as in margin=\{'points': 1\}",
-        ),
-        ({"margin": {"points": 1, "bleu": 1}}, "unknown metric of a margin 'bleu'"),
-        ({"margin": {"points": "1%"}}, "baseline's score is 0: give the margin in"),
-        ({"margin": {"points": 1}, "rule": "no-regression"}, "has no margins: leave out margin, or"),
-        ({"margin": {"points": 1}, "primary": "points"}, "has no primary metrics: leave out primary, or"),
-        ({"rule": "superior"}, "must be better: name them with primary$"),
-        ({"rule": "superior", "primary": "bleu"}, "unknown primary metric 'bleu'"),
-        ({"margin": {"points": 1}, "rule": "best"}, "unknown rule 'best'"),
-        ({"margin": {"points": 1}, "alpha": 0.5}, "alpha"),
-        ({"margin": {"points": 1}, "n_resamples": 18}, "with 19 replicates or more, got 18"),
-        ({"metrics": scores([1.0]), "margin": {"points": 1}}, "only one segment"),
-        (
-            {"references": CORPUS.references, "systems": DEMO, "metrics": "bleu", "margin": 1},
-            "expected two systems, a baseline and a new one, got 3",
-        ),
-        ({"sets": {}, "margin": 1}, "expected a mapping of names to test sets"),
-        ({"references": CORPUS.references, "systems": DEMO, "sets": {"a": (None, None)}}, "sets cannot be combined"),
-    ],
-)
-def test_bad_arguments_are_refused_in_a_sentence(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        gate(**{"metrics": noisy(30, 0), **options})
+def of_points(**options: Any) -> Gate:
+    return gate(**{"metrics": noisy(30, 0), **options})
+
+
+def test_bad_arguments_are_refused_in_a_sentence() -> None:
+    assert_raises("python_errors_of_gate", globals())
 
 
 # A gate of each kind.

@@ -31,6 +31,7 @@ from reshuffle.names import IN_PYTHON as NAMES
 from reshuffle.report import render
 from reshuffle.resampling.counting import Data
 from reshuffle.resampling.linear import gradient
+from told import assert_raises
 
 LABELS = ["A", "B", "C", "D e"]
 labels = st.lists(st.tuples(*[st.sampled_from(LABELS)] * 3), min_size=1, max_size=12)
@@ -352,23 +353,8 @@ def test_means_are_means_for_tests_of_segment_scores() -> None:
     assert exact == pytest.approx(binomtest(only[0], sum(only)).pvalue, abs=0.01)
 
 
-@pytest.mark.parametrize(
-    ("references", "lines", "chosen", "message"),
-    [
-        (["a", "b"], ["a", 3], "accuracy", "accuracy, s, segment 2: expected a string, got 3"),
-        ([["a", "b"], ["a", "c"]], ["a", "b"], "mcc", "MCC compares with one label for each segment, got 2 columns"),
-        (["a", None], ["a", "b"], "macro-f1", "macro-F1, the reference, segment 2: the label is missing"),
-        (["a", None], ["a", "b"], "exact", "exact, the reference, segment 2: all references are missing"),
-        ([f"l{i}" for i in range(191)], ["l0"] * 191, "kappa", "kappa: expected at most 190 different labels, got 191"),
-        (["O", "B-x"], ["O", "O"], "span-f1", "span-F1: each line has one tag: name the sentences by --docs"),
-        (["O B-x"], ["O"], "span-f1", "span-F1, s, segment 1: expected 2 tags as in the reference, got 1"),
-        (["O B-x"], ["O U-x"], "span-f1", "span-F1, s, segment 1: expected a tag (O, or B-, I-, E- or S- and a type)"),
-        (["O B-x"], ["O S-x"], metric("span-f1", mode="strict"), "expected a tag (O, B-TYPE or I-TYPE), got 'S-x'"),
-    ],
-)
-def test_texts_that_cannot_be_counted_are_named(references: Any, lines: Any, chosen: Any, message: str) -> None:
-    with pytest.raises(InputError, match=re.escape(message)):
-        score(references, {"s": lines}, chosen)
+def test_texts_that_cannot_be_counted_are_named() -> None:
+    assert_raises("python_errors_of_in_python", globals())
 
 
 def test_options_that_no_metric_has_are_refused() -> None:

@@ -278,16 +278,6 @@ class TestDifferences:
         }
         assert paths["rules"] is None
 
-    def test_p_of_a_one_sided_test_is_shown_in_the_direction_of_the_test(self, browser: Browser) -> None:
-        result = everything(all_pairs=True, alternative="better")
-        browser.open(result.render("html"))
-        tested = {(p.system, p.baseline) for p in result.comparisons}
-        rows = browser.all("#differences .choice")
-        for row in rows:
-            row.find_element("tag name", "text").click()
-            assert tuple(browser.run("return state.pair")) in tested
-        assert "the one later in the input is better" in browser.texts("#differences figcaption")[0]
-
 
 def class_of(p: float, alpha: float) -> int:
     """The class of a p-value in the heat map."""

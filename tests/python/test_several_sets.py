@@ -41,7 +41,7 @@ from reshuffle.inference.tests import TESTS
 from reshuffle.results import may_lie_across
 from step_down import step_down
 from test_resampling import BLEU, flips, random_counts, weights
-from told import assert_refused, assert_told
+from told import assert_raises, assert_refused, assert_told
 from unnamed import unnamed
 
 if sys.version_info >= (3, 11):
@@ -495,48 +495,12 @@ def some_texts(*systems: str) -> tuple[list[str], dict[str, list[str]]]:
 RATED = {name: rated(np.random.default_rng(1).normal(size=(2, 20)).tolist()) for name in "ab"}
 
 
-@pytest.mark.parametrize(
-    ("sets", "options", "message"),
-    [
-        (RATED, {"test": "ar:scheme=exact"}, "scheme 'exact' does not support averages over test sets: use 'iid', or"),
-        (RATED, {"interval": "t"}, "interval 't' does not support averages over test sets: use 'percentile', "),
-        (RATED, {"missing_systems": "ignore"}, "unknown missing_systems 'ignore'; known: error, drop"),
-        (RATED, {"family": "metrics"}, "unknown family 'metrics': did you mean 'metric'"),
-        (RATED, {"adjust": "none", "family": "sets"}, "family 'sets' needs adjusted p-values, but the adjustment is"),
-        ({}, {}, "no test sets: expected at least one"),
-        ({"u": "text"}, {}, r"test set 'u': expected a TestSet or a tuple \(references, systems\), got 'text'"),
-        ({"": some_texts("a", "b")}, {}, "sets: expected a name for each test set, got an empty one"),
-        ({1: some_texts("a", "b"), "1": some_texts("a", "b")}, {}, "sets: 2 test sets are called '1': each needs"),
-        ({"average": some_texts("a", "b")}, {}, "a test set is called 'average', as the average of all: rename it"),
-        ({"u": some_texts("a")}, {}, r"only one system \(a\): a comparison needs at least two"),
-        (
-            {"u": some_texts("a", "b", "c"), "v": some_texts("b", "d")},
-            {},
-            "test sets have different systems: 'u' lacks d; 'v' lacks a, c; name systems alike, or leave these out "
-            r"with missing_systems='drop'",
-        ),
-        (
-            {"u": some_texts("a", "b"), "v": some_texts("b", "d")},
-            {"missing_systems": "drop"},
-            "the test sets have only b in common: a comparison needs at least two systems that all test sets have",
-        ),
-        ({"u": some_texts("a"), "v": some_texts("b")}, {"missing_systems": "drop"}, "have no system in common"),
-        ({"u": (["a"], {"s": ["a", "b"]})}, {}, "test set 'u': .*1 segment, s has 2"),
-        (
-            {"u": some_texts("a", "b"), "v": TestSet(*some_texts("a", "b"), metrics=["bleu", "ter"])},
-            {},
-            "test set 'v' has the metrics BLEU, TER, but 'u' has BLEU: all test sets need metrics of the same names",
-        ),
-        (
-            {"u": some_texts("a", "b"), "v": TestSet(*some_texts("a", "b"), documents=[1, 1, 1])},
-            {},
-            "test set 'v': documents: all 3 segments belong to one document, '1'",
-        ),
-    ],
-)
-def test_bad_test_sets_are_refused(sets: Any, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        compare_sets(sets, **{"test": "ar", "n_resamples": 9, **options})
+def refused(sets: Any, **options: Any) -> SetComparison:
+    return compare_sets(sets, **{"test": "ar", "n_resamples": 9, **options})
+
+
+def test_bad_test_sets_are_refused() -> None:
+    assert_raises("python_errors_of_sets", globals())
 
 
 def test_scores_pairs_and_figures_are_those_of_the_average_unless_a_test_set_is_named() -> None:

@@ -47,7 +47,7 @@ from reshuffle.report.text import table_as_text
 from reshuffle.report.wording import joined
 from reshuffle.results import Caveat, DetectableDifference, RankedSystem, Ranking
 from reshuffle.types import Format
-from told import assert_told
+from told import assert_raises, assert_told
 
 SEGMENTS = 40
 RNG = np.random.default_rng(0)
@@ -429,19 +429,8 @@ def test_formats_for_programs_keep_the_names_of_the_input(fmt: Any) -> None:
     assert {row["system"] for row in rows} == set(json.loads(render(result, "json"))["systems"]) == {HOSTILE, "=1+1"}
 
 
-@pytest.mark.parametrize(
-    ("names", "message"),
-    [
-        ({"bb": "x"}, "names: unknown system 'bb': did you mean 'b'"),
-        ({"a": "b"}, "names: 'a' and 'b' would both be called 'b': choose different names"),
-        ({"a": ""}, "names: expected a name to display for 'a', got ''"),
-        (["a"], "names must be a dict of names by system"),
-    ],
-)
-def test_display_names_are_checked(names: Any, message: str) -> None:
-    with pytest.raises(InputError) as error:
-        score(metrics=ratings("m", FOUR)).render(names=names)
-    assert message in str(error.value)
+def test_display_names_are_checked() -> None:
+    assert_raises("python_errors_of_text", globals())
 
 
 # --- On the command line
