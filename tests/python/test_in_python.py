@@ -420,30 +420,3 @@ def test_any_spans_score_as_by_seqeval(pairs: list[list[tuple[str, str]]]) -> No
             expected = seqeval.f1_score(gold, output, average=average, **options)
             found = scores_of(lines[0], {"s": lines[1]}, metric("span-f1", mode=mode, average=average))
             assert found["s"] == pytest.approx(expected, abs=1e-12)
-
-
-def test_draws_without_intervals_are_refused() -> None:
-    """They would change nothing."""
-    with pytest.raises(InputError, match="n_resamples is for confidence intervals: add interval='percentile' or"):
-        reshuffle.score(["a b"], {"a": ["a b"]}, n_resamples=1000)
-
-
-def test_scores_in_the_place_of_references_are_told_their_argument() -> None:
-    scores: Any = reshuffle.SegmentScores("rating", {"a": [1, 2], "b": [2, 3]})
-    with pytest.raises(InputError, match="or metrics=SegmentScores"):
-        reshuffle.compare(scores)
-    with pytest.raises(InputError, match="or without texts metrics=SegmentScores"):
-        reshuffle.compare_runs(scores)
-    with pytest.raises(TypeError, match="did you mean"):
-        reshuffle.TestSet(reference=["a b"])  # type: ignore[call-arg]
-
-
-def test_wrong_turns_of_results_name_the_right_ones() -> None:
-    pytest.importorskip("matplotlib")
-    sets = {"x": reshuffle.TestSet(metrics=reshuffle.SegmentScores("rating", {"a": [1, 2] * 20, "b": [2, 3] * 20}))}
-    plot: Any = reshuffle.compare_sets(sets, n_resamples=99).plot
-    with pytest.raises(TypeError, match=r"result\['NAME'\].plot has the figures of a test set"):
-        plot.forest(test_set="x")
-    table: Any = segment_scores(["a b"], {"a": ["a b"]})
-    with pytest.raises(AttributeError, match=r"use reshuffle.compare, whose result has plot"):
-        _ = table.plot

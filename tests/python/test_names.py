@@ -98,8 +98,6 @@ def test_other_unknown_keywords_are_named_alone() -> None:
         TypeError, match=r"^compare\(\) got an unexpected keyword argument 'tset': did you mean 'test'\?$"
     ):
         compare(REFERENCE, SYSTEMS, tset="ar")  # type: ignore[call-arg]
-    with pytest.raises(TypeError, match=r"'n': did you mean 'n_resamples'\?$"):  # as the flag -n
-        compare(REFERENCE, SYSTEMS, n=99)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match=r"^render\(\) got an unexpected .* 'digit': did you mean 'digits'\?$"):
         compare(REFERENCE, SYSTEMS, n_resamples=99).render("text", digit=2)  # type: ignore[call-arg]
 

@@ -45,7 +45,7 @@ from reshuffle.results.reported import Reported
 from reshuffle.toml import loads
 from test_caveats import CASES
 from test_caveats import case as caveat_case
-from told import assert_told
+from told import assert_raises, assert_told
 
 CORPUS = demo_corpus()
 REFERENCES = list(CORPUS.references[0][:80])
@@ -215,23 +215,8 @@ def test_every_score_and_every_pair_is_found_by_its_names(name: str) -> None:
 
 
 def test_a_failed_lookup_names_what_can_be_looked_up() -> None:
-    two, pairs, alone = RESULTS["baseline"], RESULTS["all pairs"], RESULTS["score"]
-    for call, message in (
-        (lambda: two.score("tuned"), "there are 2 metrics: choose one with metric='BLEU' or 'TER'"),
-        (lambda: two.score("tuned", "tre"), "unknown metric 'tre': did you mean 'TER'?"),
-        (lambda: two.pair("tuned", "base", "TER"), "unknown baseline 'base': did you mean 'baseline'?"),
-        (lambda: two.pair("baseline", metric="TER"), r"'baseline' is always the baseline; its comparisons: pair\('tu"),
-        (lambda: two.pair("tuned", "larger", "TER"), "'tuned' .* only with 'baseline': compare with all_pairs=True"),
-        (lambda: two.pair("tuned", "ter"), "'ter' is a metric, not a baseline: name it as metric='ter'"),
-        (lambda: pairs.pair("rules", metric="TER"), "'rules' was compared with baseline, tuned, larger: choose a base"),
-        (lambda: pairs.pair("rules", "rules"), "a pair has two systems, got 'rules' twice"),
-        (lambda: two.pair("nope"), "unknown system 'nope'; known: baseline, tuned"),
-        (lambda: alone.pair("tuned"), "this result has scores only"),
-        (lambda: TABLE.system_scores("x", "BLEU"), "unknown system 'x'"),
-        (lambda: two.render("md"), "unknown format 'md': use markdown"),
-    ):
-        with pytest.raises(InputError, match=message):
-            call()
+    names = {"BASELINE": RESULTS["baseline"], "PAIRS": RESULTS["all pairs"], "ALONE": RESULTS["score"]}
+    assert_raises("python_errors_of_results", globals() | names)
 
 
 def test_metrics_that_differ_only_in_case_are_not_confused() -> None:
@@ -253,26 +238,7 @@ def test_advice_for_an_attribute_leads_to_one_that_exists() -> None:
                     advice
                 )
     comparison = RESULTS["baseline"]
-    lacking: tuple[tuple[object, str, str], ...] = (
-        (comparison, "to_frame", "'Comparison' object has no attribute 'to_frame': use to_pandas()"),
-        (comparison.comparisons[0], "pvalue", "'PairedDifference' object has no attribute 'pvalue': use test.pvalue"),
-        (comparison, "colour", "'Comparison' object has no attribute 'colour'"),
-        (reshuffle, "load", "module 'reshuffle' has no attribute 'load': use read_json"),
-    )
-    for each, name, message in lacking:
-        with pytest.raises(AttributeError) as caught:
-            getattr(each, name)
-        assert str(caught.value) == message
     assert pickle.loads(pickle.dumps(copy.copy(comparison))) == comparison
-
-
-def test_a_loop_over_a_result_and_a_data_frame_of_it_lead_to_its_rows() -> None:
-    pandas, results = pytest.importorskip("pandas"), (RESULTS["baseline"], TABLE)
-    for result in results:
-        with pytest.raises(TypeError, match=r"is not iterable: use to_pandas\(\) or to_dicts\(\)"):
-            iter(result)  # type: ignore[call-overload]
-        with pytest.raises(TypeError, match="use to_pandas"):
-            pandas.DataFrame(result)
 
 
 # --- Saved
@@ -407,9 +373,3 @@ def test_plots_say_which_figures_there_are() -> None:
         assert f"result.plot.{figure}(" in repr(result.plot)
         with pytest.raises(TypeError, match=r"figures of the result: result\.plot\."):
             result.plot()
-
-
-def test_an_argument_that_own_scores_do_not_have_gets_a_hint() -> None:
-    message = r"SegmentScores\(\) got .* 'lower_is_better': did you mean 'higher_is_better=False'\?"
-    with pytest.raises(TypeError, match=message):
-        SegmentScores("WER", {"a": [1]}, lower_is_better=True)  # type: ignore[call-arg]

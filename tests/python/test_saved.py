@@ -324,7 +324,7 @@ def test_damaged_and_strange_json_is_refused_with_its_place() -> None:
 
 @pytest.mark.parametrize("text", ["{" * 100_000, '{"a": 1' + "0" * 5000 + "}"])
 def test_json_that_pythons_refuse_in_their_own_words_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match="^JSON(, line 1)?: expected the JSON of a result"):
+    with pytest.raises(InputError, match=r"^JSON(, line 1)?: expected the JSON of a result"):
         read_json(text)
 
 
