@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import itertools
-import math
 import os
 import re
 import shutil
@@ -56,8 +55,6 @@ def test_axes_are_drawn_into_and_returned(kind: str) -> None:
     assert plotted(compared(numbered(3)), kind, ax=right) is right
     assert [*left.lines, *left.texts, *left.collections] == []
     drawn(right)
-    with pytest.raises(InputError, match="width and height apply to new figures only: leave them out with ax"):
-        plotted(compared(numbered(3)), kind, ax=right, width=3.0)
 
 
 def test_columns_do_not_overlap_in_the_wider_font_of_users_axes() -> None:
@@ -69,31 +66,18 @@ def test_columns_do_not_overlap_in_the_wider_font_of_users_axes() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_display_names_replace_those_of_the_input(kind: str) -> None:
-    comparison = compared(numbered(3))
-    ax = (
-        plotted(
-            comparison, kind, names={"system-1": "First", "system-2": "Second"}, system="system-2", baseline="system-1"
-        )
-        if (kind == "null")
-        else plotted(comparison, kind, names={"system-1": "First", "system-2": "Second"})
-    )
+    pair = {"system": "system-2", "baseline": "system-1"} if kind == "null" else {}
+    ax = plotted(compared(numbered(3)), kind, names={"system-1": "First", "system-2": "Second"}, **pair)
     shown = " ".join([*names_of(ax), ax.get_xlabel(), *key_of(ax)])
     assert "Second" in shown
     assert "system-2" not in shown
-    with pytest.raises(InputError, match="names: unknown system 'system-9'"):
-        plotted(comparison, kind, names={"system-9": "x"})
-    with pytest.raises(InputError, match="would both be called"):
-        plotted(comparison, kind, names={"system-1": "system-2"})
 
 
 def test_digits_are_those_of_scores_and_differences() -> None:
     comparison = compared(numbered(3), all_pairs=False)
     assert f"{comparison.scores[0].score:.4f}" in texts_of(comparison.plot.ranking(digits=4))
-    assert f"{comparison.comparisons[0].difference:+.0f}".replace("-", "−") in texts_of(
-        comparison.plot.forest(digits=0)
-    )
-    with pytest.raises(InputError, match="digits must be a whole number from 0 to 15, got 16"):
-        comparison.plot.forest(digits=16)
+    difference = f"{comparison.comparisons[0].difference:+.0f}".replace("-", "−")
+    assert difference in texts_of(comparison.plot.forest(digits=0))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -112,10 +96,6 @@ def test_a_metric_is_chosen_by_its_name(kind: str) -> None:
     panels = plotted(comparison, kind, **options or {"metric": None}).figure.axes
     titles = [panel.get_title(loc="left") or panel.get_xlabel() for panel in panels]
     assert [name in title for name, title in zip(("first", "second"), titles, strict=True)] == [True, True]
-    with pytest.raises(InputError, match="there are 2 metrics: choose one with metric='first' or 'second'"):
-        plotted(comparison, kind, ax=Figure().add_subplot(), **options)
-    with pytest.raises(InputError, match="unknown metric 'third'"):
-        plotted(comparison, kind, metric="third", **options)
 
 
 def test_a_notebook_displays_axes_as_the_picture() -> None:
@@ -123,12 +103,6 @@ def test_a_notebook_displays_axes_as_the_picture() -> None:
     content, size = axes._repr_png_()
     assert content.startswith(b"\x89PNG")
     assert size["width"] == pytest.approx(144 * axes.figure.get_figwidth())
-
-
-@pytest.mark.parametrize("length", [0, -1, 51, math.nan, "3", True])
-def test_lengths_out_of_range_are_refused(length: Any) -> None:
-    with pytest.raises(InputError, match="height must be a number of inches above 0, at most 50"):
-        compared(numbered(2)).plot.ranking(height=length)
 
 
 @pytest.mark.parametrize("kind", KINDS)
