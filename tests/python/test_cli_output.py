@@ -126,6 +126,7 @@ def test_a_report_is_written_atomically_and_keeps_the_files_permissions(demo: Pa
     [
         ("> /dev/full", "standard output cannot be written: No space"),
         ("-o /dev/stdout > /dev/full", "standard output cannot be written: No space"),
+        ("-o /dev/fd/77", "/dev/fd/77 cannot be written: Bad file descriptor"),
         ("<&-", "standard input is closed"),
     ],
 )

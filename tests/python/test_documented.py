@@ -10,6 +10,8 @@ from dataclasses import dataclass, fields, is_dataclass
 from itertools import pairwise
 from typing import Any
 
+import pytest
+
 import reshuffle
 from reshuffle.documented import Field, documented, fields_of, own_texts
 from reshuffle.options.declare import Options
@@ -48,6 +50,16 @@ def test_the_fields_stand_before_other_sections() -> None:
     assert fields_of(Point)["x"] == Field("float", "To the right.")
     assert pickle.loads(pickle.dumps(Point(1, 2))) == Point(1, 2)
     assert Point(1, 2).__doc__ == Point.__doc__
+
+
+def test_without_the_source_the_text_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_source(record: Any) -> str:
+        raise OSError
+
+    monkeypatch.setattr(inspect, "getsource", no_source)
+    assert Point.__doc__ is not None
+    assert Point.__doc__.startswith("A point.")
+    assert "Attributes" not in Point.__doc__
 
 
 def texts_of_tree(record: type[Any]) -> dict[str, str]:

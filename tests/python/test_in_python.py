@@ -154,6 +154,13 @@ def test_any_labels_score_as_by_scikit_learn(rows: list[tuple[str, str, str]]) -
             assert found == pytest.approx(expected[system][name], abs=1e-12), name
 
 
+def test_many_labels_can_be_counted() -> None:
+    gold = [f"label {i}" for i in range(190)]
+    output = [*gold[:95], *reversed(gold[95:])]
+    found = {name: scores_of(gold, {"s": output}, own)["s"] for name, own in CHOSEN.items()}
+    assert found == pytest.approx(scikit_learn(gold, output), abs=1e-12)
+
+
 def test_a_label_can_be_left_out() -> None:
     gold, output = list("xxyyzo"), list("xyyozo")
     # Without o: x 1 of (1, 2), y 1 of (2, 2), z 1 of (1, 1).
