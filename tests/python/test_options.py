@@ -157,6 +157,11 @@ def test_flags_are_unique_and_have_help(record: type[Options]) -> None:
         assert ":data:" not in param.help
 
 
+def test_a_word_of_a_command_stands_for_no_limit() -> None:
+    record = cast("type[Options]", tune.OPTIMIZERS["pro"].options)
+    assert given_values(record, {"samples": "all", "kept": 3}) == {"samples": None, "kept": 3}
+
+
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
 class Small(Options):
     n_items: Annotated[int, Ge(2)] = 2
