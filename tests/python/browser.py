@@ -87,12 +87,16 @@ class Browser:
         (found,) = self.all(selector)
         return found
 
+    def each(self, selector: str, expression: str) -> list[Any]:
+        """The value of an expression in JavaScript about ``each`` element of a CSS selector, hidden ones included."""
+        found: list[Any] = self.run(
+            f"return [...document.querySelectorAll(arguments[0])].map((each) => {expression})", selector
+        )
+        return found
+
     def texts(self, selector: str) -> list[str]:
         """The text of each element, hidden ones included."""
-        texts: list[str] = self.run(
-            "return [...document.querySelectorAll(arguments[0])].map((each) => each.textContent)", selector
-        )
-        return texts
+        return self.each(selector, "each.textContent")
 
     def press(self, *keys: str) -> None:
         """Press keys in the element that has the focus."""

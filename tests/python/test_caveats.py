@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 from budgets import budget
 from counts import lengths, near_kink
 from known import known
-from margins import with_margins
 from pages import markup
 from reshuffle import (
     Comparison,
@@ -38,13 +37,13 @@ from reshuffle.inference.caveats import _with
 from reshuffle.inference.concentration import SEGMENTS_WITH_RARE
 from reshuffle.inference.intervals import INTERVALS
 from reshuffle.inference.multiplicity import ADJUSTMENTS
-from reshuffle.inference.tests import TESTS
 from reshuffle.report import Layout, Terminal, render
 from reshuffle.report.caveats import cautions_of, worded
 from reshuffle.report.systems import pairs_of
 from reshuffle.report.words import words as texts_of
 from reshuffle.results import Caveat, clopper_pearson
 from reshuffle.results.caveat_kinds import SMALL_SAMPLE
+from told import assert_told
 
 SEGMENTS = 60
 
@@ -69,139 +68,67 @@ def apart_in(n: int, most: float = 1.0) -> SegmentScores:
 LENGTH = CorpusFunction("length", lambda hypotheses, _: float(sum(map(len, hypotheses))))
 
 
-CASES: dict[str, tuple[Callable[[], Comparison], dict[str, Any]]] = {
-    "liberal": (
-        lambda: compared(ratings(apart=30.0), test="bootstrap-shift"),
-        {"test": "bootstrap-shift", "rate": 0.11, "level": 0.05},
+CASES: dict[str, Callable[[], Comparison]] = {
+    "liberal": lambda: compared(ratings(apart=30.0), test="bootstrap-shift"),
+    "all-exchangeable": lambda: compared(ratings(k=3), test="permutation"),
+    "approximate": lambda: compared(lengths(), test="anova"),
+    "undecided": lambda: compared(ratings(apart=30.0), test="ar:stopping=gandy", n_resamples=9),
+    "other-test": lambda: compare(
+        ["a b", "c d"], {"x": ["a b", "c"], "y": ["a", "c"]}, LENGTH, test="ar-studentized", interval=None
     ),
-    "all-exchangeable": (
-        lambda: compared(ratings(k=3), test="permutation"),
-        {
-            "test": "permutation",
-            "systems": 3,
-            "rate": 0.15,
-            "level": 0.05,
-            "instead": ("ar-studentized", "bootstrap-both"),
-        },
-    ),
-    "approximate": (
-        lambda: compared(lengths(), test="anova"),
-        {"metric": "F", "test": "anova", "unit": "segment"},
-    ),
-    "undecided": (
-        lambda: compared(ratings(apart=30.0), test="ar:stopping=gandy", n_resamples=9),
-        {"undecided": 1, "tests": 1, "n_resamples": 9},
-    ),
-    "other-test": (
-        lambda: compare(
-            ["a b", "c d"], {"x": ["a b", "c"], "y": ["a", "c"]}, LENGTH, test="ar-studentized", interval=None
-        ),
-        {"metric": "length", "test": "ar-studentized", "used": "ar"},
-    ),
-    "dependence": (lambda: compared(ratings(), documents=[i // 6 for i in range(SEGMENTS)]), {"metric": "rating"}),
-    "identical": (
-        lambda: compared(SegmentScores("m", dict.fromkeys("ab", [1.0, 2.0, 4.0] * 20))),
-        {"pairs": 1, "tests": 1, "system": "b", "baseline": "a"},
-    ),
-    "not-exchangeable": (
-        lambda: compared(lengths()),
-        {"metric": "F", "pairs": 1, "tests": 1, "system": "short", "baseline": "long", "test": "ar"},
-    ),
-    "near-kink": (
-        lambda: compared(near_kink(), test="bootstrap"),
-        {
-            "metric": "BLEU",
-            "pairs": 1,
-            "tests": 1,
-            "system": "short",
-            "baseline": "long",
-            "test": True,
-            "interval": False,
-            "instead": "bootstrap-kink",
-        },
-    ),
-    "not-ranked": (
-        lambda: compared(
-            SegmentScores(
-                "rating",
-                {f"s{i}": [math.nan if s == i else s % 7 + i for s in range(SEGMENTS)] for i in range(3)},
-                missing="pairwise",
-            ),
-            all_pairs=True,
-        ),
-        {"metric": "rating"},
-    ),
-    "not-adjusted": (
-        lambda: compared(ratings(k=3, apart=30.0), all_pairs=True, test="ar:stopping=gandy"),
-        {"tests": 3, "rule": "gandy", "instead": "besag-clifford"},
-    ),
-    "many-tests": (
-        lambda: compared(ratings(k=3), all_pairs=True, adjust="none"),
-        {
-            "tests": 3,
-            "alpha": 0.05,
-            "probability": 1 - 0.95**3,
-            "per_comparison_level": 1 - 0.95 ** (1 / 3),
-        },
-    ),
-    "few-units": (
-        lambda: compared(ratings(4), alternative="greater"),
-        {"units": 4, "unit": "segment", "smallest": 1 / 16, "by_chance": True, "alpha": 0.05, "adjusted": False},
-    ),
-    "few-replicates": (
-        lambda: compared(ratings(), n_resamples=9),
-        {"n_resamples": 9, "smallest": 0.1, "alpha": 0.05, "family": 1, "adjusted": False, "enough": 399},
-    ),
-    "near-alpha": (
-        lambda: compared(ratings(), alpha=compared(ratings()).comparisons[0].test.pvalue),
-        {"near": 1, "tests": 1, "adjusted": False},
-    ),
-    "auto-limit": (
-        lambda: compared(ratings(), n_resamples="auto", alpha=1e-5),
-        {"n_resamples": 1_000_000, "enough": 1_999_999},
-    ),
-    "small-sample": (
-        lambda: compared(ratings(20), test="bootstrap"),
-        {"units": 20, "unit": "segment", "enough": 40, "test": True, "interval": False},
-    ),
-    "few-differing": (
-        lambda: compared(apart_in(5), test="bootstrap-both"),
-        {"differing": 5, "units": 300, "unit": "segment", "few": 30, "test": "bootstrap-both", "by_default": False},
-    ),
-    "skewed": (
-        lambda: compared(apart_in(40, 300.0), test="ar"),
-        {"metric": "rating", "units": 300, "effective": 1.276, "pairs": 1, "system": "b", "baseline": "a"},
-    ),
-    "rare-segments": (
-        lambda: compared(ratings(apart=30.0)),
-        {"segments": SEGMENTS, "share": 0.01, "probability": 0.99**SEGMENTS, "pairs": 1, "tests": 1},
-    ),
-    "few-draws": (
-        lambda: compared(ratings(), n_resamples=100, interval="percentile"),
-        {"n_resamples": 100, "confidence_level": 0.95, "enough": 799},
-    ),
-    "star-and-interval": (
-        lambda: compared(ratings(apart=4.0), alternative="less", interval="delta"),
-        {"metric": "rating", "pairs": 1, "tests": 1, "starred": 0, "reasons": ("alternative",)},
-    ),
+    "dependence": lambda: compared(ratings(), documents=[i // 6 for i in range(SEGMENTS)]),
+    "identical": lambda: compared(SegmentScores("m", dict.fromkeys("ab", [1.0, 2.0, 4.0] * 20))),
+    "not-exchangeable": lambda: compared(lengths()),
+    "near-kink": lambda: compared(near_kink(), test="bootstrap"),
+    "not-ranked": lambda: compared(incomplete(), all_pairs=True),
+    "not-adjusted": lambda: compared(ratings(k=3, apart=30.0), all_pairs=True, test="ar:stopping=gandy"),
+    "many-tests": lambda: compared(ratings(k=3), all_pairs=True, adjust="none"),
+    "few-units": lambda: compared(ratings(4), alternative="greater"),
+    "few-replicates": lambda: compared(ratings(), n_resamples=9),
+    "near-alpha": lambda: compared(ratings(), alpha=compared(ratings()).comparisons[0].test.pvalue),
+    "auto-limit": lambda: compared(ratings(), n_resamples="auto", alpha=1e-5),
+    "small-sample": lambda: compared(ratings(20), test="bootstrap"),
+    "few-differing": lambda: compared(apart_in(5), test="bootstrap-both"),
+    "skewed": lambda: compared(apart_in(40, 300.0), test="ar"),
+    "rare-segments": lambda: compared(ratings(apart=30.0)),
+    "few-draws": lambda: compared(ratings(), n_resamples=100, interval="percentile"),
+    "star-and-interval": lambda: compared(ratings(apart=4.0), alternative="less", interval="delta"),
 }
+
+
+def incomplete() -> SegmentScores:
+    """Scores of which each system lacks one, on a segment of its own."""
+    scores = {f"s{i}": [math.nan if s == i else s % 7 + i for s in range(SEGMENTS)] for i in range(3)}
+    return SegmentScores("rating", scores, missing="pairwise")
 
 
 @cache
 def case(kind: str) -> Comparison:
-    return CASES[kind][0]()
+    return CASES[kind]()
+
+
+def shown(value: Any) -> str:
+    """A value with as many digits as all machines agree on."""
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return ", ".join(map(shown, value)) if isinstance(value, tuple) else str(value)
+
+
+def test_each_kind_of_caveat_has_its_values_and_its_sentence() -> None:
+    told = {}
+    for kind in CASES:
+        (caveat,) = (caveat for caveat in case(kind).caveats if caveat.kind == kind)
+        told[kind] = "\n".join([worded(caveat), *(f"  {name}: {shown(each)}" for name, each in caveat.values.items())])
+    assert_told("caveats", told)
 
 
 @pytest.mark.parametrize("kind", CASES)
-def test_each_kind_of_caveat_is_found_with_its_values_and_shown(kind: str) -> None:
-    comparison, values = case(kind), CASES[kind][1]
+def test_each_kind_of_caveat_is_shown(kind: str) -> None:
+    comparison = case(kind)
     (caveat,) = (caveat for caveat in comparison.caveats if caveat.kind == kind)
-    for name, value in values.items():
-        assert caveat.values[name] == (pytest.approx(value) if isinstance(value, float) else value)
     for fmt in ("text", "markdown", "latex"):
         report = " ".join(render(comparison, fmt).replace("% ", "").split())
         assert worded(caveat).replace("% ", "") in report
-    assert worded(caveat).endswith(".")
     assert len(worded(caveat)) <= 200  # two lines
     written = {"kind": kind, "values": json.loads(json.dumps(caveat.values))}
     assert written in json.loads(render(comparison, "json"))["caveats"]
@@ -241,14 +168,6 @@ def kinds(comparison: Comparison) -> list[str]:
 
 
 # --- Tests that reject too often
-
-
-@pytest.mark.parametrize("name", TESTS)
-def test_tests_that_reject_too_often_are_flagged_wherever_they_are_printed(name: str) -> None:
-    comparison = compared(ratings(apart=30.0), test=with_margins(name, "rating"))
-    is_liberal = name in ("bootstrap-shift", "paired-bootstrap")
-    assert ("liberal" in kinds(comparison)) == is_liberal
-    assert ("of true null hypotheses at 0.05: use bootstrap-both" in str(comparison)) == is_liberal
 
 
 @pytest.mark.parametrize(
@@ -320,23 +239,16 @@ def test_exact_tests_have_no_such_limit_and_do_not_count() -> None:
         ({"adjust": "bonferroni", "alpha": 0.1}, 23_999),
         ({"adjust": "minp"}, 47_999),
         ({"adjust": "none"}, 10_000),
-        ({"test": "bootstrap-shift"}, 47_999),  # by Holm's method, as in the next two
+        ({"test": "bootstrap-shift"}, 47_999),  # by Holm's method, as in the next
         ({"test": "ar:stopping=besag-clifford"}, 47_999),
-        ({"test": "ar:scheme=subgroup"}, 47_999),
         ({"test": "ar:stopping=gandy"}, 10_000),
-        ({"adjust": "maxt"}, 10_000),
         ({"adjust": "maxt", "alpha": 0.001}, 19_999),
-        ({"alpha": 0.001}, 19_999),
-        ({"test": "bootstrap", "adjust": "holm"}, 47_999),
         ({"test": "bootstrap-percentile", "adjust": "holm"}, 95_999),
-        ({"test": "bootstrap-percentile", "adjust": "holm", "alternative": "less"}, 47_999),
         ({"test": "bootstrap-both", "adjust": "maxt", "alpha": 0.001}, 39_999),
-        ({"test": "ar-studentized", "adjust": "minp"}, 47_999),
         ({"test": "t-test", "adjust": "holm", "interval": "percentile"}, 10_000),
         ({"test": "t-test", "interval": "percentile", "confidence_level": 0.999}, 39_999),
         ({"interval": "normal", "confidence_level": 0.999}, 19_999),
         ({"test": "ar:scheme=exact", "adjust": "holm", "interval": "percentile"}, 10_000),
-        ({"test": "ar:stopping=besag-clifford", "adjust": "holm"}, 47_999),
     ],
 )
 def test_auto_chooses_the_number_that_the_comparison_needs(
@@ -370,18 +282,9 @@ def test_auto_is_for_functions_that_know_the_level() -> None:
 
 
 def result(exceedances: int, n: int, adjusted: float | None = None) -> SignificanceResult:
+    p = (exceedances + 1) / (n + 1)
     return SignificanceResult(
-        "ar",
-        "m",
-        1.0,
-        (exceedances + 1) / (n + 1),
-        "two-sided",
-        exceedances,
-        n,
-        1,
-        "",
-        adjusted_pvalue=adjusted,
-        scheme="iid",
+        "ar", "m", 1.0, p, "two-sided", exceedances, n, 1, "", adjusted_pvalue=adjusted, scheme="iid"
     )
 
 

@@ -26,7 +26,6 @@ from reshuffle import (
     study,
     types,
 )
-from reshuffle.cli.params import NameList
 from reshuffle.inference.tests import TESTS
 from reshuffle.options.choices import (
     INTERVALS_WITH_OPTIONS,
@@ -44,6 +43,7 @@ from reshuffle.study import Documents, EqualScore, Margin, Noise, Replicate, Var
 from reshuffle.study.null_data import NullOptions
 from reshuffle.study.nulls import NULLS
 from test_options import bad_values
+from told import assert_raises
 
 NAMED: dict[str, tuple[Named, tuple[str, ...]]] = {
     "test": (TESTS_WITH_OPTIONS, get_args(types.TestChoice)),
@@ -100,50 +100,6 @@ def test_text_stands_for_the_object(noun: str, text: str, expected: str | Choice
 # --- Errors
 
 
-@pytest.mark.parametrize(
-    ("noun", "text", "message"),
-    [
-        ("test", "arr:scheme=iid", "unknown test 'arr': did you mean 'ar'"),
-        ("test", "t-test:scheme=iid", "the test 't-test' has no options: leave out ':scheme=iid'"),
-        ("test", "auto:scheme=iid", "the test 'auto' has no options: leave out ':scheme=iid'"),
-        ("test", "ar:", "'ar:' ends with a colon: expected options of the test, such as ar:scheme=VALUE"),
-        ("test", "ar:schema=iid", "unknown option of test ar 'schema': did you mean 'scheme'"),
-        ("test", "ar:studentized", "unknown option of test ar 'studentized'"),
-        (
-            "test",
-            "ar:scheme",
-            "test ar: scheme must be one of auto, iid, subgroup, exact, orbit, got no value: write scheme=VALUE",
-        ),
-        ("test", "ar:scheme=idd", "unknown scheme 'idd': did you mean 'iid'"),
-        ("test", "ar:scheme=", "unknown scheme ''"),
-        ("test", "ar:stopping=gandi", "unknown stopping rule 'gandi': did you mean 'gandy'"),
-        ("test", "ar:scheme=iid,scheme=iid", "test ar: scheme is set twice"),
-        ("test", "equivalence:bleu=1,bleu=2", "test equivalence: bleu is set twice"),
-        ("test", "equivalence:bleu=much", "test equivalence: bleu must be a number, got 'much'"),
-        ("test", "equivalence:bleu=", "test equivalence: bleu must be a number, got ''"),
-        ("test", "equivalence:bleu", "test equivalence: bleu has no value: write bleu=VALUE"),
-        ("test", "equivalence:0.5", "test equivalence: 0.5 has no metric: write METRIC=0.5"),
-        ("test", "equivalence:margins", "test equivalence: margins has no value: write margins=VALUE"),
-        ("test", "equivalence:scheme=exact", "scheme 'exact' is for shuffles: leave it out, or use equivalence-ar "),
-        ("test", "equivalence-ar:bleu=1,scheme=subgroup", "unknown scheme 'subgroup'"),
-        ("null", "swop:rate=0.1", "unknown null 'swop': did you mean 'swap'"),
-        ("null", "variants:runs=2", "the null 'variants' has no options: leave out ':runs=2'"),
-        ("null", "noise:rate=1", "rate must lie strictly between 0 and 1, got 1.0"),
-        ("null", "noise:rate=x", "null noise: rate must be a number, got 'x'"),
-        ("null", "replicate:runs=1.5", "null replicate: runs must be a whole number, got '1.5'"),
-        ("null", "documents:size=1", "size must be a whole number of at least 2, got 1"),
-        ("null", "equal-score:equalize=mixed", "unknown equalize 'mixed': did you mean 'mix'"),
-        ("interval", "bca:scores=t", "the interval 'bca' has no options: leave out ':scores=t'"),
-        ("interval", "simultaneous:scores=simultaneous", "unknown interval 'simultaneous'"),
-    ],
-)
-def test_text_that_stands_for_nothing_is_one_sentence(noun: str, text: str, message: str) -> None:
-    with pytest.raises(InputError) as caught:
-        of_text(noun, text)
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
 @pytest.mark.parametrize("text", ["equivalence-ar:scheme=exact", "equivalence", "non-inferiority-studentized"])
 def test_a_margin_that_is_missing_is_asked_for(text: str) -> None:
     name = text.partition(":")[0]
@@ -174,23 +130,8 @@ def test_bad_values_of_objects_are_refused_with_their_name(record: type[Choice])
             assert option.name in str(caught.value) or option.noun in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"test": 5}, "test must be str, AR, Equivalence or NonInferiority, got 5"),
-        ({"test": Noise()}, "test must be str, AR, Equivalence or NonInferiority, got Noise"),
-        ({"test": ["ar"]}, "test must be str, AR, Equivalence or NonInferiority, got "),
-        ({"interval": AR()}, "interval must be str, Simultaneous or None, got AR"),
-        ({"interval": 5}, "interval must be str, Simultaneous or None, got 5"),
-        ({"test": "ar:scheme"}, "orbit, got no value"),
-        ({"interval": "simultanous"}, "unknown interval 'simultanous': did you mean 'simultaneous'"),
-    ],
-)
-def test_other_objects_are_refused(options: dict[str, Any], message: str) -> None:
-    for call in (lambda: compare(metrics=ratings(), **options), lambda: compare_sets({}, **options)):
-        with pytest.raises(InputError) as caught:
-            call()
-        assert message in str(caught.value)
+def test_what_stands_for_nothing_or_cannot_be_shared_is_refused() -> None:
+    assert_raises("python_errors_of_choices", globals())
 
 
 # --- Every name in comparisons and studies
@@ -306,35 +247,6 @@ def test_the_tests_of_a_study_share_their_options(choices: list[Any], expected: 
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"tests": ["ar:scheme=iid", "ar-studentized:scheme=subgroup"]},
-         "the tests of a study share their options, but scheme is 'iid' and 'subgroup': choose one"),
-        ({"tests": ["equivalence:rating=1", "non-inferiority:rating=2"]},
-         "the tests of a study share their options, but margins is {'rating': 1.0} and {'rating': 2.0}: choose one"),
-        ({"tests": ["ar", AR()]}, "tests: 'ar' is given twice: leave one out"),
-        ({"tests": ["ar", "ar"]}, "tests: 'ar' is given twice: leave one out"),
-        ({"null": ["swap", "noise:rate=0.1", Noise(rate=0.2)]}, "nulls: 'noise' is given twice: leave one out"),
-        ({"null": ["equal-score:equalize=mix", "margin:rating=1,equalize=drop-words"]},
-         "the nulls of a study share their options, but equalize is 'mix' and 'drop-words': choose one"),
-        ({"tests": "equivalence:rating=1", "null": "margin:rating=2"},
-         "the tests and the null 'margin' of a study share their margins, got {'rating': 1.0} and {'rating': 2.0}"),
-        ({"tests": "ar:scheme=exact"}, "unknown scheme of a study 'exact'"),
-        ({"tests": "equivalence-ar:rating=1,scheme=iid"},
-         "scheme 'iid' is for tests without a margin: studies choose that of 'equivalence-ar'"),
-        ({"tests": AR(stopping=BesagClifford(3))}, "unknown stopping rule of a study"),
-        ({"tests": 5}, "tests must be str, AR, Equivalence or NonInferiority, or sequence of these, optional, got 5"),
-        ({"null": Documents(size=200)}, "documents of 200 segments need at least 400 segments, but there are only 60"),
-    ],
-)  # fmt: skip
-def test_options_that_cannot_be_shared_are_refused(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError) as caught:
-        study.type1(metrics=ratings(), **SMALL, **arguments)
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
     "arguments",
     [
         {"tests": "equivalence:rating=1", "null": "margin"},
@@ -363,30 +275,6 @@ def test_a_null_without_options_has_those_of_another_or_their_defaults() -> None
 # --- The command line
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("ar", ("ar",)),
-        ("ar,bootstrap", ("ar", "bootstrap")),
-        ("ar:scheme=subgroup,bootstrap", ("ar:scheme=subgroup", "bootstrap")),
-        ("bootstrap,ar:scheme=iid,stopping=gandy,t-test", ("bootstrap", "ar:scheme=iid,stopping=gandy", "t-test")),
-        ("ar:scheme=iid ar-studentized:scheme=iid", ("ar:scheme=iid", "ar-studentized:scheme=iid")),
-        ("equivalence:bleu=1,ter=2,ar", ("equivalence:bleu=1,ter=2", "ar")),
-        ("equivalence:bleu=1,non-inferiority", ("equivalence:bleu=1", "non-inferiority")),
-    ],
-)
-def test_lists_of_names_are_split_between_names(text: str, expected: tuple[str, ...]) -> None:
-    assert NameList("test", get_args(types.Test), True).convert(text, None, None) == expected
-
-
-def test_words_that_go_on_a_list_may_have_options() -> None:
-    names = NameList("null", get_args(types.Null), True)
-    assert names.accepts("documents:size=9,icc=0.1")
-    assert names.accepts("documets:size=9")  # misspelled, and no file
-    assert not names.accepts("size=9")
-    assert not NameList("test", get_args(types.Test)).accepts("bootstrap:scheme=iid")
-
-
 COMMAND = ("study", "type1", "reference.txt", "baseline.txt", "tuned.txt", "--simulations", "3", "-n", "19")
 
 
@@ -408,20 +296,6 @@ def test_options_follow_names_on_the_command_line(run: Any, demo: Any) -> None:
     assert run(*words).code == 0
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--tests", "ar:scheme=iid"), "tests have no options here: write ar instead of 'ar:scheme=iid'"),
-        (
-            ("--tests", "ar", "equivalence"),
-            "test 'equivalence' does not test whether scores are equal: leave it out",
-        ),
-    ],
-)
-def test_plans_are_of_tests_without_options(run: Any, demo: Any, words: tuple[str, ...], message: str) -> None:
-    assert message in run("plan", *COMMAND[2:5], *words).refusal()
-
-
 def test_comparisons_have_options_on_the_command_line_as_in_python(run: Any, demo: Any) -> None:
     files = ("compare", "reference.txt", "baseline.txt", "tuned.txt", "larger.txt", "-n", "199", "--format", "json")
     found = json.loads(run(*files, "--test", "ar:scheme=subgroup", "--interval", "delta").out)
@@ -429,6 +303,4 @@ def test_comparisons_have_options_on_the_command_line_as_in_python(run: Any, dem
     wide = json.loads(run(*files, "--test", "ar-studentized", "--interval", "simultaneous:scores=ar-studentized").out)
     assert wide["interval"]["simultaneous"]
     assert wide["interval"]["name"] == "ar-studentized"
-    outcome = run(*files[:-2], "--interval", "t:scores=t")
-    assert outcome.err == "reshuffle: error: the interval 't' has no options: leave out ':scores=t'\n"
     assert math.isclose(wide["confidence_level"], 0.95)

@@ -11,7 +11,6 @@ import shlex
 import stat
 import subprocess
 import sys
-from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ import pytest
 
 from reshuffle import InputError, report
 from reshuffle.cli import output
-from test_cli import COMPARE, FLIPS, SYSTEMS
+from test_cli import COMPARE, SYSTEMS
 
 
 def test_the_ending_of_the_output_file_chooses_the_format_unless_an_option_does(demo: Path, run: Any) -> None:
@@ -44,25 +43,6 @@ def test_the_ending_of_the_output_file_chooses_the_format_unless_an_option_does(
         assert start in (demo / f"flips{ending}").read_text("utf-8")[:60]
 
 
-@pytest.mark.parametrize(
-    ("command", "name", "known"),
-    [
-        (COMPARE, "out.pdf", ".txt, .json, .csv, .md, .tex, .typ or .html"),
-        (COMPARE, "out.xlsx", ".html, or add --format"),
-        (COMPARE, "out.tsv", ".html, or add --format"),
-        (COMPARE, "out.json.gz", ".html, or add --format"),
-        (("score", "reference.txt", "tuned.txt", "--segments"), "out.csv", ".txt, .tsv or .jsonl, or add --format"),
-        (FLIPS, "out.html", ".txt, .json, .csv, .md, .tex or .typ, or add --format"),
-    ],
-)
-def test_an_unknown_ending_is_refused(demo: Path, run: Any, command: Sequence[str], name: str, known: str) -> None:
-    outcome = run(*command, "-o", "first.txt", "-o", name)
-    assert (outcome.code, outcome.out) == (2, "")
-    assert f"error: -o {name}: no format has the ending {Path(name).suffix}; use " in outcome.err
-    assert known in outcome.err
-    assert not [*demo.glob("first*"), *demo.glob("out*")]
-
-
 def test_one_command_writes_several_files(demo: Path, run: Any) -> None:
     files = {"out.json": "out.json", "out.html": "out.html", "out.csv": "out.pairs.csv", "report": "report"}
     options = [word for name in files for word in ("-o", name)]
@@ -76,25 +56,6 @@ def test_one_command_writes_several_files(demo: Path, run: Any) -> None:
         assert alone.replace(f"-o {name}<", "") == together[name].replace(
             f"{shlex.join([*options, '-o', '-', '--methods'])}<", ""
         )
-
-
-@pytest.mark.parametrize(
-    ("second", "message"),
-    [
-        ("folder", "folder is a folder"),
-        ("no/where.json", "no/where.json cannot be written: No such file or directory: make its folder"),
-        ("tuned.txt", "tuned.txt is also an input"),
-        ("./first.json", "-o names ./first.json twice: leave out one of them"),
-    ],
-)
-def test_of_several_files_none_is_written_if_one_cannot_be(demo: Path, run: Any, second: str, message: str) -> None:
-    (demo / "folder").mkdir()
-    before = sorted(demo.iterdir())
-    command = [
-        word if word != "500" else "100000000000" for word in COMPARE
-    ]  # so long that only an early error ends it
-    assert message in run(*command, "-o", "first.json", "-o", second).refusal()
-    assert before == sorted(demo.iterdir())
 
 
 def test_csv_has_a_file_for_systems_and_one_for_pairs(demo: Path, run: Any) -> None:
@@ -159,21 +120,13 @@ def test_a_report_is_written_atomically_and_keeps_the_files_permissions(demo: Pa
     assert not list(demo.glob(".*"))
 
 
-@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write anything")
-def test_a_read_only_file_is_refused(demo: Path, run: Any) -> None:
-    report = demo / "report"
-    report.write_text("old")
-    report.chmod(0o400)
-    assert "report cannot be written: Permission denied" in run(*COMPARE, "-o", "report").err
-    assert report.read_text() == "old"
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
 @pytest.mark.parametrize(
     ("redirection", "blamed"),
     [
         ("> /dev/full", "standard output cannot be written: No space"),
         ("-o /dev/stdout > /dev/full", "standard output cannot be written: No space"),
+        ("-o /dev/fd/77", "/dev/fd/77 cannot be written: Bad file descriptor"),
         ("<&-", "standard input is closed"),
     ],
 )
@@ -191,14 +144,6 @@ def test_a_folder_that_is_gone_is_not_blamed_on_the_output(tmp_path: Path) -> No
     done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "reshuffle: error: the current folder does not exist any more: change to another one (cd)\n"
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
-@pytest.mark.parametrize(("device", "reason"), [("full", "No space"), ("fd/77", "Bad file descriptor")])
-def test_an_error_names_the_device_that_cannot_be_written(demo: Path, run: Any, device: str, reason: str) -> None:
-    outcome = run(*COMPARE[:4], "-n", "9", "-o", f"/dev/{device}")
-    assert (outcome.code, outcome.out, outcome.err.count("\n")) == (2, "", 1)
-    assert outcome.err.startswith(f"reshuffle: error: /dev/{device} cannot be written: {reason}")
 
 
 @pytest.mark.parametrize("command", ["--version", "compare --help", "demo --write new"])

@@ -16,8 +16,8 @@ import pytest
 import reshuffle
 from reshuffle import SegmentScores, compare_runs, types
 from reshuffle.data.manifest import Manifest
-from reshuffle.inference.exchange import EXCHANGES
 from reshuffle.options.run_files import RunFiles
+from told import assert_refused
 
 N = ("-n", "99", "--workers", "1")
 SEGMENTS = 30
@@ -260,17 +260,6 @@ def test_dev_scores_have_the_spread_of_their_runs(runs: Path, run: Any) -> None:
     assert chosen["systems"][1]["scores"]["TER"]["median_run"] == 2
 
 
-def test_outputs_on_the_development_set_are_scored_as_those_on_the_test_set(runs: Path, run: Any) -> None:
-    found = document(run, *TEXTS, *DEV_TEXTS, "--lowercase", "--exchange", "segment")
-    swapped = document(
-        run, "--refs", "dev/ref.txt", "--baseline", *DEV["baseline"], "--system", "new", *DEV["new"], "--lowercase",
-        "--exchange", "segment",
-    )  # fmt: skip
-    for system, on_dev in zip(found["systems"], swapped["systems"], strict=True):
-        assert system["scores"]["BLEU"]["dev_runs"] == on_dev["scores"]["BLEU"]["runs"]
-        assert system["scores"]["BLEU"]["s_dev"] == on_dev["scores"]["BLEU"]["s_test"]
-
-
 TOML = """
 references = "../ref.txt"
 baseline = "old"
@@ -371,16 +360,6 @@ def test_every_table_can_be_written(runs: Path, run: Any) -> None:
     assert len(headers) == len(get_args(types.RunTable))
 
 
-def test_the_default_asks_the_same_question_with_any_alpha(runs: Path, run: Any) -> None:
-    few = document(run, *TEXTS)
-    assert few["plan"]["exchange"] == ["hierarchical", "welch", "segment", "pooled"]
-    assert "new runs on new segments" in few["plan"]["exchange_reason"]
-    enough = document(run, *TEXTS, "--alpha", "0.1")
-    assert enough["plan"]["exchange"] == ["hierarchical", "welch", "run", "segment", "pooled"]
-    every = document(run, *TEXTS, "--exchange", "all")
-    assert set(every["plan"]["exchange"]) == set(EXCHANGES) - {"multeval"}
-
-
 COUNTS = {name: tuple(file.replace(".txt", ".tsv") for file in files) for name, files in SYSTEMS.items()}
 RATE = "WER:100 * edits / words"
 
@@ -414,89 +393,11 @@ def test_a_formula_scores_the_counts_of_each_run(runs: Path, run: Any) -> None:
     assert tables(document(run, *TEXTS, "-m", "bleu", *shuffled, *lower)) == both
 
 
-SCORED = ("--scores", "COMET", "--baseline", *SCORES["baseline"], "--system", "new", *SCORES["new"])
-BAD = [
-    # Runs.
-    (("--refs", "ref.txt", *OLD, "--system", "new", "new/0.txt", "short.txt"),
-     "ref.txt has 30 segments, short.txt has 29: they must match segment by segment"),
-    (("--refs", "ref.txt", *OLD, "--system", "newer"), "--system newer: expected the output of each run"),
-    (("--refs", "ref.txt", *OLD, "--system", "", "a"), "--system: expected a name and the output of each run"),
-    (("--refs", "ref.txt", *OLD, "--system", "new/0.txt", "ref.txt"), "--system new/0.txt: expected a name before"),
-    ((*TEXTS, "--alternative", "less", "-m", "bleu", "ter"),
-     "the alternative 'less' is worse under BLEU and better under TER, where lower is better: use 'better' or 'worse'"),
-    (("--refs", "ref.txt", *NEW), "no baseline: add --baseline FILE FILE"),
-    (("--refs", "ref.txt", *OLD, *NEW, *NEW), "--system new is used twice: name it by --system NAME FILE FILE ..."),
-    (("--refs", "ref.txt", *OLD, "--system", "baseline", "new/0.txt"), "--system baseline has the name of the base"),
-    (("--refs", "ref.txt", *OLD, "--baseline-name", "new", *NEW), "--system new has the name of the baseline"),
-    (("--refs", "ref.txt", *OLD, "--baseline-name", ""), "--baseline-name: expected a name, got an empty one"),
-    ((*OLD, *NEW), "no references for old/0.txt: add --refs FILE"),
-    (("ref.txt", "old/0.txt"), "ref.txt, old/0.txt: expected a file after an option: write --refs REF"),
-    (("--refs", "ref.txt", "--baseline=old/0.txt", "old/1.txt"), "--baseline= takes one file, but 'old/1.txt'"),
-    # Tests.
-    ((*TEXTS, "--exchange", "rnu"), "unknown exchange 'rnu': did you mean 'run'?"),
-    ((*TEXTS, "--exchange", "auto", "run"), "exchange: expected auto, or names of units, got auto, run"),
-    ((*TEXTS, "--hyps-sys1", "x"), "there is no option --hyps-sys1: use 'reshuffle runs' with --system NAME FILE"),
-    # Metrics and scores.
-    ((*TEXTS, "--scores", "COMET"), "--scores COMET: expected a file for each of 6 runs (3 of baseline, 3 of new)"),
-    ((*TEXTS, "--scores", "COMET", *SCORES["new"]),
-     "--scores COMET: expected a file for each of 6 runs (3 of baseline, 3 of new) after the name, got 3"),
-    ((*TEXTS, "--scores", "COMET", "new/0.comet"), "--scores COMET: expected a file for each of 6 runs (3 of b"),
-    ((*TEXTS, "--scores", *SCORES["baseline"], *SCORES["new"]), "--scores old/0.comet: expected a name before files"),
-    ((*TEXTS, "--scores", ""), "--scores: expected a name and files, got an empty name"),
-    ((*TEXTS, "--scores", "C", "all.tsv#C"), "--scores C: all.tsv#C has no scores of 6 of 6 runs: 'baseline#0', "),
-    ((*SCORED, "-m", "bleu"), "-m bleu needs texts: add --refs; external scores need no -m"),
-    ((*SCORED, "--scores", "other"), "the files of --baseline and --system are those of --scores COMET"),
-    ((*SCORED, "--scores", "COMET", *SCORES["new"]), "--scores COMET is used twice: choose different names"),
-    ((*SCORED, "--counts", RATE), "the files of --baseline and --system are those of --scores COMET"),
-    ((*TEXTS, "--counts", RATE, "all.tsv"), "--counts WER:100 * edits / words: expected a file for each of 6 runs"),
-    (("--counts", RATE, *COUNTS["baseline"], *COUNTS["new"], *OLD, *NEW), "no --refs, and --counts with files"),
-    (("--counts", "WER", *OLD, *NEW), "--counts WER: expected NAME:FORMULA before the files"),
-    (("--scores", "COMET", *SCORES["baseline"], *SCORES["new"], *OLD, *NEW), "no --refs, and --scores with files"),
-    (("--scores", "COMET", "--baseline", "missing.comet", "--system", "new", "new/0.comet"),
-     "COMET lacks some, the first of"),
-    ((*TEXTS, "--parses", "ref.txt"), "--parses does not apply to bleu: add -m depf, or leave it out"),
-    ((*SCORED, "--parses", "ref.txt"), "--parses needs texts: add --refs, or leave it out"),
-    # The development set.
-    ((*TEXTS, "--dev-refs", "dev/ref.txt"), "references of the development set without outputs: add --dev-baseline"),
-    ((*TEXTS, "--dev-baseline", *DEV["baseline"]), "outputs on the development set without references: add --dev-refs"),
-    ((*TEXTS, *DEV_TEXTS[:2], "--dev-baseline", *DEV["baseline"][:2]), "baseline has 3 runs on the test set, but 2"),
-    ((*TEXTS, *DEV_TEXTS, "--dev-system", "new", *DEV["new"]), "also by --dev-system new"),
-    ((*TEXTS, *DEV_TEXTS, "--dev-system", "nwe", *DEV["new"]), "--dev-system: unknown system 'nwe': did you mean"),
-    ((*TEXTS, "--dev-refs", "ref.txt", "--dev-baseline", "old/0.txt", "old/1.txt", "short.txt"),
-     "development set: ref.txt has 30 segments, short.txt has 29"),
-    ((*SCORED, *DEV_TEXTS), "outputs on the development set need metrics on texts"),
-    ((*TEXTS, "--dev-scores", "new"), "--dev-scores new: expected a metric and the score of each run after the name"),
-    ((*TEXTS, "--dev-scores", "new", "BLEU"), "--dev-scores new BLEU: expected the score of each of 3 runs after"),
-    ((*TEXTS, "--dev-scores", "new", "BLEU", "1", "2"), "new has 3 runs on the test set, but 2 scores of BLEU on the"),
-    ((*TEXTS, "--dev-scores", "new", "BLEU", "1", "nan", "2"), "expected a finite number for each run, got 'nan'"),
-    ((*TEXTS, "--dev-scores", "neww", "BLEU", "1"), "--dev-scores: unknown system 'neww': did you mean 'new'?"),
-    ((*TEXTS, "--dev-scores", "new", "BLUE", "1", "2", "3"),
-     "scores of new on the development set: unknown metric 'BLUE': did you mean 'BLEU'?"),
-    ((*TEXTS, *["--dev-scores", "new", "BLEU", "1", "2", "3"] * 2), "--dev-scores new BLEU is used twice"),
-    ((*TEXTS, *DEV_TEXTS, "--dev-scores", "new", "BLEU", "1", "2", "3"), "given twice: leave out one of them"),
-    ((*TEXTS, "--median-on", "dev"), "--median-on dev) is chosen by BLEU, but there are no outputs or scores of it"),
-    ((*TEXTS, "-m", "chrf", "--median-metric", "chr"), "(--median-metric): unknown metric 'chr': did you mean 'chrF2'"),
-    # Output.
-    ((*TEXTS, *DEV_TEXTS, "-o", "dev/new.1.txt"), "dev/new.1.txt is also an input and would be overwritten"),
-    ((*TEXTS, "--table", "comparisons"), "unknown table 'comparisons'; known: pairs, systems, observed"),
-    ((*TEXTS, "--manifest", "runs.json"), "--refs and --manifest cannot be combined: use the key 'references'"),
-    (("--manifest", "runs.json", "--baseline-name", "old"),
-     "--baseline-name and --manifest cannot be combined: use the key 'baseline'"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("args", "message"), BAD, ids=[message[:40] for _, message in BAD])
-def test_bad_input_is_refused_in_a_sentence(runs: Path, run: Any, args: Sequence[str], message: str) -> None:
+def test_bad_input_is_refused_in_a_sentence(runs: Path, run: Any) -> None:
     write("short.txt", lines("ref.txt")[1:])
     write("missing.comet", ["1", "", *"3" * (SEGMENTS - 2)])
     write("all.tsv", ["segment\tsystem\tC", "1\tx\t3"])
-    outcome = run("runs", *args)
-    assert (outcome.code, outcome.out) == (2, "")
-    error = outcome.err.splitlines()[-1]
-    assert error.startswith("reshuffle: error: ")
-    assert message in error
-    warnings = outcome.err.splitlines()[:-1]
-    assert all(line.startswith("reshuffle: warning: ") for line in warnings)
+    assert_refused("errors_of_runs", run)
 
 
 def with_key(key: str, value: object) -> dict[str, Any]:
@@ -548,15 +449,6 @@ def test_bad_manifests_are_refused_in_a_sentence(runs: Path, run: Any, content: 
     assert message in run("runs", "--manifest", "runs.json").refusal()
 
 
-def test_the_help_fits_on_a_page_and_has_every_name(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "100")
-    out = run("runs", "--help-all").out
-    assert len(out.splitlines()) <= 110
-    words = set(re.findall(r"[\w-]+", out))
-    for names in (types.Exchange, types.RunStatistic, types.RunSet, types.RunTable, types.RunAdjustment, types.Format):
-        assert set(get_args(names)) - {"test", "dev"} <= words
-
-
 def test_the_manifest_of_the_guide_can_be_read(runs: Path) -> None:
     page = (Path(__file__).resolve().parents[2] / "docs/guide/runs.md").read_text("utf-8")
     found = re.search(r"```toml\n(.*?)```", page, re.DOTALL)
@@ -580,17 +472,3 @@ def test_the_runs_of_the_demo_are_compared_as_it_says(tmp_path: Path, monkeypatc
     assert shown.startswith(again.out)
     assert shown.endswith("To repeat this with files: reshuffle demo --runs 2 --write demo\n")
     assert "exist already: choose another folder" in run("demo", "--runs", "2", "--write", "demo").refusal()
-    for number in ("0", "101"):
-        assert run("demo", "--runs", number).err.startswith("reshuffle: error: the number of runs must be a whole")
-
-
-def test_exchange_units_are_listed(run: Any) -> None:
-    listed = json.loads(run("explain", "--format", "json").out)["exchanges"]
-    assert [unit["name"] for unit in listed] == list(EXCHANGES)
-    assert all(unit["about"] and unit["null"] and unit["source"] for unit in listed)
-    text = run("explain").out
-    assert all(name in text for name in EXCHANGES)
-
-
-# MultEval 0.5.1, multeval.sh eval --refs ref.txt --hyps-baseline baseline/opt*.txt --hyps-sys1 sys1/opt*.txt --metrics
-# bleu ter length: mean, s_opt and the median run of each system.

@@ -32,6 +32,7 @@ from reshuffle import (
 )
 from reshuffle.report import FORMATS, MAX_TEXTS
 from reshuffle.results import ComparedTexts
+from told import assert_refused
 
 REFERENCES: list[list[str | None]] = [
     ["the cat sat on the mat", "a dog barked", "it rained all day", "so it goes"],
@@ -200,24 +201,8 @@ def test_the_command_line_writes_texts_to_json_and_html(demo: Path, run: Any) ->
     assert all(each["texts"]["systems"] for each in json.loads(Path("sets.json").read_text("utf-8"))["sets"].values())
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (
-            ["--include", "texts"],
-            "--include texts is for the formats html and json, not text: leave it out, or add --format",
-        ),
-        (["--include", "texts", "-o", "x.csv"], "--include texts is for the formats html and json, not csv"),
-        (["--max-texts", "9MB", "--format", "html"], "--max-texts limits the texts in HTML reports"),
-        (["--include", "texts", "--max-texts", "9MB", "-o", "x.json"], "--max-texts limits the texts in HTML reports"),
-        (
-            ["--include", "texts", "--max-texts", "much", "-o", "x.html"],
-            "--max-texts: expected a size of at least 1 byte",
-        ),
-    ],
-)
-def test_options_that_do_not_apply_are_errors(demo: Path, run: Any, options: list[str], message: str) -> None:
-    assert message in run("compare", *files(demo), *options).refusal()
+def test_options_that_do_not_apply_are_errors(demo: Path, run: Any) -> None:
+    assert_refused("errors_of_texts", run)
 
 
 # --- JSON and HTML

@@ -19,8 +19,10 @@ from reshuffle.cli.file_kinds import KINDS, OF_FORMAT, SCORES, TABLE, TEXTS, fou
 from reshuffle.cli.root import CONTEXT, cli
 from reshuffle.metrics.tokenizers import EXTERNAL
 from reshuffle.report.checklist import TITLE
+from told import assert_told
 
 # What is optional, by the name under which it is imported.
+ANSWERS = "".join(f'{{{{"id": "{{0[{n}]}}", "right": {n % 2}}}}}\n' for n in range(3))
 OPTIONAL = "MeCab mecab_ko sentencepiece matplotlib ir_measures zstandard distributed pandas polars".split()
 
 
@@ -58,32 +60,54 @@ def test_versions_instructions_and_packages_are_those_in_use(run: Any) -> None:
     assert {"figures", "pandas"} <= set(Health.of_this_process().usable)
 
 
+CONTENTS = {
+    "all.tsv": "ref\told\tnew\tbleurt\na b\ta\tb\t1\nc\tc\td\t.5\n",
+    "parses.conllu": "1\tYes\t_\t_\t_\t_\t0\troot\t_\t_\n\n",
+    "talks.trn": "the cat (anna-1)\na dog (ben-1)\n",
+    "old.scores": "0.5\n1\n0\n",
+    "new.scores": "1\n1\n0\n",
+    "da.tsv": "system\tscore\tseg_id\na\t1\t1\nb\t2\t1\n",
+    "bad-da.tsv": "system\tscore\tseg_id\na\tbad\t1\n",
+    # As those of MQM that WMT published.
+    "mqm.avg_seg_scores.tsv": "system mqm_avg_score seg_id\na\t-1.0 1\na\t-2.0 2\nb\t-1.0 1\nb\t-2.0 2\n",
+    "dev.nbest": "0 ||| a b ||| lm= -1 ||| -1\n0 ||| a c ||| lm= -2 ||| -2\n1 ||| d ||| lm= -1 ||| -1\n",
+    "battles.csv": "model_a,model_b,winner,judge\na,b,model_a,x\na,b,tie,y\n",
+    "votes.rank": "1 cs-en a cs-en b\n2 cs-en b cs-en a\n1 de-en a de-en b\n",
+    "single.rank": "1 cs-en a cs-en b\n2 cs-en b cs-en a\n",
+    "pairs.csv": "LP HUMAN SYSTEM\ncs-en 0.5 a\ncs-en 0.4 b\nde-en 0.3 a\nde-en 0.1 b\n",
+    "weights": "lm= 0.5\ntm= 0.2 -0.3\n",
+    "weights.json": '{"lm": 0.5, "tm": 1}',
+    "moses.ini": "[input-factors]\n0\n\n[weight]\nLM0= 0.5\n",
+    "named.txt": "lm 0.5\ntm -1\n",
+    "notes.txt": "# Notes\n\nSome words.\n",
+    "labels.tsv": "old\tnew\n1\t2\nNA\tNA\n",
+    "numbers.tsv": "old\tnew\n1\t2\n3\tx\n2\t2\n",
+    "a.run": "q1 Q0 d1 1 2.5 bm25\nq1 Q0 d2 2 1.5 bm25\n",
+    "qrels": "q1 0 d1 1\nq1 0 d2 0\n",
+    "sets.toml": '[sets.news]\nreferences = "reference.txt"\nsystems = ["baseline.txt", "tuned.txt"]\n',
+    "gate.toml": "margin = 0.5\nalpha = 0.1\n",
+    "runs.json": '{"references": "reference.txt", "systems": {"a": ["baseline.txt"]}}',
+    "paper/checklist.txt": f"{TITLE}\n",
+    "mixed/a.pdf": "%PDF-1.5",
+    "mixed/a.txt": "x y\n",
+    "mixed/b.txt": "x y\n",
+    # Scores of two systems on a test set, and of one system on two.
+    **{f"systems/{name}.jsonl": ANSWERS.format("xyz") for name in "ab"},
+    "tasks/a.jsonl": ANSWERS.format("xyz"),
+    "tasks/c.jsonl": ANSWERS.format("uvw"),
+}
+
+
 @pytest.fixture
 def files(demo: Path, run: Any) -> Path:
     """A file of every kind, in the current folder."""
-    (demo / "all.tsv").write_text("ref\told\tnew\tbleurt\na b\ta\tb\t1\nc\tc\td\t.5\n")
-    (demo / "parses.conllu").write_text("1\tYes\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
-    (demo / "talks.trn").write_text("the cat (anna-1)\na dog (ben-1)\n")
-    (demo / "old.scores").write_text("0.5\n1\n0\n")
-    (demo / "new.scores").write_text("1\n1\n0\n")
-    (demo / "da.tsv").write_text("system\tscore\tseg_id\na\t1\t1\nb\t2\t1\n")
-    (demo / "dev.nbest").write_text(
-        "0 ||| a b ||| lm= -1 ||| -1\n0 ||| a c ||| lm= -2 ||| -2\n1 ||| d ||| lm= -1 ||| -1\n"
-    )
-    (demo / "battles.csv").write_text("model_a,model_b,winner,judge\na,b,model_a,x\na,b,tie,y\n")
-    (demo / "weights").write_text("lm= 0.5\ntm= 0.2 -0.3\n")
-    (demo / "weights.json").write_text('{"lm": 0.5, "tm": 1}')
-    (demo / "moses.ini").write_text("[input-factors]\n0\n\n[weight]\nLM0= 0.5\n")
-    (demo / "named.txt").write_text("lm 0.5\ntm -1\n")
-    (demo / "notes.txt").write_text("# Notes\n\nSome words.\n")
-    (demo / "labels.tsv").write_text("old\tnew\n1\t2\nNA\tNA\n")
-    (demo / "a.run").write_text("q1 Q0 d1 1 2.5 bm25\nq1 Q0 d2 2 1.5 bm25\n")
-    (demo / "qrels").write_text("q1 0 d1 1\nq1 0 d2 0\n")
-    (demo / "sets.toml").write_text(
-        '[sets.news]\nreferences = "reference.txt"\nsystems = ["baseline.txt", "tuned.txt"]\n'
-    )
-    (demo / "gate.toml").write_text("margin = 0.5\nalpha = 0.1\n", "utf-8")
-    (demo / "runs.json").write_text(json.dumps({"references": "reference.txt", "systems": {"a": ["baseline.txt"]}}))
+    for name, content in CONTENTS.items():
+        (demo / name).parent.mkdir(exist_ok=True)
+        (demo / name).write_text(content, "utf-8")
+    lines = (demo / "reference.txt").read_text().splitlines()
+    rows = [f"{n}\t{line}\n" for n, line in enumerate(lines)]
+    (demo / "ids.tsv").write_text("".join(["id\tthe ref\n", *rows]))
+    (demo / "docs.tsv").write_text("".join(["id\n", *(f"{n // 10}\n" for n in range(len(lines)))]))
     (demo / "outputs").mkdir()
     for name in ("baseline.txt", "tuned.txt"):
         (demo / "outputs" / name).write_bytes((demo / name).read_bytes())
@@ -91,37 +115,11 @@ def files(demo: Path, run: Any) -> Path:
     run("compare", "reference.txt", "baseline.txt", "tuned.txt", "-n", "100", "-o", "result.json", "-o", "result.html")
     gate = ("gate", "baseline.txt", "tuned.txt", "--ref", "reference.txt", "--rule", "no-regression", "-n", "100")
     assert run(*gate, "--history", "nights.jsonl").code in (0, 1, 5)
-    run("demo", "--judgments", "--write", "judged")
     return demo
 
 
-EXPECTED = {
-    "reference.txt": ("texts", "text", "400 segments"),
-    "all.tsv": ("a table", "tsv", "2 segments; texts in ref, old, new; numbers in bleurt"),
-    "parses.conllu": ("texts", "conllu", "1 segment"),
-    "talks.trn": ("texts", "trn", "2 segments"),
-    "old.scores": ("scores", "numbers", "3 scores"),
-    "da.tsv": ("scores", "table", "2 scores of score; systems a, b"),
-    "dev.nbest": ("k-best lists", "id |||", "2 sentences, 3 entries; features lm"),
-    "a.run": ("a run of a search engine", "TREC", "2 lines"),
-    "qrels": ("relevance judgments", "TREC", "2 lines"),
-    "sets.toml": ("test sets", "manifest", "news"),
-    "gate.toml": ("what a gate allows", "manifest", "margin, alpha"),
-    "runs.json": ("runs of systems", "manifest", "systems a"),
-    "outputs": ("outputs of systems", "folder", "2 files: baseline, tuned"),
-    "counts.npz": ("counts", "reshuffle", "400 segments; BLEU; systems baseline, tuned"),
-    "result.json": ("a saved result", "reshuffle.comparison/2", ""),
-    "result.html": ("a saved result", "reshuffle.comparison/2", ""),
-    "nights.jsonl": ("the history of a gate", "JSON lines", "1 run"),
-    "battles.csv": ("votes of people", "winners", "2 votes; systems a, b"),
-    "labels.tsv": ("a table", "tsv", "2 segments; numbers in old, new"),
-    "weights": ("weights of features", "name= value", "3 weights: lm, tm_0, tm_1"),
-    "weights.json": ("weights of features", "JSON", "2 weights: lm, tm"),
-    "moses.ini": ("weights of features", "moses.ini", "1 weight: LM0"),
-    "named.txt": ("weights of features", "name value", "2 weights: lm, tm"),
-    "notes.txt": ("texts", "text", "3 segments, 1 of them empty: does it have one segment on each line"),
-    "judged/votes.rank": ("votes of people", "rank", "systems"),
-}
+OTHER_FILES = "reference.txt ids.tsv docs.tsv outputs counts.npz result.json result.html nights.jsonl".split()
+FOLDERS = "paper mixed systems tasks".split()
 # What stands for the other words of commands.
 OTHERS = {
     "REF": "reference.txt", "BASELINE": "baseline.txt", "NEW": "tuned.txt", "BASE": "baseline.txt",
@@ -131,26 +129,17 @@ OTHERS = {
 
 
 def test_each_kind_of_file_is_recognized(files: Path) -> None:
-    votes = next(Path("judged").glob("*.rank*"))
-    for name, (kind, fmt, contents) in EXPECTED.items():
-        found = found_in(str(votes) if name.startswith("judged") else name)[0]
-        assert (found.kind, found.problem) == (kind, ""), name
-        assert found.format.startswith(fmt), name
-        assert contents in found.contents, name
-    assert {kind for kind, _, _ in EXPECTED.values()} == {each.name for each in (*KINDS, SCORES, TABLE, TEXTS)}
-
-
-def test_a_paper_and_files_that_are_no_text_are_no_outputs(demo: Path) -> None:
-    (demo / "paper").mkdir()
-    (demo / "paper/checklist.txt").write_text(f"{TITLE}\n", "utf-8")
-    assert found_in("paper")[0].kind == "a paper written by --paper"
-    (demo / "mixed").mkdir()
-    (demo / "mixed/a.pdf").write_bytes(b"%PDF-1.5")
-    for name in ("a", "b"):
-        (demo / f"mixed/{name}.txt").write_text("x y\n", "utf-8")
-    (found,) = found_in("mixed")
-    assert "not text: a.pdf" in found.contents
-    assert found.commands == ["reshuffle compare REF mixed/a.txt mixed/b.txt"]
+    kinds, told = set(), {}
+    for name in (*OTHER_FILES, *(name for name in CONTENTS if "/" not in name), *FOLDERS):
+        found = found_in(name)
+        kinds |= {each.kind for each in found}
+        told[name] = "\n".join(
+            line
+            for each in found
+            for line in (f"{each.kind}, {each.format}: {each.contents or each.problem}".rstrip(": "), *each.commands)
+        )
+    assert kinds >= {each.name for each in (*KINDS, SCORES, TABLE, TEXTS)}
+    assert_told("doctor", told)
 
 
 def test_every_command_that_is_offered_exists() -> None:
@@ -170,6 +159,7 @@ def test_every_command_that_is_offered_exists() -> None:
 
 
 TAKEN = "reference.txt old.scores outputs counts.npz result.json sets.toml nights.jsonl dev.nbest named.txt talks.trn"
+TAKEN += " ids.tsv docs.tsv"
 
 
 @pytest.mark.parametrize("name", TAKEN.split())
@@ -183,6 +173,11 @@ def test_commands_that_are_offered_take_the_file(files: Path, run: Any, name: st
             done = run(*words[1:])
             assert done.code in (0, 1) or "no margin" in done.err, (line, done.err)  # nothing else is missing
     assert name in found.commands[0]
+
+
+def test_the_command_for_votes_of_several_language_pairs_takes_one(files: Path, run: Any) -> None:
+    command = shlex.split(found_in("votes.rank")[0].commands[0])
+    assert run(*command[1:], "-n", "100", "--units", "vote").code == 0
 
 
 def test_commands_for_scores_of_any_form_work(tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -262,34 +257,11 @@ def test_a_file_that_cannot_be_read_is_refused(
     assert message in run("doctor", str(tmp_path / name)).refusal()
 
 
-def test_a_folder_of_scores_is_of_systems_or_of_test_sets(tmp_path: Path, run: Any) -> None:
-    for name, ids in (("a", "xyz"), ("b", "xyz"), ("c", "uvw")):
-        for folder in ("systems", "tasks") if name == "a" else ("tasks",) if name == "c" else ("systems",):
-            (tmp_path / folder).mkdir(exist_ok=True)
-            rows = "".join(f'{{"id": "{key}", "right": {n % 2}}}\n' for n, key in enumerate(ids))
-            (tmp_path / folder / f"{name}.jsonl").write_text(rows)
-    of_systems, of_tasks = (found_in(str(tmp_path / folder))[0].commands for folder in ("systems", "tasks"))
-    assert of_systems[0] == f"reshuffle compare --scores right {tmp_path}/systems"
-    assert of_tasks == [
-        f"reshuffle {command} --scores right {tmp_path}/tasks OTHER{margin}"
-        for command, margin in (("compare", ""), ("gate", " --margin MARGIN"))
-    ]
-
-
 def test_a_folder_with_the_reference_names_its_files(demo: Path, run: Any) -> None:
     (found,) = found_in(str(demo))
     for command in found.commands:
         _, *arguments = shlex.split(command)
         assert run(*arguments, "-n", "99").code == 0
-
-
-def test_tables_with_tabs_and_spaces_between_columns_are_scores(tmp_path: Path) -> None:
-    """As those of MQM that WMT published."""
-    rows = "".join(f"{system}\t-{segment}.0 {segment}\n" for system in "ab" for segment in range(1, 30))
-    (tmp_path / "mqm.avg_seg_scores.tsv").write_text(f"system mqm_avg_score seg_id\n{rows}")
-    (found,) = found_in(str(tmp_path / "mqm.avg_seg_scores.tsv"))
-    assert found.contents == "58 scores of mqm_avg_score; systems a, b"
-    assert found.commands[0].startswith("reshuffle compare --scores mqm_avg_score ")
 
 
 def test_a_file_that_cannot_be_read_hides_no_other(files: Path, run: Any) -> None:
@@ -325,51 +297,6 @@ def test_numbers_that_json_has_as_strings_are_no_texts(tmp_path: Path) -> None:
         'texts in text; numbers as strings in bleu: scores are written without quotes, not as "0.5"' in found.contents
     )
     assert found.commands[0].startswith("reshuffle compare --scores bleu ")
-
-
-def test_a_table_says_why_it_is_none_of_numbers_or_scores(tmp_path: Path, run: Any) -> None:
-    (tmp_path / "a.tsv").write_text("old\tnew\n1\t2\n3\tx\n2\t2\n")
-    (found,) = found_in(str(tmp_path / "a.tsv"))
-    assert (found.kind, found.contents) == (
-        "a table",
-        "3 segments; numbers in old; numbers in new, but 'x' in segment 2",
-    )
-    assert all("--scores" in command or "--counts" in command for command in found.commands)
-    file = tmp_path / "da.tsv"
-    file.write_text("system\tscore\tseg_id\na\tbad\t1\n")
-    shown = run("doctor", str(file))
-    assert (shown.code, shown.err) == (0, "")
-    assert "texts in system, score" in shown.out
-    assert "Not scores" in shown.out
-    assert "line 2" in " ".join(shown.out.split())  # the path may be long
-
-
-def test_ids_in_a_table_are_no_scores(demo: Path, run: Any) -> None:
-    lines = (demo / "reference.txt").read_text().splitlines()
-    rows = [f"{n}\t{line}\n" for n, line in enumerate(lines)]
-    (demo / "t.tsv").write_text("".join(["id\tthe ref\n", *rows]))
-    (demo / "docs.tsv").write_text("".join(["id\n", *(f"{n // 10}\n" for n in range(len(lines)))]))
-    for name, contents in (("t.tsv", "ids in id; texts in the ref"), ("docs.tsv", "ids in id")):
-        (found,) = found_in(name)
-        assert found.contents == f"400 segments; {contents}"
-        assert found.commands
-        for line in found.commands:
-            done = run(*(OTHERS.get(word, word) for word in shlex.split(line)[1:]))
-            assert done.code == 0, (line, done.err)
-
-
-def test_a_file_of_several_language_pairs_is_said_to_be_one(tmp_path: Path, run: Any) -> None:
-    votes, scores = tmp_path / "votes.rank", tmp_path / "da.csv"
-    votes.write_text("1 cs-en a cs-en b\n2 cs-en b cs-en a\n1 de-en a de-en b\n")
-    scores.write_text("LP HUMAN SYSTEM\ncs-en 0.5 a\ncs-en 0.4 b\nde-en 0.3 a\nde-en 0.1 b\n")
-    for file, kind in ((votes, "votes of people"), (scores, "scores")):
-        (found,) = found_in(str(file))
-        assert (found.kind, found.contents) == (kind, "2 language pairs: cs-en, de-en")
-        assert all(each.endswith(" --language-pair cs-en") for each in found.commands)
-    command = shlex.split(found_in(str(votes))[0].commands[0])
-    done = run(*command[1:], "-n", "100", "--units", "vote")
-    assert done.code == 0, done.err
-    assert "meta systems --human" in found.commands[0]
 
 
 def test_doctor_changes_no_file(files: Path) -> None:

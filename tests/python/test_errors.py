@@ -32,6 +32,7 @@ from reshuffle import (
 from reshuffle.cli.main import main
 from reshuffle.errors import Option, System
 from reshuffle.inference.multiplicity import per_comparison_level
+from told import assert_raises
 
 
 def parse(*lines: str) -> str:
@@ -237,97 +238,22 @@ def test_junk_is_accepted_or_refused_in_a_sentence(taker: str) -> None:
             TAKERS[taker](junk)
 
 
-def test_counts_beyond_counting_are_refused() -> None:
-    with pytest.raises(InputError, match="simulations must be a whole number from 1 to 9007199254740992, got 9999999"):
-        study.type1(metrics=SegmentScores("x", SCORES), simulations=10**20 - 1)
-
-
-def test_what_is_in_the_wrong_place_is_told_where_it_belongs() -> None:
-    references, systems = ["a b", "c d"], {"x": ["a b", "c"], "y": ["a", "c d"]}
-    compare_any: Any = reshuffle.compare
-    by_id = {"u1": "a b", "u2": "c d"}
-    table = reshuffle.ScoreTable("acc", ("x", "y"), segments=np.array([[1, 0], [1, 1]]))
-    wrong: tuple[tuple[dict[str, Any], str], ...] = (
-        ({"references": reshuffle.Corpus([references], systems)}, "write compare(corpus.references, corpus.systems)"),
-        ({"references": table}, "a ScoreTable holds scores: write metrics=SegmentScores.from_table(scores)"),
-        ({"metrics": table}, "a ScoreTable holds scores: write metrics=SegmentScores.from_table(scores)"),
-        ({"references": {"ref": references} | systems}, "references is a whole table: pass its columns, as in"),
-        ({"references": {"ref": references} | systems, "systems": "ref"}, "references is a whole table: pass"),
-        ({"references": [0.5, 1], "systems": [1, 0]}, "expected texts, got numbers: write"),
-        ({"references": np.ones(2), "systems": np.ones(2)}, "expected texts, got numbers: write metrics=SegmentScores"),
-        ({"metrics": {"x": [1, 0], "y": [1, 1]}}, "need a name to be a metric: write metrics=SegmentScores"),
-        ({"references": by_id, "systems": systems}, "references: expected a sequence of segments, got a dict: for"),
-        ({"references": references, "systems": {"x": by_id, "y": by_id}}, "x: expected a sequence of segments, got a"),
-        ({"references": references, "systems": systems["x"]}, "a list of strings, ['a b', 'c']: for one system write"),
-        ({"references": [references], "systems": [references]}, "needs at least two; the references come first"),
-        (
-            {"references": references, "systems": systems, "metrics": "comet"},
-            "pass them as SegmentScores('comet', {sys",
-        ),
-        ({"references": references, "systems": systems, "test": "mapsswe"}, "use the default test, with documents=spe"),
-    )
-    for arguments, message in wrong:
-        with pytest.raises(InputError) as caught:
-            compare_any(**arguments)
-        assert message in str(caught.value)
-
-
-def test_a_data_frame_of_another_form_is_told_what_to_write() -> None:
-    long = {"model": ["x", "y"], "correct": [0, 1]}
-    with pytest.raises(InputError, match=r"DataFrame.pivot makes a column for each system of a long table"):
-        SegmentScores("acc", long)
-    with pytest.raises(InputError, match=r"got a data frame: write VoteTable.from_columns"):
-        reshuffle.votes({"model_a": ["x"], "model_b": ["y"], "winner": ["x"]})  # type: ignore[arg-type]
-
-
-def test_arguments_of_other_packages_are_told_by_their_names_here() -> None:
-    compare_any: Any = reshuffle.compare
-    for name, here in {"correction": "adjust", "random_state": "seed", "n_bootstrap": "n_resamples"}.items():
-        with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}': did you mean '{here}'"):
-            compare_any(references=["a"], systems={"x": ["a"], "y": ["b"]}, **{name: 1})
-
-
 def test_errors_name_what_one_wants_instead() -> None:
     pandas = pytest.importorskip("pandas")
+    pytest.importorskip("matplotlib")
+    references, systems = ["a b", "c d"], {"x": ["a b", "c"], "y": ["a", "c d"]}
     frame = pandas.DataFrame({"a": [1, 2, 3], "b": [2, 2, 3], "talk": ["x", "x", "y"]})
     scores = SegmentScores("rating", frame[["a", "b"]])
-    result: Any = compare(metrics=scores, n_resamples=9)
-    errors: dict[str, Callable[[], Any]] = {
-        r"^references is a whole table: .*metrics=SegmentScores\('NAME', frame\[\['a', 'b'\]\]\)\) for scores$":
-            lambda: compare(frame, ["a", "b"]),
-        r"^accuracy needs texts: .* write metrics=SegmentScores\('accuracy', ": lambda: compare(metrics="accuracy"),
-        r"pass the column itself, as in documents=frame\['talk'\]$":
-            lambda: compare(metrics=scores, documents="talk", n_resamples=9),
-        r"^x, system a: expected a number for every segment: they are strings: convert them to numbers first$":
-            lambda: SegmentScores("x", {"a": ["1", "2"]}),
-        r"^x, system a: expected a number for every segment, got the text 'no': compare\(references, systems\) takes":
-            lambda: SegmentScores("x", {"a": ["no", "yes"]}),
-        r"^'the cat sat there' is no metric; all systems are one argument: \{'a': outputs":
-            lambda: compare(["the cat"], {"a": ["the cat"]}, ["the cat sat there"]),
-        r"^unknown metric 'rouge 1': did you mean 'rouge1'": lambda: reshuffle.metric("rouge 1"),
-        r"^m: system 1#0 has 3 segments, system 1#1 has 2: all systems must":
-            lambda: SegmentScores("m", [[[1, 2, 3], [1, 2]], [[1, 2, 3], [1, 2, 3]]]),
-        r"^x: expected scores of each system, got one list of 3 values: write \{'a': scores":
-            lambda: SegmentScores("x", frame["a"]),
-        r"^SegmentScores: the first argument is the name of the metric, got a b talk 0 1 .* SegmentScores\('NAME'":
-            lambda: SegmentScores(frame, "x"),
-    }  # fmt: skip
-    for message, call in errors.items():
-        with pytest.raises(InputError, match=message):
-            call()
-    untyped: Any = compare
-    own: Any = SegmentScores
-    unknown: dict[str, Callable[[], Any]] = {
-        r"^verdict\(\) takes only pair, got 2 arguments$": lambda: result.verdict("a", "b"),
-        r"'figsize': did you mean 'width and height'\?$": lambda: result.plot.forest(figsize=(3, 2)),
-        r"'x': its arguments are system, metric$": lambda: result.score("a", x=1),
-        r"^SegmentScores\(\) lacks scores: write SegmentScores\(name, scores\)$": lambda: own(frame),
-        r"'margin': did you mean \"test=NonInferiority\(\{'METRIC': MARGIN\}\) or test=Equival": lambda: untyped(
-            metrics=scores, margin=0.5
-        ),
-        r"'scores': did you mean \"metrics=SegmentScores\(": lambda: untyped(scores=frame),
-        r"'paired': its arguments are references, systems, metrics, ": lambda: untyped(metrics=scores, paired=True),
+    names = {
+        "references": references,
+        "systems": systems,
+        "by_id": {"u1": "a b", "u2": "c d"},
+        "table": reshuffle.ScoreTable("acc", ("x", "y"), segments=np.array([[1, 0], [1, 1]])),
+        "frame": frame,
+        "scores": scores,
+        "result": compare(metrics=scores, n_resamples=9),
+        "sets": reshuffle.compare_sets({"x": reshuffle.TestSet(metrics=scores)}, n_resamples=9),
+        "segments": reshuffle.segment_scores(references, systems),
+        "pandas": pandas,
     }
-    for message, call in unknown.items():
-        with pytest.raises(TypeError, match=message):
-            call()
+    assert_raises("python_errors", globals() | names)

@@ -24,6 +24,7 @@ from reshuffle import (
     metric,
     score,
 )
+from told import assert_raises
 
 # These have no types, or other ones than numpy's.
 pd: Any = pytest.importorskip("pandas")
@@ -120,18 +121,8 @@ def test_texts_may_be_columns_of_a_table(table: Make) -> None:
     assert corpus.n_references == "var"
 
 
-@pytest.mark.parametrize(
-    ("scores", "message"),
-    [
-        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "2 columns are called 'a': each needs a different name"),
-        (pl.LazyFrame({"a": [1.0]}), "expected values, got a LazyFrame, which is not evaluated yet: call collect"),
-        (5, "expected a mapping from systems to values, got 5"),
-    ],
-    ids=["twice", "lazy", "number"],
-)
-def test_what_has_no_columns_of_scores_is_refused(scores: Any, message: str) -> None:
-    with pytest.raises(InputError, match=f"COMET: {message}"):
-        SegmentScores("COMET", scores)
+def test_what_has_no_columns_of_scores_is_refused() -> None:
+    assert_raises("python_errors_of_frames", globals())
 
 
 # --- Texts, references and ids as columns of one data frame

@@ -13,6 +13,7 @@ import pytest
 from gates import by_system, command, labelled, noisy, of_demo
 from reshuffle import InputError, gate
 from reshuffle.cli.main import run
+from told import assert_refused
 
 
 def test_command_of_labels(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -72,55 +73,7 @@ def test_the_exit_code_is_the_verdict(
     assert capsys.readouterr().out.startswith(f"{verdict}: ")
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("baseline.txt --ref reference.txt --margin bleu=1", "expected BASE and NEW"),
-        ("--margin r1=1 --human r1 r2", "got r2: if these are other raters, a gate takes one"),
-        ("--scores r1 a --scores r2 a --margin r1=1 --human r1 r2 r3", "got r2, r3: if these are other raters"),
-        ("baseline.txt tuned.txt --margin bleu=1", "no reference: add --ref REF; if these are scores of segments"),
-        ("", "got none: write 'reshuffle gate BASE NEW --ref REF --margin bleu=0.8', or for scores"),
-        ("reference.txt baseline.txt tuned.txt", "if one is the reference, write BASE NEW --ref REF"),
-        ("a.scores b.scores --scores rating --margin 1", "without texts, write --scores rating a.scores b.scores"),
-        ("--scores rating a.scores --margin 1", "expected two systems, a baseline and a new one, got 1 system: a"),
-        ("base new --scores r --margin 1", "without texts, write --scores r base new"),
-        (PAIR, r"no margin for BLEU: .* as in margin=\{'BLEU': '2%'\}, or use rule='no-regression'"),
-        ("--scores r right.scores right.scores", r"as in margin=\{'r': 0.02\}"),
-        ("--scores r a.scores b.scores --margin 1", "if the files are of several tasks, name those of each in a manif"),
-        (
-            f"{PAIR} --set a reference.txt baseline.txt tuned.txt --margin bleu=1",
-            "--set",
-        ),
-        (
-            f"{PAIR} --margin bleu=5pp",
-            "such as bleu=0.5, bleu=0.1sd or bleu=1%, got",
-        ),
-        (f"{PAIR} --margin bleu=1 bleu=2", "margin of bleu is given twice"),
-        (f"{PAIR} -m bleu ter --margin bleu=1", "no margin for TER"),
-        (f"{PAIR} -m bleu ter --margin 2%", r"as in margin=\{'BLEU': '2%'\}"),
-        (
-            f"{PAIR} --margin bleu=1 chrf=1",
-            "'chrf', which is not compared: name it, too, ",
-        ),
-        (
-            "--set a reference.txt baseline.txt tuned.txt --ref reference.txt --margin 1",
-            "write the reference after NAME",
-        ),
-        ("flat.toml --margin 1", "got flat.toml: if it is a manifest, write --manifest before it"),
-        (
-            "--manifest flat.toml --margin 1",
-            r"flat.toml: unknown key 'qa': if it is a test set, write \[sets.q",
-        ),
-        (
-            f"{PAIR} --margin bleu=1 --page https://x",
-            "--page is for the format markdown",
-        ),
-        ("baseline.txt short.txt --ref reference.txt --margin bleu=1", "must match segment by segment"),
-        ("--scores rating a.scores b.scores --margin rating=1", "segments"),
-        ("--scores rating a.scores nan.scores --margin rating=1", "nan.scores"),
-    ],
-)
-def test_bad_input_is_refused_in_a_sentence(demo: Path, line: str, message: str) -> None:
+def test_bad_input_is_refused_in_a_sentence(demo: Path, run: Any) -> None:
     (demo / "short.txt").write_text("a\n")
     (demo / "right.scores").write_text("1\n0\n")
     (demo / "a.scores").write_text("1\n2\n3\n")
@@ -130,24 +83,7 @@ def test_bad_input_is_refused_in_a_sentence(demo: Path, line: str, message: str)
     for name in ("base", "new"):
         (demo / name).mkdir()
         (demo / name / "talks.txt").write_text("1\n")
-    with pytest.raises(InputError, match=message):
-        command(line)
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("--rule superior --margin bleu=1", "name them with --primary"),
-        ("--primary bleu --margin bleu=1", "the rule non-inferior has no primary metrics: leave out --primary"),
-        ("--rule no-regression --margin bleu=1", "has no margins: leave out --margin"),
-        ("--margin bleu=1 --alpha 0.5", "--alpha must be below 0.5, got 0.5"),
-    ],
-)
-def test_options_that_do_not_fit_are_refused_with_their_flags_before_files_are_read(
-    run: Any, line: str, message: str
-) -> None:
-    outcome = run("gate", "none.txt", "nothing.txt", "--ref", "no.txt", *line.split())
-    assert (outcome.code, message in outcome.err) == (2, True), outcome.err
+    assert_refused("errors_of_gate", run)
 
 
 def test_files_of_the_same_names_in_two_folders_are_of_two_systems_on_each_test_set(demo: Path, run: Any) -> None:
@@ -190,12 +126,8 @@ def test_folders_of_scores_have_a_task_for_each_file_as_in_a_manifest(demo: Path
 
 
 def test_documents_of_folders_of_scores_are_a_column_of_each_file(demo: Path, run: Any) -> None:
-    line = [
-        "gate",
-        *logs_in_folders(demo, ["qa.jsonl", "math.jsonl"], ["qa.jsonl", "math.jsonl"]).split(),
-        "-n",
-        "999",
-    ]
+    logs = ["qa.jsonl", "math.jsonl"]
+    line = ["gate", *logs_in_folders(demo, logs, logs).split(), "-n", "999"]
     for file in demo.glob("*/*.jsonl"):
         rows = [{**json.loads(row), "doc": n // 2} for n, row in enumerate(file.read_text().splitlines())]
         file.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -237,24 +169,6 @@ def test_the_line_for_folders_of_texts_works(demo: Path) -> None:
         command("base new --ref reference.txt --margin bleu=2")
     (demo / "tasks.toml").write_text(str(caught.value).partition("such as ")[2])
     assert command("--manifest tasks.toml --margin bleu=2") == 0
-
-
-def test_labels_of_several_test_sets(demo: Path, run: Any) -> None:
-    for name, values in by_system(labelled(0.3)[0]).items():
-        (demo / f"{name}.people").write_text("".join(f"{value}\n" for value in values))
-    for name, values in by_system(labelled(0.3)[1]).items():
-        (demo / f"{name}.judge").write_text("".join(f"{value}\n" for value in values))
-    (demo / "tasks.toml").write_text(
-        '[sets.a.scores]\npeople = ["base.people", "new.people"]\njudge = ["base.judge", "new.judge"]\n'
-    )
-    line = "gate --manifest tasks.toml --human people --margin 1 --format json"
-    assert json.loads(run(*line.split()).out)["verdict"] == "allow"
-
-
-def test_a_saved_verdict_can_be_a_test_report(demo: Path, run: Any) -> None:
-    line = "gate baseline.txt tuned.txt --ref reference.txt --margin bleu=9 -n 99 -o gate.json -o gate.xml"
-    assert run(*line.split()).code == 0
-    assert run("show", "gate.json", "--format", "junit").out == Path("gate.xml").read_text("utf-8")
 
 
 def test_full_text_has_the_tables_and_other_formats_have_them_anyway(demo: Path, run: Any) -> None:
@@ -352,31 +266,15 @@ def test_metrics_of_texts_are_refused_where_all_test_sets_of_a_manifest_have_sco
     assert command("--manifest tasks.toml --config gate.toml") == 0
 
 
-def test_a_source_that_nothing_reads_is_refused(demo: Path) -> None:
-    with pytest.raises(InputError, match="--source is for reports of compare with texts, and for sari"):
-        command(f"{PAIR} --source reference.txt --margin bleu=2")
-
-
-def test_the_help_fits_a_screen(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "100")
-    run(["gate", "--help"])
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) <= 65
-    for option in ("--margin METRIC=MARGIN", "--manifest FILE", "--lower-is-better NAME", "--docs FILE"):
-        assert any(line.startswith(f"  {option}") for line in lines)
-
-
-def test_a_saved_gate_is_shown(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert command(f"{PAIR} --margin bleu=2 -o gate.json -o gate.html -o gate.xml") == 0
-    capsys.readouterr()
+def test_a_saved_gate_is_shown_also_as_a_test_report(demo: Path, run: Any) -> None:
+    line = f"gate {PAIR} --margin bleu=2 -n 999 -o gate.json -o gate.html -o gate.xml"
+    assert run(*line.split()).code == 0
     for saved in ("gate.json", "gate.html"):
-        run(["show", saved, "--full"])
-        shown = capsys.readouterr().out
+        shown = run("show", saved, "--full").out
         assert shown.startswith("ALLOW: BLEU is not worse by 2 or more")
         assert "The segments that lost most under BLEU" in shown
-    assert (demo / "gate.xml").read_text().startswith("<?xml")
-    with pytest.raises(InputError, match="holds a gate: expected a comparison"):
-        run(["plot", "gate.json", "forest", "-o", "x.pdf"])
+        assert run("show", saved, "--format", "junit").out == Path("gate.xml").read_text("utf-8")
+    assert "holds a gate: expected a comparison" in run("plot", "gate.json", "forest", "-o", "x.pdf").refusal()
 
 
 def test_a_gate_is_verified_without_a_line_in_its_history(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -141,31 +141,6 @@ def test_segments_of_logs_are_listed_by_their_ids(demo: Path, capsys: pytest.Cap
     assert json.loads(capsys.readouterr().out.splitlines()[2])["segment"] == "2"
 
 
-def test_samples_of_inspect_ai_are_listed_by_their_ids(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    right = np.random.default_rng(6).random((2, 1, 40)) < 0.6
-    for name, own in zip("ab", right, strict=True):
-        log = inspect_log(name, own)
-        for sample in log["samples"]:
-            sample["id"] = f"question {sample['id']}"
-        (demo / f"{name}.json").write_text(json.dumps(log))
-    command("--scores match a.json b.json --missing pairwise --margin match=0.9 --format json")
-    (task,) = json.loads(capsys.readouterr().out)["tasks"]
-    ids = [sample["id"] for sample in log["samples"]]
-    first = int(np.flatnonzero(right[0, 0] & ~right[1, 0])[0])
-    assert task["lost"][0]["segment"] == ids[first]
-
-
 def test_ids_of_segments_are_as_many_as_these() -> None:
     with pytest.raises(InputError, match="acc: expected an id for each of 2 segments, got 1"):
         SegmentScores("acc", {"a": [0, 1]}, segment_ids=["q1"])
-
-
-@pytest.mark.parametrize(
-    ("first", "message"), [(100, "100 segments are in all files"), (200, "0 segments are in all files")]
-)
-def test_logs_of_other_items_are_refused(demo: Path, first: int, message: str) -> None:
-    right = np.ones(200, dtype=bool)
-    (demo / "a.jsonl").write_text(lm_eval_log(right))
-    (demo / "b.jsonl").write_text(lm_eval_log(right, first))
-    with pytest.raises(InputError, match=f"ids of segments do not match: {message}"):
-        command("--scores acc a.jsonl b.jsonl --margin acc=0.05")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from known import known
 from margins import WITH_MARGIN, with_margins
 from reshuffle import (
     AR,
@@ -38,6 +39,7 @@ from reshuffle.report import Layout, render
 from reshuffle.report.methods import STOPPING_RULES
 from reshuffle.report.sources import cited, entries_of, papers
 from reshuffle.resampling.stopping import STOPPING
+from told import assert_told
 
 CORPUS = demo_corpus()
 REFERENCES = list(CORPUS.references[0][:60])
@@ -249,69 +251,14 @@ def test_the_paragraph_says_what_maxt_divides_by(test: str) -> None:
         assert (f"{scale}" in text.partition("To standardize, ")[2]) == (test in tests)
 
 
-def test_metrics_units_and_families_are_named() -> None:
-    documents = [i // 4 for i in range(60)]
-    comparison = compare(
-        REFERENCES, SYSTEMS, ["bleu", "chrf"], documents=documents, strata=[i // 32 for i in range(60)], n_resamples=99,
-        family="all", alpha=0.01, test="bootstrap-both",
-    )  # fmt: skip
-    text = comparison.methods_sentence()
-    for phrase in (
-        "Four systems were scored by BLEU (Papineni et al., 2002, P02-1040) and chrF2 (Popović, 2015, W15-3049) on a "
-        "test set of 60 segments in 15 documents with one reference each.",
-        "The differences from baseline were tested by the centred and percentile bootstrap (",
-        "two-sided, with R = 99 draws of documents within 2 strata, seed 12345. The p-value is the larger of two",
-        "over all 6 tests under 2 metrics, and a difference is called significant if the adjusted p is at most 0.01; "
-        "this controls the family-wise error rate at 0.01.",
-        " from R = 99 bootstrap draws of documents within 2 strata. ",
-    ):
-        assert phrase in text
-    per_metric = compare(REFERENCES, SYSTEMS, ["bleu", "chrf"], n_resamples=99).methods_sentence()
-    assert "over the 3 pairs under each metric, and" in per_metric
-
-
-def test_exact_unadjusted_and_other_tests_are_named() -> None:
-    two = {name: SYSTEMS[name] for name in ("baseline", "tuned")}
-    function = CorpusFunction("length", lambda h, r: float(sum(map(len, h))))
-    of_exact = compare(metrics=SegmentScores("r", {"a": [1, 2, 3, 4], "b": [2, 3, 3, 5]}), test="ar")
-    for comparison, phrase in (
-        (of_exact, "two-sided, with exact p-values from all shuffles"),
-        (of_exact, "is called significant if p is at most 0.05."),
-        (
-            compare(REFERENCES, SYSTEMS, test="ar", n_resamples=99, adjust="none"),
-            "p is at most 0.05, without an adjustment for multiple tests.",
-        ),
-        (
-            compare(REFERENCES, two, function, test="ar-studentized", n_resamples=19),
-            "For length, which is a function of texts, the test was ar, in which c is the number of shuffles whose",
-        ),
-        (compare(REFERENCES, two, n_resamples=19, seed=derive_seed(5, "run", 3)), "seed 5>run[3]"),
-    ):
-        assert phrase in comparison.methods_sentence()
-
-
-def test_scores_without_tests_have_a_paragraph() -> None:
-    text = score(REFERENCES, {"a": SYSTEMS["tuned"]}, "ter").methods_sentence()
-    assert text.startswith("One system was scored by TER (Snover et al., 2006, 2006.amta-papers.25) on a test set of ")
-    assert "tested" not in text
-
-
-def test_several_test_sets_have_a_paragraph() -> None:
+def on_sets(**options: Any) -> SetComparison:
     sets = {"news": (REFERENCES[:30], {k: v[:30] for k, v in SYSTEMS.items()}), "talks": (REFERENCES, SYSTEMS)}
-    result = compare_sets(sets, ["bleu", "ter"], n_resamples=99, family="all")
-    text = result.methods_sentence()
-    for phrase in (
-        "on 2 test sets: news (30 segments with one reference each) and talks (60 segments with one reference each).",
-        "seeds derived from 12345",
-        "over all 12 tests under 2 metrics on all 2 test sets",
-        "The averages of the scores over the test sets were tested in the same way",
-        f"signature: {result.signature}.",
-    ):
-        assert phrase in text
+    return compare_sets(sets, ["bleu", "ter"], n_resamples=99, **options)
+
+
+def test_several_test_sets_cite_what_each_cites() -> None:
+    result = on_sets()
     assert result.bibtex() == result.sets["news"].bibtex()
-    assert result.average is not None
-    assert "draws of segments within each test set" in result.average.methods_sentence()
-    assert "averages" not in compare_sets(sets, "bleu", n_resamples=9, average=False).methods_sentence()
 
 
 def uneven_sets(name: str = "few", **options: Any) -> SetComparison:
@@ -325,14 +272,34 @@ def uneven_sets(name: str = "few", **options: Any) -> SetComparison:
     return compare_sets(sets, **{**defaults, **options})
 
 
-def test_the_paragraph_is_true_for_every_test_set() -> None:
-    text = uneven_sets().methods_sentence()
-    assert "99 shuffles of resampling units within each test set, but exact p-values for 2 of 4 tests" in text
-    assert "seeds derived from 12345" in text
-    assert "Holm (Holm, 1979) over the 4 pairs on all 2 test sets" in text
-    assert (
-        "with exact p-values from all shuffles" in uneven_sets(test="ar:scheme=exact", average=False).methods_sentence()
-    )
+TWO = {name: SYSTEMS[name] for name in ("baseline", "tuned")}
+FUNCTION = CorpusFunction("length", lambda h, r: float(sum(map(len, h))))
+FEW = SegmentScores("r", {"a": [1, 2, 3, 4], "b": [2, 3, 3, 5]})
+PARAGRAPHS: dict[str, Callable[[], Comparison | SetComparison]] = {
+    "documents, strata and a family of all tests": lambda: compare(
+        REFERENCES, SYSTEMS, ["bleu", "chrf"], documents=[i // 4 for i in range(60)],
+        strata=[i // 32 for i in range(60)], n_resamples=99, family="all", alpha=0.01, test="bootstrap-both",
+    ),
+    "families under each metric": lambda: compare(REFERENCES, SYSTEMS, ["bleu", "chrf"], n_resamples=99),
+    "exact p-values": lambda: compare(metrics=FEW, test="ar"),
+    "no adjustment": lambda: compare(REFERENCES, SYSTEMS, test="ar", n_resamples=99, adjust="none"),
+    "a function of texts, which has another test": lambda: compare(
+        REFERENCES, TWO, FUNCTION, test="ar-studentized", n_resamples=19
+    ),
+    "a derived seed": lambda: compare(REFERENCES, TWO, n_resamples=19, seed=derive_seed(5, "run", 3)),
+    "all pairs of two systems": lambda: compare(metrics=FEW, all_pairs=True, n_resamples=99, test="ar:scheme=iid"),
+    "scores without tests": lambda: score(REFERENCES, {"a": SYSTEMS["tuned"]}, "ter"),
+    "a family over test sets and their average": lambda: on_sets(family="all"),
+    "the average": lambda: known(on_sets().average),
+    "no average": lambda: on_sets(average=False),
+    "test sets of which some have exact p-values": lambda: uneven_sets(),
+    "test sets of which all have exact p-values": lambda: uneven_sets(test="ar:scheme=exact", average=False),
+}  # fmt: skip
+
+
+def test_paragraphs_say_what_was_done() -> None:
+    told = {case: make().methods_sentence() for case, make in PARAGRAPHS.items()}
+    assert_told("methods", {case: text.replace(". ", ".\n") for case, text in told.items()})
 
 
 @pytest.mark.parametrize("fmt", ["latex", "typst"])
@@ -372,9 +339,3 @@ def test_text_has_the_methods_on_request() -> None:
     assert comparison.signature in paragraph  # on one line, so that it can be copied
     with pytest.raises(InputError, match="for text, latex or typst, not for markdown"):
         render(comparison, "markdown", Layout(methods=True))
-
-
-def test_all_pairs_of_two_systems_are_one_difference() -> None:
-    metric = SegmentScores("x", {"a": [0.0, 1.0, 2.0] * 20, "b": [1.0, 1.0, 2.0] * 20})
-    text = compare(metrics=metric, all_pairs=True, n_resamples=99).methods_sentence()
-    assert "The difference between the two systems was tested by" in text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -99,20 +98,8 @@ def test_other_unknown_keywords_are_named_alone() -> None:
         TypeError, match=r"^compare\(\) got an unexpected keyword argument 'tset': did you mean 'test'\?$"
     ):
         compare(REFERENCE, SYSTEMS, tset="ar")  # type: ignore[call-arg]
-    with pytest.raises(TypeError, match=r"'n': did you mean 'n_resamples'\?$"):  # as the flag -n
-        compare(REFERENCE, SYSTEMS, n=99)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match=r"^render\(\) got an unexpected .* 'digit': did you mean 'digits'\?$"):
         compare(REFERENCE, SYSTEMS, n_resamples=99).render("text", digit=2)  # type: ignore[call-arg]
-
-
-@pytest.mark.usefixtures("demo")
-def test_the_command_line_takes_any_name(run: Any) -> None:
-    command = ("compare", "reference.txt", "baseline.txt", "larger.txt", "-m", "BLEU", "chrF2++", "TER", "-n", "19")
-    found = json.loads(run(*command, "--format", "json", "-o", "result.json", "-o", "-").out)
-    assert [m["name"] for m in found["metrics"]] == ["BLEU", "chrF2++", "TER"]
-    pytest.importorskip("matplotlib")
-    for name in ("chrf++", "CHRF2++", "ter"):
-        assert run("plot", "result.json", "forest", "--metric", name, "-o", "figure.svg").code == 0
 
 
 @pytest.mark.usefixtures("demo")

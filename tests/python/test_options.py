@@ -10,16 +10,14 @@ from typing import Annotated, Any, cast
 import click
 import numpy as np
 import pytest
-from annotated_types import Ge, Gt, Le, MinLen
-from attrs import field, frozen
-from typing_extensions import Doc
+from annotated_types import Ge, MinLen
+from attrs import frozen
 
 import reshuffle
 import reshuffle.meta
 from reshuffle import InputError, study, tune
-from reshuffle.cli.command import Command
 from reshuffle.cli.declared import declared_options, flag_of, given_values, made
-from reshuffle.options import arrays, files, list_files, meta, studies
+from reshuffle.options import arrays, files, list_files
 from reshuffle.options.declare import (
     Excludes,
     Flag,
@@ -30,8 +28,6 @@ from reshuffle.options.declare import (
     called_with,
     check,
     options_of,
-    several,
-    taken,
 )
 
 
@@ -105,21 +101,6 @@ def test_a_bad_option_of_an_optimizer_is_one_sentence_that_names_it(record: Call
     )
 
 
-@pytest.mark.parametrize("record", [each.options for each in tune.OPTIMIZERS.values()], ids=lambda each: each.__name__)
-def test_options_of_optimizers_are_documented(record: type[Options]) -> None:
-    text = record.__doc__ or ""
-    assert re.findall(r"^(\w+) : ", text[text.index("\n\nParameters\n----------\n") :], re.M) == list(
-        options_of(record)
-    )
-    assert getattr(tune, record.__name__) is record
-
-
-def test_coefficients_of_a_level_are_those_of_the_registry() -> None:
-    for record, level in ((meta.Segments, "segment"), (meta.Systems, "system")):
-        known = [name for name, each in reshuffle.meta.COEFFICIENTS.items() if level in each.levels]
-        assert list(options_of(record)["coefficients"].choices) == known
-
-
 def test_an_excepted_name_has_a_reason() -> None:
     with pytest.raises(InputError, match=r"^test 'williams' is for Pearson's r at system level: use 'perm-both'"):
         reshuffle.meta.segments([], test="williams")
@@ -176,42 +157,9 @@ def test_flags_are_unique_and_have_help(record: type[Options]) -> None:
         assert ":data:" not in param.help
 
 
-@frozen(kw_only=True, slots=False, eq=False, repr=False)
-class Limits(Options):
-    share: Annotated[float, Gt(0), Le(1)] = 0.5
-    """A share."""
-    most: Annotated[int | None, Ge(1), Flag(none="all")] = 9
-    """Most items; ``None`` for no limit."""
-    words: Annotated[tuple[str, ...], MinLen(0), Doc("Words.")] = field(default=(), converter=several)
-    is_shown: Annotated[bool | dict[str, int], Flag(("--shown/--hidden",)), Doc("Show it.")] = True
-
-
-def parsed(record: type[Options], *words: str) -> Any:
-    """The record that a command makes of its arguments."""
-    found: list[dict[str, Any]] = []
-
-    def keep(**options: Any) -> None:
-        found.append(options)
-
-    decorated: Callable[..., Any] = keep
-    for decorate in declared_options(record):
-        decorated = decorate(decorated)
-    click.command(cls=Command)(decorated).main([*words], standalone_mode=False)
-    return made(record, given_values(record, found[0]))
-
-
-def test_words_of_commands_for_none_and_flags_for_objects() -> None:
-    given = parsed(Limits, "--most", "all", "--words", "a", "b", "--hidden")
-    assert (given.most, given.words, given.is_shown, given.share) == (None, ("a", "b"), False, 0.5)
-    assert parsed(Limits, "--share", "1", "--most", "3").most == 3
-    for words, message in [
-        (("--share", "0"), "--share must be a number above 0 and at most 1, got 0.0"),
-        (("--share", "1.5"), "--share must be a number above 0 and at most 1, got 1.5"),
-        (("--most", "many"), "--most must be a whole number or all, got 'many'"),
-        (("--most", "0"), "--most must be a whole number of at least 1, got 0"),
-    ]:
-        with pytest.raises(InputError, match=f"^{message}$"):
-            parsed(Limits, *words)
+def test_a_word_of_a_command_stands_for_no_limit() -> None:
+    record = cast("type[Options]", tune.OPTIMIZERS["pro"].options)
+    assert given_values(record, {"samples": "all", "kept": 3}) == {"samples": None, "kept": 3}
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -234,21 +182,6 @@ def counted(options: Small) -> int:
     int
     """
     return options.n_items
-
-
-@pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.__name__)
-def test_every_option_has_a_text(record: type[Options]) -> None:
-    assert [name for name, option in options_of(record).items() if not option.about.strip()] == []
-
-
-def test_without_the_source_options_have_no_text() -> None:
-    @frozen(kw_only=True, slots=False, eq=False, repr=False)
-    class Compiled(Options):
-        __module__ = "math"
-        n_items: int = 2
-        """Nobody reads this."""
-
-    assert options_of(Compiled)["n_items"].about == ""
 
 
 def test_a_new_option_is_one_declaration() -> None:
@@ -308,13 +241,6 @@ def test_what_an_option_needs_or_excludes_is_an_option(record: type[Options]) ->
         for rule in option.rules:
             if isinstance(rule, Excludes | Needs):
                 assert options.keys() >= {*rule.others}
-
-
-def test_a_record_takes_the_options_that_it_shares() -> None:
-    chosen = studies.Type1(tests="ar", seed=7, weight_sets=2)
-    settings = taken(studies.SharedDraws, chosen)
-    assert settings.weight_sets == 2
-    assert not hasattr(settings, "seed")
 
 
 @pytest.mark.parametrize("function", [reshuffle.compare, reshuffle.compare_sets, reshuffle.compare_runs])

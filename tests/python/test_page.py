@@ -21,7 +21,7 @@ import pytest
 import reshuffle.report.json
 from browser import Browser
 from lazy import Lazy
-from pages import markup
+from pages import contrast, luminance, markup
 from reshuffle import (
     Comparison,
     InputError,
@@ -48,7 +48,8 @@ SYSTEMS = {name: lines[:120] for name, lines in CORPUS.systems.items()}
 HOSTILE = (
     "</script><script>window.hacked = 1</script>",
     "<img src=x onerror=window.hacked=1>",
-    "'\"&amp;{{ 7 * 7 }}\u2028",
+    "'\"&amp;{{ 7 * 7 }}\u2028b\u202e",
+    "c\u2067d\u2069\u202d",
 )
 
 
@@ -104,12 +105,7 @@ PAGES = Lazy({name: partial(lambda each: RESULTS[each].render("html"), name) for
 
 def cells(browser: Browser, table: str, kind: str = "") -> list[list[str]]:
     """The texts of the cells of a table's body, in rows of a kind."""
-    rows: list[list[str]] = browser.run(
-        f"return [...document.querySelectorAll(arguments[0] + ' tbody tr{kind}')]"
-        ".map((row) => [...row.cells].map((cell) => cell.textContent))",
-        table,
-    )
-    return rows
+    return browser.each(f"{table} tbody tr{kind}", "[...each.cells].map((cell) => cell.textContent)")
 
 
 def sort(browser: Browser, column: int, table: str = "#pairs table") -> str | None:
@@ -139,7 +135,7 @@ def test_every_result_fits_wide_and_narrow_pages_with_the_pairs_of_the_text_repo
     for section, expected in {"ranking": True, "pairs": tested, "null": tested, "differences": tested}.items():
         assert browser.one(f"#{section}").is_displayed() == expected
     assert browser.run("return window.hacked") is None
-    ids = browser.run("return [...document.querySelectorAll('[id]')].map((each) => each.id)")
+    ids = browser.each("[id]", "each.id")
     assert len(ids) == len({*ids})
     # Texts below the visible part are not laid out, and have no innerText yet.
     unnamed = browser.run("return [...document.querySelectorAll('button')].filter((each) => !each.innerText)")
@@ -206,22 +202,6 @@ def test_pvalues_are_written_as_in_other_reports_and_on_their_side_of_alpha(brow
         assert texts == [[pvalue_cell(p, alpha=alpha), short_pvalue(p, alpha)] for p in values]
         for p, shown in zip(values, texts, strict=True):
             assert alpha is None or all(text[0] == "<" or (float(text) <= alpha) == (p <= alpha) for text in shown)
-
-
-def test_buttons_lead_to_the_sections_at_any_width(browser: Browser) -> None:
-    browser.open(PAGES["all pairs"])
-    wide = browser.texts("#contents button")
-    browser.resize(390)
-    assert len(wide) > 4
-    assert browser.one("#contents").is_displayed()
-    assert browser.run("return document.documentElement.scrollWidth <= document.documentElement.clientWidth")
-
-
-def test_the_heading_names_the_test_sets(browser: Browser) -> None:
-    result = RESULTS["sets"]
-    assert isinstance(result, SetComparison)
-    browser.open(PAGES["sets"])
-    assert browser.texts("h1")[0].endswith(f" on {' and '.join(result.sets)}")
 
 
 def test_a_table_that_is_cut_off_says_how_many_columns_more_it_has(browser: Browser) -> None:
@@ -326,9 +306,10 @@ def test_three_notes_cautions_first_are_shown_and_the_others_folded_except_on_pa
 
 def test_links_to_sections_come_first_and_tabs_before_what_they_choose(browser: Browser) -> None:
     browser.open(PAGES["sets"])
-    ids = browser.run("return [...document.querySelectorAll('main > *')].map((each) => each.id).filter(Boolean)")
-    assert ids == ["contents", "summary", "tabs", "of-sets", "view", "methods"]
+    ids = browser.each("main > *", "each.id")
+    assert [*filter(None, ids)] == ["contents", "summary", "tabs", "of-sets", "view", "methods"]
     assert browser.texts("#contents button")[:3] == ["Average over 2 test sets", "Test sets", "Ranking"]
+    assert browser.texts("h1")[0].endswith(" on news and Average")
 
     def shown() -> list[str]:
         captions = browser.all("#of-sets caption")
@@ -358,29 +339,6 @@ def test_numbers_with_letters_or_stars_are_aligned(browser: Browser) -> None:
     assert len({*browser.run(ends)}) == 1
 
 
-def test_letters_stand_beside_their_scores(browser: Browser) -> None:
-    browser.open(PAGES["all pairs"])
-    assert browser.texts("#summary th")[1:4] == ["BLEU", "Group", "Rank"]
-    gap = """const [score, letters] = ["2", "3"].map((n) => document.querySelector(`#summary td:nth-child(${n})`));
-      const range = document.createRange();
-      range.selectNodeContents(letters);
-      return range.getBoundingClientRect().left - score.getBoundingClientRect().right;"""
-    assert browser.run(gap) < 15
-
-
-def test_a_rule_between_rows_is_one_line(browser: Browser) -> None:
-    """Borders of sticky cells would differ from those of other cells by a pixel where the screen scales by 1.25."""
-    browser.open(PAGES["all pairs"])
-    widths = (
-        "return [...document.querySelectorAll('#summary th, #summary td')]"
-        ".map((cell) => getComputedStyle(cell).borderBottomWidth)"
-    )
-    assert {*browser.run(widths)} == {"0px"}
-    rule = "return getComputedStyle(document.querySelector('#summary tbody tr'), '::after')"
-    assert browser.run(f"{rule}.borderBottomWidth") == "1px"
-    assert browser.run(f"{rule}.position") == "absolute"
-
-
 def test_rows_below_a_rule_have_their_cells_in_the_columns(browser: Browser) -> None:
     apart = SegmentScores("m", {name: [mean, mean + 1.0, mean + 2.0] * 20 for mean, name in enumerate("abc")})
     browser.open(compare(metrics=apart, all_pairs=True, n_resamples=199).render("html"))
@@ -392,16 +350,14 @@ def test_rows_below_a_rule_have_their_cells_in_the_columns(browser: Browser) -> 
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("table", ["#summary .scroll"])
-def test_a_table_has_a_shadow_where_it_is_cut_off(browser: Browser, table: str, scheme: str) -> None:
+def test_a_table_has_a_shadow_where_it_is_cut_off(browser: Browser, scheme: str) -> None:
     def edge() -> str:
         """The right end of the table without its text: a PNG file."""
         left, top, width, height = browser.run(
-            "const [table] = document.querySelectorAll(arguments[0]);"
+            "const table = document.querySelector('#summary .scroll');"
             "table.firstElementChild.style.visibility = 'hidden';"
             "const box = table.getBoundingClientRect();"
-            "return [box.left + scrollX, box.top + scrollY, table.clientWidth, table.clientHeight]",
-            table,
+            "return [box.left + scrollX, box.top + scrollY, table.clientWidth, table.clientHeight]"
         )
         clip = {"x": left + width - 60, "y": top + 10, "width": 60, "height": height - 20, "scale": 1}
         shot = browser.cdp("Page.captureScreenshot", {"clip": clip, "captureBeyondViewport": True})
@@ -412,9 +368,9 @@ def test_a_table_has_a_shadow_where_it_is_cut_off(browser: Browser, table: str, 
         browser.resize(width)
         browser.open(PAGES["all pairs"])
         shown = edge()
-        browser.run("document.querySelector(arguments[0]).scrollLeft = 9999", table)
+        browser.run("document.querySelector('#summary .scroll').scrollLeft = 9999")
         at_the_end = edge()
-        browser.run("document.querySelector(arguments[0]).style.backgroundImage = 'none'", table)
+        browser.run("document.querySelector('#summary .scroll').style.backgroundImage = 'none'")
         plain = edge()
         assert (shown == plain) == (width == 1400)
         assert at_the_end == plain
@@ -427,10 +383,7 @@ def test_the_tables_of_a_gate_are_never_cut_off(browser: Browser) -> None:
     for width in (1000, 390):
         browser.resize(width)
         browser.open(found.render("html"))
-        cut = (
-            "return [...document.querySelectorAll('.scroll')].filter((box) => box.scrollWidth > box.clientWidth).length"
-        )
-        assert browser.run(cut) == 0, width
+        assert not any(browser.each(".scroll", "each.scrollWidth > each.clientWidth")), width
     header = "return getComputedStyle(document.querySelector('.stacks td:last-child'), '::before').content"
     assert browser.run(header) == '"Result"'
 
@@ -504,8 +457,11 @@ def test_hostile_names_are_shown_as_they_are(browser: Browser) -> None:
     assert browser.run("return document.querySelectorAll('script').length") == 3
     assert len(browser.all("img")) == 0
     assert browser.run("return window.hacked") is None
+    # Names cannot turn round the words after them.
+    assert not re.search("[\u202a-\u202e\u2066-\u2069]", browser.run("return document.body.innerText"))
     embedded = json.loads(browser.run("return document.getElementById('result').textContent"))
     assert embedded["systems"][0] == HOSTILE[0]
+    assert read_html(PAGES["hostile"]) == RESULTS["hostile"]
 
 
 # --- Tables
@@ -596,25 +552,15 @@ def test_rows_are_chosen_by_keys(browser: Browser) -> None:
     assert [row.get_attribute("tabindex") for row in rows].count("0") == 1
     browser.run("document.querySelector('#pairs tbody tr').focus()")
     position = "return [...document.querySelectorAll('#pairs tbody tr')].indexOf(document.activeElement)"
-    for key, expected in (
-        ("ARROW_DOWN", 1),
-        ("ARROW_DOWN", 2),
-        ("ARROW_UP", 1),
-        ("PAGE_DOWN", 11),
-        ("HOME", 0),
-        ("ARROW_UP", 0),
-    ):
+    keys = {"ARROW_DOWN": 1, "PAGE_DOWN": 11, "ARROW_UP": 10, "HOME": 0}
+    for key, expected in (*keys.items(), ("ARROW_UP", 0)):
         browser.press(key)
         assert browser.run(position) == expected
     browser.press("ARROW_DOWN", "ENTER")
     pair = cells(browser, "#pairs")[1][:2]
     assert browser.run("return state.pair") == pair
     assert browser.texts("#null .heading") == [" vs. ".join(pair)]
-    assert [row.get_attribute("aria-selected") for row in browser.all("#pairs tbody tr")[:3]] == [
-        "false",
-        "true",
-        "false",
-    ]
+    assert browser.each("#pairs tbody tr", "each.ariaSelected")[:3] == ["false", "true", "false"]
     browser.press("END")
     assert browser.run(position) == 30 * 29 // 2 - 1
 
@@ -813,7 +759,9 @@ def test_the_address_has_any_names(browser: Browser) -> None:
     assert browser.run("return state.pair") == [HOSTILE[2], HOSTILE[0]]
 
 
-def test_buttons_lead_to_the_sections(browser: Browser) -> None:
+@pytest.mark.parametrize("width", [1400, 390])
+def test_buttons_lead_to_the_sections(browser: Browser, width: int) -> None:
+    browser.resize(width)
     browser.open(PAGES["all pairs"])
     buttons = [button for button in browser.all("#contents button") if button.is_displayed()]
     assert len(buttons) >= 5
@@ -825,20 +773,6 @@ def test_buttons_lead_to_the_sections(browser: Browser) -> None:
 
 
 # --- Names, and pages without scripts
-
-
-def test_names_cannot_turn_round_the_words_after_them(browser: Browser) -> None:
-    names = ["a", "b\u202e", "c\u2067d\u2069\u202d"]
-    result = compare(metrics=ratings(names, metric="m\u202e"), all_pairs=True, n_resamples=99)
-    page = result.render("html")
-    browser.open(page)
-    shown = browser.run("return document.body.innerText")
-    assert not re.search("[\u202a-\u202e\u2066-\u2069]", shown)
-    assert {r"b\u202e", r"c\u2067d\u2069\u202d"} <= {*browser.texts("#summary td.name")} & {
-        *browser.texts("#pairs td.name")
-    }
-    assert browser.texts("#null .heading") == [r"c\u2067d\u2069\u202d vs. b\u202e"]
-    assert result == read_html(page)
 
 
 def test_what_is_selected_is_legible_in_forced_colours(browser: Browser) -> None:
@@ -857,12 +791,9 @@ def test_what_is_selected_is_legible_in_forced_colours(browser: Browser) -> None
 def test_names_may_differ_in_their_spaces_only(browser: Browser) -> None:
     browser.open(compare(metrics=ratings(["a b", "a  b"]), n_resamples=99).render("html"))
     for selector in ("#summary td.name", "#ranking text", "#pairs td.name", "#null .heading bdi"):
-        shown = browser.run(
-            "return [...document.querySelectorAll(arguments[0])].filter((each) => /^a +b$/.test(each.textContent))"
-            ".map((each) => [each.textContent, getComputedStyle(each).whiteSpace])",
-            selector,
-        )
-        assert sorted(map(tuple, shown)) == [("a  b", "pre-wrap"), ("a b", "pre-wrap")]
+        shown = browser.each(selector, "[each.textContent, getComputedStyle(each).whiteSpace]")
+        named = [(text, style) for text, style in shown if text.startswith("a ")]
+        assert sorted(named) == [("a  b", "pre-wrap"), ("a b", "pre-wrap")]
 
 
 def test_display_names_are_shown_and_systems_keep_theirs(browser: Browser) -> None:
@@ -1030,16 +961,6 @@ def test_texts_have_contrast(browser: Browser, scheme: str) -> None:
     assert shades == sorted(shades, reverse=scheme == "dark")
 
 
-def luminance(colour: list[int]) -> float:
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (x / 255 for x in colour)]
-    return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
-
-
-def contrast(one: list[int], other: list[int]) -> float:
-    low, high = sorted(map(luminance, (one, other)))
-    return (high + 0.05) / (low + 0.05)
-
-
 def test_on_paper_there_are_all_rows_and_no_controls(browser: Browser) -> None:
     browser.prefer(prefers_color_scheme="dark")
     browser.open(PAGES["many"])
@@ -1052,14 +973,10 @@ def test_on_paper_there_are_all_rows_and_no_controls(browser: Browser) -> None:
         for control in ("#tabs", "#theme", "#contents", "input", ".copy"):
             assert not any(element.is_displayed() for element in browser.all(control))
         assert browser.run("return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-        cut = browser.run(
-            "return [...document.querySelectorAll('.rows, .scroll, .notes, pre, .side > section')]"
-            ".filter((each) => each.scrollHeight > each.clientHeight + 1).map((each) => each.className || each.id)"
-        )
-        assert cut == []
+        boxes = ".rows, .scroll, .notes, pre, .side > section"
+        assert not any(browser.each(boxes, "each.scrollHeight > each.clientHeight + 1"))
         # Chromium leaves buttons out of the headers that it repeats on each page.
-        shown = "[...document.querySelectorAll('th > button')].map((button) => getComputedStyle(button).display)"
-        assert {*browser.run(f"return {shown}")} == {"contents"}
+        assert {*browser.each("th > button", "getComputedStyle(each).display")} == {"contents"}
         assert browser.one("#view-name").is_displayed()
         # A section whose texts have not been read has nothing to print.
         browser.run("document.querySelector('#matrix .body').innerHTML = '<p class=\"hint\">Reading the texts …</p>'")

@@ -46,13 +46,6 @@ def distance(one: str, other: str, sight: str) -> float:
     return float(np.linalg.norm(lab(one, sight) - lab(other, sight)))
 
 
-def test_the_simulation_is_that_of_red_and_green() -> None:
-    assert distance("#ff0000", "#00a000", "all colours") > 100
-    for sight in ("protanopia", "deuteranopia"):
-        assert distance("#ffffff", "#000000", sight) == pytest.approx(100, abs=0.1)
-        assert distance("#c08000", "#90a000", sight) < distance("#c08000", "#90a000", "all colours") / 2
-
-
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
 @pytest.mark.parametrize("sight", SIGHT)
 def test_neighbouring_colours_are_told_apart(sight: str, theme: int) -> None:
@@ -103,36 +96,13 @@ def test_the_accessibility_tree_has_names_in_reading_order(browser: Browser, wid
         browser.run("arguments[0].scrollIntoView()", section)
     browser.wait("return document.querySelector('#ngrams table') !== null")
     nodes = tree(browser)
-    controls = {
-        "button",
-        "combobox",
-        "searchbox",
-        "checkbox",
-        "tab",
-        "listbox",
-        "option",
-        "application",
-        "image",
-        "table",
-        "grid",
-        "region",
-    }
+    controls = "button combobox searchbox checkbox tab listbox option application image table grid region".split()
     assert [node for node in nodes if node[0] in controls and not node[1].strip()] == []
     headings = [name for role, name in nodes if role == "heading"]
     expected = ["4 systems under BLEU and TER", "Results", "BLEU", "Ranking", "Differences", "p-values"]
     assert [name for name in headings if name in expected] == expected
-    rest = [
-        "Bootstrap distributions",
-        "Pairs",
-        "Metrics",
-        "Selected pair",
-        "Parts",
-        "Lengths",
-        "Documents",
-        "Words",
-        "Segments",
-        "Methods",
-    ]
+    rest = ["Bootstrap distributions", "Pairs", "Metrics", "Selected pair"]
+    rest += "Parts Lengths Documents Words Segments Methods".split()
     assert [name for name in headings if name in rest] == rest
     # The name of each button that copies says what it copies.
     copies = [name for role, name in nodes if role == "button" and name.startswith("Copy")]

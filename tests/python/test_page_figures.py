@@ -69,11 +69,7 @@ def by_score(result: Comparison, metric: str) -> list[str]:
 
 def scale_of(browser: Browser, figure: str) -> tuple[float, float]:
     """The value at x = 0 and that of a pixel, from the first and the last label of the axis."""
-    ticks = browser.run(
-        "return [...document.querySelectorAll(arguments[0] + ' .axis .tick')]"
-        ".map((tick) => [Number(tick.textContent), Number(tick.getAttribute('x'))])",
-        figure,
-    )
+    ticks = browser.each(f"{figure} .axis .tick", "[Number(each.textContent), Number(each.getAttribute('x'))]")
     (first, x0), (last, x1) = ticks[0], ticks[-1]
     pixel = (last - first) / (x1 - x0)
     return first - x0 * pixel, pixel
@@ -81,12 +77,7 @@ def scale_of(browser: Browser, figure: str) -> tuple[float, float]:
 
 def marks(browser: Browser, selector: str) -> list[dict[str, Any]]:
     """The attributes of each element."""
-    found: list[dict[str, Any]] = browser.run(
-        "return [...document.querySelectorAll(arguments[0])]"
-        ".map((mark) => Object.fromEntries([...mark.attributes].map((each) => [each.name, each.value])))",
-        selector,
-    )
-    return found
+    return browser.each(selector, "Object.fromEntries([...each.attributes].map(({ name, value }) => [name, value]))")
 
 
 def values_at(browser: Browser, figure: str, xs: Sequence[float]) -> list[float]:
@@ -103,6 +94,12 @@ def whisker_ends(browser: Browser, figure: str) -> list[tuple[float, float]]:
         assert found is not None, mark
         ends.append((float(found[1]), float(found[2])))
     return [tuple(values_at(browser, figure, pair)) for pair in ends]  # type: ignore[misc]
+
+
+# The system of a row, the number of its stars, and the classes of its dot.
+MARKED = """[
+    each.dataset.system, each.querySelectorAll("text.strong").length, each.querySelector(".dot").getAttribute("class"),
+]"""
 
 
 class TestRanking:
@@ -128,10 +125,8 @@ class TestRanking:
             "const ys = [...group.querySelectorAll('text')].map((letter) => Number(letter.getAttribute('y')));"
             "return [group.textContent, Number(bar.getAttribute('y')), Number(bar.getAttribute('height')), ys]; })"
         )
-        rows = browser.run(
-            "return Object.fromEntries([...document.querySelectorAll('#ranking .row .name')]"
-            ".map((name, row) => [currentView().systems[row].name, Number(name.getAttribute('y'))]))"
-        )
+        names = browser.run("return currentView().systems.map((system) => system.name)")
+        rows = dict(zip(names, browser.each("#ranking .row .name", "Number(each.getAttribute('y'))"), strict=True))
         for letter, members, (text, y, height, ys) in zip("abcdefghi", ranking.groups, bars, strict=False):
             assert letter * len(members) == text
             assert sorted(rows[member] for member in members) == pytest.approx(ys)
@@ -142,11 +137,8 @@ class TestRanking:
         result = everything(baseline="baseline")
         browser.open(result.render("html"))
         systems = by_score(result, "BLEU")
-        found = browser.run(
-            "return [...document.querySelectorAll('#ranking .row')].map((row) => "
-            "[row.querySelectorAll('text.strong').length, row.querySelector('.dot').getAttribute('class')])"
-        )
-        for system, (stars, dot) in zip(systems, found, strict=True):
+        found = browser.each("#ranking .row", MARKED)
+        for system, (_, stars, dot) in zip(systems, found, strict=True):
             if system == "baseline":
                 assert (stars, dot) == (0, "dot even")
                 continue
@@ -183,11 +175,6 @@ class TestRanking:
             assert "Ranks:" in caption
             assert "Rank" in titles
             assert "Systems in the same group" in caption
-
-    def test_scores_without_tests_have_dots_only(self, browser: Browser) -> None:
-        browser.open(score(CORPUS.references, CORPUS.systems, interval="percentile", n_resamples=99).render("html"))
-        assert len(browser.all("#ranking .dot")) == 4
-        assert browser.all("#ranking .group, #ranking .hollow, #ranking .reference") == []
 
 
 class TestDifferences:
@@ -237,11 +224,7 @@ class TestDifferences:
         result = everything(baseline="baseline")
         browser.open(result.render("html"))
         browser.run("showView(0, 1)")
-        found = browser.run(
-            "return [...document.querySelectorAll('#differences .choice')].map((row) => "
-            "[row.dataset.system, row.querySelectorAll('text.strong').length,"
-            "row.querySelector('.dot').getAttribute('class')])"
-        )
+        found = browser.each("#differences .choice", MARKED)
         kinds = set()
         for system, stars, dot in found:
             pair = result.pair(system, metric="TER")
@@ -286,26 +269,14 @@ class TestDifferences:
             interval = replace(pair.confidence_interval, low=low, high=high)
             pairs.append(replace(pair, confidence_interval=interval))
         browser.open(replace(result, comparisons=tuple(pairs)).render("html"))
-        paths = browser.run(
-            "return Object.fromEntries([...document.querySelectorAll('#differences .choice')].map((row) =>"
-            "[row.dataset.system, row.querySelector('.whisker')?.getAttribute('d') ?? null]))"
-        )
+        path = "each.querySelector('.whisker')?.getAttribute('d') ?? null"
+        paths = dict(browser.each("#differences .choice", f"[each.dataset.system, {path}]"))
         # An arrow head has two lines, the end of a bounded interval one vertical stroke.
         assert {system: (path.count("L"), path.count("V")) for system, path in paths.items() if path is not None} == {
             "larger": (4, 0),
             "tuned": (2, 1),
         }
         assert paths["rules"] is None
-
-    def test_p_of_a_one_sided_test_is_shown_in_the_direction_of_the_test(self, browser: Browser) -> None:
-        result = everything(all_pairs=True, alternative="better")
-        browser.open(result.render("html"))
-        tested = {(p.system, p.baseline) for p in result.comparisons}
-        rows = browser.all("#differences .choice")
-        for row in rows:
-            row.find_element("tag name", "text").click()
-            assert tuple(browser.run("return state.pair")) in tested
-        assert "the one later in the input is better" in browser.texts("#differences figcaption")[0]
 
 
 def class_of(p: float, alpha: float) -> int:
@@ -427,14 +398,7 @@ class TestMatrix:
         assert outline["visibility"] == "visible"
         found = [float(number) for number in re.findall(r"[-\d.]+", outline["transform"])]
         assert [2 * layout["cell"], 6 * layout["height"]] == pytest.approx(found, abs=1)
-        fills = (
-            "return [...document.querySelectorAll('#matrix .cell-chosen *')].map((each) => getComputedStyle(each).fill)"
-        )
-        assert browser.run(fills) == ["none", "none"]
-
-    def test_there_is_none_with_a_baseline(self, browser: Browser) -> None:
-        browser.open(everything(baseline="baseline").render("html"))
-        assert not browser.one("#matrix").is_displayed()
+        assert browser.each("#matrix .cell-chosen *", "getComputedStyle(each).fill") == ["none", "none"]
 
 
 def density(histogram: Histogram, bandwidth: float, at: float) -> float:
@@ -493,12 +457,6 @@ class TestDensities:
         browser.open(replace(result, scores=tuple(scores)).render("html"))
         assert len(browser.all("#densities .ridge-score")) == 4
         assert browser.all("#densities .ridge-area") == []
-
-    def test_there_are_none_without_draws(self, browser: Browser) -> None:
-        result = everything(all_pairs=True)
-        scores = [replace(s, draws=None) for s in result.scores]
-        browser.open(replace(result, scores=tuple(scores)).render("html"))
-        assert not browser.one("#densities").is_displayed()
 
 
 def filled_share(browser: Browser) -> float:
@@ -719,19 +677,12 @@ class TestScatter:
         """
         assert browser.run(overlaps) == [0, 0]
 
-    def test_one_metric_or_two_systems_have_none(self, browser: Browser) -> None:
-        browser.open(rated(3).render("html"))
-        assert not browser.one("#scatter").is_displayed()
-
 
 class TestComponents:
     def test_the_parts_of_the_scores_are_those_of_the_result(self, browser: Browser) -> None:
         result = everything(all_pairs=True)
         browser.open(result.render("html"))
-        header, *rows = browser.run(
-            "return [...document.querySelector('#components table').rows]"
-            ".map((row) => [...row.cells].map((cell) => cell.textContent))"
-        )
+        header, *rows = browser.each("#components table tr", "[...each.cells].map((cell) => cell.textContent)")
         assert header[:3] == ["System", "BLEU", "1-gram precision"]
         assert header[-4:] == ["brevity penalty", "length ratio", "output length", "reference length"]
         for system, row in zip(by_score(result, "BLEU"), rows, strict=True):
@@ -740,6 +691,29 @@ class TestComponents:
             assert row[-4:-1] == [f"{details['bp']:.3f}", f"{details['ratio']:.3f}", f"{details['hyp_len']:,}"]
         browser.run("showView(0, 1)")
         assert not browser.one("#components").is_displayed()
+
+
+def without_draws() -> Comparison:
+    result = everything(all_pairs=True)
+    return replace(result, scores=tuple(replace(s, draws=None) for s in result.scores))
+
+
+@pytest.mark.parametrize(
+    ("figure", "make"),
+    [
+        ("matrix", lambda: everything(baseline="baseline")),
+        ("densities", without_draws),
+        ("scatter", lambda: rated(3)),  # of one metric
+        ("null", lambda: score(CORPUS.references, CORPUS.systems, interval="percentile", n_resamples=99)),
+    ],
+)
+def test_a_figure_that_a_result_does_not_have_is_hidden(browser: Browser, figure: str, make: Any) -> None:
+    browser.open(make().render("html"))
+    assert not browser.one(f"#{figure}").is_displayed()
+    dots = browser.all("#ranking .dot")
+    assert len(dots) == len(browser.all("#ranking .row")) > 2
+    # Without tests, dots are all that the ranking has.
+    assert figure != "null" or browser.all("#ranking .group, #ranking .hollow, #ranking .reference") == []
 
 
 FIGURES = ("ranking", "differences", "matrix", "densities", "null")
@@ -814,10 +788,7 @@ class TestLayout:
         for width in (400, 1400):
             browser.resize(width)
             browser.open(result.render("html"))
-            shown = browser.run(
-                "return [...document.querySelectorAll('#ranking .row .name')]"
-                ".map((name) => name.querySelector('title')?.textContent ?? name.textContent)"
-            )
+            shown = browser.each("#ranking .row .name", "each.querySelector('title')?.textContent ?? each.textContent")
             # What turns text round is visible.
             assert [name.replace("\u202e", r"\u202e") for name in by_score(result, "r")] == shown
             assert browser.all(".figure img, .figure b, .figure script") == []
@@ -828,9 +799,7 @@ class TestLayout:
         browser.resize(400)
         names = {name: f"{name} trained on all data of the shared task" for name in result.systems}
         browser.open(result.render("html", names=names))
-        shown = browser.run(
-            "return [...document.querySelectorAll('#ranking .row .name')].map((name) => name.firstChild.data)"
-        )
+        shown = browser.each("#ranking .row .name", "each.firstChild.data")
         assert len(set(shown)) == 16
         assert all("…" in name for name in shown)
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from browser import Browser
+from pages import contrast
 from reshuffle import Comparison, CorpusFunction, SegmentScores, compare, compare_sets
 from reshuffle.data.demo import demo_corpus
 
@@ -81,7 +82,7 @@ def test_segments_are_sorted_by_the_difference_of_their_scores(browser: Browser,
     differences = [scores[system][i] - scores[baseline][i] for i in order[:20]]  # type: ignore[operator]
     assert browser.texts(f"{SEGMENT} .change") == [f"Δ {d:+.2f}" for d in differences]
     higher = metric == "BLEU"
-    classes = browser.run(f"return [...document.querySelectorAll('{SEGMENT} .change span')].map((e) => e.className)")
+    classes = browser.each(f"{SEGMENT} .change span", "each.className")
     assert classes == ["better" if (d > 0) == higher else "worse" for d in differences]
     for side, value in (("system", 1), ("baseline", -1)):
         choose(browser, "Segments", side)
@@ -237,12 +238,10 @@ def test_as_many_words_as_possible_are_aligned(browser: Browser) -> None:
 
 def marks(browser: Browser, segment: int = 1) -> list[list[str]]:
     """The marked parts of the two outputs of a segment."""
-    found: list[list[str]] = browser.run(
-        "return [...document.querySelectorAll(arguments[0])].map((text) => [...text.querySelectorAll('ins, del')].map("
-        "(each) => `${each.tagName} ${each.textContent}`))",
+    return browser.each(
         f"{SEGMENT}:nth-child({segment}) .outputs .text",
+        "[...each.querySelectorAll('ins, del')].map((mark) => `${mark.tagName} ${mark.textContent}`)",
     )
-    return found
 
 
 def test_words_that_differ_are_marked_between_the_outputs_or_from_the_closest_reference(browser: Browser) -> None:
@@ -293,10 +292,6 @@ def test_texts_that_are_too_different_are_marked_as_a_whole_between_their_common
     one = " ".join(f"a{i}" for i in range(3000))
     systems = {"old": [f"same {one} end", "x"], "new": [f"same {one.replace('a', 'b')} end", "y"]}
     browser.open(small(systems, ["same end", "x"], baseline="old").render("html"), "system=new&baseline=old")
-    print(
-        browser.run('return document.querySelector("#segments").outerHTML')[:3000],
-        browser.run("return [location.href, document.readyState]"),
-    )
     search(browser, "same")
     assert marks(browser) == [[f"DEL {one}"], [f"INS {one.replace('a', 'b')}"]]
 
@@ -351,9 +346,7 @@ def test_choices_stay_for_other_metrics(browser: Browser) -> None:
     order = expected_order(comparison, "TER", "tuned", "baseline", 1)
     lines = [(texts.systems["tuned"][i], texts.systems["baseline"][i], *texts.references[i]) for i in range(400)]
     assert numbers(browser) == [i for i in order if any("boat" in (line or "").lower() for line in lines[i])][:20] != []
-    values = browser.run(
-        f"return [...document.querySelectorAll('{SECTION} select, {SECTION} input')].map((e) => e.value)"
-    )
+    values = browser.each(f"{SECTION} select, {SECTION} input", "each.value")
     assert values == ["tuned", "baseline", "system", "reference", "boat"]
 
 
@@ -374,13 +367,6 @@ def test_segments_are_those_of_the_chosen_test_set(browser: Browser) -> None:
         search(browser, f"{name} a")
         assert numbers(browser) == [0]
     assert not browser.all(f'{SECTION} select[aria-label="System"]')  # there are only two systems
-
-
-def test_without_texts_the_section_is_hidden(browser: Browser) -> None:
-    corpus = demo_corpus()
-    browser.open(compare(corpus.references, corpus.systems, n_resamples=9).render("html"))
-    assert not browser.one(SECTION).is_displayed()
-    assert not any(button.is_displayed() for button in browser.all("#contents button") if button.text == "Segments")
 
 
 # --- Hostile texts, and narrow pages
@@ -431,10 +417,7 @@ def test_each_text_has_the_direction_of_its_letters(browser: Browser) -> None:
     systems = {"a": ["שלום עולם", "hello"], "b": ["مرحبا", "hi"]}
     browser.open(small(systems, ["שלום", "hello"]).render("html"))
     search(browser, "שלום")
-    directions = browser.run(
-        f"return [...document.querySelectorAll('{SEGMENT} .text')].map((text) => getComputedStyle(text).direction)"
-    )
-    assert directions == ["rtl"] * 3
+    assert browser.each(f"{SEGMENT} .text", "getComputedStyle(each).direction") == ["rtl"] * 3
 
 
 @pytest.mark.parametrize(("width", "columns"), [(400, 1), (1400, 2)])
@@ -444,10 +427,7 @@ def test_outputs_are_side_by_side_where_there_is_room(browser: Browser, width: i
     page = small({"a": ["x y", "y"], "b": ["x", "y y"]}, ["x", "y"]).render("html", names=names)
     browser.open(page)
     for part in ("div", "div > .text"):  # texts are in line, too
-        tops = browser.run(
-            "return [...document.querySelectorAll(arguments[0])].map((each) => each.getBoundingClientRect().top)",
-            f"{SEGMENT}:first-child .outputs > {part}",
-        )
+        tops = browser.each(f"{SEGMENT}:first-child .outputs > {part}", "each.getBoundingClientRect().top")
         assert len(set(tops)) == 3 - columns
     assert browser.run("return document.documentElement.scrollWidth") <= width
     assert names["a"] in browser.texts(f"{SEGMENT} bdi")
@@ -479,16 +459,9 @@ def test_marked_words_have_contrast_in_both_themes(browser: Browser, theme: str,
         return [painted(surface, backgroundColor), painted(color), painted(surface)]""",
         f"{SEGMENT} {mark}",
     )
-    background, text, surface = (luminance(colour) for colour in colours)
-    low, high = sorted((background, text))
-    assert (high + 0.05) / (low + 0.05) >= 4.5
+    background, text, surface = colours
+    assert contrast(background, text) >= 4.5
     assert background != surface
-
-
-def luminance(colour: list[int]) -> float:
-    """The relative luminance of WCAG 2."""
-    linear = [c / 255 / 12.92 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colour]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 # --- What else is known of texts
@@ -496,22 +469,15 @@ def luminance(colour: list[int]) -> float:
 
 def table_rows(browser: Browser, section: str) -> list[list[list[str]]]:
     """The rows of each table of a section, with its header."""
-    found: list[list[list[str]]] = browser.run(
-        "return [...document.querySelectorAll(`${arguments[0]} .scroll table`)].map((table) =>"
-        " [...table.rows].map((row) => [...row.cells].map((cell) => cell.textContent)))",
-        section,
-    )
-    return found
+    cells = "[...each.rows].map((row) => [...row.cells].map((cell) => cell.textContent))"
+    return browser.each(f"{section} .scroll table", cells)
 
 
 def test_the_source_is_shown_above_the_references_and_found_by_the_filter(browser: Browser) -> None:
     systems = {"a": ["x", "y z", "z"], "b": ["x x", "y", "w"]}
     comparison = small(systems, ["x", "y", "z"], source=[HOSTILE[0], None, "Ein Haus"])
     browser.open(comparison.render("html"))
-    shown = browser.run(
-        f"return [...document.querySelectorAll('{SEGMENT}')].map((each) =>"
-        " [...each.querySelectorAll('.source')].map((text) => text.textContent))"
-    )
+    shown = browser.each(SEGMENT, "[...each.querySelectorAll('.source')].map((text) => text.textContent)")
     sources = dict(zip(numbers(browser), shown, strict=True))
     assert sources == {
         0: [f"Source{HOSTILE[0]}", "Referencex"],
@@ -552,9 +518,13 @@ def test_documents_are_those_of_the_pair_with_mean_scores_of_their_segments(brow
     assert all(", <b>talk 3" in text for text in browser.texts(f"{SEGMENT} > h3"))
 
 
-def test_without_documents_there_is_no_section_of_them(browser: Browser) -> None:
+def test_without_texts_or_documents_their_sections_are_hidden(browser: Browser) -> None:
     browser.open(demo().render("html"))
     assert not browser.one("#documents").is_displayed()
+    corpus = demo_corpus()
+    browser.open(compare(corpus.references, corpus.systems, n_resamples=9).render("html"))
+    assert not browser.one(SECTION).is_displayed()
+    assert not any(button.is_displayed() for button in browser.all("#contents button") if button.text == "Segments")
 
 
 def test_scores_by_length_are_means_of_segments_whose_reference_has_so_many_words(browser: Browser) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import itertools
-import math
 import os
 import re
 import shutil
@@ -23,6 +22,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
+from pages import contrast, luminance
 from plotted import (
     HOSTILE,
     KINDS,
@@ -55,8 +55,6 @@ def test_axes_are_drawn_into_and_returned(kind: str) -> None:
     assert plotted(compared(numbered(3)), kind, ax=right) is right
     assert [*left.lines, *left.texts, *left.collections] == []
     drawn(right)
-    with pytest.raises(InputError, match="width and height apply to new figures only: leave them out with ax"):
-        plotted(compared(numbered(3)), kind, ax=right, width=3.0)
 
 
 def test_columns_do_not_overlap_in_the_wider_font_of_users_axes() -> None:
@@ -68,31 +66,18 @@ def test_columns_do_not_overlap_in_the_wider_font_of_users_axes() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_display_names_replace_those_of_the_input(kind: str) -> None:
-    comparison = compared(numbered(3))
-    ax = (
-        plotted(
-            comparison, kind, names={"system-1": "First", "system-2": "Second"}, system="system-2", baseline="system-1"
-        )
-        if (kind == "null")
-        else plotted(comparison, kind, names={"system-1": "First", "system-2": "Second"})
-    )
+    pair = {"system": "system-2", "baseline": "system-1"} if kind == "null" else {}
+    ax = plotted(compared(numbered(3)), kind, names={"system-1": "First", "system-2": "Second"}, **pair)
     shown = " ".join([*names_of(ax), ax.get_xlabel(), *key_of(ax)])
     assert "Second" in shown
     assert "system-2" not in shown
-    with pytest.raises(InputError, match="names: unknown system 'system-9'"):
-        plotted(comparison, kind, names={"system-9": "x"})
-    with pytest.raises(InputError, match="would both be called"):
-        plotted(comparison, kind, names={"system-1": "system-2"})
 
 
 def test_digits_are_those_of_scores_and_differences() -> None:
     comparison = compared(numbered(3), all_pairs=False)
     assert f"{comparison.scores[0].score:.4f}" in texts_of(comparison.plot.ranking(digits=4))
-    assert f"{comparison.comparisons[0].difference:+.0f}".replace("-", "−") in texts_of(
-        comparison.plot.forest(digits=0)
-    )
-    with pytest.raises(InputError, match="digits must be a whole number from 0 to 15, got 16"):
-        comparison.plot.forest(digits=16)
+    difference = f"{comparison.comparisons[0].difference:+.0f}".replace("-", "−")
+    assert difference in texts_of(comparison.plot.forest(digits=0))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -111,10 +96,6 @@ def test_a_metric_is_chosen_by_its_name(kind: str) -> None:
     panels = plotted(comparison, kind, **options or {"metric": None}).figure.axes
     titles = [panel.get_title(loc="left") or panel.get_xlabel() for panel in panels]
     assert [name in title for name, title in zip(("first", "second"), titles, strict=True)] == [True, True]
-    with pytest.raises(InputError, match="there are 2 metrics: choose one with metric='first' or 'second'"):
-        plotted(comparison, kind, ax=Figure().add_subplot(), **options)
-    with pytest.raises(InputError, match="unknown metric 'third'"):
-        plotted(comparison, kind, metric="third", **options)
 
 
 def test_a_notebook_displays_axes_as_the_picture() -> None:
@@ -122,12 +103,6 @@ def test_a_notebook_displays_axes_as_the_picture() -> None:
     content, size = axes._repr_png_()
     assert content.startswith(b"\x89PNG")
     assert size["width"] == pytest.approx(144 * axes.figure.get_figwidth())
-
-
-@pytest.mark.parametrize("length", [0, -1, 51, math.nan, "3", True])
-def test_lengths_out_of_range_are_refused(length: Any) -> None:
-    with pytest.raises(InputError, match="height must be a number of inches above 0, at most 50"):
-        compared(numbered(2)).plot.ranking(height=length)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -273,14 +248,6 @@ def test_differences_in_figures_keep_two_digits() -> None:
         assert texts.count("+0.000000") == 2
 
 
-def test_headers_stand_on_one_line() -> None:
-    figure = compared(numbered(9), adjust="none").plot.ranking()
-    texts: list[Any] = list(figure.texts)
-    headers = [text for text in texts if text.get_text() in ("score", "rank", *"abcdefgh")]
-    assert len(headers) > 3
-    assert {(text.get_va(), text.xyann[1]) for text in headers} == {("baseline", headers[0].xyann[1])}
-
-
 def test_lines_of_labels_do_not_end_inside_a_term() -> None:
     for width in range(12, 60):
         lines = wrapped("Averaged BLEU from a baseline, 95% CI (→ better)", width).split("\n")
@@ -308,14 +275,6 @@ def test_hostile_names_are_shown_as_they_are(kind: str) -> None:
     figure: Any = ax.figure
     for fmt in ("pdf", "svg") if kind == "ranking" else ("pdf",):
         figure.savefig(io.BytesIO(), format=fmt)
-
-
-def test_names_are_wrapped_and_shortened_only_beyond_three_lines() -> None:
-    assert wrapped("a" * 60, 24).replace("\n", "") == "a" * 60
-    assert wrapped("a" * 60, 24).count("\n") == 2
-    assert wrapped("a" * 1000, 24).count("\n") == 2
-    assert wrapped("a" * 1000, 24).endswith("…")
-    assert wrapped("系统" * 10, 25) == f"{'系统' * 6}\n{'系统' * 4}"
 
 
 @given(st.text(max_size=80), st.integers(6, 40))
@@ -399,16 +358,13 @@ def test_shades_are_apart_in_black_and_white() -> None:
 
     from reshuffle.report.plots.matrix import SHADES
 
-    def luminance(color: str) -> float:
-        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color)]
-        return float(np.dot([0.2126, 0.7152, 0.0722], linear))
+    def rgb(color: str) -> list[float]:
+        return [255 * value for value in to_rgb(color)]
 
-    lightness = [116 * luminance(shade) ** (1 / 3) - 16 for shade in SHADES]
+    lightness = [116 * luminance(rgb(shade)) ** (1 / 3) - 16 for shade in SHADES]
     assert all(np.diff(lightness) > 9), lightness
     for i, shade in enumerate(SHADES):
-        text = luminance("white" if i < 2 else INK)
-        high, low = max(text, luminance(shade)), min(text, luminance(shade))
-        assert (high + 0.05) / (low + 0.05) >= 4.5, shade
+        assert contrast(rgb("white" if i < 2 else INK), rgb(shade)) >= 4.5, shade
 
 
 # Without matplotlib, and on several test sets.

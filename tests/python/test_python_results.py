@@ -9,22 +9,18 @@ import json
 import pickle
 import re
 import sys
-from collections.abc import Sequence
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import reshuffle
-from counts import lengths, near_kink
 from lazy import Lazy
 from reshuffle import (
     BesagClifford,
     Comparison,
-    CorpusFunction,
     InputError,
     SegmentScores,
     SegmentTable,
@@ -44,10 +40,12 @@ from reshuffle.report.cells import keys
 from reshuffle.report.conclusions import conclusions
 from reshuffle.report.notes import notes
 from reshuffle.report.tables import tables
-from reshuffle.report.words import words as texts_of
 from reshuffle.results.compared import Compared
 from reshuffle.results.reported import Reported
 from reshuffle.toml import loads
+from test_caveats import CASES
+from test_caveats import case as caveat_case
+from told import assert_raises, assert_told
 
 CORPUS = demo_corpus()
 REFERENCES = list(CORPUS.references[0][:80])
@@ -61,19 +59,6 @@ def ratings(k: int = 3, n: int = 40) -> SegmentScores:
     return SegmentScores("rating", {f"s{i}": rng.integers(0, 5, n) for i in range(k)})
 
 
-def incomplete() -> SegmentScores:
-    """Scores of which each system lacks one, on a segment of its own."""
-    scores = np.random.default_rng(1).integers(0, 5, (3, 40)).astype(float)
-    scores[range(3), range(3)] = np.nan
-    return SegmentScores("rating", {f"s{i}": row for i, row in enumerate(scores)}, missing="pairwise")
-
-
-def words(hypotheses: Sequence[str], references: Sequence[Sequence[str | None]]) -> float:
-    return sum(len(line.split()) for line in hypotheses) / len(hypotheses)
-
-
-FUNCTION = CorpusFunction("words", words)
-
 RESULTS = Lazy[Comparison](
     {
         "baseline": lambda: compare(REFERENCES, SYSTEMS, ["bleu", "ter"], n_resamples=99),
@@ -86,32 +71,11 @@ RESULTS = Lazy[Comparison](
         "score": lambda: score(REFERENCES, SYSTEMS, ["bleu", "ter"]),
         "score with intervals": lambda: score(REFERENCES, SYSTEMS, "bleu", interval="delta"),
         "without replicates": lambda: compare(metrics=ratings(), test="t-test", interval="t"),
-        "identical": lambda: compare(metrics=SegmentScores("m", dict.fromkeys("ab", [1.0, 2.0] * 30)), n_resamples=99),
-        "few replicates": lambda: compare(metrics=ratings(), test="ar:scheme=iid", n_resamples=9, interval=None),
-        "few units": lambda: compare(
-            metrics=ratings(2, 4), test="ar:scheme=iid", n_resamples=99, interval=None, all_pairs=True
-        ),
-        "undecided": lambda: compare(
-            metrics=ratings(9), test="ar:stopping=gandy", n_resamples=60, interval=None, all_pairs=True
-        ),
-        "near alpha": lambda: compare(
-            metrics=ratings(9), test="ar:scheme=iid", n_resamples=60, interval=None, all_pairs=True
-        ),
-        "liberal": lambda: compare(metrics=ratings(), test="bootstrap-shift", n_resamples=999),
-        "auto": lambda: compare(
-            metrics=ratings(2), test="ar:scheme=iid", n_resamples="auto", alpha=1e-5, interval=None
-        ),
-        "lengths": lambda: compare(metrics=lengths(), test="ar", n_resamples=999),
-        "function of texts": lambda: compare(
-            REFERENCES, SYSTEMS, FUNCTION, test="ar-studentized", n_resamples=9, interval=None
-        ),
         "post-hoc": lambda: compare(REFERENCES, SYSTEMS, "bleu", test="anova", adjust="tukey", interval=None),
-        "permutations": lambda: compare(REFERENCES, SYSTEMS, "bleu", test="permutation", n_resamples=99, interval=None),
-        "near the kink": lambda: compare(metrics=near_kink(), test="bootstrap", n_resamples=99),
-        "missing": lambda: compare(metrics=incomplete(), all_pairs=True, test="ar", n_resamples=99, interval=None),
         "one-sided": lambda: compare(
             metrics=ratings(9), all_pairs=True, alternative="less", alpha=0.2, n_resamples=999
         ),
+        **{kind: partial(caveat_case, kind) for kind in CASES},  # every caveat
     }
 )
 TABLE = segment_scores(REFERENCES, SYSTEMS, ["bleu", "ter"])
@@ -251,23 +215,8 @@ def test_every_score_and_every_pair_is_found_by_its_names(name: str) -> None:
 
 
 def test_a_failed_lookup_names_what_can_be_looked_up() -> None:
-    two, pairs, alone = RESULTS["baseline"], RESULTS["all pairs"], RESULTS["score"]
-    for call, message in (
-        (lambda: two.score("tuned"), "there are 2 metrics: choose one with metric='BLEU' or 'TER'"),
-        (lambda: two.score("tuned", "tre"), "unknown metric 'tre': did you mean 'TER'?"),
-        (lambda: two.pair("tuned", "base", "TER"), "unknown baseline 'base': did you mean 'baseline'?"),
-        (lambda: two.pair("baseline", metric="TER"), r"'baseline' is always the baseline; its comparisons: pair\('tu"),
-        (lambda: two.pair("tuned", "larger", "TER"), "'tuned' .* only with 'baseline': compare with all_pairs=True"),
-        (lambda: two.pair("tuned", "ter"), "'ter' is a metric, not a baseline: name it as metric='ter'"),
-        (lambda: pairs.pair("rules", metric="TER"), "'rules' was compared with baseline, tuned, larger: choose a base"),
-        (lambda: pairs.pair("rules", "rules"), "a pair has two systems, got 'rules' twice"),
-        (lambda: two.pair("nope"), "unknown system 'nope'; known: baseline, tuned"),
-        (lambda: alone.pair("tuned"), "this result has scores only"),
-        (lambda: TABLE.system_scores("x", "BLEU"), "unknown system 'x'"),
-        (lambda: two.render("md"), "unknown format 'md': use markdown"),
-    ):
-        with pytest.raises(InputError, match=message):
-            call()
+    names = {"BASELINE": RESULTS["baseline"], "PAIRS": RESULTS["all pairs"], "ALONE": RESULTS["score"]}
+    assert_raises("python_errors_of_results", globals() | names)
 
 
 def test_metrics_that_differ_only_in_case_are_not_confused() -> None:
@@ -289,26 +238,7 @@ def test_advice_for_an_attribute_leads_to_one_that_exists() -> None:
                     advice
                 )
     comparison = RESULTS["baseline"]
-    lacking: tuple[tuple[object, str, str], ...] = (
-        (comparison, "to_frame", "'Comparison' object has no attribute 'to_frame': use to_pandas()"),
-        (comparison.comparisons[0], "pvalue", "'PairedDifference' object has no attribute 'pvalue': use test.pvalue"),
-        (comparison, "colour", "'Comparison' object has no attribute 'colour'"),
-        (reshuffle, "load", "module 'reshuffle' has no attribute 'load': use read_json"),
-    )
-    for each, name, message in lacking:
-        with pytest.raises(AttributeError) as caught:
-            getattr(each, name)
-        assert str(caught.value) == message
     assert pickle.loads(pickle.dumps(copy.copy(comparison))) == comparison
-
-
-def test_a_loop_over_a_result_and_a_data_frame_of_it_lead_to_its_rows() -> None:
-    pandas, results = pytest.importorskip("pandas"), (RESULTS["baseline"], TABLE)
-    for result in results:
-        with pytest.raises(TypeError, match=r"is not iterable: use to_pandas\(\) or to_dicts\(\)"):
-            iter(result)  # type: ignore[call-overload]
-        with pytest.raises(TypeError, match="use to_pandas"):
-            pandas.DataFrame(result)
 
 
 # --- Saved
@@ -374,23 +304,9 @@ def test_json_and_csv_carry_the_caveats(name: str) -> None:
     assert [pair["caveats"] for pair in pairs] == [list(pair.caveats) for pair in result.comparisons]
 
 
-def test_the_results_in_this_file_have_every_caveat() -> None:
-    found = {caveat.kind for result in RESULTS.values() for caveat in result.caveats}
-    assert found == set(texts_of("caveats")["caveat"])
-
-
 @pytest.mark.parametrize("table", [TABLE, BY_DOCUMENT], ids=["segments", "documents"])
 def test_dicts_of_segments_equal_the_json_lines(table: SegmentTable) -> None:
     assert [json.loads(line) for line in table.render("jsonl").splitlines()] == table.to_dicts()
-
-
-@given(st.lists(st.lists(st.floats(-1e9, 1e9), min_size=3, max_size=3), min_size=1, max_size=4))
-def test_scores_of_a_system_equal_its_row_and_its_dicts(rows: list[list[float]]) -> None:
-    names = tuple(f"s{i}" for i in range(len(rows)))
-    table = SegmentTable(names, (UsedMetric("M", "M", True),), {"M": np.array(rows)}, "M", "0")
-    for name, row in zip(names, rows, strict=True):
-        assert row == table.system_scores(name, "m").tolist()
-        assert row == [line["M"] for line in table.to_dicts() if line["system"] == name]
 
 
 # --- Segments
@@ -428,44 +344,23 @@ def test_a_short_table_is_printed_in_full_and_names_cannot_hide_columns() -> Non
 
 def test_a_test_result_prints_its_settings_and_its_p_value() -> None:
     a, b = metric("bleu").suff_stats([REFERENCES], [SYSTEMS["tuned"], SYSTEMS["baseline"]])
-    zeros = [0, 1, 0, 1]
-    cases: list[tuple[SignificanceResult, list[str]]] = [
-        (
-            approximate_randomization(a, b, "bleu", n_resamples=999),
-            ["BLEU: a - b = ", " shuffles, ", "seed 12345, 95% CI of p: ", "(clopper-pearson)."],
-        ),
-        (approximate_randomization(a, b, "bleu", n_resamples=999, scheme="subgroup"), ["A random subgroup of 1,024 "]),
-        (approximate_randomization([1, 2, 1, 3], zeros), ["All 16 shuffles, ", "p = 0.1250 (ar, two-sided)"]),
-        (approximate_randomization(np.arange(60), np.arange(60) % 7), ["Exact null distribution, by convolution."]),
-        (
-            bootstrap_test(a, b, "bleu", n_resamples=999, test="bootstrap-percentile"),
-            ["999 draws, ", " in the smaller tail, ", "(bootstrap-percentile, two-sided)"],
-        ),
-        (
-            approximate_randomization(a, b, "bleu", stopping=BesagClifford(5), n_resamples=999),
-            [" stopped by besag-clifford (at most 999), 5 exceedances"],
-        ),
-        (
-            approximate_randomization(a, b, "bleu", stopping="gandy", n_resamples=9),
-            ["9 shuffles, not stopped by gandy (at most 9)"],
-        ),
-        (RESULTS["all pairs"].comparisons[0].test, [", adjusted p = "]),
-        (
-            approximate_randomization(a.reshape(2, 40, -1), b.reshape(2, 40, -1), "bleu", n_resamples=99),
-            ["BLEU: a batch of 2 tests (ar, two-sided), p from ", "result.problem(i) is the result of test i."],
-        ),
-    ]
-    for result, parts in cases:
-        text = str(result)
-        assert text.endswith(f"\nSignature: {result.signature}")
-        assert all(part in text for part in parts), text
-
-
-def test_names_of_systems_are_in_the_words_of_a_pairs_test() -> None:
     scores = SegmentScores("acc", {"old": [0, 1, 1, 0] * 9, "new": [1, 1, 1, 0] * 9})
     pair = compare(metrics=scores, n_resamples=99).pair("new")
-    assert str(pair.test).startswith("acc: new - old = +0.25, p = ")
-    assert str(pair.reversed.test).startswith("acc: old - new = -0.25, p = ")
+    shuffled = partial(approximate_randomization, a, b, "bleu", n_resamples=999)
+    cases: dict[str, SignificanceResult] = {
+        "shuffles": shuffled(),
+        "a subgroup": shuffled(scheme="subgroup"),
+        "all shuffles": approximate_randomization([1, 2, 1, 3], [0, 1, 0, 1]),
+        "convolution": approximate_randomization(np.arange(60), np.arange(60) % 7),
+        "draws": bootstrap_test(a, b, "bleu", n_resamples=999, test="bootstrap-percentile"),
+        "stopped": shuffled(stopping=BesagClifford(5)),
+        "not stopped": approximate_randomization(a, b, "bleu", stopping="gandy", n_resamples=9),
+        "adjusted": RESULTS["all pairs"].comparisons[0].test,
+        "a batch": approximate_randomization(a.reshape(2, 40, -1), b.reshape(2, 40, -1), "bleu", n_resamples=99),
+        "of a pair with names": pair.test,
+        "of the same pair reversed": pair.reversed.test,
+    }
+    assert_told("tests", {case: str(result) for case, result in cases.items()})
 
 
 def test_plots_say_which_figures_there_are() -> None:
@@ -478,9 +373,3 @@ def test_plots_say_which_figures_there_are() -> None:
         assert f"result.plot.{figure}(" in repr(result.plot)
         with pytest.raises(TypeError, match=r"figures of the result: result\.plot\."):
             result.plot()
-
-
-def test_an_argument_that_own_scores_do_not_have_gets_a_hint() -> None:
-    message = r"SegmentScores\(\) got .* 'lower_is_better': did you mean 'higher_is_better=False'\?"
-    with pytest.raises(TypeError, match=message):
-        SegmentScores("WER", {"a": [1]}, lower_is_better=True)  # type: ignore[call-arg]

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
-import io
 import json
-import os
 import re
 import shutil
 import subprocess
 import sys
-import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -65,13 +62,6 @@ def test_workflows_run_what_exists(workflow: Path) -> None:
     assert {name for names in needed.values() for name in names} <= jobs(workflow).keys()
 
 
-def test_workflows_start_when_files_change_that_exist() -> None:
-    wheels = yaml.safe_load((ROOT / ".github/workflows/wheels.yml").read_text("utf-8"))
-    paths = wheels[True]["pull_request"]["paths"]  # `on` is true in YAML
-    assert paths
-    assert [path for path in paths if not (ROOT / path).exists()] == []
-
-
 def test_actions_are_pinned_by_commit_and_alike_everywhere() -> None:
     pins: dict[str, set[str]] = {}
     for workflow in WORKFLOWS:
@@ -106,32 +96,6 @@ def test_a_wheel_is_tried_with_tests_that_exist() -> None:
     assert [part for part in parts.split() if not (ROOT / f"tests/python/test_{part}.py").exists()] == []
 
 
-@pytest.mark.skipif(shutil.which("bash") is None or os.name == "nt", reason="needs bash and scripts")
-@pytest.mark.parametrize("programs", ["bin", "Scripts"])
-def test_a_wheel_is_tried_where_environments_have_their_programs(tmp_path: Path, programs: str) -> None:
-    """``Scripts`` is the folder on Windows. The Python here only writes down what it is called with."""
-    called = tmp_path / "called"
-    program = f'#!/bin/sh\necho "$0 $*" >> {called}\n'
-    (tmp_path / "program").write_text(program)
-    make = (
-        f'mkdir -p "$3/{programs}"\nfor name in python reshuffle; do cp {tmp_path}/program "$3/{programs}/$name"; done'
-    )
-    (tmp_path / "python").write_text(f"{program}{make}\n")
-    for name in ("program", "python"):
-        (tmp_path / name).chmod(0o755)
-    with tarfile.open(tmp_path / "a.tar.gz", "w:gz") as sdist:
-        sdist.addfile(tarfile.TarInfo("reshuffle-1/PKG-INFO"), io.BytesIO())
-    (tmp_path / "a.whl").touch()
-    command = ["bash", str(ROOT / ".ci/try_wheel"), *(str(tmp_path / name) for name in ("python", "a.whl", "a.tar.gz"))]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    made, *calls = called.read_text().splitlines()
-    assert " -m venv " in made
-    assert [Path(call.split()[0]).parts[-2:] for call in calls] == [
-        (programs, "python"), (programs, "reshuffle"), (programs, "python"),
-    ]  # fmt: skip
-
-
 def test_a_source_distribution_has_every_file_of_the_repository() -> None:
     """What pyproject.toml includes, beside what maturin takes by itself: package, crate, lock, licences."""
     if not (ROOT / ".git").exists():
@@ -143,22 +107,6 @@ def test_a_source_distribution_has_every_file_of_the_repository() -> None:
     by_itself = {"Cargo.lock", *PROJECT["license-files"]}
     included = {path.relative_to(ROOT).as_posix() for each in MATURIN["include"] for path in ROOT.glob(each["path"])}
     assert [name for name in listed if name and not name.startswith(own) and name not in included | by_itself] == []
-
-
-def test_a_mutant_whose_tests_do_not_end_is_killed(tmp_path: Path) -> None:
-    spec = importlib.util.spec_from_file_location("mutants", ROOT / ".ci/mutants.py")
-    assert spec is not None
-    assert spec.loader is not None
-    mutants = importlib.util.module_from_spec(spec)
-    sys.modules["mutants"] = mutants  # where its classes look for their names
-    try:
-        spec.loader.exec_module(mutants)
-        (tmp_path / "test_a.py").write_text("import time\n\ndef test_a():\n    time.sleep(600)\n")
-        assert not mutants.passes(["test_a.py"], tmp_path, 3)
-        (tmp_path / "test_a.py").write_text("def test_a():\n    pass\n")
-        assert mutants.passes(["test_a.py"], tmp_path, 60)
-    finally:
-        del sys.modules["mutants"]
 
 
 def test_supported_versions_are_the_same_everywhere() -> None:
@@ -217,22 +165,6 @@ def test_every_crate_keeps_the_rules_of_deny_toml() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("licence", "allowed"),
-    [
-        ("MIT", True),
-        ("GPL-3.0", False),
-        ("GPL-3.0 OR MIT", True),
-        ("GPL-3.0/MIT", True),
-        ("(MIT OR Apache-2.0) AND Unicode-3.0", True),
-        ("(MIT OR Apache-2.0) AND GPL-3.0", False),
-        ("GPL-3.0 AND (MIT OR Apache-2.0)", False),
-    ],
-)
-def test_all_parts_of_a_licence_need_a_choice_that_is_allowed(licence: str, allowed: bool) -> None:
-    assert is_allowed(licence) == allowed
-
-
 def test_the_locks_of_the_core_and_of_its_benchmarks_agree() -> None:
     """Of crates that both have: the benchmarks measure what the wheels contain."""
     kernels = tomllib.loads((ROOT / "benches/kernels/Cargo.lock").read_text("utf-8"))["package"]
@@ -268,11 +200,6 @@ def test_every_slow_test_belongs_to_a_room() -> None:
     assert marked - named == set(), "name them in .ci/slow.py"
 
 
-@pytest.mark.parametrize("part", [part for room in slow.ROOMS for part in room])
-def test_every_room_exists(part: str) -> None:
-    assert list(ROOT.glob(part))
-
-
 def test_a_change_runs_the_tests_of_its_room() -> None:
     own = "tests/python/test_words.py"
     assert slow.tests([Path("rust/src/tune/mira.rs"), Path(own)]) == sorted(
@@ -284,12 +211,3 @@ def test_a_change_runs_the_tests_of_its_room() -> None:
         ]
     )
     assert slow.tests([Path("README.md")]) == []
-
-
-def test_nothing_is_run_for_a_change_without_a_room(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["slow.py", "HEAD"])
-    monkeypatch.setattr(slow, "touched", lambda base: [Path("README.md")])
-    assert slow.main() == 0
-    assert capsys.readouterr().out.startswith("no slow tests")

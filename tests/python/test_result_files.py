@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from known import known
 from reshuffle import InputError, join_scores, pass_at_k, read_scores
 from reshuffle.data.formats import Source
 from reshuffle.data.retrieval import scores_of_run
+from told import assert_raises
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -192,25 +192,8 @@ def test_queries_without_results_count_0_and_those_without_judgments_nothing() -
     assert (table.segment_ids, known(table.segments).tolist()) == (("q1", "q2"), [[1.0, 0.0]])
 
 
-@pytest.mark.parametrize(
-    ("contents", "message"),
-    [
-        ('{"task_id": "a", "completion": "", "passed": 1}', "line 1: expected true or false as 'passed', got the"),
-        ('{"task_id": null, "completion": "", "passed": true}', "expected the id of a problem as 'task_id', got"),
-        ('{"task_id": "a", "n": 2, "c": 3}', "expected numbers of samples and of correct ones as 'n' and 'c'"),
-        ('{"task_id": "a", "n": 2, "c": 1}\n' * 2, "line 2: the problem 'a' occurs twice"),
-        ('{"date": "", "hash": "", "eval": {"a": [{}]}}', "expected the results of EvalPlus 0.3, lists of samples"),
-        ('{"date": "", "hash": "", "eval": {}}', "expected results of samples, got none"),
-        ('{"total_instances": 1, "submitted_instances": 1}', "with a list of ids as 'resolved_ids'"),
-        (swe_bench(), "the report of SWE-bench has no instances"),
-        ("map\tq1\t0.5\nmap q2 0.5", "line 2: expected a measure, a query and a number, separated by tabs"),
-        ("map\tall\t0.5", "there is no value of a query, only means over queries: run trec_eval with -q"),
-    ],
-)
-def test_wrong_files_are_explained(contents: str, message: str) -> None:
-    put("a.json", contents)
-    with pytest.raises(InputError, match=re.escape(message)):
-        read_scores("a.json")
+def test_wrong_files_are_explained() -> None:
+    assert_raises("python_errors_of_result_files", globals())
 
 
 @pytest.mark.parametrize(

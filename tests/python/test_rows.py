@@ -14,7 +14,6 @@ from known import known
 from reshuffle import (
     Comparison,
     ConfidenceInterval,
-    FlippedSegment,
     Flips,
     InputError,
     SegmentScores,
@@ -228,16 +227,6 @@ def test_data_frames_of_segments_hold_the_same_rows(name: str) -> None:
         else:  # numbers of segments are never missing
             assert str(frame["segment"].dtype) == "int64"
             check(frame.astype({"segment": "Int64"}), result.to_dicts())
-
-
-def test_an_infinite_score_stays_infinite() -> None:
-    flipped = FlippedSegment(1, math.inf, -math.inf, "lost", 0.0)
-    result = SEGMENT_RESULTS["flips"]
-    assert isinstance(result, Flips)
-    result = replace(result, segments=(flipped,))
-    assert result.to_dicts()[0]["baseline_score"] == math.inf
-    pytest.importorskip("polars")
-    assert result.to_polars()["system_score"].to_list() == [-math.inf]
 
 
 @pytest.mark.parametrize("package", ["pandas", "polars"])

@@ -26,7 +26,6 @@ import pytest
 import calls
 from known import known
 from reshuffle import Progress, _core, approximate_randomization, bootstrap_test, metric
-from reshuffle.cli import process
 from reshuffle.metrics.base import Counts, Scores
 
 BLEU = metric("bleu")
@@ -264,14 +263,6 @@ sys.meta_path.insert(0, Hook())
 """
 
 
-def test_the_guide_has_every_exit_code() -> None:
-    page = (Path(__file__).resolve().parents[2] / "docs/guide/files.md").read_text("utf-8")
-    table = page.partition("## Exit codes")[2].partition("\n## ")[0]
-    ours = {process.DIFFERENT, process.BAD_INPUT, process.OUT_OF_MEMORY, process.WORKER_FAILED, process.INTERRUPTED}
-    gates = {process.REJECTED, process.INCONCLUSIVE}
-    assert {0, *ours, *gates, 128 + 15, 128 + 1} == {int(code) for code in re.findall(r"\d+(?=[\d, ]* \|)", table)}
-
-
 @POSIX
 @pytest.mark.parametrize(
     ("module", "number"),
@@ -382,16 +373,6 @@ def test_running_out_of_memory_gives_one_sentence_and_exit_code_3(
     assert (outcome.code, outcome.out, outcome.err.count("\n")) == (3, "", 1)
     assert outcome.err.startswith(f"reshuffle: error: not enough memory: {message}")
     assert files(tmp_path) == ["a", "b", "ref"]
-
-
-def test_other_import_errors_are_not_reported_as_lack_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    from reshuffle.cli.process import _lacks_memory
-
-    assert not _lacks_memory(ImportError("No module named 'numpy'"))
-    circle = ImportError("no")
-    circle.__cause__, circle.__context__ = ValueError("x"), circle
-    circle.__cause__.__context__ = circle
-    assert not _lacks_memory(circle)
 
 
 @POSIX

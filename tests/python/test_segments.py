@@ -26,6 +26,7 @@ from reshuffle import (
     segment_scores,
 )
 from reshuffle.report import pieces, render
+from told import assert_refused
 
 LINES = st.lists(st.sampled_from(["a", "b", "A", "a-b", "1,5", "c.", "&amp;", "Σ"]), max_size=8).map(" ".join)
 SMOOTHING: st.SearchStrategy[dict[str, Any]] = st.one_of(
@@ -120,12 +121,6 @@ def test_names_with_tabs_or_line_feeds_are_written_to_json_only() -> None:
 
 
 @pytest.mark.parametrize("fmt", ["tsv", "jsonl"])
-def test_a_metric_cannot_hide_the_columns_of_the_table(fmt: str) -> None:
-    with pytest.raises(InputError, match="a metric called 'system' would hide the column of that name"):
-        render(segment_scores(metrics=SegmentScores("system", {"a": [1]})), fmt)
-
-
-@pytest.mark.parametrize("fmt", ["tsv", "jsonl"])
 def test_large_tables_are_rendered_completely_in_small_pieces(fmt: str) -> None:
     scores = np.arange(2 * 20_000, dtype=np.float64).reshape(2, -1)
     table = SegmentTable(("a", "b"), (UsedMetric("M", "M", True),), {"M": scores}, "M", "0")
@@ -201,19 +196,7 @@ def test_scores_of_systems_with_different_segments_are_refused(
     assert message in run("compare", "--scores", "M", "x.tsv#M").refusal()
 
 
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        (("score", *FILES, "--segments", "--format", "csv"), "--segments writes tsv or jsonl, not csv"),
-        (("score", *FILES, "--format", "tsv"), "--format tsv needs --segments: add it, or choose text"),
-        (("compare", *FILES, "--format", "jsonl"), "unknown format 'jsonl': did you mean 'json'"),
-        (("score", *FILES, "--segments", "--digits", "2"), "--segments writes all digits, and the names of the input"),
-        (("score", *FILES, "--segments", "--names", "none.tsv"), "the names of the input: leave out --names"),
-        (("score", *FILES, "--segments", "--confidence", "0.9"), "--segments has no intervals: leave out --confi"),
-        (("score", *FILES, "--segments", "-o", "all.tsv"), "all.tsv is also an input"),
-    ],
-)
-def test_invalid_arguments_get_one_sentence(folder: Path, run: Any, args: tuple[str, ...], message: str) -> None:
+def test_invalid_arguments_get_one_sentence(folder: Path, run: Any) -> None:
     before = Path("all.tsv").read_bytes()
-    assert message in run(*args).refusal()
+    assert_refused("errors_of_segments", run)
     assert before == Path("all.tsv").read_bytes()

@@ -41,6 +41,7 @@ from reshuffle.inference.tests import TESTS
 from reshuffle.results import may_lie_across
 from step_down import step_down
 from test_resampling import BLEU, flips, random_counts, weights
+from told import assert_raises, assert_refused, assert_told
 from unnamed import unnamed
 
 if sys.version_info >= (3, 11):
@@ -305,49 +306,19 @@ def test_the_default_adjustment_depends_on_the_family() -> None:
     assert {used(two_metrics(1), family) for family in ("metric", "set", "sets", "all")} == {"maxt"}
 
 
-@pytest.mark.parametrize(
-    ("family", "average", "where", "rates"),
-    [
-        (
-            "metric",
-            True,
-            "on each test set and for the average separately",
-            ("8 families and ≤ 0.4", "≤ 0.1: one family for"),
-        ),
-        ("metric", False, "on each test set separately", ("6 families and ≤ 0.3", "≤ 0.05)")),
-        (
-            "set",
-            True,
-            "on each test set and for the average separately",
-            ("4 families and ≤ 0.2", "≤ 0.1: one family for"),
-        ),
-        (
-            "sets",
-            True,
-            None,
-            ("≤ 0.05 under each metric; over both metrics together it may be up to 0.1", "over the 18 tests)"),
-        ),
-    ],
-)
-def test_the_error_rate_is_that_of_all_families_in_the_report(
-    family: str, average: bool, where: str | None, rates: tuple[str, str]
-) -> None:
-    result = compare_sets(two_metrics(1), family=family, average=average, n_resamples=99, all_pairs=True)
-    text = " ".join(result.render(pairs=False).split())
-    assert {*rates} == {rate for rate in rates if rate in text}
-    assert f"of all {24 if average else 18} tests: render(pairs=True)" in text
-    assert ("on each test set, and a difference is called" in result.methods_sentence()) == bool(where)
-    if where is not None:
-        assert f", {where}. The family-wise error rate" in text
-        assert f", {where}.}}" in result.render("latex")
-
-
-@pytest.mark.parametrize("all_pairs", [True, False])
-def test_what_is_found_of_averages_is_said_to_be_on_average(all_pairs: bool) -> None:
-    result = compare_sets(two_metrics(1), all_pairs=all_pairs, n_resamples=99)
-    sentence, *_ = result.render("text").split("On average, ")[1:]
-    assert sentence[0].islower()
-    assert "On average" not in next(iter(result.sets.values())).render("text")
+def test_reports_say_the_error_rate_of_all_families_and_what_is_found_on_average() -> None:
+    cases = [("metric", True), ("metric", False), ("set", True), ("sets", True)]
+    told = {}
+    for family, with_average in cases:
+        result = compare_sets(two_metrics(1), family=family, average=with_average, n_resamples=99, all_pairs=True)
+        told[f"family {family}{'' if with_average else ', no average'}"] = result.render(pairs=False)
+        # What a paper says of it, too.
+        apart = family != "sets"
+        assert ("on each test set, and a difference is called" in result.methods_sentence()) == apart
+        where = " and for the average" if with_average else ""
+        assert (f", on each test set{where} separately.}}" in result.render("latex")) == apart
+    told["a baseline"] = compare_sets(two_metrics(1), n_resamples=99).render("text")
+    assert_told("sets", told)
 
 
 def test_averages_are_families_of_their_own() -> None:
@@ -524,48 +495,12 @@ def some_texts(*systems: str) -> tuple[list[str], dict[str, list[str]]]:
 RATED = {name: rated(np.random.default_rng(1).normal(size=(2, 20)).tolist()) for name in "ab"}
 
 
-@pytest.mark.parametrize(
-    ("sets", "options", "message"),
-    [
-        (RATED, {"test": "ar:scheme=exact"}, "scheme 'exact' does not support averages over test sets: use 'iid', or"),
-        (RATED, {"interval": "t"}, "interval 't' does not support averages over test sets: use 'percentile', "),
-        (RATED, {"missing_systems": "ignore"}, "unknown missing_systems 'ignore'; known: error, drop"),
-        (RATED, {"family": "metrics"}, "unknown family 'metrics': did you mean 'metric'"),
-        (RATED, {"adjust": "none", "family": "sets"}, "family 'sets' needs adjusted p-values, but the adjustment is"),
-        ({}, {}, "no test sets: expected at least one"),
-        ({"u": "text"}, {}, r"test set 'u': expected a TestSet or a tuple \(references, systems\), got 'text'"),
-        ({"": some_texts("a", "b")}, {}, "sets: expected a name for each test set, got an empty one"),
-        ({1: some_texts("a", "b"), "1": some_texts("a", "b")}, {}, "sets: 2 test sets are called '1': each needs"),
-        ({"average": some_texts("a", "b")}, {}, "a test set is called 'average', as the average of all: rename it"),
-        ({"u": some_texts("a")}, {}, r"only one system \(a\): a comparison needs at least two"),
-        (
-            {"u": some_texts("a", "b", "c"), "v": some_texts("b", "d")},
-            {},
-            "test sets have different systems: 'u' lacks d; 'v' lacks a, c; name systems alike, or leave these out "
-            r"with missing_systems='drop'",
-        ),
-        (
-            {"u": some_texts("a", "b"), "v": some_texts("b", "d")},
-            {"missing_systems": "drop"},
-            "the test sets have only b in common: a comparison needs at least two systems that all test sets have",
-        ),
-        ({"u": some_texts("a"), "v": some_texts("b")}, {"missing_systems": "drop"}, "have no system in common"),
-        ({"u": (["a"], {"s": ["a", "b"]})}, {}, "test set 'u': .*1 segment, s has 2"),
-        (
-            {"u": some_texts("a", "b"), "v": TestSet(*some_texts("a", "b"), metrics=["bleu", "ter"])},
-            {},
-            "test set 'v' has the metrics BLEU, TER, but 'u' has BLEU: all test sets need metrics of the same names",
-        ),
-        (
-            {"u": some_texts("a", "b"), "v": TestSet(*some_texts("a", "b"), documents=[1, 1, 1])},
-            {},
-            "test set 'v': documents: all 3 segments belong to one document, '1'",
-        ),
-    ],
-)
-def test_bad_test_sets_are_refused(sets: Any, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        compare_sets(sets, **{"test": "ar", "n_resamples": 9, **options})
+def refused(sets: Any, **options: Any) -> SetComparison:
+    return compare_sets(sets, **{"test": "ar", "n_resamples": 9, **options})
+
+
+def test_bad_test_sets_are_refused() -> None:
+    assert_raises("python_errors_of_sets", globals())
 
 
 def test_scores_pairs_and_figures_are_those_of_the_average_unless_a_test_set_is_named() -> None:
@@ -843,31 +778,8 @@ def test_a_manifest_may_have_a_byte_order_mark_and_windows_line_ends(halves: Pat
     assert run("compare", "--manifest", name, "-n", "9") == expected
 
 
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        (("--set", "one", *NEWS[:2]), "test set 'one': expected at least two systems after REF, got news/baseline.txt"),
-        (("--set", "one", NEWS[0]), "--set one: expected the reference and at least two systems after the name, got"),
-        (("--set", "one", *NEWS, "--set", "one", *NEWS), "--set one is used twice: choose different names"),
-        (("--set=one", *NEWS), "--set= takes one word, but 'news/reference.txt' follows '--set=one'"),
-        ((*NEWS, "--set", "one", *NEWS), "REF and SYS cannot be combined with --set"),
-        (("--set", "one", *NEWS, "--manifest", "x.json"), "--set and --manifest cannot be combined"),
-        (("--set", "one", *NEWS, "--docs", "x"), "--docs is for one test set: use --manifest FILE, with the key 'docu"),
-        (("--set", "one", *NEWS, "--scores", "C", "x"), "--scores is for one test set: use --manifest FILE"),
-        (("--set", "one", *NEWS, "--missing", "pairwise"), "test set 'one': --missing needs --scores"),
-        ((*NEWS, "--no-average"), "--no-average is for several test sets: add --set or --manifest, or leave it out"),
-        (("--set", "one", *NEWS, "--missing-systems", "dorp"), "unknown value of --missing-systems 'dorp': did you me"),
-        (
-            ("--set", "one", *NEWS, "--set", "two", *TALKS, "talks/rules.txt"),
-            "test sets have different systems: 'one' lacks rules",
-        ),
-        (("--set", "a", "-", *NEWS[1:], "--set", "b", "-", *NEWS[1:]), "standard input (-) can supply only one text"),
-    ],
-)
-def test_wrong_command_lines_are_refused_in_a_sentence(
-    halves: Path, run: Any, args: Sequence[str], message: str
-) -> None:
-    assert message in run("compare", *args).refusal()
+def test_wrong_command_lines_are_refused_in_a_sentence(halves: Path, run: Any) -> None:
+    assert_refused("errors_of_sets", run)
 
 
 def test_a_test_set_given_twice_is_warned_of() -> None:

@@ -18,6 +18,7 @@ from conftest import ROOT
 from reshuffle import read_json
 from reshuffle.cli.main import main
 from reshuffle.data.demo import write_demo
+from told import assert_refused
 
 TEXTS = "reference.txt baseline.txt tuned.txt larger.txt"
 KINDS = {
@@ -131,36 +132,15 @@ def test_notes_name_flags_and_standard_input_is_read(saved: Path, run: Any, monk
         assert "For the differences, intervals and p of all" in run("show", "-", "--no-pairs").out
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("none.json", "none.json: no such file"),
-        ("reference.txt", "reference.txt is not JSON: expected the JSON of a result, got '"),
-        ("cut.html", "cut.html: expected an HTML report of reshuffle, got HTML without a whole result"),
-        ("changed.json", "changed.json, alpha: expected"),
-        ("all-pairs/as.json -o all-pairs/as.json", "all-pairs/as.json is also an input and would be overwritten"),
-        ("scores/as.json --names names.tsv -o names.tsv --format text", "names.tsv is also an input"),
-        ("study/as.json --pairs", "--pairs is for comparisons and scores of systems: leave it out"),
-        ("scores/as.json --triangle", "--triangle is for comparisons, but the result has only scores: leave it out"),
-        ("comparison/as.json --triangle", "a triangle (--triangle) needs all pairs"),
-        ("comparison/as.json --full", "--full is for results of 'reshuffle runs' and 'reshuffle gate': leave it out"),
-        (
-            "runs/as.json --format csv --table pair",
-            "unknown table 'pair': did you mean 'pairs'? Known: pairs, systems, observed",
-        ),
-        ("comparison/as.json --max-texts 1MB --format html", "--max-texts is for texts, but the result has none"),
-        ("texts/as.json --max-texts 1KB --format html", "the limit for an HTML report is 1,000: raise the limit"),
-        ("comparison/as.json --names other.tsv", "other.tsv, line 1: unknown system 'tunde': did you mean 'tuned'"),
-    ],
-)
-def test_what_cannot_be_shown_is_refused_in_a_sentence(saved: Path, run: Any, words: str, message: str) -> None:
+def test_what_cannot_be_shown_or_run_again_is_refused_in_a_sentence(saved: Path, run: Any) -> None:
     (saved / "other.tsv").write_text("tunde\tTuned on news\n")
     result = (saved / "comparison/as.json").read_text("utf-8")
     (saved / "changed.json").write_text(result.replace('"alpha": 0.05', '"alpha": "low"'), "utf-8")
+    (saved / "nameless.json").write_text(nameless(saved / "comparison/as.json"), "utf-8")
     page = (saved / "comparison/as.html").read_bytes()
     (saved / "cut.html").write_bytes(page[: page.index(b'id="result"') + 1000])
     before = {path: path.read_bytes() for path in saved.rglob("*") if path.is_file()}
-    assert message in run("show", *words.split()).refusal()
+    assert_refused("errors_of_show", run)
     assert {path: path.read_bytes() for path in saved.rglob("*") if path.is_file()} == before
 
 
@@ -334,26 +314,6 @@ def test_verify_writes_nothing_and_takes_the_line_of_a_page(saved: Path, run: An
     assert run("verify", "comparison/as.html", *line)[::2] == (0, "")
     assert run("verify", "study/as.json", *KINDS["study"].split(), "--resume", "new.checkpoint")[::2] == (0, "")
     assert {path: path.read_bytes() for path in saved.rglob("*") if path.is_file()} == before
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("none.json compare a b c", "none.json: no such file"),
-        ("nameless.json", "RESULT names no files: expected a command after it: reshuffle verify RESULT compare REF"),
-        ("comparison/as.json study", "expected a command after RESULT"),
-        ("comparison/as.json cmpare a b c", "unknown command 'cmpare': did you mean 'compare'?"),
-        (
-            "comparison/as.json count reference.txt tuned.txt -o c.npz",
-            "'count' computes no result to compare: expected",
-        ),
-        ("comparison/as.json show comparison/as.json", "'show' computes no result"),
-        ("comparison/as.json compare reference.txt tuned.txt", "expected at least two systems after REF"),
-    ],
-)
-def test_what_cannot_be_run_again_is_refused_in_a_sentence(saved: Path, run: Any, words: str, message: str) -> None:
-    (saved / "nameless.json").write_text(nameless(saved / "comparison/as.json"), "utf-8")
-    assert message in run("verify", *words.split()).refusal()
 
 
 def test_one_list_of_names_serves_all_tables(demo: Path, run: Any) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 import pkgutil
 import random
-import re
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -15,7 +14,7 @@ from typing import Any, Literal, get_args, get_origin
 import pytest
 
 import reshuffle
-from reshuffle import _core, types
+from reshuffle import types
 from reshuffle.cli.meta import COMMANDS as META_COMMANDS
 from reshuffle.cli.studies import COMMANDS
 from reshuffle.errors import InputError
@@ -29,8 +28,6 @@ from reshuffle.report.studies import STUDIES
 from reshuffle.results.studies import STUDIES as RECORDS
 from reshuffle.results.studies.watch import BONFERRONI, E_BH
 from reshuffle.tune.options import OPTIMIZERS
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def python(source: str) -> str:
@@ -108,11 +105,6 @@ def test_comparisons_import_no_more_than_they_need(tmp_path: Path) -> None:
         assert imports_too_much(modules) <= {"reshuffle.data.evaluations"}
 
 
-def test_explaining_a_metric_imports_no_tests_and_no_studies() -> None:
-    heavy = ("scipy", "reshuffle.inference", "reshuffle.study", "reshuffle.meta", "reshuffle.tune")
-    assert not [name for name in imported_by("explain", "bleu") if name.startswith(heavy)]
-
-
 def test_the_command_line_starts_no_threads_of_blas() -> None:
     source = """
 import os, sys
@@ -185,12 +177,6 @@ def test_every_public_name_is_that_of_its_module() -> None:
             assert pickle.loads(pickle.dumps(value)) is value
     with pytest.raises(AttributeError, match="module 'reshuffle' has no attribute 'comapre'"):
         reshuffle.comapre  # type: ignore[attr-defined]  # noqa: B018
-
-
-def test_all_files_have_the_same_version() -> None:
-    found = re.search(r'^version = "(.*)"$', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)
-    assert found is not None
-    assert found[1] == reshuffle.__version__ == _core.VERSION
 
 
 def choices(metric: str, option: str) -> list[str]:

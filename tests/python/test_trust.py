@@ -63,15 +63,6 @@ def test_forms_of_issues_are_valid(name: str) -> None:
     assert any(each.get("validations", {}).get("required") for each in form["body"])
 
 
-def test_a_report_of_a_problem_has_the_tool_the_version_and_the_command() -> None:
-    asked = " ".join(str(each["attributes"]) for each in loaded(".github/ISSUE_TEMPLATE/problem.yml")["body"])
-    for what in ("whole command", "its version", "`reshuffle doctor`"):
-        assert what in asked
-    request = (ROOT / ".github/pull_request_template.md").read_text("utf-8")
-    for page in re.findall(r"\b(?:docs/)?[\w-]+\.md\b", request):
-        assert (ROOT / page).is_file(), page
-
-
 def test_the_conda_recipe_has_the_requirements_of_the_package() -> None:
     recipe = loaded(".ci/conda/recipe.yaml")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))

@@ -174,14 +174,6 @@ def test_the_page_of_metrics_agrees_with_the_registries(run: Callable[..., Outco
     assert run("explain", "--format", "markdown").out == (ROOT / "docs/metrics.md").read_text("utf-8")
 
 
-def test_ci_runs_the_test_command_of_the_readme() -> None:
-    commands = [line for line in (ROOT / "README.md").read_text("utf-8").splitlines() if line.startswith("python3 ")]
-    assert len(commands) == 2
-    assert commands[0].endswith("reshuffle demo")
-    assert commands[1].endswith("-m pytest && cargo test")
-    assert "grep -m 1 '^python3 .* -m pytest' README.md" in (ROOT / ".ci/run").read_text()
-
-
 def test_no_page_installs_from_an_index_before_there_are_wheels() -> None:
     assert "no wheels yet" in (ROOT / "README.md").read_text("utf-8")
     # With extras, pip only adds packages to what is installed.
@@ -286,7 +278,3 @@ def test_every_claim_is_proved_cited_or_measured_by_a_program_that_exists() -> N
         assert (ROOT / f"benches/simulations/{name}.py").exists(), name
     for path in re.findall(r"\btests/python/\w+\.py", table):
         assert (ROOT / path).exists(), path
-
-
-def test_the_changelog_has_the_current_version() -> None:
-    assert reshuffle.__version__ in (ROOT / "CHANGELOG.md").read_text("utf-8")

@@ -1,4 +1,4 @@
-"""What reports tell, compared as a whole with the texts in ``tests/data/told``.
+"""What reports tell, and what refused commands and calls say, compared with the texts in ``tests/data/told``.
 
 After an intended change of wording, run the tests with ``RESHUFFLE_UPDATE_DOCS=1`` and read the diff.
 """
@@ -6,20 +6,60 @@ After an intended change of wording, run the tests with ``RESHUFFLE_UPDATE_DOCS=
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+import shlex
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
-from reshuffle import __version__
+import pytest
 
-__all__ = ["assert_told"]
+from reshuffle import InputError, __version__
+
+__all__ = ["assert_raises", "assert_refused", "assert_told"]
 
 FOLDER = Path(__file__).resolve().parents[1] / "data/told"
+# The names that an error lists, of which the first will do.
+KNOWN = re.compile(r"([Kk]nown: [^,\n]+, [^,\n]+), [^\n]+")
 
 
 def assert_told(file: str, texts: Mapping[str, str]) -> None:
     """The texts of all cases are those of the file, each below the name of its case."""
-    found = "\n".join(f"=== {case}\n\n{text.strip()}\n" for case, text in texts.items())
-    found = found.replace(f"version:reshuffle-{__version__}", "version:reshuffle")
+    assert_same(file, "\n".join(f"=== {case}\n\n{text.strip()}\n" for case, text in texts.items()))
+
+
+def assert_refused(file: str, run: Callable[..., Any]) -> None:
+    """Each command of the file ends with exit code 2 and the error that is below it, and nothing else.
+
+    A new command is a line of the file that begins with ``$``; an update writes its error.
+    """
+    told = []
+    for line in (FOLDER / f"{file}.txt").read_text("utf-8").splitlines():
+        if line.startswith("$ reshuffle "):
+            outcome = run(*shlex.split(line)[2:])
+            *_, error = outcome.err.splitlines()
+            assert (outcome.code, outcome.out, error[:18]) == (2, "", "reshuffle: error: "), line
+            told += [line, KNOWN.sub(r"\1, …", outcome.err)]
+    assert_same(file, "\n".join(told))
+
+
+def assert_raises(file: str, names: Mapping[str, Any]) -> None:
+    """Each expression of the file, about these names, raises the error that is below it.
+
+    A new expression is a line of the file that begins with ``>>>``; an update writes its error.
+    """
+    told = []
+    for line in (FOLDER / f"{file}.txt").read_text("utf-8").splitlines():
+        if line.startswith(">>> "):
+            with pytest.raises((InputError, TypeError, AttributeError)) as raised:
+                eval(line[4:], dict(names))
+            told += [line, KNOWN.sub(r"\1, …", f"{raised.type.__name__}: {raised.value}"), ""]
+    assert_same(file, "\n".join(told))
+
+
+def assert_same(file: str, found: str) -> None:
+    """A text is that of a file."""
+    found = re.sub(rf"reshuffle[- ]{re.escape(__version__)}", "reshuffle", found)
     path = FOLDER / f"{file}.txt"
     if "RESHUFFLE_UPDATE_DOCS" in os.environ:
         path.write_text(found, "utf-8")
