@@ -16,14 +16,12 @@ from reshuffle.options.nulls import NULLS_WITH_OPTIONS
 from reshuffle.resampling.counting import Data
 from reshuffle.settings import Resampling, Units
 from reshuffle.study import Documents, Margin, type1
-from reshuffle.study.document_nulls import influences
 from reshuffle.study.equal_scores import closest
 from reshuffle.study.experiments import Experiment
 from reshuffle.study.material import Material
 from reshuffle.study.null_data import NullData, NullOptions, Request
-from reshuffle.study.nulls import NULLS
+from reshuffle.study.nulls import EDITS, NULLS, influences, noisy
 from reshuffle.study.populations import Selection
-from reshuffle.study.run_nulls import EDITS, noisy
 from texts import translations
 
 BLEU, TER = metric("bleu"), metric("ter")
