@@ -17,9 +17,8 @@ from reshuffle.study import Documents, Margin, type1
 from reshuffle.study.experiments import Experiment
 from reshuffle.study.material import Material
 from reshuffle.study.null_data import NullData, NullOptions, Request
-from reshuffle.study.nulls import NULLS
+from reshuffle.study.nulls import EDITS, NULLS, noisy
 from reshuffle.study.populations import Selection
-from reshuffle.study.run_nulls import EDITS, noisy
 from texts import translations
 
 BLEU, TER = metric("bleu"), metric("ter")
