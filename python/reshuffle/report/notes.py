@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..grouping import grouped
-from ..results import Comparison, SetComparison, UsedStopping, UsedTest
+from ..results import Comparison, SetComparison, UsedTest
 from .caveats import cautions, where_said
 from .cells import under
 from .layout import Layout, by_name
@@ -115,7 +115,7 @@ def _of_test(comparison: Comparison, test: UsedTest) -> dict[str, Any]:
     """The same of the test."""
     tests = [pair.test for pair in comparison.comparisons]
     rule, numbers = tests[0].stopping, [each.n_resamples or 0 for each in tests]
-    return {
+    values: dict[str, Any] = {
         # The name that one types, and what it stands for.
         "test_name": test.title if test.name in test.title else f"{test.name} ({test.title})",
         "sides": sides(comparison, test),
@@ -139,14 +139,11 @@ def _of_test(comparison: Comparison, test: UsedTest) -> dict[str, Any]:
         "n_sets": test.n_sets,
         "several_sets": test.n_sets > 1,
         "all_tests": len(tests) * test.n_sets,
-        **({} if rule is None else _of_rule(rule)),
     }
-
-
-def _of_rule(rule: UsedStopping) -> dict[str, Any]:
-    return {
-        "rule": rule.rule, "exceedances": rule.exceedances or 0, "stop_level": rule.level, "stop_risk": rule.risk,
-    }  # fmt: skip
+    if rule is not None:
+        values |= {"rule": rule.rule, "exceedances": rule.exceedances or 0}
+        values |= {"stop_level": rule.level, "stop_risk": rule.risk}
+    return values
 
 
 def _of_pairs(comparison: Comparison, metric: str) -> dict[str, Any]:
