@@ -14,7 +14,7 @@ from .layout import Layout, by_name
 from .margins import claim, sides
 from .parts import notes_on_parts
 from .votes import vote_notes
-from .wording import counted, joined, option, percent, spelled, strata
+from .wording import counted, joined, option, percent, spelled
 from .words import Template, words, words_of
 
 
@@ -210,10 +210,3 @@ def over_sets(result: SetComparison) -> bool:
 def separately(result: SetComparison) -> str:
     """What has families of its own if they do not extend over the test sets."""
     return f"on each test set {'' if result.average is None else 'and for the average '}separately"
-
-
-def within_strata(comparison: Comparison) -> str:
-    """Within what is drawn, as the end of a phrase."""
-    if comparison.averaged_over:
-        return " within each test set"
-    return "" if comparison.n_strata is None else f" within {strata(comparison.n_strata)}"
