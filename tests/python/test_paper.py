@@ -180,12 +180,12 @@ def test_figures_have_captions(unsaved: None) -> None:
     filled = "Filled: significant (blue: better, orange: worse), adjusted "
     assert rf"\caption{{BLEU: differences from Base\_1 with 95\% CI. {filled}$p$" in latex
     assert f'caption: "BLEU: scores with 95% CI, best first. {filled}' in typst
-    symbols = " ".join(symbols_of_figure(ranked(), "ranking", 4))
+    symbols = symbols_of_figure(ranked(), "ranking", 4)
     assert symbols.startswith(
         "Systems that share a letter do not differ significantly. Significant: adjusted p ≤ 0.05."
     )
     assert symbols.endswith("Adjusted p: step-down maxT over the 6 pairs under each metric.")
-    assert next(symbols_of_figure(ranked(), "ranking", 1)).startswith("Rank: simultaneous 95% confidence intervals")
+    assert symbols_of_figure(ranked(), "ranking", 1).startswith("Rank: simultaneous 95% confidence intervals")
     on_both = paper_files(on_sets(False), Layout())["figures.tex"].decode()
     assert r"\caption{BLEU: differences from baseline with" in on_both
     of_runs = paper_files(RUNS["computed"](), Layout())["figures.tex"].decode()
