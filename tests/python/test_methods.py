@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import reshuffle
 from known import known
 from margins import WITH_MARGIN, with_margins
 from reshuffle import (
@@ -38,6 +40,7 @@ from reshuffle.metrics.in_python import every_spec
 from reshuffle.report import Layout, render
 from reshuffle.report.methods import STOPPING_RULES
 from reshuffle.report.sources import cited, entries_of, papers
+from reshuffle.report.words import words
 from reshuffle.resampling.stopping import STOPPING
 from told import assert_told
 
@@ -339,3 +342,29 @@ def test_text_has_the_methods_on_request() -> None:
     assert comparison.signature in paragraph  # on one line, so that it can be copied
     with pytest.raises(InputError, match="for text, latex or typst, not for markdown"):
         render(comparison, "markdown", Layout(methods=True))
+
+
+def names_in(texts: Mapping[str, Any]) -> set[str]:
+    """The parts and values that templates name in braces and in conditions."""
+    names = set()
+    for text in texts.values():
+        if isinstance(text, dict):
+            plain = (re.sub(r'"[^"]*"', "", condition) for condition in text)
+            names |= {word for condition in plain for word in re.findall(r"[a-z_]+", condition)} | names_in(text)
+        elif isinstance(text, str):
+            names |= set(re.findall(r"{(\w+)", text))
+    return names - {"and", "else", "null", "true", "false"}
+
+
+def test_templates_name_only_parts_and_values_that_the_package_has() -> None:
+    sources = "".join(path.read_text("utf-8") for path in Path(reshuffle.__file__).parent.rglob("*.py"))
+    caveats, note = words("caveats"), words("notes")["note"]
+    tables = [
+        *({**caveats["phrase"], **each} for each in caveats["caveat"].values()),
+        note,
+        {**note, **words("methods")["sentence"]},
+        *({**words("captions")["phrase"], **words("captions")[kind]} for kind in ("table", "figure")),
+    ]
+    for parts in tables:
+        unknown = {name for name in names_in(parts) - set(parts) if f'"{name}"' not in sources}
+        assert not unknown

@@ -173,7 +173,7 @@ def _computed(caveat: Caveat) -> Mapping[str, Any]:
         n = values.get("systems")
         return {"ways": (2 if n is None else math.factorial(n)) ** values["units"]}
     if caveat.kind == "star-and-interval":
-        reasons = words_of("caveats", "caveat", caveat.kind)["reason"]
+        reasons = words("caveats")["reason"]
         also = ", or because " if values.get("differ") else ", and "
         why = also.join(reasons[each] for each in values["reasons"])
         return {"others": values["pairs"] - values["starred"], "why": why}

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..grouping import grouped
-from ..results import Comparison, SetComparison, UsedStopping, UsedTest
+from ..results import Comparison, SetComparison, UsedTest
 from .caveats import cautions, where_said
 from .cells import under
 from .layout import Layout, by_name
 from .margins import claim, sides
 from .parts import notes_on_parts
 from .votes import vote_notes
-from .wording import counted, joined, option, percent, spelled, strata
+from .wording import counted, joined, option, percent, spelled
 from .words import Template, words, words_of
 
 
@@ -115,7 +115,7 @@ def _of_test(comparison: Comparison, test: UsedTest) -> dict[str, Any]:
     """The same of the test."""
     tests = [pair.test for pair in comparison.comparisons]
     rule, numbers = tests[0].stopping, [each.n_resamples or 0 for each in tests]
-    return {
+    values: dict[str, Any] = {
         # The name that one types, and what it stands for.
         "test_name": test.title if test.name in test.title else f"{test.name} ({test.title})",
         "sides": sides(comparison, test),
@@ -139,14 +139,11 @@ def _of_test(comparison: Comparison, test: UsedTest) -> dict[str, Any]:
         "n_sets": test.n_sets,
         "several_sets": test.n_sets > 1,
         "all_tests": len(tests) * test.n_sets,
-        **({} if rule is None else _of_rule(rule)),
     }
-
-
-def _of_rule(rule: UsedStopping) -> dict[str, Any]:
-    return {
-        "rule": rule.rule, "exceedances": rule.exceedances or 0, "stop_level": rule.level, "stop_risk": rule.risk,
-    }  # fmt: skip
+    if rule is not None:
+        values |= {"rule": rule.rule, "exceedances": rule.exceedances or 0}
+        values |= {"stop_level": rule.level, "stop_risk": rule.risk}
+    return values
 
 
 def _of_pairs(comparison: Comparison, metric: str) -> dict[str, Any]:
@@ -213,10 +210,3 @@ def over_sets(result: SetComparison) -> bool:
 def separately(result: SetComparison) -> str:
     """What has families of its own if they do not extend over the test sets."""
     return f"on each test set {'' if result.average is None else 'and for the average '}separately"
-
-
-def within_strata(comparison: Comparison) -> str:
-    """Within what is drawn, as the end of a phrase."""
-    if comparison.averaged_over:
-        return " within each test set"
-    return "" if comparison.n_strata is None else f" within {strata(comparison.n_strata)}"
