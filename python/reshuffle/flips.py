@@ -53,7 +53,7 @@ def flips(options: FlipOptions) -> Flips:
     >>> found = flips(metric=ratings, system="new", baseline="old", threshold=50)
     >>> found.gained, found.lost, found.n_both, found.n_neither, found.net
     ([2], [3], 2, 0, 0)
-    >>> [(segment.segment, round(segment.influence, 3)) for segment in found.influential[:2]]
+    >>> [(segment.segment, round(segment.influence, 3)) for segment in found.largest[:2]]
     [(2, 17.5), (3, -14.167)]
     """
     data, units = data_and_units(options, [options.metric])
