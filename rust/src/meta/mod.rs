@@ -78,7 +78,6 @@ impl Unit {
         }
     }
 
-    /// The number of bits.
     fn bits(self, [systems, segments]: [usize; 2]) -> usize {
         match self {
             Unit::Both => systems * segments,

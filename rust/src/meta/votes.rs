@@ -7,11 +7,8 @@ use crate::pool::{self, Blocks, Run};
 /// Votes that one output of a segment is better than another.
 #[derive(Debug, Clone, Copy)]
 pub struct Votes<'a> {
-    /// The segment.
     pub segment: &'a [i64],
-    /// The better system.
     pub better: &'a [i64],
-    /// The worse system.
     pub worse: &'a [i64],
     /// How many votes.
     pub votes: &'a [i64],

@@ -4,7 +4,6 @@ use super::{Kind, OptionSpec, Options, Value};
 use crate::error::Result;
 use crate::text::tokenize::{self, TOKENIZERS, Tokenizer};
 
-/// The option `tokenize`.
 pub(super) const TOKENIZE: OptionSpec = OptionSpec {
     name: "tokenize",
     kind: Kind::Choice(|| TOKENIZERS.iter().map(|t| t.name).collect()),
@@ -12,7 +11,6 @@ pub(super) const TOKENIZE: OptionSpec = OptionSpec {
     about: "how lines are split into tokens",
 };
 
-/// The option `lowercase`.
 pub(super) const LOWERCASE: OptionSpec = OptionSpec::flag("lowercase", "ignore case");
 
 /// Splits lines into tokens according to [`TOKENIZE`] and [`LOWERCASE`].

@@ -58,7 +58,6 @@ impl TokenTexts {
         self.words.len()
     }
 
-    /// The references of a segment.
     fn references(&self, segment: usize) -> Range<usize> {
         self.first[segment]..self.first.get(segment + 1).copied().unwrap_or(self.references.ends.len())
     }

@@ -3,14 +3,12 @@
 use super::{Kind, OptionSpec, Options};
 use crate::error::{Error, Result};
 
-/// The option `weights`.
 pub(super) const WEIGHTS: OptionSpec = OptionSpec::unset(
     "weights",
     Kind::Reals(0.0, 1e6),
     "weights of the n-gram orders, max_ngram_order of them; equal by default",
 );
 
-/// The option `auto_reweigh`.
 pub(super) const AUTO_REWEIGH: OptionSpec = OptionSpec::flag(
     "auto_reweigh",
     "as NLTK: with fewer than four words, use only that many orders (default orders and weights only)",

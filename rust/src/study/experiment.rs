@@ -93,7 +93,6 @@ impl Experiment {
         Ok(Experiment { populations, selection, seed, simd })
     }
 
-    /// The number of metrics.
     pub fn metrics(&self) -> usize {
         self.populations[0].rows.len()
     }

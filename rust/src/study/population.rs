@@ -92,7 +92,6 @@ impl Population {
         })
     }
 
-    /// The formulas.
     pub(super) fn formulas(&self) -> Result<&[Arc<dyn Formula>]> {
         let missing = || {
             Error::invalid(

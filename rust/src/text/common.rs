@@ -19,7 +19,6 @@ pub struct Sentences {
 }
 
 impl Sentences {
-    /// The tokens of a sentence.
     pub(crate) fn get(&self, sentence: usize) -> &[Token] {
         let start = if sentence == 0 { 0 } else { self.ends[sentence - 1] };
         &self.tokens[start..self.ends[sentence]]

@@ -235,7 +235,6 @@ impl<'a> Learner<'a> {
         })
     }
 
-    /// Visits a sentence.
     fn visit(&mut self, sentence: usize) {
         let (simd, Problem { candidates, bleu, columns, .. }) = (Simd::best(), self.problem);
         let list = candidates.list(sentence);

@@ -76,7 +76,6 @@ impl Module {
     }
 }
 
-/// A language.
 pub(super) struct Language {
     /// The code on the command line: METEOR's, or ISO 639-1's.
     pub(super) code: &'static str,

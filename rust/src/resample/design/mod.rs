@@ -144,7 +144,6 @@ impl Design {
         })
     }
 
-    /// The number of cells.
     pub fn cells(&self) -> usize {
         self.rules.len()
     }

@@ -66,7 +66,6 @@ impl Column {
         with_numbers!(self, values => widen(&values[first..first + out.len()], out));
     }
 
-    /// The value of a unit.
     #[inline(always)]
     pub fn value(&self, unit: usize) -> i64 {
         with_numbers!(self, values => values[unit].to_i64())
@@ -106,7 +105,6 @@ impl Packed {
         self.columns.push(column);
     }
 
-    /// The number of units.
     pub fn units(&self) -> usize {
         self.units
     }
@@ -116,12 +114,10 @@ impl Packed {
         self.columns.len()
     }
 
-    /// A column.
     pub fn column(&self, column: usize) -> &Column {
         &self.columns[column]
     }
 
-    /// The columns.
     pub fn iter(&self) -> std::slice::Iter<'_, Column> {
         self.columns.iter()
     }

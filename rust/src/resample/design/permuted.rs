@@ -71,12 +71,10 @@ impl<'s, 'a> DifferingColumns<'s, 'a> {
         stats.count(system, unit, column).wrapping_sub(stats.count(0, unit, column))
     }
 
-    /// The number of systems.
     pub fn systems(&self) -> usize {
         self.samples[0].stats.systems()
     }
 
-    /// The number of units.
     pub fn units(&self) -> usize {
         self.samples[0].stats.segments()
     }

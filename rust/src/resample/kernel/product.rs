@@ -90,7 +90,6 @@ impl Digits {
         Ok(Digits { simd, smallest, digits, tiles })
     }
 
-    /// The number of tiles.
     pub fn tiles(&self) -> usize {
         self.tiles.len()
     }

@@ -230,7 +230,6 @@ impl Weights {
 
 /// The constants of two systems, and what their cross columns are made of.
 pub struct Cross {
-    /// The constants.
     pub constants: Terms,
     /// e, for each direction: a value for each unit.
     pub contributions: Vec<Vec<i64>>,

@@ -90,7 +90,6 @@ impl<'a> Candidates<'a> {
         self.offsets
     }
 
-    /// The number of sentences.
     pub fn sentences(&self) -> usize {
         self.offsets.len()
     }

@@ -98,7 +98,6 @@ impl<'a> Active<'a> {
         self.columns[row.clone()].iter().zip(&self.values[row]).map(|(&column, &value)| (column as usize, value))
     }
 
-    /// The candidates of a block.
     fn candidates(&self, block: &Range<usize>) -> Range<usize> {
         self.lists.candidates.list(block.start).start..self.lists.candidates.list(block.end - 1).end
     }

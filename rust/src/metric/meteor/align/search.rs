@@ -16,7 +16,6 @@ const COLLECTED: usize = 1 << 12;
 /// The number of links at which to look for unused ones for the first time. Tests do so all the time.
 const FIRST_SWEEP: usize = if cfg!(test) { 64 } else { 1 << 16 };
 
-/// No link.
 const NO_LINK: u32 = u32::MAX;
 
 /// What the search needs to know of a segment.
