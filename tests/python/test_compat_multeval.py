@@ -25,7 +25,7 @@ from programs import Program, program
 from reshuffle import RunComparison, metric, read_json, tokenize
 from reshuffle.compat.multeval import arguments, evaluation, main, nbest, segments
 from reshuffle.compat.multeval.java import as_double, fixed
-from reshuffle.compat.multeval.metrics import ScoredMetric, counts_of, metrics_named
+from reshuffle.compat.multeval.metrics import counts_of, metrics_named
 from reshuffle.compat.multeval.outputs import EMPTY_TOKEN, normalized, read_texts, with_split_tokens
 from test_meteor import complete_jar, jar
 
@@ -705,44 +705,3 @@ def test_earlier_outputs_are_replaced(small: list[str], lists: list[str], multev
     files = ["--latex", "t.tex", "--json", "r.json", "--rankDir", "rank", "--sentLevelDir", "rank"]
     for more in ([], [], ["--fullLatexDoc", "true"], []):
         multeval(*small, *files, *more)
-
-
-def test_help_imports_neither_numpy_nor_the_core() -> None:
-    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
-    for module in ("eval", "nbest"):
-        program = (
-            "import runpy, os, sys, atexit\n"
-            f"sys.argv = ['multeval', {module!r}, '--help']\n"
-            "atexit.register(lambda: print('numpy' in sys.modules, 'reshuffle._core' in sys.modules))\n"
-            "atexit.register(lambda: print(os.environ.get('OPENBLAS_NUM_THREADS')))\n"
-            "runpy.run_module('reshuffle.compat.multeval', run_name='__main__')"
-        )
-        done = subprocess.run(
-            [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=True, env=environment
-        )
-        assert done.stdout.startswith("usage: python -m reshuffle.compat.multeval")
-        assert done.stdout.splitlines()[-2:] == ["1", "False False"]
-
-
-def test_what_the_command_reads_and_computes_once(small: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Copies of outputs are counted once, and BLEU and length together."""
-    texts = read_texts(["ref"], {"--hyps-baseline": ["b0", "b0"], "--hyps-sys1": ["s0", "b0"]})
-    assert (len(texts.distinct), texts.places) == (2, [[0, 0], [1, 0]])
-    calls = []
-    bleu, length = metrics_named(["bleu", "length"], OPTIONS)
-
-    def counting(*given: Any) -> Any:
-        calls.append(given)
-        return bleu.counting(*given)
-
-    def counted(each: ScoredMetric) -> ScoredMetric:
-        return each._replace(counting=counting)
-
-    counts_of([counted(bleu), counted(length)], texts.distinct, texts.references, 1)
-    assert len(calls) == 1
-
-
-def test_options_that_name_systems() -> None:
-    options = arguments.parse(["eval", "-R", "r", "-B", "b", "--hyps-sys2", "y", "z", "-H1", "x"])
-    assert isinstance(options, argparse.Namespace)
-    assert options.systems == [["x"], ["y", "z"]]

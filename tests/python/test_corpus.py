@@ -106,14 +106,6 @@ def test_systems_are_named_by_the_shortest_unambiguous_part_of_their_paths() -> 
     assert system_names(["caf\udce9.txt"]) == ["caf\ufffd"]
 
 
-def test_unusual_lines_of_the_real_data_are_read_correctly(data: Path) -> None:
-    assert read_lines(str(data / "wmt17-en-de/sys/online-A.0.txt"))[0].startswith("\ufeff")
-    for name in ("hqr", "hqp", "hqall"):
-        lines = read_lines(str(data / f"wmt19-en-de/ref-{name}.txt"))
-        assert len(lines) == 1997
-        assert not any("\r" in line for line in lines)
-
-
 def test_texts_in_memory_may_be_any_sequences_or_iterators(tmp_path: Path) -> None:
     assert Corpus.from_texts(np.array(["a", "b"]), (np.array([c, c]) for c in "xy")).n_segments == 2  # type: ignore[arg-type]
     assert Corpus.from_texts((c for c in "ab"), {"x": ("a", "b")}).n_segments == 2  # type: ignore[arg-type]
@@ -245,8 +237,3 @@ def test_files_of_scores_belong_to_the_systems_named_like_them(demo: Path, run: 
         "reshuffle: error: --scores DA: no file is named like 1 of 2 systems: 'rules.txt'; left over: 'x.da'; if the "
         "files are in the order of the systems, add --by-position\n"
     )
-
-
-def test_a_corpus_is_shown_in_a_line() -> None:
-    corpus = Corpus.from_texts([["a"] * 1000, ["b"] * 1000], {"x": ["c"] * 1000, "y": ["d"] * 1000})
-    assert repr(corpus) == "<Corpus: 1,000 segments; 2 references; 2 systems>"

@@ -68,15 +68,6 @@ def test_manifests_have_tables(tables: dict[str, Any], run: Callable[..., Any]) 
     assert "average over 2 test sets" in outcome.out
 
 
-def test_names_of_error_rates_are_warned_of(tables: dict[str, Any], run: Callable[..., Any]) -> None:
-    outcome = run("compare", "--counts", f"CER:{FORMULA}", "a.tsv", "b.tsv", "-n", "99")
-    assert outcome.code == 0
-    warning = (
-        "CER: higher scores count as better; for an error or a loss add higher_is_better=False (--lower-is-better CER)"
-    )
-    assert warning in " ".join(outcome.err.split())
-
-
 def test_real_numbers_are_added_exactly(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., Any]
 ) -> None:

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import tuning_files
 from processes import wait_for_ends
-from reshuffle import SegmentScores, study, tune
+from reshuffle import SegmentScores, study
 from reshuffle.cli.main import run
 from reshuffle.execution.executors import process_pool
 from reshuffle.results.studies import StudyResult
@@ -74,15 +73,6 @@ def test_every_study_is_the_same_with_processes(processes: Any, name: str) -> No
     here, there = STUDIES[name](), STUDIES[name](workers=processes)
     assert there.tables == here.tables
     assert there.render("json") == here.render("json")
-
-
-def test_tuning_is_the_same_with_processes(processes: Any, tmp_path: Path) -> None:
-    tuning_files.write_all(tmp_path)
-    lists, refs = tune.read_nbest(str(tmp_path / "dev.nbest")), (tmp_path / "dev.ref").read_text("utf-8").splitlines()
-    for optimizer in ("mert", "kbmira"):
-        given: dict[str, Any] = {"initial": [0.1, 0.3, 0.3, -0.3], "replications": 2}
-        here, there = (tune.tune(optimizer, lists, refs, workers=each, **given) for each in (None, processes))
-        assert there.result.render("json") == here.result.render("json")
 
 
 @pytest.fixture(scope="module")

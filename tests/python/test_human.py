@@ -6,7 +6,6 @@ import json
 import re
 import warnings
 from collections.abc import Callable
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ import pytest
 from numpy.typing import ArrayLike
 
 import reshuffle
-from conftest import ROOT
 from reshuffle import InputError, InputWarning, SegmentScores, human
 from reshuffle.human import Design, Question
 from reshuffle.inference.predicted import Labelled
@@ -24,7 +22,7 @@ from reshuffle.metrics.base import Scores
 from reshuffle.report import Layout
 from reshuffle.report.checklist import as_checklist
 from reshuffle.resampling.units import Strata
-from reshuffle.results.studies import LabelledEstimate, PlannedLook, PlannedRaters, RaterAgreement, StudyResult
+from reshuffle.results.studies import LabelledEstimate, StudyResult
 from told import assert_told
 
 NAN = float("nan")
@@ -610,13 +608,6 @@ def test_the_checklist_of_a_paper_claims_no_simulation() -> None:
     assert "Intervals of scores and differences are for the sampling of the units with labels" in " ".join(
         facts.split()
     )
-
-
-def test_the_page_about_json_describes_every_table() -> None:
-    page = (ROOT / "docs/json.md").read_text("utf-8")
-    said = {*re.findall(r"`(\w+)`", page.partition("### Labels with the help of metrics")[2].partition("\n### ")[0])}
-    records = (LabelledEstimate, PlannedLook, PlannedRaters, RaterAgreement)
-    assert {each.name for record in records for each in fields(record)} <= said
 
 
 def test_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

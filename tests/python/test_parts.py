@@ -27,14 +27,11 @@ from reshuffle import (
     OwnTexts,
     SegmentScores,
     TestSet,
-    _core,
     compare,
     compare_runs,
     compare_sets,
     meta,
     metric,
-    open_counts,
-    save_counts,
     tune,
 )
 from reshuffle.data.demo import demo_corpus
@@ -54,8 +51,6 @@ from reshuffle.resampling import (
     Spread,
     Tally,
 )
-from reshuffle.resampling import parts as parts_module
-from reshuffle.resampling.parts import sent
 from reshuffle.resampling.reductions import PermutedHistograms
 from reshuffle.resampling.replicates import ReplicatesJob
 from reshuffle.resampling.stopping import BesagClifford
@@ -174,53 +169,6 @@ def test_reductions_that_take_the_replicates_in_order_are_computed_here_beside_t
         assert bytes_of(tuple(a) if isinstance(a, tuple) else a) == bytes_of(tuple(b) if isinstance(b, tuple) else b)
 
 
-SPECIFICATIONS: dict[str, Callable[[], _core.Reduction]] = {
-    "Tally": lambda: _core.Tally(PAIRS, "two-sided", np.ones((1, 3))),
-    "MaxT": lambda: _core.MaxT(PAIRS, "two-sided", np.ones((1, 3)), np.ones((1, 3)), [0]),
-    "Spread": lambda: _core.Spread(PAIRS),
-    "Series": lambda: _core.Series(PAIRS),
-    "Histograms": lambda: _core.Histograms(PAIRS),
-    "Sums": _core.Sums,
-    "Draws": _core.Draws,
-    "Moments": _core.Moments,
-    "PermutedTally": lambda: _core.PermutedTally(PAIRS, np.ones((1, 3))),
-}
-OF_DRAWS = ("Draws", "Moments")
-
-
-def computed(name: str) -> _core.Reduction:
-    kind = "draws" if name in OF_DRAWS else "permutations" if name == "PermutedTally" else "shuffles"
-    counts = np.random.default_rng(2).integers(0, 30, (3, 20, 10))
-    resampler = _core.Resampler([(metric("bleu").core, _core.Counts([counts]))], kind=kind)
-    (reduction,) = resampler.run([SPECIFICATIONS[name]()], n=200, seed=1, first=64)
-    return reduction
-
-
-@pytest.mark.parametrize("name", SPECIFICATIONS)
-def test_a_state_is_for_reductions_of_its_class_and_shape(name: str) -> None:
-    words = computed(name).state()
-    assert np.array_equal(SPECIFICATIONS[name]().with_state(words).state(), words)
-    for other, specification in SPECIFICATIONS.items():
-        if other != name:
-            with pytest.raises(InputError, match="state of a reduction"):
-                specification().with_state(words)
-    with pytest.raises(InputError, match="has not been run"):
-        SPECIFICATIONS[name]().state()
-    if name == "Tally":
-        with pytest.raises(InputError, match="state of a reduction"):
-            _core.Tally(PAIRS[:2], "two-sided", np.ones((1, 2))).with_state(words)
-
-
-def test_reductions_that_need_all_replicates_have_no_state() -> None:
-    rule = BesagClifford(20).core()
-    tally = _core.SequentialTally(PAIRS, "two-sided", np.ones((1, 3)), rule)
-    with pytest.raises(InputError, match="other processes can compute in parts, got SequentialTally"):
-        tally.state()
-    ones = np.ones((1, 3))
-    with pytest.raises(InputError, match="got MinP"):
-        _core.MinP(PAIRS, "two-sided", ones, ones, np.ones((1, 3), np.uint64), [0]).state()
-
-
 CORPUS = demo_corpus()
 REFERENCES = CORPUS.references[0][:120]
 SYSTEMS = {name: lines[:120] for name, lines in CORPUS.systems.items()}
@@ -306,23 +254,6 @@ def test_calls_of_a_function_of_texts_are_counted_wherever_they_are_made() -> No
             assert expected.metrics[0].evaluations == got.metrics[0].evaluations
 
 
-def test_counts_in_a_file_are_read_by_the_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes: list[int] = []
-    keep = transport._Folder.keep
-
-    def watched(self: Any, pieces: dict[str, Any]) -> str:
-        sizes.append(sum(map(len, pieces.values())))
-        return keep(self, pieces)
-
-    monkeypatch.setattr(transport._Folder, "keep", watched)
-    monkeypatch.setattr(parts_module, "SENT_BYTES", 0)
-    save_counts(tmp_path / "counts.npz", REFERENCES, SYSTEMS, ["bleu", "chrf"])
-    arguments: dict[str, Any] = {"metrics": open_counts(tmp_path / "counts.npz"), "test": "ar", "all_pairs": True}
-    assert compare(**arguments) == compare(**arguments, workers=Copying())
-    assert len(sizes) > 1
-    assert max(sizes) < 6000
-
-
 def test_the_counts_of_a_comparison_are_sent_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """All jobs have them as pieces of their own, and a piece that the executor has is not written again."""
     written: list[set[str]] = []
@@ -346,24 +277,6 @@ def test_bad_lines_are_named_in_the_workers_error() -> None:
     systems = {"a": ["x", "y"], "b": ["x", 3]}
     with pytest.raises(InputError, match=r"system 1 failed in a worker: .*b.*segment 2"):
         compare(["x", "y"], systems, workers=Copying())
-
-
-def test_an_executor_that_is_none_is_refused_before_anything_is_counted() -> None:
-    with pytest.raises(InputError, match=r"workers: expected a number of threads, an executor of concurrent\.futures"):
-        compare(REFERENCES, SYSTEMS, workers="processes")  # type: ignore[arg-type]
-
-
-def test_samples_without_a_form_that_can_be_sent_stay_here() -> None:
-    class Other(type(samples_of(1)[1])):  # type: ignore[misc]
-        """Its replicates may be computed in another way."""
-
-    other = Other(Formula("share", share), samples_of(1)[1].arrays)
-    assert sent([other], "shuffles") is None
-    executor = Copying()
-    (got,) = Replicates([other], n_resamples=300, seed=1, executor=executor).run([Series()], PAIRS)
-    (expected,) = Replicates(samples_of(1)[1:2], n_resamples=300, seed=1).run([Series()], PAIRS)
-    assert executor.tasks == 0
-    assert got.tobytes() == expected.tobytes()
 
 
 NBEST = [

@@ -286,19 +286,6 @@ def test_logs_beside_tables_with_ids_are_matched_by_them(run: Any) -> None:
     assert "b-other.tsv#f1 and a.json have the same ids in different orders, and docs.txt has no ids" in refused
 
 
-def test_speakers_of_utterances_are_matched_by_their_ids(run: Any) -> None:
-    for name, scores in (("a", A), ("b", B)):
-        put(f"{name}.tsv", "utt_id\tx\n" + "".join(f"u{i}\t{score}\n" for i, score in enumerate(scores)))
-    speakers = [f"u{i} {speaker}\n" for i, speaker in enumerate("xxxyzy")]
-    found = []
-    for order in (1, -1):
-        put("utt2spk", "".join(speakers[::order]))
-        found.append(
-            metrics(run("compare", "--scores", "x", "a.tsv", "b.tsv", "--docs", "utt2spk", "--format", "json"))
-        )
-    assert found[0] == found[1]
-
-
 def test_the_only_key_beside_ids_has_the_scores(run: Any) -> None:
     def put_files(**more: str) -> None:
         for name, scores in (("a", A), ("b", B)):

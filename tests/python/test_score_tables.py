@@ -173,6 +173,11 @@ def test_quotes_without_a_partner_are_text_in_tsv() -> None:
     assert known(table.system_scores).tolist() == [1, 2]
 
 
+def test_metrics_for_which_lower_is_better_are_those_of_the_file() -> None:
+    with pytest.raises(InputError, match="lower_is_better: unknown metric 'TRE': did you mean 'TER'"):
+        read_all_scores(put("w.tsv", WIDE), lower_is_better=["TRE"])
+
+
 def test_names_match_with_and_without_txt() -> None:
     path = put("n.tsv", "system\tscore\tsegment\nNemo\t1\t1\nA.txt\t2\t1\n")
     for systems in (
@@ -337,11 +342,6 @@ def test_what_is_wrong_with_a_table_in_memory_is_said(options: dict[str, Any], m
         ScoreTable("BLEU", ("a", "b"), **options)
 
 
-def test_metrics_for_which_lower_is_better_are_those_of_the_file() -> None:
-    with pytest.raises(InputError, match="lower_is_better: unknown metric 'TRE': did you mean 'TER'"):
-        read_all_scores(put("w.tsv", WIDE), lower_is_better=["TRE"])
-
-
 def test_a_column_with_a_wrong_field_is_not_left_out_without_a_word(tmp_path: Path) -> None:
     path = tmp_path / "two.tsv"
     lines = ["system\tsegment\tA\tB\tremark", "a\t1\t1\t5\tgood", "a\t2\t.\t5\t7", "b\t1\t3\t5\tbad"]
@@ -353,10 +353,3 @@ def test_a_column_with_a_wrong_field_is_not_left_out_without_a_word(tmp_path: Pa
     assert f"{path}#A, line 3: '.' is not a number, so the column 'A' is left out" in message
     with pytest.raises(InputError, match=r"#A, line 3: expected a finite number, got '\.'"):
         read_scores(path, metric="A")
-
-
-def test_two_columns_of_the_same_name_are_said(tmp_path: Path) -> None:
-    path = tmp_path / "twice.tsv"
-    path.write_text("segment\ta\ta\n1\t.1\t.2\n2\t.3\t.4\n")
-    with pytest.raises(InputError, match=r"twice\.tsv: 2 columns in the header are called 'a': expected one"):
-        read_all_scores(path)

@@ -223,17 +223,6 @@ def test_standard_errors_of_a_ratio_equal_slow_twins() -> None:
             assert math.sqrt(variance) == pytest.approx(got, rel=1e-5)
 
 
-def test_strata_of_one_segment_add_no_variance() -> None:
-    a = as_counts([5, 9, 1, 7, 3])
-    alone, fixed = ["x", "y", "z", "z", "z"], as_counts([6, 8, 1, 7, 3])
-    assert standard_error(a, MEAN, strata=alone) == pytest.approx(standard_error(fixed, MEAN, strata=alone))
-    draws = Replicates([CountSample.from_arrays(MEAN, a, units=Units(strata=alone))], n_resamples=500, seed=1).draws[0][
-        0
-    ]
-    # The first two are always drawn and sum to 14; the others are three draws from 1, 7 and 3.
-    assert {round(5 * d) - 14 for d in draws} == {x + y + z for x in (1, 7, 3) for y in (1, 7, 3) for z in (1, 7, 3)}
-
-
 # --- Intervals
 
 

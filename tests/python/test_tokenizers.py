@@ -29,8 +29,6 @@ from characters import CHARACTERS
 from reshuffle import InputError, InputWarning, Progress, _core, metric, read_lines, tokenize
 from reshuffle.cli.main import main
 from reshuffle.metrics.native import count_all
-from reshuffle.metrics.registry import metric_specs, tokenizer_specs
-from reshuffle.metrics.tokenizers import EXTERNAL
 
 SACREBLEU: dict[str, Callable[[str], str]] = {
     "intl": sacrebleu_intl.TokenizerV14International(),
@@ -211,27 +209,6 @@ def test_sentencepiece_counts_equal_sacrebleu(
     assert_counts_equal_sacrebleu([TEXT, TEXT[::-1]], [reference], tokenize="flores200", lowercase=lowercase, **options)
 
 
-def test_signatures_distinguish_models(spm_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import sentencepiece
-
-    monkeypatch.setenv("SACREBLEU", str(spm_model.parents[1]))
-    other = io.BytesIO()
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(["another text"] * 9), model_writer=other, vocab_size=20, minloglevel=2,
-        hard_vocab_limit=False,
-    )  # fmt: skip
-    (tmp_path / "other.model").write_bytes(other.getvalue())
-    kept, named, another = (
-        metric("bleu", tokenize="flores200", **model).signature()
-        for model in ({}, {"tokenizer_model": spm_model}, {"tokenizer_model": tmp_path / "other.model"})
-    )
-    digest = hashlib.sha256(spm_model.read_bytes()).hexdigest()[:8]
-    assert "|tok:flores200|" in kept
-    assert f"|tok:flores200[{digest}]|" in named
-    assert re.search(r"\|tok:flores200\[[0-9a-f]{8}\]\|", another)
-    assert another != named
-
-
 @pytest.mark.parametrize(
     ("name", "file", "signature"),
     [
@@ -281,15 +258,6 @@ def _signature(theirs: Any) -> str:
     theirs.corpus_score(["a"], [["a"]])
     signature: str = theirs.get_signature().format(short=False)
     return signature.removesuffix("|version:2.6.0").removeprefix("nrefs:1|")
-
-
-def test_every_metric_with_tokenizers_has_all_of_them_models_and_a_language() -> None:
-    names = [spec.name for spec in tokenizer_specs()]
-    assert names == [*(spec.name for spec in _core.tokenizers()), *EXTERNAL]
-    for spec in metric_specs():
-        by_name = {option.name: option for option in spec.options}
-        assert ("tokenize" in by_name) == ("tokenizer_model" in by_name) == ("trg_lang" in by_name)
-        assert "tokenize" not in by_name or by_name["tokenize"].choices == (*names,)
 
 
 @pytest.mark.parametrize("tokenizer", ["13a", "zh", "zh-fixed", "none", "ja-mecab"])

@@ -177,9 +177,8 @@ def test_rerank_chooses_what_tune_has_chosen(name: str, files: Path, run: Any) -
 
 def test_outputs_are_numbered_so_that_names_are_in_order(files: Path, run: Any) -> None:
     assert run("tune", "kbmira", *LISTS, "--epochs", "1", "--replications", "10", "--save", "out").code == 0
-    assert sorted(path.name for path in Path("out").iterdir()) == [
-        f"{part}.{i:02}" for part in ("dev", "weights") for i in range(1, 11)
-    ]
+    names = [f"{part}.{i:02}" for part in ("dev", "weights") for i in range(1, 11)]
+    assert sorted(path.name for path in Path("out").iterdir()) == names
 
 
 DECODER = """

@@ -374,27 +374,6 @@ def test_documents_of_an_mteval_file_can_have_any_order(demo: Path, run: Any) ->
     )
 
 
-def test_external_scores_can_have_documents(demo: Path, run: Any) -> None:
-    rng = np.random.default_rng(3)
-    ids = Path("docs.txt").read_text().split()
-    scores = {name: rng.integers(0, 99, 400).tolist() for name in "ab"}
-    rows = zip(ids, scores["a"], scores["b"], strict=True)
-    Path("scores.tsv").write_text("doc\ta\tb\n" + "".join(f"{d}\t{a}\t{b}\n" for d, a, b in rows))
-    expected = render(
-        compare(metrics=SegmentScores("x", scores), documents=ids, n_resamples=99, include="parts"), "json"
-    )
-    files = ("compare", "-n", "99", "--format", "json", "--scores", "x", "scores.tsv#a", "scores.tsv#b")
-    for more in (
-        ("--docs", "docs.txt"),
-        ("--docs", "scores.tsv#doc"),
-        ("--docs", "scores.tsv#doc", "--input-format", "tsv"),
-        ("--docs", "docs.jsonl#doc", "--input-format", "tsv"),
-    ):
-        assert expected == unnamed(run(*files, *more).out)
-    Path("three.txt").write_text("1\n2\n3\n")
-    assert "documents: expected an id for each of 400 segments, got 3" in run(*files, "--docs", "three.txt").refusal()
-
-
 BAD = {
     "too few": ("short.txt", "short.txt has document ids for 3 segments, but reference.txt has 400"),
     "one document": ("one.txt", "documents: all 400 segments belong to one document, 'x': at least 2"),
