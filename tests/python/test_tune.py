@@ -30,17 +30,9 @@ from reshuffle.tune.optimizers import FITS, VARIANTS
 from reshuffle.tune.options import OPTIMIZERS, find_optimizer
 from reshuffle.tune.problem import Problem, sentence_metric_for
 from schemas import validator
-from tuning_files import NAMES, references, write, write_all
+from tuning_files import NAMES, SMALL, references, write, write_all
 
 BLEU = metric("bleu", tokenize="none")
-# Settings under which each optimizer is fast on small lists.
-SMALL: Mapping[str, dict[str, Any]] = {
-    "mert": {"restarts": 2, "random_directions": 2},
-    "kbmira": {"epochs": 5},
-    "pro": {"samples": 60, "kept": 10},
-    "xbleu": {"epochs": 3, "penalty": 0.1},
-    "l1": {"templates": ["ngram:1"], "limit": 10, "per_step": 2, "gamma": 0.1},
-}
 Part = tuple[tune.NBest, list[str]]
 
 
