@@ -934,10 +934,7 @@ RATING = SegmentScores("rating", {"a": [1, 2], "b": [2, 3]})
     ("call", "message"),
     [
         # Scores, systems and texts do not match.
-        (
-            lambda: compare(["x", "y"], {key: ["x", "y"] for key in "ac"}, RATING),
-            "no counts or scores for system 'c', only",
-        ),
+        (lambda: compare(["x", "y"], {key: ["x", "y"] for key in "ac"}, RATING), "no counts or scores for system 'c'"),
         (lambda: compare(["x"] * 3, dict.fromkeys("ab", ["x"] * 3), RATING), "rating has 2 segments, the texts 3:"),
         (
             lambda: compare(metrics=[RATING, SegmentScores("other", {"a": [1, 2, 3], "b": [2, 3, 4]})]),

@@ -285,10 +285,7 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
     ("call", "problem"),
     [
         (lambda lists: lists.count("bleu", ["a"]), "the id 1 has no reference: the references have the ids 0 to 0"),
-        (
-            lambda lists: lists.count("bleu", ["a"] * 3),
-            "no list for the id 0 (line 1 of the references): expected lists of 3 sentences, got 2",
-        ),
+        (lambda lists: lists.count("bleu", ["a"] * 3), "no list for the id 0 (line 1 of the references): expected"),
         (lambda lists: lists.count("bleu", ["a"] * 2), "if ids count from 1, say first_id=1 (--first-id 1)"),
         (lambda lists: lists.count("depf", ["a"] * 2), "DepF reads parses, and k-best lists hold texts"),
         (

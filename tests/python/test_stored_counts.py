@@ -396,10 +396,7 @@ def test_descriptions_that_contradict_the_counts_are_refused(tmp_path: Path) -> 
         (lambda a: a.update(n_segments=5), r"BLEU: expected counts of shape \(4, 5, 10\), got shape \(4, 400, 10\)"),
         (lambda a: a["metrics"][0].update(array="other"), r"expected counts of shape \(4, 400, 10\), got none"),
         (lambda a: a["metrics"][0].update(columns=["x"] * 10), "expected counts of shape"),
-        (
-            lambda a: a["metrics"][0]["options"].update(lowercase=True),
-            r"BLEU was counted by reshuffle .* as BLEU\|nrefs:1",
-        ),
+        (lambda a: a["metrics"][0]["options"].update(lowercase=True), r"BLEU was counted by reshuffle .* as"),
         (lambda a: a["metrics"][0].update(metric="nosuch"), "unknown metric 'nosuch'"),
         (lambda a: a.update(documents=["one"]), "documents: expected a number for each segment"),
         (lambda a: a.update(systems=["a", "a", "b", "c"]), "two systems have the same name"),
