@@ -138,10 +138,11 @@ def small(data: Path) -> NBest:
 
 def test_scores_are_those_of_sacrebleu(small: NBest) -> None:
     sacrebleu = pytest.importorskip("sacrebleu")
+    few = small.selected(range(small.offsets[4]))
     for name, score in (("chrf", sacrebleu.sentence_chrf), ("bleu", sacrebleu.sentence_bleu)):
-        found = mbr(small, name)
-        for first in small.offsets[:-1]:
-            texts = small.hypotheses(range(first, first + 12))
+        found = mbr(few, name)
+        for first in few.offsets[:-1]:
+            texts = few.hypotheses(range(first, first + 12))
             expected = [np.mean([score(text, [other]).score for other in texts]) for text in texts]
             np.testing.assert_allclose(found.utilities[first : first + 12], expected, rtol=1e-10)
 

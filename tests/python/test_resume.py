@@ -252,17 +252,18 @@ def test_counts_in_place_of_texts(texts: list[Path], short_blocks: None, tmp_pat
 
 
 FIVE = SegmentScores("quality", dict(zip("abcde", np.random.default_rng(3).random((5, 80)).round(2), strict=True)))
+THREE = SegmentScores("quality", {name: FIVE.scores[name] for name in "abc"})  # type: ignore[call-overload]
 FEW: dict[str, Any] = {"simulations": 20, "n_resamples": 39}
 IN_PYTHON: dict[str, dict[str, Any]] = {
     "agreement": {"metrics": FIVE, "n_resamples": 39},
     "exchange": {"metrics": FIVE, **FEW},
     "gate": {"tasks": 1, **FEW},
-    "multiplicity": {"metrics": FIVE, **FEW},
+    "multiplicity": {"metrics": THREE, **FEW},
     "parametric_power": {"difference": 1, "sizes": 40, **FEW},
     "plan": {"metrics": FIVE, "difference": {"quality": 0.02}, "power": 0.15, "family_size": 1, "sizes": 40, **FEW},
-    "power": {"metrics": FIVE, "effects": [0, 0.5], **FEW},
+    "power": {"metrics": THREE, "effects": [0, 0.5], **FEW},
     "samples": {"metrics": FIVE, "sizes": 20, "n_resamples": 39},
-    "sensitivity": {"metrics": [FIVE, replace(FIVE, name="other")], **FEW},
+    "sensitivity": {"metrics": [THREE, replace(THREE, name="other")], **FEW},
     "type1": {"metrics": FIVE, **FEW},
     "validate": {"metrics": FIVE, "sizes": 20, "n_resamples": 39},
 }

@@ -94,29 +94,6 @@ def test_results_for_documents_equal_those_of_their_summed_counts(data_seed: int
     assert by_hand == (bootstrap_interval(a, BLEU, **options), bootstrap_interval(a, BLEU, b=b, **options))
 
 
-@given(st.integers(0, 1000), IDS, st.integers(0, 2**64 - 1))
-def test_replicates_equal_those_of_a_slow_twin(data_seed: int, ids: list[int], seed: int) -> None:
-    a, b = random_counts(data_seed, 2, len(ids))
-    names = list(dict.fromkeys(ids))
-    n = 5
-    shuffled, drawn = [], []
-    for r in range(n):
-        values = _core.stream_values(seed, "shuffle", r, 1)
-        swapped = {name: bool(int(values[0]) >> i & 1) for i, name in enumerate(names)}
-        x = sum(b[s] if swapped[id_] else a[s] for s, id_ in enumerate(ids))
-        y = sum(a[s] if swapped[id_] else b[s] for s, id_ in enumerate(ids))
-        shuffled.append(float(BLEU.score(x) - BLEU.score(y)))
-        times = dict(zip(names, _core.draw_weights(seed, r, len(names)).tolist(), strict=True))
-        x = sum(times[id_] * a[s] for s, id_ in enumerate(ids))
-        y = sum(times[id_] * b[s] for s, id_ in enumerate(ids))
-        drawn.append(float(BLEU.score(x) - BLEU.score(y)))
-    options: dict[str, Any] = {"documents": ids, "n_resamples": n, "seed": seed, "keep_null_distribution": True}
-    iid = approximate_randomization(a, b, BLEU, scheme="iid", **options)
-    np.testing.assert_array_equal(shuffled, iid.null_distribution)
-    centred = np.array(drawn) - float(BLEU.score(a.sum(axis=0)) - BLEU.score(b.sum(axis=0)))
-    np.testing.assert_array_equal(centred, bootstrap_test(a, b, BLEU, **options).null_distribution)
-
-
 @given(IDS, st.randoms(use_true_random=False))
 def test_results_do_not_depend_on_the_names_or_adjacency_of_documents(ids: list[int], random: Any) -> None:
     a, b = random_counts(3, 2, len(ids))

@@ -193,16 +193,16 @@ class TestPlanned:
         pilot = scores(stream(1, 4000, 0.03))
         planned = reshuffle.study.plan(metrics=pilot, difference={"score": 0.05}, looks=4, simulate=False)
         for each in planned.tables["sequential"]:
-            seeds = rng.integers(1 << 30, size=300)
+            seeds = rng.integers(1 << 30, size=120)
             found = [
                 only(
                     watch(metrics=scores(stream(seed, each.size, 0.05)), method=each.method, looks=4, planned=each.size)
                 )
                 for seed in seeds
             ]
-            assert np.mean([one.verdict == "better" for one in found]) == pytest.approx(0.8, abs=0.08)
+            assert np.mean([one.verdict == "better" for one in found]) == pytest.approx(0.8, abs=0.12)
             stops = [one.units if one.decided_at is None else one.decided_at for one in found]
-            assert np.mean(stops) == pytest.approx(each.expected, rel=0.08)
+            assert np.mean(stops) == pytest.approx(each.expected, rel=0.12)
 
     def test_boundaries_spend_what_they_should(self) -> None:
         shares = np.array([0.1, 0.35, 0.5, 1.0])
