@@ -118,16 +118,6 @@ def test_the_corpus_oracle_of_real_lists_is_better_than_that_of_sentences(
     assert found.outputs("worst") == lists.hypotheses(found.rows["worst"])
 
 
-def test_lower_is_better_for_ter(dev: tuple[NBest, list[str]]) -> None:
-    lists, references = dev
-    found = oracle(lists, references, "ter", random_starts=2)
-    assert found.scores["oracle"] < found.scores["topbest"] < found.scores["worst"]
-    # With one reference, its length is the same for all entries: the sum of edits decides.
-    assert found.rows["oracle"].tolist() == found.rows["sentence-oracle"].tolist()
-    gains = {each.choice: each.gain for each in found.result.tables["scores"]}
-    assert gains["oracle"] == found.scores["oracle"] - found.scores["topbest"] < 0
-
-
 def test_any_number_of_threads_and_seeds_give_the_same_bytes(dev: tuple[NBest, list[str]]) -> None:
     lists, references = dev
     one, three = (oracle(lists, references, random_starts=6, workers=threads) for threads in (1, 3))

@@ -35,7 +35,6 @@ from reshuffle import (
     tune,
 )
 from reshuffle.data.demo import demo_corpus
-from reshuffle.execution import transport
 from reshuffle.execution.executors import NamedWorkers, process_pool
 from reshuffle.metrics.base import Formula
 from reshuffle.resampling import (
@@ -43,17 +42,14 @@ from reshuffle.resampling import (
     Draws,
     Histograms,
     MaxT,
-    MinP,
     PermutedTally,
     Replicates,
-    SequentialTally,
     Series,
     Spread,
     Tally,
 )
 from reshuffle.resampling.reductions import PermutedHistograms
 from reshuffle.resampling.replicates import ReplicatesJob
-from reshuffle.resampling.stopping import BesagClifford
 
 PAIRS = [(0, 1), (2, 0), (1, 2)]
 
@@ -151,24 +147,6 @@ def test_any_split_of_the_replicates_gives_the_same_bytes(
         assert bytes_of(a) == bytes_of(b)
 
 
-def test_reductions_that_take_the_replicates_in_order_are_computed_here_beside_the_others() -> None:
-    samples = samples_of(4)
-    n = len(samples)
-    thresholds: NDArray[np.float64] = np.linspace(0, 3, 12).reshape(4, 3).astype(np.float64)
-    rule = BesagClifford(20).core()
-    apart: list[Any] = [
-        SequentialTally("two-sided", thresholds, rule),
-        Tally("two-sided", thresholds),
-        MinP("two-sided", thresholds, 0 * thresholds, np.full((n, 3), 20), np.arange(n)),
-    ]
-    executor = Copying()
-    expected = Replicates(samples, n_resamples=3000, seed=5).run(apart, PAIRS)
-    got = Replicates(samples, n_resamples=3000, seed=5, executor=executor).run(apart, PAIRS)
-    assert executor.tasks > 1
-    for a, b in zip(expected, got, strict=True):
-        assert bytes_of(tuple(a) if isinstance(a, tuple) else a) == bytes_of(tuple(b) if isinstance(b, tuple) else b)
-
-
 CORPUS = demo_corpus()
 REFERENCES = CORPUS.references[0][:120]
 SYSTEMS = {name: lines[:120] for name, lines in CORPUS.systems.items()}
@@ -252,25 +230,6 @@ def test_calls_of_a_function_of_texts_are_counted_wherever_they_are_made() -> No
             got = compare(REFERENCES, SYSTEMS, workers=executor, **arguments)
             assert expected == got
             assert expected.metrics[0].evaluations == got.metrics[0].evaluations
-
-
-def test_the_counts_of_a_comparison_are_sent_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All jobs have them as pieces of their own, and a piece that the executor has is not written again."""
-    written: list[set[str]] = []
-    keep = transport._Folder.keep
-
-    def watched(self: Any, pieces: dict[str, Any]) -> str:
-        large = {digest for digest, piece in pieces.items() if len(piece) > 10_000}
-        written.append(large - self.digests if written[1:] else large)
-        return keep(self, pieces)
-
-    monkeypatch.setattr(transport, "LARGE_BYTES", 10_000)
-    monkeypatch.setattr(transport._Folder, "keep", watched)
-    compare(REFERENCES, SYSTEMS, "bleu", workers=Copying(), test="ar", adjust="maxt", all_pairs=True, n_resamples=1000)
-    counting, first, *later = written
-    assert len(counting) == len(first) == 1
-    assert later
-    assert not any(later)
 
 
 def test_bad_lines_are_named_in_the_workers_error() -> None:

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from inputs import put, scores_by_system
 from reshuffle import InputError
-from reshuffle.data.file_names import files_by_name, same_names
 from reshuffle.data.joined_scores import segment_order
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -150,14 +149,6 @@ def test_order_of_segments_against_sorting(numbers: list[int], base: int) -> Non
     assert [int(ids[at]) for at in segment_order(ids, "x", "texts")] == sorted(map(int, ids))
     with pytest.raises(InputError, match="1 of 8 segments have none"):
         segment_order(ids, "x", "texts", 8)
-
-
-@given(st.permutations(["a", "b.v1", "b.v2", "c"]), st.sampled_from(["{}.da", "x.tsv#{}", "out/{}.comet.gz"]))
-def test_names_in_any_order(names: list[str], shape: str) -> None:
-    texts = ["t/a.txt", "t/b.v1.txt", "t/b.v2.txt", "c.txt"]
-    given = [shape.format(name) for name in names]
-    assert files_by_name("x", given, texts) == [shape.format(name) for name in ("a", "b.v1", "b.v2", "c")]
-    assert same_names(["x/1", "y/1"], ["y/o.txt", "x/o.txt"]) == [1, 0]
 
 
 def test_files_are_read_once(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,8 +14,6 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from known import known
 from reshuffle import InputError, derive_seed, metric, read_html, read_json, tune, types
@@ -25,7 +23,6 @@ from reshuffle.report.plots import file_of
 from reshuffle.report.studies import STUDIES, draw_figure
 from reshuffle.report.studies.plots import choices
 from reshuffle.results.studies import TuningResult
-from reshuffle.tune.decoders import _best_k
 from reshuffle.tune.optimizers import FITS, VARIANTS
 from reshuffle.tune.options import OPTIMIZERS, find_optimizer
 from reshuffle.tune.problem import Problem, sentence_metric_for
@@ -181,18 +178,6 @@ def test_l1_can_tell_entries_apart_by_their_texts_alone(tmp_path: Path) -> None:
         tune.tune("kbmira", lists, refs)
     more = lists.with_features(tune.template_features(lists, ["ngram:1"]))
     assert tune.tune("kbmira", more, refs, sentence_metric="ter").dev.outputs() == [refs]
-
-
-@given(st.lists(st.lists(st.integers(-2, 2), min_size=1, max_size=6), min_size=1, max_size=4), st.integers(1, 7))
-def test_a_simulated_decoder_returns_the_best_entries(values: list[list[int]], k: int) -> None:
-    offsets = np.concatenate([[0], np.cumsum([len(own) for own in values])])
-    rows = _best_k(offsets, np.array([x for own in values for x in own], float), k)
-    expected = [
-        first + i
-        for first, own in zip(offsets, values, strict=False)
-        for i in sorted(sorted(range(len(own)), key=lambda i: (-own[i], i))[:k])
-    ]
-    assert rows.tolist() == expected
 
 
 @pytest.mark.parametrize("name", ["mert", "kbmira", "pro"])
