@@ -174,24 +174,6 @@ class Job:
 JOB_WITH_FACTS = Job(("ar", "bootstrap"), 999, np.arange(6).reshape(2, 3))
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"n_resamples": 99}, "n_resamples is 999 there and 99 here"),
-        ({"tests": ("ar",)}, "tests is ar, bootstrap there and ar here"),
-        ({"selection": Selection("replace", 5, 0.5)}, "sampling is fixed there and replace here; size is None there"),
-        ({"counts": np.arange(1, 7).reshape(2, 3)}, "its settings are the same, but not its data"),
-    ],
-)
-def test_what_differs(path: Path, changes: dict[str, Any], message: str) -> None:
-    with Checkpoint.open(path, "example") as checkpoint:
-        stage_of(checkpoint, job=described(JOB_WITH_FACTS)).add(0, 5, result_of(0, 5))
-    before = path.read_bytes()
-    with Checkpoint.open(path, "example") as checkpoint, pytest.raises(InputError, match=message):
-        stage_of(checkpoint, job=described(replace(JOB_WITH_FACTS, **changes)))
-    assert path.read_bytes() == before
-
-
 def test_several_stages(path: Path) -> None:
     """The first one must be in the file; others may be new, and be finished in any order."""
     jobs = [described(("stage", i)) for i in range(3)]

@@ -401,22 +401,6 @@ def test_resampled_documents_have_the_scores_of_their_texts(name: str) -> None:
             assert_alike(m, score_.confidence_interval, of_texts.confidence_interval)
 
 
-@pytest.mark.parametrize("name", NATIVE + EXTERNAL)
-def test_every_metric_can_resample_documents(name: str) -> None:
-    result = compare(*texts(name), make_metric(name), documents=DOCUMENTS, test="ar", n_resamples=60, baseline="good")
-    assert (result.unit, result.n_units, result.n_segments) == ("document", 4, 8)
-    assert [s.score for s in result.scores] == [s.score for s in comparison(name).scores]
-    assert "|unit:document[4]|n:60|" in result.signature
-    poor, twin = result.comparisons
-    assert (twin.test.pvalue, twin.intraclass_correlation, twin.design_effect) == (1, None, None)
-    if name == "CorpusFunction":
-        assert (poor.intraclass_correlation, poor.design_effect) == (None, None)
-    else:
-        assert poor.intraclass_correlation is not None
-        assert -1 <= poor.intraclass_correlation <= 1
-        assert poor.design_effect == pytest.approx(1 + 1.25 * poor.intraclass_correlation)  # 2, 2, 3, 1 segments
-
-
 @pytest.mark.parametrize("name", NATIVE)
 def test_references_get_the_best_score(name: str) -> None:
     reference, systems = texts(name)

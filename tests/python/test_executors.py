@@ -429,13 +429,6 @@ def test_dask_is_optional(monkeypatch: pytest.MonkeyPatch) -> None:
         pass
 
 
-def test_names_open_executors(cluster: Any) -> None:
-    address = cluster.scheduler.address.removeprefix("tcp://")
-    with NamedWorkers.from_text(f"dask://{address}").opened() as client:
-        assert joined(run_job(Squares(), 9, Execution(client), stage="squaring")) == [i**2 for i in range(9)]
-    assert cluster.nthreads()  # the cluster is not ours
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="reads what Linux knows of connections")
 def test_a_client_sends_the_arrays_of_a_job_once_to_each_worker(cluster: Any) -> None:
     data = np.random.default_rng(1).normal(size=2_500_000)

@@ -277,15 +277,6 @@ def test_sentences_of_conll(folder: Path) -> None:
     assert (alone.lines, alone.ids) == (["B-X I-X", "NN"], None)
 
 
-def test_several_columns_can_be_read_from_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b"r\ta\tb\n1\t2\t3\n")))
-    corpus = read_corpus(["-#r"], ["-#a", "-#b"], "tsv")
-    assert (corpus.references, corpus.systems) == ([["1"]], {"a": ["2"], "b": ["3"]})
-    assert list(corpus.reference_names) == ["standard input#r"]
-    with pytest.raises(InputError, match="only one text"):
-        read_corpus(["-"], ["-"], "tsv")
-
-
 def test_a_number_sign_in_the_name_of_an_existing_file_does_not_start_a_column(folder: Path) -> None:
     for name in ("x#1.txt", "t", "t#a", "c#.tsv", "c#.tsv#d"):
         put(name, "x\n")

@@ -21,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budgets import budget
-from reshuffle import InputError, Progress, SegmentScores, study
+from reshuffle import InputError, SegmentScores, study
 from reshuffle.cli.root import cli
 from reshuffle.execution import jobs
 from reshuffle.execution.checkpoint import Stage
@@ -145,16 +145,6 @@ def test_other_studies_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="its settings are the same, but not its data"):
         type1(metrics=other, tests=["ar", "bootstrap-shift"], sizes=[20, 40], n_resamples=49, checkpoint=path)
     assert path.read_bytes() == before
-
-
-def test_progress_begins_at_what_is_finished(short_blocks: None, tmp_path: Path) -> None:
-    path = tmp_path / "study.checkpoint"
-    with interrupted_after(6) as kept, contextlib.suppress(Interrupted):
-        small_study(checkpoint=path)
-    assert 0 < sum(kept) < 80
-    progress = Progress()
-    small_study(checkpoint=path, progress=progress)
-    assert progress.fraction == 1
 
 
 def killed_at_random(folder: Path, simulations: int, kills: int, longest: float) -> tuple[int, str]:

@@ -595,7 +595,7 @@ def test_every_file_format_of_ids_gives_the_comparison_of_the_api(demo: Path, ru
         ),
         (("--interval", "delta", "--strata", "strata.txt"), {"interval": "delta", "strata": strata}),
     ):
-        interval = score(corpus.references, corpus.systems, **own)  # type: ignore[arg-type]
+        interval = score(corpus.references, corpus.systems, **own)
         assert render(interval, "json") == unnamed(run("score", *COMPARE[1:], *more, "--format", "json").out)
 
 

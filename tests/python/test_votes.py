@@ -198,17 +198,6 @@ def test_draws_are_fits_of_the_votes_of_drawn_units(ties: str) -> None:
         assert known(score.confidence_interval).high == pytest.approx(most, abs=1e-9)
 
 
-def test_judges_that_agree_with_themselves_widen_the_intervals() -> None:
-    """Ten copies of each vote by the same judge tell no more than one."""
-    read = simulated(n=400, judges=400)
-    first, second, outcome = (np.repeat(column, 10) for column in (read.first, read.second, read.outcome))
-    ten = VoteTable(read.systems, first, second, outcome, {"judge": np.repeat(read.units["judge"], 10)})
-    one, clustered = votes(read, n_resamples=500), votes(ten, n_resamples=500)
-    assert ratings(one) == pytest.approx(ratings(clustered))
-    for x, y in zip(one.scores, clustered.scores, strict=True):
-        assert known(x.confidence_interval).low == pytest.approx(known(y.confidence_interval).low, abs=1e-9)
-
-
 def test_the_same_bytes_with_any_number_of_threads_and_an_executor() -> None:
     options: dict[str, Any] = {"n_resamples": 700, "position": True}
     results = [votes(simulated(), workers=threads, **options).render("json") for threads in (1, 2, 5)]
