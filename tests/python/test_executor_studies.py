@@ -19,6 +19,7 @@ from reshuffle import SegmentScores, study
 from reshuffle.cli.main import run
 from reshuffle.execution.executors import process_pool
 from reshuffle.results.studies import StudyResult
+from texts import translations
 
 
 def scores(name: str = "quality", systems: str = "abcd", n: int = 60) -> SegmentScores:
@@ -29,11 +30,8 @@ def scores(name: str = "quality", systems: str = "abcd", n: int = 60) -> Segment
 
 def texts(n: int = 60) -> dict[str, Any]:
     """References and two systems that differ in a word here and there."""
-    rng = np.random.default_rng(5)
-    words = rng.integers(0, 30, (n, 9))
-    changed = [np.where(rng.random(words.shape) < share, 30, words) for share in (0.2, 0.3)]
-    lines = [[" ".join(f"w{word}" for word in line) for line in rows] for rows in (words, *changed)]
-    return {"references": lines[0], "systems": dict(zip("ab", lines[1:], strict=True))}
+    references, systems = translations(n, 0.8, 0.7)
+    return {"references": references, "systems": dict(zip("ab", systems.values(), strict=True))}
 
 
 SMALL: dict[str, Any] = {"simulations": 12, "n_resamples": 99}

@@ -50,6 +50,7 @@ from reshuffle.resampling import (
 )
 from reshuffle.resampling.reductions import PermutedHistograms
 from reshuffle.resampling.replicates import ReplicatesJob
+from tuning_files import references, write_all
 
 PAIRS = [(0, 1), (2, 0), (1, 2)]
 
@@ -238,19 +239,12 @@ def test_bad_lines_are_named_in_the_workers_error() -> None:
         compare(["x", "y"], systems, workers=Copying())
 
 
-NBEST = [
-    (f"{s} ||| w{(s * 7 + k * 3) % 11} w{k % 4} w{s % 5} ||| lm= {-k + 0.1 * ((s * k) % 3)} tm= {(s + k) % 5} "
-     f"x_a= {(s * k) % 2}")
-    for s in range(30) for k in range(8)
-]  # fmt: skip
-
-
-DEV = [f"w{s * 7 % 11} w1 w{s % 5}" for s in range(30)]
+DEV = references(40, 1)
 
 
 @pytest.fixture
 def lists(tmp_path: Path) -> tune.NBest:
-    (tmp_path / "dev.nbest").write_text("\n".join(NBEST) + "\n")
+    write_all(tmp_path)
     return tune.read_nbest(tmp_path / "dev.nbest")
 
 
@@ -266,7 +260,7 @@ def lists(tmp_path: Path) -> tune.NBest:
     ],
 )
 def test_replications_are_the_same_with_an_executor(lists: Any, optimizer: Any, options: dict[str, Any]) -> None:
-    arguments: dict[str, Any] = {"replications": 5, "initial": {"lm": 0.5, "tm": 0.1}, **options}
+    arguments: dict[str, Any] = {"replications": 5, "initial": [0.5, 0.1, 0.1, -0.1], **options}
     executor = Copying()
     expected = tune.tune(optimizer, lists, DEV, workers=2, **arguments)
     got = tune.tune(optimizer, lists, DEV, workers=executor, **arguments)
@@ -332,8 +326,7 @@ def test_the_commands_take_an_executor(
 
     monkeypatch.setattr(NamedWorkers, "opened", opened)
     a, b = files[:2], files[2:]
-    Path("dev.nbest").write_text("\n".join(NBEST) + "\n")
-    Path("dev.ref").write_text("\n".join(DEV) + "\n")
+    write_all(Path())
     for file, factor in (("da", 1), ("x", 3), ("y", 7)):
         rows = [
             f"{system}\t{segment}\t{factor * segment * len(system) % 11}"
