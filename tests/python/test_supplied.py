@@ -35,6 +35,7 @@ from reshuffle import (
 from reshuffle.data.demo import write_demo
 from reshuffle.inference.intervals import INTERVALS
 from reshuffle.metrics.base import tolerance
+from reshuffle.resampling.supplied import Supplied
 from reshuffle.types import BootstrapTest
 
 Arrays = Any
@@ -135,6 +136,8 @@ def test_small_blocks_of_masks_are_joined() -> None:
 
     assert sum(sizes) == 201
     assert (resampled_sums(COUNTS, masks=masks) == resampled_sums(COUNTS, masks=blocks())).all()
+    joined = [len(block["masks"]) for block in Supplied.from_arguments(blocks(), None, 4)]
+    assert joined == [32, 32, 32, 44, 51, 10]
 
 
 @pytest.mark.parametrize(("arguments", "message"), BAD.values(), ids=BAD.keys())
