@@ -229,3 +229,8 @@ def test_files_of_scores_belong_to_the_systems_named_like_them(demo: Path, run: 
         "reshuffle: error: --scores DA: no file is named like 1 of 2 systems: 'rules.txt'; left over: 'x.da'; if the "
         "files are in the order of the systems, add --by-position\n"
     )
+
+
+def test_a_corpus_is_shown_in_a_line() -> None:
+    corpus = Corpus.from_texts([["a"] * 1000, ["b"] * 1000], {"x": ["c"] * 1000, "y": ["d"] * 1000})
+    assert repr(corpus) == "<Corpus: 1,000 segments; 2 references; 2 systems>"

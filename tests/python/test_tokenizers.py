@@ -152,6 +152,15 @@ def test_counts_on_korean_equal_sacrebleu() -> None:
         assert_counts_equal_sacrebleu(systems, [reference], tokenize="ko-mecab", lowercase=lowercase)
 
 
+@pytest.mark.parametrize(
+    ("name", "mecab", "line"), [("ja-mecab", "MeCab", "今日は良い天気。"), ("ko-mecab", "mecab_ko", KOREAN[0])]
+)
+def test_tokens_of_external_tokenizers_equal_sacrebleu(name: str, mecab: str, line: str) -> None:
+    pytest.importorskip(mecab)
+    theirs = SacreBLEU(tokenize=name).tokenizer
+    assert tokenize([line, "", " a b "], name) == [theirs(line).split(), [], theirs(" a b ").split()]
+
+
 @pytest.fixture(scope="module")
 def spm_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny model in the place where sacreBLEU stores FLORES-200's."""
