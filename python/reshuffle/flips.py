@@ -25,11 +25,11 @@ from .validate import check_name
 
 @called_with(FlipOptions)
 def flips(options: FlipOptions) -> Flips:
-    """The segments that a system gains and loses against a baseline, and those with the largest influence.
+    """The segments that a system gains and loses against a baseline, and those that add most to the difference.
 
     A segment passes if its score is at least the threshold, or at most the threshold if lower is better. It is gained
-    if it passes only under the system, and lost if it passes only under the baseline. The influence of a segment is the
-    difference of the two corpus scores, minus that difference without the segment.
+    if it passes only under the system, and lost if it passes only under the baseline. What a segment adds to the
+    difference of the two corpus scores is :attr:`FlippedSegment.part <reshuffle.results.flips.FlippedSegment.part>`.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def flips(options: FlipOptions) -> Flips:
 
     Notes
     -----
-    Cost: S corpus scores for each system, beyond the segment scores. A function of texts is called 4·S times. With
+    Cost: a pass over the counts, beyond the segment scores. A function of texts is called 4·S times. With
     missing scores (:class:`reshuffle.SegmentScores`), only the segments for which both systems have scores count.
 
     Examples
@@ -53,8 +53,8 @@ def flips(options: FlipOptions) -> Flips:
     >>> found = flips(metric=ratings, system="new", baseline="old", threshold=50)
     >>> found.gained, found.lost, found.n_both, found.n_neither, found.net
     ([2], [3], 2, 0, 0)
-    >>> [(segment.segment, round(segment.influence, 3)) for segment in found.largest[:2]]
-    [(2, 17.5), (3, -14.167)]
+    >>> [(segment.segment, segment.part) for segment in found.largest[:2]]
+    [(2, 13.75), (3, -10.0)]
     """
     data, units = data_and_units(options, [options.metric])
     pair = _pair(data.names, options.system, options.baseline)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from reshuffle import (
     Formula,
@@ -66,17 +65,27 @@ def check(whole: SignificanceResult, alone: list[SignificanceResult]) -> None:
     st.booleans(),
     st.sampled_from([BLEU, SAME]),
     st.sampled_from(["ar", "ar-studentized"]),
+    st.booleans(),
 )
 def test_shuffling_a_batch_equals_shuffling_each_problem(
-    seed: int, scheme: str, alternative: str, stopping: str | None, own_seeds: bool, m: MetricLike, test: str
+    seed: int,
+    scheme: str,
+    alternative: str,
+    stopping: str | None,
+    own_seeds: bool,
+    m: MetricLike,
+    test: str,
+    by_document: bool,
 ) -> None:
     a, b = problems(seed)
     seeds: Any = [seed + 7 * number for number in range(len(a))] if own_seeds else seed
     options: dict[str, Any] = {"scheme": "iid" if stopping else scheme, "stopping": stopping}
     options |= {"alternative": alternative, "n_resamples": 99, "test": test}
+    options["documents"] = np.arange(40) // 4 if by_document else None
     whole = approximate_randomization(a, b, m, seed=seeds, **options)
     each = np.broadcast_to(seeds, len(a)).tolist()
     check(whole, [approximate_randomization(x, y, m, seed=s, **options) for x, y, s in zip(a, b, each, strict=True)])
+    assert ("unit:document[10]" in whole.signature) == by_document
 
 
 def test_a_batch_may_mix_exact_and_monte_carlo_tests_and_its_signature_names_both() -> None:
@@ -97,17 +106,6 @@ def test_bootstrapping_a_batch_equals_bootstrapping_each_problem(test: str, m: M
         options["strata"] = np.arange(40) // 20
         whole = bootstrap_test(a, b, m, seed=seeds, **options)
         check(whole, [bootstrap_test(x, y, m, seed=s, **options) for x, y, s in zip(a, b, seeds, strict=True)])
-
-
-@pytest.mark.parametrize("documents", [None, np.arange(40) // 4])
-def test_document_ids_apply_to_every_problem(documents: NDArray[np.int64] | None) -> None:
-    a, b = problems(5)
-    whole = approximate_randomization(a, b, BLEU, documents=documents, n_resamples=99)
-    check(
-        whole,
-        [approximate_randomization(x, y, BLEU, documents=documents, n_resamples=99) for x, y in zip(a, b, strict=True)],
-    )
-    assert ("unit:document[10]" in whole.signature) == (documents is not None)
 
 
 def test_each_problem_has_its_own_score_resolution() -> None:

@@ -74,15 +74,6 @@ def read(path: Path, n: int = 1000) -> list[tuple[int, int]]:
         return list(stage.finished)
 
 
-def test_more_or_fewer_indices(path: Path) -> None:
-    fill(path, [(0, 400), (400, 600), (600, 1000)])
-    assert read(path, 2000) == [(0, 400), (400, 600), (600, 1000)]
-    assert read(path, 700) == [(0, 400), (400, 600)]
-    fill(path, [(600, 700)], 700)  # overlaps a block that is there
-    assert read(path, 700) == [(0, 400), (400, 600), (600, 700)]
-    assert [last - first for first, last in read(path)][:2] == [400, 200]
-
-
 RANGES = [(10 * i, 10 * i + 10) for i in (3, 0, 1, 5, 2)]
 
 
@@ -112,16 +103,6 @@ def test_any_damage(tmp_path_factory: pytest.TempPathFactory, data: st.DataObjec
         warnings.simplefilter("ignore", InputWarning)
         fill(path, [*(block for block in RANGES if block not in found), (100, 110)])
         assert read(path) == sorted([*RANGES, (100, 110)])
-
-
-def test_changed_bytes_of_a_block_are_noticed(path: Path) -> None:
-    fill(path, RANGES)
-    numbers = result_of(10, 20)["index"].tobytes()[:8]
-    whole = path.read_bytes()
-    assert whole.count(numbers) == 1
-    path.write_bytes(whole.replace(numbers, bytes(8)))
-    with pytest.warns(InputWarning, match="1 block of 'simulating' have a wrong digest"):
-        assert read(path) == sorted({*RANGES} - {(10, 20)})
 
 
 def database(*statements: str) -> bytes:
@@ -173,17 +154,6 @@ def test_other_places_are_refused(tmp_path: Path) -> None:
             Checkpoint.open(name, "example")
 
 
-def test_other_studies_are_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fill(path, [(0, 10)])
-    before = path.read_bytes()
-    with pytest.raises(InputError, match="has blocks of 'example', not of 'type1'"):
-        Checkpoint.open(path, "type1")
-    monkeypatch.setattr("reshuffle._core.VERSION", "99.0")
-    with pytest.raises(InputError, match=r"was written by reshuffle .*, and this is 99\.0: finish the study with"):
-        Checkpoint.open(path, "example")
-    assert path.read_bytes() == before
-
-
 FIXED = Selection("fixed", None, 0.5)
 
 
@@ -202,24 +172,6 @@ class Job:
 
 
 JOB_WITH_FACTS = Job(("ar", "bootstrap"), 999, np.arange(6).reshape(2, 3))
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"n_resamples": 99}, "n_resamples is 999 there and 99 here"),
-        ({"tests": ("ar",)}, "tests is ar, bootstrap there and ar here"),
-        ({"selection": Selection("replace", 5, 0.5)}, "sampling is fixed there and replace here; size is None there"),
-        ({"counts": np.arange(1, 7).reshape(2, 3)}, "its settings are the same, but not its data"),
-    ],
-)
-def test_what_differs(path: Path, changes: dict[str, Any], message: str) -> None:
-    with Checkpoint.open(path, "example") as checkpoint:
-        stage_of(checkpoint, job=described(JOB_WITH_FACTS)).add(0, 5, result_of(0, 5))
-    before = path.read_bytes()
-    with Checkpoint.open(path, "example") as checkpoint, pytest.raises(InputError, match=message):
-        stage_of(checkpoint, job=described(replace(JOB_WITH_FACTS, **changes)))
-    assert path.read_bytes() == before
 
 
 def test_several_stages(path: Path) -> None:
@@ -381,20 +333,6 @@ def test_the_settings_of_a_damaged_stage_are_not_needed(path: Path) -> None:
             connection.execute("UPDATE stage SET facts = ?", [facts])
         with Checkpoint.open(path, "example") as checkpoint, pytest.raises(InputError, match="blocks of another study"):
             stage_of(checkpoint, job=described(("other", 1)))
-
-
-def test_only_rows_of_the_job_are_kept(path: Path) -> None:
-    with Checkpoint.open(path, "example") as checkpoint:
-        tables: list[Any] = [result_of(0, 9), np.zeros(10), np.zeros((10, 1), COLUMNS.dtype)]
-        for table in tables:
-            with pytest.raises(TypeError, match="expected 10 rows of"):
-                stage_of(checkpoint).add(0, 10, table)
-    assert not path.exists()
-
-
-def test_checkpoints_are_not_sent(path: Path) -> None:
-    with Checkpoint.open(path, "example") as checkpoint, pytest.raises(TypeError, match="stays in the process"):
-        pickle.dumps(checkpoint)
 
 
 VALUES = st.recursive(

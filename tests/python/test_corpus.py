@@ -106,14 +106,6 @@ def test_systems_are_named_by_the_shortest_unambiguous_part_of_their_paths() -> 
     assert system_names(["caf\udce9.txt"]) == ["caf\ufffd"]
 
 
-def test_unusual_lines_of_the_real_data_are_read_correctly(data: Path) -> None:
-    assert read_lines(str(data / "wmt17-en-de/sys/online-A.0.txt"))[0].startswith("\ufeff")
-    for name in ("hqr", "hqp", "hqall"):
-        lines = read_lines(str(data / f"wmt19-en-de/ref-{name}.txt"))
-        assert len(lines) == 1997
-        assert not any("\r" in line for line in lines)
-
-
 def test_texts_in_memory_may_be_any_sequences_or_iterators(tmp_path: Path) -> None:
     assert Corpus.from_texts(np.array(["a", "b"]), (np.array([c, c]) for c in "xy")).n_segments == 2  # type: ignore[arg-type]
     assert Corpus.from_texts((c for c in "ab"), {"x": ("a", "b")}).n_segments == 2  # type: ignore[arg-type]
@@ -133,18 +125,10 @@ def test_texts_in_memory_may_be_any_sequences_or_iterators(tmp_path: Path) -> No
         (["a"], "a", "systems: expected sequences of segments, got the single string 'a'; read_corpus reads files"),
         (["a"], ["a"], r"systems: expected the outputs of each system, got a list of strings, \['a'\]: for one system"),
         ([b"a"], [["a"]], r"references\[0\]: expected a sequence of segments, got the single string b'a'"),
-        (
-            [["a"], ["b"]],
-            {"x": ["a", "b"]},
-            r"^references has a list for each of 2 segments: .*\[\*zip\(\*references",
-        ),
+        ([["a"], ["b"]], {"x": ["a", "b"]}, r"^references has a list for each of 2 segments: .*\[\*zip\(\*references"),
         (["a", "b", "c"], [["a", "x"]] * 3, "^systems has a list for each of 3 segments: expected a list for each"),
         ([["a", "b"], ["c"]], {"x": ["a", "b"]}, r"references\[0\] has 2 segments, references\[1\] has 1: they must"),
-        (
-            ["a"] * 9,
-            [["x"] * 8] * 7,
-            "has 9 segments, system 1 has 8, .*, system 4 has 8 and 3 others differ: they",
-        ),
+        (["a"] * 9, [["x"] * 8] * 7, "has 9 segments, system 1 has 8, .*, system 4 has 8 and 3 others differ: they"),
         ([], [["a"]], "no references"),
         (["a"], {}, "no systems"),
         ([[]], [[]], r"references is empty"),

@@ -37,6 +37,7 @@ from reshuffle.inference.decomposition import DECOMPOSITIONS, contributions_of, 
 from reshuffle.metrics.base import Counts, Scores
 from reshuffle.resampling import CountSample, Replicates, resampler_of_sums
 from reshuffle.settings import Units
+from told import assert_told
 
 BLEU = metric("bleu")
 DRAWS = 59
@@ -372,30 +373,25 @@ def test_results_are_read_back(tmp_path: Path) -> None:
         read_json(io.StringIO(json.dumps(document)))
 
 
-def test_reports_with_pairs_have_a_table_of_parts_and_say_where_there_are_none() -> None:
-    comparison = demo()
-    text = comparison.render("text", pairs=True)
-    for line in ("BLEU: the parts of each difference", "brevity penalty", "4-gram precision", "fragmentation"):
-        assert line in text
-    assert "TER: the parts" not in text
-    assert "TER: no difference is split into parts" in text
-    for fmt in ("markdown", "latex", "typst"):
-        assert "the parts of each difference" in comparison.render(fmt, pairs=True)
-    assert "parts" not in comparison.render("text", pairs=False)
-
-
-def test_reports_say_which_differences_of_bleu_are_not_split() -> None:
+def test_what_reports_tell() -> None:
+    corpus = demo_corpus()
+    two = {name: corpus.systems[name] for name in ("baseline", "tuned")}
+    chosen = [METRICS[name] for name in ("bleu", "chrf", "gtm", "meteor")]
+    results = {
+        "metrics with and without parts": compare(
+            corpus.references, two, [*chosen, "ter"], n_resamples=DRAWS, include="parts"
+        )
+    }
     counts = random_counts(BLEU, 8, systems=3)
-    counts[2, :, 5] = 0
-    sets = from_counts(BLEU, counts)
-    comparison = compare(metrics=sets, n_resamples=99, include="parts")
-    assert [len(pair.contributions or ()) for pair in comparison.comparisons] == [5, 0]
-    text = comparison.render("text", pairs=True)
-    assert "BLEU: 1 of 2 differences is not split into parts, because a precision is 0 or smoothed." in text
-    assert read_json(io.StringIO(comparison.render("json"))) == comparison
-    counts[2, 0, 5] = 1
-    comparison = compare(metrics=from_counts(BLEU, counts), n_resamples=99, include="parts")
-    assert "Contributions without an interval: on some draws" in comparison.render("text", pairs=True)
+    for name, matches in (("a precision is 0", 0), ("a precision is 0 on some draws", 1)):
+        counts[2, :, 5] = 0
+        counts[2, 0, 5] = matches
+        results[name] = compare(metrics=from_counts(BLEU, counts), n_resamples=99, include="parts")
+        assert read_json(io.StringIO(results[name].render("json"))) == results[name]
+    assert_told("parts", {name: each.render("text", pairs=True) for name, each in results.items()})
+    for fmt in ("markdown", "latex", "typst"):
+        assert "the parts of each difference" in demo().render(fmt, pairs=True)
+    assert "parts" not in demo().render("text", pairs=False)
 
 
 def test_the_command_line_computes_contributions_where_they_are_shown(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
-import json
 import math
 import pickle
 import re
@@ -271,21 +269,9 @@ def test_tests_and_intervals_of_two_arrays_equal_those_of_compare(name: str) -> 
 @pytest.mark.parametrize("fmt", FORMATS)
 @pytest.mark.parametrize("name", NATIVE + EXTERNAL)
 def test_every_format_shows_every_metric(name: str, fmt: str) -> None:
-    result = comparison(name)
-    shown = render(result, fmt)
+    shown = render(comparison(name), fmt)
     assert shown.endswith("\n")
-    if fmt == "json":
-        loaded = json.loads(shown)
-        assert [s["score"] for s in loaded["scores"]] == [s.score for s in result.scores]
-        assert [c["test"]["pvalue"] for c in loaded["comparisons"]] == [c.test.pvalue for c in result.comparisons]
-    elif fmt == "csv":
-        rows = list(csv.DictReader(shown.splitlines()))
-        assert [float(row["system_score"]) for row in rows] == [
-            result.score(p.system).score for p in result.comparisons
-        ]
-    else:
-        for score_ in result.scores:
-            assert score_.system in shown
+    assert all(system in shown for system in ("good", "poor", "twin"))
     assert not re.search(r"\b(nan|inf)\b", markup(shown), re.IGNORECASE)
 
 
@@ -328,22 +314,13 @@ def test_counts_do_not_depend_on_the_number_of_threads(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NATIVE + EXTERNAL)
-def test_p_values_do_not_depend_on_the_number_of_threads(name: str) -> None:
+def test_p_values_do_not_depend_on_the_number_of_threads_or_on_pickling(name: str) -> None:
     # One thread takes at least 2^19 additions: these are 800 segments times 2,000 shuffles.
     # A function of texts is called on one thread, whatever the argument.
     repeat, n = (1, 40) if name == "CorpusFunction" else (100, 2_000)
     columns, m = rearranged(name, [*range(len(TEXT))] * repeat)
-    results = [compare(*columns, m, test="ar", n_resamples=n, workers=threads) for threads in (1, 3)]
-    assert results[0] == results[1]
-
-
-@pytest.mark.parametrize("name", NATIVE + EXTERNAL)
-def test_a_pickled_metric_gives_the_same_results(name: str) -> None:
-    before = make_metric(name)
-    after = pickle.loads(pickle.dumps(before))
-    assert after.signature("1") == before.signature("1")
-    results = [compare(*texts(name), m, test="ar", n_resamples=40) for m in (before, after)]
-    assert results[0] == results[1]
+    here = compare(*columns, m, test="ar", n_resamples=n, workers=1)
+    assert here == compare(*columns, pickle.loads(pickle.dumps(m)), test="ar", n_resamples=n, workers=3)
 
 
 @pytest.mark.parametrize(
@@ -424,22 +401,6 @@ def test_resampled_documents_have_the_scores_of_their_texts(name: str) -> None:
             assert_alike(m, score_.confidence_interval, of_texts.confidence_interval)
 
 
-@pytest.mark.parametrize("name", NATIVE + EXTERNAL)
-def test_every_metric_can_resample_documents(name: str) -> None:
-    result = compare(*texts(name), make_metric(name), documents=DOCUMENTS, test="ar", n_resamples=60, baseline="good")
-    assert (result.unit, result.n_units, result.n_segments) == ("document", 4, 8)
-    assert [s.score for s in result.scores] == [s.score for s in comparison(name).scores]
-    assert "|unit:document[4]|n:60|" in result.signature
-    poor, twin = result.comparisons
-    assert (twin.test.pvalue, twin.intraclass_correlation, twin.design_effect) == (1, None, None)
-    if name == "CorpusFunction":
-        assert (poor.intraclass_correlation, poor.design_effect) == (None, None)
-    else:
-        assert poor.intraclass_correlation is not None
-        assert -1 <= poor.intraclass_correlation <= 1
-        assert poor.design_effect == pytest.approx(1 + 1.25 * poor.intraclass_correlation)  # 2, 2, 3, 1 segments
-
-
 @pytest.mark.parametrize("name", NATIVE)
 def test_references_get_the_best_score(name: str) -> None:
     reference, systems = texts(name)
@@ -450,17 +411,6 @@ def test_references_get_the_best_score(name: str) -> None:
     else:
         assert best == 0
         assert all(other > 0 for other in others)
-
-
-@pytest.mark.parametrize("name", NATIVE)
-def test_every_count_has_a_unique_name(name: str) -> None:
-    m = native(name)
-    reference, systems = texts(name)
-    counts = m.suff_stats([reference], list(systems.values()))
-    assert counts.shape == (3, len(TEXT), len(m.columns))
-    assert len(set(m.columns)) == len(m.columns)
-    details = m.details(counts[0].sum(axis=0))
-    assert all(math.isfinite(value) for value in details.values())
 
 
 @pytest.mark.parametrize("name", NATIVE)
@@ -515,23 +465,8 @@ def test_options_at_the_ends_of_their_ranges_give_finite_scores(name: str, optio
         assert np.isfinite(m.segment_scores(counts)).all()
 
 
-def test_metrics_are_hashable_and_external_metrics_can_be_compared_for_equality() -> None:
-    bleu = metric("bleu", lowercase=True, tokenize="none")
-    assert {bleu: 1}[metric("bleu", tokenize="none", lowercase=True)] == 1
-    assert len({bleu, metric("bleu"), metric("chrf")}) == 3
-    for name in EXTERNAL:
-        assert make_metric(name) != bleu
-        assert (make_metric(name) == make_metric(name)) == (name == "CorpusFunction")
-        assert len({make_metric(name), bleu}) == 2
-
-
 def test_numeric_choices_can_be_strings_or_integers() -> None:
     assert metric("sentbleu", smoothing=4).signature() == metric("sentbleu", smoothing="4").signature()
-    with pytest.raises(InputError, match="unknown smoothing '9'"):
-        metric("sentbleu", smoothing=9)
-    for value, shown in ((2.0, "2.0"), ("2", '"2"')):
-        with pytest.raises(InputError, match=f"max_ngram_order must be a whole number from 1 to 100, got {shown}"):
-            metric("bleu", max_ngram_order=value)
 
 
 @pytest.mark.parametrize("name", [name for name in NATIVE if name not in ("depf", "sari")])
@@ -603,10 +538,6 @@ def test_external_metrics_cannot_have_the_name_of_another_metric() -> None:
     assert len(score(["x"], {"a": ["x"]}, ["bleu", metric("bleu", lowercase=True)]).metrics) == 2
 
 
-def test_scores_of_systems_that_are_not_compared_are_ignored() -> None:
-    assert compare(["x", "y"], {"b": ["x", "y"], "a": ["x", "y"]}, RATING, n_resamples=9).scores[0].score == 2.5
-
-
 DECIMALS = st.integers(0, 9).flatmap(
     lambda d: st.lists(st.integers(-(10**6), 10**6), min_size=1, max_size=30).map(lambda n: (d, n))
 )
@@ -629,16 +560,6 @@ def test_sums_of_decimals_are_exact(decimals: tuple[int, list[int]]) -> None:
 
 
 FLOATS = st.floats(-1e9, 1e9, allow_subnormal=False)
-
-
-@given(st.lists(st.floats(-100, 100, width=32), min_size=1, max_size=40))
-def test_single_precision_is_kept(values: list[float]) -> None:
-    rating = SegmentScores("rating", {"a": np.array(values, dtype=np.float32)})
-    expected = np.array(values, dtype=np.float32).astype(np.float64)
-    got = rating.segment_scores(rating.counts["a"])
-    np.testing.assert_allclose(got, expected, rtol=0, atol=1e-15 * max(1, np.abs(expected).max()))
-    mean = float(rating.score(rating.counts["a"].sum(axis=0)))
-    assert mean == pytest.approx(float(expected.mean()), rel=1e-12, abs=1e-13)
 
 
 @pytest.mark.parametrize("largest", [LARGEST_SCORE, 1e18, SMALLEST_SCORE])
@@ -979,13 +900,10 @@ def test_flat_references_are_one_column_in_every_function() -> None:
     bleu = metric("bleu", tokenize="char")
     expected = bleu.suff_stats([reference], [hypotheses])
     assert expected[0, :, 1].tolist() == [2, 4, 1]
-    np.testing.assert_array_equal(expected, bleu.suff_stats(reference, [hypotheses]))
-    np.testing.assert_array_equal(expected, bleu.suff_stats(tuple(reference), {"x": tuple(hypotheses)}))
+    for flat, outputs in ((reference, [hypotheses]), (tuple(reference), {"x": tuple(hypotheses)})):
+        np.testing.assert_array_equal(expected, bleu.suff_stats(flat, outputs))
     np.testing.assert_array_equal(expected, bleu.suff_stats(np.array(reference), [np.array(hypotheses)]))  # type: ignore[list-item, arg-type]
-    whole, flat = (Corpus(references, {"x": hypotheses}) for references in ([reference], reference))
-    assert whole == flat
-    assert whole == Corpus.from_texts(reference, {"x": hypotheses})
-    assert (flat.n_segments, flat.n_references) == (3, "1")
+    assert Corpus([reference], {"x": hypotheses}) == Corpus.from_texts(reference, {"x": hypotheses})
     assert score([reference], {"x": hypotheses}) == score(reference, {"x": hypotheses})
     missing = bleu.suff_stats([["a", None], [None, "b"]], [["a", "b"]])
     assert missing[0, :, 0].tolist() == [1, 1]
@@ -1000,10 +918,7 @@ RATING = SegmentScores("rating", {"a": [1, 2], "b": [2, 3]})
     ("call", "message"),
     [
         # Scores, systems and texts do not match.
-        (
-            lambda: compare(["x", "y"], {key: ["x", "y"] for key in "ac"}, RATING),
-            "no counts or scores for system 'c', only",
-        ),
+        (lambda: compare(["x", "y"], {key: ["x", "y"] for key in "ac"}, RATING), "no counts or scores for system 'c'"),
         (lambda: compare(["x"] * 3, dict.fromkeys("ab", ["x"] * 3), RATING), "rating has 2 segments, the texts 3:"),
         (
             lambda: compare(metrics=[RATING, SegmentScores("other", {"a": [1, 2, 3], "b": [2, 3, 4]})]),

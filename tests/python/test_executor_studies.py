@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import tuning_files
 from processes import wait_for_ends
-from reshuffle import SegmentScores, study, tune
+from reshuffle import SegmentScores, study
 from reshuffle.cli.main import run
 from reshuffle.execution.executors import process_pool
 from reshuffle.results.studies import StudyResult
+from texts import translations
 
 
 def scores(name: str = "quality", systems: str = "abcd", n: int = 60) -> SegmentScores:
@@ -30,11 +30,8 @@ def scores(name: str = "quality", systems: str = "abcd", n: int = 60) -> Segment
 
 def texts(n: int = 60) -> dict[str, Any]:
     """References and two systems that differ in a word here and there."""
-    rng = np.random.default_rng(5)
-    words = rng.integers(0, 30, (n, 9))
-    changed = [np.where(rng.random(words.shape) < share, 30, words) for share in (0.2, 0.3)]
-    lines = [[" ".join(f"w{word}" for word in line) for line in rows] for rows in (words, *changed)]
-    return {"references": lines[0], "systems": dict(zip("ab", lines[1:], strict=True))}
+    references, systems = translations(n, 0.8, 0.7)
+    return {"references": references, "systems": dict(zip("ab", systems.values(), strict=True))}
 
 
 SMALL: dict[str, Any] = {"simulations": 12, "n_resamples": 99}
@@ -74,15 +71,6 @@ def test_every_study_is_the_same_with_processes(processes: Any, name: str) -> No
     here, there = STUDIES[name](), STUDIES[name](workers=processes)
     assert there.tables == here.tables
     assert there.render("json") == here.render("json")
-
-
-def test_tuning_is_the_same_with_processes(processes: Any, tmp_path: Path) -> None:
-    tuning_files.write_all(tmp_path)
-    lists, refs = tune.read_nbest(str(tmp_path / "dev.nbest")), (tmp_path / "dev.ref").read_text("utf-8").splitlines()
-    for optimizer in ("mert", "kbmira"):
-        given: dict[str, Any] = {"initial": [0.1, 0.3, 0.3, -0.3], "replications": 2}
-        here, there = (tune.tune(optimizer, lists, refs, workers=each, **given) for each in (None, processes))
-        assert there.result.render("json") == here.result.render("json")
 
 
 @pytest.fixture(scope="module")

@@ -26,8 +26,8 @@ from processes import wait_for_ends
 from reshuffle import FromCounts, InputError, SegmentScores, metric
 from reshuffle._core import Progress
 from reshuffle.errors import WorkerError
-from reshuffle.execution import Execution, executors, jobs, run_job, worker
-from reshuffle.execution.executors import NamedWorkers, check_workers, process_pool, stop
+from reshuffle.execution import Execution, executors, run_job, worker
+from reshuffle.execution.executors import NamedWorkers, check_workers, process_pool
 from reshuffle.study import testing as study_testing
 from reshuffle.study import type1
 from reshuffle.study.experiments import Experiment
@@ -199,11 +199,6 @@ def test_what_cannot_be_pickled_is_one_sentence(processes: Any, monkeypatch: pyt
         study_testing.Testing(["ar"], 99, execution=Execution(processes)).run(own, 5)
 
 
-def test_threads_take_jobs_that_cannot_be_pickled(threads: Any) -> None:
-    testing = study_testing.Testing(["ar"], 99, execution=Execution(threads))
-    assert testing.run(experiment(in_core=False), 5).pvalue.shape == (1, 1, 5)
-
-
 def test_an_executor_that_is_shut_down_is_one_sentence() -> None:
     pool = ThreadPoolExecutor(1)
     pool.shutdown()
@@ -338,21 +333,6 @@ def test_ctrl_c_cancels_the_tasks_of_the_job_only(one_by_one: Any, monkeypatch: 
     assert other.result() == 7
 
 
-def test_sizes_of_tasks_follow_their_times_and_shrink_near_the_end() -> None:
-    remaining = jobs._Remaining([(0, 10_000)], 4)
-    assert remaining.take(2) == (0, 4)
-    remaining.took(4, 0.004)  # 1,000 a second, but eight times as many at most
-    assert remaining.take(2) == (4, 36)
-    remaining.took(3200, 3.2)
-    assert remaining.take(2) == (36, 1036)
-    remaining = jobs._Remaining([(0, 400)], 1)
-    remaining.took(1000, 1.0)
-    assert [remaining.take(2) for _ in range(4)] == [(0, 100), (100, 200), (200, 300), (300, 400)]
-    assert not remaining
-    remaining.put_back(7, 9)
-    assert remaining.take(1) == (7, 9)
-
-
 @pytest.mark.parametrize("bad", ["processes", 0, 2.5, True, ThreadPoolExecutor, object()])
 def test_what_is_no_executor_is_an_error(bad: Any) -> None:
     with pytest.raises(InputError, match=r"^workers(: expected an? | must be a whole number from 1)"):
@@ -449,13 +429,6 @@ def test_dask_is_optional(monkeypatch: pytest.MonkeyPatch) -> None:
         pass
 
 
-def test_names_open_executors(cluster: Any) -> None:
-    address = cluster.scheduler.address.removeprefix("tcp://")
-    with NamedWorkers.from_text(f"dask://{address}").opened() as client:
-        assert joined(run_job(Squares(), 9, Execution(client), stage="squaring")) == [i**2 for i in range(9)]
-    assert cluster.nthreads()  # the cluster is not ours
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="reads what Linux knows of connections")
 def test_a_client_sends_the_arrays_of_a_job_once_to_each_worker(cluster: Any) -> None:
     data = np.random.default_rng(1).normal(size=2_500_000)
@@ -480,17 +453,6 @@ def received_bytes() -> int:
                     info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 136)
                 total += int.from_bytes(info[128:136], sys.byteorder)
     return total
-
-
-def test_a_pool_that_is_stopped_ends_its_processes() -> None:
-    psutil = pytest.importorskip("psutil")
-    pool = process_pool(2)
-    future = pool.submit(time.sleep, 60)
-    while not future.running():
-        time.sleep(0.01)
-    running = [psutil.Process(each) for each in pool._processes]
-    stop(pool)
-    wait_for_ends(running)
 
 
 def parent_of_pool(connection: Any) -> None:

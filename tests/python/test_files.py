@@ -10,7 +10,7 @@ import pytest
 
 from reshuffle import InputError
 from reshuffle.cli.commands import compare_command
-from reshuffle.cli.declared import flag_of, given_values
+from reshuffle.cli.declared import given_values
 from reshuffle.cli.inputs.sets import completed, given_files
 from reshuffle.cli.runs import runs_command
 from reshuffle.data.manifest import Manifest
@@ -112,8 +112,3 @@ def test_options_of_several_words_are_read_as_names_and_words() -> None:
     assert (given.baseline, given.systems, given.dev_scores) == (("a", "b"), (("n", "c", "d"),), (("n", "B", "-1"),))
     with pytest.raises(InputError, match="--set one is used twice: choose different names"):
         given_values(Sets, parsed(compare_command, "--set one r a b --set one r c d"))
-
-
-def test_flags_in_messages_are_those_that_take_several_files() -> None:
-    assert flag_of(options_of(SetFiles)["references"]) == "--refs"
-    assert flag_of(options_of(SetFiles)["documents"]) == "--docs"

@@ -130,29 +130,14 @@ BAD: dict[str, tuple[str, str, str | bytes, str]] = {
     "number": ("x.jsonl", "#a", '{"a": 1.5}\n', "x.jsonl#a, line 1: expected a string, got the number 1.5"),
     "surrogate": ("x.jsonl", "", '"\\ud800"\n', "x.jsonl, line 1: not valid Unicode: it contains a lone surrogate"),
     "deep": ("x.jsonl", "", "[" * 100_000, "x.jsonl, line 1: the JSON value cannot be read: "),
-    "system": (
-        "x.xml",
-        "#onlineA",
-        xml({"online-A": {("d", "1"): "x"}}),
-        "x.xml: unknown system 'onlineA': did you mean 'on",
-    ),
+    "system": ("x.xml", "#onlineA", xml({"online-A": {("d", "1"): "x"}}), "x.xml: unknown system 'onlineA': did you"),
     "text": ("x.txt", "#a", "x\n", "x.txt: plain text has no named columns, got #a: leave it out"),
     "parse": ("x.conllu", "#a", "# x\n\n", "x.conllu: CoNLL-U has no named columns, got #a: leave it out"),
-    "tag by name": (
-        "x.conll",
-        "#ner",
-        "w O\n",
-        "x.conll: columns of CoNLL files are numbered from 1, as in #4",
-    ),
+    "tag by name": ("x.conll", "#ner", "w O\n", "x.conll: columns of CoNLL files are numbered from 1, as in #4"),
     "no tag": ("x.conll", "", "w O\n\nw\n", "x.conll, line 3: expected a word and its tags, got 'w'"),
     "no column": ("x.conll", "#3", "w NN O\nw NN\n", "x.conll, line 2: expected a tag in column 3, got 'w NN'"),
     "no sentence": ("x.conll", "", "-DOCSTART- O\n \n", "x.conll: expected sentences, found only empty lines"),
-    "no end": (
-        "x.conllu",
-        "",
-        "# x\n\n1\tA\n",
-        "x.conllu, line 3: expected 10 columns of CoNLL-U, separated by tabs, got 2",
-    ),
+    "no end": ("x.conllu", "", "# x\n\n1\tA\n", "x.conllu, line 3: expected 10 columns of CoNLL-U, separated by tabs"),
     "two blanks": ("x.conllu", "", "# x\n\n\n# y\n\n", "x.conllu, line 3: expected a sentence, got an empty line"),
     "blanks alone": ("x.conllu", "", "\n\n\n", "x.conllu, line 1: expected a sentence, got an empty line"),
     "mark alone": ("x.conllu", "", "\ufeff", "x.conllu is empty: it contains nothing but a byte order mark"),
@@ -290,15 +275,6 @@ def test_sentences_of_conll(folder: Path) -> None:
     assert read_groups("document", "x.conll") == (["1", "1", "2"], None)
     (alone,) = read_columns([put("y.iob", "# id 7 domain=en\na\tB-X\nb c\tI-X\n\n# NN\n")])
     assert (alone.lines, alone.ids) == (["B-X I-X", "NN"], None)
-
-
-def test_several_columns_can_be_read_from_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b"r\ta\tb\n1\t2\t3\n")))
-    corpus = read_corpus(["-#r"], ["-#a", "-#b"], "tsv")
-    assert (corpus.references, corpus.systems) == ([["1"]], {"a": ["2"], "b": ["3"]})
-    assert list(corpus.reference_names) == ["standard input#r"]
-    with pytest.raises(InputError, match="only one text"):
-        read_corpus(["-"], ["-"], "tsv")
 
 
 def test_a_number_sign_in_the_name_of_an_existing_file_does_not_start_a_column(folder: Path) -> None:

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 import kbest_files
 from budgets import budget
 from reshuffle import _core
-from reshuffle.errors import InputError
 
 Array = np.ndarray[Any, Any]
 
@@ -243,20 +242,3 @@ def test_tuned_scores_reach_those_of_moses(dev: Lists, kbest: Path, options: Arr
     held_out = np.array([test.score(w) for w in weights])
     assert 25.3 < held_out.mean() < 25.8
     assert held_out.std(ddof=1) > scores.std(ddof=1)
-
-
-def test_wrong_arguments_are_refused() -> None:
-    lists = Lists(np.array([0, 2]), np.eye(2), np.ones((2, 2), np.int64), _core.Metric("ter", {}))
-    ones = np.ones(2)
-    with pytest.raises(InputError, match="candidates of sentence 2: expected at least one"):
-        searched(lists._replace(offsets=np.array([0, 2, 2])), ones, np.eye(2))
-    with pytest.raises(InputError, match="features must be finite"):
-        searched(lists._replace(features=np.array([[1, np.nan], [0, 1]])), ones, np.eye(2))
-    with pytest.raises(InputError, match="weights: expected 2, got 3"):
-        searched(lists, np.ones(3), np.eye(2))
-    with pytest.raises(InputError, match="columns of TER: expected 2, got 3"):
-        searched(lists._replace(counts=np.ones((2, 3), np.int64)), ones, np.eye(2))
-    with pytest.raises(InputError, match=r"unknown preset 'mose': did you mean 'moses'\?"):
-        tuned(lists, [1], ones, -ones, ones, preset="mose")
-    with pytest.raises(InputError, match="low must be at most high"):
-        tuned(lists, [1], ones, ones, -ones)

@@ -378,11 +378,13 @@ GZ = gzip.compress(b"0.5\na\nb\n" * 20_000, mtime=0)
         (PARAPHRASES, b"no gzip at all", "paraphrase-en.gz"),
         (PARAPHRASES, GZ[: len(GZ) // 2], r"paraphrase-en\.gz"),
         (PARAPHRASES, gzip.compress(b"0.5\na\n\n0.5\na\nb\n", mtime=0), r"paraphrase-en\.gz.*line 3"),
+        (PARAPHRASES, gzip.compress(b"0.5\na\nb\n0.5\na\n", mtime=0), "gz, line 5: expected a paraphrase after this"),
+        ("function/english.words", "the\nà\n".encode("latin-1"), "words, line 2: expected UTF-8, got other bytes"),
         ("synonym/english.synsets", b"a\n00000001\nb\n", r"english\.synsets.*line 3"),
         ("synonym/english.synsets", b"a\n00000001\nb\nseven\n", r"english\.synsets.*line 4"),
         ("synonym/english.exceptions", b"a\naes\nb\n", r"english\.exceptions.*line 3"),
     ],
-    ids=["no gzip", "truncated gzip", "no paraphrase", "no synsets", "no number", "no forms"],
+    ids=["no gzip", "truncated gzip", "no paraphrase", "no end", "no UTF-8", "no synsets", "no number", "no forms"],
 )
 def test_damaged_files_are_refused_with_the_line(tmp_path: Path, name: str, content: bytes, message: str) -> None:
     with pytest.raises(InputError, match=message):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import pickle
 import re
 import struct
 import sys
@@ -178,26 +177,6 @@ def test_files_are_read_again_only_if_they_change(folder: Path, monkeypatch: pyt
     assert (before, 4) == (entries(meteor_jar=jar), len(read))
     write_zip(jar, {**JAR, "function/english.words": "the\n"})
     assert before["function"] != entries(meteor_jar=jar)["function"]
-
-
-def test_paths_may_be_path_objects_and_survive_pickling(folder: Path) -> None:
-    before = metric("meteor", meteor_jar=folder)
-    after = pickle.loads(pickle.dumps(before))
-    assert after == before == metric("meteor", meteor_jar=str(folder))
-
-
-def test_damaged_files_are_named_with_the_line(folder: Path) -> None:
-    table = folder / "table"
-    table.write_text("0.5\na\nb\n0.5\na\n", "utf-8")
-    with pytest.raises(InputError, match="table, line 5: expected a paraphrase after this line, got the end") as caught:
-        metric("meteor", meteor_jar=folder, paraphrases=table).suff_stats([["a"]], [["a"]])
-    assert (caught.value.fields["file"], caught.value.fields["line"]) == (str(table), 5)
-    (folder / "synonym/english.synsets").write_text("a\n1\nb\nx\n", "utf-8")
-    with pytest.raises(InputError, match=r'english.synsets, line 4: expected the offset of a synonym set, .* got "x"'):
-        metric("meteor", meteor_jar=folder).suff_stats([["a"]], [["a"]])
-    (folder / "function/english.words").write_bytes("the\nà\n".encode("latin-1"))
-    with pytest.raises(InputError, match=r"english.words, line 2: expected UTF-8, got other bytes"):
-        metric("meteor", meteor_jar=folder, modules="exact").suff_stats([["a"]], [["a"]])
 
 
 def test_archives_that_are_damaged_or_expand_too_far_are_refused(

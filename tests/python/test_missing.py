@@ -32,6 +32,7 @@ from reshuffle.resampling.incomplete import IncompleteSample
 from reshuffle.resampling.studentized import studentize
 from reshuffle.settings import ComparisonSettings, Resampling
 from step_down import step_down
+from told import assert_told
 
 Table = dict[str, list[float]]
 
@@ -356,12 +357,23 @@ def test_reports_have_the_numbers_of_segments() -> None:
     assert (document["comparisons"][0]["n_segments"], document["comparisons"][0]["n_units"]) == (3, 3)
     (row,) = csv.DictReader(io.StringIO(result.render("csv")))
     assert (row["n_segments"], row["n_units"]) == ("3", "3")
-    assert "rating  n         Δ  n" in str(result)
-    assert "it may differ from the difference of the scores shown" in " ".join(str(result).split())
-    same = compare(metrics=ratings({"a": [1, 2, nan], "b": [2, 2, nan]}), test="ar", interval=None)
-    assert "may differ" not in str(same)
     for fmt in ("markdown", "latex", "html"):
         assert "missing" in result.render(fmt)
+
+
+def test_what_reports_tell() -> None:
+    long, few = random_table(60, 0), random_table(60, 0)
+    long["a"][:30], few["a"][:56] = [nan] * 30, [nan] * 56
+    results = {
+        "each lacks one": compare(metrics=ratings({"a": [1, 2, 3, 4, nan], "b": [2, nan, 3, 5, 7]}), test="ar"),
+        "the same ones": compare(metrics=ratings({"a": [1, 2, 4, nan, nan], "b": [2, 2, 3, nan, nan]}), test="t-test"),
+        "one has more": compare(metrics=ratings({"a": [1, 2, 4, nan, nan], "b": [2, 2, 3, 5, nan]}), test="t-test"),
+        "one has all": compare(metrics=ratings({"a": [1, 2, 4, nan, nan], "b": [2, 2, 3, 5, 6]}), test="t-test"),
+        "pairs with few segments": compare(metrics=ratings(long), all_pairs=True, n_resamples=999),
+        "pairs with very few segments": compare(metrics=ratings(few), all_pairs=True, test="ar", adjust="none"),
+    }
+    assert_told("missing", {name: str(each) for name, each in results.items()})
+    assert "on a test set of 3 of 5 segments." in results["the same ones"].methods_sentence()
 
 
 def test_caveats_count_the_segments_of_each_pair() -> None:
@@ -371,14 +383,13 @@ def test_caveats_count_the_segments_of_each_pair() -> None:
     small = next(c for c in result.caveats if c.kind == "small-sample").values
     assert (small["units"], small["pairs"], small["tests"]) == (30, 2, 3)
     assert ["small-sample" in pair.caveats for pair in result.comparisons] == [True, True, False]
-    assert "2 of 3 pairs have as few as 30 segments: with fewer than 40" in " ".join(str(result).split())
+
     scores = score(metrics=ratings(table), interval="percentile").caveats
     assert [(c.kind, c.values["units"]) for c in scores] == [("small-sample", 30)]
     table["a"][:56] = [nan] * 56
     result = compare(metrics=ratings(table), all_pairs=True, test="ar", adjust="none")
     few = next(c for c in result.caveats if c.kind == "few-units")
     assert (few.values["units"], few.values["smallest"], few.values["pairs"]) == (4, 0.125, 2)
-    assert "2 of 3 pairs have at most 4 segments, which can be swapped in only 16 ways" in " ".join(str(result).split())
 
 
 FILES = {
@@ -443,15 +454,3 @@ def test_the_command_line_compares_pairwise(
     assert run(*segments, "-o", "s.tsv").code == 0
     again = run("compare", "--scores", "x", "s.tsv#x", "--test", "ar", "--format", "csv", "--missing", "pairwise")
     assert (again.code, again.out) == (0, done.out)
-
-
-def test_the_heading_says_how_many_segments_have_scores() -> None:
-    both = {"a": [1.0, 2.0, 4.0, nan, nan], "b": [2.0, 2.0, 3.0, nan, nan]}
-    found = compare(metrics=ratings(both), test="t-test")
-    assert "rating: 3 of 5 segments, 2 systems" in str(found)
-    assert "on a test set of 3 of 5 segments." in found.methods_sentence()
-    uneven = both | {"b": [2.0, 2.0, 3.0, 5.0, nan]}
-    assert "rating: 3 to 4 of 5 segments" in str(compare(metrics=ratings(uneven), test="t-test"))
-    # Where some system has all scores, the numbers are in a column.
-    some = both | {"b": [2.0, 2.0, 3.0, 5.0, 6.0]}
-    assert "rating: 5 segments" in str(compare(metrics=ratings(some), test="t-test"))

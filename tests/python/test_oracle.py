@@ -1,21 +1,25 @@
-"""The best and the worst entries of k-best lists: all choices of tiny lists, real lists, reports, wrong input."""
+"""What is chosen from k-best lists: best and worst entries, those of minimum Bayes risk, reports, wrong input."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import warnings
+from collections.abc import Callable, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from reshuffle import InputError, metric, read_json
+from reshuffle import InputError, InputWarning, metric, read_json
 from reshuffle.metrics.native import NativeMetric
 from reshuffle.results.studies import StudyResult
-from reshuffle.tune import LinearModel, NBest, oracle, read_nbest, read_weights
+from reshuffle.tune import LinearModel, NBest, mbr, oracle, read_nbest, read_samples, read_weights
+from reshuffle.tune.mbr import probabilities
 
 LISTS = NBest.from_texts([["a", "b"]])
 LINES = st.lists(st.sampled_from(["the", "cat", "sat", "on", "mat"]), max_size=7).map(" ".join)
@@ -118,16 +122,6 @@ def test_the_corpus_oracle_of_real_lists_is_better_than_that_of_sentences(
     assert found.outputs("worst") == lists.hypotheses(found.rows["worst"])
 
 
-def test_lower_is_better_for_ter(dev: tuple[NBest, list[str]]) -> None:
-    lists, references = dev
-    found = oracle(lists, references, "ter", random_starts=2)
-    assert found.scores["oracle"] < found.scores["topbest"] < found.scores["worst"]
-    # With one reference, its length is the same for all entries: the sum of edits decides.
-    assert found.rows["oracle"].tolist() == found.rows["sentence-oracle"].tolist()
-    gains = {each.choice: each.gain for each in found.result.tables["scores"]}
-    assert gains["oracle"] == found.scores["oracle"] - found.scores["topbest"] < 0
-
-
 def test_any_number_of_threads_and_seeds_give_the_same_bytes(dev: tuple[NBest, list[str]]) -> None:
     lists, references = dev
     one, three = (oracle(lists, references, random_starts=6, workers=threads) for threads in (1, 3))
@@ -140,6 +134,24 @@ def test_any_number_of_threads_and_seeds_give_the_same_bytes(dev: tuple[NBest, l
 @pytest.mark.parametrize(
     ("call", "message"),
     [
+        (lambda: NBest.from_texts([]), "lists: expected texts of at least one sentence, got none"),
+        (lambda: NBest.from_texts([["a"], []]), "lists: sentence 2 has no texts: expected at least one"),
+        (
+            lambda: NBest.from_texts(["a"]),
+            "lists, sentence 1: expected a sequence of segments, got the single string 'a'",
+        ),
+        (lambda: NBest.from_texts([["a", cast(str, 1)]]), "lists, sentence 1: expected texts in valid Unicode, got "
+         "1"),
+        (lambda: mbr(LISTS, "depf"), "DepF reads parses, and k-best lists hold texts: expected a metric of texts"),
+        (lambda: mbr(LISTS, scores=[1.0]), "scores: expected one for each of the 2 entries, got the shape (1,)"),
+        (lambda: mbr(LISTS, scores=[1, np.inf]), "scores: expected finite numbers, got inf for entry 1"),
+        (lambda: mbr(LISTS, scores=[1, 2], scale=-1), "scale must be a number of at least 0, got -1.0"),
+        (lambda: mbr(LISTS, scores=[-3, -4.5e300], scale=1e10), "scale: 1e+10 times the scores, which are up to "
+         "4.5e+300 in magnitude, is too large for floating-point numbers: expected a smaller number"),
+        (lambda: mbr(LISTS, metrics=["bleu"]), "metrics: corpus scores need references: add them, or leave "
+         "metrics out"),
+        (lambda: mbr(LISTS, references=["a", "b"]), "lists: no list for the id 1 (line 2 of the references): expected "
+         "lists of 2 sentences, got 1"),
         (lambda: oracle(LISTS, ["a"], "depf"), "DepF reads parses, and k-best lists hold texts: expected a metric "
          "of texts"),
         (lambda: oracle(LISTS, ["a", "b"]), "lists: no list for the id 1 (line 2 of the references): expected lists of "
@@ -154,16 +166,6 @@ def test_wrong_input_is_refused(call: Callable[[], object], message: str) -> Non
     with pytest.raises(InputError) as error:
         call()
     assert str(error.value) == message
-
-
-@pytest.fixture
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small lists and references in the current directory."""
-    monkeypatch.chdir(tmp_path)
-    Path("n.txt").write_text("0 ||| a b c ||| lm= -1\n0 ||| a b d ||| lm= -2\n", encoding="utf-8")
-    Path("ref").write_text("a b d\n", encoding="utf-8")
-    Path("full").mkdir()
-    Path("full/x").touch()
 
 
 def test_the_command_writes_a_report_and_the_outputs_of_each_choice(files: None, run: Callable[..., Any]) -> None:
@@ -192,3 +194,254 @@ def test_the_command_writes_a_report_and_the_outputs_of_each_choice(files: None,
 )
 def test_wrong_arguments_are_refused(files: None, run: Callable[..., Any], arguments: str, message: str) -> None:
     assert message in run("oracle", *arguments.split()).refusal()
+
+
+# --- Minimum Bayes risk decoding: against single pairs and sacreBLEU, probabilities, plain texts
+
+
+UTILITIES = (
+    metric("chrf"),
+    metric("chrf++", lowercase=True),
+    metric("bleu"),
+    metric("sentbleu", smoothing="3"),
+    metric("ter"),
+    metric("meteor", modules=["exact", "stem"]),
+)
+
+
+def pair_score(m: NativeMetric, hypothesis: str, reference: str) -> float:
+    """The segment score of a hypothesis against one reference."""
+    return float(m.segment_scores(m.suff_stats([[reference]], [[hypothesis]]))[0, 0])
+
+
+def slow_utilities(
+    m: NativeMetric, texts: Sequence[str], p: NDArray[np.float64], exclude_self: bool
+) -> NDArray[np.float64]:
+    """The expected utilities of one list, entry by entry."""
+    found = []
+    for i, hypothesis in enumerate(texts):
+        others = [j for j in range(len(texts)) if not (exclude_self and j == i)]
+        total = sum(p[j] for j in others)
+        scores = [p[j] * pair_score(m, hypothesis, texts[j]) for j in others]
+        found.append(sum(scores) / total if total > 0 else np.nan)
+    return np.array(found)
+
+
+OUTPUTS = st.lists(st.sampled_from(["", "the", "cat", "Cat", "sat", "mat", ",", "é."]), max_size=6).map(" ".join)
+
+
+@given(
+    st.lists(st.lists(OUTPUTS, min_size=1, max_size=5), min_size=1, max_size=3),
+    st.sampled_from(UTILITIES),
+    st.booleans(),
+    st.sampled_from([None, 0.0, 0.7]),
+    st.integers(0, 2**32 - 1),
+)
+def test_utilities_are_those_of_single_pairs(
+    texts: list[list[str]], m: NativeMetric, exclude_self: bool, scale: float | None, seed: int
+) -> None:
+    lists = NBest.from_texts(texts)
+    scores = None if scale is None else np.random.default_rng(seed).normal(size=len(lists)).round(1)
+    found = mbr(lists, m, scores=scores, scale=1.0 if scale is None else scale, exclude_self=exclude_self, workers=2)
+    expected = np.concatenate(
+        [
+            slow_utilities(m, own, found.probabilities[first : first + len(own)], exclude_self)
+            for own, first in zip(texts, lists.offsets, strict=False)
+        ]
+    )
+    np.testing.assert_allclose(found.utilities, expected, rtol=1e-12, atol=1e-12)
+    sign = 1 if m.higher_is_better else -1
+    for own, first, row in zip(texts, lists.offsets, found.rows, strict=False):
+        values = np.nan_to_num(sign * found.utilities[first : first + len(own)], nan=-np.inf)
+        assert first + np.argmax(values) == row
+
+
+def test_probabilities_are_the_softmax_of_scaled_scores() -> None:
+    lists = NBest.from_texts([["a", "b", "c"], ["d", "e"]])
+    scores = np.array([-800.0, -801.0, -803.5, 1e3, 1e3])
+    expected = np.concatenate([np.exp([0.0, -0.5, -1.75]) / np.exp([0.0, -0.5, -1.75]).sum(), [0.5, 0.5]])
+    np.testing.assert_allclose(probabilities(lists, scores, 0.5), expected, rtol=1e-14)
+    assert probabilities(lists, scores, 0.0).tolist() == probabilities(lists).tolist()
+
+
+def test_probabilities_that_are_nearly_uniform_give_a_warning(files: None, run: Callable[..., Any]) -> None:
+    # Nine entries with p = 1/10 and ten with 1/100: the entropy is that of 10·10^(1/10) = 12.6 equal ones.
+    scores = np.log([0.1] * 9 + [0.01] * 10 + [1.0])
+    lists = NBest.from_texts([[f"w{i}" for i in range(19)], ["a"]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mbr(lists, "length", scores=scores)  # 12.6 of 19
+        mbr(lists, "length", scores=scores, scale=0)
+        mbr(lists, "length")
+        mbr(NBest.from_texts([["a"], ["b"]]), "length", scores=[1.0, 2.0])
+    with pytest.warns(InputWarning, match=r"spread over 18\.9 of the 19\.0 entries .* choose a larger scale on a dev"):
+        mbr(lists, "length", scores=scores, scale=0.1)
+    warned = run("mbr", "--nbest", "n.txt", "--totals", "--scale", ".1")
+    assert warned.code == 0
+    assert warned.err == (
+        "reshuffle: warning: the probabilities are nearly uniform, so model scores hardly count: on average they are "
+        "spread over 3.0 of the 3.0 entries of a list (the exponential of their entropy): choose a larger --scale on a "
+        "development set\n"
+    )
+
+
+def test_copies_of_an_entry_count_as_often_as_they_come() -> None:
+    lists = NBest.from_texts([["x y", "a b c", "a b c", "a b c"]])
+    once = NBest.from_texts([["x y", "a b c"]])
+    assert [lists.text_of.tolist(), len(lists.texts())] == [[0, 1, 1, 1], 2]
+    weights = np.log([0.25, 0.75])
+    for metric_ in UTILITIES[:3]:
+        found, expected = mbr(lists, metric_), mbr(once, metric_, scores=weights)
+        np.testing.assert_allclose(found.utilities[:2], expected.utilities, rtol=1e-14)
+        assert found.outputs() == ["a b c"]
+        assert found.rows.tolist() == [1]
+
+
+def test_an_entry_without_others_has_no_utility_if_it_does_not_count() -> None:
+    lists = NBest.from_texts([["a b"], ["c", "c"]])
+    found = mbr(lists, "bleu", exclude_self=True)
+    assert np.isnan(found.utilities[0])
+    assert found.utilities[1:].tolist() == [100, 100]
+    assert found.outputs() == ["a b", "c"]
+    assert [row["utility"] for row in json.loads(found.result.render("json"))["choices"]] == ["NaN", 100]
+
+
+@pytest.fixture(scope="module")
+def small(data: Path) -> NBest:
+    """The first twelve entries of twelve sentences."""
+    lists = read_nbest(data / "kbest-wmt11-de-en/dev.nbest.gz")
+    rows = [row for first in lists.offsets[:12] for row in range(first, first + 12)]
+    return lists.selected(rows)
+
+
+def test_scores_are_those_of_sacrebleu(small: NBest) -> None:
+    sacrebleu = pytest.importorskip("sacrebleu")
+    few = small.selected(range(small.offsets[4]))
+    for name, score in (("chrf", sacrebleu.sentence_chrf), ("bleu", sacrebleu.sentence_bleu)):
+        found = mbr(few, name)
+        for first in few.offsets[:-1]:
+            texts = few.hypotheses(range(first, first + 12))
+            expected = [np.mean([score(text, [other]).score for other in texts]) for text in texts]
+            np.testing.assert_allclose(found.utilities[first : first + 12], expected, rtol=1e-10)
+
+
+def test_any_number_of_threads_gives_the_same_bytes(small: NBest) -> None:
+    for name in ("chrf", "ter", "nist", "gtm"):
+        one, three = (mbr(small, name, workers=threads) for threads in (1, 3))
+        assert one.utilities.tobytes() == three.utilities.tobytes()
+        assert one.result.render("json") == three.result.render("json")
+
+
+def test_a_long_list_is_divided_among_threads() -> None:
+    rng = np.random.default_rng(7)
+    texts = [" ".join(rng.choice(list("abcdefgh"), size=rng.integers(1, 12))) for _ in range(700)]
+    bleu = metric("bleu")
+    found = mbr(NBest.from_texts([texts]), bleu, workers=3)
+    for row in (0, 232, 233, 466, 467, 699):
+        scores = bleu.segment_scores(bleu.suff_stats([texts], [[texts[row]] * 700]))[0]
+        assert found.utilities[row] == pytest.approx(scores.mean(), rel=1e-12)
+
+
+def test_references_score_the_chosen_and_the_preferred_entries(data: Path) -> None:
+    folder = data / "kbest-wmt11-de-en"
+    every = read_nbest(folder / "dev.nbest.gz")
+    lists = every.selected(range(every.offsets[150]))
+    references = (folder / "dev.ref").read_text(encoding="utf-8").splitlines()[:150]
+    bleu = metric("bleu", tokenize="none")
+    found = mbr(lists, references=references, metrics=[bleu, "ter"])
+    scores = {(each.choice, each.metric): each.score for each in found.result.tables["scores"]}
+    for choice, rows in (("mbr", found.rows), ("topbest", found.topbest)):
+        expected = bleu.score(bleu.suff_stats([references], [lists.hypotheses(rows)])[0].sum(axis=0))
+        assert scores[choice, "BLEU"] == float(expected)
+    # The entries that agree best with the others are better than the first ones, by any metric.
+    assert scores["mbr", "BLEU"] > scores["topbest", "BLEU"] + 1
+    assert scores["mbr", "TER"] < scores["topbest", "TER"]
+
+
+def test_plain_texts_are_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("all.txt").write_text("a b\na c\nd ||| e\nd\n", encoding="utf-8")
+    Path("one.txt").write_text("a b\nd ||| e\n", encoding="utf-8")
+    Path("two.txt").write_text("a c\nd\n", encoding="utf-8")
+    lists = read_samples("all.txt", 2)
+    for other in (read_samples(["one.txt", "two.txt"]), NBest.from_texts([["a b", "a c"], ["d ||| e", "d"]])):
+        assert (lists.texts(), lists.offsets.tolist()) == (other.texts(), other.offsets.tolist())
+    assert (lists.names, lists.dense.shape, lists.sparse, lists.totals) == ([], (4, 0), None, None)
+    assert lists.count("bleu", ["a c", "d"])[:, 0].tolist() == [2, 2, 5, 1]
+
+
+FILE = "0 ||| a b c ||| lm= -1 ||| -1\n0 ||| a b d ||| lm= -2 ||| -2\n0 ||| a b d e ||| lm= -3 ||| -3\n"
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small lists, samples and references in the current directory, and a folder that is not empty."""
+    monkeypatch.chdir(tmp_path)
+    texts = {
+        "n.txt": FILE, "ref": "a b d\n", "s.txt": "a b\na c\na\n", "t.txt": "b\n", "w.txt": "lm 1\n", "0.txt": "lm 0\n",
+        "bare.txt": "0 ||| a ||| lm= 1\n",
+    }  # fmt: skip
+    for name, text in texts.items():
+        Path(name).write_text(text, encoding="utf-8")
+    Path("full").mkdir()
+    Path("full/x").touch()
+
+
+def test_the_command_of_mbr_writes_a_report_and_the_chosen_entries(files: None, run: Callable[..., Any]) -> None:
+    outcome = run(
+        "mbr", "--nbest", "n.txt", "-m", "bleu", "--refs", "ref", "--evaluate", "ter", "bleu", "--save", "out"
+    )
+    assert (outcome.code, outcome.err) == (0, "")
+    assert Path("out").read_text(encoding="utf-8") == "a b d\n"
+    assert "Minimum Bayes risk  mbr" in outcome.out
+    outcome = run("mbr", "--nbest", "n.txt", "--totals", "--scale", "1e6", "--exclude-self", "-o", "r.json")
+    assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
+    result = read_json("r.json")
+    assert isinstance(result, StudyResult)
+    assert result.study == "mbr"
+    assert result.plan == {
+        "utility": "chrF2",
+        "probabilities": "softmax",
+        "scale": 1e6,
+        "exclude_self": True,
+        "sentences": 1,
+        "entries": 3,
+    }
+    found = run("mbr", "--nbest", "n.txt", "--model", "w.txt", "--format", "csv").out.splitlines()
+    assert found[0] == "sentence,entry,utility,topbest,topbest_utility,entries,distinct,output"
+    assert len(found) == 2
+    assert run("mbr", "--samples", "s.txt", "--per-sentence", "3", "-o", "c.csv", "--format", "csv").code == 0
+    assert Path("c.choices.csv").read_text(encoding="utf-8").splitlines()[1].endswith(",3,3,a")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("", "no lists: add --nbest NBEST, or --samples FILE"),
+        ("--nbest n.txt --samples s.txt", "--samples and --nbest cannot be combined: leave one of them out"),
+        ("n.txt", "n.txt: expected a file after an option: write --nbest NBEST --refs REF"),
+        ("--nbest n.txt --scale 2", "--scale needs model scores: add --model FILE or --totals, or leave --scale out"),
+        ("--nbest n.txt --totals --scale 1e308", "--scale must be a number from 0 to 1e+100, got 1e+308"),
+        ("--nbest n.txt --evaluate ter", "--evaluate needs references: add --refs REF"),
+        ("--nbest n.txt --model w.txt --totals", "--model and --totals cannot be combined: leave one of them out"),
+        ("--nbest n.txt --model 0.txt", "0.txt: all weights are 0: expected weights that prefer some entries"),
+        ("--nbest bare.txt --totals", "--totals: bare.txt has no scores of the decoder: expected a column after the "
+         "features"),
+        ("--nbest n.txt --per-sentence 2", "--per-sentence needs --samples: add it, or leave it out"),
+        ("--samples s.txt", "s.txt: say how many lines each sentence has (per_sentence=K, --per-sentence K)"),
+        ("--samples s.txt --per-sentence 2", "s.txt has 3 lines: expected a multiple of 2, the lines of each sentence"),
+        ("--samples s.txt t.txt", "s.txt has 3 lines, t.txt has 1: they must match line by line"),
+        ("--samples s.txt t.txt --per-sentence 2", "per_sentence (--per-sentence) is for one file: leave it out, or "
+         "name one file with all samples"),
+        ("--samples s.txt t.txt --totals", "--samples and --totals cannot be combined: samples have no features and no "
+         "scores"),
+        ("--samples s.txt --per-sentence 3 --smoothing 2", "--smoothing does not apply to chrf: leave it out"),
+        ("--nbest n.txt -o n.txt", "n.txt is also an input and would be overwritten: choose another name"),
+        ("--nbest n.txt --save n.txt", "n.txt is also an input and would be overwritten: choose another name"),
+    ],
+)  # fmt: skip
+def test_wrong_arguments_are_one_line_and_exit_code_2(
+    files: None, run: Callable[..., Any], arguments: str, message: str
+) -> None:
+    outcome = run("mbr", *arguments.split())
+    assert (outcome.code, outcome.out, outcome.err) == (2, "", f"reshuffle: error: {message}\n")

@@ -27,18 +27,14 @@ from reshuffle import (
     OwnTexts,
     SegmentScores,
     TestSet,
-    _core,
     compare,
     compare_runs,
     compare_sets,
     meta,
     metric,
-    open_counts,
-    save_counts,
     tune,
 )
 from reshuffle.data.demo import demo_corpus
-from reshuffle.execution import transport
 from reshuffle.execution.executors import NamedWorkers, process_pool
 from reshuffle.metrics.base import Formula
 from reshuffle.resampling import (
@@ -46,19 +42,15 @@ from reshuffle.resampling import (
     Draws,
     Histograms,
     MaxT,
-    MinP,
     PermutedTally,
     Replicates,
-    SequentialTally,
     Series,
     Spread,
     Tally,
 )
-from reshuffle.resampling import parts as parts_module
-from reshuffle.resampling.parts import sent
 from reshuffle.resampling.reductions import PermutedHistograms
 from reshuffle.resampling.replicates import ReplicatesJob
-from reshuffle.resampling.stopping import BesagClifford
+from tuning_files import references, write_all
 
 PAIRS = [(0, 1), (2, 0), (1, 2)]
 
@@ -156,71 +148,6 @@ def test_any_split_of_the_replicates_gives_the_same_bytes(
         assert bytes_of(a) == bytes_of(b)
 
 
-def test_reductions_that_take_the_replicates_in_order_are_computed_here_beside_the_others() -> None:
-    samples = samples_of(4)
-    n = len(samples)
-    thresholds: NDArray[np.float64] = np.linspace(0, 3, 12).reshape(4, 3).astype(np.float64)
-    rule = BesagClifford(20).core()
-    apart: list[Any] = [
-        SequentialTally("two-sided", thresholds, rule),
-        Tally("two-sided", thresholds),
-        MinP("two-sided", thresholds, 0 * thresholds, np.full((n, 3), 20), np.arange(n)),
-    ]
-    executor = Copying()
-    expected = Replicates(samples, n_resamples=3000, seed=5).run(apart, PAIRS)
-    got = Replicates(samples, n_resamples=3000, seed=5, executor=executor).run(apart, PAIRS)
-    assert executor.tasks > 1
-    for a, b in zip(expected, got, strict=True):
-        assert bytes_of(tuple(a) if isinstance(a, tuple) else a) == bytes_of(tuple(b) if isinstance(b, tuple) else b)
-
-
-SPECIFICATIONS: dict[str, Callable[[], _core.Reduction]] = {
-    "Tally": lambda: _core.Tally(PAIRS, "two-sided", np.ones((1, 3))),
-    "MaxT": lambda: _core.MaxT(PAIRS, "two-sided", np.ones((1, 3)), np.ones((1, 3)), [0]),
-    "Spread": lambda: _core.Spread(PAIRS),
-    "Series": lambda: _core.Series(PAIRS),
-    "Histograms": lambda: _core.Histograms(PAIRS),
-    "Sums": _core.Sums,
-    "Draws": _core.Draws,
-    "Moments": _core.Moments,
-    "PermutedTally": lambda: _core.PermutedTally(PAIRS, np.ones((1, 3))),
-}
-OF_DRAWS = ("Draws", "Moments")
-
-
-def computed(name: str) -> _core.Reduction:
-    kind = "draws" if name in OF_DRAWS else "permutations" if name == "PermutedTally" else "shuffles"
-    counts = np.random.default_rng(2).integers(0, 30, (3, 20, 10))
-    resampler = _core.Resampler([(metric("bleu").core, _core.Counts([counts]))], kind=kind)
-    (reduction,) = resampler.run([SPECIFICATIONS[name]()], n=200, seed=1, first=64)
-    return reduction
-
-
-@pytest.mark.parametrize("name", SPECIFICATIONS)
-def test_a_state_is_for_reductions_of_its_class_and_shape(name: str) -> None:
-    words = computed(name).state()
-    assert np.array_equal(SPECIFICATIONS[name]().with_state(words).state(), words)
-    for other, specification in SPECIFICATIONS.items():
-        if other != name:
-            with pytest.raises(InputError, match="state of a reduction"):
-                specification().with_state(words)
-    with pytest.raises(InputError, match="has not been run"):
-        SPECIFICATIONS[name]().state()
-    if name == "Tally":
-        with pytest.raises(InputError, match="state of a reduction"):
-            _core.Tally(PAIRS[:2], "two-sided", np.ones((1, 2))).with_state(words)
-
-
-def test_reductions_that_need_all_replicates_have_no_state() -> None:
-    rule = BesagClifford(20).core()
-    tally = _core.SequentialTally(PAIRS, "two-sided", np.ones((1, 3)), rule)
-    with pytest.raises(InputError, match="other processes can compute in parts, got SequentialTally"):
-        tally.state()
-    ones = np.ones((1, 3))
-    with pytest.raises(InputError, match="got MinP"):
-        _core.MinP(PAIRS, "two-sided", ones, ones, np.ones((1, 3), np.uint64), [0]).state()
-
-
 CORPUS = demo_corpus()
 REFERENCES = CORPUS.references[0][:120]
 SYSTEMS = {name: lines[:120] for name, lines in CORPUS.systems.items()}
@@ -306,79 +233,18 @@ def test_calls_of_a_function_of_texts_are_counted_wherever_they_are_made() -> No
             assert expected.metrics[0].evaluations == got.metrics[0].evaluations
 
 
-def test_counts_in_a_file_are_read_by_the_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes: list[int] = []
-    keep = transport._Folder.keep
-
-    def watched(self: Any, pieces: dict[str, Any]) -> str:
-        sizes.append(sum(map(len, pieces.values())))
-        return keep(self, pieces)
-
-    monkeypatch.setattr(transport._Folder, "keep", watched)
-    monkeypatch.setattr(parts_module, "SENT_BYTES", 0)
-    save_counts(tmp_path / "counts.npz", REFERENCES, SYSTEMS, ["bleu", "chrf"])
-    arguments: dict[str, Any] = {"metrics": open_counts(tmp_path / "counts.npz"), "test": "ar", "all_pairs": True}
-    assert compare(**arguments) == compare(**arguments, workers=Copying())
-    assert len(sizes) > 1
-    assert max(sizes) < 6000
-
-
-def test_the_counts_of_a_comparison_are_sent_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All jobs have them as pieces of their own, and a piece that the executor has is not written again."""
-    written: list[set[str]] = []
-    keep = transport._Folder.keep
-
-    def watched(self: Any, pieces: dict[str, Any]) -> str:
-        large = {digest for digest, piece in pieces.items() if len(piece) > 10_000}
-        written.append(large - self.digests if written[1:] else large)
-        return keep(self, pieces)
-
-    monkeypatch.setattr(transport, "LARGE_BYTES", 10_000)
-    monkeypatch.setattr(transport._Folder, "keep", watched)
-    compare(REFERENCES, SYSTEMS, "bleu", workers=Copying(), test="ar", adjust="maxt", all_pairs=True, n_resamples=1000)
-    counting, first, *later = written
-    assert len(counting) == len(first) == 1
-    assert later
-    assert not any(later)
-
-
 def test_bad_lines_are_named_in_the_workers_error() -> None:
     systems = {"a": ["x", "y"], "b": ["x", 3]}
     with pytest.raises(InputError, match=r"system 1 failed in a worker: .*b.*segment 2"):
         compare(["x", "y"], systems, workers=Copying())
 
 
-def test_an_executor_that_is_none_is_refused_before_anything_is_counted() -> None:
-    with pytest.raises(InputError, match=r"workers: expected a number of threads, an executor of concurrent\.futures"):
-        compare(REFERENCES, SYSTEMS, workers="processes")  # type: ignore[arg-type]
-
-
-def test_samples_without_a_form_that_can_be_sent_stay_here() -> None:
-    class Other(type(samples_of(1)[1])):  # type: ignore[misc]
-        """Its replicates may be computed in another way."""
-
-    other = Other(Formula("share", share), samples_of(1)[1].arrays)
-    assert sent([other], "shuffles") is None
-    executor = Copying()
-    (got,) = Replicates([other], n_resamples=300, seed=1, executor=executor).run([Series()], PAIRS)
-    (expected,) = Replicates(samples_of(1)[1:2], n_resamples=300, seed=1).run([Series()], PAIRS)
-    assert executor.tasks == 0
-    assert got.tobytes() == expected.tobytes()
-
-
-NBEST = [
-    (f"{s} ||| w{(s * 7 + k * 3) % 11} w{k % 4} w{s % 5} ||| lm= {-k + 0.1 * ((s * k) % 3)} tm= {(s + k) % 5} "
-     f"x_a= {(s * k) % 2}")
-    for s in range(30) for k in range(8)
-]  # fmt: skip
-
-
-DEV = [f"w{s * 7 % 11} w1 w{s % 5}" for s in range(30)]
+DEV = references(40, 1)
 
 
 @pytest.fixture
 def lists(tmp_path: Path) -> tune.NBest:
-    (tmp_path / "dev.nbest").write_text("\n".join(NBEST) + "\n")
+    write_all(tmp_path)
     return tune.read_nbest(tmp_path / "dev.nbest")
 
 
@@ -394,7 +260,7 @@ def lists(tmp_path: Path) -> tune.NBest:
     ],
 )
 def test_replications_are_the_same_with_an_executor(lists: Any, optimizer: Any, options: dict[str, Any]) -> None:
-    arguments: dict[str, Any] = {"replications": 5, "initial": {"lm": 0.5, "tm": 0.1}, **options}
+    arguments: dict[str, Any] = {"replications": 5, "initial": [0.5, 0.1, 0.1, -0.1], **options}
     executor = Copying()
     expected = tune.tune(optimizer, lists, DEV, workers=2, **arguments)
     got = tune.tune(optimizer, lists, DEV, workers=executor, **arguments)
@@ -460,8 +326,7 @@ def test_the_commands_take_an_executor(
 
     monkeypatch.setattr(NamedWorkers, "opened", opened)
     a, b = files[:2], files[2:]
-    Path("dev.nbest").write_text("\n".join(NBEST) + "\n")
-    Path("dev.ref").write_text("\n".join(DEV) + "\n")
+    write_all(Path())
     for file, factor in (("da", 1), ("x", 3), ("y", 7)):
         rows = [
             f"{system}\t{segment}\t{factor * segment * len(system) % 11}"
@@ -491,16 +356,10 @@ def test_the_commands_take_an_executor(
 
 def test_executors_that_the_commands_cannot_use_are_one_sentence(run: Callable[..., Any], files: list[str]) -> None:
     for words, message in [
-        (
-            ("compare", "ref.txt", *files, "--workers", "slurm"),
-            "--workers: expected a number of threads, or processes, processes:N",
-        ),
+        (("compare", "ref.txt", *files, "--workers", "slurm"), "--workers: expected a number of threads, or"),
         (("tune", "l1", "--nbest", "x", "--refs", "y", "--workers", "processes"), "--workers: l1 reads texts"),
         (("tune", "mert", "--nbest", "x", "--refs", "y", "--workers", "processes:0"), "--workers processes must be"),
-        (
-            ("compare", "ref.txt", *files, "--workers", "9" * 5000),
-            "--workers: expected a number of threads, or processes",
-        ),
+        (("compare", "ref.txt", *files, "--workers", "9" * 5000), "--workers: expected a number of threads, or"),
         (("compare", "ref.txt", *files, "--workers", f"processes:{'9' * 5000}"), "expected a number of processes"),
     ]:
         assert message in run(*words).refusal()

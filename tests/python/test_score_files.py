@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,6 @@ from hypothesis import strategies as st
 
 from inputs import put, scores_by_system
 from reshuffle import InputError
-from reshuffle.data.file_names import files_by_name, same_names
 from reshuffle.data.joined_scores import segment_order
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -219,14 +219,6 @@ def test_order_of_segments_against_sorting(numbers: list[int], base: int) -> Non
         segment_order(ids, "x", "texts", 8)
 
 
-@given(st.permutations(["a", "b.v1", "b.v2", "c"]), st.sampled_from(["{}.da", "x.tsv#{}", "out/{}.comet.gz"]))
-def test_names_in_any_order(names: list[str], shape: str) -> None:
-    texts = ["t/a.txt", "t/b.v1.txt", "t/b.v2.txt", "c.txt"]
-    given = [shape.format(name) for name in names]
-    assert files_by_name("x", given, texts) == [shape.format(name) for name in ("a", "b.v1", "b.v2", "c")]
-    assert same_names(["x/1", "y/1"], ["y/o.txt", "x/o.txt"]) == [1, 0]
-
-
 def test_files_are_read_once(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from reshuffle.data.files import read_bytes
 
@@ -354,19 +346,6 @@ def test_logs_beside_tables_with_ids_are_matched_by_them(run: Any) -> None:
     assert "b-other.tsv#f1 and a.json have the same ids in different orders, and docs.txt has no ids" in refused
 
 
-def test_speakers_of_utterances_are_matched_by_their_ids(run: Any) -> None:
-    for name, scores in (("a", A), ("b", B)):
-        put(f"{name}.tsv", "utt_id\tx\n" + "".join(f"u{i}\t{score}\n" for i, score in enumerate(scores)))
-    speakers = [f"u{i} {speaker}\n" for i, speaker in enumerate("xxxyzy")]
-    found = []
-    for order in (1, -1):
-        put("utt2spk", "".join(speakers[::order]))
-        found.append(
-            metrics(run("compare", "--scores", "x", "a.tsv", "b.tsv", "--docs", "utt2spk", "--format", "json"))
-        )
-    assert found[0] == found[1]
-
-
 def test_the_only_key_beside_ids_has_the_scores(run: Any) -> None:
     def put_files(**more: str) -> None:
         for name, scores in (("a", A), ("b", B)):
@@ -426,60 +405,51 @@ def test_flags_beside_numbers_are_no_systems(run: Any) -> None:
     assert "2 systems" in run("compare", "--scores", "x", "wide.jsonl").out
 
 
+def put_scores(name: str, ids: Iterable[object], scores: Sequence[float]) -> None:
+    rows = (f"{key}\t{score}\n" for key, score in zip(ids, scores, strict=True))
+    put(f"{name}.tsv", "id\tx\n" + "".join(rows))
+
+
+def compared(run: Any, ids: Iterable[object], others: Iterable[object], *options: str) -> Any:
+    """The comparison of A and B in tables with these ids."""
+    put_scores("a", ids, A)
+    put_scores("b", others, B)
+    return run("compare", "--scores", "x", "a.tsv", "b.tsv", "-n", "99", *options)
+
+
 def test_an_id_that_occurs_twice_is_no_reason_to_ignore_the_others(run: Any) -> None:
     ids = ["s0", "s1", "s2", "s3", "s1", "s5"]
-
-    def compared(*orders: Any) -> Any:
-        for name, scores, own in zip("ab", (A, B), orders, strict=True):
-            rows = (f"{key}\t{score}\n" for key, score in zip(own, scores, strict=True))
-            put(f"{name}.tsv", "id\tscore\n" + "".join(rows))
-        return run("compare", "--scores", "x", "a.tsv", "b.tsv", "-n", "99")
-
-    assert compared(ids, ids).err == ""
-    missing = compared(["s0", "s1", "s2", "s3", "s4", "s5"], ids).refusal()
+    assert compared(run, ids, ids).err == ""
+    missing = compared(run, ["s0", "s1", "s2", "s3", "s4", "s5"], ids).refusal()
     assert "b.tsv has the id 's1' twice: give both files the same ids, each once" in missing
     said = "b.tsv has the id 's1' twice, and 's0' is segment 6 of b.tsv and segment 1 of a.tsv: give both files"
-    assert said in compared(ids, ids[::-1]).refusal()
+    assert said in compared(run, ids, ids[::-1]).refusal()
     # Ids of documents are no ids of rows.
-    assert compared(ids, ["d0", "d0", "d0", "d1", "d1", "d1"]).err == ""
+    assert compared(run, ids, ["d0", "d0", "d0", "d1", "d1", "d1"]).err == ""
 
 
 def test_several_rows_with_one_id_need_the_same_order_and_get_a_warning(run: Any) -> None:
     ids = ["q0", "q0", "q1", "q1", "q2", "q2"]
-
-    def compared(others: list[str], *options: str) -> Any:
-        for name, scores, own in zip("ab", (A, B), (ids, others), strict=True):
-            rows = (f"{key}\t{score}\n" for key, score in zip(own, scores, strict=True))
-            put(f"{name}.tsv", "id\tscore\n" + "".join(rows))
-        return run("compare", "--scores", "x", "a.tsv", "b.tsv", "-n", "99", *options)
-
-    assert (
-        "a.tsv: each of 3 ids occurs 2 times, but rows with the same id are taken as independent" in compared(ids).err
-    )
-    assert compared(ids, "--docs", "a.tsv#id").err == ""
-    refused = compared(["q0", "q1", "q2"] * 2).refusal()
+    said = "a.tsv: each of 3 ids occurs 2 times, but rows with the same id are taken as independent"
+    assert said in compared(run, ids, ids).err
+    assert compared(run, ids, ids, "--docs", "a.tsv#id").err == ""
+    refused = compared(run, ids, ["q0", "q1", "q2"] * 2).refusal()
     assert "segment 2 has the id 'q1' in b.tsv and 'q0' in a.tsv, and these occur several times in both" in refused
 
 
 def test_rows_in_another_order_are_refused_if_an_id_differs(run: Any) -> None:
     names = [f"q{i}" for i in range(6)]
-    put("a.tsv", "id\tx\n" + "".join(f"{name}\t{score}\n" for name, score in zip(names, A, strict=True)))
-    for others, is_refused in ((["q9", *names[:0:-1]], True), (["q9", *names[1:]], False), ([*"543219"], False)):
-        rows = "".join(f"{name}\t{score}\n" for name, score in zip(others, B, strict=True))
-        put("b.tsv", f"id\tx\n{rows}")
-        found = run("compare", "--scores", "x", "a.tsv", "b.tsv", "-n", "99")
-        assert found.code == (2 if is_refused else 0), found.err
-        said = "a.tsv has the id 'q0', which b.tsv lacks, and 'q1' is segment 6 of b.tsv and segment 2 of a.tsv"
-        assert (said in found.err) == is_refused
+    refused = compared(run, names, ["q9", *names[:0:-1]]).refusal()
+    assert "a.tsv has the id 'q0', which b.tsv lacks, and 'q1' is segment 6 of b.tsv and segment 2 of a.tsv" in refused
     # Numbers that begin with 0 or 1 are in the same order; other orders of numbers are others.
     for first, second, code in (
+        (names, ["q9", *names[1:]], 0),
+        (names, [*"543219"], 0),
         (range(6), range(1, 7), 0),
         (range(6), [1, 2, 3, 4, 6, 5], 2),
         ([1, 2, 4, 5, 6, 7], range(1, 7), 2),
     ):
-        for name, ids, scores in (("a", first, A), ("b", second, B)):
-            put(f"{name}.tsv", "id\tx\n" + "".join(f"{i}\t{s}\n" for i, s in zip(ids, scores, strict=True)))
-        assert run("compare", "--scores", "x", "a.tsv", "b.tsv", "-n", "99").code == code
+        assert compared(run, first, second).code == code
 
 
 def test_rows_with_ids_that_a_file_lacks_are_refused_or_dropped(run: Any) -> None:
@@ -505,7 +475,7 @@ def test_lines_without_an_id_are_read_by_position(run: Any) -> None:
 
 def test_reports_name_rows_by_their_ids(run: Any) -> None:
     for name, scores in (("a", A), ("b", B)):
-        put(f"{name}.tsv", "id\tx\n" + "".join(f"s{i}\t{score}\n" for i, score in enumerate(scores)))
+        put_scores(name, (f"s{i}" for i in range(6)), scores)
     listed = run("score", "--scores", "x", "a.tsv", "b.tsv", "--segments", "--format", "tsv").out
     assert [line.split("\t")[0] for line in listed.splitlines()[1::2]] == [f"s{i}" for i in range(6)]
     for first, expected in ((0, [*"001122334455"]), (1, [1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6])):
@@ -516,14 +486,11 @@ def test_reports_name_rows_by_their_ids(run: Any) -> None:
 
 
 def test_other_ids_of_rows_are_warned_of(run: Any) -> None:
-    for name, first in (("a", 0), ("b", 1)):
-        put(f"{name}.tsv", "id\tx\n" + "".join(f"{i + first}\t{i % 3}\n" for i in range(6)))
-    found = run("compare", "--scores", "x", "a.tsv", "b.tsv", "-n", "99")
+    found = compared(run, range(6), range(1, 7))
     message = "segment 1 has the id '0' in a.tsv and '1' in b.tsv: the ids are not the same, so segments are matched by"
     assert found.code == 0
     assert message in found.err
-    put("b.tsv", "id\tx\n" + "".join(f"{i // 2}\t{i % 3}\n" for i in range(6)))
-    assert "the ids are" not in run("compare", "--scores", "x", "a.tsv", "b.tsv", "-n", "99").err
+    assert "the ids are" not in compared(run, range(6), [0, 0, 1, 1, 2, 2]).err
 
 
 def test_a_table_without_a_header_is_refused(run: Any) -> None:

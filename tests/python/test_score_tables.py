@@ -173,6 +173,11 @@ def test_quotes_without_a_partner_are_text_in_tsv() -> None:
     assert known(table.system_scores).tolist() == [1, 2]
 
 
+def test_metrics_for_which_lower_is_better_are_those_of_the_file() -> None:
+    with pytest.raises(InputError, match="lower_is_better: unknown metric 'TRE': did you mean 'TER'"):
+        read_all_scores(put("w.tsv", WIDE), lower_is_better=["TRE"])
+
+
 def test_names_match_with_and_without_txt() -> None:
     path = put("n.tsv", "system\tscore\tsegment\nNemo\t1\t1\nA.txt\t2\t1\n")
     for systems in (
@@ -249,12 +254,7 @@ BAD: list[tuple[str, str | bytes, dict[str, Any], str]] = [
     ("e.tsv", b"system\tscore\na\xff\t1\n", {}, "e.tsv, line 2, byte 2: 0xff is not valid UTF-8"),
     ("e.txt", "foo\tbar\n1 2\t3\n", {"input_format": "table"}, "e.txt, line 1: expected a header with columns such as"),
     ("e.tsv", "foo\tbar\tsystem\na\tb\tc\n", {}, "e.tsv, line 1: expected a column of scores, got foo, bar, system"),
-    (
-        "e.tsv",
-        MQM,
-        {"columns": {"score": "mqm"}},
-        "e.tsv: unknown column 'mqm': did you mean 'mqm_avg_score'\\? Known: system",
-    ),
+    ("e.tsv", MQM, {"columns": {"score": "mqm"}}, "e.tsv: unknown column 'mqm': did you mean 'mqm_avg_score'\\?"),
     ("e.tsv", MQM, {"columns": {"scores": "x"}}, "columns: unknown role 'scores': did you mean 'score'?"),
     ("e.tsv", MQM.replace("seg_id", "n"), {"columns": {"segment": "n"}}, "say with segment_base .* whether 'n' counts"),
     ("e.tsv", MQM.replace("seg_id", "system"), {}, "2 columns in the header are called 'system': expected one"),
@@ -337,11 +337,6 @@ def test_what_is_wrong_with_a_table_in_memory_is_said(options: dict[str, Any], m
         ScoreTable("BLEU", ("a", "b"), **options)
 
 
-def test_metrics_for_which_lower_is_better_are_those_of_the_file() -> None:
-    with pytest.raises(InputError, match="lower_is_better: unknown metric 'TRE': did you mean 'TER'"):
-        read_all_scores(put("w.tsv", WIDE), lower_is_better=["TRE"])
-
-
 def test_a_column_with_a_wrong_field_is_not_left_out_without_a_word(tmp_path: Path) -> None:
     path = tmp_path / "two.tsv"
     lines = ["system\tsegment\tA\tB\tremark", "a\t1\t1\t5\tgood", "a\t2\t.\t5\t7", "b\t1\t3\t5\tbad"]
@@ -353,10 +348,3 @@ def test_a_column_with_a_wrong_field_is_not_left_out_without_a_word(tmp_path: Pa
     assert f"{path}#A, line 3: '.' is not a number, so the column 'A' is left out" in message
     with pytest.raises(InputError, match=r"#A, line 3: expected a finite number, got '\.'"):
         read_scores(path, metric="A")
-
-
-def test_two_columns_of_the_same_name_are_said(tmp_path: Path) -> None:
-    path = tmp_path / "twice.tsv"
-    path.write_text("segment\ta\ta\n1\t.1\t.2\n2\t.3\t.4\n")
-    with pytest.raises(InputError, match=r"twice\.tsv: 2 columns in the header are called 'a': expected one"):
-        read_all_scores(path)

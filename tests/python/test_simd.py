@@ -9,10 +9,10 @@ import sys
 from functools import cache
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from reshuffle import _core
+from texts import translations
 
 PATHS = ("portable", "avx2", "avx512")
 
@@ -37,11 +37,9 @@ def supported_paths() -> list[str]:
 def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A reference and three systems; the number of segments is odd and exceeds a chunk of flips on every path."""
     folder = tmp_path_factory.mktemp("texts")
-    rng = np.random.default_rng(8)
-    lines = [rng.integers(0, 300, size=rng.integers(0, 40)) for _ in range(1501)]
-    for name, changed in (("ref", 0.0), ("a", 0.3), ("b", 0.32), ("c", 0.5)):
-        noisy = [[w if rng.random() >= changed else rng.integers(0, 300) for w in line] for line in lines]
-        (folder / name).write_text("".join(" ".join(f"w{word}" for word in line) + "\n" for line in noisy))
+    reference, systems = translations(1501, 0.7, 0.68, 0.5)
+    for name, lines in zip(("ref", *"abc"), (reference, *systems.values()), strict=True):
+        (folder / name).write_text("".join(f"{line}\n" for line in lines))
     return folder
 
 

@@ -378,12 +378,7 @@ def test_wer_of_transcripts_warns(lines: list[str], metrics: list[str], warns: b
             "the references have punctuation or both cases, but the outputs of a have lower case only, without "
             "punctuation: asr-wer with lowercase and no_punct compares the words alone",
         ),
-        (
-            [line.upper() for line in BARE],
-            BARE,
-            "asr-wer",
-            "the references have capitals only, without punctuation, but the outputs of a have lower",
-        ),
+        ([line.upper() for line in BARE], BARE, "asr-wer", "the references have capitals only, without punctuation"),
         (BARE, WRITTEN, "cer", "the references have lower case only, without punctuation, but the outputs of a have"),
         # A few lines with a mark, texts in a script without cases, and too few lines say nothing.
         (MARKED, BARE, "asr-wer", None),

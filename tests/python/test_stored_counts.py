@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
 import pickle
 import tempfile
@@ -26,12 +25,9 @@ from reshuffle import CountsFile, CountsWriter, FromCounts, InputError, metric, 
 from reshuffle import counts as counting
 from reshuffle._core import Counts, Resampler, Sums
 from reshuffle.data.blocks import TextBlocks
-from reshuffle.data.count_files import BlockSpool, narrowest, read_arrays, write_arrays
+from reshuffle.data.count_files import narrowest, read_arrays, write_arrays
 from reshuffle.data.demo import demo_corpus
-from reshuffle.resampling.counting import Data
 from reshuffle.resampling.stored import StoredSample
-from reshuffle.settings import Resampling
-from texts import corpora
 from unnamed import unnamed
 
 CORPUS = demo_corpus()
@@ -102,23 +98,6 @@ def test_the_same_texts_give_the_same_bytes(tmp_path: Path) -> None:
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
 
 
-@settings(max_examples=budget(30))
-@given(corpora(max_segments=6), st.lists(st.sampled_from(["bleu", "ter", "chrf", "wer"]), min_size=1, unique=True))
-def test_counts_of_any_texts_are_those_of_the_metric(texts: tuple[list[str], Any], metrics: list[str]) -> None:
-    hypotheses, references = texts
-    if not any(line and not line.isspace() for column in references for line in column if line):
-        return
-    buffer = io.BytesIO()
-    data = Data.from_arguments(references, {"a": hypotheses, "b": hypotheses[::-1]}, metrics, warn_of_duplicates=False)
-    counting.write_counts(buffer, "x.npz", data, {"documents": None, "strata": None}, 1, None)
-    buffer.seek(0)
-    arrays = np.load(buffer)
-    expected = data.count(data.names, Resampling(threads=1))
-    for entry, sample in zip(json.loads(arrays["reshuffle.json"])["metrics"], expected, strict=True):
-        assert np.array_equal(arrays[entry["array"]], sample.with_counts().counts)
-        assert entry["signature"] == sample.metric.signature(data.n_references)
-
-
 def blocks(sizes: Sequence[int]) -> list[tuple[list[list[str | None]], dict[str, list[str]]]]:
     """The demo's texts in blocks."""
     ends = np.cumsum(sizes).tolist()
@@ -141,20 +120,6 @@ def test_blocks_do_not_matter(sizes: list[int]) -> None:
             for references, systems in blocks(sizes):
                 writer.add(references, systems)
         assert whole.read_bytes() == parts.read_bytes()
-
-
-@settings(max_examples=budget(40))
-@given(st.lists(st.lists(st.integers(-(2**40), 2**40), min_size=6, max_size=6), min_size=1, max_size=5), st.booleans())
-def test_a_spool_gives_back_the_counts_in_the_width_that_they_need(blocks: list[list[int]], small: bool) -> None:
-    spool = BlockSpool(Path())
-    arrays = [np.array(block).reshape(2, 1, 3) % (100 if small else 2**62) for block in blocks]
-    for array in arrays:
-        spool.append(array)
-    expected = np.concatenate(arrays, axis=1)
-    found = np.frombuffer(b"".join(spool.pieces()), spool.dtype).reshape(spool.shape)
-    spool.close()
-    assert spool.dtype == narrowest(expected)
-    assert np.array_equal(found, expected)
 
 
 def test_a_large_spool_uses_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -287,27 +252,6 @@ def test_the_core_reads_integers_of_any_width(dtype: str) -> None:
                 Resampler([(None, c)], kind=kind).run([Sums()], n=30)[0] for c in (Counts([counts]), held)
             )
             assert np.array_equal(expected.sums, found.sums)
-
-
-def test_the_core_refuses_other_numbers() -> None:
-    wrong: Any
-    for wrong in (np.zeros((1, 2, 3), np.uint8), np.zeros((2, 3), np.int8), np.zeros((3, 2, 2), np.int8, order="F")):
-        with pytest.raises(TypeError, match=r"expected arrays of signed integers with three dimensions|C-contiguous"):
-            Counts([wrong])
-
-
-def test_samples_do_not_copy_the_counts(stored: CountsFile) -> None:
-    data = Data.from_arguments(None, None, stored[0])
-    (sample,) = data.count(("larger", "baseline"), Resampling())
-    assert isinstance(sample, StoredSample)
-    assert all(np.shares_memory(own, stored[0].array) for own in [sample.stored, *sample.arrays])
-    native = sample.native("draws")
-    assert native is not None
-    assert "counts" not in vars(sample)
-    (mixed,) = data.count(("larger", "rules", "baseline"), Resampling())
-    assert np.array_equal(
-        mixed.with_counts().counts, np.stack([stored[0].counts[n] for n in ("larger", "rules", "baseline")])
-    )
 
 
 def test_variances_in_pieces_are_those_of_all_segments_at_once(
@@ -452,10 +396,7 @@ def test_descriptions_that_contradict_the_counts_are_refused(tmp_path: Path) -> 
         (lambda a: a.update(n_segments=5), r"BLEU: expected counts of shape \(4, 5, 10\), got shape \(4, 400, 10\)"),
         (lambda a: a["metrics"][0].update(array="other"), r"expected counts of shape \(4, 400, 10\), got none"),
         (lambda a: a["metrics"][0].update(columns=["x"] * 10), "expected counts of shape"),
-        (
-            lambda a: a["metrics"][0]["options"].update(lowercase=True),
-            r"BLEU was counted by reshuffle .* as BLEU\|nrefs:1",
-        ),
+        (lambda a: a["metrics"][0]["options"].update(lowercase=True), r"BLEU was counted by reshuffle .* as"),
         (lambda a: a["metrics"][0].update(metric="nosuch"), "unknown metric 'nosuch'"),
         (lambda a: a.update(documents=["one"]), "documents: expected a number for each segment"),
         (lambda a: a.update(systems=["a", "a", "b", "c"]), "two systems have the same name"),

@@ -14,33 +14,22 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from known import known
-from reshuffle import FromCounts, InputError, compare_runs, derive_seed, metric, read_html, read_json, tune, types
+from reshuffle import InputError, derive_seed, metric, read_html, read_json, tune, types
 from reshuffle.options.declare import options_of
 from reshuffle.report import Layout, Terminal, render
 from reshuffle.report.plots import file_of
 from reshuffle.report.studies import STUDIES, draw_figure
 from reshuffle.report.studies.plots import choices
 from reshuffle.results.studies import TuningResult
-from reshuffle.tune.decoders import _best_k
 from reshuffle.tune.optimizers import FITS, VARIANTS
 from reshuffle.tune.options import OPTIMIZERS, find_optimizer
 from reshuffle.tune.problem import Problem, sentence_metric_for
 from schemas import validator
-from tuning_files import NAMES, references, write, write_all
+from tuning_files import NAMES, SMALL, references, write, write_all
 
 BLEU = metric("bleu", tokenize="none")
-# Settings under which each optimizer is fast on small lists.
-SMALL: Mapping[str, dict[str, Any]] = {
-    "mert": {"restarts": 2, "random_directions": 2},
-    "kbmira": {"epochs": 5},
-    "pro": {"samples": 60, "kept": 10},
-    "xbleu": {"epochs": 3, "penalty": 0.1},
-    "l1": {"templates": ["ngram:1"], "limit": 10, "per_step": 2, "gamma": 0.1},
-}
 Part = tuple[tune.NBest, list[str]]
 
 
@@ -144,17 +133,6 @@ def test_mert_optimizes_any_metric_that_sums_counts(like: str, dev: Part, start:
     assert gain > 0 if m.higher_is_better else gain < 0
 
 
-@pytest.mark.parametrize("name", ["kbmira", "pro", "xbleu"])
-def test_every_smoothing_can_score_the_entries(name: str, dev: Part, start: tune.Weights) -> None:
-    weights = set()
-    for smoothing in "01234567":
-        sentence = metric("sentbleu", smoothing=smoothing, tokenize="none")
-        found = tuned(name, dev, None, start, sentence_metric=sentence, replications=1).result
-        weights.add(tuple(found.runs[0].weights.values()))
-        assert f"smooth:{smoothing}" in found.plan["sentence_metric"]
-    assert len(weights) >= 7
-
-
 def test_pro_scores_entries_as_moses_does(dev: Part, start: tune.Weights) -> None:
     """By plain loops: exp(mean of ln((matches + 1)/(totals + 1)) + min(0, 1 - reference/length))."""
     lists, refs = dev
@@ -175,14 +153,6 @@ def test_pro_scores_entries_as_moses_does(dev: Part, start: tune.Weights) -> Non
     assert result.runs != tuned("pro", dev, None, start).result.runs
     with pytest.raises(InputError, match="entry_scores moses is for the metric bleu"):
         tuned("pro", dev, None, start, entry_scores="moses", metric=metric("ter"))
-
-
-def test_the_sentence_metric_is_that_of_the_corpus_metric_if_it_suits() -> None:
-    assert sentence_metric_for(metric("bleu", tokenize="none", lowercase=True, max_ngram_order=3)) == metric(
-        "sentbleu", tokenize="none", lowercase=True
-    )
-    assert sentence_metric_for(metric("chrf")) == metric("chrf")
-    assert sentence_metric_for(metric("bleu"), "ter") == metric("ter")
 
 
 def test_l1_replications_are_variants(dev: Part, test_part: Part) -> None:
@@ -208,45 +178,6 @@ def test_l1_can_tell_entries_apart_by_their_texts_alone(tmp_path: Path) -> None:
         tune.tune("kbmira", lists, refs)
     more = lists.with_features(tune.template_features(lists, ["ngram:1"]))
     assert tune.tune("kbmira", more, refs, sentence_metric="ter").dev.outputs() == [refs]
-
-
-def test_the_model_of_saved_weights_chooses_the_same(dev: Part, test_part: Part, tmp_path: Path) -> None:
-    found = tuned("l1", dev, test_part, None, edges=True, templates=["ngram:2"], replications=1)
-    tune.write_weights(tmp_path / "weights", found.result.runs[0].weights)
-    model = tune.LinearModel(json.loads((tmp_path / "weights").read_text("utf-8")))
-    assert np.array_equal(model.choose(test_part[0]), known(found.test).rows[0])
-
-
-def test_runs_of_two_optimizers_can_be_compared(dev: Part, test_part: Part, start: tune.Weights) -> None:
-    mert, mira = (tuned(name, dev, test_part, start) for name in ("mert", "kbmira"))
-    compared = compare_runs(
-        test_part[1],
-        {"mert": known(mert.test).outputs(), "kbmira": known(mira.test).outputs()},
-        BLEU,
-        dev_references=dev[1],
-        dev_systems={"mert": mert.dev.outputs(), "kbmira": mira.dev.outputs()},
-        n_resamples=99,
-    )
-    for system, own in zip(compared.systems, (mert, mira), strict=True):
-        scores = system.scores["BLEU"]
-        assert scores.runs == tuple(run.test_score for run in own.result.runs)
-        assert scores.s_test == pytest.approx(own.result.s_test)
-        assert scores.s_dev == pytest.approx(own.result.s_dev)
-    counts = {f"{name}#{i}": own.test.counts[i] for name, own in (("a", mert), ("b", mira)) for i in range(3)}  # type: ignore[union-attr]
-    from_counts = compare_runs(None, {"a": 3, "b": 3}, FromCounts("BLEU", counts, BLEU), n_resamples=99)
-    assert from_counts.systems[0].scores["BLEU"].runs == compared.systems[0].scores["BLEU"].runs
-
-
-@given(st.lists(st.lists(st.integers(-2, 2), min_size=1, max_size=6), min_size=1, max_size=4), st.integers(1, 7))
-def test_a_simulated_decoder_returns_the_best_entries(values: list[list[int]], k: int) -> None:
-    offsets = np.concatenate([[0], np.cumsum([len(own) for own in values])])
-    rows = _best_k(offsets, np.array([x for own in values for x in own], float), k)
-    expected = [
-        first + i
-        for first, own in zip(offsets, values, strict=False)
-        for i in sorted(sorted(range(len(own)), key=lambda i: (-own[i], i))[:k])
-    ]
-    assert rows.tolist() == expected
 
 
 @pytest.mark.parametrize("name", ["mert", "kbmira", "pro"])
@@ -341,7 +272,7 @@ def test_every_figure_is_drawn(result: TuningResult) -> None:
     figures = STUDIES["tune"].figures
     drawn = [(name, chosen) for name, figure in figures.items() for chosen in choices(result, figure)]
     assert len(drawn) > 0
-    for name, chosen in drawn:
+    for name, chosen in (drawn[0], drawn[-1]):
         assert file_of(draw_figure(result, name, **chosen).figure, "pdf").startswith(b"%PDF")
     points = draw_figure(result, "replications").lines[0]
     assert np.array_equal(points.get_xdata(), [run.dev_score for run in result.runs])

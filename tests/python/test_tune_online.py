@@ -292,33 +292,6 @@ def test_mira_on_real_lists(folder: Path, dev: Lists) -> None:
     assert test_scores.std(ddof=1) > scores.std(ddof=1)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"offsets": [0, 2, 2, 3]}, "candidates of sentence 2: expected at least one, got none"),
-        ({"offsets": [0, 2]}, "dense features: expected 2, got 3"),
-        ({"offsets": [0, 3, 2, 3]}, "2 after 3"),
-        ({"offsets": [1, 3]}, "begin with 0"),
-        ({"dense": [[1.0], [np.nan], [0.0]]}, "dense features must be finite numbers, got NaN"),
-        ({"scores": [0.1, np.inf, 0.2]}, "scores must be finite numbers, got inf"),
-        ({"scores": [0.5, 0.5, 0.5]}, "pairs of candidates whose scores differ by at least 0.05"),
-        ({"sparse": ([0, 1, 1, 2], [0, 7], [1.0, 1.0], 7)}, "at least 0 and below 7, got 7"),
-        ({"sparse": ([0, 1, 2], [0, 1], [1.0, 1.0], 7)}, "starts of sparse features: expected 4, got 3"),
-        ({"penalty": 0.0}, "the penalty must be above 0, got 0"),
-    ],
-)
-def test_wrong_lists_are_refused(change: dict[str, Any], message: str) -> None:
-    arguments: dict[str, Any] = {"offsets": [0, 3], "dense": [[1.0], [2.0], [0.0]], "sparse": None, "scores": [0, 1, 0]}
-    arguments |= change
-    if arguments["sparse"] is not None:
-        starts, numbers, values, width = arguments["sparse"]
-        arguments["sparse"] = (np.array(starts), np.array(numbers, np.int32), np.array(values), width)
-    for name, dtype in [("offsets", np.int64), ("dense", float), ("scores", float)]:
-        arguments[name] = np.array(arguments[name], dtype)
-    with pytest.raises(InputError, match=message):
-        _core.tune_pro(**arguments, seeds=[0])
-
-
 def test_wrong_settings_are_refused() -> None:
     lists = np.array([0, 2]), np.array([[0.0], [1.0]]), None
     start: dict[str, Any] = {"initial": np.zeros(1), "seeds": [0]}
@@ -388,6 +361,8 @@ def test_the_public_functions_refuse_wrong_arguments(folder: Path) -> None:
         (lambda: tune.xbleu(lists, b, lengths, initial=[1, 2]), "initial: expected 12 numbers, one per feature"),
         (lambda: tune.pro(lists, b[1:]), "scores: expected 49738 numbers"),
         (lambda: tune.pro(lists, b), "pairs of candidates whose scores differ"),
+        (lambda: tune.pro(lists, b + np.inf), "scores must be finite numbers, got inf"),
+        (lambda: tune.pro(lists, b, penalty=0), "penalty must be a"),
         (lambda: tune.pro(lists, b, interpolation=0), "interpolation must be a number above 0 and at most 1, got 0"),
     ]
     for call, message in calls:

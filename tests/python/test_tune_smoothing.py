@@ -16,7 +16,6 @@ from budgets import budget
 from reshuffle import InputError, StudyResult, metric, read_html, read_json, read_lines, types
 from reshuffle.cli.root import cli
 from reshuffle.meta import JudgedSet, Judgments, segments, smoothing_grid, tune_smoothing
-from reshuffle.meta.smoothing import GRIDS
 from reshuffle.report.plots import file_of
 from reshuffle.report.studies import STUDIES, draw_figure
 
@@ -175,12 +174,6 @@ def test_undefined_values_are_reported() -> None:
 def test_grids_that_make_no_sense(grids: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         smoothing_grid(grids, **options)
-
-
-def test_the_grid_has_the_values_of_the_paper() -> None:
-    # W14-3346: ε = 0.1, K = 5, α = 5.
-    assert all(chosen in GRIDS[smoothing] for smoothing, chosen in {"1": 0.1, "4": 5, "6": 5, "7": 5}.items())
-    assert len(smoothing_grid()) == 44
 
 
 def test_other_metrics_and_other_judgments_are_refused() -> None:

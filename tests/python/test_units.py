@@ -1,4 +1,4 @@
-"""Documents as resampling units: sums by hand, replicates in numpy, and what segments have in common."""
+"""Documents as units of resampling, and strata: draws and errors against slow twins, refusals, files and reports."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from counts import as_counts
 from reshuffle import (
+    CorpusFunction,
+    Formula,
     FromCounts,
     InputError,
     SegmentScores,
@@ -34,18 +37,30 @@ from reshuffle import (
     metric,
     read_corpus,
     score,
+    standard_error,
 )
 from reshuffle.data.demo import demo_corpus
 from reshuffle.data.reading import read_groups
+from reshuffle.inference.estimates import Estimate
+from reshuffle.inference.intervals import INTERVALS
 from reshuffle.metrics.base import Counts
 from reshuffle.report import render
-from reshuffle.resampling import CountSample
+from reshuffle.resampling import CountSample, Replicates
 from reshuffle.resampling.units import paired_influence
+from reshuffle.settings import Units
 from reshuffle.types import BootstrapTest
 from test_resampling import random_counts
 from unnamed import unnamed
 
 BLEU = metric("bleu")
+MEAN = Formula("mean", lambda totals: totals[..., 0] / totals[..., 1])
+RATIO = Formula("ratio", lambda totals: 100 * totals[..., 0] / totals[..., 1])
+
+IDS = st.lists(st.integers(0, 12), min_size=2, max_size=60).filter(lambda ids: len(set(ids)) > 1)
+OF_STRATA = st.lists(st.integers(0, 6), min_size=4, max_size=60).filter(lambda ids: len(set(ids)) < len(ids))
+
+
+# --- Documents
 
 
 def summed(rows: Counts, ids: Sequence[object]) -> Counts:
@@ -54,12 +69,6 @@ def summed(rows: Counts, ids: Sequence[object]) -> Counts:
     for row, id_ in zip(rows, ids, strict=True):
         documents[id_] = documents[id_] + row if id_ in documents else row
     return np.array(list(documents.values()))
-
-
-IDS = st.lists(st.integers(0, 12), min_size=2, max_size=60).filter(lambda ids: len(set(ids)) > 1)
-
-
-# --- Tests and intervals
 
 
 TESTS_OF_COUNTS: list[tuple[Callable[..., SignificanceResult], dict[str, str]]] = [
@@ -83,29 +92,6 @@ def test_results_for_documents_equal_those_of_their_summed_counts(data_seed: int
     by_hand = bootstrap_interval(x, BLEU, **options), bootstrap_interval(x, BLEU, b=y, **options)
     options["documents"] = ids
     assert by_hand == (bootstrap_interval(a, BLEU, **options), bootstrap_interval(a, BLEU, b=b, **options))
-
-
-@given(st.integers(0, 1000), IDS, st.integers(0, 2**64 - 1))
-def test_replicates_equal_those_of_a_slow_twin(data_seed: int, ids: list[int], seed: int) -> None:
-    a, b = random_counts(data_seed, 2, len(ids))
-    names = list(dict.fromkeys(ids))
-    n = 5
-    shuffled, drawn = [], []
-    for r in range(n):
-        values = _core.stream_values(seed, "shuffle", r, 1)
-        swapped = {name: bool(int(values[0]) >> i & 1) for i, name in enumerate(names)}
-        x = sum(b[s] if swapped[id_] else a[s] for s, id_ in enumerate(ids))
-        y = sum(a[s] if swapped[id_] else b[s] for s, id_ in enumerate(ids))
-        shuffled.append(float(BLEU.score(x) - BLEU.score(y)))
-        times = dict(zip(names, _core.draw_weights(seed, r, len(names)).tolist(), strict=True))
-        x = sum(times[id_] * a[s] for s, id_ in enumerate(ids))
-        y = sum(times[id_] * b[s] for s, id_ in enumerate(ids))
-        drawn.append(float(BLEU.score(x) - BLEU.score(y)))
-    options: dict[str, Any] = {"documents": ids, "n_resamples": n, "seed": seed, "keep_null_distribution": True}
-    iid = approximate_randomization(a, b, BLEU, scheme="iid", **options)
-    np.testing.assert_array_equal(shuffled, iid.null_distribution)
-    centred = np.array(drawn) - float(BLEU.score(a.sum(axis=0)) - BLEU.score(b.sum(axis=0)))
-    np.testing.assert_array_equal(centred, bootstrap_test(a, b, BLEU, **options).null_distribution)
 
 
 @given(IDS, st.randoms(use_true_random=False))
@@ -146,45 +132,6 @@ def test_sums_of_large_documents_of_full_precision_scores_do_not_overflow() -> N
     ids = [0] * 300 + [1 + i // 5 for i in range(2700)]  # 541 documents of 5 segments, one of 300
     result = compare(metrics=SegmentScores("COMET", scores), documents=ids, test="ar", n_resamples=50)
     assert result.scores[0].score == pytest.approx(scores["a"].mean(), rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("ids", "message"),
-    [
-        ([1, 2], "documents: expected an id for each of 3 segments, got 2"),
-        (["x"] * 3, "documents: all 3 segments belong to one document, 'x': at least 2 documents are needed"),
-        (["x", "", "y"], "documents, segment 2: expected a string or an integer, got ''"),
-        (["x", "y", None], "documents, segment 3: expected a string or an integer, got None"),
-        ([True, 1, 2], "documents, segment 1: expected a string or an integer, got True"),
-        (
-            "abc",
-            "documents: expected an id for each segment, got the single string 'abc'; of a data frame, pass the "
-            "column itself, as in documents=frame['abc']",
-        ),
-        (7, "documents: expected an id for each segment, got 7"),
-    ],
-)
-def test_invalid_ids_are_refused_with_a_message(ids: Any, message: str) -> None:
-    a, b = random_counts(1, 2, 3)
-    texts: dict[str, Any] = {"references": ["x", "y", "z"], "systems": [["x", "y", "y"], ["y", "x", "z"]]}
-    calls = (
-        lambda: compare(**texts, documents=ids),
-        lambda: score(**texts, documents=ids, confidence_level=0.9),
-        lambda: approximate_randomization(a, b, BLEU, documents=ids),
-        lambda: bootstrap_test(a, b, BLEU, documents=ids),
-        lambda: bootstrap_interval(a, BLEU, documents=ids),
-        lambda: intraclass_correlation([1, 2, 3], ids),
-        lambda: design_effect([1, 2, 3], ids),
-    )
-    for call in calls:
-        with pytest.raises(InputError) as refused:
-            call()
-        assert str(refused.value) == message
-
-
-def test_documents_without_intervals_are_refused() -> None:
-    with pytest.raises(InputError, match="documents without intervals"):
-        score(["x", "y"], [["x", "z"]], documents=[1, 2])
 
 
 # --- What segments of a document have in common
@@ -278,20 +225,333 @@ def test_differences_due_to_rounding_are_0() -> None:
     assert (pair.comparisons[0].intraclass_correlation, pair.comparisons[0].design_effect) == (None, None)
 
 
+# --- Strata
+
+
+FROM_DRAWS = ["percentile", "koehn", "basic", "normal", "bca"]
+
+
+def members(ids: Any) -> list[list[int]]:
+    """The segments of each stratum, strata in the order of their first segments."""
+    return [[s for s, id_ in enumerate(ids) if id_ == name] for name in dict.fromkeys(ids)]
+
+
+def slow_draw(seed: int, replicate: int, ids: list[int]) -> list[int]:
+    """The segments of a draw, stratum after stratum, with the core's weights for the sizes of the strata."""
+    groups = members(ids)
+    weights = iter(_core.draw_weights(seed, replicate, len(ids), strata=[len(g) for g in groups]).tolist())
+    return [s for group in groups for s in group for _ in range(next(weights))]
+
+
+@given(st.integers(0, 1000), OF_STRATA, st.integers(0, 2**64 - 1))
+def test_draws_within_strata_equal_those_of_a_slow_twin(data_seed: int, ids: list[int], seed: int) -> None:
+    a, b = random_counts(data_seed, 2, len(ids))
+    drawn = [slow_draw(seed, r, ids) for r in range(5)]
+    for draw in drawn:
+        assert sorted(ids) == sorted(ids[s] for s in draw), "every stratum keeps its size"
+    expected = np.array([float(BLEU.score(a[d].sum(axis=0)) - BLEU.score(b[d].sum(axis=0))) for d in drawn])
+    for m in (BLEU, Formula("again", BLEU.score)):
+        options: dict[str, Any] = {"n_resamples": 5, "seed": seed, "strata": ids}
+        result = bootstrap_test(a, b, m, **options, keep_null_distribution=True)
+        np.testing.assert_array_equal(expected - result.statistic, result.null_distribution)
+        interval = bootstrap_interval(a, m, b=b, **options)
+        assert (expected.min(), expected.max()) == (interval.low, interval.high)
+
+
+@given(st.integers(0, 1000), OF_STRATA, st.integers(0, 2**64 - 1))
+def test_draws_of_documents_equal_draws_of_their_summed_counts(data_seed: int, ids: list[int], seed: int) -> None:
+    # Documents of one to three segments that are not adjacent.
+    times = np.random.default_rng(data_seed).integers(1, 4, len(ids))
+    documents = [d for turn in range(3) for d in range(len(ids)) if turn < times[d]]
+    a, b = random_counts(data_seed, 2, len(documents))
+    x, y = (np.array([rows[np.array(documents) == d].sum(axis=0) for d in range(len(ids))]) for rows in (a, b))
+    options: dict[str, Any] = {"n_resamples": 9, "seed": seed, "keep_null_distribution": True}
+    expected = bootstrap_test(x, y, BLEU, strata=ids, **options)
+    got = bootstrap_test(a, b, BLEU, documents=documents, strata=[ids[d] for d in documents], **options)
+    assert replace(expected, signature="") == replace(got, signature="")
+    np.testing.assert_array_equal(expected.null_distribution, got.null_distribution)
+    n = len(set(ids))
+    assert f"|unit:document[{len(ids)}]|n:9|" in got.signature
+    assert f"|strata:{n}|" in got.signature
+    for method in ("delta", "jackknife", "bootstrap"):
+        more: dict[str, Any] = {"method": method, "n_resamples": 9}
+        of_sums = standard_error(x, BLEU, b=y, strata=ids, **more)
+        of_segments = standard_error(a, BLEU, b=b, documents=documents, strata=[ids[d] for d in documents], **more)
+        assert of_sums == of_segments
+
+
+@given(OF_STRATA)
+def test_results_do_not_depend_on_the_names_or_adjacency_of_strata(ids: list[int]) -> None:
+    a, b = random_counts(3, 2, len(ids))
+    options: dict[str, Any] = {"n_resamples": 19}
+    expected = bootstrap_test(a, b, BLEU, strata=ids, **options)
+    for names in ([str(id_) for id_ in ids], [f"part {id_ % 3}/{id_}" for id_ in ids], np.array(ids)):
+        assert expected == bootstrap_test(a, b, BLEU, strata=names, **options)
+    # Draws do not change if the strata are made adjacent, in the order in which they are drawn.
+    order = [s for group in members(ids) for s in group]
+    moved = [ids[s] for s in order]
+    assert expected == bootstrap_test(a[order], b[order], BLEU, strata=moved, **options)
+
+
+def test_strata_do_not_change_shuffles() -> None:
+    corpus = demo_corpus()
+    strata = [i % 7 for i in range(400)]
+    without, within = (
+        compare(corpus.references, corpus.systems, test="ar", strata=s, n_resamples=200) for s in (None, strata)
+    )
+    assert [pair.test for pair in without.comparisons] == [pair.test for pair in within.comparisons]
+    assert [pair.confidence_interval for pair in without.comparisons] != [
+        pair.confidence_interval for pair in within.comparisons
+    ]
+
+
+def test_functions_of_texts_get_the_same_draws_as_counts() -> None:
+    corpus = demo_corpus()
+    references = [list(corpus.references[0][:30])]
+    systems = {name: list(lines[:30]) for name, lines in corpus.systems.items() if name in ("tuned", "larger")}
+    strata = [i * i % 5 for i in range(30)]
+    documents = [i // 2 for i in range(30)]
+
+    def ratio(hypotheses: list[str], columns: list[list[str | None]]) -> float:
+        return sum(map(len, hypotheses)) / sum(len(line or "") for line in columns[0])
+
+    lengths = {
+        name: np.array([[len(line), len(r or "")] for line, r in zip(lines, references[0], strict=True)])
+        for name, lines in systems.items()
+    }
+    counts = FromCounts("length", lengths, lambda totals: totals[..., 0] / totals[..., 1])
+    of_documents = [strata[d] for d in documents]
+    cases: list[dict[str, Any]] = [{"strata": strata}, {"documents": documents, "strata": of_documents}]
+    for units in cases:
+        for test, interval in (*(("bootstrap", name) for name in (*FROM_DRAWS, "jackknife")), ("ar", "percentile")):
+            ours, native = (
+                compare(references, systems, m, test=test, interval=interval, n_resamples=40, **units)
+                for m in (CorpusFunction("function", ratio), counts)
+            )
+            for one, other in zip(ours.comparisons, native.comparisons, strict=True):
+                assert one.test.exceedances == other.test.exceedances
+                assert one.confidence_interval == other.confidence_interval
+
+
+def test_drawn_texts_keep_their_order() -> None:
+    seen = []
+
+    def look(hypotheses: list[str], references: list[list[str | None]]) -> float:
+        seen.append(hypotheses)
+        return 0.0
+
+    lines = list("abcdefgh")
+    score(lines, [lines], CorpusFunction("look", look), strata=[1, 2] * 4, interval="percentile", n_resamples=9)
+    assert len(seen) == 10
+    assert all(hypotheses == sorted(hypotheses) for hypotheses in seen)
+    assert {sum(h in "aceg" for h in hypotheses) for hypotheses in seen} == {4}
+
+
+def textbook_error(values: Any, ids: Any) -> float:
+    """The standard error of the mean of a stratified sample: the root of Σ_h (S_h/S)² s_h²/S_h."""
+    values = np.asarray(values, dtype=float)
+    parts = [values[group] for group in members(ids) if len(group) > 1]
+    return math.sqrt(sum(len(part) * part.var(ddof=1) for part in parts)) / len(values)
+
+
+@given(OF_STRATA, st.integers(0, 1000))
+def test_both_standard_errors_of_a_mean_are_the_textbook_ones(ids: list[int], seed: int) -> None:
+    a, b = np.random.default_rng(seed).integers(-50, 50, (2, len(ids)))
+    for method in ("delta", "jackknife"):
+        of_score = standard_error(as_counts(a), MEAN, strata=ids, method=method)
+        assert textbook_error(a, ids) == pytest.approx(of_score, rel=1e-9, abs=1e-12)
+        of_difference = standard_error(as_counts(a), MEAN, b=as_counts(b), strata=ids, method=method)
+        assert textbook_error(a - b, ids) == pytest.approx(of_difference, rel=1e-9, abs=1e-12)
+
+
+def ratio_counts(sizes: list[int]) -> tuple[Counts, list[int]]:
+    """Errors and lengths of two systems in strata that differ in both, in random order."""
+    rng = np.random.default_rng(11)
+    ids = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
+    kinds = ids % 6
+    lengths = rng.integers(5, 40, len(ids)) + 20 * kinds
+    shares = np.array([0.3, 0.4])[:, None] + 0.1 * kinds
+    return np.stack([np.stack([rng.binomial(lengths, share), lengths], axis=-1) for share in shares]), ids.tolist()
+
+
+def test_standard_errors_of_a_ratio_equal_slow_twins() -> None:
+    counts, ids = ratio_counts([40, 7, 2, 1, 25])
+    n = len(ids)
+    slopes, left_out = [], []
+    for rows in counts:
+        x, y = rows.sum(axis=0)
+        slopes.append(100 * rows[:, 0] / y - 100 * x * rows[:, 1] / y**2)
+        left_out.append([100 * (x - row[0]) / (y - row[1]) for row in rows])
+    for other, sign in ((None, 0), (counts[1], 1)):
+        linear = slopes[0] - sign * slopes[1]
+        without = np.array(left_out[0]) - sign * np.array(left_out[1])
+        variances = [0.0, 0.0]
+        for group in members(ids):
+            for i, values in enumerate((linear, (n - 1) / n * without)):
+                if len(group) > 1:
+                    deviations = [values[s] - values[group].mean() for s in group]
+                    variances[i] += len(group) / (len(group) - 1) * sum(d**2 for d in deviations)
+        for method, variance in zip(("delta", "jackknife"), variances, strict=True):
+            got = standard_error(counts[0], RATIO, b=other, strata=ids, method=method)
+            assert math.sqrt(variance) == pytest.approx(got, rel=1e-5)
+
+
+@pytest.mark.parametrize("of_pair", [False, True])
+def test_the_acceleration_of_bca_adds_the_moments_of_the_strata(of_pair: bool) -> None:
+    rng = np.random.default_rng(3)
+    ids = rng.permutation(np.repeat(np.arange(3), [40, 30, 20])).tolist()
+    a, b = rng.geometric(0.2, 90) + 30 * np.array(ids), rng.geometric(0.3, 90)
+    values = (a - b if of_pair else a).astype(float)
+    replicates = Replicates(
+        [CountSample.from_arrays(MEAN, as_counts(a), as_counts(b), Units(strata=ids))], n_resamples=4999, seed=2
+    )
+    estimate = Estimate(replicates, 0, 0, 1 if of_pair else None)
+    # The second and third central moments of a draw's sum are the sums of those of the strata.
+    parts = [values[group] for group in members(ids)]
+    second = sum(len(part) * scipy.stats.moment(part, 2) for part in parts)
+    third = sum(len(part) * scipy.stats.moment(part, 3) for part in parts)
+    acceleration = third / second**1.5 / 6
+    draws = estimate.draws
+    bias = scipy.stats.norm.ppf(((draws < estimate.value).mean() + (draws <= estimate.value).mean()) / 2)
+    ends = []
+    for share in (0.05, 0.95):
+        z = bias + scipy.stats.norm.ppf(share)
+        moved = scipy.stats.norm.cdf(bias + z / (1 - acceleration * z))
+        ends.append(np.sort(draws)[int(4999 * moved) if share < 0.5 else 4998 - int(4999 * (1 - moved))])
+    interval = INTERVALS["bca"].confidence_interval(estimate, 0.9)
+    assert (interval.low, interval.high) == tuple(ends)
+    pooled = scipy.stats.skew(values) / 90**0.5 / 6
+    assert abs(pooled - acceleration) > 0.005, "else the strata would not matter here"
+
+
+# --- What documents and strata are not for
+
+
+TEXTS: dict[str, Any] = {"references": ["x", "y", "z"], "systems": [["x", "y", "y"], ["y", "x", "z"]]}
+
+
+@pytest.mark.parametrize(
+    ("key", "ids", "message"),
+    [
+        ("documents", [1, 2], "documents: expected an id for each of 3 segments, got 2"),
+        (
+            "documents",
+            ["x"] * 3,
+            "documents: all 3 segments belong to one document, 'x': at least 2 documents are needed",
+        ),
+        ("documents", ["x", "", "y"], "documents, segment 2: expected a string or an integer, got ''"),
+        ("documents", ["x", "y", None], "documents, segment 3: expected a string or an integer, got None"),
+        ("documents", [True, 1, 2], "documents, segment 1: expected a string or an integer, got True"),
+        (
+            "documents",
+            "abc",
+            "documents: expected an id for each segment, got the single string 'abc'; of a data frame, pass the "
+            "column itself, as in documents=frame['abc']",
+        ),
+        ("documents", 7, "documents: expected an id for each segment, got 7"),
+        ("strata", [1, 2], "strata: expected an id for each of 3 segments, got 2"),
+        (
+            "strata",
+            [1, 2, 3],
+            "strata: each of 3 strata has only one segment, so there is nothing to draw: at least one stratum needs 2 "
+            "segments",
+        ),
+    ],
+)
+def test_invalid_ids_are_refused_with_a_message(key: str, ids: Any, message: str) -> None:
+    a, b = random_counts(1, 2, 3)
+    own: dict[str, Any] = {key: ids}
+    calls: list[Callable[[], object]] = [
+        lambda: compare(**TEXTS, **own),
+        lambda: score(**TEXTS, confidence_level=0.9, **own),
+        lambda: bootstrap_test(a, b, BLEU, **own),
+        lambda: bootstrap_interval(a, BLEU, **own),
+        lambda: standard_error(a, BLEU, **own),
+    ]
+    if key == "documents":
+        calls += [
+            lambda: approximate_randomization(a, b, BLEU, documents=ids),
+            lambda: intraclass_correlation([1, 2, 3], ids),
+            lambda: design_effect([1, 2, 3], ids),
+        ]
+    for call in calls:
+        with pytest.raises(InputError) as refused:
+            call()
+        assert str(refused.value) == message
+
+
+def test_a_document_must_lie_in_one_stratum() -> None:
+    a = random_counts(1, 2, 5)[0]
+    with pytest.raises(InputError) as refused:
+        standard_error(a, BLEU, documents=["u", "v", "v", "u", "w"], strata=["n", "t", "t", "t", "n"])
+    assert str(refused.value) == (
+        "strata: segments 1 and 4 belong to one document, but to the strata 'n' and 't': a document must lie in one "
+        "stratum"
+    )
+    with pytest.raises(InputError, match=r"each of 2 strata has only one document, .* needs 2 documents"):
+        standard_error(a, BLEU, documents=["u", "u", "v", "v", "v"], strata=["n", "n", "t", "t", "t"])
+
+
+@pytest.mark.parametrize("test", ["t-test", "wilcoxon", "sign-test"])
+def test_tests_and_intervals_that_cannot_use_strata_refuse_them(test: str) -> None:
+    rating = SegmentScores("rating", {"a": [1, 2, 4, 5], "b": [2, 2, 3, 3]})
+    strata = [1, 1, 2, 2]
+    refused = (
+        "rating: t intervals and t, Wilcoxon and sign tests treat segments as independent; with strata use "
+        "'bootstrap-both' or 'ar', and an interval from draws"
+    )
+    with pytest.raises(InputError) as error:
+        compare(metrics=rating, test=test, strata=strata)
+    assert str(error.value) == refused
+    with pytest.raises(InputError) as error:
+        score(metrics=rating, interval="t", strata=strata)
+    assert str(error.value) == refused
+    with pytest.raises(InputError, match="the studentized interval does not support strata: use bca or percentile"):
+        score(metrics=rating, interval="studentized", strata=strata)
+
+
+def test_too_many_strata_are_refused() -> None:
+    ids = np.minimum(np.arange(65_540), 65_536)
+    with pytest.raises(InputError, match="the number of strata must be at most 65536, got 65537"):
+        bootstrap_interval(as_counts(ids % 7), MEAN, strata=ids, n_resamples=1)
+
+
+@pytest.mark.parametrize("key", ["documents", "strata"])
+def test_ids_without_intervals_are_refused(key: str) -> None:
+    options: dict[str, Any] = {key: [1, 1]}
+    with pytest.raises(InputError, match=f"{key} without intervals: only intervals depend on them; leave {key} out"):
+        score(["x", "y"], [["x", "z"]], **options)
+
+
+def test_strata_are_for_studentized_randomization_only() -> None:
+    with pytest.raises(
+        InputError, match=r"strata: shuffles do not depend on them, .* leave them out, or pass test='ar-studentized'"
+    ):
+        approximate_randomization([0.1, 0.2], [0.3, 0.4], strata=[1, 1])
+
+
 # --- Reports
 
 
-def test_results_have_the_unit_and_the_intraclass_correlation() -> None:
+def test_results_have_the_unit_the_strata_and_the_intraclass_correlation() -> None:
     corpus = demo_corpus()
-    result = compare(corpus.references, corpus.systems, documents=[i // 8 for i in range(400)], n_resamples=99)
-    assert "|unit:document[50]|" in result.signature
+    talks = [i // 8 for i in range(400)]
+    strata = [talk % 5 for talk in talks]
+    units: dict[str, Any] = {"documents": talks, "n_resamples": 99}
+    result = compare(corpus.references, corpus.systems, test="bootstrap", strata=strata, **units)
+    assert "|strata:5|unit:document[50]|n:99|" in result.signature
     document = json.loads(render(result, "json"))
-    assert (document["n_segments"], document["unit"], document["n_units"]) == (400, "document", 50)
+    assert [document[key] for key in ("n_segments", "unit", "n_units", "n_strata")] == [400, "document", 50, 5]
     rows = csv.DictReader(io.StringIO(render(result, "csv")))
     for row, got, pair in zip(rows, document["comparisons"], result.comparisons, strict=True):
-        assert (row["unit"], row["n_units"]) == ("document", "50")
+        assert (row["unit"], row["n_units"], row["n_strata"]) == ("document", "50", "5")
         for name in ("intraclass_correlation", "design_effect"):
             assert float(row[name]) == got[name] == getattr(pair, name)
+    # An interval without draws has no seed, and is still within strata.
+    assert (
+        "|strata:5|" in compare(corpus.references, corpus.systems, interval="delta", strata=strata, **units).signature
+    )
+    assert "strat" not in render(compare(corpus.references, corpus.systems, **units))
 
 
 # --- Files and the command line
@@ -299,7 +559,7 @@ def test_results_have_the_unit_and_the_intraclass_correlation() -> None:
 
 @pytest.fixture
 def demo(demo: Path) -> Path:
-    """The demo's files in the current directory, with the ids of the segments' documents in every format."""
+    """The demo's files in the current directory, with ids of documents in every format, and of strata."""
     ids = [i * i % 23 for i in range(400)]
     Path("docs.txt").write_text("".join(f"{id_}\n" for id_ in ids))
     Path("docs.tsv").write_text("id\tdoc\n" + "".join(f"{i}\t{id_}\n" for i, id_ in enumerate(ids)))
@@ -307,6 +567,7 @@ def demo(demo: Path) -> Path:
     Path("bare.jsonl").write_text("".join(f'"{id_}"\n' for id_ in ids))
     segments = "".join(f'<DOC docid="{id_}" sysid="x"><seg id="{i}">x</seg></DOC>\n' for i, id_ in enumerate(ids))
     Path("docs.sgm").write_text(f"<tstset>\n{segments}</tstset>\n")
+    Path("strata.txt").write_text("".join(f"{i * i % 7}\n" for i in range(400)))
     return demo
 
 
@@ -315,18 +576,27 @@ FILES = ["docs.txt", "docs.tsv#doc", "docs.jsonl#doc", "bare.jsonl", "docs.sgm"]
 
 
 def test_every_file_format_of_ids_gives_the_comparison_of_the_api(demo: Path, run: Any) -> None:
-    ids = [i * i % 23 for i in range(400)]
+    ids = [str(i * i % 23) for i in range(400)]
     corpus = read_corpus(["reference.txt"], ["baseline.txt", "tuned.txt"])
-    expected = render(
-        compare(corpus.references, corpus.systems, documents=ids, n_resamples=200, include="parts"), "json"
-    )
+    options: dict[str, Any] = {"n_resamples": 200, "include": "parts"}
+    expected = render(compare(corpus.references, corpus.systems, documents=ids, **options), "json")
     for path in FILES:
         assert expected == unnamed(run(*COMPARE, "--docs", path, "--format", "json").out)
-        assert [str(id_) for id_ in ids] == read_groups("document", path)[0]
-        assert [str(id_) for id_ in ids] == read_corpus(["reference.txt"], ["tuned.txt"], documents=path).documents
-    interval = score(corpus.references, corpus.systems, documents=ids, confidence_level=0.9, n_resamples=200)
-    command = ("score", *COMPARE[1:], "--confidence", "0.9", "--format", "json")
-    assert render(interval, "json") == unnamed(run(*command, "--docs", "docs.txt").out)
+        assert ids == read_groups("document", path)[0]
+        assert ids == read_corpus(["reference.txt"], ["tuned.txt"], documents=path).documents
+    strata = [str(i * i % 7) for i in range(400)]
+    assert strata == read_corpus(["reference.txt"], ["tuned.txt"], strata="strata.txt").strata
+    expected = render(compare(corpus.references, corpus.systems, strata=strata, **options), "json")
+    assert expected == unnamed(run(*COMPARE, "--strata", "strata.txt", "--format", "json").out)
+    for more, own in (
+        (
+            ("--confidence", "0.9", "--docs", "docs.txt"),
+            {"confidence_level": 0.9, "n_resamples": 200, "documents": ids},
+        ),
+        (("--interval", "delta", "--strata", "strata.txt"), {"interval": "delta", "strata": strata}),
+    ):
+        interval = score(corpus.references, corpus.systems, **own)
+        assert render(interval, "json") == unnamed(run("score", *COMPARE[1:], *more, "--format", "json").out)
 
 
 def test_ids_can_be_in_the_table_of_the_texts_or_in_standard_input(
@@ -374,63 +644,45 @@ def test_documents_of_an_mteval_file_can_have_any_order(demo: Path, run: Any) ->
     )
 
 
-def test_external_scores_can_have_documents(demo: Path, run: Any) -> None:
-    rng = np.random.default_rng(3)
-    ids = Path("docs.txt").read_text().split()
-    scores = {name: rng.integers(0, 99, 400).tolist() for name in "ab"}
-    rows = zip(ids, scores["a"], scores["b"], strict=True)
-    Path("scores.tsv").write_text("doc\ta\tb\n" + "".join(f"{d}\t{a}\t{b}\n" for d, a, b in rows))
-    expected = render(
-        compare(metrics=SegmentScores("x", scores), documents=ids, n_resamples=99, include="parts"), "json"
-    )
-    files = ("compare", "-n", "99", "--format", "json", "--scores", "x", "scores.tsv#a", "scores.tsv#b")
-    for more in (
-        ("--docs", "docs.txt"),
-        ("--docs", "scores.tsv#doc"),
-        ("--docs", "scores.tsv#doc", "--input-format", "tsv"),
-        ("--docs", "docs.jsonl#doc", "--input-format", "tsv"),
-    ):
-        assert expected == unnamed(run(*files, *more).out)
-    Path("three.txt").write_text("1\n2\n3\n")
-    assert "documents: expected an id for each of 400 segments, got 3" in run(*files, "--docs", "three.txt").refusal()
-
-
 BAD = {
-    "too few": ("short.txt", "short.txt has document ids for 3 segments, but reference.txt has 400"),
-    "one document": ("one.txt", "documents: all 400 segments belong to one document, 'x': at least 2"),
-    "empty line": ("gap.txt", "gap.txt, line 7: expected the id of a document, got ''"),
-    "null": ("null.jsonl#doc", "null.jsonl#doc, line 2: expected the id of a document, got null"),
-    "a real number": ("real.jsonl#doc", "real.jsonl#doc, line 2: expected the id of a document, got the number 1.5"),
-    "empty file": ("empty.txt", "empty.txt is empty: expected one segment per line"),
-    "parses": ("p.conllu", "p.conllu: CoNLL-U has no ids of documents: use a text, TSV"),
-    "no name": ("", "expected a file name, got an empty one"),
+    "too few": ("--docs short.txt", "short.txt has document ids for 3 segments, but reference.txt has 400"),
+    "too few strata": ("--strata short.txt", "short.txt has stratum ids for 3 segments, but reference.txt has 400"),
+    "one document": ("--docs one.txt", "documents: all 400 segments belong to one document, 'x': at least 2"),
+    "empty line": ("--docs gap.txt", "gap.txt, line 7: expected the id of a document, got ''"),
+    "null": ("--docs null.jsonl#doc", "null.jsonl#doc, line 2: expected the id of a document, got null"),
+    "a real number": ("--docs real.jsonl#doc", "line 2: expected the id of a document, got the number 1.5"),
+    "empty file": ("--docs empty.txt", "empty.txt is empty: expected one segment per line"),
+    "parses": ("--docs p.conllu", "p.conllu: CoNLL-U has no ids of documents: use a text, TSV"),
+    "no name": ("--docs=", "expected a file name, got an empty one"),
+    "two strata": ("--strata docs.txt --docs strata.txt", "segments 4 and 5 belong to one document, but to"),
+    "studentized": ("--strata strata.txt --interval studentized", "the studentized interval does not support strata"),
+    "standard input": ("--strata - --docs -", "standard input (-) can supply only one text"),
+    "output": ("--docs docs.txt -o ./docs.txt", "./docs.txt is also an input"),
 }
 
 
-@pytest.mark.parametrize(("path", "message"), BAD.values(), ids=BAD.keys())
-def test_invalid_ids_in_files_are_refused_with_file_and_line(demo: Path, run: Any, path: str, message: str) -> None:
+@pytest.mark.parametrize(("words", "message"), BAD.values(), ids=BAD.keys())
+def test_invalid_files_of_ids_are_refused_with_file_and_line(demo: Path, run: Any, words: str, message: str) -> None:
     ids = Path("docs.txt").read_text().splitlines()
     for name, content in {
         "short.txt": "1\n2\n3\n",
         "one.txt": "x\n" * 400,
         "gap.txt": "\n".join([*ids[:6], "", *ids[7:], ""]),
-        "gap.tsv": "x\tdoc\n1\ta\n2\t \n",
         "null.jsonl": '{"doc": 1}\n{"doc": null}\n',
         "real.jsonl": '{"doc": 1}\n{"doc": 1.5}\n',
-        "true.jsonl": "true\n" * 400,
         "empty.txt": "",
         "p.conllu": "# nothing\n\n",
     }.items():
         Path(name).write_text(content)
-    assert message in run(*COMPARE, "--docs", path).refusal()
+    assert message in run(*COMPARE, *words.split()).refusal()
 
 
-def test_files_of_ids_are_checked_like_other_inputs(demo: Path, run: Any) -> None:
-    for words, message in (
-        ((*COMPARE, "--docs", "docs.txt", "-o", "./docs.txt"), "./docs.txt is also an input"),
-        (("compare", "reference.txt", "-", "tuned.txt", "--docs", "-"), "standard input (-) can supply only one text"),
-        (("score", "reference.txt", "tuned.txt", "--docs", "docs.txt"), "--docs without --confidence"),
-    ):
-        assert message in run(*words).refusal()
+@pytest.mark.parametrize(("flag", "name"), [("--docs", "documents"), ("--strata", "strata")])
+def test_ids_without_intervals_are_refused_before_files_are_read(run: Any, flag: str, name: str) -> None:
+    refusal = run("score", "no.txt", "none.txt", flag, "nowhere.txt").refusal()
+    assert f"{flag} without --confidence or --interval: only intervals depend on {name}; leave it out" in refusal
+
+
+def test_scores_of_segments_are_summed_over_documents(demo: Path, run: Any) -> None:
     outcome = run("score", "reference.txt", "tuned.txt", "--docs", "docs.txt", "--segments")
     assert (outcome.code, outcome.out.startswith("document\tsystem\tBLEU\n")) == (0, True)

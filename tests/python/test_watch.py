@@ -26,6 +26,7 @@ from reshuffle.metrics.base import Scores
 from reshuffle.report import Layout
 from reshuffle.report.checklist import as_checklist
 from reshuffle.results.studies import SequentialVerdict, StudyResult
+from told import assert_told
 
 LARGEST_BET = 0.5
 
@@ -104,11 +105,6 @@ class TestBetting:
             assert ours[1] >= theirs[1] - 0.0005
             assert ours[1] - ours[0] <= 1.04 * (theirs[1] - theirs[0]) + 0.001
 
-    def test_a_sequence_worked_out_elsewhere(self) -> None:
-        # A prototype in numpy, with the bets of Waudby-Smith & Ramdas's approximate GRAPA.
-        values = np.array([1, 0, -1, 0, 0, 1, 1, 0, 1, 0, 1, 1.0])
-        assert log_wealth(values, 0.0)[-1] == pytest.approx(0.394993808241, abs=1e-11)
-
     @settings(max_examples=budget(60))
     @given(
         st.lists(st.sampled_from([-1.0, -0.5, 0.0, 0.25, 1.0]), min_size=1, max_size=150),
@@ -122,11 +118,6 @@ class TestBetting:
             wealth = [log_wealth(array, mean) for mean in means]
             expected = [[own[:n].max() if largest else own[n - 1] for n in looks] for own in wealth]
             np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
-
-    @pytest.mark.parametrize("looks", [[0], [2, 2], [3, 1], [4]])
-    def test_looks_that_are_none(self, looks: list[int]) -> None:
-        with pytest.raises(ValueError, match="increasing looks from 1"):
-            _core.betting_wealth(np.zeros(3), np.zeros(1), looks)
 
     def test_the_interval_holds_every_mean_that_no_bet_refutes(self) -> None:
         values, looks = stream(3, 300, 0.1), np.array([50, 120, 300])
@@ -202,16 +193,16 @@ class TestPlanned:
         pilot = scores(stream(1, 4000, 0.03))
         planned = reshuffle.study.plan(metrics=pilot, difference={"score": 0.05}, looks=4, simulate=False)
         for each in planned.tables["sequential"]:
-            seeds = rng.integers(1 << 30, size=300)
+            seeds = rng.integers(1 << 30, size=120)
             found = [
                 only(
                     watch(metrics=scores(stream(seed, each.size, 0.05)), method=each.method, looks=4, planned=each.size)
                 )
                 for seed in seeds
             ]
-            assert np.mean([one.verdict == "better" for one in found]) == pytest.approx(0.8, abs=0.08)
+            assert np.mean([one.verdict == "better" for one in found]) == pytest.approx(0.8, abs=0.12)
             stops = [one.units if one.decided_at is None else one.decided_at for one in found]
-            assert np.mean(stops) == pytest.approx(each.expected, rel=0.08)
+            assert np.mean(stops) == pytest.approx(each.expected, rel=0.12)
 
     def test_boundaries_spend_what_they_should(self) -> None:
         shares = np.array([0.1, 0.35, 0.5, 1.0])
@@ -224,7 +215,6 @@ class TestPlanned:
     def test_looks_are_those_that_were_planned(self) -> None:
         result = watch(metrics=scores(stream(2, 700)), method="pocock", looks=4, planned=1000)
         assert [look.units for look in result.tables["looks"]] == [250, 500]
-        assert "4 looks are planned, the last one after 1,000 segments" in str(result)
 
     def test_before_the_first_look_nothing_is_tested(self) -> None:
         verdict = only(watch(metrics=scores(stream(2, 100, 0.2)), method="pocock", looks=4, planned=1000))
@@ -330,25 +320,12 @@ class TestEValues:
         every = np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 5), axis=-1).reshape(-1, 5)
         assert np.mean([np.exp(wealth(values)[-1]) for values in every]) == pytest.approx(1.0, abs=1e-12)
 
-    def test_they_multiply_over_nights_of_fresh_units_only(self) -> None:
-        rng, nights, n = np.random.default_rng(4), 20, 40
-        shown = {"fresh": 0, "same": 0}
-        for _ in range(300):
-            fresh = rng.choice([-1.0, 0.0, 1.0], size=(nights, n), p=[0.05, 0.9, 0.05])
-            for name, every in (("fresh", fresh), ("same", fresh[[0] * nights])):
-                logs = np.cumsum([sequential.sign_wealth(night)[-1] for night in every])
-                shown[name] += bool(logs.max() >= np.log(20))
-        assert shown["fresh"] / 300 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 300)
-        assert shown["same"] / 300 > 0.08
-
     def test_their_mean_over_metrics_is_in_the_report(self) -> None:
         metrics = [replace_name(scores(stream(seed, 500, effect)), f"m{seed}") for seed, effect in ((1, 0.07), (2, 0))]
         result = watch(metrics=metrics, bounds=(0, 1))
         mean = np.mean([np.exp(each.log_evalue) for each in result.tables["verdicts"]])
         assert 1 < mean < 1000
-        text = " ".join(str(result).split())
-        assert f"The mean of the 2 e-values tests whether there is any difference at all: p = {1 / mean:.4f}." in text
-        assert "e-value" not in str(watch(metrics=metrics, first_look=100))
+        assert f"e-values tests whether there is any difference at all: p = {1 / mean:.4f}." in str(result)
 
 
 def replace_name(metric: SegmentScores, name: str) -> SegmentScores:
@@ -381,16 +358,6 @@ class TestEBH:
                 (each.low, each.high, each.pvalue) for each in alone
             ]
         assert len(decided) > 2
-
-    def test_the_report_says_what_is_bounded(self) -> None:
-        metrics = [replace_name(scores(stream(m, 700, 0.1)), f"m{m}") for m in range(3)]
-        result = watch(metrics=metrics, method="sign", adjust="e-bh")
-        text = " ".join(str(result).split())
-        assert (
-            "with e-BH. Among the verdicts after 700 segments, the expected share of wrong ones is at most 0.05" in text
-        )
-        assert "adjust:e-bh" in result.signature
-        assert "adjust" not in watch(metrics=metrics, method="sign").signature
 
     @pytest.mark.slow
     def test_the_share_of_wrong_verdicts(self) -> None:
@@ -430,16 +397,8 @@ LACKING = SegmentScores("score", {"a": [0, 1, None], "b": [1, 1, 0]}, missing="p
         (FOUR, {"adjust": "e-bh"}, r"adjust 'e-bh' needs e-values, which method 'asymptotic' lacks: use betting or"),
         (FOUR, {"method": "sign", "documents": [1, 1, 2, 2]}, r"takes segments as units, not documents"),
         (FOUR, {"baseline": "nobody"}, r"nobody"),
-        (
-            LACKING,
-            {"method": "sign"},
-            "the scores of all systems on each segment, but score lacks some, the first of a",
-        ),
-        (
-            as_bleu(bleu_counts(1, 2, 4, 0.1)),
-            {"method": "sign"},
-            "method 'sign' is for means of segment scores, but BLEU is not one",
-        ),
+        (LACKING, {"method": "sign"}, "the scores of all systems on each segment, but score lacks some, the first of"),
+        (as_bleu(bleu_counts(1, 2, 4, 0.1)), {"method": "sign"}, "method 'sign' is for means of segment scores, but"),
         (SegmentScores("score", {"a": [0], "b": [1]}), {}, "there is only one segment: a test needs at least 2"),
         (SegmentScores("score", {"a": [0, 1]}), {"method": "sign"}, "there is only one system, a"),
     ],
@@ -457,23 +416,26 @@ def test_no_limit_is_shown_as_0() -> None:
     assert not re.search(r"[+-]0\.0+ to|to [+-]0\.0+\s", str(result))
 
 
-def test_a_difference_that_drifts_is_said() -> None:
-    drifting = np.concatenate([stream(1, 1000, 0.3, 0.6), stream(2, 3000, -0.5, 0.6)])
-    bet = watch(metrics=scores(drifting), bounds=(0, 1))
-    assert "new − old is outside its sequence. By chance that is as rare as a wrong verdict" in " ".join(
-        str(bet).split()
-    )
-    for name in ("asymptotic", "pocock"):
-        verdict = only(
-            watch(metrics=scores(drifting), **METHODS[name] | ({"planned": 4000} if name == "pocock" else {}))
-        )
-        assert known(verdict.low) <= verdict.difference <= known(verdict.high)
+DRIFTING = np.concatenate([stream(1, 1000, 0.3, 0.6), stream(2, 3000, -0.5, 0.6)])
 
 
-def test_documents_are_units() -> None:
-    ids = np.repeat(np.arange(60), 10).tolist()
-    result = watch(metrics=scores(stream(9, 600, 0.2)), documents=ids, first_look=20)
-    assert (result.plan["unit"], result.plan["units"]) == ("document", 60)
+@pytest.mark.parametrize("options", [METHODS["asymptotic"], {"method": "pocock", "planned": 4000}])
+def test_a_difference_that_drifts_is_in_its_interval(options: dict[str, Any]) -> None:
+    verdict = only(watch(metrics=scores(DRIFTING), **options))
+    assert known(verdict.low) <= verdict.difference <= known(verdict.high)
+
+
+def test_what_reports_tell() -> None:
+    three = [replace_name(scores(stream(m, 700, 0.1)), f"m{m}") for m in range(3)]
+    results = {
+        "betting": watch(metrics=scores(stream(7, 400, 0.15)), bounds=(0, 1)),
+        "e-BH": watch(metrics=three, method="sign", adjust="e-bh"),
+        "planned looks": watch(metrics=scores(stream(2, 700)), method="pocock", looks=4, planned=1000),
+        "documents": watch(metrics=scores(stream(9, 600, 0.2)), documents=np.arange(600) // 10, first_look=20),
+        "a difference that drifts": watch(metrics=scores(DRIFTING), bounds=(0, 1)),
+    }
+    methods = {name: each.methods_sentence().partition(" All numbers")[0] for name, each in results.items()}
+    assert_told("watch", {name: f"{each}\n\n{methods[name]}" for name, each in results.items()})
 
 
 def test_e_values_of_nights_multiply_only_if_segments_are_new() -> None:
@@ -517,7 +479,6 @@ def test_scores_in_a_small_part_of_the_bounds_are_warned_of() -> None:
         watch(metrics=scores(np.zeros(40)), bounds=(0, 1))  # scores that are all the same say nothing
 
 
-@pytest.mark.parametrize("length", [40, 140])
-def test_reports_of_metrics_with_long_names(length: int) -> None:
-    metric = replace_name(scores(stream(1, 100)), ("mean_squared_error_of_logits_" * 5)[:length])
+def test_reports_of_metrics_with_long_names() -> None:
+    metric = replace_name(scores(stream(1, 100)), "mean_squared_error_of_logits_" * 5)
     assert watch(metrics=metric, bounds=(0, 1)).render("html").startswith("<!DOCTYPE html>")

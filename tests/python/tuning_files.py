@@ -3,11 +3,30 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 WORDS = "the cat sat on a mat and saw one big red dog run past his old house".split()
 NAMES = ("lm", "tm_0", "tm_1", "length")
+
+
+# Settings under which each optimizer is fast on small lists.
+SMALL: Mapping[str, dict[str, Any]] = {
+    "mert": {"restarts": 2, "random_directions": 2},
+    "kbmira": {"epochs": 5},
+    "pro": {"samples": 60, "kept": 10},
+    "xbleu": {"epochs": 3, "penalty": 0.1},
+    "l1": {"templates": ["ngram:1"], "limit": 10, "per_step": 2, "gamma": 0.1},
+}
+
+
+def flags(optimizer: str) -> list[str]:
+    """The same settings as options of its command."""
+    words = []
+    for name, value in SMALL[optimizer].items():
+        words += [f"--{name.replace('_', '-')}", *map(str, value if isinstance(value, list) else [value])]
+    return words
 
 
 def references(n: int, seed: int) -> list[str]:
