@@ -29,7 +29,7 @@ def flips(options: FlipOptions) -> Flips:
 
     A segment passes if its score is at least the threshold, or at most the threshold if lower is better. It is gained
     if it passes only under the system, and lost if it passes only under the baseline. What a segment adds to the
-    difference of the two corpus scores is :attr:`FlippedSegment.part <reshuffle.results.flips.FlippedSegment.part>`.
+    difference of the two corpus scores is :attr:`reshuffle.FlippedSegment.part`.
 
     Returns
     -------
