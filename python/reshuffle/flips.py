@@ -100,7 +100,7 @@ def _flips(
     grouping, ids = (None, data.segment_ids) if documents is None else Documents.with_names(documents, data.n_segments)
     sample: Sample = by_segment if grouping is None else by_segment.by_document(grouping)
     if sample.n_units < 2:
-        raise InputError(f"there is only one {sample.unit}: influences need at least 2")
+        raise InputError(f"there is only one {sample.unit}: expected at least 2")
     ((y, x),) = sample.rows_of(pairs)
     scored = sample.scored_units([x, y])
     units = np.arange(sample.n_units) if scored is None else scored

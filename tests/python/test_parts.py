@@ -357,7 +357,10 @@ def test_the_commands_take_an_executor(
 def test_executors_that_the_commands_cannot_use_are_one_sentence(run: Callable[..., Any], files: list[str]) -> None:
     for words, message in [
         (("compare", "ref.txt", *files, "--workers", "slurm"), "--workers: expected a number of threads, or"),
-        (("tune", "l1", "--nbest", "x", "--refs", "y", "--workers", "processes"), "--workers: l1 reads texts"),
+        (
+            ("tune", "l1", "--nbest", "x", "--refs", "y", "--workers", "processes"),
+            "--workers must be a whole number, got",
+        ),
         (("tune", "mert", "--nbest", "x", "--refs", "y", "--workers", "processes:0"), "--workers processes must be"),
         (("compare", "ref.txt", *files, "--workers", "9" * 5000), "--workers: expected a number of threads, or"),
         (("compare", "ref.txt", *files, "--workers", f"processes:{'9' * 5000}"), "expected a number of processes"),

@@ -730,15 +730,15 @@ def test_the_progress_bar_is_erased_at_the_end(
 
     # The bar appears at once for every step, and the error comes late.
     source = """
-import sys, time, reshuffle.compare, reshuffle.comparing, reshuffle.progress as bars
+import inspect, sys, time, reshuffle.compare, reshuffle.comparing, reshuffle.progress as bars
 from reshuffle import InputError
 from reshuffle.cli.main import main
 bars.BAR_DELAY_SECONDS = 0.0
 def slow(module, name):
-    function = getattr(sys.modules[module], name)
+    function = inspect.unwrap(getattr(sys.modules[module], name))  # takes a record of options
     def slowly(*args, **options):
         result = function(*args, **options)
-        progress = options["progress"] if "progress" in options else args[-1].progress  # of the Resampling
+        progress = options["progress"] if "progress" in options else args[-1].progress  # of a record
         progress.begin("slowly", 100)
         for done in range(int(sys.argv.pop())):
             progress.update(done)

@@ -246,7 +246,7 @@ def documents() -> list[Any]:
 
 
 def test_documents_follow_the_schemas() -> None:
-    names = ("comparison-2", "sets-2", "flips-1")
+    names = ("comparison-2", "sets-2", "flips-2")
     comparison, sets, flipped = map(validator, names)
     found = flips(REFERENCES, SYSTEMS, system=NAMES[0], baseline=NAMES[1], threshold=20)
     flipped.validate(json.loads(found.render("json")))

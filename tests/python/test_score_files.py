@@ -117,7 +117,7 @@ def test_a_name_of_scores_that_no_column_has(run: Any) -> None:
         (
             "x.jsonl",
             '{"scores": {"f1": 1}}\n',
-            "got an object: a score is a key of the line itself; jq -c '. + .scores'",
+            "got an object: a score is a key of the line itself; jq -c '. + .scores' moves those of the",
         ),
         ("x.json", '{"q7": 0.5}', 'scores by id are JSON lines such as {"id": "q7", "score": 0.5}'),
     ],

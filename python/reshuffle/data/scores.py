@@ -44,7 +44,11 @@ TEXTS = ("source", "translation", "reference", "src", "mt", "ref", "hypothesis")
 # The formats in which each column or key may be a system.
 TABLES = ("tsv", "csv", "jsonl", "table")
 # Formats of text that are recognized by their first line.
-PRINTED = {"comet-printed": is_printed, "mt-metrics-eval": is_named, "jsonl": lambda line: line.startswith("{")}
+PRINTED: Mapping[str, Callable[[str], bool]] = {
+    "comet-printed": is_printed,
+    "mt-metrics-eval": is_named,
+    "jsonl": lambda line: line.startswith("{"),
+}
 # A score as a name: systems may be called 1 and 2, but not 0.134.
 NUMBER = re.compile(r"-?\d*\.?\d+(?:[eE][-+]?\d+)?")
 # What separates fields. Files of people's scores with these endings may have white space instead.
@@ -113,7 +117,8 @@ class Table(Opened):
             shown = quoted(value) if self.is_text else shown_json(value)
             problem = f"expected {expected_score(numbers[row])}, got {shown}"
             if isinstance(value, dict):
-                problem += ": a score is a key of the line itself; jq -c '. + .scores' moves those of an object there"
+                key = column.name.partition("#")[2] or self.header[0]
+                problem += f": a score is a key of the line itself; jq -c '. + .{key}' moves those of the object there"
             elif isinstance(value, list):
                 problem += ": for several answers to an item, write their mean, or a file of each for 'reshuffle runs'"
             if not is_missing:

@@ -23,7 +23,7 @@ Result: TypeAlias = Comparison | SetComparison | StudyResult | Flips | Gate
 
 # The number is raised when a key disappears or changes its meaning. Readers ignore keys that they do not know.
 COMPARISON, SETS = "reshuffle.comparison/2", "reshuffle.sets/2"
-STUDY, FLIPS, GATE = "reshuffle.study/1", "reshuffle.flips/1", "reshuffle.gate/1"
+STUDY, FLIPS, GATE = "reshuffle.study/1", "reshuffle.flips/2", "reshuffle.gate/1"
 
 # JSON has no numbers for these. In values of any type, where a string may be a name, they are objects with this key.
 NON_FINITE: Mapping[str, float] = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}

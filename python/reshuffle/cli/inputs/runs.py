@@ -88,10 +88,15 @@ def _test_input(files: RunFiles, threads: int | None) -> Input:
     runs = _outputs(files.systems)
 
     def by_output(what: str, given: Mapping[str, OfRuns]) -> dict[str, OfSystems]:
-        return {
-            metric: own if isinstance(own, tuple) else _of_outputs(f"{what} of {metric}", own, runs)
-            for metric, own in given.items()
-        }
+        found: dict[str, OfSystems] = {}
+        for metric, own in given.items():
+            if isinstance(own, tuple):
+                found[metric] = own
+            elif own.keys() == runs.keys() and len({*_flat(own)}) == 1:  # one file with the numbers of all runs
+                found[metric] = tuple({*_flat(own)})
+            else:
+                found[metric] = _of_outputs(f"{what} of {metric}", own, runs)
+        return found
 
     numbers = {"scores": by_output("scores", files.scores), "counts": by_output("counts", files.counts)}
     systems = dict(zip(_flat(runs), _flat(files.systems), strict=True))
@@ -121,7 +126,8 @@ def _from_manifest(manifest: Manifest, options: dict[str, Any]) -> RunFiles:
     # Without texts, the first metric that has files by name names the systems.
     systems = files.systems or next((own for own in numbers.values() if isinstance(own, Mapping)), {})
     if "" in systems or not systems:
-        raise InputError(f"{name}: expected a name for each system, got {'an empty one' if systems else 'none'}")
+        got = "an empty one" if systems else "none: add the key 'systems', or scores by system"
+        raise InputError(f"{name}: expected a name for each system, got {got}")
     systems = {name: outputs_of(own) for name, own in systems.items()}
     baseline = files.baseline or next(iter(systems))
     if baseline not in systems:
