@@ -100,7 +100,7 @@ def on_test_set(name: str) -> Iterator[None]:
 
 
 def on_each(sets: Mapping[str, S], make: Callable[[str, S], T]) -> dict[str, T]:
-    """What a function makes of each test set, given its name, too, which errors have."""
+    """The results of a function of the name and the test set; errors name the test set."""
     found = {}
     for name, each in sets.items():
         with on_test_set(name):

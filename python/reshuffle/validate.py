@@ -71,7 +71,7 @@ def check_text(what: str, value: object) -> str:
 
 
 def check_path(what: str, value: object) -> None:
-    """Raise :class:`InputError` for what is no path of a file that can be read and written, as standard input is not.
+    """Raise :class:`InputError` unless this is the path of a file, which standard input is not.
 
     >>> check_path("history", 0)
     Traceback (most recent call last):

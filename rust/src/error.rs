@@ -1,5 +1,5 @@
 //! Errors: facts, and a message template with a placeholder for each fact. The core knows systems by number only, and
-//! options by the names of Python's arguments; `reshuffle.errors` puts the words in their place that users know.
+//! options by the names of Python's arguments; `reshuffle.errors` replaces both by the words that users know.
 //!
 //! The documentation of a function lists its errors, but leaves out those that follow from its arguments:
 //! [`Error::Interrupted`] of functions that take a [`Stop`](crate::pool::Stop) or a [`Run`](crate::pool::Run), errors that
@@ -7,7 +7,7 @@
 
 use std::fmt;
 
-/// The largest sum of counts, in absolute value. A difference of two such sums fits in 64 bits.
+/// The largest sum of counts, in absolute value. Differences of two sums below it fit in 64 bits.
 pub const LARGEST_SUM: i64 = 1 << 62;
 
 /// Why the core refuses a request: what it expected, and what it got. Segments, lines and characters are counted from 1,

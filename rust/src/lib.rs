@@ -17,7 +17,7 @@
 //! Counts are integers until the formula is applied, and replicate r is a pure function of the seed and r. Therefore results
 //! are the same bytes for any number of threads and any block size, and equal sums have equal scores.
 
-// What only `py` calls is private, so that the compiler tells what nothing calls any more.
+// What only `py` uses is private, so that the compiler reports what is no longer used.
 #![cfg_attr(not(feature = "python"), allow(dead_code, unused_imports))]
 
 mod error;

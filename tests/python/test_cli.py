@@ -176,7 +176,9 @@ def test_a_reference_that_is_passed_twice_is_noted(demo: Path, run: Any) -> None
 
 def test_a_system_is_not_named_twice_by_its_file(wmt_file: Path, run: Any) -> None:
     outcome = run("compare", "wmt.xml", "wmt.xml", "wmt.xml#tuned")
-    message = "reshuffle: error: wmt.xml#tuned is named twice, once by its folder or file: leave out one of them\n"
+    message = (
+        "reshuffle: error: wmt.xml#tuned is given twice, by itself and by its folder or file: leave out one of them\n"
+    )
     assert outcome == (2, "", message)
 
 

@@ -109,7 +109,7 @@ def test_equal_answers_that_are_too_few_say_what_they_show() -> None:
     text = " ".join(decided(200, 0, 0, 0.005).render("text").split())
     assert (
         "INCONCLUSIVE: accuracy does not differ, but 200 equal segments are too few to show that it is within 0.005 of "
-        "the baseline: bound -0.0133; 339 more would do."
+        "the baseline (bound -0.0133); 339 more would be enough."
     ) in text
     assert [decided(n, 0, 0, 0.005).verdict for n in (538, 539)] == ["inconclusive", "allow"]
 

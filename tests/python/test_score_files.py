@@ -99,7 +99,9 @@ def test_a_name_of_scores_that_no_column_has(run: Any) -> None:
         "a.jsonl: the scores of 'f1' are called 'score' there; to choose another (tokens), write 'a.jsonl#tokens'"
         in run("compare", "--scores", "f1", *words).err
     )
-    lost = "a.jsonl: unknown column of scores 'token': did you mean 'tokens'? Known: score, tokens; to call another so"
+    lost = (
+        "a.jsonl: unknown column of scores 'token': did you mean 'tokens'? Known: score, tokens; to use this name for"
+    )
     assert lost in run("compare", "--scores", "token", *words).refusal()
     for system in "ab":
         put_lines(f"{system}.jsonl", [{"id": i, "latency": i % 5} for i in range(6)])
@@ -112,12 +114,12 @@ def test_a_name_of_scores_that_no_column_has(run: Any) -> None:
         (
             "x.jsonl",
             '{"right": [1, 0]}\n',
-            "got a list: for several answers to an item, write their mean, or a file of",
+            "got a list: for several answers to an item, write their mean, or a file",
         ),
         (
             "x.jsonl",
             '{"scores": {"f1": 1}}\n',
-            "got an object: a score is a key of the line itself; jq -c '. + .scores' moves those of the",
+            "got an object: a score must be a key of the line itself; jq -c '. + .scores' copies those of the",
         ),
         ("x.json", '{"q7": 0.5}', 'scores by id are JSON lines such as {"id": "q7", "score": 0.5}'),
     ],

@@ -164,7 +164,9 @@ def score_command(reference: str | None, systems: tuple[str, ...], segments: boo
     display = taken_options(Display, options)
     for name, value in (("digits", display.digits), ("names", display.names), ("paper", reports.paper)):
         if segments and value is not None:
-            raise InputError(f"--segments writes all digits, and the names of the input: leave out --{name}")
+            raise InputError(
+                f"--segments writes a table of segments, with all digits and the names of the input: leave out --{name}"
+            )
     layout = ChosenLayout.chosen(display, reports)
     if scoring.interval is None:
         _check_no_ids(files, segments or any(m.uses_documents for m in test_set.metrics))

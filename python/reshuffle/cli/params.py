@@ -94,7 +94,7 @@ class Name(StrParam):
         if colon and alone in self.known and name not in self.known:
             raise InputError(f"{self.kind}s have no options here: write {alone} instead of {quoted(name)}")
         if self.kind == "interval" and re.fullmatch(r"[\d.]+%?", name):
-            raise InputError(f"unknown interval {quoted(name)}: the level is that of --confidence 0.99")
+            raise InputError(f"unknown interval {quoted(name)}: for the level write --confidence 0.99")
         if name not in self.known and Path(name).is_file():
             raise InputError(f"expected a {self.kind} here, got the file {name}; known: {listed(self.known)}")
         check_name(self.kind, name, self.known)

@@ -20,7 +20,7 @@ def check_parses(parses: Column, texts: Column) -> None:
     if len(parses.lines) != len(texts.lines):
         raise InputError(
             f"{parses.name} has {len(parses.lines):,} sentences, {texts.name} has {len(texts.lines):,} segments: every "
-            "segment needs a sentence; one without words is a comment line"
+            "segment needs a sentence, and one without words is a comment line"
         )
     for segment, (parse, text) in enumerate(zip(parses.lines, texts.lines, strict=True), 1):
         if text is None:

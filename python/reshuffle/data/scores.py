@@ -118,9 +118,11 @@ class Table(Opened):
             problem = f"expected {expected_score(numbers[row])}, got {shown}"
             if isinstance(value, dict):
                 key = column.name.partition("#")[2] or self.header[0]
-                problem += f": a score is a key of the line itself; jq -c '. + .{key}' moves those of the object there"
+                problem += f": a score must be a key of the line itself; jq -c '. + .{key}' copies those of the object"
             elif isinstance(value, list):
-                problem += ": for several answers to an item, write their mean, or a file of each for 'reshuffle runs'"
+                problem += (
+                    ": for several answers to an item, write their mean, or a file per answer for 'reshuffle runs'"
+                )
             if not is_missing:
                 column.fail(row + 1, problem)
             problem, pairwise = f"{column.place(row + 1)}: {problem}", Argument("missing", ("pairwise",))
@@ -406,8 +408,8 @@ def _check_meant(table: Table, key: str | None, metric: str | None, names: Colle
     near = nearest(metric, [key, *others], n=2, cutoff=ALMOST_THE_SAME)
     if near and near[0] != key:
         raise InputError(
-            f"{source.name}: {unknown_name('column of scores', metric, [key, *others])}; to call another so, write "
-            f"{source.name}#{key}"
+            f"{source.name}: {unknown_name('column of scores', metric, [key, *others])}; to use this name for another "
+            f"column, write {source.name}#{key}"
         )
     doubt = ": is the name mistyped?" if near else ""
     if others:

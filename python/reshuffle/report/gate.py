@@ -257,7 +257,7 @@ def _open(gate: Gate, task: GateTask) -> str:
         more = math.ceil(abs(task.bound) * (task.n_units + z2) / task.margin - z2) - task.n_units
         return (
             f"{task.name} does not differ, but {counted(task.n_units, f'equal {task.unit}')} are too few to show that "
-            f"it is within {_margin(task)} of the baseline{_bound(task).replace(',', ':')}; {more:,} more would do"
+            f"it is within {_margin(task)} of the baseline ({_bound(task)[2:]}); {more:,} more would be enough"
         )
     says = "better" if task.is_primary else f"within {_margin(task)} of the baseline"
     return f"{task.name} is not shown to be {says} {_values(gate, task)}"

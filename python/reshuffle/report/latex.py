@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache, partial
 
@@ -57,11 +56,11 @@ def latex_paragraph(
 
 
 def _other_letters(lines: Sequence[str]) -> Iterator[str]:
-    """A comment for letters that pdflatex does not set."""
-    used = {c for line in lines if not line.startswith("%") for c in line if c.isalpha() and not c.isascii()}
-    letters = sorted(c for c in used if not unicodedata.name(c, "").startswith("LATIN"))
+    """A comment for letters that pdflatex may not set."""
+    # Those of European languages in the Latin alphabet end at U+017F.
+    letters = {c for line in lines if not line.startswith("%") for c in line if c > "\u017f" and c.isalpha()}
     if letters:
-        yield f"% pdflatex cannot set {listed(letters)}: use lualatex or xelatex with a font, or other names (--names)"
+        yield f"% pdflatex may not set {listed(sorted(letters))}: use lualatex or xelatex with a font, or other names"
 
 
 def _references(refers: References) -> str:

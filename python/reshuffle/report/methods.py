@@ -332,7 +332,7 @@ _FULL_NAMES = {"ar": "approximate randomization", "bootstrap-kink": "the bootstr
 
 
 def other_tests_phrase(comparison: Comparison, test: UsedTest) -> str:
-    """The tests that some p have instead of that of all, which this follows."""
+    """The tests that some pairs have in place of the one just named."""
     parts = [f"; {name} for {metric}" for metric, name in _of_functions(comparison, test).items()]
     few = _of_few(comparison, test)
     if few:

@@ -311,7 +311,7 @@ def of_variants(request: Request) -> NullData:
 
 
 def _and_others(names: Sequence[str]) -> str:
-    """The first names.
+    """All names or, of more than four, the first three and how many others there are.
 
     >>> _and_others(["a", "b"]), _and_others(list("abcdef"))
     ('a, b', 'a, b, c and 3 others')

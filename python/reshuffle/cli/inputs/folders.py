@@ -200,7 +200,7 @@ def _check_names(files: Sequence[str], several: str = SETS_OF_TEXTS) -> None:
         if name in seen:
             first, second = display_name(seen[name]), display_name(file)
             if os.path.realpath(seen[name]) == os.path.realpath(file):
-                raise InputError(f"{second} is named twice, once by its folder or file: leave out one of them")
+                raise InputError(f"{second} is given twice, by itself and by its folder or file: leave out one of them")
             raise InputError(
                 f"{first} and {second} would both be called {display_name(name)}: rename one, or name the "
                 f"files instead of the folder; for several test sets {several}"

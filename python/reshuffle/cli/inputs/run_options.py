@@ -43,7 +43,7 @@ def files_from_options(given: GivenRuns, options: dict[str, Any]) -> RunFiles:
             )
         if name in systems:
             raise InputError(
-                f"--system {name} is used twice: name it by --system NAME FILE FILE ..., or put all its runs into one"
+                f"--system {name} is used twice: give each a name (--system NAME FILE FILE ...), or all its runs to one"
             )
         systems[name] = files
     numbers = {"--scores": found.scores, "--counts": found.counts}
@@ -122,9 +122,10 @@ def _own_numbers(
             found[-1][name] = files or tuple(chain.from_iterable(systems.values()))
     used = [flag for flag, by_metric in given.items() if by_metric]
     if without_texts and used and not own:
+        form = "NAME" if used[0] == "--scores" else "NAME:FORMULA"
         raise InputError(
             f"no --refs, and {used[0]} with files: the files of --baseline and --system would not be read; add --refs "
-            f"for texts, or write {used[0]} NAME without files if they have the {used[0][2:]}"
+            f"for texts, or write {used[0]} {form} without files if they have the {used[0][2:]}"
         )
     return found
 
@@ -137,7 +138,7 @@ def _development(given: GivenRuns, systems: Mapping[str, Sequence[str]]) -> DevF
         check_system("--dev-system", name, systems)
         if name in outputs:
             used = "--dev-baseline" if name == given.baseline_name else f"--dev-system {name}"
-            raise InputError(f"the outputs of {name} on the development set are given twice, also by {used}")
+            raise InputError(f"the outputs of {name} on the development set are given twice: leave out one {used}")
         outputs[name] = files
     scores: dict[str, dict[str, tuple[float, ...]]] = {}
     for name, rest in _named("--dev-scores", given.dev_scores, "a metric and the score of each run", systems):

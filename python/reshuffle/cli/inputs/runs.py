@@ -155,11 +155,13 @@ def _check_development(files: RunFiles) -> None:
     """Raise :class:`InputError` unless the outputs on the development set are of the runs on the test set."""
     dev, n_runs = files.dev, {name: len(own) for name, own in files.systems.items()}
     if dev.systems and not dev.references:
-        raise InputError("outputs on the development set without references: add --dev-refs (references of 'dev')")
+        raise InputError(
+            "outputs on the development set without references: add --dev-refs (in a manifest: 'references' of 'dev')"
+        )
     if dev.references and not dev.systems:
         raise InputError(
             "references of the development set without outputs: add --dev-baseline FILE FILE ... and --dev-system NAME "
-            "FILE FILE ... (systems of 'dev')"
+            "FILE FILE ... (in a manifest: 'systems' of 'dev')"
         )
     if dev.systems and not files.references:
         raise InputError("outputs on the development set need metrics on texts: add --refs, or use --dev-scores")

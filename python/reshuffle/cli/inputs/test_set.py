@@ -136,9 +136,7 @@ class Input:
             return name
         own = {file: own for own, file in self.systems.items()}.get(name, name)
         if own == name and Path(name).is_file():
-            raise InputError(
-                f"{display_name(name)} is not among the systems, {listed(self.names)}: name it as SYS, too"
-            )
+            raise InputError(f"{display_name(name)} is not one of the systems ({listed(self.names)}): add it as a SYS")
         return own
 
     @property
@@ -370,7 +368,7 @@ def _check_number(systems: Sequence[str], files: SetFiles, least: int) -> None:
         hint = "; --refs takes all files up to the next option, so put it last"
     elif not systems and files.references and len(columns := _columns_of(files, files.references[0])) > 1:
         table = display_name(files.references[0])
-        hint = f"; {table} is a table: write REF and each SYS as {table}#NAME, with a name of its columns: "
+        hint = f"; {table} is a table: write REF and each SYS as {table}#NAME, where NAME is one of its columns: "
         hint += listed(columns)
     elif not systems and files.references and Path(files.references[0]).suffix in (".toml", ".json"):
         hint = f"; if {display_name(files.references[0])} is a manifest, write --manifest before it"
@@ -387,7 +385,9 @@ def _check_number(systems: Sequence[str], files: SetFiles, least: int) -> None:
 
 def _check_parses(files: SetFiles, metrics: Sequence[NamedMetric]) -> None:
     if not files.references:
-        raise InputError("no REF: --parses takes all files up to the next option, so put it last")
+        raise InputError(
+            "no texts: --parses takes all files up to the next option, so put it after REF and SYS, or leave it out"
+        )
     if not any(m.reads_parses for m in metrics):
         raise InputError(
             f"--parses does not apply to {', '.join(m.key for m in metrics)}: add -m depf, or leave it out"

@@ -3,7 +3,7 @@
 ``python -m reshuffle.compat.comet -s SRC -t SYS… -r REF --scores FILE…`` takes comet-compare's options and prints what
 it prints: for each pair of systems the bootstrap means, wins and ties and a paired t-test, then the table of all
 systems, and the JSON file of ``--to_json``. If comet-compare has the same segment scores, all numbers are those that it
-writes: p-values to 12 digits, others to the last, because the draws come from the same random numbers. COMET itself is
+writes: p-values to 10 digits, others to the last, because the draws come from the same random numbers. COMET itself is
 not needed, and no model is run: ``--scores`` names files of ``comet-score --to_json`` or of an earlier ``comet-compare
 --to_json``, or others that :func:`reshuffle.read_scores` reads.
 

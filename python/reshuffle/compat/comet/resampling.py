@@ -157,7 +157,7 @@ def _wins(means: NDArray[np.float32], x: NDArray[np.intp], y: NDArray[np.intp]) 
 
 
 def _paired_t_tests(scores: NDArray[np.float32], alternative: str) -> tuple[list[float], list[float]]:
-    """Statistics and p-values of all pairs, as from ``scipy.stats.ttest_rel`` of the installed version.
+    """Statistics and p-values of all pairs, as from the installed ``scipy.stats.ttest_rel`` (p to 10 digits).
 
     SciPy has computed moments in the precision of the scores since version 1.15, and in 64 bits before. Since 1.17 it
     also rounds statistics and p-values to 32 bits, which comet-compare cannot write as JSON; here they have 64.

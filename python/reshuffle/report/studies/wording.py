@@ -164,7 +164,7 @@ def rates_by_level(
 def symbols_of(
     rates: Sequence[Any], about: Mapping[str, str], mark: Callable[[Any], str] = mark_of, also: Iterable[str] = ()
 ) -> str:
-    """Those sentences about symbols whose mark rates have, in whose field they differ, or that are wanted ``also``."""
+    """The sentences about marks that occur, about fields in which the rates differ, and about those in ``also``."""
     shown = {*map(mark, rates), *also, *differing(rates, [name for name in about if hasattr(rates[0], name)])}
     return " ".join(text.format(level=level_of(rates)) for name, text in about.items() if name in shown)
 

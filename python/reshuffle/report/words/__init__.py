@@ -42,7 +42,7 @@ def words_of(subject: str, kind: str, name: str) -> Any:
 class Template(Formatter):
     """A sentence in parts: ``{braces}`` name a part or a value. ``{n:segment}`` is a number with its noun.
 
-    A part that depends on values has a text after each condition: of the first that holds, and none if none does.
+    Where a part depends on values, each condition has a text: that of the first condition that holds is used, if any.
 
     >>> parts = {"sentence": "{n:segment} {are} at {alpha:number}", "are": {"n = 1": "is", "else": "are"}}
     >>> Template(parts).filled("sentence", {"n": 2, "alpha": 0.1})

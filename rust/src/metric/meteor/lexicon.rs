@@ -44,7 +44,7 @@ pub(super) struct Word {
 
 /// What matches depend on: words and phrases that are related.
 pub(super) trait Related {
-    /// Have two words a synonym set in common?
+    /// Whether two words share a synonym set.
     fn share_synset(&self, a: Token, b: Token) -> bool;
 
     /// As [`Paraphrases::each`].
