@@ -503,6 +503,16 @@ def _history(gate: Gate, trend: Trend) -> tuple[str, str]:
 # The width of figures and of the names in that of all tasks, the most tasks that it shows, the end of its scale in
 # units of a row, and the most intervals between ticks.
 WIDTH, NAMES, MOST_DRAWN, LONGEST, MOST_TICKS = 432, 176, 40, 8.0, 6
+# The average width of a letter. Wider names are cut off by the figure itself.
+LETTER = 6.4
+
+
+def _cut(name: str) -> str:
+    """A name that is about as wide as its column at most."""
+    from rich.cells import cell_len, set_cell_size  # they take long to import
+
+    most = int(NAMES / LETTER)
+    return name if cell_len(name) <= most else f"{set_cell_size(name, most - 1).rstrip()}…"
 
 
 def _forest(gate: Gate) -> tuple[str, str] | None:
@@ -518,7 +528,7 @@ def _forest(gate: Gate) -> tuple[str, str] | None:
         by = (1 if task.higher_is_better else -1) / (task.margin or task.standard_error or 1.0)
         values = {"difference": task.difference * by, "bound": None if task.bound is None else task.bound * by}
         decides = task.is_worse or (task.is_shown and gate.rule != "no-regression")
-        own = {"name": task.name, "is_worse": task.is_worse, "has_margin": bool(task.margin), "decides": decides}
+        own = {"name": _cut(task.name), "is_worse": task.is_worse, "has_margin": bool(task.margin), "decides": decides}
         rows.append(own | values)
     values_of = [row[key] for row in rows for key in ("difference", "bound") if row[key] is not None]
     finite = [*filter(math.isfinite, values_of), -1.2, 0.6]
