@@ -29,7 +29,7 @@ def flips(options: FlipOptions) -> Flips:
 
     A segment passes if its score is at least the threshold, or at most the threshold if lower is better. It is gained
     if it passes only under the system, and lost if it passes only under the baseline. What a segment adds to the
-    difference of the two corpus scores is :attr:`reshuffle.FlippedSegment.part`.
+    difference of the two corpus scores is :attr:`reshuffle.FlippedSegment.contribution`.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def flips(options: FlipOptions) -> Flips:
     >>> found = flips(metric=ratings, system="new", baseline="old", threshold=50)
     >>> found.gained, found.lost, found.n_both, found.n_neither, found.net
     ([2], [3], 2, 0, 0)
-    >>> [(segment.segment, segment.part) for segment in found.largest[:2]]
+    >>> [(segment.segment, segment.contribution) for segment in found.largest[:2]]
     [(2, 13.75), (3, -10.0)]
     """
     data, units = data_and_units(options, [options.metric])

@@ -77,7 +77,7 @@ def check_path(what: str, value: object) -> None:
     Traceback (most recent call last):
     reshuffle.errors.InputError: history must be the path of a file, got 0
     """
-    if not isinstance(value, str | os.PathLike) or value in ("", "-"):
+    if not isinstance(value, str | os.PathLike) or os.fspath(value) in ("", "-"):
         raise InputError(f"{what} must be the path of a file, got {quoted(value)}")
 
 

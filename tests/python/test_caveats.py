@@ -42,7 +42,7 @@ from reshuffle.report.caveats import cautions_of, worded
 from reshuffle.report.systems import pairs_of
 from reshuffle.report.words import words as texts_of
 from reshuffle.results import Caveat, clopper_pearson
-from reshuffle.results.caveat_kinds import SMALL_SAMPLE
+from reshuffle.results.caveats import SMALL_SAMPLE
 from told import assert_told
 
 SEGMENTS = 60

@@ -56,10 +56,10 @@ def test_flips_are_those_of_a_loop_over_the_segments(
     assert found.n_unchanged + len(found.gained) + len(found.lost) == len(common) == len(found.segments)
     assert found.n_missing == len(rows) - len(common)
     assert found.difference == pytest.approx(difference)
-    assert dict(parts) == {each.segment: pytest.approx(each.part, abs=1e-12) for each in found.segments}
+    assert dict(parts) == {each.segment: pytest.approx(each.contribution, abs=1e-12) for each in found.segments}
     # Of equal parts, those with the sign of the difference are listed first.
     largest = sorted((part for _, part in parts if part), key=lambda part: (-abs(part), part * difference < 0))[:3]
-    assert [each.part for each in found.largest] == pytest.approx(largest)
+    assert [each.contribution for each in found.largest] == pytest.approx(largest)
     n = len(found.gained) + len(found.lost)
     expected = binomtest(len(found.gained), n).pvalue if n else 1.0
     assert found.pvalue == pytest.approx(expected, rel=1e-12)
@@ -78,12 +78,12 @@ def test_a_part_is_about_the_change_when_a_segment_is_left_out(metric: str, thre
             [references[s] for s in kept], {k: [lines[s] for s in kept] for k, lines in systems.items()}, metric
         )
         without = rest.scores[1].score - rest.scores[0].score
-        assert each.part == pytest.approx(found.difference - without, rel=0.15)
+        assert each.contribution == pytest.approx(found.difference - without, rel=0.15)
     assert [each.baseline_score for each in found.segments] == scores.system_scores("baseline").tolist()
     assert [each.system_score for each in found.segments] == scores.system_scores("tuned").tolist()
-    assert sum(each.part for each in found.segments) == pytest.approx(found.difference, rel=0.05)
-    assert [abs(each.part) for each in found.largest] == sorted(
-        (abs(each.part) for each in found.segments if each.part), reverse=True
+    assert sum(each.contribution for each in found.segments) == pytest.approx(found.difference, rel=0.05)
+    assert [abs(each.contribution) for each in found.largest] == sorted(
+        (abs(each.contribution) for each in found.segments if each.contribution), reverse=True
     )
     assert (score(references, systems, metric).scores[1].score) == found.system_score
 
@@ -95,7 +95,7 @@ def test_documents_are_compared_instead_of_segments() -> None:
     assert [each.segment for each in found.segments] == list(expected.documents or ())
     assert [each.system_score for each in found.segments] == expected.system_scores("tuned").tolist()
     assert found.unit == "document"
-    assert list(found.to_dicts()[0]) == ["document", "baseline_score", "system_score", "flip", "part"]
+    assert list(found.to_dicts()[0]) == ["document", "baseline_score", "system_score", "flip", "contribution"]
     assert "10 documents of 2 systems" in str(found)
     assert "|flips:72|unit:document[10]|version:" in found.signature
     table = {"a": [1.0, nan, 3, 4, nan, 2], "b": [2.0, 5, nan, 1, 3, nan]}
@@ -122,7 +122,7 @@ def test_functions_of_texts_have_flips_too() -> None:
     systems = {"a": ["p q", "r", "s"], "b": ["p", "r r r", "s"]}
     found = flips(["x", "x", "x"], systems, function, system="b", baseline="a", threshold=2)
     assert (found.gained, found.lost) == ([2], [1])
-    assert [(each.segment, each.part) for each in found.largest] == [(2, 2.0), (1, -1.0)]
+    assert [(each.segment, each.contribution) for each in found.largest] == [(2, 2.0), (1, -1.0)]
 
 
 def test_reports_of_flips() -> None:
@@ -134,7 +134,7 @@ def test_reports_of_flips() -> None:
     assert not crashes(found.render("json"), 20)
     rows = list(csv.DictReader(io.StringIO(found.render("csv"))))
     assert [row["flip"] for row in rows] == [each.flip for each in found.segments]
-    assert [float(row["part"]) for row in rows] == [row["part"] for row in found.to_dicts()]
+    assert [float(row["contribution"]) for row in rows] == [row["contribution"] for row in found.to_dicts()]
     text = " ".join(str(found).split())
     assert f"{len(found.gained)} segments gained, {len(found.lost)} lost, net +15; 249 unchanged" in text
     assert f"… ({len(found.gained)} in all; json and csv have them)." in text
@@ -186,5 +186,5 @@ def test_the_command_line_has_flips(run: Callable[..., Any], tmp_path: Path) -> 
     done = run("flips", "--scores", "x", f"{scores}#x", "--threshold", "2", "--missing", "pairwise", "--format", "csv")
     assert (done.code, done.out) == (
         0,
-        "segment,baseline_score,system_score,flip,part\n1,1.0,4.0,gained,1.5\n4,2.0,1.0,lost,-0.5\n",
+        "segment,baseline_score,system_score,flip,contribution\n1,1.0,4.0,gained,1.5\n4,2.0,1.0,lost,-0.5\n",
     )

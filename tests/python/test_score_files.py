@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from inputs import put, scores_by_system
 from reshuffle import InputError
 from reshuffle.data.joined_scores import segment_order
+from reshuffle.data.scores import opened
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -59,7 +60,7 @@ def test_a_name_that_is_almost_that_of_the_only_key_of_scores_is_doubted(run: An
     for system in "ab":
         put(f"{system}.jsonl", "".join(f'{{"id": {i}, "correct": {i % 2}}}\n' for i in range(6)))
     words = ("a.jsonl", "b.jsonl", "-n", "99")
-    doubt = "b.jsonl: the scores of 'corect' are called 'correct' there: is the name mistyped?"
+    doubt = "a.jsonl: the scores of 'corect' are called 'correct' there: is the name mistyped?"
     assert doubt in run("compare", "--scores", "corect", *words).err
     for name in ("correct", "Correct", "acc"):  # names are free
         assert "mistyped" not in run("compare", "--scores", name, *words).err
@@ -82,6 +83,27 @@ def test_rows_are_matched_by_columns_that_are_usually_ids(run: Any, key: str) ->
     assert run(*command).out == expected
 
 
+def test_rows_of_a_table_of_systems_are_matched_by_such_a_column(run: Any) -> None:
+    rows = [f"t{i},{i % 5},{(i * 7) % 4}\n" for i in range(40)]
+    put("docs.csv", "task,doc\n" + "".join(f"t{i},{i // 4}\n" for i in range(40)))
+
+    def pvalue(rows: Iterable[str]) -> float:
+        put("wide.csv", "task,sample,greedy\n" + "".join(rows))
+        options = ("--docs", "docs.csv#doc", "--test", "ar:scheme=exact", "--format", "json")
+        found = json.loads(run("compare", "--scores", "x", "wide.csv", *options).out)
+        assert found["systems"] == ["sample", "greedy"]
+        return float(found["comparisons"][0]["test"]["pvalue"])
+
+    assert pvalue(rows) == pvalue(reversed(rows)) != 1
+    # Few whole numbers, and long texts, are no ids.
+    put("wide.csv", "sample,greedy\n1,3\n2,1\n3,2\n")
+    assert json.loads(run("compare", "--scores", "x", "wide.csv", "-n", "9", "--format", "json").out)["systems"] == [
+        "sample", "greedy",
+    ]  # fmt: skip
+    put_lines("long.jsonl", [{"prompt": "x" * 65 + str(i), "score": i % 3} for i in range(30)])
+    assert opened("long.jsonl")[0].ids(["score"]) is None
+
+
 def test_a_column_with_a_value_twice_or_with_fractions_is_none_of_ids(run: Any) -> None:
     for key, value in (("task", lambda i: f"t{i // 2}"), ("key", lambda i: i + 0.5)):
         rows = [{key: value(i), "score": i % 5} for i in range(40)]
@@ -96,7 +118,7 @@ def test_a_name_of_scores_that_no_column_has(run: Any) -> None:
         put_lines(f"{system}.jsonl", [{"id": i, "score": i % 5, "tokens": i % 3} for i in range(6)])
     words = ("a.jsonl", "b.jsonl", "-n", "99")
     assert (
-        "a.jsonl: the scores of 'f1' are called 'score' there; to choose another (tokens), write 'a.jsonl#tokens'"
+        "a.jsonl: the scores of 'f1' are called 'score' there; to choose another (tokens), write FILE#tokens"
         in run("compare", "--scores", "f1", *words).err
     )
     lost = (

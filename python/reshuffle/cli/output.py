@@ -353,8 +353,8 @@ def _check_target(target: Path, shown: str, inputs: Sequence[str]) -> None:
     """Raise :class:`InputError` for a file that must not or cannot be replaced."""
     with writing(shown):
         for path, _ in map(split_name, inputs):
-            is_link = target.exists() and os.path.exists(path) and target.samefile(path)  # noqa: PTH110
-            if path != STDIN and (is_link or os.path.realpath(path) == str(target)):
+            is_same = target.exists() and os.path.exists(path) and target.samefile(path)  # noqa: PTH110
+            if path != STDIN and (is_same or os.path.realpath(path) == str(target)):
                 raise InputError(f"{shown} is also an input and would be overwritten: choose another name")
         if not target.exists():
             return

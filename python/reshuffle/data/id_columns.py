@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -15,12 +14,12 @@ SEGMENT_IDS = (
     "utterance_id", "utt_id", "example_id", "instance_id", "prompt_id", "problem_id", "case_id", "test_id", "qid",
     "uid", "uuid", "guid", "idx", "doc_id",
 )  # fmt: skip
-# Headers of columns that are ids of segments if no value occurs twice.
+# Headers of columns that are ids of segments if their values are: see :func:`are_ids`.
 PERHAPS_IDS = ("index", "key", "item", "example", "sample", "question", "problem", "prompt", "task", "name")
+# Longer values are texts.
+LONGEST_ID = 64
 # Headers of other numbers that are no scores. The empty one is that of the index that pandas writes.
 IDS = ("", "id", "index", "doc", "docid", "doc_id", "document", "document_id", "domain")
-# A number that is not whole.
-NUMBER = re.compile(r"[-+]?\d*\.\d+(?:[eE][-+]?\d+)?")
 # With fewer segments, scores may be distinct integers by chance.
 FEWEST = 20
 
@@ -32,15 +31,6 @@ def names_ids(header: str) -> bool:
     (True, False)
     """
     return header.lower() in (*SEGMENT_IDS, *IDS)
-
-
-def are_distinct_ids(values: Sequence[str]) -> bool:
-    """Whether no value occurs twice, and each is a whole number or no number at all; False without any.
-
-    >>> are_distinct_ids(["astropy-1", "astropy-2"]), are_distinct_ids(["7", "7"]), are_distinct_ids(["0.5", "0.25"])
-    (True, False, False)
-    """
-    return 0 < len(values) == len(set(values)) and not any(NUMBER.fullmatch(value) for value in values)
 
 
 def are_like_ids(numbers: Any) -> bool:
@@ -57,6 +47,20 @@ def are_like_ids(numbers: Any) -> bool:
     n_distinct = len(np.unique(array))
     never_decrease = n_distinct > 2 and bool((np.diff(array) >= 0).all())
     return never_decrease or (n_distinct == len(array) and bool(np.ptp(array) < 2 * len(array)))
+
+
+def are_ids(values: Sequence[str]) -> bool:
+    """Whether no value occurs twice, and they are short names, or numbers :func:`like ids <are_like_ids>`.
+
+    >>> are_ids(["astropy-1", "astropy-2"]), are_ids(["a", "a"]), are_ids(["0.5", "0.25"])
+    (True, False, False)
+    """
+    if len(set(values)) < max(len(values), 1) or not all(0 < len(value) <= LONGEST_ID for value in values):
+        return False
+    try:
+        return are_like_ids([*map(float, values)])
+    except ValueError:  # names
+        return True
 
 
 def warn_of_repeated(file: str, ids: Sequence[str] | None) -> None:

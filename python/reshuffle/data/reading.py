@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 from ..errors import InputError
 from ..types import InputFormat
@@ -15,7 +16,7 @@ from ..validate import check_name
 from .files import MAX_INPUT, STDIN, check_stdin, has_lone_surrogate
 from .formats import INPUT_FORMATS, format_of
 from .formats.base import Column, FileFormat, Names, Source, is_score, names_in, shown_json
-from .id_columns import PERHAPS_IDS, SEGMENT_IDS, are_distinct_ids
+from .id_columns import PERHAPS_IDS, SEGMENT_IDS, are_ids
 
 
 @dataclass(frozen=True)
@@ -59,26 +60,39 @@ class Opened:
 
     def id_column(self, taken: Names) -> str | None:
         """The column with the ids of segments, in a table of several columns. ``taken`` are other columns."""
-        lower = {name.lower(): name for name in reversed(self.header) if name not in taken}
         if len(self.header) < 2:
             return None
-        of_ids = next((lower[each] for each in SEGMENT_IDS if each in lower), None)
-        perhaps = (lower[each] for each in PERHAPS_IDS if each in lower)
-        return of_ids or next((name for name in perhaps if are_distinct_ids(self._names(name))), None)
+        lower = {name.lower(): name for name in reversed(self.header) if name not in taken}
+        name = next((lower[each] for each in SEGMENT_IDS if each in lower), None) or self._perhaps_ids[0]
+        return None if name in taken else name
+
+    @cached_property
+    def _perhaps_ids(self) -> tuple[str | None, list[str]]:
+        """The first column that may have ids by its name, and has them by its values; and these. Or None, and none."""
+        lower = {name.lower(): name for name in reversed(self.header)}
+        for name in (lower[each] for each in PERHAPS_IDS if each in lower):
+            values = self._values(name)
+            if {*map(type, values)} <= {str, int} and are_ids(ids := [str(value).strip() for value in values]):
+                return name, ids
+        return None, []
 
     def ids(self, taken: Names = ()) -> list[str] | None:
         """The ids of the rows of a table that has a column of them; else None. ``taken`` are other columns."""
         name = self.id_column(taken)
-        return None if name is None else self._names(name) or None
+        if name is None:
+            return None
+        if name.lower() in PERHAPS_IDS:
+            return self._perhaps_ids[1]
+        ids = [str(value).strip() for value in self._values(name)]
+        return ids if ids and all(ids) else None
 
-    def _names(self, name: str) -> list[str]:
-        """The values of a column as ids; none if a row has no id."""
+    def _values(self, name: str) -> Sequence[Any]:
+        """The values of a column; none if some line lacks it."""
         try:
             (column,) = self.columns([name])
-        except InputError:  # some line has no such key
-            return []
-        ids = [str(value).strip() for value in column.lines]
-        return ids if all(ids) else []
+        except InputError:
+            return ()
+        return column.lines
 
     def with_ids(self, name: str | None) -> str | None:
         """``name``; without one, in a file with ids, the first reference, which has all segments, else a system."""

@@ -9,7 +9,6 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import filterfalse
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, get_args
 
@@ -44,11 +43,7 @@ TEXTS = ("source", "translation", "reference", "src", "mt", "ref", "hypothesis")
 # The formats in which each column or key may be a system.
 TABLES = ("tsv", "csv", "jsonl", "table")
 # Formats of text that are recognized by their first line.
-PRINTED: Mapping[str, Callable[[str], bool]] = {
-    "comet-printed": is_printed,
-    "mt-metrics-eval": is_named,
-    "jsonl": lambda line: line.startswith("{"),
-}
+PRINTED = {"comet-printed": is_printed, "mt-metrics-eval": is_named}
 # A score as a name: systems may be called 1 and 2, but not 0.134.
 NUMBER = re.compile(r"-?\d*\.?\d+(?:[eE][-+]?\d+)?")
 # What separates fields. Files of people's scores with these endings may have white space instead.
@@ -84,6 +79,16 @@ class Table(Opened):
             if not is_wanted.all():
                 columns = [column.in_order(np.flatnonzero(is_wanted).tolist()) for column in columns]
         return columns[: len(names)]
+
+    def perhaps_scores(self) -> list[str]:
+        """The columns or keys without ids and texts, by their names."""
+        ids = self.id_column(())
+        return [name for name in self.header if name != ids and not names_ids(name) and name.lower() not in TEXTS]
+
+    @property
+    def beginning(self) -> Table:
+        """The same table with its first rows."""
+        return replace(self, source=replace(self.source, data=b"\n".join(self.source.data.split(b"\n", 2)[:2])))
 
     def floats(self, column: Column) -> Numbers:
         """A column of any values: NaN for those that are no numbers, and infinity for those beyond all floats."""
@@ -254,8 +259,11 @@ def table_in(source: Source, format_name: str) -> Table:
 
 def any_table(source: Source) -> Table:
     """The table in a file of any name: JSON lines if it begins with an object."""
-    is_json = source.data.lstrip(codecs.BOM_UTF8 + b" \t").startswith(b"{")
-    return table_in(source, "jsonl" if is_json else "table")
+    return table_in(source, "jsonl" if _begins_as_json(source) else "table")
+
+
+def _begins_as_json(source: Source) -> bool:
+    return source.data.lstrip(codecs.BOM_UTF8 + b" \t").startswith(b"{")
 
 
 def table_of(source: Source) -> Table:
@@ -266,6 +274,8 @@ def table_of(source: Source) -> Table:
     may_be_table = is_text or SEPARATORS.get(format_name, "") not in line
     if may_be_table and {"system", "segment"} <= set(roles_of(line.replace(",", " ").split())):
         return table_in(source, "table")
+    if is_text and _begins_as_json(source):
+        return table_in(source, "jsonl")
     found = (name for name, is_first in PRINTED.items() if is_first(line))
     return table_in(source, next(found, format_name) if is_text else format_name)
 
@@ -321,13 +331,13 @@ def scores_in(
         return found
     key = name
     if name is None and len(known) > 1:
-        left = [each for each in known if not names_ids(each) and each.lower() not in TEXTS]
+        left = table.perhaps_scores()
         key = left[0] if single is None and len(left) == 1 else single
         if key is None:
             kind = "key" if table.format_name == "jsonl" else "column"
             choose(source, kind, None, known, columns_of_scores(table, left))
     if name is None:
-        _check_meant(table, known[0] if key is None and known else key, metric, [*filterfalse(names_ids, known)])
+        _check_meant(table, known[0] if key is None and known else key, metric, table.perhaps_scores())
     (column,) = table.columns([key])
     return Scores([None], table.numbers(column, may_be_missing)[None], table.ids([key]))
 
@@ -353,9 +363,9 @@ def columns_of_scores(table: Table, names: Sequence[str]) -> list[str]:
         columns = table.columns(names)
     except InputError:  # of another line
         return []
-    values = {name: np.unique(table.floats(column)) for name, column in zip(names, columns, strict=True)}
+    values = {name: table.floats(column) for name, column in zip(names, columns, strict=True)}
     found = [name for name, own in values.items() if not np.isnan(own).all()]
-    return sorted(found, key=lambda name: len(values[name]) > MAX_LABELS)
+    return sorted(found, key=lambda name: len({*values[name].tolist()}) > MAX_LABELS)
 
 
 def with_scores(file: str, name: str) -> bool:
@@ -404,7 +414,7 @@ def _check_meant(table: Table, key: str | None, metric: str | None, names: Colle
     """
     if key is None or metric is None or key.casefold() == metric.casefold():
         return
-    source, others = table.source, columns_of_scores(table, [name for name in names if name != key])
+    source, others = table.source, columns_of_scores(table.beginning, [name for name in names if name != key])
     near = nearest(metric, [key, *others], n=2, cutoff=ALMOST_THE_SAME)
     if near and near[0] != key:
         raise InputError(
@@ -413,15 +423,16 @@ def _check_meant(table: Table, key: str | None, metric: str | None, names: Colle
         )
     doubt = ": is the name mistyped?" if near else ""
     if others:
-        doubt = f"; to choose another ({listed(others)}), write '{source.name}#{others[0]}'"
+        doubt = f"; to choose another ({listed(others)}), write FILE#{others[0]}"
     elif not near and (key in KEYS or key.lower() in ROLES["score"] or _has_labels(table, key)):
         return
-    warn(f"{source.name}: the scores of {quoted(metric)} are called {quoted(key)} there{doubt}")
+    called = f"the scores of {quoted(metric)} are called {quoted(key)} there{doubt}"
+    warn("{file}: {called}", file=source.name, called=called)
 
 
 def _has_labels(table: Table, key: str) -> bool:
     """Whether a column has at most two values, such as right and wrong."""
-    return len(np.unique(table.floats(*table.columns([key])))) <= MAX_LABELS
+    return len({*table.floats(*table.columns([key])).tolist()}) <= MAX_LABELS
 
 
 def codes(columns: Iterable[Sequence[str]]) -> tuple[list[str], list[Integers]]:
@@ -482,7 +493,7 @@ def _long(table: Table, roles: Mapping[str, str], name: str | None, metric: str 
 def _wide(table: Table, left_out: Collection[str], segment: str | None, may_be_missing: bool) -> Scores:
     """The columns that have numbers and are not known as something else, in the order of the segments."""
     known = table.header
-    keys = [key for key in known if key not in left_out and not names_ids(key) and key.lower() not in TEXTS]
+    keys = [key for key in table.perhaps_scores() if key not in left_out]
     *columns, segments = table.columns([*keys, known[0] if segment is None else segment])
     rows: Sequence[int] = range(len(segments.lines))
     ids = table.ids(keys)

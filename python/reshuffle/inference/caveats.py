@@ -12,7 +12,7 @@ import numpy as np
 from ..metrics.base import Scores
 from ..resampling.stopping import STOPPING
 from ..results import Caveat, Comparison, PairedDifference, SignificanceResult, UsedTest
-from ..results.caveat_kinds import SMALL_SAMPLE
+from ..results.caveats import SMALL_SAMPLE
 from ..validate import default_alpha
 from .concentration import BY_SWAPS, Found, Group, concentrated, holds_at_kink, is_of_few, of_pairs, rare_segments
 from .enough import LARGEST

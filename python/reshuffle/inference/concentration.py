@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..results import Caveat, Influence, PairedDifference, SignificanceResult
-from ..results.caveat_kinds import SMALL_SAMPLE
+from ..results.caveats import SMALL_SAMPLE
 from .few_differing import FEW_DIFFERING, TESTS_OF_FEW
 from .kink import is_near_kink
 

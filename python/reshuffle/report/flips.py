@@ -19,7 +19,7 @@ COLUMNS: Fields = {
     "baseline_score": ("float64", "baseline_score"),
     "system_score": ("float64", "system_score"),
     "flip": (None, "flip"),
-    "part": ("float64", "part"),
+    "contribution": ("float64", "contribution"),
 }
 
 
@@ -29,7 +29,7 @@ def flips_document(flips: Flips, layout: Layout) -> Document:
     if largest:
         title = f"{counted(len(largest), flips.unit)} with the largest parts of Δ"
         header = [flips.unit.capitalize(), flips.baseline, flips.system, "Part of Δ"]
-        tables.append(segments_table(title, header, largest, [each.part for each in largest]))
+        tables.append(segments_table(title, header, largest, [each.contribution for each in largest]))
     return Document(tables, [*_sentences(flips)], flips.signature)
 
 
@@ -72,7 +72,7 @@ def _sentences(flips: Flips) -> Iterator[str]:
     if gained or lost:
         yield f"McNemar's exact test of whether gains and losses are equally likely, two-sided: p = {flips.pvalue:.4g}."
     if flips.largest:
-        yield f"Part of Δ: what the {flips.unit} adds to the difference."
+        yield f"Part of Δ: what the {flips.unit} adds to the difference, to first order if the score is no mean."
     if flips.n_missing:
         yield f"{counted(flips.n_missing, flips.unit)} left out because a score is missing."
 

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 from ..errors import counted, printable
 from ..names import higher_is_better, is_metric
 from ..results import Gate, GateTask, Trend, may_lie_across
-from ..results.caveat_kinds import SMALL_SAMPLE
+from ..results.caveats import SMALL_SAMPLE
 from ..results.gate import SCORE_TEST
 from ..results.schemas import GATE
 from .cells import Table, decimals_apart, decimals_for, equation, pvalue_cell, signed

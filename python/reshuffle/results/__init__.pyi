@@ -1,5 +1,5 @@
 from . import studies as studies
-from .caveat_kinds import Caveat as Caveat
+from .caveats import Caveat as Caveat
 from .comparison import Comparison as Comparison
 from .comparison import DocumentScore as DocumentScore
 from .comparison import SystemScore as SystemScore

@@ -9,7 +9,7 @@ from ..documented import record
 from ..errors import InputError, counted, quoted
 from ..options.declare import hinting
 from ..validate import check_name
-from .caveat_kinds import Caveat
+from .caveats import Caveat
 from .compared import Compared
 from .differences import PairedDifference
 from .histograms import Histogram

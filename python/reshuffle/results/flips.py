@@ -24,7 +24,7 @@ class FlippedSegment:
     """``gained`` if only the system's score passes the threshold, ``lost`` if only the baseline's does, else ``both``
     or ``neither``.
     """
-    part: float
+    contribution: float
     """What the segment adds to the difference of the corpus scores, as in the reports of gates: the difference of its
     counts times the gradient of the score at the mean of both totals. Of a mean, the difference of the segment's scores
     divided by the number of segments; where there is no gradient, the difference minus that without the segment.
@@ -111,5 +111,6 @@ class Flips(Reported):
 
         Segments without a part are left out.
         """
-        parts = [segment for segment in self.segments if segment.part]
-        return sorted(parts, key=lambda each: (-abs(each.part), each.part * self.difference < 0))[: self.top]
+        adding = [segment for segment in self.segments if segment.contribution]
+        adding.sort(key=lambda each: (-abs(each.contribution), each.contribution * self.difference < 0))
+        return adding[: self.top]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..documented import record
 from ..errors import InputError
 from ..validate import check_integer
-from .caveat_kinds import Caveat
+from .caveats import Caveat
 from .intervals import (
     ConfidenceInterval,
     Flag,

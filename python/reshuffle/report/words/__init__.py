@@ -80,12 +80,14 @@ def _holds(condition: str, values: Mapping[str, Any]) -> bool:
     >>> _holds("a and b < 3", {"a": True, "b": 2}), _holds("b = c", {"b": 2, "c": 1}), _holds("a", {})
     (True, False, False)
     """
-    return condition == "else" or all(_is_so(*each.split(), values=values) for each in condition.split(" and "))
+    return condition == "else" or all(
+        _is_so(*each.split(maxsplit=2), values=values) for each in condition.split(" and ")
+    )
 
 
 def _is_so(name: str, sign: str = "", other: str = "", *, values: Mapping[str, Any]) -> bool:
-    value = values.get(name, ())  # what is missing is not true, and equals nothing
-    if not sign:
-        return bool(value)
+    if not sign or name not in values:  # what is missing is not true
+        return bool(values.get(name))
+    value = values[name]
     than = values[other] if other in values else json.loads(other)
     return bool(value < than if sign == "<" else value == than)
