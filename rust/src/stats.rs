@@ -127,7 +127,7 @@ impl<'a> SuffStats<'a> {
     ///
     /// # Errors
     /// [`Error::Empty`] if a dimension is 0, [`Error::LengthMismatch`] if the dimensions do not multiply to the
-    /// length, [`Error::Overflow`] if S times the largest count of a column exceeds [`LARGEST_SUM`].
+    /// length, [`Error::Overflow`] if S times the largest count of a column exceeds 2^62.
     pub fn new(counts: &'a [i64], systems: usize, segments: usize, columns: usize) -> Result<Self> {
         let expected = systems.saturating_mul(segments).saturating_mul(columns);
         check_length("counts", expected, counts.len())?;
