@@ -318,7 +318,7 @@ def _named(name: str, data: Data, noun: str) -> list[int]:
     if not found and is_metric(name) and any(not isinstance(m, SegmentScores) for m in data.metrics):
         keys = [str(getattr(m, "key", m.name)) for m in data.metrics if not isinstance(m, SegmentScores)]
         raise InputError(
-            "{noun} {name}, which is not compared: add it to {metrics}, as in {keys}, or leave it out",
+            "{noun} {name} is not compared: add it to {metrics}, as in {keys}, or leave it out",
             noun=noun,
             name=quoted(name),
             metrics=Argument("metrics"),

@@ -224,7 +224,7 @@ def test_a_configuration_has_margins_and_options_replace_its_keys(
         ),
         (
             'rule = "superior"\nmargin.bleu = 3\nprimary = ["ter"]',
-            "gate.toml, primary: primary metric 'ter', which is not compared",
+            "gate.toml, primary: primary metric 'ter' is not compared",
         ),
         ('margin = "2 percent"', "gate.toml: the margin must be a number of points, such as 0.5, a number of"),
         ("margin = true", "gate.toml, margin: expected a number or a string, got the boolean true"),

@@ -447,7 +447,8 @@ def _table(path: str) -> Found | None:
     if not columns:
         return None
     others, numbers, damaged, lacks = [], [], [], False
-    ids = [name for name in columns if names_ids(name) or name == roles_of(list(columns)).get("segment")]
+    of_segments = table.id_column(()), roles_of(list(columns)).get("segment")
+    ids = [name for name in columns if names_ids(name) or name in of_segments]
     for name, column in columns.items():
         if name in ids:
             continue

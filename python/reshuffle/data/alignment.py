@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from ..errors import InputError, quoted, warn
+from ..errors import InputError, counted, quoted, warn
 from .formats.base import Column
 
 
@@ -19,8 +19,8 @@ def check_parses(parses: Column, texts: Column) -> None:
     """
     if len(parses.lines) != len(texts.lines):
         raise InputError(
-            f"{parses.name} has {len(parses.lines):,} sentences, {texts.name} has {len(texts.lines):,} segments: every "
-            "segment needs a sentence, and one without words is a comment line"
+            f"{parses.name} has {counted(len(parses.lines), 'sentence')}, {texts.name} has {len(texts.lines):,} segments: "
+            "every segment needs a sentence; for a segment without words, write only a comment line"
         )
     for segment, (parse, text) in enumerate(zip(parses.lines, texts.lines, strict=True), 1):
         if text is None:

@@ -43,7 +43,7 @@ def files_from_options(given: GivenRuns, options: dict[str, Any]) -> RunFiles:
             )
         if name in systems:
             raise InputError(
-                f"--system {name} is used twice: give each a name (--system NAME FILE FILE ...), or all its runs to one"
+                f"--system {name} is used twice: give each system its own name, or all runs of one to one --system"
             )
         systems[name] = files
     numbers = {"--scores": found.scores, "--counts": found.counts}

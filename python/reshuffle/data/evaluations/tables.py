@@ -17,12 +17,10 @@ from ...options.evaluations import ReadScores
 from ..files import at_line, uncompressed
 from ..formats import format_of, jsonl
 from ..formats.base import Column, is_score
-from ..id_columns import names_ids
 from ..scores import (
     ROLES,
     SYSTEM,
     TABLES,
-    TEXTS,
     Integers,
     Table,
     any_table,
@@ -54,7 +52,7 @@ def names(table: Table, options: ReadScores) -> tuple[list[str], bool]:
         return [roles["score"]], True
     wanted = roles.get("score"), options.metric
     taken = set(roles.values()).difference(wanted)
-    others = [name for name in table.header if name not in taken and name.lower() not in TEXTS and not names_ids(name)]
+    others = [name for name in table.perhaps_scores() if name not in taken]
     found, problem = [], None
     for name in table.header:
         try:
