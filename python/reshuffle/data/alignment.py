@@ -19,8 +19,8 @@ def check_parses(parses: Column, texts: Column) -> None:
     """
     if len(parses.lines) != len(texts.lines):
         raise InputError(
-            f"{parses.name} has {counted(len(parses.lines), 'sentence')}, {texts.name} has {len(texts.lines):,} segments: "
-            "every segment needs a sentence; for a segment without words, write only a comment line"
+            f"{parses.name} has {counted(len(parses.lines), 'sentence')}, {texts.name} has {len(texts.lines):,} "
+            "segments: every segment needs a sentence; for a segment without words, write only a comment line"
         )
     for segment, (parse, text) in enumerate(zip(parses.lines, texts.lines, strict=True), 1):
         if text is None:
