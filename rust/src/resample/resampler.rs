@@ -14,7 +14,7 @@ use super::kernel::source::{Source, Supplied};
 use super::kernel::subgroup::Subgroup;
 use super::kernel::weights::Strata;
 use super::kernel::{Block, Kernel, Scratch};
-use super::reduce::{Accumulate, Input, Pair, Partial, Reduction, Shape};
+use super::reduce::{Accumulate, Input, Partial, Reduction, Shape};
 use super::score::Scoring;
 use super::{Sample, Strided, length};
 use crate::error::{Error, LARGEST_SUM, Result};
@@ -90,14 +90,23 @@ enum Sampler {
     Permutations(PermutedRows),
 }
 
+/// What is said of replicates in reports of progress and in errors.
+struct Words {
+    stage: &'static str,
+    reductions: &'static str,
+    plans: &'static str,
+}
+
 impl Sampler {
-    /// The reductions for these replicates, in words.
-    fn reductions(&self) -> &'static str {
-        match self {
-            Sampler::Shuffles(..) => "one for shuffles",
-            Sampler::Draws { .. } => "one for draws",
-            Sampler::Permutations(_) => "one for permutations",
-        }
+    fn words(&self) -> Words {
+        let (stage, reductions, plans) = match self {
+            Sampler::Shuffles(..) => {
+                ("shuffling", FOR_SHUFFLES, "shuffles (a seed, masks, codes or an exchange of runs)")
+            }
+            Sampler::Draws { .. } => ("drawing", FOR_DRAWS, "draws (a seed or indices)"),
+            Sampler::Permutations(_) => ("permuting", FOR_PERMUTATIONS, "permutations (a seed)"),
+        };
+        Words { stage, reductions, plans }
     }
 }
 
@@ -114,17 +123,10 @@ impl Plan<'_> {
     }
 }
 
-impl Input<'_> {
-    /// The replicates of reductions that read this, in words.
-    fn reductions(self) -> &'static str {
-        match self {
-            Input::Pairs(_) => "one for shuffles",
-            Input::Systems => "one for draws",
-            Input::Permuted => "one for permutations",
-            Input::Sums => "one for all replicates",
-        }
-    }
-}
+// The replicates of a reduction, in words.
+const FOR_SHUFFLES: &str = "one for shuffles";
+const FOR_DRAWS: &str = "one for draws";
+const FOR_PERMUTATIONS: &str = "one for permutations";
 
 /// The buffers of a thread.
 #[derive(Default)]
@@ -233,11 +235,7 @@ impl Resampler {
 
     /// What a run does, for reports of progress.
     pub fn stage(&self) -> &'static str {
-        match self.sampler {
-            Sampler::Shuffles(..) => "shuffling",
-            Sampler::Draws { .. } => "drawing",
-            Sampler::Permutations(_) => "permuting",
-        }
+        self.sampler.words().stage
     }
 
     /// The sums over all units: k × K for each sample.
@@ -375,9 +373,7 @@ impl Resampler {
                 Box::new(Draws::new(design, (strata, digits), Source::Supplied(indices), stop)?)
             }
             (Sampler::Permutations(rows), Plan::Seeded(seed)) => Box::new(Permutations::new(rows, seed, self.simd)),
-            (Sampler::Permutations(_), plan) => return Err(other_kind("the replicates", PERMUTATIONS, plan.name())),
-            (Sampler::Shuffles(..), plan) => return Err(other_kind("the replicates", SHUFFLES, plan.name())),
-            (Sampler::Draws { .. }, plan) => return Err(other_kind("the replicates", DRAWS, plan.name())),
+            (sampler, plan) => return Err(Error::invalid("the replicates", sampler.words().plans, plan.name())),
         })
     }
 
@@ -447,11 +443,11 @@ impl Resampler {
             let mut accumulators: Vec<_> =
                 reading.map(|(_, (accumulate, partial))| (accumulate.as_ref(), partial)).collect();
             match input {
-                OwnedInput::Pairs(pairs) => {
+                Input::Pairs(pairs) => {
                     scoring.statistics((formulas, self.simd), &block, pairs, &mut accumulators, stop)?
                 }
-                OwnedInput::Systems => scoring.scores(formulas, &block, &mut accumulators, stop)?,
-                OwnedInput::Sums => {
+                Input::Systems | Input::Permuted => scoring.scores(formulas, &block, &mut accumulators, stop)?,
+                Input::Sums => {
                     accumulators
                         .iter_mut()
                         .try_for_each(|(accumulate, partial)| accumulate.sums(partial, &block, stop))?;
@@ -463,45 +459,27 @@ impl Resampler {
     }
 }
 
-/// The plans of a resampler of shuffles, in words.
-const SHUFFLES: &str = "shuffles (a seed, masks, codes or an exchange of runs)";
-
-/// The plans of a resampler of draws, in words.
-const DRAWS: &str = "draws (a seed or indices)";
-
-/// The plans of a resampler of permutations, in words.
-const PERMUTATIONS: &str = "permutations (a seed)";
-
-/// The error for a plan or reduction of the wrong kind.
-fn other_kind(what: &str, expected: &str, got: &str) -> Error {
-    Error::invalid(what, expected, got)
-}
-
-/// An [`Input`] that borrows nothing from its reduction.
-#[derive(PartialEq)]
-enum OwnedInput {
-    Pairs(Vec<Pair>),
-    Systems,
-    Sums,
-}
-
 /// The inputs of the reductions, each with the reductions that read it.
-struct Inputs(Vec<(OwnedInput, Vec<usize>)>);
+struct Inputs(Vec<(Input, Vec<usize>)>);
 
 impl Inputs {
     fn from_reductions(resampler: &Resampler, reductions: &[&mut dyn Reduction]) -> Result<Self> {
-        let mut inputs: Vec<(OwnedInput, Vec<usize>)> = Vec::new();
+        let refused = |expected: &str, got: &str| Err(Error::invalid("a reduction", expected, got));
+        let expected = resampler.sampler.words().reductions;
+        let mut inputs: Vec<(Input, Vec<usize>)> = Vec::new();
         for (i, reduction) in reductions.iter().enumerate() {
-            let input = match (reduction.input(), &resampler.sampler) {
-                (Input::Pairs(pairs), Sampler::Shuffles(..)) => OwnedInput::Pairs(pairs.to_vec()),
-                (Input::Systems, Sampler::Draws { .. }) => OwnedInput::Systems,
-                (Input::Permuted, Sampler::Permutations(_)) => OwnedInput::Systems,
-                (Input::Sums, _) => OwnedInput::Sums,
-                (other, sampler) => return Err(other_kind("a reduction", sampler.reductions(), other.reductions())),
+            let input = reduction.input();
+            let own = match &input {
+                Input::Pairs(_) => FOR_SHUFFLES,
+                Input::Systems => FOR_DRAWS,
+                Input::Permuted => FOR_PERMUTATIONS,
+                Input::Sums => expected,
             };
-            if input != OwnedInput::Sums && resampler.formulas.is_none() {
-                let expected = "Sums, because a sample has no metric";
-                return Err(other_kind("a reduction", expected, "one that reads scores"));
+            if own != expected {
+                return refused(expected, own);
+            }
+            if input != Input::Sums && resampler.formulas.is_none() {
+                return refused("Sums, because a sample has no metric", "one that reads scores");
             }
             match inputs.iter_mut().find(|(known, _)| *known == input) {
                 Some((_, readers)) => readers.push(i),
@@ -513,10 +491,10 @@ impl Inputs {
 
     /// The number of statistics and scores of a replicate.
     fn series(&self, shape: &Shape) -> usize {
-        let count = |input: &OwnedInput| match input {
-            OwnedInput::Pairs(pairs) => shape.systems.len() * pairs.len(),
-            OwnedInput::Systems => shape.systems.iter().sum(),
-            OwnedInput::Sums => 0,
+        let count = |input: &Input| match input {
+            Input::Pairs(pairs) => shape.systems.len() * pairs.len(),
+            Input::Systems | Input::Permuted => shape.systems.iter().sum(),
+            Input::Sums => 0,
         };
         self.0.iter().map(|(input, _)| count(input)).sum()
     }

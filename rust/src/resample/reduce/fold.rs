@@ -9,7 +9,7 @@
 use std::ops::Range;
 
 use super::state::{Field, Reader};
-use super::{Combine, Partial, Span};
+use super::{Combine, Partial, Span, batches};
 use crate::error::Result;
 use crate::memory::{reserved, room};
 use crate::resample::BATCH;
@@ -96,11 +96,10 @@ impl Fold {
     /// Adds the values of partial results, which are stored batch by batch.
     pub fn add_batches(&mut self) -> Box<dyn Combine + '_> {
         Box::new(|partial: &Partial| {
-            let mut next = partial.replicates.start;
-            for values in partial.numbers.chunks_exact(self.width.max(1)) {
-                let end = partial.replicates.end.min((next / BATCH as u64 + 1) * BATCH as u64);
-                self.push(next, (end - next) as usize, values)?;
-                next = end;
+            let first = partial.replicates.start;
+            let values = partial.numbers.chunks_exact(self.width.max(1));
+            for ((at, batch), values) in batches(&partial.replicates).zip(values) {
+                self.push(first + at as u64, batch, values)?;
             }
             Ok(true)
         })
@@ -178,11 +177,9 @@ mod tests {
 
     fn fold_of(first: u64, last: u64) -> Fold {
         let mut fold = Fold::new(2, add).unwrap();
-        let mut next = first;
-        while next < last {
-            let end = last.min((next / BATCH as u64 + 1) * BATCH as u64);
-            fold.push(next, (end - next) as usize, &value(next / BATCH as u64)).unwrap();
-            next = end;
+        for (at, batch) in batches(&(first..last)) {
+            let at = first + at as u64;
+            fold.push(at, batch, &value(at / BATCH as u64)).unwrap();
         }
         fold
     }

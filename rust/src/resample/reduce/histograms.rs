@@ -114,10 +114,10 @@ impl State for Histograms {
 }
 
 impl Reduction for Histograms {
-    fn input(&self) -> Input<'_> {
+    fn input(&self) -> Input {
         match self.of {
             Statistics::Permutations => Input::Permuted,
-            Statistics::Shuffles | Statistics::HalfOfShuffles => Input::Pairs(&self.tests.pairs),
+            Statistics::Shuffles | Statistics::HalfOfShuffles => Input::Pairs(self.tests.pairs.clone()),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::hash::{BuildHasher, Hash, Hasher};
 
+use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 use super::build::{Builder, HASHER, Numbered, set};
@@ -19,11 +20,7 @@ enum Place {
 
 /// The places of features in lists with these dense features. Other features become sparse ones of `sparse`.
 fn places(names: &[String], dense: &[String], sparse: &mut Numbered) -> Vec<Place> {
-    let known: HashMap<&str, usize, _> = dense.iter().zip(0..).map(|(name, i)| (name.as_str(), i)).collect::<HashMap<
-        _,
-        _,
-        foldhash::fast::FixedState,
-    >>();
+    let known: HashMap<&str, usize, FixedState> = dense.iter().zip(0..).map(|(name, i)| (name.as_str(), i)).collect();
     let place = |name: &String| match known.get(name.as_str()) {
         Some(&column) => Place::Dense(column),
         None => Place::Sparse(sparse.number(name)),
