@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Cell, Grouping, Matrices};
+use super::{Cell, Grouping, Matrices, pairs_of};
 use crate::error::{Error, Result, check_length};
 use crate::memory::{reserved, resize, zeros};
 use crate::pool::{self, Blocks, Run, Stop};
@@ -112,7 +112,7 @@ impl Counter {
             discordant += below as u64 - sum(&self.tree, better);
             apart += below as u64;
         }
-        let pairs = n as u64 * (n as u64 - 1) / 2;
+        let pairs = pairs_of(n);
         let tied_human = apart - concordant - discordant;
         let tied_both = tied_by_people - tied_human;
         let changes = self.ordered.windows(2).filter(|pair| pair[0].0 != pair[1].0).count();

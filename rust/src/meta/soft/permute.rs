@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::super::Unit;
+use super::super::{Unit, check_pairs};
 use super::{Buffers, Signs, count, pairs, pvalue};
 use crate::error::{Error, Result, check_length};
 use crate::memory::{resize, zeros};
@@ -150,9 +150,7 @@ pub fn permuted(
     run: &mut Run<'_>,
 ) -> Result<Vec<f64>> {
     let n = (replicates.end - replicates.start) as usize;
-    if let Some(&index) = compared.iter().flatten().find(|metric| **metric >= scores.metrics) {
-        return Err(Error::OutOfRange { what: "metric".into(), index, len: scores.metrics });
-    }
+    check_pairs(compared, scores.metrics)?;
     let own = own_sums(scores, people, signs, run)?;
     let mut out: Vec<f64> = zeros(&[compared.len(), n])?;
     let cells = scores.systems * scores.metrics;

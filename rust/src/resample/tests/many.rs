@@ -1,7 +1,6 @@
 //! Tests of batches of small problems.
 
 use super::*;
-use crate::error::Error;
 use crate::metric::metric;
 use crate::resample::many::{self, Problems};
 use crate::resample::random_codes;
@@ -17,9 +16,7 @@ fn counts() -> Vec<i64> {
 
 /// The systems of all problems.
 fn sample(counts: &[i64]) -> Sample<'_> {
-    let [systems, segments, columns] = SHAPE;
-    let stats = SuffStats::new(counts, systems * SEEDS.len(), segments, columns).unwrap();
-    Sample::new(metric("bleu", &[]).unwrap(), stats).unwrap()
+    super::sample(metric("bleu", &[]).unwrap(), counts, SHAPE[0] * SEEDS.len())
 }
 
 #[test]
@@ -28,10 +25,7 @@ fn each_problem_of_a_batch_has_the_result_of_a_separate_run() {
     let counts = counts();
     let problems = Problems::new(sample(&counts), 2, &SEEDS).unwrap();
     let thresholds = [0.1, 0.5, 2.0, 0.0, 1.0];
-    let alone = |problem: usize| {
-        let problem_counts = &counts[problem * 800..][..800];
-        [Sample::new(bleu.clone(), SuffStats::new(problem_counts, 2, 40, 10).unwrap()).unwrap()]
-    };
+    let alone = |problem: usize| [super::sample(bleu.clone(), &counts[problem * 800..][..800], 2)];
     for n in [1, 64, 700] {
         let tally = |problem: usize| {
             let criterion = (Alternative::TwoSided, &thresholds[problem..=problem]);
@@ -59,8 +53,7 @@ fn each_problem_of_a_batch_may_have_a_group_of_shuffles() {
     let thresholds = [0.1, 0.5, 2.0, 0.0, 1.0];
     for n in [1, 64, 1 << 10, 1 << 15] {
         let tally = |problem: usize| {
-            let stats = SuffStats::new(&counts[problem * 800..][..800], 2, 40, 10).unwrap();
-            let sample = [Sample::new(bleu.clone(), stats).unwrap()];
+            let sample = [super::sample(bleu.clone(), &counts[problem * 800..][..800], 2)];
             let codes = random_codes(SEEDS[problem], 40);
             let criterion = (Alternative::Greater, &thresholds[problem..=problem]);
             super::tally(&sample, &[(0, 1)], criterion, coded(&codes, 0, n), 1).unwrap()[0]

@@ -22,9 +22,8 @@ fn with_samples_on<T>(simd: Simd, kind: Kind<'_>, body: impl FnOnce(&Resampler) 
     let words = || Stream::new(93, Purpose::Draw, 0).values().map(|word| (word % 30) as i64);
     let (of_bleu, of_length): (Vec<i64>, Vec<i64>) =
         (words().take(3 * 70 * 10).collect(), words().take(3 * 70 * 2).collect());
-    let samples = [("bleu", &of_bleu, 10), ("length", &of_length, 2)].map(|(name, counts, columns)| {
-        Sample::new(metric(name, &[]).unwrap(), SuffStats::new(counts, 3, 70, columns).unwrap()).unwrap()
-    });
+    let samples = [("bleu", &of_bleu), ("length", &of_length)]
+        .map(|(name, counts)| sample(metric(name, &[]).unwrap(), counts, 3));
     body(&with_run(1, |run| Resampler::prepare_on(simd, &samples, kind, run)).unwrap())
 }
 
