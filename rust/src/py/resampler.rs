@@ -8,10 +8,10 @@ use super::convert::{copied, flips, in_order, shaped, sizes, vector};
 use super::counts::{Array, Counts};
 use super::metric::Metric;
 use super::reduce::{Reduction, alternative};
-use crate::error::{Error, check_length, named};
+use crate::error::{Error, check_length};
 use crate::resample::many::{self, Problems};
 use crate::resample::reduce::run_all;
-use crate::resample::{self, Exchange, Kind, Plan, Sample};
+use crate::resample::{self, Exchange, Kind, Plan, Sample, Shuffles};
 use crate::stats::SuffStats;
 
 /// The metric that scores sums, if there is one, and the counts.
@@ -169,11 +169,6 @@ fn problems<'a>(
     Problems::new(sample, counts.systems(), in_order(seeds)?).map_err(PyErr::from)
 }
 
-/// Whether shuffles are a group, by the name of their scheme.
-pub(super) fn in_group(scheme: &str) -> PyResult<bool> {
-    Ok(named("scheme", scheme, &[("iid", false), ("subgroup", true)])?)
-}
-
 #[pyfunction]
 #[pyo3(signature = (metric, counts, alternative, thresholds, *, n, seeds, scheme="iid", threads=0, progress=None))]
 pub fn shuffle_many<'py>(
@@ -188,12 +183,12 @@ pub fn shuffle_many<'py>(
     threads: usize,
     progress: Option<&Progress>,
 ) -> PyResult<Bound<'py, PyArray1<u64>>> {
-    let in_group = in_group(scheme)?;
+    let shuffles = Shuffles::named(scheme)?;
     let arrays = counts.arrays(py)?;
     let problems = problems((metric, counts), &arrays, &seeds)?;
     let criterion = (self::alternative(alternative)?, in_order(&thresholds)?);
     let exceedances = run_long(py, threads, progress, ("shuffling", seeds.len()), |run| {
-        many::shuffles(&problems, criterion, (in_group, n), run)
+        many::shuffles(&problems, criterion, (shuffles, n), run)
     })?;
     Ok(vector(py, exceedances))
 }

@@ -31,7 +31,7 @@ pub use kernel::subgroup::random_codes;
 pub use kernel::weights::draw_weights;
 pub use reduce::{Alternative, Alternatives, Pair, Reduction};
 pub(crate) use resampler::Workers;
-pub use resampler::{Kind, Plan, Resampler, replicates};
+pub use resampler::{Kind, Plan, Resampler, Shuffles, replicates};
 pub(crate) use strided::Strided;
 
 /// The counts of some systems and the formula that scores their sums.

@@ -11,13 +11,13 @@ use super::kernel::flips::{Adder, Flips, masks_of};
 use super::kernel::permute::{Permutations, PermutedRows};
 use super::kernel::scatter::{MOST_SHUFFLES, WholeRows};
 use super::kernel::source::{Source, Supplied};
-use super::kernel::subgroup::Subgroup;
+use super::kernel::subgroup::{Subgroup, random_codes};
 use super::kernel::weights::Strata;
 use super::kernel::{Block, Kernel, Scratch};
 use super::reduce::{Accumulate, Input, Partial, Reduction, Shape};
 use super::score::Scoring;
 use super::{Sample, Strided, length};
-use crate::error::{Error, LARGEST_SUM, Result};
+use crate::error::{Error, LARGEST_SUM, Result, named};
 use crate::memory::resize;
 use crate::metric::Formula;
 use crate::pool::{self, Blocks, Run, Stop};
@@ -52,6 +52,38 @@ pub enum Plan<'a> {
     /// The streams of a seed for exchanges between two systems with several runs each. Units are in the order group of
     /// 64 segments, row of the exchange, segment.
     Exchanged(u64, Exchange),
+}
+
+/// How a seed chooses shuffles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shuffles {
+    /// Each unit is swapped with probability ½.
+    Independent,
+    /// A group of shuffles from [random codes](random_codes) of the units.
+    Subgroup,
+}
+
+impl Shuffles {
+    /// By the name of the scheme in Python.
+    pub fn named(scheme: &str) -> Result<Self> {
+        named("scheme", scheme, &[("iid", Shuffles::Independent), ("subgroup", Shuffles::Subgroup)])
+    }
+
+    /// The codes of the units; none for independent shuffles.
+    pub(crate) fn codes(self, seed: u64, units: usize) -> Vec<u64> {
+        match self {
+            Shuffles::Independent => Vec::new(),
+            Shuffles::Subgroup => random_codes(seed, units),
+        }
+    }
+
+    /// The plan of the shuffles with these codes.
+    pub(crate) fn plan(self, seed: u64, codes: &[u64]) -> Plan<'_> {
+        match self {
+            Shuffles::Independent => Plan::Seeded(seed),
+            Shuffles::Subgroup => Plan::Codes(codes),
+        }
+    }
 }
 
 /// The range of `n` replicates that begins at `first`.

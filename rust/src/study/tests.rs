@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::{Experiment, Population, Sampling, Selection, Shuffles, Shuffling, Statistic};
+use super::{Experiment, Population, Sampling, Selection, Shuffling, Statistic};
 use crate::error::{Error, Result};
 use crate::metric::{Formula, Mean, Studentized, metric};
 use crate::pool::{stopped, with_run};
 use crate::resample::reduce::{Draws, Outcome, Rule, SequentialTally, Tally};
 use crate::resample::studentize::{Both, Cross};
-use crate::resample::{Alternative, Kind, Plan, Resampler, Sample, random_codes};
+use crate::resample::{Alternative, Kind, Plan, Resampler, Sample, Shuffles, random_codes};
 use crate::simd::Simd;
 use crate::stats::SuffStats;
 use crate::stream::{Purpose, Stream, derive};

@@ -3,7 +3,7 @@
 use super::*;
 use crate::metric::metric;
 use crate::resample::many::{self, Problems};
-use crate::resample::random_codes;
+use crate::resample::{Shuffles, random_codes};
 use crate::stream::{Purpose, Stream};
 
 const SHAPE: [usize; 3] = [2, 40, 10];
@@ -38,7 +38,7 @@ fn each_problem_of_a_batch_has_the_result_of_a_separate_run() {
             let criterion = (Alternative::TwoSided, thresholds.as_slice());
             assert_eq!(
                 expected,
-                with_run(threads, |run| many::shuffles(&problems, criterion, (false, n), run)).unwrap()
+                with_run(threads, |run| many::shuffles(&problems, criterion, (Shuffles::Independent, n), run)).unwrap()
             );
             assert_eq!(expected_scores, with_run(threads, |run| many::draws(&problems, &[10, 30], n, run)).unwrap());
         }
@@ -60,7 +60,10 @@ fn each_problem_of_a_batch_may_have_a_group_of_shuffles() {
         };
         let expected: Vec<u64> = (0..SEEDS.len()).map(tally).collect();
         let criterion = (Alternative::Greater, thresholds.as_slice());
-        assert_eq!(expected, with_run(2, |run| many::shuffles(&problems, criterion, (true, n), run)).unwrap());
+        assert_eq!(
+            expected,
+            with_run(2, |run| many::shuffles(&problems, criterion, (Shuffles::Subgroup, n), run)).unwrap()
+        );
     }
 }
 
@@ -71,7 +74,7 @@ fn arguments_that_do_not_fit_are_refused() {
     assert_eq!(Error::LengthMismatch { what: "systems of all problems".into(), expected: 8, got: 10 }, error);
     let problems = Problems::new(sample(&counts), 2, &SEEDS).unwrap();
     let shuffles = |thresholds: &[f64], n| {
-        with_run(2, |run| many::shuffles(&problems, (Alternative::Less, thresholds), (false, n), run))
+        with_run(2, |run| many::shuffles(&problems, (Alternative::Less, thresholds), (Shuffles::Independent, n), run))
             .unwrap_err()
             .to_string()
     };
@@ -88,6 +91,6 @@ fn a_watcher_stops_a_batch() {
     let problems = Problems::new(sample(&counts), 2, &SEEDS).unwrap();
     // This many shuffles would take years.
     let criterion = (Alternative::Less, [0.0; 5].as_slice());
-    let outcome = stopped(2, 0, |run| many::shuffles(&problems, criterion, (false, 1 << 50), run));
+    let outcome = stopped(2, 0, |run| many::shuffles(&problems, criterion, (Shuffles::Independent, 1 << 50), run));
     assert_eq!(Err(Error::Interrupted), outcome);
 }
