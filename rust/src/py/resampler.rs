@@ -1,10 +1,10 @@
 //! Prepared counts, and the runs of reductions over their replicates.
 
-use numpy::{PyArray1, PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 use super::call::{Progress, run_long};
-use super::convert::{copied, flips, in_order, shaped, sizes, vector};
+use super::convert::{Array1, Array2, Array3, copied, flips, in_order, shaped, sizes, vector};
 use super::counts::{Array, Counts};
 use super::metric::Metric;
 use super::reduce::{Reduction, alternative};
@@ -119,13 +119,13 @@ impl Resampler {
     }
 
     #[getter]
-    fn totals<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyArray2<i64>>>> {
+    fn totals<'py>(&self, py: Python<'py>) -> PyResult<Vec<Array2<'py, i64>>> {
         let to_array = |(totals, &systems): (&[i64], &usize)| copied(py, totals, [systems, totals.len() / systems]);
         self.0.totals().zip(&self.0.shape().systems).map(to_array).collect()
     }
 
     #[getter]
-    fn scores<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<Bound<'py, PyArray1<f64>>>>> {
+    fn scores<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<Array1<'py, f64>>>> {
         Ok(self.0.scores().map(|all| all.into_iter().map(|scores| vector(py, scores)).collect()))
     }
 }
@@ -182,7 +182,7 @@ pub fn shuffle_many<'py>(
     scheme: &str,
     threads: usize,
     progress: Option<&Progress>,
-) -> PyResult<Bound<'py, PyArray1<u64>>> {
+) -> PyResult<Array1<'py, u64>> {
     let shuffles = Shuffles::named(scheme)?;
     let arrays = counts.arrays(py)?;
     let problems = problems((metric, counts), &arrays, &seeds)?;
@@ -204,7 +204,7 @@ pub fn draw_many<'py>(
     strata: Option<Vec<usize>>,
     threads: usize,
     progress: Option<&Progress>,
-) -> PyResult<Bound<'py, PyArray3<f64>>> {
+) -> PyResult<Array3<'py, f64>> {
     let strata = sizes(strata)?;
     let arrays = counts.arrays(py)?;
     let problems = problems((metric, counts), &arrays, &seeds)?;

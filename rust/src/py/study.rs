@@ -5,9 +5,8 @@ use pyo3::prelude::*;
 
 use super::call::run_long;
 use super::convert::{Array1, Array2, Array3, in_order, shaped, vector};
-use super::reduce::AlternativeNames;
+use super::reduce::{AlternativeNames, Outcomes, StoppingRule, outcomes};
 use super::resampler::{SampleArgument, with_samples};
-use super::stopping::{Outcomes, StoppingRule, outcomes};
 use crate::error::{check_length, named};
 use crate::resample::{Shuffles, replicates};
 use crate::study::{self, Population, Sampling, Selection, Shuffling, Statistic};
