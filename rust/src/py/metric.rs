@@ -49,6 +49,7 @@ impl Metric {
         rows: &PyReadonlyArray2<'py, i64>,
         score: impl Fn(&[i64]) -> f64 + Sync,
     ) -> PyResult<Array1<'py, f64>> {
+        self.check_width(rows.shape()[1])?;
         let [n, width] = [rows.shape()[0], rows.shape()[1]];
         let rows = in_order(rows)?;
         let scores = run_serial(py, |stop| {
@@ -131,12 +132,10 @@ impl Metric {
     }
 
     fn scores<'py>(&self, py: Python<'py>, totals: PyReadonlyArray2<'py, i64>) -> PyResult<Array1<'py, f64>> {
-        self.check_width(totals.shape()[1])?;
         self.row_by_row(py, &totals, |row| self.formula.score(row))
     }
 
     fn segment_scores<'py>(&self, py: Python<'py>, rows: PyReadonlyArray2<'py, i64>) -> PyResult<Array1<'py, f64>> {
-        self.check_width(rows.shape()[1])?;
         self.row_by_row(py, &rows, |row| self.formula.segment_score(row))
     }
 

@@ -16,7 +16,7 @@ use super::kernel::weights::Strata;
 use super::kernel::{Block, Kernel, Scratch};
 use super::reduce::{Accumulate, Input, Partial, Reduction, Shape};
 use super::score::Scoring;
-use super::{Sample, Strided, length};
+use super::{Sample, Strided, length, made};
 use crate::error::{Error, LARGEST_SUM, Result, named};
 use crate::memory::resize;
 use crate::metric::Formula;
@@ -374,7 +374,7 @@ impl Resampler {
         Ok(match (&self.sampler, plan) {
             (Sampler::Shuffles(_, rows), Plan::Codes(codes)) => {
                 let rows = match range.start {
-                    0 if n <= MOST_SHUFFLES => self.whole_rows(rows)?,
+                    0 if n <= MOST_SHUFFLES => made(rows, || WholeRows::new(design))?.as_ref(),
                     _ => None,
                 };
                 match rows.and_then(|rows| rows.kernel(codes, n, self.simd)) {
@@ -425,24 +425,7 @@ impl Resampler {
 
     /// The tables for flips.
     fn adder<'a>(&self, adder: &'a OnceLock<Adder>, stop: &Stop<'_>) -> Result<&'a Adder> {
-        match adder.get() {
-            Some(adder) => Ok(adder),
-            // Two threads may both make the tables; one result is kept.
-            None => {
-                let made = Adder::new(&self.design.packed, self.simd, stop)?;
-                Ok(adder.get_or_init(|| made))
-            }
-        }
-    }
-
-    /// The rows for small groups of shuffles, if there are any.
-    fn whole_rows<'a>(&self, rows: &'a OnceLock<Option<WholeRows>>) -> Result<Option<&'a WholeRows>> {
-        if rows.get().is_none() {
-            // As for the tables.
-            let made = WholeRows::new(&self.design)?;
-            let _ = rows.set(made);
-        }
-        Ok(rows.get().and_then(Option::as_ref))
+        made(adder, || Adder::new(&self.design.packed, self.simd, stop))
     }
 
     /// Runs a block of replicates and computes its partial results.

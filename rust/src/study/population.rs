@@ -7,10 +7,10 @@ use crate::error::{Error, LARGEST_SUM, Result, check_length};
 use crate::memory::reserved;
 use crate::metric::Formula;
 use crate::pool::{Run, Stop};
-use crate::resample::Sample;
 use crate::resample::design::Design;
 use crate::resample::kernel::scatter::DifferenceRows;
 use crate::resample::studentize::{Both, PackedBoth};
+use crate::resample::{Sample, made};
 use crate::simd::{Simd, dispatch};
 use crate::stats::{Stored, SuffStats};
 
@@ -105,12 +105,7 @@ impl Population {
 
     /// The differences and sums of both systems under each metric.
     pub(super) fn both(&self, stop: &Stop<'_>) -> Result<&[PackedBoth]> {
-        if self.both.get().is_none() {
-            // Two threads may both make them; one result is kept.
-            let made = self.rows.iter().map(|rows| rows.both(self.units, stop)).collect::<Result<_>>()?;
-            let _ = self.both.set(made);
-        }
-        Ok(self.both.get().map_or(&[], Vec::as_slice))
+        Ok(made(&self.both, || self.rows.iter().map(|rows| rows.both(self.units, stop)).collect())?)
     }
 
     /// The number of columns of all metrics.
