@@ -9,7 +9,7 @@ use super::call::run_serial;
 use super::convert::{Array1, Array2, Array3, copied, in_order, shaped, vector};
 use super::histograms::{HistogramArrays, histogram_arrays};
 use crate::error::{check_length, named};
-use crate::memory::{self, reserved, zeros};
+use crate::memory::{self, collected, zeros};
 use crate::resample::reduce::{self as core, AnyReduction, Ranged};
 use crate::resample::{Alternative, Alternatives, Pair};
 
@@ -273,9 +273,7 @@ impl SequentialTally {
     ) -> PyResult<Array2<'py, T>> {
         let tally = Self::result(this)?;
         let outcomes = tally.outcomes()?;
-        let mut out = reserved(outcomes.len())?;
-        out.extend(outcomes.iter().map(get));
-        shaped(this.py(), out, tally.shape())
+        shaped(this.py(), collected(outcomes.iter().map(get))?, tally.shape())
     }
 }
 

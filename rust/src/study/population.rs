@@ -58,22 +58,19 @@ impl Population {
             check_length("groups", units, groups.len())?;
         }
         let largest = samples.iter().map(|sample| sample.stats.largest()).max().unwrap_or(0);
-        let mut rows = reserved(samples.len())?;
-        let mut copies = reserved(samples.len())?;
-        for Sample { stats, .. } in samples {
-            rows.push(Rows::new(stats)?);
+        let rows = samples.iter().map(|sample| Rows::new(&sample.stats)).collect::<Result<_>>()?;
+        let copy = |Sample { stats, .. }: &Sample<'_>| {
             let mut both = reserved(2 * units * stats.columns())?;
             (0..2).for_each(|system| stats.stored(system, 0..units).append_to(&mut both));
-            copies.push((both, stats.columns()));
-        }
-        let mut one_system = reserved(samples.len())?;
-        for (both, columns) in &copies {
+            Ok((both, stats.columns()))
+        };
+        let copies = samples.iter().map(copy).collect::<Result<Vec<_>>>()?;
+        let one_system = copies.iter().map(|(both, columns)| {
             // The counts were checked. Their sum over both systems is not needed, and may be too large.
-            let stats =
-                SuffStats::checked_before(vec![Stored::I64(both)], [2 * units, *columns], vec![0; *columns], largest);
-            one_system.push(Sample::without_formula(stats));
-        }
-        let pooled = Design::new(simd, &one_system, false, run)?;
+            let (shape, totals) = ([2 * units, *columns], vec![0; *columns]);
+            Sample::without_formula(SuffStats::checked_before(vec![Stored::I64(both)], shape, totals, largest))
+        });
+        let pooled = Design::new(simd, &one_system.collect::<Vec<_>>(), false, run)?;
         let same = |column: &crate::resample::design::packed::Column| {
             (0..units).all(|unit| column.value(unit) == column.value(units + unit))
         };

@@ -13,7 +13,7 @@ use crate::error::{Result, check_length};
 use crate::memory::{reserved, zeros};
 use crate::meta::Grouping;
 use crate::pool::{Run, Stop};
-use crate::resample::BATCH;
+use crate::resample::{BATCH, length};
 
 /// How often each system and segment is drawn.
 #[derive(Debug, Clone, Copy)]
@@ -49,7 +49,7 @@ impl Drawn<'_> {
                 })
             }
             Drawn::Seeded(seed, unit) => {
-                let n = (replicates.end - replicates.start) as usize;
+                let n = length(&replicates);
                 let mut copies = Copies { systems: zeros(&[n, systems])?, segments: reserved(n * segments)? };
                 for (replicate, of_systems) in replicates.zip(copies.systems.chunks_exact_mut(systems)) {
                     unit.copies_of_systems(seed, replicate, of_systems);
@@ -83,7 +83,7 @@ pub fn drawn(
     (draws, replicates): (Drawn<'_>, Range<u64>),
     run: &mut Run<'_>,
 ) -> Result<Vec<f64>> {
-    let n = (replicates.end - replicates.start) as usize;
+    let n = length(&replicates);
     let metrics = materials.len();
     let mut out: Vec<f64> = zeros(&[statistics.len(), metrics, n])?;
     let Some(shape) = materials.first().map(|material| material.shape) else { return Ok(out) };

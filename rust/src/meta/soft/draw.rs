@@ -9,6 +9,7 @@ use crate::error::{Error, Result, check_length};
 use crate::memory::{resize, room, zeros};
 use crate::metric::{Formula, check_defined};
 use crate::pool::{self, Blocks, Run, Stop};
+use crate::resample::length;
 use crate::simd::Simd;
 
 /// The counts of all systems under a metric, or by people, and the formula that scores their sums.
@@ -206,7 +207,7 @@ pub fn drawn(
     (seed, replicates): (u64, Range<u64>),
     run: &mut Run<'_>,
 ) -> Result<Vec<f64>> {
-    let n = (replicates.end - replicates.start) as usize;
+    let n = length(&replicates);
     if segments == 0 || people.systems == 0 {
         return Err(Error::Empty { what: "segments or systems".into() });
     }

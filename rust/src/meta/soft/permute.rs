@@ -7,6 +7,7 @@ use super::{Buffers, Signs, count, pairs, pvalue};
 use crate::error::{Error, Result, check_length};
 use crate::memory::{resize, zeros};
 use crate::pool::{self, Blocks, Run, Stop};
+use crate::resample::length;
 use crate::simd::{Simd, dispatch};
 use crate::stream::{Purpose, Stream};
 
@@ -149,7 +150,7 @@ pub fn permuted(
     (seed, replicates): (u64, Range<u64>),
     run: &mut Run<'_>,
 ) -> Result<Vec<f64>> {
-    let n = (replicates.end - replicates.start) as usize;
+    let n = length(&replicates);
     check_pairs(compared, scores.metrics)?;
     let own = own_sums(scores, people, signs, run)?;
     let mut out: Vec<f64> = zeros(&[compared.len(), n])?;

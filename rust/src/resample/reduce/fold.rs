@@ -11,7 +11,7 @@ use std::ops::Range;
 use super::state::{Field, Reader};
 use super::{Combine, Partial, Span, batches};
 use crate::error::Result;
-use crate::memory::{reserved, room};
+use crate::memory::{extend, reserved};
 use crate::resample::BATCH;
 
 /// The number of levels of complete nodes: replicates have 64-bit numbers.
@@ -139,8 +139,7 @@ impl Fold {
     }
 
     fn append(&mut self, node: Node, values: &[f64]) -> Result<()> {
-        room(&mut self.values, self.width)?;
-        self.values.extend_from_slice(values);
+        extend(&mut self.values, values.iter().copied())?;
         self.nodes.push(node);
         while let [.., left, right] = self.nodes[..] {
             let same_leaf = left.level == 0 && right.level == 0 && left.index == right.index;

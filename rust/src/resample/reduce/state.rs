@@ -4,7 +4,7 @@
 //! it with the states of the other parts. Floats are stored by their bits, so nothing is rounded.
 
 use crate::error::{Error, Result};
-use crate::memory::{reserved, room};
+use crate::memory::{extend, reserved};
 
 /// A reduction whose state can be sent to another process.
 pub trait State {
@@ -96,9 +96,7 @@ words! {
 
 impl Field for usize {
     fn save(&self, out: &mut Vec<u64>) -> Result<()> {
-        room(out, 1)?;
-        out.push(self.to_word());
-        Ok(())
+        extend(out, [self.to_word()])
     }
 
     fn load(&mut self, from: &mut Reader<'_>) -> Result<()> {
@@ -110,9 +108,7 @@ impl Field for usize {
 impl<T: Word> Field for Vec<T> {
     fn save(&self, out: &mut Vec<u64>) -> Result<()> {
         self.len().save(out)?;
-        room(out, self.len())?;
-        out.extend(self.iter().map(|number| number.to_word()));
-        Ok(())
+        extend(out, self.iter().map(|number| number.to_word()))
     }
 
     fn load(&mut self, from: &mut Reader<'_>) -> Result<()> {

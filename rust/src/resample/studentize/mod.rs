@@ -15,7 +15,7 @@ mod terms;
 mod tests;
 
 use crate::error::{Error, LARGEST_SUM, Result};
-use crate::memory::{reserved, resize, zeros};
+use crate::memory::{resize, zeros};
 use crate::metric::{Formula, Terms};
 use crate::pool::Stop;
 use crate::resample::design::packed::{Column, Integer, narrow};
@@ -109,11 +109,8 @@ impl Both {
 
     /// The same in as few bits as hold it, to choose test sets from.
     pub(crate) fn packed(&self) -> Result<PackedBoth> {
-        let mut columns = reserved(self.columns)?;
-        for column in 0..self.columns {
-            columns.push([narrow(self.difference(column))?, narrow(self.sum(column))?]);
-        }
-        Ok(PackedBoth(columns))
+        let packed = |column: usize| Ok([narrow(self.difference(column))?, narrow(self.sum(column))?]);
+        (0..self.columns).map(packed).collect::<Result<_>>().map(PackedBoth)
     }
 
     /// δ of a column.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{Lists, VALUES_PER_BLOCK, softmax};
 use crate::error::Result;
-use crate::memory::{reserved, resize, room, zeros};
+use crate::memory::{extend, reserved, resize, zeros};
 use crate::pool::{self, Blocks, Run, Stop};
 
 /// Features that have no column.
@@ -26,12 +26,6 @@ pub(super) struct Active<'a> {
 
 /// The rows of a block: their lengths, columns and values.
 type Rows = (Vec<usize>, Vec<u32>, Vec<f64>);
-
-fn extend<T: Copy>(all: &mut Vec<T>, part: &[T]) -> Result<()> {
-    room(all, part.len())?;
-    all.extend_from_slice(part);
-    Ok(())
-}
 
 impl<'a> Active<'a> {
     /// Copies the columns of these features.
@@ -62,8 +56,8 @@ impl<'a> Active<'a> {
                 for length in lengths {
                     active.starts.push(active.starts[active.starts.len() - 1] + length);
                 }
-                extend(&mut active.columns, &columns)?;
-                extend(&mut active.values, &values)
+                extend(&mut active.columns, columns)?;
+                extend(&mut active.values, values)
             },
         )?;
         Ok(active)

@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 use super::build::{Builder, HASHER, Numbered, set};
 use super::{NBest, Strings};
 use crate::error::{Error, Result, quoted};
-use crate::memory::{reserved, room, zeros};
+use crate::memory::{extend, reserved, zeros};
 use crate::pool::Stop;
 
 /// Where a feature of the old lists is in the new ones.
@@ -105,11 +105,9 @@ impl<'a> Copier<'a> {
     fn write(&self, entry: usize, dense: &[f64], to: &mut Builder, totals: bool) -> Result<()> {
         to.text(self.from.hypothesis(entry))?;
         let lists = &mut to.lists;
-        room(&mut lists.dense, dense.len())?;
-        lists.dense.extend_from_slice(dense);
+        extend(&mut lists.dense, dense.iter().copied())?;
         if totals {
-            room(&mut lists.totals, 1)?;
-            lists.totals.push(self.from.totals[entry]);
+            extend(&mut lists.totals, [self.from.totals[entry]])?;
         }
         for (column, own) in lists.columns.iter_mut().zip(&self.from.columns) {
             column.push(own.get(entry))?;
