@@ -352,8 +352,8 @@ impl Resampler {
             |_, partials, stop| {
                 // Without reductions, nothing can say that no more is wanted.
                 let mut more = combiners.is_empty();
-                for (combiner, partial) in combiners.iter_mut().zip(&partials) {
-                    more |= combiner.combine(partial)?;
+                for (combine, partial) in combiners.iter_mut().zip(&partials) {
+                    more |= combine(partial)?;
                 }
                 if !more {
                     stop.end_here();

@@ -97,7 +97,7 @@ impl Feed {
                     accumulate.metric_done(&mut self.partial, 0, at, batch);
                 }
                 accumulate.finish(&mut self.partial);
-                combine.combine(&self.partial)?;
+                combine(&self.partial)?;
             }
             self.rest.start = block.end;
         }

@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use super::state::{Field, Reader};
+use super::state::fields;
 use super::{Combine, Partial, Span, batches};
 use crate::error::Result;
 use crate::memory::{extend, reserved};
@@ -66,16 +66,8 @@ pub(super) struct Fold {
     values: Vec<f64>,
 }
 
-/// The values. The nodes follow from the range of replicates.
-impl Field for Fold {
-    fn save(&self, out: &mut Vec<u64>) -> Result<()> {
-        self.values.save(out)
-    }
-
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<()> {
-        self.values.load(from)
-    }
-}
+// The nodes follow from the range of replicates.
+fields!(Fold: values);
 
 impl Fold {
     /// Before a run.
@@ -94,7 +86,7 @@ impl Fold {
     }
 
     /// Adds the values of partial results, which are stored batch by batch.
-    pub fn add_batches(&mut self) -> Box<dyn Combine + '_> {
+    pub fn add_batches(&mut self) -> Combine<'_> {
         Box::new(|partial: &Partial| {
             let first = partial.replicates.start;
             let values = partial.numbers.chunks_exact(self.width.max(1));

@@ -153,7 +153,10 @@ pub trait Reduction {
 }
 
 /// The two stages of a reduction.
-pub type Stages<'a> = (Box<dyn Accumulate + 'a>, Box<dyn Combine + 'a>);
+pub type Stages<'a> = (Box<dyn Accumulate + 'a>, Combine<'a>);
+
+/// The second stage: combines partial results in the order of the replicates. Returns whether more of them are wanted.
+pub type Combine<'a> = Box<dyn FnMut(&Partial) -> Result<bool> + 'a>;
 
 /// The partial result of a block. Its buffers are reused from block to block.
 #[derive(Debug, Default)]
@@ -210,18 +213,6 @@ pub trait Accumulate: Sync {
     /// Adds the sums of a block.
     fn sums(&self, _partial: &mut Partial, _block: &Block<'_>, _stop: &Stop<'_>) -> Result<()> {
         Ok(())
-    }
-}
-
-/// The second stage: combines partial results in the order of the replicates.
-pub trait Combine {
-    /// Combines a partial result with the earlier ones. Returns whether more partial results are wanted.
-    fn combine(&mut self, partial: &Partial) -> Result<bool>;
-}
-
-impl<F: FnMut(&Partial) -> Result<bool>> Combine for F {
-    fn combine(&mut self, partial: &Partial) -> Result<bool> {
-        self(partial)
     }
 }
 

@@ -59,7 +59,7 @@ pub(super) fn add_counts(counts: &mut [u64], more: &[u64]) {
 }
 
 /// Adds the counts of partial results to `counts`.
-pub(super) fn combine_counts(counts: &mut [u64]) -> Box<dyn Combine + '_> {
+pub(super) fn combine_counts(counts: &mut [u64]) -> Combine<'_> {
     Box::new(|partial: &Partial| {
         add_counts(counts, &partial.counts);
         Ok(true)
