@@ -25,9 +25,6 @@ pub struct Ties {
 }
 
 impl Ties {
-    /// Only equal scores.
-    pub const EQUAL: Ties = Ties { epsilon: 0.0, minimum_difference: 0.0 };
-
     /// Whether people have found an output better, given the difference of their scores for it and the other one.
     #[inline(always)]
     fn better(&self, difference: f64) -> bool {
@@ -276,7 +273,7 @@ pub fn count_by_cell(
 ) -> Result<Vec<i64>> {
     let (metrics, groups, all) = (matrices.metrics(), matrices.groups(grouping), matrices.human.len());
     check_length("epsilons", metrics, epsilons.len())?;
-    epsilons.iter().try_for_each(|&epsilon| Ties { epsilon, ..Ties::EQUAL }.check())?;
+    epsilons.iter().try_for_each(|&epsilon| Ties { epsilon, minimum_difference: 0.0 }.check())?;
     let mut counts: Vec<i64> = zeros(&[metrics, all, COLUMNS])?;
     // Parts of groups, so that one large group keeps all threads busy.
     let largest = matrices.largest(grouping);

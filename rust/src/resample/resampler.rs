@@ -1,7 +1,7 @@
 //! The resampler: prepared once, then run for any ranges of replicates.
 
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use super::design::Design;
 use super::kernel::draw::{Digits, Draws};
@@ -173,13 +173,9 @@ struct Worker {
 pub(crate) struct Workers(Mutex<Vec<Worker>>);
 
 impl Workers {
-    fn idle(&self) -> MutexGuard<'_, Vec<Worker>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// An idle worker, or a new one.
     fn take(&self) -> BusyWorker<'_> {
-        let worker = self.idle().pop();
+        let worker = pool::locked(&self.0).pop();
         BusyWorker { worker: worker.unwrap_or_default(), from: self }
     }
 }
@@ -192,7 +188,7 @@ struct BusyWorker<'a> {
 
 impl Drop for BusyWorker<'_> {
     fn drop(&mut self) {
-        self.from.idle().push(std::mem::take(&mut self.worker));
+        pool::locked(&self.from.0).push(std::mem::take(&mut self.worker));
     }
 }
 
@@ -337,13 +333,12 @@ impl Resampler {
         let blocks = Blocks { items: n, size, cost: kernel.cost() + 40 * inputs.series(&self.shape) as u64, lead };
         // Partial results are reused once they have been combined.
         let spare: Mutex<Vec<Vec<Partial>>> = Mutex::new(Vec::new());
-        let spare = || spare.lock().unwrap_or_else(PoisonError::into_inner);
         pool::try_run(
             blocks,
             run,
             || workers.take(),
             |BusyWorker { worker, .. }, block, stop| {
-                let used = spare().pop();
+                let used = pool::locked(&spare).pop();
                 let mut partials = used.unwrap_or_else(|| accumulators.iter().map(|_| Partial::default()).collect());
                 let block = range.start + block.start as u64..range.start + block.end as u64;
                 self.block((kernel, block), (&inputs, &accumulators), &mut partials, worker, stop)?;
@@ -358,7 +353,7 @@ impl Resampler {
                 if !more {
                     stop.end_here();
                 }
-                spare().push(partials);
+                pool::locked(&spare).push(partials);
                 Ok(())
             },
         )
