@@ -82,6 +82,17 @@ pub(crate) fn resize<T: Zero + Default>(buffer: &mut Vec<T>, length: usize) -> R
     Ok(())
 }
 
+/// Appends values.
+pub(crate) fn extend<T>(
+    values: &mut Vec<T>,
+    more: impl IntoIterator<IntoIter: ExactSizeIterator<Item = T>>,
+) -> Result<()> {
+    let more = more.into_iter();
+    room(values, more.len())?;
+    values.extend(more);
+    Ok(())
+}
+
 /// Makes room for some more elements.
 pub(crate) fn room<T>(values: &mut Vec<T>, more: usize) -> Result<()> {
     values.try_reserve(more).map_err(|_| Error::Memory { numbers: (values.len() + more) as u128 })

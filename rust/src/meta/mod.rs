@@ -6,12 +6,17 @@
 //! metric are called tied. Counts are integers, so results do not depend on threads.
 
 pub mod calibrate;
+mod fenwick;
 pub mod pairs;
 pub mod resampled;
 pub mod soft;
 pub mod votes;
 
 use crate::error::{Error, Result, check_length, named};
+use crate::memory::filled;
+use crate::pool::Run;
+use crate::resample::draw_weights;
+use crate::stream::{Purpose, Stream};
 
 /// Which cells of a matrix of systems × segments are compared with each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,6 +83,23 @@ impl Unit {
         }
     }
 
+    /// How often a replicate takes each system: as often as it is drawn, or once if systems are not drawn.
+    fn copies_of_systems(self, seed: u64, replicate: u64, copies: &mut [u32]) {
+        if self == Unit::Inputs {
+            return copies.fill(1);
+        }
+        let mut indices = Stream::new(seed, Purpose::Selection, replicate).indices(copies.len() as u32);
+        (0..copies.len()).for_each(|_| copies[indices.draw() as usize] += 1);
+    }
+
+    /// How often a replicate takes each segment, likewise.
+    fn copies_of_segments(self, seed: u64, replicate: u64, segments: usize, run: &mut Run<'_>) -> Result<Vec<u32>> {
+        match self {
+            Unit::Systems => filled(segments, 1),
+            Unit::Both | Unit::Inputs => draw_weights((seed, replicate), segments as u32, &[], run),
+        }
+    }
+
     fn bits(self, [systems, segments]: [usize; 2]) -> usize {
         match self {
             Unit::Both => systems * segments,
@@ -136,6 +158,19 @@ impl<'a> Matrices<'a> {
         let cells = cells.map(|cell| Cell { metric: scores[cell], human: self.human[cell] });
         cells.filter(|cell| !cell.metric.is_nan() && !cell.human.is_nan())
     }
+}
+
+/// Checks that all metrics of pairs exist.
+fn check_pairs(pairs: &[[usize; 2]], len: usize) -> Result<()> {
+    match pairs.iter().flatten().find(|metric| **metric >= len) {
+        Some(&index) => Err(Error::OutOfRange { what: "metric".into(), index, len }),
+        None => Ok(()),
+    }
+}
+
+/// The number of pairs of that many cells.
+fn pairs_of(cells: usize) -> u64 {
+    cells as u64 * (cells as u64).saturating_sub(1) / 2
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::{Cell, Grouping, Matrices};
+use super::fenwick::{visit_after, visit_before};
+use super::{Cell, Grouping, Matrices, pairs_of};
 use crate::error::{Error, Result, check_length};
 use crate::memory::{reserved, resize, zeros};
 use crate::pool::{self, Blocks, Run, Stop};
@@ -24,9 +25,6 @@ pub struct Ties {
 }
 
 impl Ties {
-    /// Only equal scores.
-    pub const EQUAL: Ties = Ties { epsilon: 0.0, minimum_difference: 0.0 };
-
     /// Whether people have found an output better, given the difference of their scores for it and the other one.
     #[inline(always)]
     fn better(&self, difference: f64) -> bool {
@@ -104,7 +102,7 @@ impl Counter {
         for &(score, rank) in &self.ordered {
             stop.charge(64)?;
             while score - self.ordered[below].0 > ties.epsilon {
-                add(&mut self.tree, self.ordered[below].1);
+                visit_after(self.ordered[below].1 as usize, ranks, |node| self.tree[node] += 1);
                 below += 1;
             }
             let (worse, better) = self.limits[rank as usize];
@@ -112,7 +110,7 @@ impl Counter {
             discordant += below as u64 - sum(&self.tree, better);
             apart += below as u64;
         }
-        let pairs = n as u64 * (n as u64 - 1) / 2;
+        let pairs = pairs_of(n);
         let tied_human = apart - concordant - discordant;
         let tied_both = tied_by_people - tied_human;
         let changes = self.ordered.windows(2).filter(|pair| pair[0].0 != pair[1].0).count();
@@ -174,24 +172,11 @@ impl Counter {
     }
 }
 
-/// Adds 1 at a rank of a Fenwick tree.
-#[inline]
-fn add(tree: &mut [u32], rank: u32) {
-    let mut node = rank as usize + 1;
-    while node < tree.len() {
-        tree[node] += 1;
-        node += node & node.wrapping_neg();
-    }
-}
-
-/// The sum below a rank.
+/// The number of cells of lower ranks than this.
 #[inline]
 fn sum(tree: &[u32], rank: u32) -> u64 {
-    let (mut node, mut sum) = (rank as usize, 0);
-    while node > 0 {
-        sum += tree[node];
-        node &= node - 1;
-    }
+    let mut sum = 0;
+    visit_before(rank as usize, |node| sum += tree[node]);
     u64::from(sum)
 }
 
@@ -288,7 +273,7 @@ pub fn count_by_cell(
 ) -> Result<Vec<i64>> {
     let (metrics, groups, all) = (matrices.metrics(), matrices.groups(grouping), matrices.human.len());
     check_length("epsilons", metrics, epsilons.len())?;
-    epsilons.iter().try_for_each(|&epsilon| Ties { epsilon, ..Ties::EQUAL }.check())?;
+    epsilons.iter().try_for_each(|&epsilon| Ties { epsilon, minimum_difference: 0.0 }.check())?;
     let mut counts: Vec<i64> = zeros(&[metrics, all, COLUMNS])?;
     // Parts of groups, so that one large group keeps all threads busy.
     let largest = matrices.largest(grouping);

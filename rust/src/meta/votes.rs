@@ -1,8 +1,8 @@
 //! How many of people's votes between two outputs a metric agrees with.
 
 use crate::error::{Error, LARGEST_SUM, Result, check_length};
-use crate::memory::{reserved, resize, zeros};
-use crate::pool::{self, Blocks, Run};
+use crate::memory::{reserved, zeros};
+use crate::pool::{self, Run, Stop};
 
 /// Votes that one output of a segment is better than another.
 #[derive(Debug, Clone, Copy)]
@@ -51,9 +51,7 @@ impl Votes<'_> {
                     [index("system", self.better[i], systems)?, index("system", self.worse[i], systems)?];
                 let votes = self.votes[i];
                 sum = match sum.checked_add(votes) {
-                    _ if votes < 0 => {
-                        return Err(Error::invalid("votes", "at least 0", votes));
-                    }
+                    _ if votes < 0 => return Err(Error::invalid("votes", "at least 0", votes)),
                     Some(sum) if sum <= LARGEST_SUM => sum,
                     _ => return Err(Error::Overflow { column: 0 }),
                 };
@@ -89,33 +87,23 @@ pub fn count(
     let judgments = run.without_progress(|run| votes.checked((systems, segments), run))?;
     let mut out = zeros(&[metrics, segments, KINDS])?;
     let cells = systems * segments;
-    let items = if judgments.is_empty() { 0 } else { metrics };
-    let blocks = Blocks { items, size: 1, cost: 4 * judgments.len() as u64, lead: 0 };
-    pool::try_run(
-        blocks,
-        run,
-        || (),
-        |(), metrics, stop| {
-            let metric = metrics.start;
-            let scores = &scores[metric * cells..][..cells];
-            let mut counts: Vec<i64> = Vec::new();
-            resize(&mut counts, segments * KINDS)?;
-            for judgment in &judgments {
-                stop.charge(4)?;
-                let (better, worse) = (scores[judgment.better], scores[judgment.worse]);
-                // Without a score (NaN) all comparisons are false.
-                let kind = 3
-                    - 3 * usize::from(better > worse)
-                    - 2 * usize::from(better < worse)
-                    - usize::from(better == worse);
-                counts[judgment.segment * KINDS + kind] += judgment.votes;
-            }
-            Ok(counts)
-        },
-        |metrics, counts, _| {
-            out[metrics.start * counts.len()..][..counts.len()].copy_from_slice(&counts);
-            Ok(())
-        },
-    )?;
+    if judgments.is_empty() {
+        return Ok(out);
+    }
+    let work = |(): &mut (), metric: usize, stop: &Stop<'_>| {
+        let scores = &scores[metric * cells..][..cells];
+        let mut counts: Vec<i64> = zeros(&[segments, KINDS])?;
+        for judgment in &judgments {
+            stop.charge(4)?;
+            let (better, worse) = (scores[judgment.better], scores[judgment.worse]);
+            // Without a score (NaN) all comparisons are false.
+            let kind =
+                3 - 3 * usize::from(better > worse) - 2 * usize::from(better < worse) - usize::from(better == worse);
+            counts[judgment.segment * KINDS + kind] += judgment.votes;
+        }
+        Ok(counts)
+    };
+    let counts = pool::each(metrics, 4 * judgments.len() as u64, run, || (), work)?;
+    out.chunks_exact_mut(segments * KINDS).zip(counts).for_each(|(out, counts)| out.copy_from_slice(&counts));
     Ok(out)
 }

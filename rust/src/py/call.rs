@@ -1,7 +1,7 @@
 //! Runs long calls: releases the interpreter, reports progress, notices Ctrl-C, and raises errors.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use numpy::{PyArray1, PyArrayMethods, get_array_module};
 use pyo3::exceptions::PyMemoryError;
@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::error::{Error, Fact, Result};
-use crate::pool::{Run, Stop, thread_count};
+use crate::pool::{Run, Stop, locked, thread_count};
 use crate::simd::Simd;
 
 /// More threads than any machine has, but few enough to be started.
@@ -190,12 +190,6 @@ impl Job {
     }
 }
 
-impl Progress {
-    fn job(&self) -> MutexGuard<'_, Job> {
-        self.job.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 #[pymethods]
 impl Progress {
     #[new]
@@ -204,7 +198,7 @@ impl Progress {
     }
 
     fn begin(&self, stage: &str, total: u64) {
-        let mut job = self.job();
+        let mut job = locked(&self.job);
         stage.clone_into(&mut job.stage);
         job.enter(stage);
         job.total = total;
@@ -228,29 +222,29 @@ impl Progress {
             })
             .collect();
         planned.reverse();
-        *self.job() = Job { steps: planned, ..Job::default() };
+        *locked(&self.job) = Job { steps: planned, ..Job::default() };
         self.update(0);
     }
 
     fn finish(&self) {
-        let mut job = self.job();
+        let mut job = locked(&self.job);
         (job.from, job.to) = (1.0, 1.0);
         job.steps.clear();
     }
 
     #[getter]
     fn stage(&self) -> String {
-        self.job().stage.clone()
+        locked(&self.job).stage.clone()
     }
 
     #[getter]
     fn step(&self) -> String {
-        self.job().shown.clone()
+        locked(&self.job).shown.clone()
     }
 
     #[getter]
     fn total(&self) -> u64 {
-        self.job().total
+        locked(&self.job).total
     }
 
     #[getter]
@@ -260,7 +254,7 @@ impl Progress {
 
     #[getter]
     fn fraction(&self) -> f64 {
-        let mut job = self.job();
+        let mut job = locked(&self.job);
         let share = if job.total == 0 { 0.0 } else { (self.done() as f64 / job.total as f64).min(1.0) };
         job.reached = (job.from + share * (job.to - job.from)).max(job.reached);
         job.reached

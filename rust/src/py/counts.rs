@@ -1,11 +1,11 @@
 //! Counts of systems, checked once and then used many times.
 
-use numpy::{Element, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray3, PyUntypedArrayMethods};
+use numpy::{Element, PyArray3, PyArrayMethods, PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use super::call::{run_long, run_serial};
-use super::convert::in_order;
+use super::convert::{Array2, in_order};
 use crate::error::{Error, check_length};
 use crate::memory::{copied, reserved};
 use crate::resample::{Pair, exact};
@@ -123,7 +123,7 @@ impl Counts {
     }
 
     #[getter]
-    fn totals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
+    fn totals<'py>(&self, py: Python<'py>) -> PyResult<Array2<'py, i64>> {
         let [problems, _, columns] = self.shape;
         super::convert::copied(py, &self.totals, [problems * self.arrays.len(), columns])
     }

@@ -1,15 +1,21 @@
-//! Agreement of metrics with people: counts of pairs and tie calibration.
+//! Agreement of metrics with people: counts of pairs, tie calibration, replicates of coefficients, and soft pairwise accuracy.
+
+use std::ops::Range;
 
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 use super::call::{Progress, run_long};
-use super::convert::{Array1, Array3, in_order, shaped, vector};
-use crate::error::check_length;
-use crate::meta::{Grouping, Matrices, calibrate, pairs, votes};
+use super::convert::{Array1, Array2, Array3, bytes, in_order, shaped, vector};
+use super::metric::Metric;
+use crate::error::{Result, check_length};
+use crate::meta::resampled::{self, Drawn, Material, Plan, Statistic, TieRule};
+use crate::meta::soft::{self, Scored, Signs};
+use crate::meta::{Grouping, Matrices, Unit, calibrate, pairs, votes};
+use crate::resample::replicates;
 
 /// The segments, the better systems, the worse systems, and numbers of votes.
-pub(super) fn votes<'a>(columns: [&'a PyReadonlyArray1<'_, i64>; 4]) -> PyResult<votes::Votes<'a>> {
+fn votes<'a>(columns: [&'a PyReadonlyArray1<'_, i64>; 4]) -> PyResult<votes::Votes<'a>> {
     let [segment, better, worse, votes] = columns.map(in_order);
     Ok(votes::Votes { segment: segment?, better: better?, worse: worse?, votes: votes? })
 }
@@ -111,4 +117,314 @@ pub fn meta_calibrate<'py>(
     let (epsilons, (counts, _)) =
         run_long(py, threads, progress, ("calibrating", metrics), |run| calibrate::calibrate(matrices, grouping, run))?;
     Ok((vector(py, epsilons), shaped(py, counts, [metrics, groups, pairs::COLUMNS])?))
+}
+
+/// The names of a grouping and a coefficient.
+type Names = (String, String);
+
+fn statistics(names: &[Names]) -> Result<Vec<Statistic>> {
+    names.iter().map(|(grouping, coefficient)| Statistic::named(grouping, coefficient)).collect()
+}
+
+/// Checks the length of each dimension of an array.
+fn check_shape(what: &str, expected: &[(&str, usize)], got: &[usize]) -> Result<()> {
+    let mut dimensions = expected.iter().zip(got);
+    dimensions.try_for_each(|(&(name, expected), &got)| check_length(format_args!("{name} of {what}"), expected, got))
+}
+
+/// Scores of all metrics, and of people.
+struct Scores<'a> {
+    scores: &'a [f64],
+    human: Option<&'a [f64]>,
+    shape: [usize; 3],
+}
+
+impl<'a> Scores<'a> {
+    fn new<'py>(
+        scores: &'a PyReadonlyArray3<'py, f64>,
+        human: Option<&'a PyReadonlyArray2<'py, f64>>,
+    ) -> PyResult<Self> {
+        let (metrics, n_systems, segments) = scores.as_array().dim();
+        if let Some(human) = human {
+            check_shape("human scores", &[("systems", n_systems), ("segments", segments)], human.shape())?;
+        }
+        Ok(Scores {
+            scores: in_order(scores)?,
+            human: human.map(in_order).transpose()?,
+            shape: [metrics, n_systems, segments],
+        })
+    }
+
+    fn material(&self) -> Result<Material> {
+        Material::new(self.scores, self.human, self.shape)
+    }
+
+    /// A material for each metric.
+    fn materials(&self) -> Result<Vec<Material>> {
+        let [metrics, systems, segments] = self.shape;
+        let cells = systems * segments;
+        let of = |metric: usize| &self.scores[metric * cells..][..cells];
+        (0..metrics).map(|metric| Material::new(of(metric), self.human, [1, systems, segments])).collect()
+    }
+}
+
+/// Pairs of metrics.
+fn pairs(pairs: &PyReadonlyArray2<'_, i64>) -> PyResult<Vec<[usize; 2]>> {
+    let columns = pairs.shape()[1];
+    check_length("metrics of a pair", 2, columns)?;
+    // A negative number is no metric.
+    let index = |metric: i64| usize::try_from(metric).unwrap_or(usize::MAX);
+    Ok(in_order(pairs)?.as_chunks().0.iter().map(|pair: &[i64; 2]| pair.map(index)).collect())
+}
+
+/// The replicates and where their swaps come from.
+fn plan<'a>(
+    (seed, first, n): (u64, u64, usize),
+    unit: &str,
+    masks: Option<&'a PyReadonlyArray3<'_, u8>>,
+    [_, systems, segments]: [usize; 3],
+) -> PyResult<(Plan<'a>, Range<u64>)> {
+    let replicates = replicates(first, n)?;
+    let unit = Unit::named(unit)?;
+    match masks {
+        None => Ok((Plan::Seeded(seed, unit), replicates)),
+        Some(masks) => {
+            let expected = [("replicates", replicates.end as usize), ("systems", systems), ("segments", segments)];
+            check_shape("masks", &expected, masks.shape())?;
+            Ok((Plan::Masks(in_order(masks)?), replicates))
+        }
+    }
+}
+
+#[pyfunction]
+#[pyo3(signature = (
+    scores, human, statistics, unit, pairs, *, n, seed, first=0, masks=None, threads=0, progress=None
+))]
+pub fn meta_permuted<'py>(
+    py: Python<'py>,
+    scores: PyReadonlyArray3<'py, f64>,
+    human: PyReadonlyArray2<'py, f64>,
+    statistics: Vec<Names>,
+    unit: &str,
+    pairs: PyReadonlyArray2<'py, i64>,
+    n: usize,
+    seed: u64,
+    first: u64,
+    masks: Option<PyReadonlyArray3<'py, bool>>,
+    threads: usize,
+    progress: Option<&Progress>,
+) -> PyResult<Array3<'py, f64>> {
+    let scores = Scores::new(&scores, Some(&human))?;
+    let statistics = self::statistics(&statistics)?;
+    let pairs = self::pairs(&pairs)?;
+    let masks = masks.as_ref().map(bytes).transpose()?;
+    let plan = plan((seed, first, n), unit, masks.as_ref(), scores.shape)?;
+    let shape = [statistics.len(), pairs.len(), n];
+    let total = shape.iter().product();
+    let values = run_long(py, threads, progress, ("shuffling", total), |run| {
+        resampled::permuted(&scores.material()?, &statistics, &pairs, plan, run)
+    })?;
+    shaped(py, values, shape)
+}
+
+#[pyfunction]
+#[pyo3(signature = (
+    scores, segment, better, worse, votes, ties, unit, pairs, *, n, seed, first=0, masks=None, threads=0, progress=None
+))]
+pub fn meta_permuted_votes<'py>(
+    py: Python<'py>,
+    scores: PyReadonlyArray3<'py, f64>,
+    segment: PyReadonlyArray1<'py, i64>,
+    better: PyReadonlyArray1<'py, i64>,
+    worse: PyReadonlyArray1<'py, i64>,
+    votes: PyReadonlyArray1<'py, i64>,
+    ties: &str,
+    unit: &str,
+    pairs: PyReadonlyArray2<'py, i64>,
+    n: usize,
+    seed: u64,
+    first: u64,
+    masks: Option<PyReadonlyArray3<'py, bool>>,
+    threads: usize,
+    progress: Option<&Progress>,
+) -> PyResult<Array2<'py, f64>> {
+    let scores = Scores::new(&scores, None)?;
+    let votes = self::votes([&segment, &better, &worse, &votes])?;
+    let rule = TieRule::named(ties)?;
+    let pairs = self::pairs(&pairs)?;
+    let masks = masks.as_ref().map(bytes).transpose()?;
+    let plan = plan((seed, first, n), unit, masks.as_ref(), scores.shape)?;
+    let values = run_long(py, threads, progress, ("shuffling", pairs.len() * n), |run| {
+        resampled::permuted_votes(&scores.material()?, (votes, rule), &pairs, plan, run)
+    })?;
+    shaped(py, values, [pairs.len(), n])
+}
+
+#[pyfunction]
+#[pyo3(signature = (
+    scores, human, statistics, unit, *, n, seed, first=0, copies=None, threads=0, progress=None
+))]
+pub fn meta_drawn<'py>(
+    py: Python<'py>,
+    scores: PyReadonlyArray3<'py, f64>,
+    human: PyReadonlyArray2<'py, f64>,
+    statistics: Vec<Names>,
+    unit: &str,
+    n: usize,
+    seed: u64,
+    first: u64,
+    copies: Option<(PyReadonlyArray2<'py, u32>, PyReadonlyArray2<'py, u32>)>,
+    threads: usize,
+    progress: Option<&Progress>,
+) -> PyResult<Array3<'py, f64>> {
+    let scores = Scores::new(&scores, Some(&human))?;
+    let statistics = self::statistics(&statistics)?;
+    let replicates = replicates(first, n)?;
+    let unit = Unit::named(unit)?;
+    let draws = match &copies {
+        None => Drawn::Seeded(seed, unit),
+        Some((systems, segments)) => {
+            let n = replicates.end as usize;
+            for (what, copies, width) in
+                [("systems", systems, scores.shape[1]), ("segments", segments, scores.shape[2])]
+            {
+                check_shape(&format!("copies of {what}"), &[("replicates", n), (what, width)], copies.shape())?;
+            }
+            Drawn::Copies(in_order(systems)?, in_order(segments)?)
+        }
+    };
+    let shape = [statistics.len(), scores.shape[0], n];
+    let total = shape.iter().product();
+    let values = run_long(py, threads, progress, ("drawing", total), |run| {
+        resampled::drawn(&scores.materials()?, &statistics, (draws, replicates), run)
+    })?;
+    shaped(py, values, shape)
+}
+
+/// A metric, the counts of its systems, whether lower scores are better, and whether its score is a ratio of two columns.
+type Counted<'py> = (PyRef<'py, Metric>, PyReadonlyArray3<'py, i64>, bool, bool);
+
+/// A metric on these segments, by default on all.
+fn scored(
+    (metric, counts, lower, ratio): &Counted<'_>,
+    segments: Option<&PyReadonlyArray1<'_, u32>>,
+) -> PyResult<Scored> {
+    let shape = [counts.shape()[0], counts.shape()[1]];
+    let (formula, counts, flags) = (metric.formula(), in_order(counts)?, (*lower, *ratio));
+    Ok(match segments {
+        Some(segments) => Scored::new(formula, counts, shape, in_order(segments)?.iter().map(|s| *s as usize), flags),
+        None => Scored::new(formula, counts, shape, 0..shape[1], flags),
+    }?)
+}
+
+#[pyfunction]
+#[pyo3(signature = (
+    people, metrics, unit, *, n, seed, permutations, inner_seed, first=0, threads=0, progress=None
+))]
+pub fn meta_soft_drawn<'py>(
+    py: Python<'py>,
+    people: Counted<'py>,
+    metrics: Vec<Counted<'py>>,
+    unit: &str,
+    n: usize,
+    seed: u64,
+    permutations: usize,
+    inner_seed: u64,
+    first: u64,
+    threads: usize,
+    progress: Option<&Progress>,
+) -> PyResult<Array2<'py, f64>> {
+    let unit = Unit::named(unit)?;
+    let replicates = replicates(first, n)?;
+    let segments = people.1.shape()[1];
+    let people = scored(&people, None)?;
+    let metrics = metrics.iter().map(|metric| scored(metric, None)).collect::<PyResult<Vec<_>>>()?;
+    let values = run_long(py, threads, progress, ("drawing", n), |run| {
+        let signs = Signs::new(inner_seed, permutations, segments)?;
+        soft::drawn(&people, &metrics, segments, (&signs, unit), (seed, replicates), run)
+    })?;
+    shaped(py, values, [metrics.len(), n])
+}
+
+#[pyfunction]
+#[pyo3(signature = (people, metrics, segments, *, permutations, inner_seed, threads=0))]
+pub fn meta_soft_pvalues<'py>(
+    py: Python<'py>,
+    people: Counted<'py>,
+    metrics: Vec<Counted<'py>>,
+    segments: PyReadonlyArray1<'py, u32>,
+    permutations: usize,
+    inner_seed: u64,
+    threads: usize,
+) -> PyResult<Array2<'py, f64>> {
+    let mut every = vec![scored(&people, None)?];
+    for metric in &metrics {
+        every.push(scored(metric, Some(&segments))?);
+    }
+    let n = segments.len();
+    let values = run_long(py, threads, None, ("", 0), |run| {
+        let signs = Signs::new(inner_seed, permutations, n)?;
+        soft::pvalues(&every, n, &signs, run)
+    })?;
+    let pairs = values.len() / every.len();
+    shaped(py, values, [every.len(), pairs])
+}
+
+/// The scores, and the inner permutations of their segments.
+fn prepared(
+    scores: &PyReadonlyArray3<'_, f64>,
+    segments: &PyReadonlyArray1<'_, u32>,
+    (inner_seed, permutations): (u64, usize),
+) -> PyResult<(soft::Scores, Signs)> {
+    let (metrics, systems, all) = scores.as_array().dim();
+    let (scores, segments) = (in_order(scores)?, in_order(segments)?);
+    let signs = Signs::new(inner_seed, permutations, segments.len())?;
+    Ok((soft::Scores::new(scores, [metrics, systems, all], segments)?, signs))
+}
+
+#[pyfunction]
+#[pyo3(signature = (scores, people, segments, *, permutations, inner_seed, threads=0))]
+pub fn meta_soft_values<'py>(
+    py: Python<'py>,
+    scores: PyReadonlyArray3<'py, f64>,
+    people: PyReadonlyArray1<'py, f64>,
+    segments: PyReadonlyArray1<'py, u32>,
+    permutations: usize,
+    inner_seed: u64,
+    threads: usize,
+) -> PyResult<Array1<'py, f64>> {
+    let (scores, signs) = prepared(&scores, &segments, (inner_seed, permutations))?;
+    let people = in_order(&people)?;
+    let values = run_long(py, threads, None, ("", 0), |run| soft::observed(&scores, people, &signs, run))?;
+    Ok(vector(py, values))
+}
+
+#[pyfunction]
+#[pyo3(signature = (
+    scores, people, segments, unit, pairs, *, n, seed, permutations, inner_seed, first=0, threads=0, progress=None
+))]
+pub fn meta_soft_permuted<'py>(
+    py: Python<'py>,
+    scores: PyReadonlyArray3<'py, f64>,
+    people: PyReadonlyArray1<'py, f64>,
+    segments: PyReadonlyArray1<'py, u32>,
+    unit: &str,
+    pairs: PyReadonlyArray2<'py, i64>,
+    n: usize,
+    seed: u64,
+    permutations: usize,
+    inner_seed: u64,
+    first: u64,
+    threads: usize,
+    progress: Option<&Progress>,
+) -> PyResult<Array2<'py, f64>> {
+    let unit = Unit::named(unit)?;
+    let replicates = replicates(first, n)?;
+    let pairs = self::pairs(&pairs)?;
+    let (scores, signs) = prepared(&scores, &segments, (inner_seed, permutations))?;
+    let people = in_order(&people)?;
+    let values = run_long(py, threads, progress, ("shuffling", n), |run| {
+        soft::permuted(&scores, people, &pairs, (&signs, unit), (seed, replicates), run)
+    })?;
+    shaped(py, values, [pairs.len(), n])
 }

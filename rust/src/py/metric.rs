@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use numpy::{PyArray1, PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::PyDict;
 
 use super::call::{Progress, run_long, run_serial};
-use super::convert::{in_order, options, shaped, to_python, vector};
+use super::convert::{Array1, Array2, Array3, in_order, options, shaped, to_python, vector};
 use crate::error::{Error, Place, check_length};
 use crate::memory::{reserved, zeros};
 use crate::metric::{self as core, File, Formula, Kind, METRICS, Resource};
@@ -48,7 +48,8 @@ impl Metric {
         py: Python<'py>,
         rows: &PyReadonlyArray2<'py, i64>,
         score: impl Fn(&[i64]) -> f64 + Sync,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    ) -> PyResult<Array1<'py, f64>> {
+        self.check_width(rows.shape()[1])?;
         let [n, width] = [rows.shape()[0], rows.shape()[1]];
         let rows = in_order(rows)?;
         let scores = run_serial(py, |stop| {
@@ -130,25 +131,15 @@ impl Metric {
         self.formula.segment_signature()
     }
 
-    fn scores<'py>(&self, py: Python<'py>, totals: PyReadonlyArray2<'py, i64>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        self.check_width(totals.shape()[1])?;
+    fn scores<'py>(&self, py: Python<'py>, totals: PyReadonlyArray2<'py, i64>) -> PyResult<Array1<'py, f64>> {
         self.row_by_row(py, &totals, |row| self.formula.score(row))
     }
 
-    fn segment_scores<'py>(
-        &self,
-        py: Python<'py>,
-        rows: PyReadonlyArray2<'py, i64>,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        self.check_width(rows.shape()[1])?;
+    fn segment_scores<'py>(&self, py: Python<'py>, rows: PyReadonlyArray2<'py, i64>) -> PyResult<Array1<'py, f64>> {
         self.row_by_row(py, &rows, |row| self.formula.segment_score(row))
     }
 
-    fn gradients<'py>(
-        &self,
-        py: Python<'py>,
-        totals: PyReadonlyArray2<'py, i64>,
-    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    fn gradients<'py>(&self, py: Python<'py>, totals: PyReadonlyArray2<'py, i64>) -> PyResult<Array2<'py, f64>> {
         self.check_width(totals.shape()[1])?;
         let [n, width] = [totals.shape()[0], totals.shape()[1]];
         let totals = in_order(&totals)?;
@@ -183,7 +174,7 @@ pub fn count<'py>(
     references: Vec<Vec<Option<PyBackedStr>>>,
     threads: usize,
     progress: Option<&Progress>,
-) -> PyResult<Vec<Bound<'py, PyArray3<i64>>>> {
+) -> PyResult<Vec<Array3<'py, i64>>> {
     let counting: Vec<&dyn core::Metric> = metrics.iter().map(|metric| metric.counting()).collect::<PyResult<_>>()?;
     let segments = references.first().map_or(0, Vec::len);
     let counts = run_long(py, threads, progress, ("counting", segments), |run| {

@@ -6,28 +6,21 @@
 #![allow(clippy::too_many_arguments, reason = "Python passes most of them by name")]
 
 mod call;
-mod candidates;
 mod convert;
 mod counts;
 mod histograms;
 mod meta;
-mod meta_resample;
-mod meta_soft;
 mod metric;
 mod nbest;
 mod reduce;
 mod resampler;
 mod scored;
 mod sequential;
-mod stopping;
 mod streams;
 mod studentized;
 mod study;
 mod tokens;
-mod tune_l1;
-mod tune_mert;
-mod tune_online;
-mod tune_oracle;
+mod tune;
 mod votes;
 
 /// The module.
@@ -40,11 +33,10 @@ mod _core {
     #[pymodule_export]
     use super::histograms::histograms;
     #[pymodule_export]
-    use super::meta::{meta_calibrate, meta_cell_counts, meta_pair_counts, meta_votes};
-    #[pymodule_export]
-    use super::meta_resample::{meta_drawn, meta_permuted, meta_permuted_votes};
-    #[pymodule_export]
-    use super::meta_soft::{meta_soft_drawn, meta_soft_permuted, meta_soft_pvalues, meta_soft_values};
+    use super::meta::{
+        meta_calibrate, meta_cell_counts, meta_drawn, meta_pair_counts, meta_permuted, meta_permuted_votes,
+        meta_soft_drawn, meta_soft_permuted, meta_soft_pvalues, meta_soft_values, meta_votes,
+    };
     #[pymodule_export]
     use super::metric::{
         Metric, MetricSpec, OptionSpec, Studentized, TokenizerSpec, broken_parse, count, metrics, tokenize, tokenizers,
@@ -53,8 +45,8 @@ mod _core {
     use super::nbest::NBest;
     #[pymodule_export]
     use super::reduce::{
-        Draws, Feed, Histograms, MaxT, MinP, Moments, PermutedTally, Reduction, SequentialTally, Series, Spread, Sums,
-        Tally,
+        Draws, Feed, Histograms, MaxT, MinP, Moments, PermutedTally, Reduction, SequentialTally, Series, Spread,
+        StoppingRule, Sums, Tally,
     };
     #[pymodule_export]
     use super::resampler::{Resampler, draw_many, shuffle_many};
@@ -62,8 +54,6 @@ mod _core {
     use super::scored::read_comet;
     #[pymodule_export]
     use super::sequential::betting_wealth;
-    #[pymodule_export]
-    use super::stopping::StoppingRule;
     #[pymodule_export]
     use super::streams::{derive, draw_weights, permutations, stream_indices, stream_values, subset_sum_distribution};
     #[pymodule_export]
@@ -73,13 +63,10 @@ mod _core {
     #[pymodule_export]
     use super::tokens::{common_ngrams, count_tokens};
     #[pymodule_export]
-    use super::tune_l1::{tune_l1, tune_l1_loss, tune_templates};
-    #[pymodule_export]
-    use super::tune_mert::{tune_line_search, tune_mert};
-    #[pymodule_export]
-    use super::tune_online::{tune_mira, tune_pro, tune_xbleu, tune_xbleu_objective};
-    #[pymodule_export]
-    use super::tune_oracle::tune_oracle;
+    use super::tune::{
+        tune_l1, tune_l1_loss, tune_line_search, tune_mert, tune_mira, tune_oracle, tune_pro, tune_templates,
+        tune_xbleu, tune_xbleu_objective,
+    };
     #[pymodule_export]
     use super::votes::{votes_drawn, votes_fit, votes_groups};
 

@@ -1,18 +1,15 @@
-//! The classes of reductions.
+//! The classes of reductions, and rules for when tests stop.
 
 use numpy::ndarray::{ArrayView, IntoDimension};
-use numpy::{
-    PyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
-};
+use numpy::{PyArray, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use super::call::run_serial;
-use super::convert::{copied, in_order, shaped, vector};
+use super::convert::{Array1, Array2, Array3, copied, in_order, shaped, vector};
 use super::histograms::{HistogramArrays, histogram_arrays};
-use super::stopping::StoppingRule;
 use crate::error::{check_length, named};
-use crate::memory::reserved;
+use crate::memory::{self, collected, zeros};
 use crate::resample::reduce::{self as core, AnyReduction, Ranged};
 use crate::resample::{Alternative, Alternatives, Pair};
 
@@ -72,7 +69,7 @@ impl Reduction {
         Reduction(merged).into_python(py)
     }
 
-    fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u64>>> {
+    fn state<'py>(&self, py: Python<'py>) -> PyResult<Array1<'py, u64>> {
         Ok(vector(py, run_serial(py, |_| self.0.state())?))
     }
 
@@ -164,10 +161,7 @@ type Matrix<'py, T> = PyReadonlyArray2<'py, T>;
 /// A copy of an array from Python, which a reduction keeps: a row for each metric, with a number for each pair.
 fn per_test<T: numpy::Element + Copy>(what: &str, array: &Matrix<'_, T>, pairs: &[Pair]) -> PyResult<Vec<T>> {
     check_length(format_args!("pairs of {what}"), pairs.len(), array.shape()[1])?;
-    let values = in_order(array)?;
-    let mut out = reserved(values.len())?;
-    out.extend_from_slice(values);
-    Ok(out)
+    Ok(memory::copied(in_order(array)?)?)
 }
 
 #[pymethods]
@@ -183,7 +177,7 @@ impl Tally {
     }
 
     #[getter]
-    fn counts<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<u64>>> {
+    fn counts<'py>(this: &Bound<'py, Self>) -> PyResult<Array2<'py, u64>> {
         let tally = Self::result(this)?;
         copied(this.py(), tally.counts(), tally.shape())
     }
@@ -198,13 +192,13 @@ impl PermutedTally {
     }
 
     #[getter]
-    fn counts<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<u64>>> {
+    fn counts<'py>(this: &Bound<'py, Self>) -> PyResult<Array2<'py, u64>> {
         let tally = Self::result(this)?;
         copied(this.py(), tally.counts(), tally.shape())
     }
 
     #[getter]
-    fn range_counts<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<u64>>> {
+    fn range_counts<'py>(this: &Bound<'py, Self>) -> PyResult<Array2<'py, u64>> {
         let tally = Self::result(this)?;
         copied(this.py(), tally.range_counts(), tally.shape())
     }
@@ -256,17 +250,17 @@ impl SequentialTally {
     }
 
     #[getter]
-    fn shuffles<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<u64>>> {
+    fn shuffles<'py>(this: &Bound<'py, Self>) -> PyResult<Array2<'py, u64>> {
         Self::field(this, |outcome| outcome.shuffles)
     }
 
     #[getter]
-    fn exceedances<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<u64>>> {
+    fn exceedances<'py>(this: &Bound<'py, Self>) -> PyResult<Array2<'py, u64>> {
         Self::field(this, |outcome| outcome.exceedances)
     }
 
     #[getter]
-    fn stopped<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<bool>>> {
+    fn stopped<'py>(this: &Bound<'py, Self>) -> PyResult<Array2<'py, bool>> {
         Self::field(this, |outcome| outcome.stopped)
     }
 }
@@ -276,12 +270,10 @@ impl SequentialTally {
     fn field<'py, T: numpy::Element>(
         this: &Bound<'py, Self>,
         get: impl Fn(&core::Outcome) -> T,
-    ) -> PyResult<Bound<'py, PyArray2<T>>> {
+    ) -> PyResult<Array2<'py, T>> {
         let tally = Self::result(this)?;
         let outcomes = tally.outcomes()?;
-        let mut out = reserved(outcomes.len())?;
-        out.extend(outcomes.iter().map(get));
-        shaped(this.py(), out, tally.shape())
+        shaped(this.py(), collected(outcomes.iter().map(get))?, tally.shape())
     }
 }
 
@@ -293,7 +285,7 @@ impl Spread {
     }
 
     #[getter]
-    fn values<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    fn values<'py>(this: &Bound<'py, Self>) -> PyResult<Array2<'py, f64>> {
         let spread = Self::result(this)?;
         shaped(this.py(), spread.values(), spread.shape())
     }
@@ -316,7 +308,7 @@ impl MaxT {
     }
 
     #[getter]
-    fn counts<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<u64>>> {
+    fn counts<'py>(this: &Bound<'py, Self>) -> PyResult<Array2<'py, u64>> {
         let max_t = Self::result(this)?;
         copied(this.py(), max_t.counts(), max_t.shape())
     }
@@ -340,7 +332,7 @@ impl MinP {
     }
 
     #[getter]
-    fn counts<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<u64>>> {
+    fn counts<'py>(this: &Bound<'py, Self>) -> PyResult<Array2<'py, u64>> {
         let min_p = Self::result(this)?;
         copied(this.py(), min_p.counts(), min_p.shape())
     }
@@ -379,7 +371,7 @@ impl Series {
     }
 
     #[getter]
-    fn statistics<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray3<f64>>> {
+    fn statistics<'py>(this: &Bound<'py, Self>) -> PyResult<Array3<'py, f64>> {
         let series = Self::result(this)?;
         let ([metrics, pairs], n) = (series.shape(), length(series)?);
         lent(this.clone().into_any(), series.statistics(), [metrics, pairs, n])
@@ -394,7 +386,7 @@ impl Draws {
     }
 
     #[getter]
-    fn scores<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    fn scores<'py>(this: &Bound<'py, Self>) -> PyResult<Array2<'py, f64>> {
         let draws = Self::result(this)?;
         let n = length(draws)?;
         lent(this.clone().into_any(), draws.scores(), [draws.systems(), n])
@@ -409,12 +401,12 @@ impl Moments {
     }
 
     #[getter]
-    fn means<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    fn means<'py>(this: &Bound<'py, Self>) -> PyResult<Array1<'py, f64>> {
         Ok(vector(this.py(), Self::result(this)?.means()))
     }
 
     #[getter]
-    fn deviations<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    fn deviations<'py>(this: &Bound<'py, Self>) -> PyResult<Array1<'py, f64>> {
         Ok(vector(this.py(), Self::result(this)?.deviations()))
     }
 }
@@ -427,9 +419,49 @@ impl Sums {
     }
 
     #[getter]
-    fn sums<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<i64>>> {
+    fn sums<'py>(this: &Bound<'py, Self>) -> PyResult<Array2<'py, i64>> {
         let sums = Self::result(this)?;
         let n = length(sums)?;
         lent(this.clone().into_any(), sums.sums(), [n, sums.cells()])
     }
+}
+
+/// A rule for when a test needs no more shuffles.
+#[pyclass(frozen, module = "reshuffle._core")]
+pub struct StoppingRule(pub(super) core::Rule);
+
+#[pymethods]
+impl StoppingRule {
+    #[staticmethod]
+    fn besag_clifford(exceedances: u64) -> PyResult<Self> {
+        core::Rule::BesagClifford { exceedances }.checked().map(StoppingRule).map_err(PyErr::from)
+    }
+
+    #[staticmethod]
+    fn gandy(level: f64, risk: f64) -> PyResult<Self> {
+        core::Rule::Gandy { level, risk }.checked().map(StoppingRule).map_err(PyErr::from)
+    }
+
+    fn limits<'py>(&self, py: Python<'py>, n: usize) -> PyResult<Array2<'py, i64>> {
+        let limits = run_serial(py, |stop| {
+            let mut out: Vec<i64> = zeros(&[n, 2])?;
+            for (out, limits) in out.chunks_exact_mut(2).zip(self.0.limits()) {
+                stop.charge(1 << 10)?;
+                out.copy_from_slice(&[limits.low, limits.high]);
+            }
+            Ok(out)
+        })?;
+        shaped(py, limits, [n, 2])
+    }
+}
+
+/// Shuffles, exceedances, and whether the rule stopped the test: arrays of one shape.
+pub(super) type Outcomes<'py> = (Array2<'py, u64>, Array2<'py, u64>, Array2<'py, bool>);
+
+pub(super) fn outcomes<'py>(py: Python<'py>, outcomes: &[core::Outcome], shape: [usize; 2]) -> PyResult<Outcomes<'py>> {
+    Ok((
+        shaped(py, outcomes.iter().map(|outcome| outcome.shuffles).collect(), shape)?,
+        shaped(py, outcomes.iter().map(|outcome| outcome.exceedances).collect(), shape)?,
+        shaped(py, outcomes.iter().map(|outcome| outcome.stopped).collect(), shape)?,
+    ))
 }

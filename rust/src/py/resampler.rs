@@ -1,17 +1,17 @@
 //! Prepared counts, and the runs of reductions over their replicates.
 
-use numpy::{PyArray1, PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 use super::call::{Progress, run_long};
-use super::convert::{copied, flips, in_order, shaped, sizes, vector};
+use super::convert::{Array1, Array2, Array3, copied, flips, in_order, shaped, sizes, vector};
 use super::counts::{Array, Counts};
 use super::metric::Metric;
 use super::reduce::{Reduction, alternative};
-use crate::error::{Error, check_length, named};
+use crate::error::{Error, check_length};
 use crate::resample::many::{self, Problems};
 use crate::resample::reduce::run_all;
-use crate::resample::{self, Exchange, Kind, Plan, Sample};
+use crate::resample::{self, Exchange, Kind, Plan, Sample, Shuffles};
 use crate::stats::SuffStats;
 
 /// The metric that scores sums, if there is one, and the counts.
@@ -119,13 +119,13 @@ impl Resampler {
     }
 
     #[getter]
-    fn totals<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyArray2<i64>>>> {
+    fn totals<'py>(&self, py: Python<'py>) -> PyResult<Vec<Array2<'py, i64>>> {
         let to_array = |(totals, &systems): (&[i64], &usize)| copied(py, totals, [systems, totals.len() / systems]);
         self.0.totals().zip(&self.0.shape().systems).map(to_array).collect()
     }
 
     #[getter]
-    fn scores<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<Bound<'py, PyArray1<f64>>>>> {
+    fn scores<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<Array1<'py, f64>>>> {
         Ok(self.0.scores().map(|all| all.into_iter().map(|scores| vector(py, scores)).collect()))
     }
 }
@@ -169,11 +169,6 @@ fn problems<'a>(
     Problems::new(sample, counts.systems(), in_order(seeds)?).map_err(PyErr::from)
 }
 
-/// Whether shuffles are a group, by the name of their scheme.
-pub(super) fn in_group(scheme: &str) -> PyResult<bool> {
-    Ok(named("scheme", scheme, &[("iid", false), ("subgroup", true)])?)
-}
-
 #[pyfunction]
 #[pyo3(signature = (metric, counts, alternative, thresholds, *, n, seeds, scheme="iid", threads=0, progress=None))]
 pub fn shuffle_many<'py>(
@@ -187,13 +182,13 @@ pub fn shuffle_many<'py>(
     scheme: &str,
     threads: usize,
     progress: Option<&Progress>,
-) -> PyResult<Bound<'py, PyArray1<u64>>> {
-    let in_group = in_group(scheme)?;
+) -> PyResult<Array1<'py, u64>> {
+    let shuffles = Shuffles::named(scheme)?;
     let arrays = counts.arrays(py)?;
     let problems = problems((metric, counts), &arrays, &seeds)?;
     let criterion = (self::alternative(alternative)?, in_order(&thresholds)?);
     let exceedances = run_long(py, threads, progress, ("shuffling", seeds.len()), |run| {
-        many::shuffles(&problems, criterion, (in_group, n), run)
+        many::shuffles(&problems, criterion, (shuffles, n), run)
     })?;
     Ok(vector(py, exceedances))
 }
@@ -209,7 +204,7 @@ pub fn draw_many<'py>(
     strata: Option<Vec<usize>>,
     threads: usize,
     progress: Option<&Progress>,
-) -> PyResult<Bound<'py, PyArray3<f64>>> {
+) -> PyResult<Array3<'py, f64>> {
     let strata = sizes(strata)?;
     let arrays = counts.arrays(py)?;
     let problems = problems((metric, counts), &arrays, &seeds)?;

@@ -5,12 +5,11 @@ use pyo3::prelude::*;
 
 use super::call::run_long;
 use super::convert::{Array1, Array2, Array3, in_order, shaped, vector};
-use super::reduce::AlternativeNames;
-use super::resampler::{SampleArgument, in_group, with_samples};
-use super::stopping::{Outcomes, StoppingRule, outcomes};
+use super::reduce::{AlternativeNames, Outcomes, StoppingRule, outcomes};
+use super::resampler::{SampleArgument, with_samples};
 use crate::error::{check_length, named};
-use crate::resample::replicates;
-use crate::study::{self, Population, Sampling, Selection, Shuffles, Shuffling, Statistic};
+use crate::resample::{Shuffles, replicates};
+use crate::study::{self, Population, Sampling, Selection, Shuffling, Statistic};
 
 /// What Python passes for a population: the samples of all metrics, and the group of each unit or None.
 type PopulationArgument<'py> = (Vec<SampleArgument<'py>>, Option<PyReadonlyArray1<'py, u32>>);
@@ -102,7 +101,7 @@ impl Experiment {
         threads: usize,
     ) -> PyResult<Array2<'py, u64>> {
         let (metrics, n) = self.shape(&thresholds)?;
-        let shuffles = if in_group(scheme)? { Shuffles::Subgroup } else { Shuffles::Independent };
+        let shuffles = Shuffles::named(scheme)?;
         let shuffling = Shuffling { shuffles, statistic: statistic(studentized), n: n_resamples };
         let simulations = replicates(first, n)?;
         let criterion = (alternative.alternatives()?, in_order(&thresholds)?);

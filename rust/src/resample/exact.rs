@@ -104,7 +104,7 @@ dispatch! {
 }
 
 /// The greatest common divisor.
-fn gcd(mut a: u64, mut b: u64) -> u64 {
+pub(crate) fn gcd(mut a: u64, mut b: u64) -> u64 {
     while b > 0 {
         (a, b) = (b, a % b);
     }

@@ -2,7 +2,7 @@
 
 use super::reduce::{Draws, Pair, Reduction, Tally};
 use super::resampler::Workers;
-use super::{Alternative, Kind, Plan, Resampler, Sample, random_codes, replicates};
+use super::{Alternative, Kind, Resampler, Sample, Shuffles, replicates};
 use crate::error::{Result, check_length};
 use crate::memory::zeros;
 use crate::pool::{self, Blocks, Run};
@@ -26,12 +26,11 @@ impl<'a> Problems<'a> {
         Ok(Problems { sample, systems, seeds })
     }
 
-    /// Runs a reduction on each problem, and passes the results to `keep` in order. With `in_group`, the shuffles are a
-    /// group from random codes.
+    /// Runs a reduction on each problem, and passes the results to `keep` in order. `shuffles` matters for those only.
     fn each<R: Reduction + Send>(
         &self,
         kind: Kind<'_>,
-        in_group: bool,
+        shuffles: Shuffles,
         n: usize,
         run: &mut Run<'_>,
         reduction: impl Fn(usize) -> R + Sync,
@@ -55,14 +54,9 @@ impl<'a> Problems<'a> {
                 let sample = Sample { formula: formula.clone(), stats: stats.of_systems(systems) };
                 let resampler = Resampler::prepare(&[sample], kind, &mut serial_run)?;
                 let mut reduction = reduction(problem);
-                let (seed, codes);
-                let plan = if in_group {
-                    codes = random_codes(self.seeds[problem], stats.segments());
-                    Plan::Codes(&codes)
-                } else {
-                    seed = self.seeds[problem];
-                    Plan::Seeded(seed)
-                };
+                let seed = self.seeds[problem];
+                let codes = shuffles.codes(seed, stats.segments());
+                let plan = shuffles.plan(seed, &codes);
                 resampler.run_with(&workers, (plan, range.clone()), &mut [&mut reduction], &mut serial_run)?;
                 Ok(reduction)
             },
@@ -74,22 +68,21 @@ impl<'a> Problems<'a> {
     }
 }
 
-/// The number of the first `n` shuffles of two systems that reach the threshold, for each problem. With `in_group`, these
-/// are shuffles by [random codes](random_codes) of the units.
+/// The number of the first `n` shuffles of two systems that reach the threshold, for each problem.
 ///
 /// # Errors
 /// As [`Resampler::prepare`] and [`Resampler::run`]: the error of the first problem that fails.
 pub fn shuffles(
     problems: &Problems<'_>,
     (alternative, thresholds): (Alternative, &[f64]),
-    (in_group, n): (bool, usize),
+    (shuffles, n): (Shuffles, usize),
     run: &mut Run<'_>,
 ) -> Result<Vec<u64>> {
     check_length("thresholds", problems.seeds.len(), thresholds.len())?;
     const BOTH: Pair = (0, 1);
     let mut counts = zeros(&[thresholds.len()])?;
     let tally = |problem: usize| Tally::new(vec![BOTH], alternative, vec![thresholds[problem]]);
-    problems.each(Kind::Shuffles, in_group, n, run, tally, |problem, tally| counts[problem] = tally.counts()[0])?;
+    problems.each(Kind::Shuffles, shuffles, n, run, tally, |problem, tally| counts[problem] = tally.counts()[0])?;
     Ok(counts)
 }
 
@@ -102,7 +95,7 @@ pub fn draws(problems: &Problems<'_>, strata: &[usize], n: usize, run: &mut Run<
     let mut scores = zeros(&[problems.seeds.len(), systems, n])?;
     problems.each(
         Kind::Draws(strata),
-        false,
+        Shuffles::Independent,
         n,
         run,
         |_| Draws::default(),

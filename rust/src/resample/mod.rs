@@ -19,7 +19,7 @@ mod strided;
 pub(crate) mod studentize;
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::error::{Result, check_length};
 use crate::metric::Formula;
@@ -31,7 +31,7 @@ pub use kernel::subgroup::random_codes;
 pub use kernel::weights::draw_weights;
 pub use reduce::{Alternative, Alternatives, Pair, Reduction};
 pub(crate) use resampler::Workers;
-pub use resampler::{Kind, Plan, Resampler, replicates};
+pub use resampler::{Kind, Plan, Resampler, Shuffles, replicates};
 pub(crate) use strided::Strided;
 
 /// The counts of some systems and the formula that scores their sums.
@@ -62,10 +62,21 @@ impl<'a> Sample<'a> {
 /// sums over these batches.
 pub const BATCH: usize = 64;
 
+/// The value of a cell, which is made on first use. Two threads may both make it; one result is kept.
+pub(crate) fn made<T>(cell: &OnceLock<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
+    match cell.get() {
+        Some(value) => Ok(value),
+        None => {
+            let value = make()?;
+            Ok(cell.get_or_init(|| value))
+        }
+    }
+}
+
 /// The number of replicates in a range.
 pub(crate) fn length(range: &Range<u64>) -> usize {
     (range.end - range.start) as usize
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

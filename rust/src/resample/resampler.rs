@@ -1,7 +1,7 @@
 //! The resampler: prepared once, then run for any ranges of replicates.
 
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use super::design::Design;
 use super::kernel::draw::{Digits, Draws};
@@ -11,13 +11,13 @@ use super::kernel::flips::{Adder, Flips, masks_of};
 use super::kernel::permute::{Permutations, PermutedRows};
 use super::kernel::scatter::{MOST_SHUFFLES, WholeRows};
 use super::kernel::source::{Source, Supplied};
-use super::kernel::subgroup::Subgroup;
+use super::kernel::subgroup::{Subgroup, random_codes};
 use super::kernel::weights::Strata;
 use super::kernel::{Block, Kernel, Scratch};
-use super::reduce::{Accumulate, Input, Pair, Partial, Reduction, Shape};
+use super::reduce::{Accumulate, Input, Partial, Reduction, Shape};
 use super::score::Scoring;
-use super::{Sample, Strided, length};
-use crate::error::{Error, LARGEST_SUM, Result};
+use super::{Sample, Strided, length, made};
+use crate::error::{Error, LARGEST_SUM, Result, named};
 use crate::memory::resize;
 use crate::metric::Formula;
 use crate::pool::{self, Blocks, Run, Stop};
@@ -52,6 +52,38 @@ pub enum Plan<'a> {
     /// The streams of a seed for exchanges between two systems with several runs each. Units are in the order group of
     /// 64 segments, row of the exchange, segment.
     Exchanged(u64, Exchange),
+}
+
+/// How a seed chooses shuffles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shuffles {
+    /// Each unit is swapped with probability ½.
+    Independent,
+    /// A group of shuffles from [random codes](random_codes) of the units.
+    Subgroup,
+}
+
+impl Shuffles {
+    /// By the name of the scheme in Python.
+    pub fn named(scheme: &str) -> Result<Self> {
+        named("scheme", scheme, &[("iid", Shuffles::Independent), ("subgroup", Shuffles::Subgroup)])
+    }
+
+    /// The codes of the units; none for independent shuffles.
+    pub(crate) fn codes(self, seed: u64, units: usize) -> Vec<u64> {
+        match self {
+            Shuffles::Independent => Vec::new(),
+            Shuffles::Subgroup => random_codes(seed, units),
+        }
+    }
+
+    /// The plan of the shuffles with these codes.
+    pub(crate) fn plan(self, seed: u64, codes: &[u64]) -> Plan<'_> {
+        match self {
+            Shuffles::Independent => Plan::Seeded(seed),
+            Shuffles::Subgroup => Plan::Codes(codes),
+        }
+    }
 }
 
 /// The range of `n` replicates that begins at `first`.
@@ -90,14 +122,23 @@ enum Sampler {
     Permutations(PermutedRows),
 }
 
+/// What is said of replicates in reports of progress and in errors.
+struct Words {
+    stage: &'static str,
+    reductions: &'static str,
+    plans: &'static str,
+}
+
 impl Sampler {
-    /// The reductions for these replicates, in words.
-    fn reductions(&self) -> &'static str {
-        match self {
-            Sampler::Shuffles(..) => "one for shuffles",
-            Sampler::Draws { .. } => "one for draws",
-            Sampler::Permutations(_) => "one for permutations",
-        }
+    fn words(&self) -> Words {
+        let (stage, reductions, plans) = match self {
+            Sampler::Shuffles(..) => {
+                ("shuffling", FOR_SHUFFLES, "shuffles (a seed, masks, codes or an exchange of runs)")
+            }
+            Sampler::Draws { .. } => ("drawing", FOR_DRAWS, "draws (a seed or indices)"),
+            Sampler::Permutations(_) => ("permuting", FOR_PERMUTATIONS, "permutations (a seed)"),
+        };
+        Words { stage, reductions, plans }
     }
 }
 
@@ -114,17 +155,10 @@ impl Plan<'_> {
     }
 }
 
-impl Input<'_> {
-    /// The replicates of reductions that read this, in words.
-    fn reductions(self) -> &'static str {
-        match self {
-            Input::Pairs(_) => "one for shuffles",
-            Input::Systems => "one for draws",
-            Input::Permuted => "one for permutations",
-            Input::Sums => "one for all replicates",
-        }
-    }
-}
+// The replicates of a reduction, in words.
+const FOR_SHUFFLES: &str = "one for shuffles";
+const FOR_DRAWS: &str = "one for draws";
+const FOR_PERMUTATIONS: &str = "one for permutations";
 
 /// The buffers of a thread.
 #[derive(Default)]
@@ -139,13 +173,9 @@ struct Worker {
 pub(crate) struct Workers(Mutex<Vec<Worker>>);
 
 impl Workers {
-    fn idle(&self) -> MutexGuard<'_, Vec<Worker>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// An idle worker, or a new one.
     fn take(&self) -> BusyWorker<'_> {
-        let worker = self.idle().pop();
+        let worker = pool::locked(&self.0).pop();
         BusyWorker { worker: worker.unwrap_or_default(), from: self }
     }
 }
@@ -158,7 +188,7 @@ struct BusyWorker<'a> {
 
 impl Drop for BusyWorker<'_> {
     fn drop(&mut self) {
-        self.from.idle().push(std::mem::take(&mut self.worker));
+        pool::locked(&self.from.0).push(std::mem::take(&mut self.worker));
     }
 }
 
@@ -233,11 +263,7 @@ impl Resampler {
 
     /// What a run does, for reports of progress.
     pub fn stage(&self) -> &'static str {
-        match self.sampler {
-            Sampler::Shuffles(..) => "shuffling",
-            Sampler::Draws { .. } => "drawing",
-            Sampler::Permutations(_) => "permuting",
-        }
+        self.sampler.words().stage
     }
 
     /// The sums over all units: k × K for each sample.
@@ -307,13 +333,12 @@ impl Resampler {
         let blocks = Blocks { items: n, size, cost: kernel.cost() + 40 * inputs.series(&self.shape) as u64, lead };
         // Partial results are reused once they have been combined.
         let spare: Mutex<Vec<Vec<Partial>>> = Mutex::new(Vec::new());
-        let spare = || spare.lock().unwrap_or_else(PoisonError::into_inner);
         pool::try_run(
             blocks,
             run,
             || workers.take(),
             |BusyWorker { worker, .. }, block, stop| {
-                let used = spare().pop();
+                let used = pool::locked(&spare).pop();
                 let mut partials = used.unwrap_or_else(|| accumulators.iter().map(|_| Partial::default()).collect());
                 let block = range.start + block.start as u64..range.start + block.end as u64;
                 self.block((kernel, block), (&inputs, &accumulators), &mut partials, worker, stop)?;
@@ -322,13 +347,13 @@ impl Resampler {
             |_, partials, stop| {
                 // Without reductions, nothing can say that no more is wanted.
                 let mut more = combiners.is_empty();
-                for (combiner, partial) in combiners.iter_mut().zip(&partials) {
-                    more |= combiner.combine(partial)?;
+                for (combine, partial) in combiners.iter_mut().zip(&partials) {
+                    more |= combine(partial)?;
                 }
                 if !more {
                     stop.end_here();
                 }
-                spare().push(partials);
+                pool::locked(&spare).push(partials);
                 Ok(())
             },
         )
@@ -344,7 +369,7 @@ impl Resampler {
         Ok(match (&self.sampler, plan) {
             (Sampler::Shuffles(_, rows), Plan::Codes(codes)) => {
                 let rows = match range.start {
-                    0 if n <= MOST_SHUFFLES => self.whole_rows(rows)?,
+                    0 if n <= MOST_SHUFFLES => made(rows, || WholeRows::new(design))?.as_ref(),
                     _ => None,
                 };
                 match rows.and_then(|rows| rows.kernel(codes, n, self.simd)) {
@@ -375,9 +400,7 @@ impl Resampler {
                 Box::new(Draws::new(design, (strata, digits), Source::Supplied(indices), stop)?)
             }
             (Sampler::Permutations(rows), Plan::Seeded(seed)) => Box::new(Permutations::new(rows, seed, self.simd)),
-            (Sampler::Permutations(_), plan) => return Err(other_kind("the replicates", PERMUTATIONS, plan.name())),
-            (Sampler::Shuffles(..), plan) => return Err(other_kind("the replicates", SHUFFLES, plan.name())),
-            (Sampler::Draws { .. }, plan) => return Err(other_kind("the replicates", DRAWS, plan.name())),
+            (sampler, plan) => return Err(Error::invalid("the replicates", sampler.words().plans, plan.name())),
         })
     }
 
@@ -397,24 +420,7 @@ impl Resampler {
 
     /// The tables for flips.
     fn adder<'a>(&self, adder: &'a OnceLock<Adder>, stop: &Stop<'_>) -> Result<&'a Adder> {
-        match adder.get() {
-            Some(adder) => Ok(adder),
-            // Two threads may both make the tables; one result is kept.
-            None => {
-                let made = Adder::new(&self.design.packed, self.simd, stop)?;
-                Ok(adder.get_or_init(|| made))
-            }
-        }
-    }
-
-    /// The rows for small groups of shuffles, if there are any.
-    fn whole_rows<'a>(&self, rows: &'a OnceLock<Option<WholeRows>>) -> Result<Option<&'a WholeRows>> {
-        if rows.get().is_none() {
-            // As for the tables.
-            let made = WholeRows::new(&self.design)?;
-            let _ = rows.set(made);
-        }
-        Ok(rows.get().and_then(Option::as_ref))
+        made(adder, || Adder::new(&self.design.packed, self.simd, stop))
     }
 
     /// Runs a block of replicates and computes its partial results.
@@ -447,11 +453,11 @@ impl Resampler {
             let mut accumulators: Vec<_> =
                 reading.map(|(_, (accumulate, partial))| (accumulate.as_ref(), partial)).collect();
             match input {
-                OwnedInput::Pairs(pairs) => {
+                Input::Pairs(pairs) => {
                     scoring.statistics((formulas, self.simd), &block, pairs, &mut accumulators, stop)?
                 }
-                OwnedInput::Systems => scoring.scores(formulas, &block, &mut accumulators, stop)?,
-                OwnedInput::Sums => {
+                Input::Systems | Input::Permuted => scoring.scores(formulas, &block, &mut accumulators, stop)?,
+                Input::Sums => {
                     accumulators
                         .iter_mut()
                         .try_for_each(|(accumulate, partial)| accumulate.sums(partial, &block, stop))?;
@@ -463,45 +469,27 @@ impl Resampler {
     }
 }
 
-/// The plans of a resampler of shuffles, in words.
-const SHUFFLES: &str = "shuffles (a seed, masks, codes or an exchange of runs)";
-
-/// The plans of a resampler of draws, in words.
-const DRAWS: &str = "draws (a seed or indices)";
-
-/// The plans of a resampler of permutations, in words.
-const PERMUTATIONS: &str = "permutations (a seed)";
-
-/// The error for a plan or reduction of the wrong kind.
-fn other_kind(what: &str, expected: &str, got: &str) -> Error {
-    Error::invalid(what, expected, got)
-}
-
-/// An [`Input`] that borrows nothing from its reduction.
-#[derive(PartialEq)]
-enum OwnedInput {
-    Pairs(Vec<Pair>),
-    Systems,
-    Sums,
-}
-
 /// The inputs of the reductions, each with the reductions that read it.
-struct Inputs(Vec<(OwnedInput, Vec<usize>)>);
+struct Inputs(Vec<(Input, Vec<usize>)>);
 
 impl Inputs {
     fn from_reductions(resampler: &Resampler, reductions: &[&mut dyn Reduction]) -> Result<Self> {
-        let mut inputs: Vec<(OwnedInput, Vec<usize>)> = Vec::new();
+        let refused = |expected: &str, got: &str| Err(Error::invalid("a reduction", expected, got));
+        let expected = resampler.sampler.words().reductions;
+        let mut inputs: Vec<(Input, Vec<usize>)> = Vec::new();
         for (i, reduction) in reductions.iter().enumerate() {
-            let input = match (reduction.input(), &resampler.sampler) {
-                (Input::Pairs(pairs), Sampler::Shuffles(..)) => OwnedInput::Pairs(pairs.to_vec()),
-                (Input::Systems, Sampler::Draws { .. }) => OwnedInput::Systems,
-                (Input::Permuted, Sampler::Permutations(_)) => OwnedInput::Systems,
-                (Input::Sums, _) => OwnedInput::Sums,
-                (other, sampler) => return Err(other_kind("a reduction", sampler.reductions(), other.reductions())),
+            let input = reduction.input();
+            let own = match &input {
+                Input::Pairs(_) => FOR_SHUFFLES,
+                Input::Systems => FOR_DRAWS,
+                Input::Permuted => FOR_PERMUTATIONS,
+                Input::Sums => expected,
             };
-            if input != OwnedInput::Sums && resampler.formulas.is_none() {
-                let expected = "Sums, because a sample has no metric";
-                return Err(other_kind("a reduction", expected, "one that reads scores"));
+            if own != expected {
+                return refused(expected, own);
+            }
+            if input != Input::Sums && resampler.formulas.is_none() {
+                return refused("Sums, because a sample has no metric", "one that reads scores");
             }
             match inputs.iter_mut().find(|(known, _)| *known == input) {
                 Some((_, readers)) => readers.push(i),
@@ -513,10 +501,10 @@ impl Inputs {
 
     /// The number of statistics and scores of a replicate.
     fn series(&self, shape: &Shape) -> usize {
-        let count = |input: &OwnedInput| match input {
-            OwnedInput::Pairs(pairs) => shape.systems.len() * pairs.len(),
-            OwnedInput::Systems => shape.systems.iter().sum(),
-            OwnedInput::Sums => 0,
+        let count = |input: &Input| match input {
+            Input::Pairs(pairs) => shape.systems.len() * pairs.len(),
+            Input::Systems | Input::Permuted => shape.systems.iter().sum(),
+            Input::Sums => 0,
         };
         self.0.iter().map(|(input, _)| count(input)).sum()
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::design::Place;
 use super::kernel::Block;
-use super::reduce::{Accumulate, Pair, Partial};
+use super::reduce::{Accumulate, Pair, Partial, batches};
 use crate::error::Result;
 use crate::memory::resize;
 use crate::metric::{Formula, check_defined};
@@ -20,18 +20,6 @@ pub(super) type Accumulators<'a, 'k> = [(&'a (dyn Accumulate + 'k), &'a mut Part
 pub(super) struct Scoring {
     sums: Vec<i64>,
     totals: [Vec<i64>; 2],
-}
-
-/// The batches of a block: the offset of each in the block, and its length. They end at the replicates whose numbers
-/// are multiples of [`BATCH`], and at the end of the block.
-fn batches(block: &Block<'_>) -> impl Iterator<Item = (usize, usize)> + use<> {
-    let (mut at, length) = (0, block.len());
-    let mut room = BATCH - (block.replicates.start % BATCH as u64) as usize;
-    std::iter::from_fn(move || {
-        let (first, here) = (at, room.min(length - at));
-        (at, room) = (at + here, BATCH);
-        (here > 0).then_some((first, here))
-    })
 }
 
 impl Scoring {
@@ -57,7 +45,7 @@ impl Scoring {
         resize(&mut self.sums, places.iter().map(cells).max().unwrap_or(0) * BATCH)?;
         let columns = places.iter().map(columns).max().unwrap_or(0);
         self.totals.iter_mut().try_for_each(|totals| resize(totals, columns * BATCH))?;
-        for (at, batch) in batches(block) {
+        for (at, batch) in batches(&block.replicates) {
             for (metric, (formula, place)) in formulas.iter().zip(places).enumerate() {
                 let &Place { systems, columns, cell: first_cell, .. } = place;
                 let (cells, wanted) = (systems * columns, metric * pairs.len()..(metric + 1) * pairs.len());
@@ -109,7 +97,7 @@ impl Scoring {
         let mut scores = [0.0; BATCH];
         let places = &block.design.places;
         resize(&mut self.sums, places.iter().map(|place| place.columns).max().unwrap_or(0) * BATCH)?;
-        for (at, batch) in batches(block) {
+        for (at, batch) in batches(&block.replicates) {
             for (metric, (formula, place)) in formulas.iter().zip(places).enumerate() {
                 let &Place { systems, columns, cell: first_cell, system: first_system } = place;
                 for system in 0..systems {

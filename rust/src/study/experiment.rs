@@ -12,18 +12,9 @@ use crate::pool::{self, Blocks, Run, Stop};
 use crate::resample::kernel::scatter::Scattered;
 use crate::resample::reduce::{Draws, Outcome, Reduction, Rule, SequentialTally, Tally};
 use crate::resample::studentize::Both;
-use crate::resample::{Alternatives, Plan, Resampler, Workers, length, random_codes, replicates};
+use crate::resample::{Alternatives, Plan, Resampler, Shuffles, Workers, length, replicates};
 use crate::simd::Simd;
 use crate::stream::{SIMULATION, derived};
-
-/// How the shuffles of a simulation are made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shuffles {
-    /// Each unit is swapped with probability ½.
-    Independent,
-    /// A group of shuffles from [random codes](random_codes) of the units. Their number has to be a power of two.
-    Subgroup,
-}
 
 /// What shuffles are compared by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +28,7 @@ pub enum Statistic {
 /// How a test shuffles a test set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shuffling {
-    /// How the shuffles are made.
+    /// How the shuffles are made. The number of those of a subgroup has to be a power of two.
     pub shuffles: Shuffles,
     /// What they are compared by.
     pub statistic: Statistic,
@@ -296,10 +287,7 @@ impl Experiment {
         population.totals(self.simd, chosen, sums, totals);
         let (seed, range) = (self.seed_of(simulation), replicates(0, n)?);
         let prepare = |design, formulas: &[_]| Resampler::from_design(design, formulas, false, (self.simd, stop));
-        let codes = match shuffles {
-            Shuffles::Independent => Vec::new(),
-            Shuffles::Subgroup => random_codes(seed, chosen.units.len()),
-        };
+        let codes = shuffles.codes(seed, chosen.units.len());
         if let (Shuffles::Subgroup, Statistic::Difference, Some(rows)) = (shuffles, statistic, &population.differences)
             && n.is_power_of_two()
             && rows.fit(chosen.units.len(), n)
@@ -318,11 +306,8 @@ impl Experiment {
                 prepare(design, &formulas)?
             }
         };
-        let plan = match shuffles {
-            Shuffles::Independent => Plan::Seeded(seed),
-            Shuffles::Subgroup => Plan::Codes(&codes),
-        };
-        on_this_thread(stop, |run| resampler.run_with(workers, (plan, range), &mut [tally], run))
+        let plan = (shuffles.plan(seed, &codes), range);
+        on_this_thread(stop, |run| resampler.run_with(workers, plan, &mut [tally], run))
     }
 
     /// The scores of both systems on the first `n` draws of each simulated test set, in the order metric, simulation,

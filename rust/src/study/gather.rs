@@ -4,7 +4,7 @@
 use super::population::Population;
 use super::selection::Chosen;
 use crate::error::Result;
-use crate::memory::{collected, reserved};
+use crate::memory::collected;
 use crate::pool::Stop;
 use crate::resample::design::packed::{Integer, Packed};
 use crate::resample::design::{Design, Exception, Exceptions, Place, Rule};
@@ -13,31 +13,19 @@ use crate::stats::with_numbers;
 impl Population {
     /// The design of shuffles of a test set with these totals.
     pub(super) fn shuffled(&self, chosen: &Chosen, totals: &[i64], stop: &Stop<'_>) -> Result<Design> {
-        let Design { places, rules, dense, packed, columns, exceptions, .. } = &self.relative;
         let units = chosen.units.len();
-        let mut gathered = Packed::new(units);
-        for column in packed.iter() {
+        let mut design = self.shuffled_without_columns(units, totals);
+        for column in self.relative.packed.iter() {
             stop.charge(4 * units)?;
-            gathered.push(with_numbers!(map column, values => signed(values, chosen)?));
+            design.packed.push(with_numbers!(map column, values => signed(values, chosen)?));
         }
-        let mut exceptional = reserved(exceptions.len())?;
-        for exceptions in exceptions {
+        for (own, exceptions) in design.exceptions.iter_mut().zip(&self.relative.exceptions) {
             stop.charge(8 * units)?;
             let signs = chosen.swapped.iter().map(|&swap| 1 - 2 * i64::from(swap));
             let found = found(exceptions, chosen.units.iter().copied()).zip(signs);
-            let units = found.enumerate().filter_map(|(place, (value, sign))| Some((place, sign * value?))).collect();
-            exceptional.push(Exceptions { units, column: exceptions.column });
+            own.units = found.enumerate().filter_map(|(place, (value, sign))| Some((place, sign * value?))).collect();
         }
-        Ok(Design {
-            units,
-            places: places.clone(),
-            rules: rules.clone(),
-            totals: totals.to_vec(),
-            dense: *dense,
-            packed: gathered,
-            columns: columns.clone(),
-            exceptions: exceptional,
-        })
+        Ok(design)
     }
 
     /// The design of shuffles of a test set with these totals, without its columns, for a kernel that has them.

@@ -7,10 +7,10 @@ use crate::error::{Error, LARGEST_SUM, Result, check_length};
 use crate::memory::reserved;
 use crate::metric::Formula;
 use crate::pool::{Run, Stop};
-use crate::resample::Sample;
 use crate::resample::design::Design;
 use crate::resample::kernel::scatter::DifferenceRows;
 use crate::resample::studentize::{Both, PackedBoth};
+use crate::resample::{Sample, made};
 use crate::simd::{Simd, dispatch};
 use crate::stats::{Stored, SuffStats};
 
@@ -58,22 +58,19 @@ impl Population {
             check_length("groups", units, groups.len())?;
         }
         let largest = samples.iter().map(|sample| sample.stats.largest()).max().unwrap_or(0);
-        let mut rows = reserved(samples.len())?;
-        let mut copies = reserved(samples.len())?;
-        for Sample { stats, .. } in samples {
-            rows.push(Rows::new(stats)?);
+        let rows = samples.iter().map(|sample| Rows::new(&sample.stats)).collect::<Result<_>>()?;
+        let copy = |Sample { stats, .. }: &Sample<'_>| {
             let mut both = reserved(2 * units * stats.columns())?;
             (0..2).for_each(|system| stats.stored(system, 0..units).append_to(&mut both));
-            copies.push((both, stats.columns()));
-        }
-        let mut one_system = reserved(samples.len())?;
-        for (both, columns) in &copies {
+            Ok((both, stats.columns()))
+        };
+        let copies = samples.iter().map(copy).collect::<Result<Vec<_>>>()?;
+        let one_system = copies.iter().map(|(both, columns)| {
             // The counts were checked. Their sum over both systems is not needed, and may be too large.
-            let stats =
-                SuffStats::checked_before(vec![Stored::I64(both)], [2 * units, *columns], vec![0; *columns], largest);
-            one_system.push(Sample::without_formula(stats));
-        }
-        let pooled = Design::new(simd, &one_system, false, run)?;
+            let (shape, totals) = ([2 * units, *columns], vec![0; *columns]);
+            Sample::without_formula(SuffStats::checked_before(vec![Stored::I64(both)], shape, totals, largest))
+        });
+        let pooled = Design::new(simd, &one_system.collect::<Vec<_>>(), false, run)?;
         let same = |column: &crate::resample::design::packed::Column| {
             (0..units).all(|unit| column.value(unit) == column.value(units + unit))
         };
@@ -105,12 +102,7 @@ impl Population {
 
     /// The differences and sums of both systems under each metric.
     pub(super) fn both(&self, stop: &Stop<'_>) -> Result<&[PackedBoth]> {
-        if self.both.get().is_none() {
-            // Two threads may both make them; one result is kept.
-            let made = self.rows.iter().map(|rows| rows.both(self.units, stop)).collect::<Result<_>>()?;
-            let _ = self.both.set(made);
-        }
-        Ok(self.both.get().map_or(&[], Vec::as_slice))
+        Ok(made(&self.both, || self.rows.iter().map(|rows| rows.both(self.units, stop)).collect())?)
     }
 
     /// The number of columns of all metrics.

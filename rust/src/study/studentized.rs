@@ -10,7 +10,7 @@ use crate::metric::{Formula, Studentized};
 use crate::pool::Stop;
 use crate::resample::design::packed::narrow;
 use crate::resample::design::{Design, Exception, Exceptions, Place, Rule, UNITS_PER_EXCEPTION};
-use crate::resample::studentize::{Both, Cross};
+use crate::resample::studentize::{Both, Cross, PackedBoth};
 
 /// What the standard error of the observed difference of a simulated test set is computed from, under one metric.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -28,12 +28,11 @@ pub struct ErrorParts {
 impl Population {
     /// The constants of a test set under each metric.
     pub(super) fn crosses(&self, chosen: &Chosen, buffer: &mut Both, stop: &Stop<'_>) -> Result<Vec<Cross>> {
-        let mut crosses = reserved(self.rows.len())?;
-        for (formula, both) in self.formulas()?.iter().zip(self.both(stop)?) {
+        let cross = |(formula, both): (&Arc<dyn Formula>, &PackedBoth)| {
             buffer.choose(both, &chosen.units, &chosen.swapped, stop)?;
-            crosses.push(Cross::of_formula(formula.as_ref(), buffer, stop)?);
-        }
-        Ok(crosses)
+            Cross::of_formula(formula.as_ref(), buffer, stop)
+        };
+        self.formulas()?.iter().zip(self.both(stop)?).map(cross).collect()
     }
 
     /// The observed standard errors of a test set with these totals.

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::{Experiment, Population, Sampling, Selection, Shuffles, Shuffling, Statistic};
+use super::{Experiment, Population, Sampling, Selection, Shuffling, Statistic};
 use crate::error::{Error, Result};
 use crate::metric::{Formula, Mean, Studentized, metric};
 use crate::pool::{stopped, with_run};
-use crate::resample::reduce::{Draws, Outcome, Rule, SequentialTally, Tally};
+use crate::resample::reduce::{Outcome, Rule, SequentialTally};
 use crate::resample::studentize::{Both, Cross};
-use crate::resample::{Alternative, Kind, Plan, Resampler, Sample, random_codes};
+use crate::resample::tests::{reduced, sample, scores, seeded, tally};
+use crate::resample::{Alternative, Kind, Plan, Resampler, Sample, Shuffles, random_codes};
 use crate::simd::Simd;
 use crate::stats::SuffStats;
 use crate::stream::{Purpose, Stream, derive};
@@ -24,8 +25,9 @@ struct Counted {
 
 impl Counted {
     fn sample(&self, units: usize) -> Sample<'_> {
-        let stats = SuffStats::new(&self.counts, 2, units, self.formula.width()).unwrap();
-        Sample::new(self.formula.clone(), stats).unwrap()
+        let sample = sample(self.formula.clone(), &self.counts, 2);
+        assert_eq!(units, sample.stats.segments());
+        sample
     }
 
     /// The counts of a simulated test set.
@@ -70,15 +72,8 @@ fn alone(
     (draws, seed): (usize, u64),
 ) -> (Vec<u64>, Vec<f64>) {
     let samples: Vec<_> = counted.iter().map(|counted| counted.sample(units)).collect();
-    with_run(1, |run| {
-        let mut tally = Tally::new(vec![(0, 1)], alternative, thresholds);
-        let resampler = Resampler::prepare(&samples, Kind::Shuffles, run).unwrap();
-        resampler.run((plan, 0..shuffles as u64), &mut [&mut tally], run).unwrap();
-        let mut drawn = Draws::default();
-        let resampler = Resampler::prepare(&samples, Kind::Draws(&[]), run).unwrap();
-        resampler.run((Plan::Seeded(seed), 0..draws as u64), &mut [&mut drawn], run).unwrap();
-        (tally.counts().to_vec(), drawn.into_scores())
-    })
+    let tally = tally(&samples, &[(0, 1)], (alternative, &thresholds), (plan, 0..shuffles as u64), 1);
+    (tally.unwrap(), scores(&samples, &[], seeded(seed, 0, draws), 1).unwrap())
 }
 
 /// The outcomes of the sequential tests of one test set.
@@ -89,12 +84,9 @@ fn alone_until_stopped(
     (shuffles, seed): (usize, u64),
 ) -> Vec<Outcome> {
     let samples: Vec<_> = counted.iter().map(|counted| counted.sample(units)).collect();
-    with_run(1, |run| {
-        let mut tally = SequentialTally::new(vec![(0, 1)], Alternative::TwoSided, thresholds, rule).unwrap();
-        let resampler = Resampler::prepare(&samples, Kind::Shuffles, run).unwrap();
-        resampler.run((Plan::Seeded(seed), 0..shuffles as u64), &mut [&mut tally], run).unwrap();
-        tally.outcomes().unwrap().to_vec()
-    })
+    let tally = SequentialTally::new(vec![(0, 1)], Alternative::TwoSided, thresholds, rule).unwrap();
+    let tally = reduced((&samples, Kind::Shuffles), tally, seeded(seed, 0, shuffles), 1).unwrap();
+    tally.outcomes().unwrap().to_vec()
 }
 
 fn sampling() -> impl Strategy<Value = Sampling> {

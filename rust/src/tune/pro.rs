@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::candidates::{Candidates, check_numbers, check_option, draws, each_seed};
 use crate::error::{Error, Result};
-use crate::memory::{copied, reserved, room, zeros};
+use crate::memory::{copied, extend, reserved, zeros};
 use crate::pool::{Run, Stop};
 
 #[derive(Debug, Clone, Copy)]
@@ -68,9 +68,7 @@ fn pairs_of(
             return Ok(());
         }
         let (better, worse) = if difference > 0.0 { (a, b) } else { (b, a) };
-        room(out, 1)?;
-        out.push(Pair { better: better as u32, worse: worse as u32, difference: difference.abs() });
-        Ok(())
+        extend(out, [Pair { better: better as u32, worse: worse as u32, difference: difference.abs() }])
     };
     match settings.samples {
         Some(samples) => {
@@ -114,8 +112,7 @@ impl<'a> Pairs<'a> {
                 }
                 *place
             };
-            room(&mut pairs, of_sentence.len())?;
-            pairs.extend(of_sentence.iter().map(|pair| (place_of(pair.better), place_of(pair.worse))));
+            extend(&mut pairs, of_sentence.iter().map(|pair| (place_of(pair.better), place_of(pair.worse))))?;
         }
         if pairs.is_empty() {
             let what = match settings.threshold > 0.0 {

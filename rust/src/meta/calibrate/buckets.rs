@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
-use super::sorted::{Sorted, Window, key, pairs_of};
+use super::sorted::{Sorted, Window, key};
 use crate::error::Result;
 use crate::memory::zeros;
+use crate::meta::pairs_of;
 use crate::pool::Stop;
 use crate::simd::{Simd, dispatch};
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::error::Result;
 use crate::memory::reserved;
-use crate::meta::{Cell, Grouping, Matrices};
+use crate::meta::{Cell, Grouping, Matrices, pairs_of};
 use crate::pool::{self, Stop};
 
 /// Groups with equally many pairs, which therefore have the same weight.
@@ -100,9 +100,4 @@ impl Sorted {
             visit(row, from..to);
         }
     }
-}
-
-/// The number of pairs of that many cells.
-pub(super) fn pairs_of(cells: usize) -> u64 {
-    cells as u64 * (cells as u64 - 1) / 2
 }

@@ -7,15 +7,13 @@ use super::drawn_ties::Calibrated;
 use super::permute::run_pairs;
 use super::points::{Points, Scratch};
 use super::small::value;
-use super::weighing::{Copies, Numbers, Weighing};
+use super::weighing::{Copies, OfReplicate, Weighing};
 use super::{Coefficient, Compared, Material, Statistic, at, constant};
 use crate::error::{Result, check_length};
 use crate::memory::{reserved, zeros};
 use crate::meta::Grouping;
 use crate::pool::{Run, Stop};
-use crate::resample::BATCH;
-use crate::resample::draw_weights;
-use crate::stream::{Purpose, Stream};
+use crate::resample::{BATCH, length};
 
 /// How often each system and segment is drawn.
 #[derive(Debug, Clone, Copy)]
@@ -51,20 +49,11 @@ impl Drawn<'_> {
                 })
             }
             Drawn::Seeded(seed, unit) => {
-                let n = (replicates.end - replicates.start) as usize;
+                let n = length(&replicates);
                 let mut copies = Copies { systems: zeros(&[n, systems])?, segments: reserved(n * segments)? };
                 for (replicate, of_systems) in replicates.zip(copies.systems.chunks_exact_mut(systems)) {
-                    if unit == Unit::Inputs {
-                        of_systems.fill(1);
-                    } else {
-                        let mut indices = Stream::new(seed, Purpose::Selection, replicate).indices(systems as u32);
-                        (0..systems).for_each(|_| of_systems[indices.draw() as usize] += 1);
-                    }
-                    if unit == Unit::Systems {
-                        copies.segments.extend(std::iter::repeat_n(1, segments));
-                    } else {
-                        copies.segments.extend(draw_weights((seed, replicate), segments as u32, &[], run)?);
-                    }
+                    unit.copies_of_systems(seed, replicate, of_systems);
+                    copies.segments.extend(unit.copies_of_segments(seed, replicate, segments, run)?);
                 }
                 Ok(copies)
             }
@@ -94,7 +83,7 @@ pub fn drawn(
     (draws, replicates): (Drawn<'_>, Range<u64>),
     run: &mut Run<'_>,
 ) -> Result<Vec<f64>> {
-    let n = (replicates.end - replicates.start) as usize;
+    let n = length(&replicates);
     let metrics = materials.len();
     let mut out: Vec<f64> = zeros(&[statistics.len(), metrics, n])?;
     let Some(shape) = materials.first().map(|material| material.shape) else { return Ok(out) };
@@ -230,11 +219,11 @@ impl<'a> Groups<'a> {
     }
 
     /// How often the group is drawn.
-    fn weight(&self, group: usize, copies: Numbers<'_>) -> u32 {
+    fn weight(&self, group: usize, copies: OfReplicate<'_>) -> u32 {
         self.weighing.group(self.groups[group].number, copies)
     }
 
-    fn value(&self, group: usize, copies: Numbers<'_>, scratch: &mut Scratch) -> f64 {
+    fn value(&self, group: usize, copies: OfReplicate<'_>, scratch: &mut Scratch) -> f64 {
         let group = &self.groups[group];
         let weights: Vec<u32> = group.cells.iter().map(|&cell| self.weighing.cell(cell, copies)).collect();
         match &group.points {
@@ -243,7 +232,7 @@ impl<'a> Groups<'a> {
         }
     }
 
-    fn mean(&self, values: &[f64], copies: Numbers<'_>) -> f64 {
+    fn mean(&self, values: &[f64], copies: OfReplicate<'_>) -> f64 {
         let (mut sum, mut count) = (0.0, 0.0);
         for (group, value) in self.groups.iter().zip(values) {
             let weight = f64::from(self.weighing.group(group.number, copies));
@@ -260,7 +249,7 @@ fn system_value(
     material: &Material,
     rows: &[(usize, Vec<u32>)],
     coefficient: Coefficient,
-    (systems, segments): Numbers<'_>,
+    OfReplicate { systems, segments }: OfReplicate<'_>,
 ) -> f64 {
     let (mut x, mut y, mut weights) = (Vec::new(), Vec::new(), Vec::new());
     for (system, cells) in rows {

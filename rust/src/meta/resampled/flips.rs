@@ -6,7 +6,7 @@ use super::super::Unit;
 use super::Material;
 use crate::error::{Result, check_length};
 use crate::memory::zeros;
-use crate::resample::BATCH;
+use crate::resample::{BATCH, length};
 use crate::simd::Simd;
 use crate::stream::{Purpose, Stream, fill_by_replicate};
 
@@ -50,14 +50,17 @@ pub(super) struct Flips {
 const BYTES_AT_ONCE: usize = 1 << 25;
 
 impl Flips {
-    /// The number of replicates that are held at once.
-    pub fn batch(cells: usize) -> usize {
-        BATCH * (BYTES_AT_ONCE / (BATCH * cells.max(1))).clamp(1, 64)
+    /// The replicates in parts that are held at once, and where each part begins among them.
+    pub fn batches(material: &Material, replicates: &Range<u64>) -> impl Iterator<Item = (usize, Range<u64>)> + use<> {
+        let Range { start, end } = *replicates;
+        let batch = BATCH * (BYTES_AT_ONCE / (BATCH * material.cells.len().max(1))).clamp(1, 64);
+        let parts = (start..end).step_by(batch).map(move |first| first..end.min(first + batch as u64));
+        parts.map(move |part| ((part.start - start) as usize, part))
     }
 
     pub fn new(material: &Material, plan: &Plan<'_>, replicates: Range<u64>) -> Result<Self> {
         let cells = material.cells.len();
-        let blocks = ((replicates.end - replicates.start) as usize).div_ceil(BATCH);
+        let blocks = length(&replicates).div_ceil(BATCH);
         let mut words: Vec<u64> = zeros(&[blocks, cells])?;
         let [systems, segments] = material.shape;
         match plan {

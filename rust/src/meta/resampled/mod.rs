@@ -167,26 +167,17 @@ impl Material {
 
     /// The groups of at least `least` cells: the number of the row or column, and the cells by their place in `cells`.
     fn groups(&self, grouping: Grouping, least: usize) -> Vec<(usize, Vec<u32>)> {
-        let all = 0..self.cells.len() as u32;
-        let mut groups = match grouping {
-            Grouping::None => vec![all.collect()],
-            Grouping::System => {
-                let mut groups = vec![Vec::new(); self.shape[0]];
-                all.for_each(|cell| groups[self.system(cell) as usize].push(cell));
-                groups
-            }
-            Grouping::Item => {
-                let mut groups = vec![Vec::new(); self.shape[1]];
-                all.for_each(|cell| groups[self.segment(cell) as usize].push(cell));
-                groups
-            }
-        };
-        groups
-            .iter_mut()
-            .enumerate()
-            .filter(|(_, cells)| cells.len() >= least)
-            .map(|(i, c)| (i, std::mem::take(c)))
-            .collect()
+        let [systems, segments] = self.shape;
+        let mut groups = vec![Vec::new(); grouping.groups((systems, segments))];
+        for cell in 0..self.cells.len() as u32 {
+            let group = match grouping {
+                Grouping::None => 0,
+                Grouping::System => self.system(cell),
+                Grouping::Item => self.segment(cell),
+            };
+            groups[group as usize].push(cell);
+        }
+        groups.into_iter().enumerate().filter(|(_, cells)| cells.len() >= least).collect()
     }
 }
 

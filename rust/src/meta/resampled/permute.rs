@@ -10,10 +10,11 @@ use super::sums::{PearsonSums, SystemMeans};
 use super::sweep::{self, Sweep};
 use super::ties::{GroupPairs, Steps};
 use super::{Coefficient, Compared, Material, Statistic, at, constant};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::memory::zeros;
+use crate::meta::check_pairs;
 use crate::pool::{self, Blocks, Run, Stop};
-use crate::resample::BATCH;
+use crate::resample::{BATCH, length};
 
 /// The most cells of a group whose pairs are counted one by one.
 const FEW: usize = 64;
@@ -70,19 +71,16 @@ pub fn permuted(
     check_pairs(pairs, material.scores.len())?;
     material.check_human()?;
     plan.check(material.shape, &replicates)?;
-    let n = (replicates.end - replicates.start) as usize;
+    let n = length(&replicates);
     let mut out: Vec<f64> = zeros(&[statistics.len(), pairs.len(), n])?;
     if n == 0 || pairs.is_empty() {
         return Ok(out);
     }
     let methods =
         statistics.iter().map(|&statistic| Method::new(material, statistic, &plan)).collect::<Result<Vec<_>>>()?;
-    let batch = Flips::batch(material.cells.len());
     let mut done = 0;
-    for first in (0..n).step_by(batch) {
-        let length = batch.min(n - first);
-        let begin = replicates.start + first as u64;
-        let flips = Flips::new(material, &plan, begin..begin + length as u64)?;
+    for (first, part) in Flips::batches(material, &replicates) {
+        let (flips, length) = (Flips::new(material, &plan, part.clone())?, length(&part));
         for (method, out) in methods.iter().zip(out.chunks_exact_mut(pairs.len() * n)) {
             let task = Task { material, method, pairs, plan, flips: &flips, length };
             let keep = |pair: usize, at: usize, values: &[f64]| {
@@ -93,14 +91,6 @@ pub fn permuted(
         }
     }
     Ok(out)
-}
-
-/// Checks that all metrics of pairs exist.
-pub(super) fn check_pairs(pairs: &[[usize; 2]], len: usize) -> Result<()> {
-    match pairs.iter().flatten().find(|metric| **metric >= len) {
-        Some(&index) => Err(Error::OutOfRange { what: "metric".into(), index, len }),
-        None => Ok(()),
-    }
 }
 
 /// A statistic on some replicates.

@@ -13,8 +13,10 @@ use super::flips::{Flips, Plan};
 use super::form::Lane;
 use crate::error::{Error, Result};
 use crate::memory::{reserved, zeros};
+use crate::meta::pairs_of;
 use crate::pool::{Stop, sort};
 use crate::resample::BATCH;
+use crate::resample::exact::gcd;
 use crate::simd::{Simd, dispatch};
 
 /// The most pairs of cells: their differences take 64 bytes each in every thread.
@@ -38,13 +40,9 @@ struct Pair {
     weight: f64,
 }
 
-fn pairs_of(cells: &[u32]) -> u64 {
-    cells.len() as u64 * (cells.len() as u64 - 1) / 2
-}
-
 /// The number of pairs of cells within groups.
 pub(super) fn check_size(groups: &[(usize, Vec<u32>)]) -> Result<u64> {
-    let all: u64 = groups.iter().map(|(_, cells)| pairs_of(cells)).sum();
+    let all: u64 = groups.iter().map(|(_, cells)| pairs_of(cells.len())).sum();
     match all > MOST_PAIRS {
         true => Err(Error::invalid(
             "the number of pairs of scores whose ties are calibrated",
@@ -55,22 +53,18 @@ pub(super) fn check_size(groups: &[(usize, Vec<u32>)]) -> Result<u64> {
     }
 }
 
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
-}
-
 impl GroupPairs {
     /// # Errors
     /// [`Error::InvalidOption`] if there are too many pairs.
     pub fn new(material: &Material, groups: &[(usize, Vec<u32>)], plan: &Plan<'_>) -> Result<Self> {
-        let sizes = || groups.iter().map(|(_, cells)| pairs_of(cells));
+        let sizes = || groups.iter().map(|(_, cells)| pairs_of(cells.len()));
         let all = check_size(groups)?;
         // Integers, if all groups can have the same denominator.
         let common = sizes().try_fold(1_u64, |lcm, size| (lcm / gcd(lcm, size)).checked_mul(size));
         let common = common.filter(|common| common.saturating_mul(groups.len() as u64) < 1 << 31);
         let mut pairs = reserved(all as usize)?;
         for (_, cells) in groups {
-            let size = (cells.len() * (cells.len() - 1) / 2) as u64;
+            let size = pairs_of(cells.len());
             let weight = common.map_or(1.0 / size as f64, |common| (common / size) as f64);
             for (i, &a) in cells.iter().enumerate() {
                 for &b in &cells[..i] {

@@ -6,11 +6,12 @@ use super::super::votes::{Judgment, Votes};
 use super::Material;
 use super::flips::{Flips, Plan};
 use super::form::{self, Form};
-use super::permute::{check_pairs, run_pairs};
+use super::permute::run_pairs;
 use crate::error::{Error, Result, named};
 use crate::memory::zeros;
+use crate::meta::check_pairs;
 use crate::pool::{Run, Stop};
-use crate::resample::BATCH;
+use crate::resample::{BATCH, length};
 use crate::simd::Simd;
 
 /// What a tie of the metric counts.
@@ -69,16 +70,13 @@ pub fn permuted_votes(
     check_pairs(pairs, material.scores.len())?;
     plan.check(material.shape, &replicates)?;
     let votes = on(material, votes, run)?;
-    let n = (replicates.end - replicates.start) as usize;
+    let n = length(&replicates);
     let mut out: Vec<f64> = zeros(&[pairs.len(), n])?;
     if n == 0 || pairs.is_empty() {
         return Ok(out);
     }
-    let batch = Flips::batch(material.cells.len());
-    for first in (0..n).step_by(batch) {
-        let length = batch.min(n - first);
-        let begin = replicates.start + first as u64;
-        let flips = Flips::new(material, &plan, begin..begin + length as u64)?;
+    for (first, part) in Flips::batches(material, &replicates) {
+        let flips = Flips::new(material, &plan, part.clone())?;
         let done = (first * pairs.len()) as u64;
         let work = |pair: usize, blocks: Range<usize>, stop: &Stop<'_>| {
             let scores = pairs[pair].map(|metric| material.scores[metric].as_slice());
@@ -88,7 +86,7 @@ pub fn permuted_votes(
         let mut keep = |pair: usize, at: usize, values: &[f64]| {
             out[pair * n + first + at..][..values.len()].copy_from_slice(values);
         };
-        run.reporting(|n| done + n, |run| run_pairs([pairs.len(), length], cost, run, work, &mut keep))?;
+        run.reporting(|n| done + n, |run| run_pairs([pairs.len(), length(&part)], cost, run, work, &mut keep))?;
     }
     Ok(out)
 }

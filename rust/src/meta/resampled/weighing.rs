@@ -3,10 +3,14 @@
 use super::Material;
 use crate::meta::Grouping;
 
-/// Copies of systems and of segments.
-pub(super) type Numbers<'a> = (&'a [u32], &'a [u32]);
+/// How often one replicate takes each system, and each segment.
+#[derive(Clone, Copy)]
+pub(super) struct OfReplicate<'a> {
+    pub systems: &'a [u32],
+    pub segments: &'a [u32],
+}
 
-/// The copies of systems and of segments in some replicates.
+/// The same for several replicates, one after another.
 pub(super) struct Copies {
     pub systems: Vec<u32>,
     pub segments: Vec<u32>,
@@ -14,8 +18,11 @@ pub(super) struct Copies {
 
 impl Copies {
     /// Those of a replicate, given the shape of the matrix.
-    pub(super) fn of(&self, replicate: usize, [systems, segments]: [usize; 2]) -> Numbers<'_> {
-        (&self.systems[replicate * systems..][..systems], &self.segments[replicate * segments..][..segments])
+    pub(super) fn of(&self, replicate: usize, [systems, segments]: [usize; 2]) -> OfReplicate<'_> {
+        OfReplicate {
+            systems: &self.systems[replicate * systems..][..systems],
+            segments: &self.segments[replicate * segments..][..segments],
+        }
     }
 }
 
@@ -28,7 +35,7 @@ pub(super) struct Weighing<'a> {
 
 impl Weighing<'_> {
     /// The weight of a cell within its group.
-    pub fn cell(&self, cell: u32, (systems, segments): Numbers<'_>) -> u32 {
+    pub fn cell(&self, cell: u32, OfReplicate { systems, segments }: OfReplicate<'_>) -> u32 {
         let system = || systems[self.material.system(cell) as usize];
         let segment = || segments[self.material.segment(cell) as usize];
         match self.grouping {
@@ -39,7 +46,7 @@ impl Weighing<'_> {
     }
 
     /// The weight of a group in the mean.
-    pub fn group(&self, number: usize, (systems, segments): Numbers<'_>) -> u32 {
+    pub fn group(&self, number: usize, OfReplicate { systems, segments }: OfReplicate<'_>) -> u32 {
         match self.grouping {
             Grouping::None => 1,
             Grouping::System => systems[number],

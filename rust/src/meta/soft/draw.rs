@@ -9,9 +9,8 @@ use crate::error::{Error, Result, check_length};
 use crate::memory::{resize, room, zeros};
 use crate::metric::{Formula, check_defined};
 use crate::pool::{self, Blocks, Run, Stop};
-use crate::resample::draw_weights;
+use crate::resample::length;
 use crate::simd::Simd;
-use crate::stream::{Purpose, Stream};
 
 /// The counts of all systems under a metric, or by people, and the formula that scores their sums.
 pub struct Scored {
@@ -70,6 +69,12 @@ impl Scored {
 
     fn cells(&self) -> usize {
         self.systems * self.columns
+    }
+
+    /// Checks that there are counts of so many systems and segments.
+    fn check(&self, [systems, segments]: [usize; 2]) -> Result<()> {
+        check_length("systems", systems, self.systems)?;
+        check_length("segments", segments * self.cells(), self.rows.len())
     }
 
     /// The p-values of all pairs on some segments, which may be repeated. None if a system has no score.
@@ -171,30 +176,16 @@ struct Scratch {
 pub fn pvalues(metrics: &[Scored], segments: usize, signs: &Signs, run: &mut Run<'_>) -> Result<Vec<f64>> {
     let systems = metrics.first().map_or(0, |metric| metric.systems);
     let n = pairs(systems).count();
-    let mut out: Vec<f64> = zeros(&[metrics.len(), n])?;
     let mut cells = 0;
     for each in metrics {
-        check_length("systems", systems, each.systems)?;
-        check_length("segments", segments * each.cells(), each.rows.len())?;
+        each.check([systems, segments])?;
         cells = cells.max(each.cells());
     }
-    let blocks = Blocks { items: metrics.len(), size: 1, cost: cost(cells, segments, signs), lead: 0 };
     let all: Vec<u32> = (0..segments as u32).collect();
-    pool::try_run(
-        blocks,
-        run,
-        Scratch::default,
-        |scratch, at, stop| metrics[at.start].pvalues(&all, signs, scratch, stop),
-        |at, found, _| {
-            let out = &mut out[at.start * n..][..n];
-            match found {
-                Some(found) => out.copy_from_slice(&found),
-                None => out.fill(f64::NAN),
-            }
-            Ok(())
-        },
-    )?;
-    Ok(out)
+    let work =
+        |scratch: &mut Scratch, metric: usize, stop: &Stop<'_>| metrics[metric].pvalues(&all, signs, scratch, stop);
+    let found = pool::each(metrics.len(), cost(cells, segments, signs), run, Scratch::default, work)?;
+    Ok(found.into_iter().flat_map(|found| found.unwrap_or_else(|| vec![f64::NAN; n])).collect())
 }
 
 /// The cost of summing so many columns.
@@ -216,16 +207,13 @@ pub fn drawn(
     (seed, replicates): (u64, Range<u64>),
     run: &mut Run<'_>,
 ) -> Result<Vec<f64>> {
-    let n = (replicates.end - replicates.start) as usize;
+    let n = length(&replicates);
     if segments == 0 || people.systems == 0 {
         return Err(Error::Empty { what: "segments or systems".into() });
     }
     let mut out: Vec<f64> = zeros(&[metrics.len(), n])?;
     let every: Vec<_> = std::iter::once(people).chain(metrics).collect();
-    for each in &every {
-        check_length("systems", people.systems, each.systems)?;
-        check_length("segments", segments * each.cells(), each.rows.len())?;
-    }
+    every.iter().try_for_each(|each| each.check([people.systems, segments]))?;
     let cells: usize = every.iter().map(|each| each.cells()).sum();
     let blocks = Blocks { items: n, size: 1, cost: cost(cells, segments, signs), lead: 0 };
     pool::try_run(
@@ -252,21 +240,13 @@ struct Draw {
 }
 
 fn draw((seed, replicate): (u64, u64), unit: Unit, [systems, segments]: [usize; 2]) -> Result<Draw> {
-    let mut copies = vec![u32::from(unit == Unit::Inputs); systems];
-    if unit != Unit::Inputs {
-        let mut indices = Stream::new(seed, Purpose::Selection, replicate).indices(systems as u32);
-        (0..systems).for_each(|_| copies[indices.draw() as usize] += 1);
-    }
-    let segments = segments as u32;
-    let mut drawn = Vec::with_capacity(segments as usize);
-    if unit == Unit::Systems {
-        drawn.extend(0..segments);
-    } else {
-        let mut watch = |_| Ok(());
-        let weights = draw_weights((seed, replicate), segments, &[], &mut Run { threads: 1, watch: &mut watch })?;
-        for (segment, weight) in (0..).zip(weights) {
-            drawn.extend(std::iter::repeat_n(segment, weight as usize));
-        }
+    let mut copies = vec![0; systems];
+    unit.copies_of_systems(seed, replicate, &mut copies);
+    let mut run = Run { threads: 1, watch: &mut |_| Ok(()) };
+    let weights = unit.copies_of_segments(seed, replicate, segments, &mut run)?;
+    let mut drawn = Vec::with_capacity(segments);
+    for (segment, weight) in (0..).zip(weights) {
+        drawn.extend(std::iter::repeat_n(segment, weight as usize));
     }
     Ok(Draw { segments: drawn, copies })
 }

@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
-use super::super::Unit;
+use super::super::{Unit, check_pairs};
 use super::{Buffers, Signs, count, pairs, pvalue};
 use crate::error::{Error, Result, check_length};
 use crate::memory::{resize, zeros};
 use crate::pool::{self, Blocks, Run, Stop};
+use crate::resample::length;
 use crate::simd::{Simd, dispatch};
 use crate::stream::{Purpose, Stream};
 
@@ -149,10 +150,8 @@ pub fn permuted(
     (seed, replicates): (u64, Range<u64>),
     run: &mut Run<'_>,
 ) -> Result<Vec<f64>> {
-    let n = (replicates.end - replicates.start) as usize;
-    if let Some(&index) = compared.iter().flatten().find(|metric| **metric >= scores.metrics) {
-        return Err(Error::OutOfRange { what: "metric".into(), index, len: scores.metrics });
-    }
+    let n = length(&replicates);
+    check_pairs(compared, scores.metrics)?;
     let own = own_sums(scores, people, signs, run)?;
     let mut out: Vec<f64> = zeros(&[compared.len(), n])?;
     let cells = scores.systems * scores.metrics;

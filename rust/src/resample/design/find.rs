@@ -1,8 +1,7 @@
 //! Finds the columns that do not follow from others.
 
-use super::Exception;
-use super::UNITS_PER_EXCEPTION;
 use super::packed::{Column, Integer, narrow};
+use super::{Exception, UNITS_PER_EXCEPTION};
 use crate::error::Result;
 use crate::memory::{reserved, zeros};
 use crate::pool::{self, PIECE, Run, Stop};
@@ -124,14 +123,10 @@ fn split_columns<T: Integer>(
     stop: &Stop<'_>,
 ) -> Result<Vec<Vec<T>>> {
     let (width, units) = (stats.columns(), stats.segments());
-    let mut columns: Vec<Vec<T>> = reserved(width)?;
     if relative && system == 0 {
-        columns.resize_with(width, Vec::new);
-        return Ok(columns);
+        return Ok((0..width).map(|_| Vec::new()).collect());
     }
-    for _ in 0..width {
-        columns.push(zeros(&[units])?);
-    }
+    let mut columns: Vec<Vec<T>> = (0..width).map(|_| zeros(&[units])).collect::<Result<_>>()?;
     let mut values: Vec<T> = zeros(&[ROWS.min(units), width])?;
     let (mut rows_buffer, mut base_buffer) = (Vec::new(), Vec::new());
     for from in (0..units).step_by(ROWS) {
@@ -217,10 +212,6 @@ fn common<T: Integer>(value: impl Fn(usize) -> T, units: usize) -> T {
 
 /// Stores values in as few bits as possible.
 fn narrowed<T: Integer>(found: Found<Vec<T>>, stop: &Stop<'_>) -> Result<Found<Column>> {
-    let mut values = reserved(found.values.len())?;
-    for column in found.values {
-        stop.charge(column.len())?;
-        values.push(narrow(&column)?);
-    }
-    Ok(Found { cells: found.cells, values })
+    let narrowed = |column: Vec<T>| stop.charge(column.len()).and_then(|()| narrow(&column));
+    Ok(Found { cells: found.cells, values: found.values.into_iter().map(narrowed).collect::<Result<_>>()? })
 }

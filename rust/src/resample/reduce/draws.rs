@@ -46,7 +46,7 @@ impl Ranged for Draws {
 state!(Draws = 5, [all], |draws| draws.all.fits());
 
 impl Reduction for Draws {
-    fn input(&self) -> Input<'_> {
+    fn input(&self) -> Input {
         Input::Systems
     }
 
@@ -130,7 +130,7 @@ state!(Moments = 6, [span, systems, fold], |moments| {
 });
 
 impl Reduction for Moments {
-    fn input(&self) -> Input<'_> {
+    fn input(&self) -> Input {
         Input::Systems
     }
 

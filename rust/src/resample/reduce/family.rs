@@ -11,7 +11,8 @@ use super::series::SeriesValues;
 use super::state::state;
 use super::tally::{TestCounts, combine_counts, test_counts};
 use super::{
-    Accumulate, Alternatives, Input, Pair, Partial, Ranged, Reduction, Shape, Span, Stages, Tests, check_same, cleared,
+    Accumulate, Alternatives, Criteria, Input, Pair, Partial, Ranged, Reduction, Shape, Span, Stages, Tests,
+    check_same, cleared,
 };
 use crate::error::{Error, Result, check_length};
 use crate::memory::{collected, reserved, zeros};
@@ -67,8 +68,8 @@ state!(Spread = 9, [span, tests, fold], |spread| {
 });
 
 impl Reduction for Spread {
-    fn input(&self) -> Input<'_> {
-        Input::Pairs(&self.tests.pairs)
+    fn input(&self) -> Input {
+        Input::Pairs(self.tests.pairs.clone())
     }
 
     fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
@@ -159,7 +160,7 @@ impl MaxT {
         thresholds: Vec<f64>,
         families: Vec<usize>,
     ) -> Self {
-        MaxT { counted: TestCounts::new(pairs, alternatives.into(), thresholds), families: Families(families), scales }
+        MaxT { counted: TestCounts::new(pairs, alternatives, thresholds), families: Families(families), scales }
     }
 }
 
@@ -174,37 +175,34 @@ impl Ranged for MaxT {
 }
 
 impl Reduction for MaxT {
-    fn input(&self) -> Input<'_> {
-        Input::Pairs(&self.counted.tests.pairs)
+    fn input(&self) -> Input {
+        Input::Pairs(self.counted.criteria.tests.pairs.clone())
     }
 
     fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
         self.counted.begin(shape, replicates)?;
-        self.families.check(&self.counted.tests)?;
-        self.counted.tests.check("scales", &self.scales)
+        self.families.check(&self.counted.criteria.tests)?;
+        self.counted.criteria.tests.check("scales", &self.scales)
     }
 
     fn stages(&mut self) -> Stages<'_> {
-        let TestCounts { tests, alternatives, thresholds, counts, .. } = &mut self.counted;
+        let TestCounts { criteria, counts, .. } = &mut self.counted;
         // The least extreme first, of equally extreme ones the last first.
-        let least_first = |&a: &usize, &b: &usize| thresholds[a].total_cmp(&thresholds[b]).then(b.cmp(&a));
-        let pairs = tests.pairs.len();
-        let families = self.families.tests(pairs).into_iter().map(|range| {
+        let extreme = |test: usize| criteria.thresholds[test];
+        let least_first = |&a: &usize, &b: &usize| extreme(a).total_cmp(&extreme(b)).then(b.cmp(&a));
+        let families = self.families.tests(criteria.tests.pairs.len()).into_iter().map(|range| {
             let mut order: Vec<usize> = range.clone().collect();
             order.sort_by(least_first);
             Family { range, order }
         });
         let families = families.collect();
-        let accumulate = Largest { alternatives, scales: &self.scales, thresholds, pairs, families };
-        (Box::new(accumulate), combine_counts(counts))
+        (Box::new(Largest { criteria, scales: &self.scales, families }), combine_counts(counts))
     }
 }
 
 struct Largest<'a> {
-    alternatives: &'a Alternatives,
+    criteria: &'a Criteria,
     scales: &'a [f64],
-    thresholds: &'a [f64],
-    pairs: usize,
     families: Vec<Family>,
 }
 
@@ -222,22 +220,23 @@ impl Largest<'_> {
 
 impl Accumulate for Largest<'_> {
     fn start(&self, partial: &mut Partial) -> Result<()> {
-        cleared(&mut partial.counts, self.thresholds.len())?;
+        cleared(&mut partial.counts, self.criteria.thresholds.len())?;
         // How extreme the statistics of one family are in a batch of replicates.
         let largest = self.families.iter().map(|family| family.range.len()).max();
         cleared(&mut partial.numbers, largest.unwrap_or(0) * BATCH)
     }
 
     fn add_values(&self, partial: &mut Partial, series: usize, _: usize, statistics: &[f64]) {
-        let (alternative, scale) = (self.alternatives.of(series / self.pairs), self.scales[series]);
+        let (alternative, scale) = (self.criteria.alternative(series), self.scales[series]);
         let place = series - self.family(series).range.start;
         let out = &mut partial.numbers[place * BATCH..];
         out.iter_mut().zip(statistics).for_each(|(out, &t)| *out = alternative.extremeness(t) * scale);
     }
 
     fn metric_done(&self, partial: &mut Partial, metric: usize, _: usize, replicates: usize) {
-        let Family { range, order } = self.family(metric * self.pairs);
-        if range.end != (metric + 1) * self.pairs {
+        let pairs = self.criteria.tests.pairs.len();
+        let Family { range, order } = self.family(metric * pairs);
+        if range.end != (metric + 1) * pairs {
             return; // more metrics of the family follow
         }
         let mut largest = [f64::NEG_INFINITY; BATCH];
@@ -245,7 +244,7 @@ impl Accumulate for Largest<'_> {
         for &series in order {
             let extreme = &partial.numbers[(series - range.start) * BATCH..][..replicates];
             largest.iter_mut().zip(extreme).for_each(|(largest, extreme)| *largest = largest.max(*extreme));
-            let threshold = self.thresholds[series];
+            let threshold = self.criteria.thresholds[series];
             partial.counts[series] += largest.iter().filter(|largest| **largest >= threshold).count() as u64;
         }
     }
@@ -283,7 +282,7 @@ impl MinP {
         ranks: Vec<u64>,
         families: Vec<usize>,
     ) -> Self {
-        let counted = TestCounts::new(pairs, alternatives.into(), thresholds);
+        let counted = TestCounts::new(pairs, alternatives, thresholds);
         MinP { counted, families: Families(families), tolerances, ranks }
     }
 
@@ -301,7 +300,8 @@ impl MinP {
             return Err(Error::Empty { what: "replicates".into() });
         }
         self.counted.begin(resampler.shape(), range.clone())?;
-        let TestCounts { tests, alternatives, thresholds, counts, .. } = &mut self.counted;
+        let TestCounts { criteria, counts, .. } = &mut self.counted;
+        let Criteria { tests, thresholds, .. } = &*criteria;
         self.families.check(tests)?;
         tests.check("tolerances", &self.tolerances)?;
         tests.check_length("ranks", self.ranks.len())?;
@@ -318,7 +318,7 @@ impl MinP {
             let mut selected = SelectedSeries::new(tests, chunk.iter().map(|&(test, _)| test));
             resampler.run((plan, range.clone()), &mut [&mut selected], run)?;
             for (&(test, new_family), statistics) in chunk.iter().zip(selected.all.values.chunks_exact(n)) {
-                let (alternative, rank) = (alternatives.of(tests.metric(test)), self.ranks[test]);
+                let (alternative, rank) = (criteria.alternative(test), self.ranks[test]);
                 let ties = thresholds[test]..=thresholds[test] + 2.0 * self.tolerances[test];
                 counts[test] = run.serial(|stop, done| {
                     done.set(n as u64);
@@ -383,8 +383,8 @@ impl<'a> SelectedSeries<'a> {
 }
 
 impl Reduction for SelectedSeries<'_> {
-    fn input(&self) -> Input<'_> {
-        Input::Pairs(&self.tests.pairs)
+    fn input(&self) -> Input {
+        Input::Pairs(self.tests.pairs.clone())
     }
 
     fn begin(&mut self, _: &Shape, replicates: Range<u64>) -> Result<()> {

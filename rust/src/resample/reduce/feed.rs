@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use super::{AnyReduction, Input, Partial, Shape};
+use super::{AnyReduction, Input, Partial, Shape, batches};
 use crate::error::{Error, Result, check_length};
 use crate::pool::Stop;
-use crate::resample::BATCH;
 
 /// The most replicates between two looks at whether the call is cancelled; few enough for the bins of histograms.
 const STEP: u64 = 1 << 12;
@@ -98,7 +97,7 @@ impl Feed {
                     accumulate.metric_done(&mut self.partial, 0, at, batch);
                 }
                 accumulate.finish(&mut self.partial);
-                combine.combine(&self.partial)?;
+                combine(&self.partial)?;
             }
             self.rest.start = block.end;
         }
@@ -109,17 +108,6 @@ impl Feed {
     pub fn into_reductions(self) -> Vec<AnyReduction> {
         self.reductions
     }
-}
-
-/// Where the aligned batches of a block begin in it, and how many replicates they have.
-fn batches(block: &Range<u64>) -> impl Iterator<Item = (usize, usize)> + use<> {
-    let Range { start, end } = *block;
-    let mut next = start;
-    std::iter::from_fn(move || {
-        let first = next;
-        next = end.min((first / BATCH as u64 + 1) * BATCH as u64);
-        (first < end).then(|| ((first - start) as usize, (next - first) as usize))
-    })
 }
 
 #[cfg(test)]

@@ -8,10 +8,10 @@
 
 use std::ops::Range;
 
-use super::state::{Field, Reader};
-use super::{Combine, Partial, Span};
+use super::state::fields;
+use super::{Combine, Partial, Span, batches};
 use crate::error::Result;
-use crate::memory::{reserved, room};
+use crate::memory::{extend, reserved};
 use crate::resample::BATCH;
 
 /// The number of levels of complete nodes: replicates have 64-bit numbers.
@@ -66,16 +66,8 @@ pub(super) struct Fold {
     values: Vec<f64>,
 }
 
-/// The values. The nodes follow from the range of replicates.
-impl Field for Fold {
-    fn save(&self, out: &mut Vec<u64>) -> Result<()> {
-        self.values.save(out)
-    }
-
-    fn load(&mut self, from: &mut Reader<'_>) -> Result<()> {
-        self.values.load(from)
-    }
-}
+// The nodes follow from the range of replicates.
+fields!(Fold: values);
 
 impl Fold {
     /// Before a run.
@@ -94,13 +86,12 @@ impl Fold {
     }
 
     /// Adds the values of partial results, which are stored batch by batch.
-    pub fn add_batches(&mut self) -> Box<dyn Combine + '_> {
+    pub fn add_batches(&mut self) -> Combine<'_> {
         Box::new(|partial: &Partial| {
-            let mut next = partial.replicates.start;
-            for values in partial.numbers.chunks_exact(self.width.max(1)) {
-                let end = partial.replicates.end.min((next / BATCH as u64 + 1) * BATCH as u64);
-                self.push(next, (end - next) as usize, values)?;
-                next = end;
+            let first = partial.replicates.start;
+            let values = partial.numbers.chunks_exact(self.width.max(1));
+            for ((at, batch), values) in batches(&partial.replicates).zip(values) {
+                self.push(first + at as u64, batch, values)?;
             }
             Ok(true)
         })
@@ -140,8 +131,7 @@ impl Fold {
     }
 
     fn append(&mut self, node: Node, values: &[f64]) -> Result<()> {
-        room(&mut self.values, self.width)?;
-        self.values.extend_from_slice(values);
+        extend(&mut self.values, values.iter().copied())?;
         self.nodes.push(node);
         while let [.., left, right] = self.nodes[..] {
             let same_leaf = left.level == 0 && right.level == 0 && left.index == right.index;
@@ -178,11 +168,9 @@ mod tests {
 
     fn fold_of(first: u64, last: u64) -> Fold {
         let mut fold = Fold::new(2, add).unwrap();
-        let mut next = first;
-        while next < last {
-            let end = last.min((next / BATCH as u64 + 1) * BATCH as u64);
-            fold.push(next, (end - next) as usize, &value(next / BATCH as u64)).unwrap();
-            next = end;
+        for (at, batch) in batches(&(first..last)) {
+            let at = first + at as u64;
+            fold.push(at, batch, &value(at / BATCH as u64)).unwrap();
         }
         fold
     }

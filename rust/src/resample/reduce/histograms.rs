@@ -1,12 +1,12 @@
 //! Histograms of the statistics of pairs.
 
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use super::state::{Field, Reader, State, foreign};
 use super::{Accumulate, Input, Pair, Partial, Ranged, Reduction, Shape, Span, Stages, Tests, check_same, cleared};
 use crate::error::Result;
-use crate::pool::Stop;
+use crate::pool::{Stop, locked};
 use crate::resample::BATCH;
 use crate::resample::bins::{Bins, Histogram};
 use crate::simd::Simd;
@@ -44,7 +44,7 @@ pub struct Histograms {
 impl Clone for Histograms {
     fn clone(&self) -> Self {
         let Histograms { tests, of, span, systems, .. } = self;
-        let (tests, span, threads) = (tests.clone(), span.clone(), self.locked().clone());
+        let (tests, span, threads) = (tests.clone(), span.clone(), locked(&self.threads).clone());
         Histograms { tests, of: *of, span, systems: *systems, threads: Mutex::new(threads) }
     }
 }
@@ -55,14 +55,10 @@ impl Histograms {
         Histograms { tests: Tests::new(pairs), of, span: Span::default(), systems: 0, threads: Mutex::default() }
     }
 
-    fn locked(&self) -> MutexGuard<'_, Vec<Bins>> {
-        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The bins of all threads together: metric by metric, pair by pair.
     fn total(&self) -> Result<Bins> {
         let mut total = Bins::new(self.tests.count(), Simd::best())?;
-        self.locked().iter().try_for_each(|bins| total.merge(bins))?;
+        locked(&self.threads).iter().try_for_each(|bins| total.merge(bins))?;
         Ok(total)
     }
 
@@ -114,10 +110,10 @@ impl State for Histograms {
 }
 
 impl Reduction for Histograms {
-    fn input(&self) -> Input<'_> {
+    fn input(&self) -> Input {
         match self.of {
             Statistics::Permutations => Input::Permuted,
-            Statistics::Shuffles | Statistics::HalfOfShuffles => Input::Pairs(&self.tests.pairs),
+            Statistics::Shuffles | Statistics::HalfOfShuffles => Input::Pairs(self.tests.pairs.clone()),
         }
     }
 
@@ -144,7 +140,7 @@ struct Binned<'a> {
 
 impl Accumulate for Binned<'_> {
     fn start(&self, partial: &mut Partial) -> Result<()> {
-        let free = self.all.locked().pop();
+        let free = locked(&self.all.threads).pop();
         let mut bins = free.map_or_else(|| Bins::new(self.all.tests.count(), self.simd), Ok)?;
         bins.make_room(self.all.of.copies() * partial.len())?;
         partial.bins = Some(bins);
@@ -190,6 +186,6 @@ impl Accumulate for Binned<'_> {
         if let Some(bins) = &mut bins {
             bins.count();
         }
-        self.all.locked().extend(bins);
+        locked(&self.all.threads).extend(bins);
     }
 }

@@ -5,8 +5,8 @@
 //! both ranges begin and end at multiples of [`BATCH`], the merged result has the same bytes as one run over both
 //! ranges.
 //!
-//! A *block* of replicates is what a kernel sums at a time. Its replicates are scored in *batches* of at most [`BATCH`], aligned to multiples of
-//! it.
+//! A *block* of replicates is what a kernel sums at a time. Its replicates are scored in *batches* of at most [`BATCH`],
+//! aligned to multiples of it.
 
 mod any;
 mod draws;
@@ -115,11 +115,11 @@ impl Alternatives {
 }
 
 /// What a reduction reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Input<'a> {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Input {
     /// The statistics of pairs under every metric. A *series* is one pair under one metric: metric by metric, pair by
     /// pair.
-    Pairs(&'a [Pair]),
+    Pairs(Vec<Pair>),
     /// The scores of all systems on draws. A *series* is one system under one metric: metric by metric, system by system.
     Systems,
     /// As [`Input::Systems`], of permutations.
@@ -140,7 +140,7 @@ pub struct Shape {
 /// Computes something from replicates.
 pub trait Reduction {
     /// What it reads.
-    fn input(&self) -> Input<'_>;
+    fn input(&self) -> Input;
 
     /// Resets the reduction, and allocates for the replicates to come.
     ///
@@ -153,7 +153,10 @@ pub trait Reduction {
 }
 
 /// The two stages of a reduction.
-pub type Stages<'a> = (Box<dyn Accumulate + 'a>, Box<dyn Combine + 'a>);
+pub type Stages<'a> = (Box<dyn Accumulate + 'a>, Combine<'a>);
+
+/// The second stage: combines partial results in the order of the replicates. Returns whether more of them are wanted.
+pub type Combine<'a> = Box<dyn FnMut(&Partial) -> Result<bool> + 'a>;
 
 /// The partial result of a block. Its buffers are reused from block to block.
 #[derive(Debug, Default)]
@@ -213,16 +216,16 @@ pub trait Accumulate: Sync {
     }
 }
 
-/// The second stage: combines partial results in the order of the replicates.
-pub trait Combine {
-    /// Combines a partial result with the earlier ones. Returns whether more partial results are wanted.
-    fn combine(&mut self, partial: &Partial) -> Result<bool>;
-}
-
-impl<F: FnMut(&Partial) -> Result<bool>> Combine for F {
-    fn combine(&mut self, partial: &Partial) -> Result<bool> {
-        self(partial)
-    }
+/// The batches of a block: where each begins in it, and how many replicates it has. They end at the replicates whose
+/// numbers are multiples of [`BATCH`], and at the end of the block.
+pub(super) fn batches(block: &Range<u64>) -> impl Iterator<Item = (usize, usize)> + use<> {
+    let (mut at, length) = (0, length(block));
+    let mut room = BATCH - (block.start % BATCH as u64) as usize;
+    std::iter::from_fn(move || {
+        let (first, here) = (at, room.min(length - at));
+        (at, room) = (at + here, BATCH);
+        (here > 0).then_some((first, here))
+    })
 }
 
 /// Fills a reused buffer with `length` zeros.
@@ -304,5 +307,31 @@ impl Field for Tests {
     fn load(&mut self, from: &mut Reader<'_>) -> Result<()> {
         self.metrics.load(from)?;
         self.metrics.checked_mul(self.pairs.len()).map(|_| ()).ok_or_else(foreign)
+    }
+}
+
+/// Tests, and how extreme a statistic of each has to be in order to count.
+#[derive(Debug, Clone, PartialEq)]
+struct Criteria {
+    tests: Tests,
+    alternatives: Alternatives,
+    /// For each test.
+    thresholds: Vec<f64>,
+}
+
+impl Criteria {
+    fn new(pairs: Vec<Pair>, alternatives: impl Into<Alternatives>, thresholds: Vec<f64>) -> Self {
+        Criteria { tests: Tests::new(pairs), alternatives: alternatives.into(), thresholds }
+    }
+
+    /// Sets the number of metrics, and checks that everything fits it.
+    fn begin(&mut self, shape: &Shape) -> Result<()> {
+        self.tests.begin(shape)?;
+        self.tests.check("thresholds", &self.thresholds)?;
+        self.alternatives.check(self.tests.metrics)
+    }
+
+    fn alternative(&self, test: usize) -> Alternative {
+        self.alternatives.of(self.tests.metric(test))
     }
 }

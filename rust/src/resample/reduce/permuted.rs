@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use super::state::state;
 use super::tally::{TestCounts, combine_counts};
-use super::{Accumulate, Alternative, Input, Pair, Partial, Ranged, Reduction, Shape, Span, Stages, cleared};
+use super::{
+    Accumulate, Alternative, Criteria, Input, Pair, Partial, Ranged, Reduction, Shape, Span, Stages, Tests, cleared,
+};
 use crate::error::Result;
 use crate::memory::zeros;
 use crate::pool::Stop;
@@ -23,22 +25,22 @@ pub struct PermutedTally {
 impl PermutedTally {
     /// A tally for these pairs, with a threshold for every metric and pair.
     pub fn new(pairs: Vec<Pair>, thresholds: Vec<f64>) -> Self {
-        PermutedTally { counted: TestCounts::new(pairs, Alternative::TwoSided.into(), thresholds), systems: Vec::new() }
+        PermutedTally { counted: TestCounts::new(pairs, Alternative::TwoSided, thresholds), systems: Vec::new() }
     }
 
     /// The counts of pairs: metric by metric, pair by pair.
     pub fn counts(&self) -> &[u64] {
-        self.counted.counts.split_at(self.counted.tests.count()).0
+        self.counted.counts.split_at(self.counted.criteria.tests.count()).0
     }
 
     /// The counts of ranges: metric by metric, pair by pair.
     pub fn range_counts(&self) -> &[u64] {
-        self.counted.counts.split_at(self.counted.tests.count()).1
+        self.counted.counts.split_at(self.counted.criteria.tests.count()).1
     }
 
     /// The numbers of metrics and of pairs.
     pub fn shape(&self) -> [usize; 2] {
-        self.counted.tests.shape()
+        self.counted.criteria.tests.shape()
     }
 }
 
@@ -53,42 +55,37 @@ impl Ranged for PermutedTally {
 }
 
 state!(PermutedTally = 2, [counted, systems], |tally| {
-    tally.counted.fits(2) && tally.systems.len() == tally.counted.tests.metrics
+    tally.counted.fits(2) && tally.systems.len() == tally.counted.criteria.tests.metrics
 });
 
 impl Reduction for PermutedTally {
-    fn input(&self) -> Input<'_> {
+    fn input(&self) -> Input {
         Input::Permuted
     }
 
     fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
         self.counted.begin(shape, replicates)?;
-        self.counted.counts = zeros(&[2, self.counted.tests.count()])?;
+        self.counted.counts = zeros(&[2, self.counted.criteria.tests.count()])?;
         self.systems.clone_from(&shape.systems);
         Ok(())
     }
 
     fn stages(&mut self) -> Stages<'_> {
-        let TestCounts { tests, thresholds, counts, .. } = &mut self.counted;
-        let accumulate = Differences {
-            pairs: &tests.pairs,
-            thresholds,
-            // All metrics have the same number of systems.
-            systems: self.systems.first().copied().unwrap_or(0),
-        };
-        (Box::new(accumulate), combine_counts(counts))
+        let TestCounts { criteria, counts, .. } = &mut self.counted;
+        // All metrics have the same number of systems.
+        let systems = self.systems.first().copied().unwrap_or(0);
+        (Box::new(Differences { criteria, systems }), combine_counts(counts))
     }
 }
 
 struct Differences<'a> {
-    pairs: &'a [Pair],
-    thresholds: &'a [f64],
+    criteria: &'a Criteria,
     systems: usize,
 }
 
 impl Accumulate for Differences<'_> {
     fn start(&self, partial: &mut Partial) -> Result<()> {
-        cleared(&mut partial.counts, 2 * self.thresholds.len())?;
+        cleared(&mut partial.counts, 2 * self.criteria.thresholds.len())?;
         // The scores of all systems under one metric in a batch of replicates.
         cleared(&mut partial.numbers, self.systems * BATCH)
     }
@@ -106,14 +103,14 @@ impl Accumulate for Differences<'_> {
             }
         }
         range.iter_mut().zip(highest).for_each(|(range, highest)| *range = highest - *range);
-        let tests = self.thresholds.len();
-        let thresholds = &self.thresholds[metric * self.pairs.len()..][..self.pairs.len()];
-        for (test, (&(x, y), &threshold)) in (metric * self.pairs.len()..).zip(self.pairs.iter().zip(thresholds)) {
+        let Criteria { tests: Tests { pairs, .. }, thresholds, .. } = self.criteria;
+        for (test, &(x, y)) in (metric * pairs.len()..).zip(pairs) {
+            let threshold = thresholds[test];
             let differences = scores(x).iter().zip(scores(y)).map(|(x, y)| x - y);
             let reached = differences.filter(|&t| Alternative::TwoSided.reached(t, threshold)).count();
             let ranges = range[..replicates].iter().filter(|&&range| range >= threshold).count();
             partial.counts[test] += reached as u64;
-            partial.counts[tests + test] += ranges as u64;
+            partial.counts[thresholds.len() + test] += ranges as u64;
         }
     }
 }

@@ -130,8 +130,8 @@ impl Ranged for Series {
 state!(Series = 4, [tests, all], |series| series.all.fits() && series.tests.count() == series.all.series);
 
 impl Reduction for Series {
-    fn input(&self) -> Input<'_> {
-        Input::Pairs(&self.tests.pairs)
+    fn input(&self) -> Input {
+        Input::Pairs(self.tests.pairs.clone())
     }
 
     fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {

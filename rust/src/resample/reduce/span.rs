@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::state::{Field, Reader, foreign};
 use crate::error::{Error, Result};
-use crate::memory::room;
+use crate::memory::extend;
 use crate::pool::Stop;
 use crate::resample::length;
 
@@ -67,9 +67,7 @@ impl Span {
 impl Field for Span {
     fn save(&self, out: &mut Vec<u64>) -> Result<()> {
         let Range { start, end } = self.get()?;
-        room(out, 2)?;
-        out.extend([start, end]);
-        Ok(())
+        extend(out, [start, end])
     }
 
     fn load(&mut self, from: &mut Reader<'_>) -> Result<()> {

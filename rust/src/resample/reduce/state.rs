@@ -4,7 +4,7 @@
 //! it with the states of the other parts. Floats are stored by their bits, so nothing is rounded.
 
 use crate::error::{Error, Result};
-use crate::memory::{reserved, room};
+use crate::memory::{extend, reserved};
 
 /// A reduction whose state can be sent to another process.
 pub trait State {
@@ -73,47 +73,30 @@ trait Word: Copy {
     fn from_word(word: u64) -> Option<Self>;
 }
 
-impl Word for u64 {
-    fn to_word(self) -> u64 {
-        self
-    }
-    fn from_word(word: u64) -> Option<Self> {
-        Some(word)
-    }
+macro_rules! words {
+    ($($number:ty: $to:expr, $from:expr;)+) => {$(
+        impl Word for $number {
+            fn to_word(self) -> u64 {
+                $to(self)
+            }
+
+            fn from_word(word: u64) -> Option<Self> {
+                $from(word)
+            }
+        }
+    )+};
 }
 
-impl Word for i64 {
-    fn to_word(self) -> u64 {
-        self as u64
-    }
-    fn from_word(word: u64) -> Option<Self> {
-        Some(word as i64)
-    }
-}
-
-impl Word for f64 {
-    fn to_word(self) -> u64 {
-        self.to_bits()
-    }
-    fn from_word(word: u64) -> Option<Self> {
-        Some(f64::from_bits(word))
-    }
-}
-
-impl Word for usize {
-    fn to_word(self) -> u64 {
-        self as u64
-    }
-    fn from_word(word: u64) -> Option<Self> {
-        word.try_into().ok()
-    }
+words! {
+    u64: |number| number, Some;
+    i64: i64::cast_unsigned, |word: u64| Some(word.cast_signed());
+    f64: f64::to_bits, |word| Some(f64::from_bits(word));
+    usize: |number| number as u64, |word: u64| word.try_into().ok();
 }
 
 impl Field for usize {
     fn save(&self, out: &mut Vec<u64>) -> Result<()> {
-        room(out, 1)?;
-        out.push(self.to_word());
-        Ok(())
+        extend(out, [self.to_word()])
     }
 
     fn load(&mut self, from: &mut Reader<'_>) -> Result<()> {
@@ -125,9 +108,7 @@ impl Field for usize {
 impl<T: Word> Field for Vec<T> {
     fn save(&self, out: &mut Vec<u64>) -> Result<()> {
         self.len().save(out)?;
-        room(out, self.len())?;
-        out.extend(self.iter().map(|number| number.to_word()));
-        Ok(())
+        extend(out, self.iter().map(|number| number.to_word()))
     }
 
     fn load(&mut self, from: &mut Reader<'_>) -> Result<()> {
@@ -144,15 +125,15 @@ impl<T: Word> Field for Vec<T> {
 
 /// Implements [`Field`] for fields one after another.
 macro_rules! fields {
-    ($class:ident: $($field:ident),+) => {
+    ($class:ident: $($($field:ident).+),+) => {
         impl $crate::resample::reduce::Field for $class {
             fn save(&self, out: &mut Vec<u64>) -> Result<()> {
-                $(self.$field.save(out)?;)+
+                $(self.$($field).+.save(out)?;)+
                 Ok(())
             }
 
             fn load(&mut self, from: &mut $crate::resample::reduce::state::Reader<'_>) -> Result<()> {
-                $(self.$field.load(from)?;)+
+                $(self.$($field).+.load(from)?;)+
                 Ok(())
             }
         }

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{
-    Accumulate, Alternatives, Input, Pair, Partial, Ranged, Reduction, Shape, Span, Stages, Tests, check_same, cleared,
+    Accumulate, Alternatives, Criteria, Input, Pair, Partial, Ranged, Reduction, Shape, Span, Stages, check_same,
+    cleared,
 };
 use crate::error::{Error, Result};
 use crate::memory::{reserved, resize, zeros};
@@ -235,9 +236,7 @@ impl Sequential {
 /// is merged.
 #[derive(Debug, Clone)]
 pub struct SequentialTally {
-    tests: Tests,
-    alternatives: Alternatives,
-    thresholds: Vec<f64>,
+    criteria: Criteria,
     rule: Rule,
     span: Span,
     state: State,
@@ -263,14 +262,11 @@ impl SequentialTally {
         thresholds: Vec<f64>,
         rule: Rule,
     ) -> Result<Self> {
-        let state = State::Deferred(Vec::new());
         Ok(SequentialTally {
-            tests: Tests::new(pairs),
-            alternatives: alternatives.into(),
-            thresholds,
+            criteria: Criteria::new(pairs, alternatives, thresholds),
             rule: rule.checked()?,
             span: Span::default(),
-            state,
+            state: State::Deferred(Vec::new()),
             with_histograms: false,
             bins: None,
         })
@@ -310,7 +306,7 @@ impl SequentialTally {
 
     /// The numbers of metrics and of pairs.
     pub fn shape(&self) -> [usize; 2] {
-        self.tests.shape()
+        self.criteria.tests.shape()
     }
 }
 
@@ -322,8 +318,7 @@ impl Ranged for SequentialTally {
     /// If the call is cancelled, some of the later shuffles may have been examined.
     fn merge(&mut self, later: &Self, stop: &Stop<'_>) -> Result<()> {
         let both = self.span.with(&later.span)?;
-        let same = self.thresholds == later.thresholds && self.alternatives == later.alternatives;
-        check_same(same && self.tests == later.tests && self.rule == later.rule)?;
+        check_same(self.criteria == later.criteria && self.rule == later.rule)?;
         if self.with_histograms || later.with_histograms {
             // Merging needs the statistics, which take far more memory than a bit for each shuffle.
             return Err(Error::invalid(
@@ -346,7 +341,7 @@ impl Ranged for SequentialTally {
             State::Deferred(own) => {
                 let before = length(&self.span.get()?);
                 let (words, own_words) = (length(&both).div_ceil(64), before.div_ceil(64));
-                let tests = self.tests.count();
+                let tests = self.criteria.tests.count();
                 let mut joined = zeros(&[tests, words])?;
                 for (test, joined) in joined.chunks_exact_mut(words).enumerate() {
                     stop.check()?;
@@ -373,15 +368,13 @@ fn put(bits: &[u64], at: usize, out: &mut [u64]) {
 }
 
 impl Reduction for SequentialTally {
-    fn input(&self) -> Input<'_> {
-        Input::Pairs(&self.tests.pairs)
+    fn input(&self) -> Input {
+        Input::Pairs(self.criteria.tests.pairs.clone())
     }
 
     fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
-        self.tests.begin(shape)?;
-        self.tests.check("thresholds", &self.thresholds)?;
-        self.alternatives.check(self.tests.metrics)?;
-        let tests = self.tests.count();
+        self.criteria.begin(shape)?;
+        let tests = self.criteria.tests.count();
         self.state = if replicates.start == 0 {
             State::Running(Sequential::new(self.rule, tests)?)
         } else {
@@ -393,17 +386,12 @@ impl Reduction for SequentialTally {
     }
 
     fn stages(&mut self) -> Stages<'_> {
-        let tests = self.tests.count();
+        let tests = self.criteria.tests.count();
         let first = self.span.0.as_ref().map_or(0, |all| all.start);
         // Deferred shuffles never stop a test.
         let stopped: Arc<[AtomicBool]> = (0..tests).map(|_| AtomicBool::new(false)).collect();
-        let accumulate = Exceeding {
-            tests: &self.tests,
-            alternatives: &self.alternatives,
-            thresholds: &self.thresholds,
-            stopped: stopped.clone(),
-            keeps_values: self.bins.is_some(),
-        };
+        let accumulate =
+            Exceeding { criteria: &self.criteria, stopped: stopped.clone(), keeps_values: self.bins.is_some() };
         let words = self.span.0.as_ref().map_or(0, length).div_ceil(64);
         let (state, bins) = (&mut self.state, &mut self.bins);
         // The shuffles that each test had used before.
@@ -444,9 +432,7 @@ impl Reduction for SequentialTally {
 }
 
 struct Exceeding<'a> {
-    tests: &'a Tests,
-    alternatives: &'a Alternatives,
-    thresholds: &'a [f64],
+    criteria: &'a Criteria,
     stopped: Arc<[AtomicBool]>,
     keeps_values: bool,
 }
@@ -455,10 +441,10 @@ impl Accumulate for Exceeding<'_> {
     fn start(&self, partial: &mut Partial) -> Result<()> {
         if self.keeps_values {
             // The buffer may hold other values for tests that have stopped, which are not read.
-            let length = self.thresholds.len() * partial.len();
+            let length = self.criteria.thresholds.len() * partial.len();
             resize(&mut partial.numbers, length)?;
         }
-        let length = self.thresholds.len() * partial.len().div_ceil(64);
+        let length = self.criteria.thresholds.len() * partial.len().div_ceil(64);
         cleared(&mut partial.counts, length)
     }
 
@@ -468,8 +454,8 @@ impl Accumulate for Exceeding<'_> {
     }
 
     fn add_values(&self, partial: &mut Partial, test: usize, at: usize, statistics: &[f64]) {
-        let alternative = self.alternatives.of(self.tests.metric(test));
-        let exceeds = |t: f64| alternative.reached(t, self.thresholds[test]);
+        let (alternative, threshold) = (self.criteria.alternative(test), self.criteria.thresholds[test]);
+        let exceeds = |t: f64| alternative.reached(t, threshold);
         // Counting first is cheap, and running tests mostly have no exceedances.
         if statistics.iter().filter(|&&t| exceeds(t)).count() > 0 {
             let word = statistics.iter().rev().fold(0, |word, &t| word << 1 | u64::from(exceeds(t)));

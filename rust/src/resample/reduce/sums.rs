@@ -51,7 +51,7 @@ impl Ranged for Sums {
 state!(Sums = 8, [span, cells, sums], |sums| sums.cells.checked_mul(sums.span.len()) == Some(sums.sums.len()));
 
 impl Reduction for Sums {
-    fn input(&self) -> Input<'_> {
+    fn input(&self) -> Input {
         Input::Sums
     }
 

@@ -4,43 +4,39 @@ use std::ops::Range;
 
 use super::state::{fields, state};
 use super::{
-    Accumulate, Alternatives, Combine, Input, Pair, Partial, Ranged, Reduction, Shape, Span, Stages, Tests, check_same,
-    cleared,
+    Accumulate, Alternatives, Combine, Criteria, Input, Pair, Partial, Ranged, Reduction, Shape, Span, Stages,
+    check_same, cleared,
 };
 use crate::error::Result;
 use crate::memory::zeros;
 use crate::pool::Stop;
 
-/// A count of shuffles for each test, with the thresholds that they were counted by.
+/// A count of shuffles for each test.
 #[derive(Debug, Clone)]
 pub(super) struct TestCounts {
-    pub tests: Tests,
-    pub alternatives: Alternatives,
-    pub thresholds: Vec<f64>,
+    pub criteria: Criteria,
     pub span: Span,
     pub counts: Vec<u64>,
 }
 
 impl TestCounts {
-    pub fn new(pairs: Vec<Pair>, alternatives: Alternatives, thresholds: Vec<f64>) -> Self {
-        let tests = Tests::new(pairs);
-        TestCounts { tests, alternatives, thresholds, span: Span::default(), counts: Vec::new() }
+    pub fn new(pairs: Vec<Pair>, alternatives: impl Into<Alternatives>, thresholds: Vec<f64>) -> Self {
+        let criteria = Criteria::new(pairs, alternatives, thresholds);
+        TestCounts { criteria, span: Span::default(), counts: Vec::new() }
     }
 
     /// Checks the pairs and thresholds, and sets all counts to 0.
     pub fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
-        self.tests.begin(shape)?;
-        self.tests.check("thresholds", &self.thresholds)?;
-        self.alternatives.check(self.tests.metrics)?;
-        self.counts = zeros(&[self.tests.count()])?;
+        self.criteria.begin(shape)?;
+        self.counts = zeros(&[self.criteria.tests.count()])?;
         self.span = Span(Some(replicates));
         Ok(())
     }
 
     /// Is there a threshold for every test, and a count of some of the replicates, or one for each of `kinds` kinds?
     pub fn fits(&self, kinds: usize) -> bool {
-        let (tests, replicates) = (self.tests.count(), self.span.len() as u64);
-        self.thresholds.len() == tests
+        let (tests, replicates) = (self.criteria.tests.count(), self.span.len() as u64);
+        self.criteria.thresholds.len() == tests
             && self.counts.len() == kinds * tests
             && self.counts.iter().all(|count| *count <= replicates)
     }
@@ -48,15 +44,14 @@ impl TestCounts {
     /// Adds the counts of the replicates that follow. `same` is whether the rest of the specification agrees.
     pub fn merge(&mut self, later: &Self, same: bool) -> Result<()> {
         let both = self.span.with(&later.span)?;
-        let same = same && self.thresholds == later.thresholds && self.alternatives == later.alternatives;
-        check_same(same && self.tests == later.tests)?;
+        check_same(same && self.criteria == later.criteria)?;
         add_counts(&mut self.counts, &later.counts);
         self.span = Span(Some(both));
         Ok(())
     }
 }
 
-fields!(TestCounts: span, tests, counts);
+fields!(TestCounts: span, criteria.tests, counts);
 
 /// Adds counts element by element.
 pub(super) fn add_counts(counts: &mut [u64], more: &[u64]) {
@@ -64,7 +59,7 @@ pub(super) fn add_counts(counts: &mut [u64], more: &[u64]) {
 }
 
 /// Adds the counts of partial results to `counts`.
-pub(super) fn combine_counts(counts: &mut [u64]) -> Box<dyn Combine + '_> {
+pub(super) fn combine_counts(counts: &mut [u64]) -> Combine<'_> {
     Box::new(|partial: &Partial| {
         add_counts(counts, &partial.counts);
         Ok(true)
@@ -82,7 +77,7 @@ macro_rules! test_counts {
 
             /// The numbers of metrics and of pairs.
             pub fn shape(&self) -> [usize; 2] {
-                self.counted.tests.shape()
+                self.counted.criteria.tests.shape()
             }
         }
     };
@@ -102,7 +97,7 @@ state!(Tally = 1, [counted], |tally| tally.counted.fits(1));
 impl Tally {
     /// A tally for these pairs, with a threshold for every metric and pair.
     pub fn new(pairs: Vec<Pair>, alternatives: impl Into<Alternatives>, thresholds: Vec<f64>) -> Self {
-        Tally { counted: TestCounts::new(pairs, alternatives.into(), thresholds) }
+        Tally { counted: TestCounts::new(pairs, alternatives, thresholds) }
     }
 }
 
@@ -117,8 +112,8 @@ impl Ranged for Tally {
 }
 
 impl Reduction for Tally {
-    fn input(&self) -> Input<'_> {
-        Input::Pairs(&self.counted.tests.pairs)
+    fn input(&self) -> Input {
+        Input::Pairs(self.counted.criteria.tests.pairs.clone())
     }
 
     fn begin(&mut self, shape: &Shape, replicates: Range<u64>) -> Result<()> {
@@ -126,24 +121,20 @@ impl Reduction for Tally {
     }
 
     fn stages(&mut self) -> Stages<'_> {
-        let TestCounts { tests, alternatives, thresholds, counts, .. } = &mut self.counted;
-        (Box::new(Reached { tests, alternatives, thresholds }), combine_counts(counts))
+        let TestCounts { criteria, counts, .. } = &mut self.counted;
+        (Box::new(Reached(criteria)), combine_counts(counts))
     }
 }
 
-struct Reached<'a> {
-    tests: &'a Tests,
-    alternatives: &'a Alternatives,
-    thresholds: &'a [f64],
-}
+struct Reached<'a>(&'a Criteria);
 
 impl Accumulate for Reached<'_> {
     fn start(&self, partial: &mut Partial) -> Result<()> {
-        cleared(&mut partial.counts, self.thresholds.len())
+        cleared(&mut partial.counts, self.0.thresholds.len())
     }
 
     fn add_values(&self, partial: &mut Partial, test: usize, _: usize, statistics: &[f64]) {
-        let (alternative, threshold) = (self.alternatives.of(self.tests.metric(test)), self.thresholds[test]);
+        let (alternative, threshold) = (self.0.alternative(test), self.0.thresholds[test]);
         let reached = statistics.iter().filter(|&&t| alternative.reached(t, threshold)).count();
         partial.counts[test] += reached as u64;
     }

@@ -1,7 +1,7 @@
 //! The contributions of units to the difference: their counts' differences along one or two directions.
 
-use super::sums::{add, dot, widened};
-use super::{Both, Weights};
+use super::sums::{add, all_widened};
+use super::{Both, Weights, moments};
 use crate::error::Result;
 use crate::memory::{copied, reserved, zeros};
 use crate::pool::Stop;
@@ -35,18 +35,8 @@ impl Linear {
     /// the largest change.
     pub fn new(simd: Simd, both: &Both, differing: &[usize], gradients: &[f64], stop: &Stop<'_>) -> Result<Self> {
         let (n, columns) = (differing.len(), both.columns);
-        let mut differences = reserved(n)?;
-        for &column in differing {
-            differences.push(widened(both.difference(column))?);
-        }
-        let mut moments = vec![0.0; n * n];
-        for i in 0..n {
-            for j in 0..=i {
-                stop.charge(both.units)?;
-                let product = dot(simd, &differences[i], &differences[j]);
-                (moments[i * n + j], moments[j * n + i]) = (product, product);
-            }
-        }
+        let differences = all_widened(differing.iter().map(|&column| both.difference(column)))?;
+        let moments = moments(simd, &differences, stop)?;
         // The largest contribution of one column to the standard deviation of the difference.
         let sizes =
             differing.iter().enumerate().map(|(i, &column)| gradients[column].abs() * moments[i * n + i].sqrt());

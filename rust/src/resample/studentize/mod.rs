@@ -15,14 +15,14 @@ mod terms;
 mod tests;
 
 use crate::error::{Error, LARGEST_SUM, Result};
-use crate::memory::{reserved, resize, zeros};
+use crate::memory::{resize, zeros};
 use crate::metric::{Formula, Terms};
 use crate::pool::Stop;
 use crate::resample::design::packed::{Column, Integer, narrow};
 use crate::simd::{Simd, dispatch};
 use crate::stats::with_numbers;
 use linear::Linear;
-use sums::{dot, rounded, widened};
+use sums::{all_widened, dot, rounded};
 use terms::Columns;
 
 /// Columns of w with values above this are rounded.
@@ -109,11 +109,8 @@ impl Both {
 
     /// The same in as few bits as hold it, to choose test sets from.
     pub(crate) fn packed(&self) -> Result<PackedBoth> {
-        let mut columns = reserved(self.columns)?;
-        for column in 0..self.columns {
-            columns.push([narrow(self.difference(column))?, narrow(self.sum(column))?]);
-        }
-        Ok(PackedBoth(columns))
+        let packed = |column: usize| Ok([narrow(self.difference(column))?, narrow(self.sum(column))?]);
+        (0..self.columns).map(packed).collect::<Result<_>>().map(PackedBoth)
     }
 
     /// δ of a column.
@@ -275,6 +272,7 @@ impl Cross {
             && terms.values.is_empty()
             && differing.iter().all(|&column| !linear.changing[column]);
         let scaled = |matrix: Vec<f64>| matrix.into_iter().map(|x| x * linear.scale).collect();
+        let squares = |columns: &[Vec<i64>]| moments(simd, &all_widened(columns.iter().map(Vec::as_slice))?, stop);
         let constants = Terms {
             scale: linear.scale,
             directions: contributions.len(),
@@ -282,8 +280,8 @@ impl Cross {
             strata: strata.sizes.len(),
             projection: scaled(projection),
             basis: scaled(terms.basis),
-            contribution_squares: moments(simd, &contributions, stop)?,
-            term_squares: moments(simd, &terms.values, stop)?,
+            contribution_squares: squares(&contributions)?,
+            term_squares: squares(&terms.values)?,
             stratum_terms: stratum_means(&terms.values, strata, stop)?,
             stratum_factors: strata.sizes.iter().map(|&size| 1.0 / (size as f64).sqrt()).collect(),
         };
@@ -333,17 +331,13 @@ impl Cross {
 }
 
 /// Σ x·x' over the units: a matrix.
-fn moments(simd: Simd, columns: &[Vec<i64>], stop: &Stop<'_>) -> Result<Vec<f64>> {
+fn moments(simd: Simd, columns: &[Vec<f64>], stop: &Stop<'_>) -> Result<Vec<f64>> {
     let n = columns.len();
-    let mut values = reserved(n)?;
-    for column in columns {
-        values.push(widened(column)?);
-    }
     let mut out = vec![0.0; n * n];
     for i in 0..n {
         for j in 0..=i {
-            stop.charge(values[i].len())?;
-            let product = dot(simd, &values[i], &values[j]);
+            stop.charge(columns[i].len())?;
+            let product = dot(simd, &columns[i], &columns[j]);
             (out[i * n + j], out[j * n + i]) = (product, product);
         }
     }

@@ -15,6 +15,11 @@ pub(super) fn widened(values: &[i64]) -> Result<Vec<f64>> {
     collected(values.iter().map(|&value| value as f64))
 }
 
+/// Columns of integers as floats.
+pub(super) fn all_widened<'a>(columns: impl Iterator<Item = &'a [i64]>) -> Result<Vec<Vec<f64>>> {
+    columns.map(widened).collect()
+}
+
 dispatch! {
     /// Σ x·y.
     pub(super) fn dot(x: &[f64], y: &[f64]) -> f64 {

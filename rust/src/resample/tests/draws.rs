@@ -40,15 +40,15 @@ fn sums_and_scores_equal_those_of_adding_rows_one_by_one() {
     for (segments, scale) in [(1, 1), (2, 1), (3, 1), (40, 1), (100, 200), (100, 1 << 23), (100, 1 << 45), (5000, 1)] {
         let (systems, n) = (3, 530); // more than a block
         let counts = counts(systems * segments * 10, scale);
-        let stats = SuffStats::new(&counts, systems, segments, 10).unwrap();
-        let scored = vec![Sample::new(bleu.clone(), stats.clone()).unwrap(); 2];
+        let scored = vec![sample(bleu.clone(), &counts, systems); 2];
+        let stats = &scored[0].stats;
         let plan = || seeded(4, 10, n);
-        let sums = draw_sums(&[stats.clone(), stats.clone()], &[], plan(), 2).unwrap();
+        let sums = sums(&[stats.clone(), stats.clone()], Kind::Draws(&[]), plan(), 2).unwrap();
         let scores = scores(&scored, &[], plan(), 2).unwrap();
         for replicate in (0..n).step_by(23) {
             let indices = indices_of(4, 10 + replicate as u64, segments);
             for system in 0..2 * systems {
-                let expected = added(&stats, system % systems, &indices);
+                let expected = added(stats, system % systems, &indices);
                 assert_eq!(expected, sums[(replicate * 2 * systems + system) * 10..][..10]);
                 assert_eq!(bleu.score(&expected), scores[system * n + replicate]);
             }
@@ -61,7 +61,7 @@ fn sums_within_strata_are_those_of_their_weights() {
     let (segments, strata, n) = (1000, [3, 700, 290, 7], 100);
     let counts = awkward(segments);
     let stats = [SuffStats::new(&counts, 1, segments, 7).unwrap()];
-    let computed = |threads| draw_sums(&stats, &strata, seeded(5, 2, n), threads).unwrap();
+    let computed = |threads| sums(&stats, Kind::Draws(&strata), seeded(5, 2, n), threads).unwrap();
     let got = computed(1);
     assert_eq!(got, computed(3));
     for replicate in 0..n {
@@ -79,17 +79,10 @@ fn summaries_equal_those_of_the_stored_scores() {
     let mut of_bleu = counts(k * segments * 10, 1);
     of_bleu.copy_within(0..segments * 10, 2 * segments * 10);
     let lengths: Vec<i64> = of_bleu.chunks(10).flat_map(|row| [row[0], row[1]]).collect();
-    let scored = [
-        Sample::new(metrics[0].clone(), SuffStats::new(&of_bleu, k, segments, 10).unwrap()).unwrap(),
-        Sample::new(metrics[1].clone(), SuffStats::new(&lengths, k, segments, 2).unwrap()).unwrap(),
-    ];
+    let scored = [sample(metrics[0].clone(), &of_bleu, k), sample(metrics[1].clone(), &lengths, k)];
     let plan = || seeded(4, 0, n);
     let summary = |threads| {
-        let mut moments = reduce::Moments::default();
-        with_run(threads, |run| {
-            let resampler = Resampler::prepare(&scored, Kind::Draws(&[]), run).unwrap();
-            resampler.run(plan(), &mut [&mut moments], run).unwrap();
-        });
+        let moments = reduced((&scored, Kind::Draws(&[])), reduce::Moments::default(), plan(), threads).unwrap();
         (moments.means(), moments.deviations())
     };
     let got = summary(1);
@@ -111,7 +104,7 @@ fn summaries_equal_those_of_the_stored_scores() {
 fn supplied_indices_must_fit() {
     let counts = counts(5 * 2, 1);
     let stats = [SuffStats::new(&counts, 1, 5, 2).unwrap()];
-    let computed = |indices: &[u32], n| draw_sums(&stats, &[], (Plan::Indices(indices, 5), 0..n), 1);
+    let computed = |indices: &[u32], n| sums(&stats, Kind::Draws(&[]), (Plan::Indices(indices, 5), 0..n), 1);
     assert_eq!(Err(Error::LengthMismatch { what: "indices".into(), expected: 10, got: 5 }), computed(&[0; 5], 2));
     assert_eq!(Err(Error::OutOfRange { what: "segment".into(), index: 5, len: 5 }), computed(&[0, 1, 2, 3, 5], 1));
     assert_eq!(added(&stats[0], 0, &[4, 4, 0, 1, 1]), computed(&[4, 4, 0, 1, 1], 1).unwrap());
@@ -130,7 +123,7 @@ proptest! {
         let counts = counts(segments * 5, scale);
         let stats = SuffStats::new(&counts, 1, segments, 5).unwrap();
         let plan = (Plan::Indices(&indices, width), 7..27);
-        let got = draw_sums(std::slice::from_ref(&stats), &[], plan, threads).unwrap();
+        let got = sums(std::slice::from_ref(&stats), Kind::Draws(&[]), plan, threads).unwrap();
         let expected: Vec<i64> = indices.chunks(width).flat_map(|indices| added(&stats, 0, indices)).collect();
         prop_assert_eq!(expected, got);
     }

@@ -1,7 +1,6 @@
 //! Tests of exchanges between systems with several runs each.
 
 use super::*;
-use crate::error::Error;
 use crate::resample::design::Design;
 use crate::resample::kernel::exchange::Exchanges;
 use crate::resample::kernel::flips::{Adder, Flips};
@@ -90,13 +89,8 @@ proptest! {
             }
         }
         for threads in [1, 3] {
-            let mut reduction = reduce::Sums::default();
-            with_run(threads, |run| {
-                let resampler = Resampler::prepare(&samples, Kind::Shuffles, run)?;
-                resampler.run((Plan::Exchanged(seed, exchange), range.clone()), &mut [&mut reduction], run)
-            })
-            .unwrap();
-            prop_assert_eq!(expected.as_slice(), reduction.sums());
+            let plan = (Plan::Exchanged(seed, exchange), range.clone());
+            prop_assert_eq!(&expected, &sums(std::slice::from_ref(&stats), Kind::Shuffles, plan, threads).unwrap());
         }
         for (replicate, sums) in (first..).zip(expected.chunks_exact(2 * sizes.len())).step_by(43) {
             let (zeros, own) = sums.split_at(sizes.len());
@@ -117,7 +111,7 @@ fn bits(exchange: Exchange, segment: usize, n: usize) -> Vec<Vec<i64>> {
     }
     let samples = [Sample::without_formula(SuffStats::new(&counts, 2, units, rows).unwrap())];
     let plan = (Plan::Exchanged(11, exchange), 0..n as u64);
-    let sums = with_run(1, |run| reduced((&samples, Kind::Shuffles), reduce::Sums::default(), plan, run)).unwrap();
+    let sums = reduced((&samples, Kind::Shuffles), reduce::Sums::default(), plan, 1).unwrap();
     sums.sums().chunks_exact(2 * rows).map(|sums| sums[rows..].to_vec()).collect()
 }
 
@@ -173,10 +167,8 @@ fn runs_and_segments_that_do_not_fit_are_refused() {
     }
     let samples = [Sample::without_formula(SuffStats::new(&[1, 2], 2, 1, 1).unwrap())];
     let plan = || (Plan::Exchanged(1, Exchange::MultEval(1)), 0..1);
-    let message = |kind: Kind<'_>| {
-        let refused = with_run(1, |run| reduced((&samples, kind), reduce::Sums::default(), plan(), run));
-        refused.unwrap_err().to_string()
-    };
+    let message =
+        |kind: Kind<'_>| reduced((&samples, kind), reduce::Sums::default(), plan(), 1).unwrap_err().to_string();
     assert_eq!("the replicates must be draws (a seed or indices), got an exchange of runs", message(Kind::Draws(&[])));
     assert_eq!("the replicates must be permutations (a seed), got an exchange of runs", message(Kind::Permutations));
     assert!(message(Kind::Shuffles).contains("a multiple of 128"));
@@ -188,8 +180,5 @@ fn a_cancelled_call_stops() {
     let units = 64 * 80 * exchange.rows();
     let counts = counts(1, units, &[9]);
     let samples = [Sample::without_formula(SuffStats::new(&counts, 2, units, 1).unwrap())];
-    let sums = reduce::Sums::default();
-    let plan = (Plan::Exchanged(1, exchange), 0..1 << 20);
-    let got = stopped(2, 3, |run| reduced((&samples, Kind::Shuffles), sums, plan, run));
-    assert_eq!(Err(Error::Interrupted), got.map(|_| ()));
+    assert_cancelled(&samples, Kind::Shuffles, Plan::Exchanged(1, exchange));
 }

@@ -1,10 +1,9 @@
 //! Tests of batches of small problems.
 
 use super::*;
-use crate::error::Error;
 use crate::metric::metric;
 use crate::resample::many::{self, Problems};
-use crate::resample::random_codes;
+use crate::resample::{Shuffles, random_codes};
 use crate::stream::{Purpose, Stream};
 
 const SHAPE: [usize; 3] = [2, 40, 10];
@@ -17,9 +16,7 @@ fn counts() -> Vec<i64> {
 
 /// The systems of all problems.
 fn sample(counts: &[i64]) -> Sample<'_> {
-    let [systems, segments, columns] = SHAPE;
-    let stats = SuffStats::new(counts, systems * SEEDS.len(), segments, columns).unwrap();
-    Sample::new(metric("bleu", &[]).unwrap(), stats).unwrap()
+    super::sample(metric("bleu", &[]).unwrap(), counts, SHAPE[0] * SEEDS.len())
 }
 
 #[test]
@@ -28,10 +25,7 @@ fn each_problem_of_a_batch_has_the_result_of_a_separate_run() {
     let counts = counts();
     let problems = Problems::new(sample(&counts), 2, &SEEDS).unwrap();
     let thresholds = [0.1, 0.5, 2.0, 0.0, 1.0];
-    let alone = |problem: usize| {
-        let problem_counts = &counts[problem * 800..][..800];
-        [Sample::new(bleu.clone(), SuffStats::new(problem_counts, 2, 40, 10).unwrap()).unwrap()]
-    };
+    let alone = |problem: usize| [super::sample(bleu.clone(), &counts[problem * 800..][..800], 2)];
     for n in [1, 64, 700] {
         let tally = |problem: usize| {
             let criterion = (Alternative::TwoSided, &thresholds[problem..=problem]);
@@ -44,7 +38,7 @@ fn each_problem_of_a_batch_has_the_result_of_a_separate_run() {
             let criterion = (Alternative::TwoSided, thresholds.as_slice());
             assert_eq!(
                 expected,
-                with_run(threads, |run| many::shuffles(&problems, criterion, (false, n), run)).unwrap()
+                with_run(threads, |run| many::shuffles(&problems, criterion, (Shuffles::Independent, n), run)).unwrap()
             );
             assert_eq!(expected_scores, with_run(threads, |run| many::draws(&problems, &[10, 30], n, run)).unwrap());
         }
@@ -59,15 +53,17 @@ fn each_problem_of_a_batch_may_have_a_group_of_shuffles() {
     let thresholds = [0.1, 0.5, 2.0, 0.0, 1.0];
     for n in [1, 64, 1 << 10, 1 << 15] {
         let tally = |problem: usize| {
-            let stats = SuffStats::new(&counts[problem * 800..][..800], 2, 40, 10).unwrap();
-            let sample = [Sample::new(bleu.clone(), stats).unwrap()];
+            let sample = [super::sample(bleu.clone(), &counts[problem * 800..][..800], 2)];
             let codes = random_codes(SEEDS[problem], 40);
             let criterion = (Alternative::Greater, &thresholds[problem..=problem]);
             super::tally(&sample, &[(0, 1)], criterion, coded(&codes, 0, n), 1).unwrap()[0]
         };
         let expected: Vec<u64> = (0..SEEDS.len()).map(tally).collect();
         let criterion = (Alternative::Greater, thresholds.as_slice());
-        assert_eq!(expected, with_run(2, |run| many::shuffles(&problems, criterion, (true, n), run)).unwrap());
+        assert_eq!(
+            expected,
+            with_run(2, |run| many::shuffles(&problems, criterion, (Shuffles::Subgroup, n), run)).unwrap()
+        );
     }
 }
 
@@ -78,7 +74,7 @@ fn arguments_that_do_not_fit_are_refused() {
     assert_eq!(Error::LengthMismatch { what: "systems of all problems".into(), expected: 8, got: 10 }, error);
     let problems = Problems::new(sample(&counts), 2, &SEEDS).unwrap();
     let shuffles = |thresholds: &[f64], n| {
-        with_run(2, |run| many::shuffles(&problems, (Alternative::Less, thresholds), (false, n), run))
+        with_run(2, |run| many::shuffles(&problems, (Alternative::Less, thresholds), (Shuffles::Independent, n), run))
             .unwrap_err()
             .to_string()
     };
@@ -95,6 +91,6 @@ fn a_watcher_stops_a_batch() {
     let problems = Problems::new(sample(&counts), 2, &SEEDS).unwrap();
     // This many shuffles would take years.
     let criterion = (Alternative::Less, [0.0; 5].as_slice());
-    let outcome = stopped(2, 0, |run| many::shuffles(&problems, criterion, (false, 1 << 50), run));
+    let outcome = stopped(2, 0, |run| many::shuffles(&problems, criterion, (Shuffles::Independent, 1 << 50), run));
     assert_eq!(Err(Error::Interrupted), outcome);
 }

@@ -9,13 +9,15 @@ mod shuffles;
 mod splits;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::design::Design;
 use super::kernel::{Block, Kernel, Scratch};
-use super::reduce::{self, Outcome, Ranged, Reduction, Rule};
+use super::reduce::{self, Ranged, Reduction, Rule};
 use super::{Alternative, Alternatives, Kind, Pair, Plan, Resampler, Sample, Strided, replicates};
-use crate::error::Result;
-use crate::pool::{Run, Stop};
+use crate::error::{Error, Result};
+use crate::metric::Formula;
+use crate::pool::Stop;
 pub(crate) use crate::pool::{stopped, with_run};
 use crate::resample::BATCH;
 use crate::stats::SuffStats;
@@ -38,14 +40,20 @@ pub fn coded(codes: &[u64], first: u64, n: usize) -> Replicates<'_> {
     (Plan::Codes(codes), replicates(first, n).unwrap())
 }
 
+/// A formula and the counts of so many systems, system by system, row by row.
+pub fn sample(formula: Arc<dyn Formula>, counts: &[i64], systems: usize) -> Sample<'_> {
+    let width = formula.width();
+    Sample::new(formula, SuffStats::new(counts, systems, counts.len() / systems / width, width).unwrap()).unwrap()
+}
+
 /// Prepares a resampler and runs one reduction.
 pub fn reduced<R: Reduction>(
     (samples, kind): (&[Sample<'_>], Kind<'_>),
     mut reduction: R,
     replicates: Replicates<'_>,
-    run: &mut Run<'_>,
+    threads: usize,
 ) -> Result<R> {
-    Resampler::prepare(samples, kind, run)?.run(replicates, &mut [&mut reduction], run)?;
+    with_run(threads, |run| Resampler::prepare(samples, kind, run)?.run(replicates, &mut [&mut reduction], run))?;
     Ok(reduction)
 }
 
@@ -56,7 +64,7 @@ pub fn statistics(
     threads: usize,
 ) -> Result<Vec<f64>> {
     let series = reduce::Series::new(pairs.to_vec());
-    Ok(with_run(threads, |run| reduced((samples, Kind::Shuffles), series, replicates, run))?.statistics().to_vec())
+    Ok(reduced((samples, Kind::Shuffles), series, replicates, threads)?.statistics().to_vec())
 }
 
 pub fn tally(
@@ -67,69 +75,13 @@ pub fn tally(
     threads: usize,
 ) -> Result<Vec<u64>> {
     let tally = reduce::Tally::new(pairs.to_vec(), alternatives, thresholds.to_vec());
-    Ok(with_run(threads, |run| reduced((samples, Kind::Shuffles), tally, replicates, run))?.counts().to_vec())
+    Ok(reduced((samples, Kind::Shuffles), tally, replicates, threads)?.counts().to_vec())
 }
 
-pub fn outcomes(
-    samples: &[Sample<'_>],
-    pairs: &[Pair],
-    (alternative, thresholds): (Alternative, &[f64]),
-    rule: Rule,
-    replicates: Replicates<'_>,
-    threads: usize,
-) -> Result<Vec<Outcome>> {
-    let tally = reduce::SequentialTally::new(pairs.to_vec(), alternative, thresholds.to_vec(), rule)?;
-    Ok(with_run(threads, |run| reduced((samples, Kind::Shuffles), tally, replicates, run))?.outcomes()?.to_vec())
-}
-
-pub fn spreads(samples: &[Sample<'_>], pairs: &[Pair], replicates: Replicates<'_>, threads: usize) -> Result<Vec<f64>> {
-    let spread = reduce::Spread::new(pairs.to_vec());
-    Ok(with_run(threads, |run| reduced((samples, Kind::Shuffles), spread, replicates, run))?.values())
-}
-
-pub fn max_t(
-    samples: &[Sample<'_>],
-    pairs: &[Pair],
-    (alternative, scales, thresholds, families): (Alternative, &[f64], &[f64], &[usize]),
-    replicates: Replicates<'_>,
-    threads: usize,
-) -> Result<Vec<u64>> {
-    let (scales, thresholds) = (scales.to_vec(), thresholds.to_vec());
-    let max_t = reduce::MaxT::new(pairs.to_vec(), alternative, scales, thresholds, families.to_vec());
-    Ok(with_run(threads, |run| reduced((samples, Kind::Shuffles), max_t, replicates, run))?.counts().to_vec())
-}
-
-pub fn min_p(
-    samples: &[Sample<'_>],
-    pairs: &[Pair],
-    (alternative, thresholds, tolerance): (Alternative, &[f64], f64),
-    (ranks, families): (&[u64], &[usize]),
-    replicates: Replicates<'_>,
-    threads: usize,
-) -> Result<Vec<u64>> {
-    let observed = (thresholds.to_vec(), vec![tolerance; thresholds.len()]);
-    let mut min_p = reduce::MinP::new(pairs.to_vec(), alternative, observed, ranks.to_vec(), families.to_vec());
-    with_run(threads, |run| min_p.run(&Resampler::prepare(samples, Kind::Shuffles, run)?, replicates, run))?;
-    Ok(min_p.counts().to_vec())
-}
-
-pub fn shuffle_sums(all: &[SuffStats<'_>], replicates: Replicates<'_>, threads: usize) -> Result<Vec<i64>> {
+/// The sums of counts, which need no formula.
+pub fn sums(all: &[SuffStats<'_>], kind: Kind<'_>, replicates: Replicates<'_>, threads: usize) -> Result<Vec<i64>> {
     let samples: Vec<_> = all.iter().map(|stats| Sample::without_formula(stats.clone())).collect();
-    Ok(with_run(threads, |run| reduced((&samples, Kind::Shuffles), reduce::Sums::default(), replicates, run))?
-        .sums()
-        .to_vec())
-}
-
-pub fn draw_sums(
-    all: &[SuffStats<'_>],
-    strata: &[usize],
-    replicates: Replicates<'_>,
-    threads: usize,
-) -> Result<Vec<i64>> {
-    let samples: Vec<_> = all.iter().map(|stats| Sample::without_formula(stats.clone())).collect();
-    Ok(with_run(threads, |run| reduced((&samples, Kind::Draws(strata)), reduce::Sums::default(), replicates, run))?
-        .sums()
-        .to_vec())
+    Ok(reduced((&samples, kind), reduce::Sums::default(), replicates, threads)?.sums().to_vec())
 }
 
 pub fn scores(
@@ -138,8 +90,16 @@ pub fn scores(
     replicates: Replicates<'_>,
     threads: usize,
 ) -> Result<Vec<f64>> {
-    Ok(with_run(threads, |run| reduced((samples, Kind::Draws(strata)), reduce::Draws::default(), replicates, run))?
-        .into_scores())
+    Ok(reduced((samples, Kind::Draws(strata)), reduce::Draws::default(), replicates, threads)?.into_scores())
+}
+
+/// A call that somebody cancels is interrupted.
+pub fn assert_cancelled(samples: &[Sample<'_>], kind: Kind<'_>, plan: Plan<'_>) {
+    let cancelled = stopped(2, 3, |run| {
+        let resampler = Resampler::prepare(samples, kind, run)?;
+        resampler.run((plan, 0..1 << 20), &mut [&mut reduce::Sums::default()], run)
+    });
+    assert_eq!(Err(Error::Interrupted), cancelled);
 }
 
 /// The sums that a kernel computes in blocks of some length: replicate by replicate.

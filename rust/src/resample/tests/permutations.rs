@@ -72,11 +72,8 @@ fn tallies_count_the_scores_of_the_sums_and_merge() {
     let samples = vec![Sample::new(bleu.clone(), stats.clone()).unwrap(); 2];
     let (pairs, thresholds) = ([(1, 0), (3, 2), (3, 0)], [0.5, 0.1, -1.0, 2.0, 0.3, 0.7]);
     let tally = |first, n, threads| {
-        with_run(threads, |run| {
-            let tally = reduce::PermutedTally::new(pairs.to_vec(), thresholds.to_vec());
-            reduced((&samples, Kind::Permutations), tally, seeded(2, first, n), run)
-        })
-        .unwrap()
+        let tally = reduce::PermutedTally::new(pairs.to_vec(), thresholds.to_vec());
+        reduced((&samples, Kind::Permutations), tally, seeded(2, first, n), threads).unwrap()
     };
     let scores: Vec<Vec<f64>> = (0..n as u64)
         .map(|r| permuted_sums(&stats, 2, r).chunks_exact(10).map(|totals| bleu.score(totals)).collect())
@@ -103,9 +100,7 @@ fn tallies_count_the_scores_of_the_sums_and_merge() {
 fn a_cancelled_call_stops() {
     let counts = counts(1, 8 * 5000 * 2, 9);
     let samples = [Sample::without_formula(SuffStats::new(&counts, 8, 5000, 2).unwrap())];
-    let sums = reduce::Sums::default();
-    let got = stopped(2, 3, |run| reduced((&samples, Kind::Permutations), sums, seeded(1, 0, 1 << 20), run));
-    assert_eq!(Err(Error::Interrupted), got.map(|_| ()));
+    assert_cancelled(&samples, Kind::Permutations, Plan::Seeded(1));
 }
 
 proptest! {
@@ -124,11 +119,8 @@ proptest! {
         let mut all = counts(seed, systems * units * columns, 1);
         all.iter_mut().zip(sizes.iter().cycle()).for_each(|(count, size)| *count *= size);
         let stats = SuffStats::new(&all, systems, units, columns).unwrap();
-        let samples = [Sample::without_formula(stats.clone())];
-        let got = with_run(2, |run| {
-            reduced((&samples, Kind::Permutations), reduce::Sums::default(), seeded(seed, first, 70), run)
-        });
-        for (r, got) in got.unwrap().sums().chunks_exact(systems * columns).enumerate().step_by(23) {
+        let got = sums(std::slice::from_ref(&stats), Kind::Permutations, seeded(seed, first, 70), 2).unwrap();
+        for (r, got) in got.chunks_exact(systems * columns).enumerate().step_by(23) {
             prop_assert_eq!(permuted_sums(&stats, seed, first + r as u64), got);
         }
     }

@@ -1,9 +1,6 @@
 //! Tests of shuffles.
 
-use std::sync::Arc;
-
 use super::*;
-use crate::error::Error;
 use crate::metric::metric;
 use crate::pool::Stop;
 use crate::resample::design::Design;
@@ -61,13 +58,12 @@ fn statistics_equal_those_of_swapping_rows_one_by_one() {
         [(1, 1), (15, 1), (16, 1), (17, 1), (64, 1), (65, 700), (200, 1 << 25), (130, 1 << 45), (5000, 1)]
     {
         let counts = counts(segments, 3, scale);
-        let stats = SuffStats::new(&counts, 3, segments, 10).unwrap();
-        let scored = [Sample::new(bleu.clone(), stats.clone()).unwrap()];
+        let scored = [sample(bleu.clone(), &counts, 3)];
         let n = 530; // more than a block
         let got = statistics(&scored, &pairs, seeded(5, 3, n), 2).unwrap();
         for (p, &pair) in pairs.iter().enumerate() {
             for r in (0..n).step_by(37) {
-                let [x, y] = swapped_totals(&stats, pair, flips_of(5, 3 + r as u64));
+                let [x, y] = swapped_totals(&scored[0].stats, pair, flips_of(5, 3 + r as u64));
                 assert_eq!(bleu.score(&x) - bleu.score(&y), got[p * n + r], "{segments} {scale} {pair:?} {r}");
             }
         }
@@ -79,8 +75,8 @@ fn sums_statistics_and_tallies_agree() {
     let bleu = metric("bleu", &[]).unwrap();
     let (systems, segments, n) = (4, 100, 700);
     let counts = counts(segments, systems, 1);
-    let stats = SuffStats::new(&counts, systems, segments, 10).unwrap();
-    let scored = vec![Sample::new(bleu.clone(), stats.clone()).unwrap(); 2];
+    let scored = vec![sample(bleu.clone(), &counts, systems); 2];
+    let stats = &scored[0].stats;
     let pairs = [(0, 1), (2, 3)];
     let plan = || seeded(1, 0, n);
     let statistics = statistics(&scored, &pairs, plan(), 2).unwrap();
@@ -101,7 +97,7 @@ fn sums_statistics_and_tallies_agree() {
     let refused = tally(&scored, &pairs, (vec![greater; 3], &thresholds), plan(), 2);
     assert!(matches!(refused, Err(Error::LengthMismatch { expected: 2, got: 3, .. })));
 
-    let sums = shuffle_sums(&[stats.clone(), stats.clone()], plan(), 1).unwrap();
+    let sums = sums(&[stats.clone(), stats.clone()], Kind::Shuffles, plan(), 1).unwrap();
     let totals = stats.totals();
     for (r, sums) in sums.chunks(2 * systems * 10).enumerate() {
         assert_eq!(sums[..systems * 10], sums[systems * 10..]);
@@ -119,7 +115,7 @@ fn equal_systems_have_no_columns_to_add_and_a_statistic_of_0() {
     let bleu = metric("bleu", &[]).unwrap();
     let one = counts(50, 1, 1);
     let counts = [one.clone(), one].concat();
-    let scored = [Sample::new(bleu.clone(), SuffStats::new(&counts, 2, 50, 10).unwrap()).unwrap()];
+    let scored = [sample(bleu.clone(), &counts, 2)];
     let plan = seeded(1, 0, 100);
     assert_eq!(vec![0.0; 100], statistics(&scored, &[(0, 1)], plan, 1).unwrap());
 }
@@ -211,7 +207,7 @@ const TIED: [i64; 8] = [3, 1, 1, 1, 0, 1, 0, 1];
 #[test]
 fn a_statistic_equal_to_its_threshold_counts_under_any_scheme() {
     let mean = crate::metric::Mean::new("x".into(), 1.0, true);
-    let scored = [Sample::new(Arc::new(mean), SuffStats::new(&TIED, 2, 2, 2).unwrap()).unwrap()];
+    let scored = [sample(Arc::new(mean), &TIED, 2)];
     // Flips none, the first, the second, both.
     let (masks, codes) = ([0b00, 0b01, 0b10, 0b11], [0b01, 0b10]);
     let statistics = statistics(&scored, &[(0, 1)], flips(&masks, 4), 1).unwrap();
@@ -239,8 +235,7 @@ fn a_statistic_equal_to_its_threshold_counts_under_any_scheme() {
 fn pairs_and_masks_that_do_not_fit_are_refused() {
     let bleu = metric("bleu", &[]).unwrap();
     let counts = counts(70, 2, 1);
-    let stats = SuffStats::new(&counts, 2, 70, 10).unwrap();
-    let scored = [Sample::new(bleu.clone(), stats.clone()).unwrap()];
+    let scored = [sample(bleu.clone(), &counts, 2)];
     let error = statistics(&scored, &[(0, 2)], seeded(0, 0, 1), 1).unwrap_err();
     assert_eq!(Error::OutOfRange { what: "system".into(), index: 2, len: 2 }, error);
     let error = statistics(&scored, &[(0, 1)], flips(&[0; 3], 2), 1).unwrap_err();

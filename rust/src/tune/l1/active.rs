@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{Lists, VALUES_PER_BLOCK, softmax};
 use crate::error::Result;
-use crate::memory::{reserved, resize, room, zeros};
+use crate::memory::{extend, reserved, resize, zeros};
 use crate::pool::{self, Blocks, Run, Stop};
 
 /// Features that have no column.
@@ -26,12 +26,6 @@ pub(super) struct Active<'a> {
 
 /// The rows of a block: their lengths, columns and values.
 type Rows = (Vec<usize>, Vec<u32>, Vec<f64>);
-
-fn extend<T: Copy>(all: &mut Vec<T>, part: &[T]) -> Result<()> {
-    room(all, part.len())?;
-    all.extend_from_slice(part);
-    Ok(())
-}
 
 impl<'a> Active<'a> {
     /// Copies the columns of these features.
@@ -62,8 +56,8 @@ impl<'a> Active<'a> {
                 for length in lengths {
                     active.starts.push(active.starts[active.starts.len() - 1] + length);
                 }
-                extend(&mut active.columns, &columns)?;
-                extend(&mut active.values, &values)
+                extend(&mut active.columns, columns)?;
+                extend(&mut active.values, values)
             },
         )?;
         Ok(active)
@@ -71,7 +65,7 @@ impl<'a> Active<'a> {
 
     fn rows(lists: &Lists<'_>, column_of: &[u32], block: Range<usize>, stop: &Stop<'_>) -> Result<Rows> {
         let (mut lengths, mut columns, mut values) = (Vec::new(), Vec::new(), Vec::new());
-        for candidate in lists.candidates.list(block.start).start..lists.candidates.list(block.end - 1).end {
+        for candidate in lists.block(&block) {
             let (before, mut all) = (columns.len(), 0);
             lists.candidates.each(candidate, |feature, value| {
                 all += 1;
@@ -98,28 +92,23 @@ impl<'a> Active<'a> {
         self.columns[row.clone()].iter().zip(&self.values[row]).map(|(&column, &value)| (column as usize, value))
     }
 
-    fn candidates(&self, block: &Range<usize>) -> Range<usize> {
-        self.lists.candidates.list(block.start).start..self.lists.candidates.list(block.end - 1).end
-    }
-
     /// Weighted sums of the features of each candidate.
     pub fn scores(&self, weights: &[f64], run: &mut Run<'_>) -> Result<Vec<f64>> {
         let mut scores: Vec<f64> = zeros(&[self.starts.len() - 1])?;
-        let work = |block: Range<usize>, stop: &Stop<'_>| {
-            let mut part = reserved(self.candidates(&block).len())?;
-            for candidate in self.candidates(&block) {
-                stop.charge(4 + self.starts[candidate + 1] - self.starts[candidate])?;
-                part.push(self.row(candidate).fold(0.0, |sum, (column, value)| sum + weights[column] * value));
-            }
-            Ok(part)
-        };
         pool::try_run(
             self.blocks(2),
             run,
             || (),
-            |(), block, stop| work(block, stop),
+            |(), block, stop| {
+                let mut part = reserved(self.lists.block(&block).len())?;
+                for candidate in self.lists.block(&block) {
+                    stop.charge(4 + self.starts[candidate + 1] - self.starts[candidate])?;
+                    part.push(self.row(candidate).fold(0.0, |sum, (column, value)| sum + weights[column] * value));
+                }
+                Ok(part)
+            },
             |block, part: Vec<f64>, _| {
-                scores[self.candidates(&block)].copy_from_slice(&part);
+                scores[self.lists.block(&block)].copy_from_slice(&part);
                 Ok(())
             },
         )?;

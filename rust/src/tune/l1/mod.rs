@@ -17,6 +17,8 @@ mod pass;
 pub use graft::{Settings, graft};
 pub use pass::pass;
 
+use std::ops::Range;
+
 use super::candidates::{Candidates, check_option};
 use crate::error::{Result, check_length};
 use crate::pool::{Blocks, Stop};
@@ -44,6 +46,11 @@ impl<'a> Lists<'a> {
             check_option("targets", format_args!("below {} and at least 0 in list {i}", list.len()), target, inside)?;
         }
         Ok(Lists { candidates, targets })
+    }
+
+    /// The candidates of a block of lists.
+    fn block(&self, lists: &Range<usize>) -> Range<usize> {
+        self.candidates.list(lists.start).start..self.candidates.list(lists.end - 1).end
     }
 
     fn target(&self, list: usize) -> usize {

@@ -5,7 +5,7 @@ use hashbrown::{HashMap, HashSet};
 
 use super::{NBest, Strings};
 use crate::error::{Error, Result};
-use crate::memory::room;
+use crate::memory::extend;
 
 pub(super) const HASHER: FixedState = FixedState::with_seed(3);
 
@@ -13,10 +13,8 @@ impl Strings {
     pub(super) fn push(&mut self, text: &str) -> Result<()> {
         let numbers = (self.bytes.len() + text.len()) as u128;
         self.bytes.try_reserve(text.len()).map_err(|_| Error::Memory { numbers })?;
-        room(&mut self.ends, 1)?;
         self.bytes.push_str(text);
-        self.ends.push(self.bytes.len());
-        Ok(())
+        extend(&mut self.ends, [self.bytes.len()])
     }
 }
 
@@ -96,31 +94,24 @@ impl Builder {
         let lists = &mut self.lists;
         let same = self.texts.entry(HASHER.hash_one(hypothesis)).or_default();
         let known = same.iter().find(|&&number| lists.texts.get(number as usize) == hypothesis);
-        room(&mut lists.text_of, 1)?;
         if let Some(&number) = known {
-            lists.text_of.push(number);
-            return Ok(());
+            return extend(&mut lists.text_of, [number]);
         }
         let number =
             i32::try_from(lists.texts.len()).map_err(|_| Error::Memory { numbers: lists.texts.len() as u128 })?;
         lists.texts.push(hypothesis)?;
         same.push(number);
-        lists.text_of.push(number);
-        Ok(())
+        extend(&mut lists.text_of, [number])
     }
 
     /// Adds the sparse values of an entry, which are in order, and ends the entry.
     pub fn sparse(&mut self, features: impl Iterator<Item = (i32, f64)>) -> Result<()> {
         let lists = &mut self.lists;
         for (index, value) in features.filter(|(_, value)| *value != 0.0) {
-            room(&mut lists.indices, 1)?;
-            room(&mut lists.values, 1)?;
-            lists.indices.push(index);
-            lists.values.push(value);
+            extend(&mut lists.indices, [index])?;
+            extend(&mut lists.values, [value])?;
         }
-        room(&mut lists.indptr, 1)?;
-        lists.indptr.push(lists.indices.len() as i64);
-        Ok(())
+        extend(&mut lists.indptr, [lists.indices.len() as i64])
     }
 
     /// The lists, without spare memory.

@@ -4,38 +4,12 @@
 //! `Name=v` in any order, without zeros. Z-MERT: `v v v`.
 
 use super::build::Numbered;
-use crate::error::quoted;
+use crate::error::{Error, Place, Result, quoted};
 use crate::memory::room;
 
-/// What is wrong with a line.
-#[derive(Debug)]
-pub(super) struct Problem {
-    pub expected: String,
-    pub got: String,
-}
-
-impl Problem {
-    pub fn new(expected: impl Into<String>, got: impl Into<String>) -> Self {
-        Problem { expected: expected.into(), got: got.into() }
-    }
-}
-
-/// A problem with the text, or another error.
-pub(super) enum Failed {
-    Line(Problem),
-    Other(crate::Error),
-}
-
-impl From<Problem> for Failed {
-    fn from(problem: Problem) -> Self {
-        Failed::Line(problem)
-    }
-}
-
-impl From<crate::Error> for Failed {
-    fn from(error: crate::Error) -> Self {
-        Failed::Other(error)
-    }
+/// What is wrong with a line, whose number the caller adds.
+pub(super) fn wrong(expected: impl Into<String>, got: impl Into<String>) -> Error {
+    Error::Malformed { place: Place::default(), expected: expected.into(), got: got.into() }
 }
 
 /// The form of features in a file.
@@ -78,10 +52,10 @@ fn token(text: &str) -> Token<'_> {
     }
 }
 
-pub(super) fn number(text: &str, what: impl FnOnce() -> String) -> std::result::Result<f64, Problem> {
+pub(super) fn number(text: &str, what: impl FnOnce() -> String) -> Result<f64> {
     match text.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(value),
-        _ => Err(Problem::new(format!("a finite number as {}", what()), quoted(text))),
+        _ => Err(wrong(format!("a finite number as {}", what()), quoted(text))),
     }
 }
 
@@ -128,7 +102,7 @@ impl Features {
     }
 
     /// Reads the features of a line: adds a row to `dense`, and replaces that of sparse values.
-    pub fn read(&mut self, text: &str, line: usize, dense: &mut Vec<f64>) -> std::result::Result<(), Failed> {
+    pub fn read(&mut self, text: &str, line: usize, dense: &mut Vec<f64>) -> Result<()> {
         self.row.clear();
         let mut tokens = text.split_ascii_whitespace().map(token);
         if self.style.is_none() {
@@ -150,18 +124,18 @@ impl Features {
         }
         self.row.sort_unstable_by_key(|(index, _)| *index);
         match self.row.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-            Some(pair) => Err(self.twice(&self.sparse.names[pair[0].0 as usize]).into()),
+            Some(pair) => Err(self.twice(&self.sparse.names[pair[0].0 as usize])),
             None => Ok(()),
         }
     }
 
-    fn twice(&self, name: &str) -> Problem {
-        Problem::new("every feature once", format!("{} twice", quoted(name)))
+    fn twice(&self, name: &str) -> Error {
+        wrong("every feature once", format!("{} twice", quoted(name)))
     }
 
-    fn other_style(&self, text: &str) -> Problem {
+    fn other_style(&self, text: &str) -> Error {
         let about = self.style.map_or("", Style::about);
-        Problem::new(format!("{about}, as on line {}", self.first), quoted(text))
+        wrong(format!("{about}, as on line {}", self.first), quoted(text))
     }
 
     /// Finds the form of the file, and what every line has, in its first features.
@@ -170,7 +144,7 @@ impl Features {
         first: Token<'a>,
         tokens: impl Iterator<Item = Token<'a>> + Clone,
         line: usize,
-    ) -> std::result::Result<(), Problem> {
+    ) -> Result<()> {
         self.first = line;
         let (style, columns) = match first {
             Token::Label(_) => (Style::Labels, vec![]),
@@ -193,16 +167,12 @@ impl Features {
             self.width += values;
         }
         if self.empty && self.width > 0 {
-            return Err(Problem::new("no features, as on line 1", quoted(text_of(first))));
+            return Err(wrong("no features, as on line 1", quoted(text_of(first))));
         }
         Ok(())
     }
 
-    fn columns<'a>(
-        &self,
-        tokens: &mut impl Iterator<Item = Token<'a>>,
-        row: &mut [f64],
-    ) -> std::result::Result<(), Problem> {
+    fn columns<'a>(&self, tokens: &mut impl Iterator<Item = Token<'a>>, row: &mut [f64]) -> Result<()> {
         let mut n = 0;
         for token in tokens {
             let Token::Number(text) = token else { return Err(self.other_style(text_of(token))) };
@@ -214,14 +184,14 @@ impl Features {
         if n == row.len() { Ok(()) } else { Err(self.changed(row.len(), n, "")) }
     }
 
-    fn changed(&self, expected: usize, got: usize, label: &str) -> Problem {
+    fn changed(&self, expected: usize, got: usize, label: &str) -> Error {
         let of = if label.is_empty() { String::new() } else { format!(" of {}", quoted(label)) };
         let what = if label.is_empty() { "feature" } else { "value" };
         let s = if expected == 1 { "" } else { "s" };
-        Problem::new(format!("{expected} {what}{s}{of}, as on line {}", self.first), got.to_string())
+        wrong(format!("{expected} {what}{s}{of}, as on line {}", self.first), got.to_string())
     }
 
-    fn pairs<'a>(&mut self, tokens: &mut impl Iterator<Item = Token<'a>>) -> std::result::Result<(), Problem> {
+    fn pairs<'a>(&mut self, tokens: &mut impl Iterator<Item = Token<'a>>) -> Result<()> {
         for token in tokens {
             let Token::Pair(name, text) = token else { return Err(self.other_style(text_of(token))) };
             let value = number(text, || format!("the value of {}", quoted(name)))?;
@@ -230,11 +200,7 @@ impl Features {
         Ok(())
     }
 
-    fn labels<'a>(
-        &mut self,
-        tokens: &mut impl Iterator<Item = Token<'a>>,
-        row: &mut [f64],
-    ) -> std::result::Result<(), Problem> {
+    fn labels<'a>(&mut self, tokens: &mut impl Iterator<Item = Token<'a>>, row: &mut [f64]) -> Result<()> {
         self.filled.clear();
         self.filled.resize(self.slots.len(), false);
         let (mut next, mut n_filled) = (0, 0);
@@ -285,20 +251,20 @@ impl Features {
         &mut self,
         label: &str,
         tokens: &mut impl Iterator<Item = Token<'a>>,
-    ) -> std::result::Result<Option<Token<'a>>, Problem> {
+    ) -> Result<Option<Token<'a>>> {
         if !label.contains('_') {
             let expected = format!("the features of line {}: {}", self.first, self.labels.names.join(", "));
-            return Err(Problem::new(expected, quoted(label)));
+            return Err(wrong(expected, quoted(label)));
         }
         let Some(Token::Number(text)) = tokens.next() else {
-            return Err(Problem::new(format!("a value of {}", quoted(label)), "none"));
+            return Err(wrong(format!("a value of {}", quoted(label)), "none"));
         };
         let value = number(text, || format!("the value of {}", quoted(label)))?;
         self.row.push((self.sparse.number(label), value));
         let next = tokens.next();
         match next {
             Some(Token::Number(_)) => {
-                Err(Problem::new(format!("one value of the sparse feature {}", quoted(label)), "several"))
+                Err(wrong(format!("one value of the sparse feature {}", quoted(label)), "several"))
             }
             _ => Ok(next),
         }

@@ -2,12 +2,13 @@
 
 use std::hash::{BuildHasher, Hash, Hasher};
 
+use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 use super::build::{Builder, HASHER, Numbered, set};
 use super::{NBest, Strings};
 use crate::error::{Error, Result, quoted};
-use crate::memory::{reserved, room, zeros};
+use crate::memory::{extend, reserved, zeros};
 use crate::pool::Stop;
 
 /// Where a feature of the old lists is in the new ones.
@@ -19,11 +20,7 @@ enum Place {
 
 /// The places of features in lists with these dense features. Other features become sparse ones of `sparse`.
 fn places(names: &[String], dense: &[String], sparse: &mut Numbered) -> Vec<Place> {
-    let known: HashMap<&str, usize, _> = dense.iter().zip(0..).map(|(name, i)| (name.as_str(), i)).collect::<HashMap<
-        _,
-        _,
-        foldhash::fast::FixedState,
-    >>();
+    let known: HashMap<&str, usize, FixedState> = dense.iter().zip(0..).map(|(name, i)| (name.as_str(), i)).collect();
     let place = |name: &String| match known.get(name.as_str()) {
         Some(&column) => Place::Dense(column),
         None => Place::Sparse(sparse.number(name)),
@@ -108,11 +105,9 @@ impl<'a> Copier<'a> {
     fn write(&self, entry: usize, dense: &[f64], to: &mut Builder, totals: bool) -> Result<()> {
         to.text(self.from.hypothesis(entry))?;
         let lists = &mut to.lists;
-        room(&mut lists.dense, dense.len())?;
-        lists.dense.extend_from_slice(dense);
+        extend(&mut lists.dense, dense.iter().copied())?;
         if totals {
-            room(&mut lists.totals, 1)?;
-            lists.totals.push(self.from.totals[entry]);
+            extend(&mut lists.totals, [self.from.totals[entry]])?;
         }
         for (column, own) in lists.columns.iter_mut().zip(&self.from.columns) {
             column.push(own.get(entry))?;

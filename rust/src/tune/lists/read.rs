@@ -8,11 +8,11 @@ use flate2::bufread::MultiGzDecoder;
 use memchr::memmem;
 
 use super::build::{Builder, set};
-use super::features::{Failed, Features, Problem, moved, number};
+use super::features::{Features, moved, number, wrong};
 use super::join::reshaped;
 use super::{NBest, Strings};
 use crate::error::{Error, Result, quoted};
-use crate::memory::room;
+use crate::memory::extend;
 use crate::pool::Stop;
 
 /// How lists are read.
@@ -57,6 +57,14 @@ fn file_error(file: &str, line: Option<usize>, expected: impl Into<String>, got:
     Error::File { file: file.into(), line, expected: expected.into(), got: got.into() }
 }
 
+/// Says in which file, and on which line, something is wrong.
+fn in_file(error: Error, file: &str, line: Option<usize>) -> Error {
+    match error {
+        Error::Malformed { expected, got, .. } => file_error(file, line, expected, got),
+        other => other,
+    }
+}
+
 fn lines(mut text: impl BufRead, name: &str, limit: u64, options: &Options, stop: &Stop<'_>) -> Result<NBest> {
     let mut reader = Reader::new();
     let (mut bytes, mut read, mut line) = (Vec::new(), 0, 0);
@@ -78,18 +86,12 @@ fn lines(mut text: impl BufRead, name: &str, limit: u64, options: &Options, stop
             return Err(file_error(name, None, expected, "more"));
         }
         stop.charge(8 * n)?;
-        reader.line(&bytes, line).map_err(|failed| match failed {
-            Failed::Line(Problem { expected, got }) => file_error(name, Some(line), expected, got),
-            Failed::Other(error) => error,
-        })?;
+        reader.line(&bytes, line).map_err(|error| in_file(error, name, Some(line)))?;
     }
     if line == 0 {
         return Err(file_error(name, None, "at least one entry: id ||| hypothesis ||| features", "an empty file"));
     }
-    reader.finish(options.dense.as_deref(), stop).map_err(|failed| match failed {
-        Failed::Line(Problem { expected, got }) => file_error(name, None, expected, got),
-        Failed::Other(error) => error,
-    })
+    reader.finish(options.dense.as_deref(), stop).map_err(|error| in_file(error, name, None))
 }
 
 struct Reader {
@@ -126,16 +128,16 @@ impl Reader {
         (n, columns)
     }
 
-    fn line(&mut self, bytes: &[u8], line: usize) -> std::result::Result<(), Failed> {
+    fn line(&mut self, bytes: &[u8], line: usize) -> Result<()> {
         let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
         let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
         let text = std::str::from_utf8(bytes).map_err(|error| {
             let at = error.valid_up_to();
-            Problem::new("UTF-8", format!("0x{:02x} at byte {}", bytes[at], at + 1))
+            wrong("UTF-8", format!("0x{:02x} at byte {}", bytes[at], at + 1))
         })?;
         let (n, columns) = self.columns(text);
         if n < 3 {
-            return Err(Problem::new("id ||| hypothesis ||| features, and so on", quoted(text)).into());
+            return Err(wrong("id ||| hypothesis ||| features, and so on", quoted(text)));
         }
         self.id(columns[0])?;
         self.builder.text(columns[1])?;
@@ -146,11 +148,10 @@ impl Reader {
         if entry > 0 && lists.totals.is_empty() != total.is_empty() {
             let expected = if total.is_empty() { "the decoder's score in column 4" } else { "no score in column 4" };
             let got = if total.is_empty() { "none".into() } else { quoted(total) };
-            return Err(Problem::new(format!("{expected}, as on line 1"), got).into());
+            return Err(wrong(format!("{expected}, as on line 1"), got));
         }
         if !total.is_empty() {
-            room(&mut lists.totals, 1)?;
-            lists.totals.push(number(total, || "the decoder's score in column 4".into())?);
+            extend(&mut lists.totals, [number(total, || "the decoder's score in column 4".into())?])?;
         }
         let further = &mut lists.columns;
         for i in 0..MOST_COLUMNS.min(n.saturating_sub(4)).max(further.len()) {
@@ -161,15 +162,14 @@ impl Reader {
             }
             further[i].push(columns[4 + i])?;
         }
-        self.builder.sparse(self.features.row.iter().copied())?;
-        Ok(())
+        self.builder.sparse(self.features.row.iter().copied())
     }
 
     /// Begins another list if the id is a new one.
-    fn id(&mut self, text: &str) -> std::result::Result<(), Problem> {
+    fn id(&mut self, text: &str) -> Result<()> {
         let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         let Some(id) = digits.then(|| text.parse::<i64>().ok()).flatten() else {
-            return Err(Problem::new("the id of a sentence, a whole number", quoted(text)));
+            return Err(wrong("the id of a sentence, a whole number", quoted(text)));
         };
         match self.builder.lists.ids.last() {
             Some(&last) if last == id => {}
@@ -178,7 +178,7 @@ impl Reader {
                     "a sentence from {last} on, because all entries of a sentence follow each other, in the order of \
                      ids; read the lists of several decodes from several files"
                 );
-                return Err(Problem::new(expected, id.to_string()));
+                return Err(wrong(expected, id.to_string()));
             }
             _ => self.builder.begin(id),
         }
@@ -186,7 +186,7 @@ impl Reader {
     }
 
     /// The lists, with the right features dense.
-    fn finish(self, dense: Option<&[String]>, stop: &Stop<'_>) -> std::result::Result<NBest, Failed> {
+    fn finish(self, dense: Option<&[String]>, stop: &Stop<'_>) -> Result<NBest> {
         let Reader { builder, features, .. } = self;
         let omits_zeros = features.omits_zeros();
         let mut lists = builder.finish();
@@ -200,37 +200,37 @@ impl Reader {
             None => return Ok(lists),
         };
         check_dense(&lists, &names)?;
-        reshaped(lists, &names, stop).map_err(Failed::Other)
+        reshaped(lists, &names, stop)
     }
 }
 
 /// Checks that no name is that of a dense and of a sparse feature.
-fn check_different(lists: &NBest) -> std::result::Result<(), Problem> {
+fn check_different(lists: &NBest) -> Result<()> {
     let sparse = set(&lists.sparse_names);
     match lists.names.iter().find(|name| sparse.contains(name.as_str())) {
         Some(name) => {
             let got = format!("a dense and a sparse one called {}", quoted(name));
-            Err(Problem::new("features with different names", got))
+            Err(wrong("features with different names", got))
         }
         None => Ok(()),
     }
 }
 
 /// Checks that the dense features that were asked for are there, and that every line's features are among them.
-fn check_dense(lists: &NBest, names: &[String]) -> std::result::Result<(), Problem> {
+fn check_dense(lists: &NBest, names: &[String]) -> Result<()> {
     let mut wanted = set(&[]);
     if let Some(twice) = names.iter().find(|name| !wanted.insert(name)) {
-        return Err(Problem::new("different dense features", format!("{} twice", quoted(twice))));
+        return Err(wrong("different dense features", format!("{} twice", quoted(twice))));
     }
     if let Some(extra) = lists.names.iter().find(|name| !wanted.contains(name.as_str())) {
         let expected = format!("the dense features {}", names.join(", "));
-        return Err(Problem::new(expected, format!("{} too", quoted(extra))));
+        return Err(wrong(expected, format!("{} too", quoted(extra))));
     }
     let (dense, sparse) = (set(&lists.names), set(&lists.sparse_names));
     match names.iter().find(|name| !dense.contains(name.as_str()) && !sparse.contains(name.as_str())) {
         Some(lost) if !lists.omits_zeros => {
             let known = lists.names.join(", ");
-            Err(Problem::new(format!("the feature {}", quoted(lost)), format!("only {known}")))
+            Err(wrong(format!("the feature {}", quoted(lost)), format!("only {known}")))
         }
         _ => Ok(()),
     }

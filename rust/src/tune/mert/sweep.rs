@@ -22,12 +22,6 @@ pub struct Rules {
     pub min_width: f64,
 }
 
-impl Default for Rules {
-    fn default() -> Self {
-        Rules { margin: 0.1, min_width: 1e-9 }
-    }
-}
-
 impl Rules {
     pub(super) fn check(&self) -> Result<()> {
         for (option, value) in [("margin", self.margin), ("min_width", self.min_width)] {

@@ -2,8 +2,8 @@ use std::sync::Arc;
 
 use super::*;
 use crate::metric::{Metric, metric};
-use crate::resample::tests::{coded, flips, shuffle_sums, statistics, tally};
-use crate::resample::{Alternative, Sample};
+use crate::resample::tests::{coded, flips, sample, statistics, sums as sums_of, tally};
+use crate::resample::{Alternative, Kind};
 use crate::stats::SuffStats;
 use proptest::prelude::*;
 
@@ -51,8 +51,7 @@ fn statistics_equal_those_of_the_same_flips_one_by_one() {
         (9000, 1, 40_000, 1),
     ] {
         let counts = counts(3, units, scale);
-        let stats = SuffStats::new(&counts, 3, units, 10).unwrap();
-        let scored = [Sample::new(bleu.clone(), stats).unwrap()];
+        let scored = [sample(bleu.clone(), &counts, 3)];
         let codes = random_codes(7, units);
         let got = statistics(&scored, &pairs, coded(&codes, first, n), 3).unwrap();
         let looked_at: Vec<usize> = (0..n).step_by(n.div_ceil(60)).chain([n - 1]).collect();
@@ -71,8 +70,8 @@ fn codes_of_one_bit_each_give_all_patterns() {
     let bleu = bleu();
     for units in 1..=12_usize {
         let counts = counts(2, units, 1);
-        let stats = SuffStats::new(&counts, 2, units, 10).unwrap();
-        let scored = [Sample::new(bleu.clone(), stats.clone()).unwrap()];
+        let scored = [sample(bleu.clone(), &counts, 2)];
+        let stats = &scored[0].stats;
         let codes: Vec<u64> = (0..units).map(|unit| 1 << unit).collect();
         let totals = stats.totals();
         let (mut x, mut y) = (totals[..10].to_vec(), totals[10..].to_vec());
@@ -108,7 +107,7 @@ fn sums_are_those_of_flipped_units_for_any_first_replicate_and_number() {
     let stats = SuffStats::new(&counts, 3, 70, 10).unwrap();
     let codes = random_codes(1, 70);
     let computed = |first: u64, n: usize, threads| {
-        shuffle_sums(std::slice::from_ref(&stats), coded(&codes, first, n), threads).unwrap()
+        sums_of(std::slice::from_ref(&stats), Kind::Shuffles, coded(&codes, first, n), threads).unwrap()
     };
     let all = computed(0, 20_000, 1);
     for (first, n) in [(0, 1), (3, 5), (15, 2), (16, 16), (8190, 5), (4096, 9000), (77, 12_345)] {
@@ -148,7 +147,7 @@ fn sums_that_just_fit_32_bits_and_that_just_do_not_are_exact() {
         for sign in [1, -1] {
             let counts = [0, 0, sign * (total - 5), sign * 5];
             let stats = [SuffStats::new(&counts, 2, 2, 1).unwrap()];
-            let sums = shuffle_sums(&stats, coded(&[1, 2], 0, 4), 1).unwrap();
+            let sums = sums_of(&stats, Kind::Shuffles, coded(&[1, 2], 0, 4), 1).unwrap();
             let of_second: Vec<_> = sums.chunks(2).map(|sums| sign * sums[1]).collect();
             assert_eq!(vec![0, total - 5, 5, total], of_second);
         }
@@ -159,7 +158,7 @@ fn sums_that_just_fit_32_bits_and_that_just_do_not_are_exact() {
 fn codes_and_counts_that_do_not_fit_are_refused() {
     let counts = [1 << 60, 0, 0, 1 << 60, 1, 1, 1, 1];
     let stats = SuffStats::new(&counts, 2, 4, 1).unwrap();
-    let computed = |stats, codes: &[u64]| shuffle_sums(&[stats], coded(codes, 0, 4), 1);
+    let computed = |stats, codes: &[u64]| sums_of(&[stats], Kind::Shuffles, coded(codes, 0, 4), 1);
     assert!(computed(stats.clone(), &[1, 2, 3, 4]).is_ok());
     let error = computed(stats, &[1, 2, 3]).unwrap_err();
     assert_eq!(Error::LengthMismatch { what: "codes".into(), expected: 4, got: 3 }, error);
@@ -179,8 +178,8 @@ proptest! {
         let counts = counts(2, codes.len(), scale);
         let stats = [SuffStats::new(&counts, 2, codes.len(), 10).unwrap()];
         let masks: Vec<u64> = (first..first + n as u64).flat_map(|g| mask(&codes, g)).collect();
-        let expected = shuffle_sums(&stats, flips(&masks, n), 1).unwrap();
-        let got = shuffle_sums(&stats, coded(&codes, first, n), 1).unwrap();
+        let expected = sums_of(&stats, Kind::Shuffles, flips(&masks, n), 1).unwrap();
+        let got = sums_of(&stats, Kind::Shuffles, coded(&codes, first, n), 1).unwrap();
         prop_assert_eq!(expected, got);
     }
 }

@@ -1,10 +1,9 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::metric::metric;
-use crate::resample::tests::{Replicates, flips, max_t, min_p, seeded, spreads, statistics};
-use crate::resample::{Alternative, Sample};
-use crate::stats::SuffStats;
+use crate::metric::{Metric, metric};
+use crate::resample::tests::{Replicates, flips, reduced, sample, seeded, statistics, with_run};
+use crate::resample::{Alternative, Kind, Sample};
 use crate::stream::{Purpose, Stream};
 
 /// Counts of three systems: the second often better than the first, the third equal to it.
@@ -24,19 +23,12 @@ fn on_a_family(body: impl Fn(&[Sample<'_>], &[f64], &[f64])) {
     let [bleu, order_2] =
         [4, 2].map(|n| metric("bleu", &[("max_ngram_order", crate::metric::Value::Integer(n))]).unwrap());
     let narrow: Vec<i64> = counts.chunks(10).flat_map(|row| [row[0], row[1], row[2], row[3], row[6], row[7]]).collect();
-    let scored = [
-        Sample::new(bleu.clone(), SuffStats::new(&counts, 3, 80, 10).unwrap()).unwrap(),
-        Sample::new(order_2.clone(), SuffStats::new(&narrow, 3, 80, 6).unwrap()).unwrap(),
-    ];
-    let observed: Vec<f64> = scored
-        .iter()
-        .flat_map(|s| {
-            let totals = s.stats.totals();
-            let scores: Vec<f64> =
-                totals.chunks(s.stats.columns()).map(|t| s.formula.as_ref().unwrap().score(t)).collect();
-            PAIRS.map(|(x, y)| scores[x] - scores[y])
-        })
-        .collect();
+    let scored = [sample(bleu.clone(), &counts, 3), sample(order_2.clone(), &narrow, 3)];
+    let differences = |(sample, formula): (&Sample<'_>, &Arc<dyn Metric>)| {
+        let scores: Vec<f64> = sample.stats.totals().chunks(formula.width()).map(|t| formula.score(t)).collect();
+        PAIRS.map(|(x, y)| scores[x] - scores[y])
+    };
+    let observed: Vec<f64> = scored.iter().zip([&bleu, &order_2]).flat_map(differences).collect();
     let shuffled = statistics(&scored, &PAIRS, plan(), 1).unwrap();
     body(&scored, &observed, &shuffled);
 }
@@ -45,19 +37,47 @@ fn plan() -> Replicates<'static> {
     seeded(6, 0, N)
 }
 
+fn max_t(
+    samples: &[Sample<'_>],
+    pairs: &[Pair],
+    (alternative, scales, thresholds, families): (Alternative, &[f64], &[f64], &[usize]),
+    replicates: Replicates<'_>,
+) -> Result<Vec<u64>> {
+    let (scales, thresholds) = (scales.to_vec(), thresholds.to_vec());
+    let max_t = MaxT::new(pairs.to_vec(), alternative, scales, thresholds, families.to_vec());
+    Ok(reduced((samples, Kind::Shuffles), max_t, replicates, 2)?.counts().to_vec())
+}
+
+fn min_p(
+    samples: &[Sample<'_>],
+    pairs: &[Pair],
+    (alternative, thresholds, tolerance): (Alternative, &[f64], f64),
+    (ranks, families): (&[u64], &[usize]),
+    replicates: Replicates<'_>,
+) -> Result<Vec<u64>> {
+    let observed = (thresholds.to_vec(), vec![tolerance; thresholds.len()]);
+    let mut min_p = MinP::new(pairs.to_vec(), alternative, observed, ranks.to_vec(), families.to_vec());
+    with_run(2, |run| min_p.run(&Resampler::prepare(samples, Kind::Shuffles, run)?, replicates, run))?;
+    Ok(min_p.counts().to_vec())
+}
+
 const ALTERNATIVES: [Alternative; 3] = [Alternative::TwoSided, Alternative::Greater, Alternative::Less];
 
 #[test]
 fn spreads_are_root_mean_squares_for_any_number_of_threads() {
     on_a_family(|scored, _, shuffled| {
-        let got = spreads(scored, &PAIRS, plan(), 1).unwrap();
+        let spreads = |threads| {
+            let spread = Spread::new(PAIRS.to_vec());
+            reduced((scored, Kind::Shuffles), spread, plan(), threads).unwrap().values()
+        };
+        let got = spreads(1);
         for (series, got) in shuffled.chunks(N).zip(&got) {
             let expected = (series.iter().map(|t| t * t).sum::<f64>() / N as f64).sqrt();
             assert!((expected - got).abs() <= 1e-12 * expected, "{expected} {got}");
         }
         assert_eq!(0.0, got[1]);
         for threads in [2, 3, 5] {
-            assert_eq!(got, spreads(scored, &PAIRS, plan(), threads).unwrap());
+            assert_eq!(got, spreads(threads));
         }
     });
 }
@@ -73,7 +93,7 @@ fn max_t_equals_the_definition() {
             let thresholds: Vec<f64> =
                 observed.iter().zip(&scales).map(|(&t, scale)| alternative.extremeness(t) * scale).collect();
             let criterion = (alternative, scales.as_slice(), thresholds.as_slice(), families.as_slice());
-            let got = max_t(scored, &PAIRS, criterion, plan(), 2).unwrap();
+            let got = max_t(scored, &PAIRS, criterion, plan()).unwrap();
             for series in 0..8 {
                 // The test itself and all that are less extreme; of equally extreme ones those after it.
                 let among: Vec<_> = (0..8)
@@ -111,7 +131,7 @@ fn min_p_equals_the_definition() {
             for families in FAMILIES {
                 let criterion = (alternative, thresholds.as_slice(), tolerance);
                 let of_ranks = (ranks.as_slice(), families.as_slice());
-                let got = min_p(scored, &PAIRS, criterion, of_ranks, plan(), 2).unwrap();
+                let got = min_p(scored, &PAIRS, criterion, of_ranks, plan()).unwrap();
                 for series in 0..8 {
                     let among: Vec<_> = (0..8)
                         .filter(|s| families[s / 4] == families[series / 4])
@@ -130,7 +150,7 @@ fn min_p_equals_the_definition() {
 /// statistics are ±2 and ±1, each in one of the four shuffles.
 fn on_ties(body: impl Fn(&[Sample<'_>], Replicates<'_>)) {
     let mean = crate::metric::Mean::new("x".into(), 1.0, true);
-    let scored = [Sample::new(Arc::new(mean), SuffStats::new(&[3, 1, 1, 1, 0, 1, 0, 1], 2, 2, 2).unwrap()).unwrap()];
+    let scored = [sample(Arc::new(mean), &[3, 1, 1, 1, 0, 1, 0, 1], 2)];
     body(&scored, flips(&[0b00, 0b01, 0b10, 0b11], 4));
 }
 
@@ -139,7 +159,7 @@ fn a_largest_statistic_equal_to_the_threshold_counts() {
     on_ties(|scored, plan| {
         let computed = |alternative, thresholds: [f64; 2]| {
             let criterion = (alternative, [1.0, 1.0].as_slice(), thresholds.as_slice(), [0].as_slice());
-            max_t(scored, &[(0, 1), (1, 0)], criterion, plan.clone(), 1).unwrap()
+            max_t(scored, &[(0, 1), (1, 0)], criterion, plan.clone()).unwrap()
         };
         // The larger of both statistics, which are t and −t, is 2 in two shuffles and 1 in two.
         assert_eq!(vec![2, 4], computed(Alternative::TwoSided, [2.0, 1.0]));
@@ -160,7 +180,7 @@ fn tied_statistics_share_the_worse_rank_and_a_rank_equal_to_the_observed_one_cou
                 let criterion = (Alternative::TwoSided, thresholds.as_slice(), tolerance);
                 let ranks = [rank];
                 let ranks = (ranks.as_slice(), [0].as_slice());
-                let got = min_p(scored, &[(0, 1)], criterion, ranks, plan.clone(), 1).unwrap();
+                let got = min_p(scored, &[(0, 1)], criterion, ranks, plan.clone()).unwrap();
                 assert_eq!(vec![expected], got, "{rank} {tolerance}");
             }
         }
@@ -176,20 +196,20 @@ fn arrays_that_do_not_fit_the_family_are_refused() {
         let two_sided = Alternative::TwoSided;
         assert_eq!(
             "scales: expected 8, got 1",
-            error(max_t(scored, &PAIRS, (two_sided, &[1.0], observed, &[0, 1]), plan(), 1))
+            error(max_t(scored, &PAIRS, (two_sided, &[1.0], observed, &[0, 1]), plan()))
         );
         assert_eq!(
             "families: expected 2, got 1",
-            error(max_t(scored, &PAIRS, (two_sided, &[1.0; 8], observed, &[0]), plan(), 1))
+            error(max_t(scored, &PAIRS, (two_sided, &[1.0; 8], observed, &[0]), plan()))
         );
         let families = [0, 1, 2].as_slice();
         assert_eq!(
             "families: expected 2, got 3",
-            error(min_p(scored, &PAIRS, (two_sided, observed, 0.0), (&[1; 8], families), plan(), 1))
+            error(min_p(scored, &PAIRS, (two_sided, observed, 0.0), (&[1; 8], families), plan()))
         );
         assert_eq!(
             "ranks: expected 8, got 1",
-            error(min_p(scored, &PAIRS, (two_sided, observed, 0.0), (&[1], &[0, 1]), plan(), 1))
+            error(min_p(scored, &PAIRS, (two_sided, observed, 0.0), (&[1], &[0, 1]), plan()))
         );
     });
 }

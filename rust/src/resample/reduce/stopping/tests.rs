@@ -2,9 +2,8 @@ use std::sync::Arc;
 
 use super::*;
 use crate::metric::metric;
-use crate::resample::tests::{outcomes, reduced, seeded, statistics, with_run};
+use crate::resample::tests::{Replicates, reduced, sample, seeded, statistics};
 use crate::resample::{Alternative, Kind, Sample};
-use crate::stats::SuffStats;
 use crate::stream::{Purpose, Stream};
 use proptest::prelude::*;
 
@@ -128,6 +127,18 @@ proptest! {
     }
 }
 
+fn tallied(
+    samples: &[Sample<'_>],
+    pairs: &[Pair],
+    (alternative, thresholds): (Alternative, &[f64]),
+    rule: Rule,
+    replicates: Replicates<'_>,
+    threads: usize,
+) -> SequentialTally {
+    let tally = SequentialTally::new(pairs.to_vec(), alternative, thresholds.to_vec(), rule).unwrap();
+    reduced((samples, Kind::Shuffles), tally.with_histograms(), replicates, threads).unwrap()
+}
+
 /// BLEU-like counts of systems, the first of which is better.
 fn counts(systems: usize, segments: usize) -> Vec<i64> {
     let mut words = Stream::new(7, Purpose::Draw, 0).values();
@@ -142,8 +153,7 @@ fn tests_stop_where_their_statistics_imply_for_any_number_of_threads() {
     let bleu = metric("bleu", &[]).unwrap();
     let (systems, segments, n) = (4, 300, 5000);
     let counts = counts(systems, segments);
-    let stats = SuffStats::new(&counts, systems, segments, 10).unwrap();
-    let scored = vec![Sample::new(bleu.clone(), stats).unwrap(); 2];
+    let scored = vec![sample(bleu.clone(), &counts, systems); 2];
     let pairs = [(1, 0), (2, 1), (3, 1)];
     let plan = || seeded(3, 0, n);
     let statistics = statistics(&scored, &pairs, plan(), 1).unwrap();
@@ -163,12 +173,12 @@ fn tests_stop_where_their_statistics_imply_for_any_number_of_threads() {
         let expected: Vec<_> = (0..thresholds.len()).map(|series| one_by_one(rule, reached(series))).collect();
         for threads in [1, 2, 3, 8] {
             let criterion = (Alternative::TwoSided, thresholds.as_slice());
-            let got = outcomes(&scored, &pairs, criterion, rule, plan(), threads).unwrap();
-            assert_eq!(expected, got, "{rule:?} {threads}");
-            let tally = SequentialTally::new(pairs.to_vec(), Alternative::TwoSided, thresholds.clone(), rule).unwrap();
-            let tally = tally.with_histograms();
-            let tally = with_run(threads, |run| reduced((&scored, Kind::Shuffles), tally, plan(), run)).unwrap();
-            assert_eq!(expected, tally.outcomes().unwrap());
+            let without = SequentialTally::new(pairs.to_vec(), criterion.0, thresholds.clone(), rule).unwrap();
+            let without = reduced((&scored, Kind::Shuffles), without, plan(), threads).unwrap();
+            let tally = tallied(&scored, &pairs, criterion, rule, plan(), threads);
+            for tally in [&without, &tally] {
+                assert_eq!(expected, tally.outcomes().unwrap(), "{rule:?} {threads}");
+            }
             let mut bins = Bins::new(expected.len(), Simd::best()).unwrap();
             bins.make_room(n).unwrap();
             for (series, outcome) in expected.iter().enumerate() {
@@ -184,10 +194,10 @@ fn tests_stop_where_their_statistics_imply_for_any_number_of_threads() {
 fn a_statistic_equal_to_its_threshold_is_an_exceedance_and_a_count_equal_to_a_limit_stops() {
     // One pair of equal systems: every statistic is 0.
     let mean = crate::metric::Mean::new("x".into(), 1.0, true);
-    let scored = [Sample::new(Arc::new(mean), SuffStats::new(&[3, 1, 1, 1, 3, 1, 1, 1], 2, 2, 2).unwrap()).unwrap()];
+    let scored = [sample(Arc::new(mean), &[3, 1, 1, 1, 3, 1, 1, 1], 2)];
     let computed = |alternative, threshold: f64, exceedances| {
         let (rule, plan) = (Rule::BesagClifford { exceedances }, seeded(1, 0, 50));
-        outcomes(&scored, &[(0, 1)], (alternative, &[threshold]), rule, plan, 1).unwrap()[0]
+        tallied(&scored, &[(0, 1)], (alternative, &[threshold]), rule, plan, 1).outcomes().unwrap()[0]
     };
     let above = f64::MIN_POSITIVE;
     for (alternative, below, beyond) in
@@ -205,10 +215,11 @@ fn only_a_few_blocks_of_shuffles_are_made_ahead() {
     // This many shuffles would take years, but all tests stop within the first block.
     let bleu = metric("bleu", &[]).unwrap();
     let counts = counts(2, 300);
-    let scored = [Sample::new(bleu.clone(), SuffStats::new(&counts, 2, 300, 10).unwrap()).unwrap()];
+    let scored = [sample(bleu.clone(), &counts, 2)];
     for rule in RULES {
-        let got =
-            outcomes(&scored, &[(0, 1)], (Alternative::TwoSided, &[0.0]), rule, seeded(3, 0, 1 << 50), 2).unwrap();
+        let criterion = (Alternative::TwoSided, [0.0].as_slice());
+        let tally = tallied(&scored, &[(0, 1)], criterion, rule, seeded(3, 0, 1 << 50), 2);
+        let got = tally.outcomes().unwrap();
         assert!(got[0].stopped && got[0].shuffles <= H, "{got:?}");
         assert_eq!(got[0].shuffles, got[0].exceedances);
     }
