@@ -75,6 +75,10 @@ impl Simd {
     /// The path in use: the one named by `RESHUFFLE_SIMD`, otherwise the best. If the variable is invalid this is the
     /// best one, too; callers that can report an error call [`Simd::chosen`] first.
     pub fn best() -> Self {
+        #[cfg(test)]
+        if let Some(forced) = FORCED.get() {
+            return forced;
+        }
         match choice() {
             Ok(simd) => *simd,
             Err(_) => Simd::available().pop().unwrap_or(Simd::Portable),
@@ -135,6 +139,16 @@ impl Simd {
         all
     }
 
+    /// For tests: runs `body` with each path as the one in use on this thread.
+    #[cfg(test)]
+    pub(crate) fn on_every_path(mut body: impl FnMut(Self)) {
+        for simd in Simd::tested() {
+            FORCED.set(Some(simd));
+            body(simd);
+        }
+        FORCED.set(None);
+    }
+
     /// For tests: all paths that this processor supports. The others are reported on standard error, which the test
     /// harness does not capture.
     #[cfg(test)]
@@ -150,6 +164,9 @@ impl Simd {
         available
     }
 }
+
+#[cfg(test)]
+thread_local!(static FORCED: std::cell::Cell<Option<Simd>> = const { std::cell::Cell::new(None) });
 
 /// The choice, made once per process.
 fn choice() -> &'static Result<Simd> {

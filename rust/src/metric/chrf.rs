@@ -1,10 +1,6 @@
 //! chrF (Popović 2015, W15-3049) and chrF++ (Popović 2017, W17-4770), with sacreBLEU's options and counts.
-//!
-//! The cost is that of the n-grams of the hypotheses, six per character. They are not built one by one. The characters
-//! of a segment's references get small numbers, so that the six characters from a position on fit in one 64-bit
-//! integer. These integers are sorted; n-grams of every order are then runs of neighbours with a common prefix, and one
-//! walk over two sorted lists counts the overlaps of all orders. A character that is in no reference ends an integer
-//! early, because no n-gram that contains it can match.
+
+mod characters;
 
 use super::pairs::PairBased;
 use super::text::{LOWERCASE, case, cased, yes};
@@ -12,10 +8,11 @@ use super::{
     Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, Texts, Value, gradients_by_row,
 };
 use crate::error::{Error, Result};
-use crate::pool::{self, PIECE, Run, Stop};
+use crate::pool::{Run, Stop};
 use crate::simd::{Simd, dispatch};
 use crate::text::ngram::Ngrams;
 use crate::text::tokenize::{self, is_space};
+use characters::Characters;
 
 pub(super) const CHRF: MetricSpec = MetricSpec {
     name: "chrf",
@@ -130,27 +127,6 @@ impl Chrf {
         }
         if orders == 0 { (0.0, 0.0) } else { (precisions / f64::from(orders), recalls / f64::from(orders)) }
     }
-
-    // The order of operations is that of sacreBLEU: the reference with the best score is chosen, so scores that differ
-    // only in the last digit have to differ in the same direction.
-    fn f_score(&self, totals: &[i64]) -> f64 {
-        let factor = self.beta * self.beta;
-        if self.eps_smoothing {
-            let order_score = |counts| {
-                let (precision, recall) = Self::precision_recall(counts);
-                let denominator = factor * precision + recall;
-                if denominator > 0.0 { (1.0 + factor) * precision * recall / denominator } else { EPSILON }
-            };
-            // Not `sum`, which begins at -0.0.
-            let sum = totals.chunks_exact(3).map(order_score).fold(0.0, |sum, f| sum + f);
-            return 100.0 * sum / self.order() as f64;
-        }
-        let (precision, recall) = self.mean_precision_recall(totals);
-        if precision + recall == 0.0 {
-            return 0.0;
-        }
-        100.0 * ((1.0 + factor) * precision * recall / (factor * precision + recall))
-    }
 }
 
 impl Formula for Chrf {
@@ -178,8 +154,25 @@ impl Formula for Chrf {
         ]
     }
 
+    // The order of operations is that of sacreBLEU: the reference with the best score is chosen, so scores that differ
+    // only in the last digit have to differ in the same direction.
     fn score(&self, totals: &[i64]) -> f64 {
-        self.f_score(totals)
+        let factor = self.beta * self.beta;
+        if self.eps_smoothing {
+            let order_score = |counts| {
+                let (precision, recall) = Self::precision_recall(counts);
+                let denominator = factor * precision + recall;
+                if denominator > 0.0 { (1.0 + factor) * precision * recall / denominator } else { EPSILON }
+            };
+            // Not `sum`, which begins at -0.0.
+            let sum = totals.chunks_exact(3).map(order_score).fold(0.0, |sum, f| sum + f);
+            return 100.0 * sum / self.order() as f64;
+        }
+        let (precision, recall) = self.mean_precision_recall(totals);
+        if precision + recall == 0.0 {
+            return 0.0;
+        }
+        100.0 * ((1.0 + factor) * precision * recall / (factor * precision + recall))
     }
 
     fn details(&self, totals: &[i64]) -> Vec<(String, f64)> {
@@ -364,7 +357,7 @@ impl Counter for ChrfCounter<'_> {
                     let length = words[reference].overlap(|emit| split(line, emit), matches, stop)?;
                     fill(word_row, length, word_counts[reference], matches);
                 }
-                let score = chrf.f_score(row);
+                let score = chrf.score(row);
                 if score > best {
                     best = score;
                     best_row.copy_from_slice(row);
@@ -405,208 +398,12 @@ fn split(line: &str, emit: &mut dyn FnMut(&str)) {
     });
 }
 
-/// The character n-grams of a segment: sorted integers as described above or, if they do not fit, tries.
-struct Characters {
-    order: usize,
-    /// The number of bits per character.
-    bits: u32,
-    /// The numbers of the characters in the references, from 1; 0 for all others. The table grows with the largest
-    /// character, because allocating one for all characters takes longer than counting a sentence.
-    numbers: Vec<u16>,
-    known: Vec<char>,
-    references: Vec<Vec<char>>,
-    sorted_references: Vec<Vec<u64>>,
-    hypothesis: Vec<char>,
-    sorted_hypothesis: Vec<u64>,
-    /// Do the references have too many distinct characters? Then tries are used, one per reference.
-    overflow: bool,
-    tries: Vec<Ngrams>,
-}
-
-impl Characters {
-    fn new(order: usize) -> Self {
-        Characters {
-            order,
-            bits: (u64::BITS / order.max(1) as u32).min(u16::BITS),
-            numbers: Vec::new(),
-            known: Vec::new(),
-            references: Vec::new(),
-            sorted_references: Vec::new(),
-            hypothesis: Vec::new(),
-            sorted_hypothesis: Vec::new(),
-            overflow: false,
-            tries: Vec::new(),
-        }
-    }
-
-    /// Empties the tables for the next segment.
-    fn clear(&mut self) {
-        for c in self.known.drain(..) {
-            self.numbers[c as usize] = 0;
-        }
-        self.references.clear();
-        self.overflow = false;
-    }
-
-    fn add_reference(&mut self, characters: impl Iterator<Item = char>, stop: &Stop<'_>) -> Result<()> {
-        let reference: Vec<char> = characters.collect();
-        // 0 means no character, so one number less is available.
-        let room = (1 << self.bits) - 1;
-        for (number, piece) in reference.chunks(PIECE).enumerate() {
-            if number > 0 {
-                stop.check()?;
-            }
-            for &c in piece {
-                let position = c as usize;
-                if position >= self.numbers.len() {
-                    self.numbers.resize((position + 1).next_power_of_two().min(char::MAX as usize + 1), 0);
-                }
-                let number = &mut self.numbers[position];
-                if *number == 0 && self.known.len() < room {
-                    self.known.push(c);
-                    *number = self.known.len() as u16;
-                }
-                self.overflow |= *number == 0;
-            }
-        }
-        let index = self.references.len();
-        if index == self.sorted_references.len() {
-            self.sorted_references.push(Vec::new());
-        }
-        sort_windows(&reference, &self.numbers, (self.order, self.bits), &mut self.sorted_references[index], stop)?;
-        self.references.push(reference);
-        Ok(())
-    }
-
-    fn set_hypothesis(&mut self, characters: impl Iterator<Item = char>, stop: &Stop<'_>) -> Result<()> {
-        self.hypothesis.clear();
-        self.hypothesis.extend(characters);
-        if !self.overflow {
-            let shape = (self.order, self.bits);
-            sort_windows(&self.hypothesis, &self.numbers, shape, &mut self.sorted_hypothesis, stop)?;
-        }
-        Ok(())
-    }
-
-    /// Writes `[hyp, ref, match]` of every order for the hypothesis and one reference.
-    fn overlap(&mut self, reference: usize, row: &mut [i64], stop: &Stop<'_>) -> Result<()> {
-        let mut matches = [0; MAX_ORDER];
-        let matches = &mut matches[..self.order];
-        if self.overflow {
-            self.overlap_of_tries(reference, matches, stop)?;
-        } else {
-            let (hypothesis, reference) = (&self.sorted_hypothesis, &self.sorted_references[reference]);
-            overlap_of_sorted(hypothesis, reference, self.bits, matches, stop)?;
-        }
-        fill(row, self.hypothesis.len(), self.references[reference].len(), matches);
-        Ok(())
-    }
-
-    fn overlap_of_tries(&mut self, reference: usize, matches: &mut [i64], stop: &Stop<'_>) -> Result<()> {
-        self.tries.resize_with(self.references.len().max(self.tries.len()), Ngrams::default);
-        let trie = &mut self.tries[reference];
-        trie.clear();
-        let mut buffer = [0; 4];
-        trie.add(|emit| self.references[reference].iter().for_each(|c| emit(c.encode_utf8(&mut buffer))), stop)?;
-        trie.count(self.order, stop)?;
-        trie.overlap(|emit| self.hypothesis.iter().for_each(|c| emit(c.encode_utf8(&mut buffer))), matches, stop)?;
-        Ok(())
-    }
-}
-
-/// Packs the next `order` characters from every position into one integer, the first character in the highest bits,
-/// truncated before the first character without a number; then sorts these windows.
-fn sort_windows(
-    text: &[char],
-    numbers: &[u16],
-    (order, bits): (usize, u32),
-    out: &mut Vec<u64>,
-    stop: &Stop<'_>,
-) -> Result<()> {
-    out.clear();
-    if order == 0 {
-        return Ok(());
-    }
-    let top = u64::BITS - bits;
-    // The bits of `order` characters; bits shifted out below them have left the window.
-    let window = u64::MAX << (u64::BITS - bits * order as u32);
-    let mut word = 0;
-    for (number, piece) in text.rchunks(PIECE).enumerate() {
-        if number > 0 {
-            stop.check()?;
-        }
-        for &c in piece.iter().rev() {
-            let number = numbers.get(c as usize).copied().unwrap_or(0);
-            word = if number == 0 { 0 } else { u64::from(number) << top | (word >> bits & window) };
-            if word != 0 {
-                out.push(word);
-            }
-        }
-    }
-    pool::sort(out, u64::cmp, stop)
-}
-
-/// Adds the clipped overlap of order n of two sorted lists of windows to `matches[n - 1]`.
-fn overlap_of_sorted(
-    hypothesis: &[u64],
-    reference: &[u64],
-    bits: u32,
-    matches: &mut [i64],
-    stop: &Stop<'_>,
-) -> Result<()> {
-    let mut piece_end = PIECE;
-    // How often the current n-gram occurs on each side; index 0 is the empty n-gram.
-    let mut seen = [[0_u32; 2]; MAX_ORDER + 1];
-    let order = matches.len();
-    let (mut h, mut r) = (0, 0);
-    let mut open = 0; // the longest order with a count in `seen`
-    let next = |h: usize, r: usize| match (hypothesis.get(h), reference.get(r)) {
-        (Some(&x), Some(&y)) => Some(x.min(y)),
-        (x, y) => x.or(y).copied(),
-    };
-    let mut word = next(h, r);
-    while let Some(at) = word {
-        let (begin_h, begin_r) = (h, r);
-        if h + r >= piece_end {
-            piece_end = h + r + PIECE;
-            stop.check()?;
-        }
-        while hypothesis.get(h) == Some(&at) {
-            h += 1;
-        }
-        while reference.get(r) == Some(&at) {
-            r += 1;
-        }
-        // The number of characters in the window: character numbers are not 0, so trailing zeros are missing
-        // characters.
-        let length = order - ((at.trailing_zeros() - (u64::BITS - bits * order as u32)) / bits) as usize;
-        seen[length][0] += (h - begin_h) as u32;
-        seen[length][1] += (r - begin_r) as u32;
-        open = length.max(open);
-        word = next(h, r);
-        // N-grams longer than the prefix shared with the next window are complete.
-        let shared = word.map_or(0, |next| ((at ^ next).leading_zeros() / bits) as usize);
-        while open > shared {
-            let [hypothesis_count, reference_count] = std::mem::take(&mut seen[open]);
-            matches[open - 1] += i64::from(hypothesis_count.min(reference_count));
-            open -= 1;
-            seen[open][0] += hypothesis_count;
-            seen[open][1] += reference_count;
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metric::{count_segment, metric};
+    use crate::metric::testing::row;
     use proptest::prelude::*;
     use std::collections::HashMap;
-
-    fn chrf(options: &[(&str, Value)]) -> std::sync::Arc<dyn Metric> {
-        metric("chrf", options).unwrap()
-    }
 
     fn multiset<T: std::hash::Hash + Eq>(items: &[T], n: usize) -> HashMap<&[T], i64> {
         let mut counts = HashMap::new();
@@ -634,40 +431,20 @@ mod tests {
         fn sorted_windows_count_as_multisets_do(
             hypothesis in "[abcé ]{0,20}|\\PC{0,20}",
             reference in "[abcé ]{0,20}|\\PC{0,20}",
-            char_order in 0..=MAX_ORDER as i64,
+            char_order in 0..=MAX_ORDER,
             whitespace in any::<bool>(),
         ) {
-            let options = [
-                ("char_order", Value::Integer(char_order)),
-                ("word_order", Value::Integer(2)),
-                ("whitespace", Value::Flag(whitespace)),
-            ];
+            let spaces = if whitespace { " whitespace" } else { "" };
+            let metric = format!("chrf char_order={char_order} word_order=2{spaces}");
             let characters = |line: &str| line.chars().filter(|&c| whitespace || !is_space(c)).collect::<Vec<_>>();
             let words = |line: &str| {
                 let mut words = Vec::new();
                 split(line, &mut |word| words.push(word.to_owned()));
                 words
             };
-            let mut expected = by_multisets(&characters(&hypothesis), &characters(&reference), char_order as usize);
+            let mut expected = by_multisets(&characters(&hypothesis), &characters(&reference), char_order);
             expected.extend(by_multisets(&words(&hypothesis), &words(&reference), 2));
-            prop_assert_eq!(expected, count_segment(chrf(&options).as_ref(), &[&reference], &hypothesis));
-        }
-
-        #[test]
-        fn all_paths_differentiate_the_same(
-            rows in prop::collection::vec(prop::array::uniform18(prop_oneof![9 => 1..300i64, 1 => Just(0)]), 1..80),
-            beta in 0..4i64,
-        ) {
-            let options = Options::resolve("chrf", OPTIONS, &[("beta", Value::Integer(beta))]).unwrap();
-            let (chrf, n) = (Chrf::new(&options).unwrap(), rows.len());
-            let columns: Vec<i64> = (0..18).flat_map(|column| rows.iter().map(move |row| row[column])).collect();
-            let mut expected = vec![9.0; 18 * n];
-            gradients_by_row(|row, out| chrf.gradient(row, out), &columns, n, &mut expected);
-            for simd in Simd::tested() {
-                let mut got = vec![9.0; 18 * n];
-                plain_gradients(simd, &chrf, &columns, n, &mut got);
-                prop_assert_eq!(&expected, &got, "{:?}", simd);
-            }
+            prop_assert_eq!(expected, row(&metric, &[&reference], &hypothesis));
         }
     }
 }

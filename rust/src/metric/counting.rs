@@ -40,7 +40,7 @@ pub fn count<H: AsRef<str> + Sync, R: AsRef<str> + Sync>(
         || (),
         |(), range, stop| {
             let mut rows = Vec::with_capacity(groups.len());
-            let (mut segment_references, mut distinct) = (Vec::new(), Distinct::new());
+            let (mut segment_references, mut distinct) = (Vec::new(), Distinct::default());
             // After an error, the other metrics count only the segments before it, in case one of those is wrong, too.
             let (mut end, mut outcome) = (range.end, Ok(()));
             for group in &groups {
@@ -148,53 +148,32 @@ pub(super) fn check<H, R>(systems: &[Vec<H>], references: &[Vec<Option<R>>]) -> 
     }
 }
 
-/// [`count`] for one metric, for tests.
-#[cfg(test)]
-pub(super) fn count_alone<H: AsRef<str> + Sync, R: AsRef<str> + Sync>(
-    metric: &dyn Metric,
-    systems: &[Vec<H>],
-    references: &[Vec<Option<R>>],
-    run: &mut Run<'_>,
-) -> Result<Vec<i64>> {
-    count(&[metric], systems, references, run).map(|mut counts| counts.remove(0))
-}
-
-/// The row of one hypothesis, for tests.
-#[cfg(test)]
-pub(super) fn count_segment(metric: &dyn Metric, references: &[&str], hypothesis: &str) -> Vec<i64> {
-    let references: Vec<_> = references.iter().map(|&r| vec![Some(r)]).collect();
-    count_alone(metric, &[vec![hypothesis]], &references, &mut Run { threads: 1, watch: &mut |_| Ok(()) }).unwrap()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::error::Place;
-    use crate::metric::{Counter, Formula, Value, metric};
+    use crate::metric::testing::{count_alone, made};
+    use crate::metric::{Counter, Formula};
     use crate::pool::{Stop, with_run};
     use proptest::prelude::*;
 
     /// Metrics of which some share matches: they differ in smoothings, orders, words and case.
     fn many() -> Vec<std::sync::Arc<dyn Metric>> {
-        let name = |key, of: &str| (key, Value::Name(of.into()));
-        let flag = |key| (key, Value::Flag(true));
-        let order = |n| ("max_ngram_order", Value::Integer(n));
-        let none = || name("tokenize", "none");
         [
-            ("sentbleu", vec![name("smoothing", "1")]),
-            ("ter", vec![]),
-            ("sentbleu", vec![name("smoothing", "7"), order(6)]),
-            ("bleu", vec![]),
-            ("bleu", vec![none()]),
-            ("sentbleu", vec![none(), order(1)]),
-            ("bleu", vec![flag("lowercase")]),
-            ("bleu", vec![flag("lowercase"), flag("mteval_quirks")]),
-            ("chrf", vec![]),
-            ("bleu", vec![order(2), flag("nltk_quirks")]),
-            ("nist", vec![]),
-            ("sentbleu", vec![name("smoothing", "nltk-5"), order(2)]),
+            "sentbleu smoothing=1",
+            "ter",
+            "sentbleu smoothing=7 max_ngram_order=6",
+            "bleu",
+            "bleu tokenize=none",
+            "sentbleu tokenize=none max_ngram_order=1",
+            "bleu lowercase",
+            "bleu lowercase mteval_quirks",
+            "chrf",
+            "bleu max_ngram_order=2 nltk_quirks",
+            "nist",
+            "sentbleu smoothing=nltk-5 max_ngram_order=2",
         ]
-        .map(|(name, options)| metric(name, &options).unwrap())
+        .map(made)
         .into()
     }
 
@@ -211,12 +190,7 @@ mod tests {
 
     #[test]
     fn an_error_names_the_segment_and_the_column_of_its_metric() {
-        let options = [
-            ("smoothing", Value::Name("1".into())),
-            ("smoothing_epsilon", Value::Real(1e6)),
-            ("max_ngram_order", Value::Integer(16)),
-        ];
-        let (bleu, large) = (metric("bleu", &[]).unwrap(), metric("sentbleu", &options).unwrap());
+        let (bleu, large) = (made("bleu"), made("sentbleu smoothing=1 smoothing_epsilon=1e6 max_ngram_order=16"));
         let reference = vec![Some("a a a a a a a a a a a a a a a a a"); 6_000];
         let systems = [vec!["a b b b b b b b b b b b b b b b b"; 6_000]];
         let error = with_run(1, |run| count(&[bleu.as_ref(), large.as_ref()], &systems, &[reference], run));

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use foldhash::fast::FixedState;
 
 use super::text::{LOWERCASE, case, cased, yes};
-use super::{Counter, Counters, Formula, Metric, MetricSpec, OptionSpec, Options, Texts};
+use super::{Counter, Counters, Formula, Metric, MetricSpec, OptionSpec, Texts};
 use crate::error::{Column, Result};
 use crate::pool::{Run, Stop};
 use crate::text::conllu;
@@ -25,7 +25,14 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
         LOWERCASE,
         OptionSpec::flag("ignore_punct", "ignore relations named punct"),
     ],
-    build: |options| Ok(Box::new(DepF::new(options))),
+    build: |options| {
+        Ok(Box::new(DepF {
+            unlabelled: options.flag("unlabelled"),
+            lemma: options.flag("lemma"),
+            lowercase: options.flag(LOWERCASE.name),
+            ignore_punct: options.flag("ignore_punct"),
+        }))
+    },
 };
 
 /// The head of roots. Forms contain no tab, so it cannot be mistaken for a word.
@@ -41,27 +48,11 @@ pub struct DepF {
 }
 
 impl DepF {
-    /// Makes the metric. Cannot fail, because all options are flags.
-    pub fn new(options: &Options) -> Self {
-        DepF {
-            unlabelled: options.flag("unlabelled"),
-            lemma: options.flag("lemma"),
-            lowercase: options.flag(LOWERCASE.name),
-            ignore_punct: options.flag("ignore_punct"),
-        }
-    }
-
     /// Counts the relations of a block.
     fn relations(&self, block: &str, stop: &Stop<'_>) -> Result<Relations> {
         let mut relations = Relations::default();
-        let mut outcome = Ok(());
         conllu::sentences(block, |words| {
-            if outcome.is_ok() {
-                outcome = stop.charge(256 * words.len());
-            }
-            if outcome.is_err() {
-                return;
-            }
+            stop.charge(256 * words.len())?;
             let spelled = |word: &conllu::Word<'_>| {
                 cased(if self.lemma { word.lemma } else { word.form }, self.lowercase, &mut String::new()).to_owned()
             };
@@ -70,8 +61,9 @@ impl DepF {
                 let relation = if self.unlabelled { String::new() } else { word.relation.to_owned() };
                 *relations.entry([head, relation, spelled(word)]).or_default() += 1;
             }
+            Ok(())
         })?;
-        outcome.map(|()| relations)
+        Ok(relations)
     }
 }
 
@@ -171,7 +163,7 @@ impl Counter for DepFCounter<'_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::metric::{Value, count_segment, metric};
+    use crate::metric::testing::{made, row};
 
     fn block(words: &[(&str, usize, &str)]) -> String {
         let line = |(i, (form, head, relation)): (usize, &(&str, usize, &str))| {
@@ -180,20 +172,15 @@ mod tests {
         words.iter().enumerate().map(line).collect()
     }
 
-    fn row(options: &[&str], references: &[&str], hypothesis: &str) -> Vec<i64> {
-        let options: Vec<_> = options.iter().map(|name| (*name, Value::Flag(true))).collect();
-        count_segment(metric("depf", &options).unwrap().as_ref(), references, hypothesis)
-    }
-
     #[test]
     fn worked_by_hand() {
         let reference = block(&[("The", 2, "det"), ("cat", 3, "nsubj"), ("sleeps", 0, "root"), (".", 3, "punct")]);
         let hypothesis = block(&[("the", 2, "det"), ("cat", 3, "obj"), ("sleeps", 0, "root"), (".", 3, "punct")]);
-        assert_eq!([2, 4, 4], row(&[], &[&reference], &hypothesis).as_slice());
-        assert_eq!([3, 4, 4], row(&["lowercase"], &[&reference], &hypothesis).as_slice());
-        assert_eq!([3, 4, 4], row(&["unlabelled"], &[&reference], &hypothesis).as_slice());
-        assert_eq!([1, 3, 3], row(&["ignore_punct"], &[&reference], &hypothesis).as_slice());
-        let depf = metric("depf", &[]).unwrap();
+        assert_eq!([2, 4, 4], row("depf", &[&reference], &hypothesis).as_slice());
+        assert_eq!([3, 4, 4], row("depf lowercase", &[&reference], &hypothesis).as_slice());
+        assert_eq!([3, 4, 4], row("depf unlabelled", &[&reference], &hypothesis).as_slice());
+        assert_eq!([1, 3, 3], row("depf ignore_punct", &[&reference], &hypothesis).as_slice());
+        let depf = made("depf");
         assert_eq!((50.0, 0.0), (depf.score(&[2, 4, 4]), depf.score(&[0, 0, 0])));
     }
 }

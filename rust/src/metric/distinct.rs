@@ -10,9 +10,8 @@ use super::Counter;
 use crate::error::{Column, Error, Result};
 use crate::pool::Stop;
 
-const HASHER: FixedState = FixedState::with_seed(2);
-
 /// The distinct hypotheses of a segment; its buffers are reused.
+#[derive(Default)]
 pub(super) struct Distinct<'a> {
     /// In the order of the first systems that have them.
     hypotheses: Vec<&'a str>,
@@ -25,11 +24,6 @@ pub(super) struct Distinct<'a> {
 }
 
 impl<'a> Distinct<'a> {
-    pub fn new() -> Self {
-        let known = HashMap::with_hasher(HASHER);
-        Distinct { hypotheses: Vec::new(), first: Vec::new(), index: Vec::new(), known, rows: Vec::new() }
-    }
-
     /// Replaces the hypotheses by those of another segment, system by system.
     pub fn read(&mut self, hypotheses: impl Iterator<Item = &'a str>) {
         let Distinct { hypotheses: distinct, first, index, known, .. } = self;
@@ -85,13 +79,14 @@ impl<'a> Distinct<'a> {
 
 #[cfg(test)]
 mod tests {
-    use crate::metric::{METRICS, count_alone, metric};
-    use crate::pool::Run;
+    use crate::metric::METRICS;
+    use crate::metric::testing::{count_alone, made};
+    use crate::pool::with_run;
     use proptest::prelude::*;
 
     fn counted(name: &str, systems: &[Vec<&str>], references: &[&str]) -> crate::Result<Vec<i64>> {
         let references = [references.iter().copied().map(Some).collect()];
-        count_alone(metric(name, &[])?.as_ref(), systems, &references, &mut Run { threads: 1, watch: &mut |_| Ok(()) })
+        with_run(1, |run| count_alone(made(name).as_ref(), systems, &references, run))
     }
 
     proptest! {

@@ -9,20 +9,43 @@ use crate::error::Result;
 use crate::pool::{Run, Stop};
 use crate::simd::Simd;
 use crate::text::edit::UNKNOWN_WORD;
+use crate::text::joined::Joined;
 use crate::text::ngram::{Token, Vocabulary, each_token};
 
 /// A metric with rows `[edits, ref_len]`, whose score is 100 · edits / ref_len. If the references have no words, the score
 /// is 100 if there are edits and 0 if there are none, as in sacreBLEU. No details are shown beside the score: the counts are
 /// multiples of numbers of edits and words, by a factor that depends on the numbers of references.
-pub(super) trait Rate: Send + Sync {
-    fn name(&self) -> &str;
-
-    fn signature(&self) -> Vec<(&'static str, String)>;
+pub(super) struct ErrorRate {
+    name: &'static str,
+    signature: Vec<(&'static str, String)>,
+    counter: Box<dyn Fn(Resolution) -> Box<dyn Counter> + Send + Sync>,
 }
 
-impl<R: Rate> Formula for R {
+impl ErrorRate {
+    /// Counts the edits `E` between texts that `words` splits.
+    pub(super) fn new<E: Edits + 'static>(
+        name: &'static str,
+        signature: Vec<(&'static str, String)>,
+        words: impl Splitter + Clone + Send + Sync + 'static,
+    ) -> Self {
+        let counter =
+            move |resolution| -> Box<dyn Counter> { Box::new(RowCounter::<_, E>::new(resolution, words.clone())) };
+        ErrorRate { name, signature, counter: Box::new(counter) }
+    }
+
+    /// Counts the edits `E` between texts that are split as the [`OPTIONS`] say.
+    pub(super) fn of_words<E: Edits + 'static>(name: &'static str, options: &Options) -> Result<Box<dyn Metric>> {
+        let words = Words::new(options)?;
+        Ok(Box::new(Self::new::<E>(name, vec![words.case(), words.tok()], words)))
+    }
+}
+
+/// The options of [`ErrorRate::of_words`].
+pub(super) const OPTIONS: &[OptionSpec] = &[TOKENIZE, LOWERCASE];
+
+impl Formula for ErrorRate {
     fn name(&self) -> &str {
-        Rate::name(self)
+        self.name
     }
 
     fn columns(&self) -> Vec<String> {
@@ -34,7 +57,7 @@ impl<R: Rate> Formula for R {
     }
 
     fn signature(&self) -> Vec<(&'static str, String)> {
-        Rate::signature(self)
+        self.signature.clone()
     }
 
     fn score(&self, totals: &[i64]) -> f64 {
@@ -89,49 +112,21 @@ pub(super) trait Edits: Default {
     fn edits(&mut self, hypothesis: &[Token], reference: Numbered<'_>, stop: &Stop<'_>) -> Result<usize>;
 }
 
-/// A [`Rate`] without options except [`OPTIONS`].
-pub(super) struct ErrorRate<E> {
-    name: &'static str,
-    words: Words,
-    edits: std::marker::PhantomData<fn() -> E>,
-}
-
-/// The options of an [`ErrorRate`].
-pub(super) const OPTIONS: &[OptionSpec] = &[TOKENIZE, LOWERCASE];
-
-impl<E: Edits> ErrorRate<E> {
-    pub(super) fn new(name: &'static str, options: &Options) -> Result<Self> {
-        Ok(ErrorRate { name, words: Words::new(options)?, edits: std::marker::PhantomData })
-    }
-}
-
-impl<E: Edits> Rate for ErrorRate<E> {
-    fn name(&self) -> &str {
-        self.name
-    }
-
-    fn signature(&self) -> Vec<(&'static str, String)> {
-        vec![self.words.case(), self.words.tok()]
-    }
-}
-
-impl<E: Edits> Metric for ErrorRate<E> {
+impl Metric for ErrorRate {
     fn counters<'a>(&'a self, texts: &Texts<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
         let resolution = texts.references.resolution();
-        Ok(Box::new(move || Box::new(RowCounter::<_, E>::new(resolution, self.words))))
+        Ok(Box::new(move || (self.counter)(resolution)))
     }
 }
 
 /// Counts segments, with buffers that are reused from segment to segment.
-pub(super) struct RowCounter<W, E> {
+struct RowCounter<W, E> {
     resolution: Resolution,
     words: W,
     edits: E,
     vocabulary: Vocabulary,
-    /// The words of all texts of the segment, references first, as numbers in `vocabulary` plus 1, or [`UNKNOWN_WORD`];
-    /// and where each text ends.
-    numbers: Vec<Token>,
-    ends: Vec<usize>,
+    /// The words of all texts of the segment, references first, as numbers in `vocabulary` plus 1, or [`UNKNOWN_WORD`].
+    texts: Joined<Token>,
     /// The number of each word within the current reference, if there are several references. Numbering each reference
     /// separately keeps tables proportional to its own vocabulary.
     own: Vec<Token>,
@@ -140,14 +135,13 @@ pub(super) struct RowCounter<W, E> {
 }
 
 impl<W: Splitter, E: Edits> RowCounter<W, E> {
-    pub(super) fn new(resolution: Resolution, words: W) -> Self {
+    fn new(resolution: Resolution, words: W) -> Self {
         RowCounter {
             resolution,
             words,
             edits: E::default(),
             vocabulary: Vocabulary::default(),
-            numbers: Vec::new(),
-            ends: Vec::new(),
+            texts: Joined::default(),
             own: Vec::new(),
             reference: Vec::new(),
             hypothesis: Vec::new(),
@@ -156,21 +150,19 @@ impl<W: Splitter, E: Edits> RowCounter<W, E> {
 
     /// Numbers the words of all texts of the segment.
     fn read(&mut self, references: &[&str], hypotheses: &[&str], stop: &Stop<'_>) -> Result<()> {
-        let RowCounter { words, vocabulary, numbers, ends, own, .. } = self;
+        let RowCounter { words, vocabulary, texts, own, .. } = self;
         vocabulary.clear();
-        numbers.clear();
-        ends.clear();
+        texts.clear();
         for line in references {
             let emit_words = |emit: &mut dyn FnMut(&str)| words.reference_words(line, emit);
-            each_token(emit_words, stop, |word| numbers.push(vocabulary.intern(word) + 1))?;
-            ends.push(numbers.len());
+            each_token(emit_words, stop, |word| texts.push(vocabulary.intern(word) + 1))?;
+            texts.end();
         }
         for line in hypotheses {
             // Unknown words have the largest number; adding 1 wraps it to UNKNOWN_WORD, 0.
             let emit_words = |emit: &mut dyn FnMut(&str)| words.words(line, emit);
-            let take = |word: &str| numbers.push(vocabulary.find(word).wrapping_add(1));
-            each_token(emit_words, stop, take)?;
-            ends.push(numbers.len());
+            each_token(emit_words, stop, |word| texts.push(vocabulary.find(word).wrapping_add(1)))?;
+            texts.end();
         }
         own.clear();
         own.resize(vocabulary.len() + 1, UNKNOWN_WORD);
@@ -181,12 +173,12 @@ impl<W: Splitter, E: Edits> RowCounter<W, E> {
 impl<W: Splitter, E: Edits> Counter for RowCounter<W, E> {
     fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64], stop: &Stop<'_>) -> Result<()> {
         self.read(references, hypotheses, stop)?;
-        let RowCounter { resolution, edits, vocabulary, numbers, ends, own, reference, hypothesis, .. } = self;
-        let text = |i: usize| &numbers[if i == 0 { 0 } else { ends[i - 1] }..ends[i]];
-        let length = resolution.mean(ends[references.len() - 1], references.len());
+        let RowCounter { resolution, edits, vocabulary, texts, own, reference, hypothesis, .. } = self;
+        let words_of_references = (0..references.len()).map(|i| texts.get(i).len()).sum();
+        let length = resolution.mean(words_of_references, references.len());
         for number in 0..references.len() {
             let is_only = references.len() == 1; // the words of an only reference are already numbered
-            let words = text(number);
+            let words = texts.get(number);
             let mut numbered = Numbered { words, distinct: vocabulary.len() };
             if !is_only {
                 numbered.distinct = 0;
@@ -203,7 +195,7 @@ impl<W: Splitter, E: Edits> Counter for RowCounter<W, E> {
             }
             edits.prepare(numbered, stop)?;
             for (row, i) in rows.chunks_exact_mut(2).zip(references.len()..) {
-                let mut words = text(i);
+                let mut words = texts.get(i);
                 if !is_only {
                     hypothesis.clear();
                     hypothesis.extend(words.iter().map(|&word| own[word as usize]));
@@ -221,21 +213,20 @@ impl<W: Splitter, E: Edits> Counter for RowCounter<W, E> {
 
 #[cfg(test)]
 mod tests {
-    use crate::metric::{count_alone, count_segment, metric};
-    use crate::pool::Run;
+    use crate::metric::testing::{count_alone, made, row};
+    use crate::pool::with_run;
 
     #[test]
     fn scores_are_ratios_and_references_without_words_are_defined() {
-        let wer = metric("wer", &[]).unwrap();
+        let wer = made("wer");
         assert_eq!([0.0, 100.0, 250.0, 25.0], [[0, 0], [3, 0], [5, 2], [1, 4]].map(|row| wer.score(&row)));
     }
 
     #[test]
     fn the_nearest_reference_and_the_mean_length_count() {
         for name in ["ter", "wer", "per"] {
-            let metric = metric(name, &[]).unwrap();
             // Edits 1 and 0; mean length 3.5; L = 2.
-            assert_eq!(vec![0, 7], count_segment(metric.as_ref(), &["a b c d", "a b c"], "a b c"), "{name}");
+            assert_eq!(vec![0, 7], row(name, &["a b c d", "a b c"], "a b c"), "{name}");
         }
     }
 
@@ -243,9 +234,8 @@ mod tests {
     fn all_segments_have_the_same_resolution() {
         let references = [vec![Some("a b"), Some("a")], vec![None, Some("b c")], vec![None, Some("c")]];
         for name in ["ter", "wer", "per"] {
-            let metric = metric(name, &[]).unwrap();
-            let mut run = Run { threads: 1, watch: &mut |_| Ok(()) };
-            let rows = count_alone(metric.as_ref(), &[vec!["b", "d e"]], &references, &mut run).unwrap();
+            let systems = [vec!["b", "d e"]];
+            let rows = with_run(1, |run| count_alone(made(name).as_ref(), &systems, &references, run)).unwrap();
             // One reference and three: L = 3. The second segment has 4 words in three references.
             assert_eq!(vec![3, 6, 6, 4], rows, "{name}");
         }
@@ -259,10 +249,10 @@ mod tests {
         let corpus = |most: usize| -> Vec<Vec<Option<&str>>> {
             (0..most).map(|r| (0..most).map(|s| (r <= s).then_some(&words[..2 * r])).collect()).collect()
         };
-        let ter = metric("ter", &[]).unwrap();
-        let mut run = Run { threads: 1, watch: &mut |_| Ok(()) };
+        let ter = made("ter");
         for most in [22, 23, 40, 100] {
-            let rows = count_alone(ter.as_ref(), &[vec!["b c d"; most]], &corpus(most), &mut run).unwrap();
+            let systems = [vec!["b c d"; most]];
+            let rows = with_run(1, |run| count_alone(ter.as_ref(), &systems, &corpus(most), run)).unwrap();
             let totals = [rows.iter().step_by(2).sum(), rows.iter().skip(1).step_by(2).sum()];
             // The nearest reference is the first, which has no words: three edits. The mean length of 0, 1 … s words is
             // s/2.

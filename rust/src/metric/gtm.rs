@@ -7,10 +7,7 @@
 //! R = M/m the score is F = 2M/(Y + m). The best matching is hard to find; the metric is defined by the greedy one of [`crate::text::runs`].
 
 use super::text::{LOWERCASE, case, cased};
-use super::{
-    Counter, Counters, FALLBACK_RESOLUTION, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, Resolution, Texts,
-    Value,
-};
+use super::{Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, Resolution, Texts, Value};
 use crate::error::{Error, LARGEST_SUM, Result};
 use crate::pool::{Run, Stop};
 use crate::simd::{Simd, dispatch};
@@ -37,7 +34,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
 
 /// All counts are in steps of this part of a word. A constant, because the score needs the size of a matching and lengths
 /// in the same unit; up to 22 references have a mean length that is a whole number of steps.
-const WORD: Resolution = Resolution(FALLBACK_RESOLUTION);
+const WORD: Resolution = Resolution::FALLBACK;
 
 /// GTM. A row is `[match, hyp_len, ref_len]`: the size of the matching, the length of the hypothesis and the mean length
 /// of the references, all in steps of 1/2,095,133,040 of a word.
@@ -228,15 +225,11 @@ impl Counter for GtmCounter<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metric::{count_segment, metric};
-
-    fn gtm(exponent: f64) -> std::sync::Arc<dyn Metric> {
-        metric("gtm", &[("exponent", Value::Real(exponent))]).unwrap()
-    }
+    use crate::metric::testing::{self, made};
 
     /// The row of a hypothesis, in words.
     fn row(exponent: f64, references: &[&str], hypothesis: &str) -> [f64; 3] {
-        let row = count_segment(gtm(exponent).as_ref(), references, hypothesis);
+        let row = testing::row(&format!("gtm exponent={exponent}"), references, hypothesis);
         [0, 1, 2].map(|column| row[column] as f64 / WORD.steps(1) as f64)
     }
 
@@ -259,28 +252,9 @@ mod tests {
             [("", "", 0.0), ("a", " ", 0.0), ("", "a b", 0.0), ("a b a", "a b a", 100.0)]
         {
             for exponent in [0.5, 1.0, 1.5, 3.0] {
-                let gtm = gtm(exponent);
-                let row = count_segment(gtm.as_ref(), &[reference], hypothesis);
-                assert_eq!(expected, gtm.score(&row), "{reference:?} {hypothesis:?} {exponent}");
-            }
-        }
-    }
-
-    #[test]
-    fn all_paths_score_and_differentiate_the_same() {
-        let rows: Vec<[i64; 3]> = (0..70).map(|i| [(i * i % 7) << 33, (i % 5) << 33, (i % 3) << 34]).collect();
-        let columns: Vec<i64> = (0..3).flat_map(|column| rows.iter().map(move |row| row[column])).collect();
-        let gtm = gtm(2.0);
-        let expected: Vec<f64> = rows.iter().map(|row| gtm.score(row)).collect();
-        for simd in Simd::tested() {
-            let (mut scores, mut slopes) = (vec![9.0; rows.len()], vec![9.0; columns.len()]);
-            f_scores(simd, &columns, &mut scores);
-            assert_eq!(expected, scores, "{simd:?}");
-            f_gradients(simd, &columns, &mut slopes);
-            for (i, row) in rows.iter().enumerate() {
-                let mut slope = [9.0; 3];
-                gtm.gradient(row, &mut slope);
-                assert_eq!(slope, [0, 1, 2].map(|column| slopes[column * rows.len() + i]), "{simd:?} {row:?}");
+                let gtm = format!("gtm exponent={exponent}");
+                let row = testing::row(&gtm, &[reference], hypothesis);
+                assert_eq!(expected, made(&gtm).score(&row), "{reference:?} {hypothesis:?} {exponent}");
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Length ratio: the length of the hypotheses relative to that of the references.
 
 use super::text::{TOKENIZE, Words};
-use super::{Counter, Counters, Formula, Metric, MetricSpec, Options, Texts};
+use super::{Counter, Counters, Formula, Metric, MetricSpec, Texts};
 use crate::error::Result;
 use crate::pool::{Run, Stop};
 use crate::simd::Simd;
@@ -13,20 +13,12 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
     source: "P02-1040",
     reads_parses: false,
     options: &[TOKENIZE],
-    build: |options| Ok(Box::new(Length::new(options)?)),
+    build: |options| Ok(Box::new(Length { words: Words::ignoring_case(options)? })),
 };
 
 /// Length ratio. A row is `[hyp_len, ref_len]`, as in BLEU. Neither direction is better.
 pub struct Length {
     words: Words,
-}
-
-impl Length {
-    /// # Errors
-    /// [`crate::Error::UnknownName`] for an unknown tokenizer.
-    pub fn new(options: &Options) -> Result<Self> {
-        Ok(Length { words: Words::ignoring_case(options)? })
-    }
 }
 
 impl Formula for Length {
@@ -88,12 +80,11 @@ impl Counter for LengthCounter {
 
 #[cfg(test)]
 mod tests {
-    use crate::metric::{count_segment, metric};
+    use crate::metric::testing::{made, row};
 
     #[test]
     fn the_closest_reference_counts_and_empty_texts_have_ratio_0() {
-        let length = metric("length", &[]).unwrap();
-        assert_eq!([3, 2], count_segment(length.as_ref(), &["a b", "a b c d"], "x, y").as_slice());
-        assert_eq!((1.5, 0.0), (length.score(&[3, 2]), length.score(&[0, 0])));
+        assert_eq!([3, 2], row("length", &["a b", "a b c d"], "x, y").as_slice());
+        assert_eq!([1.5, 0.0], [[3, 2], [0, 0]].map(|row| made("length").score(&row)));
     }
 }

@@ -25,7 +25,10 @@ mod sentbleu;
 mod speech;
 mod studentized;
 mod ter;
+#[cfg(test)]
+pub(crate) mod testing;
 mod text;
+mod texts;
 mod tokens;
 mod weights;
 mod wer;
@@ -46,6 +49,7 @@ pub use mean::Mean;
 pub use options::{Kind, OptionSpec, Options, Value};
 pub use pairs::{Expected, expected_utilities, pieces};
 pub use studentized::{Studentized, Terms};
+pub use texts::{References, Resolution, Texts};
 pub use tokens::{TokenTexts, count_tokens};
 
 /// Computes a score from summed counts.
@@ -231,102 +235,6 @@ pub trait Counter {
 /// A function that makes counters.
 pub type Counters<'a> = Box<dyn Fn() -> Box<dyn Counter + 'a> + Sync + 'a>;
 
-/// The texts of a corpus. Metrics may read the hypotheses to prepare themselves, for example to leave out what no text
-/// contains, but the counts of one system must not depend on the others.
-#[derive(Clone, Copy)]
-pub struct Texts<'a> {
-    /// The references.
-    pub references: References<'a>,
-    systems: usize,
-    /// The hypothesis of a system for a segment.
-    hypothesis: &'a (dyn Fn(usize, usize) -> &'a str + Sync),
-}
-
-impl<'a> Texts<'a> {
-    /// The hypotheses for one segment.
-    pub fn hypotheses(&self, segment: usize) -> impl Iterator<Item = &'a str> + use<'a> {
-        let hypothesis = self.hypothesis;
-        (0..self.systems).map(move |system| hypothesis(system, segment))
-    }
-}
-
-/// The references of a corpus.
-#[derive(Clone, Copy)]
-pub struct References<'a> {
-    columns: usize,
-    segments: usize,
-    /// The reference in a column for a segment, if there is one.
-    get: &'a (dyn Fn(usize, usize) -> Option<&'a str> + Sync),
-}
-
-impl<'a> References<'a> {
-    /// The number of segments.
-    pub fn segments(&self) -> usize {
-        self.segments
-    }
-
-    /// The references of one segment, without the missing ones.
-    pub fn of_segment(&self, segment: usize) -> impl Iterator<Item = &'a str> + use<'a> {
-        let get = self.get;
-        (0..self.columns).filter_map(move |column| get(column, segment))
-    }
-
-    /// The resolution in which mean lengths over references are counted: L steps per word.
-    ///
-    /// L is the least common multiple of the numbers of references per segment: 1 with one reference, 8 with eight
-    /// everywhere, 6 if some segments have two and some have three. A mean over references times L is an integer, and L
-    /// cancels in the ratio of two such counts. With fewer than 23 references L is always small enough. If it is too
-    /// large, it is `FALLBACK_RESOLUTION`, and means are rounded to it: see [`Resolution::mean`].
-    pub fn resolution(&self) -> Resolution {
-        let mut multiple = 1;
-        let mut seen = 0;
-        for segment in 0..self.segments {
-            let n = self.of_segment(segment).count() as i64;
-            if n != seen {
-                multiple = lcm(multiple, n);
-                seen = n;
-            }
-            if multiple > LARGEST_MULTIPLE {
-                return Resolution(FALLBACK_RESOLUTION);
-            }
-        }
-        Resolution(multiple)
-    }
-}
-
-/// The largest multiple that is used: the steps of 2^31 words still fit in 64 bits.
-const LARGEST_MULTIPLE: i64 = 1 << 31;
-
-/// 9 times the least common multiple of the numbers up to 22: of its multiples below 2^31, the one with the most
-/// divisors.
-const FALLBACK_RESOLUTION: i64 = 2_095_133_040;
-
-/// The number of steps per word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Resolution(i64);
-
-impl Resolution {
-    /// The number of steps in a number of words.
-    pub fn steps(self, words: usize) -> i64 {
-        words as i64 * self.0
-    }
-
-    /// The mean length in steps of `references` references with `words` words in total. Exact if L is a common
-    /// multiple, otherwise rounded by less than 2^-31 of a word.
-    pub fn mean(self, words: usize, references: usize) -> i64 {
-        let (total, n) = (i128::from(self.steps(1)) * words as i128, references as i128);
-        ((2 * total + n) / (2 * n)) as i64
-    }
-}
-
-fn lcm(a: i64, b: i64) -> i64 {
-    let (mut x, mut y) = (a, b);
-    while y != 0 {
-        (x, y) = (y, x % y);
-    }
-    a / x * b
-}
-
 /// The registry's description of a metric.
 pub struct MetricSpec {
     /// The name on the command line.
@@ -394,39 +302,26 @@ pub fn metric(name: &str, values: &[(&str, Value)]) -> Result<Arc<dyn Metric>> {
 }
 
 #[cfg(test)]
-use counting::{count_alone, count_segment};
-
-#[cfg(test)]
 mod tests {
+    use super::testing::{count_alone, made, row};
     use super::*;
+    use crate::pool::with_run;
     use crate::simd::Simd;
     use proptest::prelude::*;
 
-    fn bleu() -> Arc<dyn Metric> {
-        metric("bleu", &[]).unwrap()
-    }
-
     fn count_with(threads: usize, systems: &[Vec<&str>], references: &[Vec<Option<&str>>]) -> Result<Vec<i64>> {
-        count_alone(bleu().as_ref(), systems, references, &mut Run { threads, watch: &mut |_| Ok(()) })
+        with_run(threads, |run| count_alone(made("bleu").as_ref(), systems, references, run))
     }
 
     #[test]
     fn registered_names_are_found_and_others_refused() {
         for spec in METRICS {
-            let made = metric(spec.name, &[]).unwrap();
+            let made = made(spec.name);
             assert!(!made.columns().is_empty() && !made.signature().is_empty());
             assert_eq!(made.columns().len(), made.width());
         }
         let error = metric("blue", &[]).err().unwrap();
         assert!(error.to_string().starts_with("unknown metric \"blue\"; known: bleu"));
-    }
-
-    #[test]
-    fn resolutions_are_least_common_multiples() {
-        assert_eq!([1, 6, 12, 24, 7], [(1, 1), (2, 3), (4, 6), (8, 3), (7, 7)].map(|(a, b)| lcm(a, b)));
-        assert_eq!(FALLBACK_RESOLUTION, 9 * (1..=22).fold(1, lcm));
-        assert_eq!([21, 10, 11], [(7, 2), (10, 6), (11, 6)].map(|(words, n)| Resolution(6).mean(words, n)));
-        assert_eq!([3, 4, 2], [(13, 4), (15, 4), (5, 3)].map(|(words, n)| Resolution(1).mean(words, n)));
     }
 
     #[test]
@@ -453,9 +348,8 @@ mod tests {
                     seen.push(done);
                     Ok(())
                 };
-                let made = metric(spec.name, &[]).unwrap();
-                count_alone(made.as_ref(), &[vec![line; 200]], &references, &mut Run { threads, watch: &mut watch })
-                    .unwrap();
+                let mut run = Run { threads, watch: &mut watch };
+                count_alone(made(spec.name).as_ref(), &[vec![line; 200]], &references, &mut run).unwrap();
                 assert_eq!(Some(&200), seen.last(), "{}", spec.name);
                 // No segment is finished while the references are read. A slow machine may report the end twice.
                 seen.dedup();
@@ -469,7 +363,7 @@ mod tests {
     fn a_million_segments_with_a_very_long_one_can_be_resampled() {
         let long: String = (0..1100).map(|i| format!("w{i} ")).collect();
         for name in METRICS.iter().filter(|spec| !spec.reads_parses).map(|spec| spec.name) {
-            let largest = count_segment(metric(name, &[]).unwrap().as_ref(), &[&long], &long).into_iter().max();
+            let largest = row(name, &[&long], &long).into_iter().max();
             assert!(largest.unwrap() < crate::error::LARGEST_SUM / 1_000_000, "{name}");
         }
     }
@@ -489,79 +383,74 @@ mod tests {
         assert!(message(&[vec!["a", "b"]], &holes).starts_with("segment 2 has no reference"));
     }
 
-    proptest! {
-        #[test]
-        fn derivatives_at_many_rows_equal_those_at_single_rows(
-            options in prop::sample::select(vec![
-                ("bleu", vec![]),
-                ("bleu", vec![("smooth_method", "floor")]),
-                ("bleu", vec![("smooth_method", "add-k")]),
-                ("bleu", vec![("smooth_method", "none")]),
-                ("bleu", vec![("smooth_method", "mteval")]),
-                ("bleu", vec![("max_ngram_order", "2")]),
-                ("bleu", vec![("effective_order", "true")]),
-                ("sentbleu", vec![]),
-                ("nist", vec![]),
-                ("chrf", vec![]),
-                ("chrf", vec![("eps_smoothing", "true")]),
-                ("chrf", vec![("beta", "0")]),
-                ("chrf++", vec![]),
-                ("ter", vec![]),
-                ("wer", vec![]),
-                ("per", vec![]),
-                ("gtm", vec![]),
-                ("meteor", vec![]),
-                ("meteor", vec![("language", "fr")]),
-                ("length", vec![]),
-                ("depf", vec![]),
-                ("rouge1", vec![]),
-                ("sari", vec![]),
-                ("sari", vec![("deletion", "precision")]),
-            ]),
-            rows in prop::collection::vec(
-                prop::collection::vec(prop_oneof![8 => 1..300i64, 1 => Just(0), 1 => 1..1i64 << 40], 36),
-                1..70,
-            ),
-            // Without zeros most metrics take another path.
-            positive in any::<bool>(),
-        ) {
-            let (name, options) = options;
-            let value = |text: &str| match text {
-                "true" => Value::Flag(true),
-                "0" => Value::Real(0.0),
-                "2" => Value::Integer(2),
-                name => Value::Name(name.into()),
-            };
-            let options: Vec<_> = options.iter().map(|(name, text)| (*name, value(text))).collect();
-            let metric = metric(name, &options).unwrap();
-            let (n, width) = (rows.len(), metric.columns().len());
-            let count = |row: usize, column: usize| rows[row][column].max(i64::from(positive));
-            let columns: Vec<i64> = (0..width).flat_map(|column| (0..n).map(move |row| count(row, column))).collect();
-            let (mut scores, mut got) = (vec![0.0; n], vec![9.0; n * width]);
-            metric.scores(&columns, &mut scores);
-            metric.gradients(&columns, &scores, &mut got);
-            for row in 0..n {
-                let totals: Vec<_> = (0..width).map(|column| count(row, column)).collect();
-                let mut expected = vec![9.0; width];
-                metric.gradient(&totals, &mut expected);
-                let at_row: Vec<_> = got[row..].iter().step_by(n).copied().collect();
-                prop_assert_eq!(expected, at_row, "{} {:?}", name, totals);
-            }
-        }
+    /// Formulas, and options that change them.
+    const FORMULAS: &[&str] = &[
+        "bleu",
+        "bleu smooth_method=floor",
+        "bleu smooth_method=add-k",
+        "bleu smooth_method=none",
+        "bleu smooth_method=mteval",
+        "bleu max_ngram_order=1",
+        "bleu max_ngram_order=2",
+        "bleu max_ngram_order=3",
+        "bleu max_ngram_order=16",
+        "bleu max_ngram_order=20",
+        "bleu effective_order",
+        "sentbleu",
+        "nist",
+        "chrf",
+        "chrf eps_smoothing",
+        "chrf beta=0",
+        "chrf beta=3",
+        "chrf++",
+        "ter",
+        "wer",
+        "per",
+        "asr-wer",
+        "wil",
+        "gtm",
+        "meteor",
+        "meteor language=fr",
+        "length",
+        "depf",
+        "rouge1",
+        "sari",
+        "sari deletion=precision",
+    ];
 
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(600))]
         #[test]
-        fn all_paths_differentiate_ratios_the_same(
-            counts in prop::collection::vec([-300..300i64, 0..300i64], 1..80),
-            factor in prop::sample::select(vec![1.0, 100.0, 1e-3]),
+        fn many_rows_have_the_scores_and_derivatives_of_single_ones_on_every_path(
+            name in prop::sample::select(FORMULAS),
+            rows in prop::collection::vec(
+                prop::collection::vec(prop_oneof![8 => 1..300i64, 1 => Just(0), 1 => 1..1i64 << 61], 42),
+                1..80,
+            ),
+            // Without zeros most metrics take another path. A column of zeros may be that of hypothesis words.
+            positive in any::<bool>(),
+            empty in 0..60usize,
         ) {
-            let columns: Vec<i64> = (0..2).flat_map(|column| counts.iter().map(move |both| both[column])).collect();
-            let mut expected = vec![9.0; columns.len()];
-            gradients_by_row(|row, out| ratio_gradient(factor, row, out), &columns, counts.len(), &mut expected);
-            for simd in Simd::tested() {
-                let mut got = vec![9.0; columns.len()];
-                ratio_gradients(simd, factor, &columns, &mut got);
-                prop_assert_eq!(&expected, &got, "{:?}", simd);
-            }
+            let metric = made(name);
+            let (n, width) = (rows.len(), metric.width());
+            let count = |row: usize, column: usize| match rows[row][column] {
+                _ if column == empty => 0,
+                count => count.max(i64::from(positive)),
+            };
+            let columns: Vec<i64> = (0..width).flat_map(|column| (0..n).map(move |row| count(row, column))).collect();
+            Simd::on_every_path(|simd| {
+                let (mut scores, mut slopes) = (vec![9.0; n], vec![9.0; n * width]);
+                metric.scores(&columns, &mut scores);
+                metric.gradients(&columns, &scores, &mut slopes);
+                for row in 0..n {
+                    let totals: Vec<_> = (0..width).map(|column| count(row, column)).collect();
+                    let mut expected = vec![9.0; width];
+                    metric.gradient(&totals, &mut expected);
+                    let got: Vec<_> = slopes[row..].iter().step_by(n).copied().collect();
+                    assert_eq!(metric.score(&totals).to_bits(), scores[row].to_bits(), "{name} {totals:?} {simd:?}");
+                    assert_eq!(expected, got, "{name} {totals:?} {simd:?}");
+                }
+            });
         }
     }
 }

@@ -18,6 +18,7 @@ use super::{
 use crate::error::Result;
 use crate::pool::{self, Blocks, PIECE, Run, Stop};
 use crate::stats::fixed;
+use crate::text::joined::Joined;
 use crate::text::ngram::{Children, Ngrams, Token, Vocabulary, each_token};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
@@ -175,12 +176,11 @@ struct Information {
     worth: Vec<i64>,
 }
 
-/// The words of all references as numbers, one reference after another, and where each ends.
+/// The words of all references as numbers.
 #[derive(Default)]
 struct Tokens {
     vocabulary: Vocabulary,
-    tokens: Vec<Token>,
-    ends: Vec<usize>,
+    references: Joined<Token>,
 }
 
 impl Tokens {
@@ -214,9 +214,9 @@ impl Tokens {
                 for &end in &block.references {
                     for word in words.by_ref().take(end - before) {
                         stop.charge(LOOK_UP)?;
-                        all.tokens.push(all.vocabulary.intern(word));
+                        all.references.push(all.vocabulary.intern(word));
                     }
-                    all.ends.push(all.tokens.len());
+                    all.references.end();
                     before = end;
                 }
                 Ok(())
@@ -250,7 +250,8 @@ const WORTHLESS: u32 = u32::MAX;
 
 impl Information {
     fn new(nist: &Nist, references: &References<'_>, run: &mut Run<'_>) -> Result<Self> {
-        let Tokens { vocabulary, tokens, ends } = Tokens::new(&nist.words, references, run)?;
+        let Tokens { vocabulary, references } = Tokens::new(&nist.words, references, run)?;
+        let tokens = references.values();
         let mut counts = vec![0_u32; vocabulary.len()];
         tokens.iter().for_each(|&token| counts[token as usize] += 1);
         let total = tokens.len() as f64;
@@ -263,7 +264,7 @@ impl Information {
         let zero = if nist.mteval { vocabulary.find("0") } else { WORTHLESS };
         let mut children = Children::default();
         // The n-gram of the current order that begins at each token.
-        let mut nodes: Vec<Token> = tokens.clone();
+        let mut nodes: Vec<Token> = tokens.to_vec();
         for n in 1..nist.order {
             let first_new = counts.len();
             let mut prefixes = Vec::new();
@@ -283,16 +284,16 @@ impl Information {
                 }
             };
             run.serial(|stop, _| {
-                let mut start = 0;
-                for &end in &ends {
-                    for from in (start..end).step_by(PIECE) {
-                        let to = end.min(from + PIECE);
-                        stop.charge(LOOK_UP * (to - from))?;
-                        extend(from..to, end);
-                    }
-                    start = end;
-                }
-                Ok(())
+                (0..references.len()).map(|reference| references.range(reference)).try_for_each(
+                    |Range { start, end }| {
+                        for from in (start..end).step_by(PIECE) {
+                            let to = end.min(from + PIECE);
+                            stop.charge(LOOK_UP * (to - from))?;
+                            extend(from..to, end);
+                        }
+                        Ok(())
+                    },
+                )
             })?;
             worth.extend(counts[first_new..].iter().zip(&prefixes).map(|(&count, &prefix)| {
                 bits(count, if prefix == zero { total } else { f64::from(counts[prefix as usize]) })
@@ -413,22 +414,14 @@ impl Counter for NistCounter<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metric::{count_alone, metric};
-    use crate::pool::Run;
+    use crate::metric::testing::{count_alone, made};
+    use crate::pool::with_run;
     use proptest::prelude::*;
     use std::collections::HashMap;
 
-    fn nist(quirks: bool, order: usize) -> std::sync::Arc<dyn Metric> {
-        let options = [
-            ("mteval_quirks", Value::Flag(quirks)),
-            ("tokenize", Value::Name("none".into())),
-            ("max_ngram_order", Value::Integer(order as i64)),
-        ];
-        metric("nist", &options).unwrap()
-    }
-
-    fn rows(nist: &dyn Metric, hypotheses: &[String], references: &[Vec<Option<String>>]) -> Vec<i64> {
-        count_alone(nist, &[hypotheses.to_vec()], references, &mut Run { threads: 1, watch: &mut |_| Ok(()) }).unwrap()
+    fn rows(options: &str, hypotheses: &[String], references: &[Vec<Option<String>>]) -> Vec<i64> {
+        let nist = made(&format!("nist tokenize=none {options}"));
+        with_run(1, |run| count_alone(nist.as_ref(), &[hypotheses.to_vec()], references, run)).unwrap()
     }
 
     fn ngrams(text: &str, n: usize) -> HashMap<Vec<&str>, i64> {
@@ -469,7 +462,7 @@ mod tests {
     fn worked_by_hand() {
         // Five words, "a" twice: "a b" has log2(5/2) + log2(5) bits, and b after a has 1 bit.
         let references = [vec![Some("a b".to_owned()), Some("c a d".to_owned())]];
-        let rows = rows(nist(false, 2).as_ref(), &["a b".to_owned(), "b".to_owned()], &references);
+        let rows = rows("max_ngram_order=2", &["a b".to_owned(), "b".to_owned()], &references);
         let bits = |column: usize| fixed::to_real(rows[column], BITS);
         assert!((bits(0) - (2.5_f64.log2() + 5_f64.log2())).abs() < 1e-8);
         assert_eq!((1.0, &[2, 1, 2, 2][..], &[0, 0, 1, 0, 1, 3][..]), (bits(1), &rows[2..6], &rows[6..]));
@@ -485,7 +478,7 @@ mod tests {
     fn mean_lengths_of_references_stay_integers() {
         let some = |text: &str| Some(text.to_owned());
         let references = [vec![some("a b"), some("a")], vec![some("c"), some("b c")], vec![None, some("d e f")]];
-        let rows = rows(nist(false, 1).as_ref(), &["a".to_owned(), "a a".to_owned()], &references);
+        let rows = rows("max_ngram_order=1", &["a".to_owned(), "a a".to_owned()], &references);
         assert_eq!(([6, 9], [12, 12]), ([rows[2], rows[3]], [rows[6], rows[7]]));
     }
 
@@ -502,7 +495,8 @@ mod tests {
                 segments.iter().map(|s| s.2.as_ref().map(spaced)).collect(),
             ];
             let corpus: Vec<_> = references.iter().flatten().flatten().collect();
-            let rows = rows(nist(quirks, 3).as_ref(), &hypotheses, &references);
+            let quirky = if quirks { " mteval_quirks" } else { "" };
+            let rows = rows(&format!("max_ngram_order=3{quirky}"), &hypotheses, &references);
             for (s, row) in rows.chunks(8).enumerate() {
                 let of_segment: Vec<_> = references.iter().filter_map(|c| c[s].as_ref()).collect();
                 for n in 1..=3 {

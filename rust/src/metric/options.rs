@@ -180,10 +180,7 @@ impl Options {
 
     /// The value of a number with a default.
     pub fn number(&self, name: &str) -> f64 {
-        match self.get(name) {
-            Value::Real(x) => *x,
-            other => panic!("option {name:?} is {other}, not a number"),
-        }
+        self.real(name).unwrap_or_else(|| panic!("option {name:?} is no number"))
     }
 
     /// The value of a number, if it is set.
@@ -220,10 +217,7 @@ impl Options {
 
     /// The value of a choice.
     pub fn name(&self, name: &str) -> &str {
-        match self.get(name) {
-            Value::Name(chosen) => chosen,
-            other => panic!("option {name:?} is {other}, not a name"),
-        }
+        self.choice(name).unwrap_or_else(|| panic!("option {name:?} is no name"))
     }
 }
 

@@ -206,13 +206,15 @@ impl List<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metric::{METRICS, Value, count_segment, metric};
+    use crate::metric::METRICS;
+    use crate::metric::testing::{count_segment, made};
+    use crate::pool::with_run;
     use proptest::prelude::*;
 
     fn found(metric: &dyn Metric, texts: &[String], offsets: &[i64], weights: &[f64], threads: usize) -> Expected {
         let hypothesis = |i: usize| texts[i].as_str();
         let lists = Lists { offsets, hypothesis: &hypothesis };
-        expected_utilities(metric, &lists, weights, &mut Run { threads, watch: &mut |_| Ok(()) }).unwrap()
+        with_run(threads, |run| expected_utilities(metric, &lists, weights, run)).unwrap()
     }
 
     /// The same, one pair of texts at a time.
@@ -232,23 +234,16 @@ mod tests {
         out
     }
 
-    fn metrics() -> Vec<(&'static str, Vec<(&'static str, Value)>)> {
-        let flag = |key| (key, Value::Flag(true));
-        let integer = |key, n| (key, Value::Integer(n));
-        let mut all: Vec<_> = METRICS
-            .iter()
-            // NIST's information depends on what counts as the corpus.
-            .filter(|spec| !spec.reads_parses && spec.name != "nist")
-            .map(|spec| (spec.name, vec![]))
-            .collect();
-        all.extend([
-            ("chrf", vec![flag("lowercase"), flag("whitespace"), integer("char_order", 3)]),
-            ("chrf", vec![flag("eps_smoothing"), integer("char_order", 0), integer("word_order", 2)]),
-            ("bleu", vec![flag("lowercase"), integer("max_ngram_order", 2)]),
-            ("bleu", vec![flag("nltk_quirks")]),
-            ("sentbleu", vec![("smoothing", Value::Name("2".into())), integer("max_ngram_order", 3)]),
-        ]);
-        all
+    fn metrics() -> impl Iterator<Item = &'static str> {
+        // NIST's information depends on what counts as the corpus.
+        let specs = METRICS.iter().filter(|spec| !spec.reads_parses && spec.name != "nist");
+        specs.map(|spec| spec.name).chain([
+            "chrf lowercase whitespace char_order=3",
+            "chrf eps_smoothing char_order=0 word_order=2",
+            "bleu lowercase max_ngram_order=2",
+            "bleu nltk_quirks",
+            "sentbleu smoothing=2 max_ngram_order=3",
+        ])
     }
 
     proptest! {
@@ -264,11 +259,11 @@ mod tests {
             lists.iter().for_each(|list| offsets.push(offsets[offsets.len() - 1] + list.len() as i64));
             let weights: Vec<f64> =
                 (0..texts.len() as u32).map(|i| f64::from((i.wrapping_mul(seed) ^ seed) % 5) / 4.0).collect();
-            for (name, options) in metrics() {
-                let metric = metric(name, &options).unwrap();
+            for name in metrics() {
+                let metric = made(name);
                 let expected = slow(metric.as_ref(), &texts, &offsets, &weights);
                 let got = found(metric.as_ref(), &texts, &offsets, &weights, threads);
-                prop_assert_eq!(expected, got, "{} {:?} {:?}", name, options, texts);
+                prop_assert_eq!(expected, got, "{} {:?}", name, texts);
             }
         }
     }
@@ -281,7 +276,7 @@ mod tests {
         let texts: Vec<String> = (0..600).map(|i| format!("{} the cat sat on the mat {}", i % 9, i % 70)).collect();
         let weights = vec![1.0 / 600.0; 600];
         for name in ["chrf", "ter"] {
-            let metric = metric(name, &[]).unwrap();
+            let metric = made(name);
             let expected = slow(metric.as_ref(), &texts[..40], &[0, 40], &weights[..40]);
             assert_eq!(expected, found(metric.as_ref(), &texts[..40], &[0, 40], &weights[..40], 2));
             let [one, three] = [1, 3].map(|threads| found(metric.as_ref(), &texts, &[0, 600], &weights, threads));
@@ -291,10 +286,9 @@ mod tests {
 
     #[test]
     fn weights_are_checked_and_errors_name_the_sentence() {
-        let bleu = metric("bleu", &[]).unwrap();
         let hypothesis = |_: usize| "a";
         let lists = Lists { offsets: &[0, 1, 2], hypothesis: &hypothesis };
-        let error = expected_utilities(bleu.as_ref(), &lists, &[1.0], &mut Run { threads: 1, watch: &mut |_| Ok(()) });
+        let error = with_run(1, |run| expected_utilities(made("bleu").as_ref(), &lists, &[1.0], run));
         assert_eq!("weights of texts: expected 2, got 1", error.unwrap_err().to_string());
     }
 }

@@ -18,7 +18,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
     source: "W07-0707",
     reads_parses: false,
     options: OPTIONS,
-    build: |options| Ok(Box::new(ErrorRate::<Bags>::new("PER", options)?)),
+    build: |options| ErrorRate::of_words::<Bags>("PER", options),
 };
 
 #[derive(Default)]
@@ -34,16 +34,18 @@ impl Edits for Bags {
 
 #[cfg(test)]
 mod tests {
-    use crate::metric::{count_segment, metric};
+    use crate::metric::testing::row;
 
     #[test]
     fn worked_by_hand() {
-        let per = metric("per", &[]).unwrap();
-        let row = |reference: &str, hypothesis: &str| count_segment(per.as_ref(), &[reference], hypothesis);
-        assert_eq!(vec![0, 3], row("a b c", "c a b"));
-        // One `a` is common; `b` for `c` is one edit and the second `a` another.
-        assert_eq!(vec![2, 2], row("a c", "a a b"));
-        assert_eq!(vec![2, 0], row("", "a b"));
-        assert_eq!(vec![2, 2], row("a b", ""));
+        for (reference, hypothesis, expected) in [
+            ("a b c", "c a b", [0, 3]),
+            // One `a` is common; `b` for `c` is one edit and the second `a` another.
+            ("a c", "a a b", [2, 2]),
+            ("", "a b", [2, 0]),
+            ("a b", "", [2, 2]),
+        ] {
+            assert_eq!(expected, row("per", &[reference], hypothesis).as_slice(), "{reference:?} {hypothesis:?}");
+        }
     }
 }

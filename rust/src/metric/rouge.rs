@@ -11,12 +11,15 @@
 //!
 //! Of several references, the one with the best F counts. F is 0 if there is nothing to divide by.
 
+use std::ops::Range;
+
 use super::text::case;
 use super::{Counter, Counters, Formula, Metric, MetricSpec, OptionSpec, Options, Texts};
 use crate::error::{Error, Result};
 use crate::pool::{Run, Stop};
 use crate::simd::Simd;
 use crate::stats::fixed;
+use crate::text::joined::Joined;
 use crate::text::lcs::Lcs;
 use crate::text::ngram::{Ngrams, Token, UNSEEN, Vocabulary, each_token};
 use crate::text::porter::stem;
@@ -167,45 +170,38 @@ impl Matched {
     }
 }
 
-/// The words of all texts of a segment as numbers, text by text and line by line.
+/// The words of all texts of a segment as numbers.
 #[derive(Default)]
 struct Numbered {
     words: Vec<Token>,
-    /// Where lines end in `words`, and texts in `lines`.
-    lines: Vec<usize>,
-    texts: Vec<usize>,
+    /// Where the lines of each text are. Lines without words are left out.
+    lines: Joined<Range<usize>>,
 }
 
 impl Numbered {
     fn clear(&mut self) {
         self.words.clear();
         self.lines.clear();
-        self.texts.clear();
     }
 
     fn end_line(&mut self) {
-        if self.words.len() > self.lines.last().copied().unwrap_or(0) {
-            self.lines.push(self.words.len());
+        let start = self.lines.values().last().map_or(0, |line| line.end);
+        if start < self.words.len() {
+            self.lines.push(start..self.words.len());
         }
     }
 
-    fn end_text(&mut self) {
-        self.texts.push(self.lines.len());
-    }
-
-    fn lines(&self, text: usize) -> impl Iterator<Item = &[Token]> + Clone {
-        let first = if text == 0 { 0 } else { self.texts[text - 1] };
-        (first..self.texts[text]).map(|line| &self.words[self.start(line)..self.lines[line]])
+    fn lines(&self, text: usize) -> impl Iterator<Item = &[Token]> {
+        self.lines.get(text).iter().map(|line| &self.words[line.clone()])
     }
 
     /// All words of a text.
     fn text(&self, text: usize) -> &[Token] {
-        let first = if text == 0 { 0 } else { self.texts[text - 1] };
-        &self.words[self.start(first)..self.start(self.texts[text])]
-    }
-
-    fn start(&self, line: usize) -> usize {
-        if line == 0 { 0 } else { self.lines[line - 1] }
+        match self.lines.get(text) {
+            [] => &[],
+            [only] => &self.words[only.clone()],
+            [first, .., last] => &self.words[first.start..last.end],
+        }
     }
 }
 
@@ -242,7 +238,7 @@ impl<'a> RougeCounter<'a> {
                 each_token(words, stop, |word| numbered.words.push(number(word)))?;
                 numbered.end_line();
             }
-            numbered.end_text();
+            numbered.lines.end();
         }
         Ok(())
     }
@@ -396,12 +392,11 @@ fn lower(c: char) -> Option<u8> {
 #[cfg(test)]
 mod tests {
     use super::lower;
-    use crate::metric::{count_segment, metric};
+    use crate::metric::testing::{made, row};
 
     /// Precision and recall.
     fn parts(name: &str, references: &[&str], hypothesis: &str) -> [String; 2] {
-        let rouge = metric(name, &[]).unwrap();
-        let details = rouge.details(&count_segment(rouge.as_ref(), references, hypothesis));
+        let details = made(name).details(&row(name, references, hypothesis));
         [0, 1].map(|part| format!("{:.3}", details[part].1 / 100.0))
     }
 

@@ -14,6 +14,7 @@ use super::text::{TOKENIZE, Words};
 use super::{Counter, Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, Texts, Value};
 use crate::error::Result;
 use crate::pool::{Run, Stop};
+use crate::text::joined::Joined;
 use crate::text::ngram::{Children, Token, Vocabulary, each_token};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
@@ -164,9 +165,8 @@ impl Node {
 struct SariCounter {
     words: Words,
     vocabulary: Vocabulary,
-    /// The words of all texts as numbers, and where each text ends.
-    numbers: Vec<Token>,
-    ends: Vec<usize>,
+    /// The words of all texts as numbers.
+    texts: Joined<Token>,
     nodes: Vec<Node>,
     children: Children,
 }
@@ -176,23 +176,21 @@ impl SariCounter {
         SariCounter {
             words,
             vocabulary: Vocabulary::default(),
-            numbers: Vec::new(),
-            ends: Vec::new(),
+            texts: Joined::default(),
             nodes: Vec::new(),
             children: Children::default(),
         }
     }
 
-    fn read<'a>(&mut self, texts: impl Iterator<Item = &'a &'a str>, stop: &Stop<'_>) -> Result<()> {
-        let SariCounter { words, vocabulary, numbers, ends, nodes, children } = self;
+    fn read<'a>(&mut self, lines: impl Iterator<Item = &'a &'a str>, stop: &Stop<'_>) -> Result<()> {
+        let SariCounter { words, vocabulary, texts, nodes, children } = self;
         vocabulary.clear();
-        numbers.clear();
-        ends.clear();
+        texts.clear();
         children.clear();
-        for text in texts {
-            let emit_words = |emit: &mut dyn FnMut(&str)| words.tokens(text, emit);
-            each_token(emit_words, stop, |word| numbers.push(vocabulary.intern(word)))?;
-            ends.push(numbers.len());
+        for line in lines {
+            let emit_words = |emit: &mut dyn FnMut(&str)| words.tokens(line, emit);
+            each_token(emit_words, stop, |word| texts.push(vocabulary.intern(word)))?;
+            texts.end();
         }
         nodes.clear();
         nodes.resize(vocabulary.len(), Node::default());
@@ -201,8 +199,8 @@ impl SariCounter {
 
     /// Calls `take` with every n-gram of a text.
     fn each_ngram(&mut self, text: usize, stop: &Stop<'_>, take: impl Fn(&mut Node)) -> Result<()> {
-        let SariCounter { numbers, ends, nodes, children, .. } = self;
-        let words = &numbers[if text == 0 { 0 } else { ends[text - 1] }..ends[text]];
+        let SariCounter { texts, nodes, children, .. } = self;
+        let words = texts.get(text);
         for first in 0..words.len() {
             stop.charge(64)?;
             let mut node = words[first];

@@ -485,27 +485,16 @@ impl MatchBased for SentBleu {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
+    use crate::metric::testing::{count_segment, made, signature};
 
-    use super::*;
-    use crate::metric::{count_segment, metric};
-
-    fn bleu(smoothing: &str, more: &[(&str, Value)]) -> Arc<dyn Metric> {
-        let options = [("smoothing", Value::Name(smoothing.into())), ("tokenize", Value::Name("none".into()))];
-        metric("sentbleu", &[&options, more].concat()).unwrap()
-    }
-
-    fn score_with(smoothing: &str, more: &[(&str, Value)], reference: &str, hypothesis: &str) -> f64 {
-        let bleu = bleu(smoothing, more);
+    /// The score under a smoothing, after which other options may follow.
+    fn score(smoothing: &str, reference: &str, hypothesis: &str) -> f64 {
+        let bleu = made(&format!("sentbleu tokenize=none smoothing={smoothing}"));
         bleu.segment_score(&count_segment(bleu.as_ref(), &[reference], hypothesis)) / 100.0
     }
 
-    fn score(smoothing: &str, reference: &str, hypothesis: &str) -> f64 {
-        score_with(smoothing, &[], reference, hypothesis)
-    }
-
     fn strict(smoothing: &str, reference: &str, hypothesis: &str) -> f64 {
-        score_with(smoothing, &[("smoothing_reading", Value::Name("strict".into()))], reference, hypothesis)
+        score(&format!("{smoothing} smoothing_reading=strict"), reference, hypothesis)
     }
 
     fn close(expected: f64, actual: f64) {
@@ -527,33 +516,30 @@ mod tests {
 
     #[test]
     fn tiny_scores_keep_their_digits() {
-        let long = [("max_ngram_order", Value::Integer(16)), ("smoothing_epsilon", Value::Real(1e-100))];
-        let p = score_with("1", &long, "a b", "a c").ln();
+        let p = score("1 max_ngram_order=16 smoothing_epsilon=1e-100", "a b", "a c").ln();
         // Of 1/2 and 15 times 1e-100 / 1, whose product is below the smallest number.
         let expected = (0.5_f64.ln() - 1500.0 * 10_f64.ln()) / 16.0;
         assert!((expected - p).abs() < 1e-8, "{expected} {p}");
-        let zero = [("smoothing_epsilon", Value::Real(0.0))];
-        assert_eq!(0.0, score_with("1", &zero, "a b", "a c"));
+        assert_eq!(0.0, score("1 smoothing_epsilon=0", "a b", "a c"));
     }
 
     #[test]
     fn signatures_tell_readings_and_floors_apart() {
-        let last = |smoothing: &str, more: &[(&str, Value)]| {
-            let signature = bleu(smoothing, more).signature();
-            signature.iter().skip(2).map(|(key, value)| format!("{key}:{value}")).collect::<Vec<_>>().join("|")
-        };
-        let strict = ("smoothing_reading", Value::Name("strict".into()));
-        let floor = |x| ("smoothing_floor", Value::Real(x));
-        assert_eq!("smooth:7[5]", last("7", &[]));
-        assert_eq!("smooth:7[5]|reading:strict", last("7", std::slice::from_ref(&strict)));
-        // These are the same in both readings.
-        assert_eq!("smooth:0", last("0", std::slice::from_ref(&strict)));
-        assert_eq!("smooth:nltk-5", last("nltk-5", std::slice::from_ref(&strict)));
-        assert_eq!("smooth:5", last("5", &[floor(0.1)]));
-        assert_eq!("smooth:6[5]", last("6", &[floor(1e-30)]));
-        assert_eq!("smooth:6[5]|floor:0.0", last("6", &[floor(0.0)]));
-        assert_eq!("smooth:6[5]|reading:strict", last("6", &[floor(0.0), strict.clone()]));
-        assert_eq!("smooth:6[5]|floor:1e-30|reading:strict", last("6", &[floor(1e-30), strict]));
+        for (options, expected) in [
+            ("7", "7[5]"),
+            ("7 smoothing_reading=strict", "7[5]|reading:strict"),
+            // These are the same in both readings.
+            ("0 smoothing_reading=strict", "0"),
+            ("nltk-5 smoothing_reading=strict", "nltk-5"),
+            ("5 smoothing_floor=0.1", "5"),
+            ("6 smoothing_floor=1e-30", "6[5]"),
+            ("6 smoothing_floor=0", "6[5]|floor:0.0"),
+            ("6 smoothing_floor=0 smoothing_reading=strict", "6[5]|reading:strict"),
+            ("6 smoothing_floor=1e-30 smoothing_reading=strict", "6[5]|floor:1e-30|reading:strict"),
+        ] {
+            let got = signature(&format!("sentbleu smoothing={options}"));
+            assert_eq!(format!("case:mixed|tok:13a|smooth:{expected}"), got);
+        }
     }
 
     #[test]

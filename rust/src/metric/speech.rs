@@ -14,6 +14,7 @@ use super::{Counter, Counters, Expression, Formula, Kind, Metric, MetricSpec, Op
 use crate::error::Result;
 use crate::pool::{Run, Stop};
 use crate::text::edit::{Kinds, KindsOfEdits, UNKNOWN_WORD};
+use crate::text::joined::Joined;
 use crate::text::ngram::{TOKEN, Token, Vocabulary};
 use crate::text::tokenize::{is_punctuation, is_space, space_at};
 
@@ -335,9 +336,8 @@ struct RowCounter<U> {
     units: U,
     kinds: KindsOfEdits,
     buffers: [String; 3],
-    /// The numbers of all references, and where each ends.
-    references: Vec<Token>,
-    ends: Vec<usize>,
+    /// The numbers of all references.
+    references: Joined<Token>,
     hypothesis: Vec<Token>,
 }
 
@@ -348,8 +348,7 @@ impl<U: Units> RowCounter<U> {
             units: U::default(),
             kinds: KindsOfEdits::default(),
             buffers: Default::default(),
-            references: Vec::new(),
-            ends: Vec::new(),
+            references: Joined::default(),
             hypothesis: Vec::new(),
         }
     }
@@ -357,21 +356,19 @@ impl<U: Units> RowCounter<U> {
 
 impl<U: Units> Counter for RowCounter<U> {
     fn count(&mut self, lines: &[&str], hypotheses: &[&str], rows: &mut [i64], stop: &Stop<'_>) -> Result<()> {
-        let RowCounter { normalization, units, kinds, buffers, references, ends, hypothesis } = self;
+        let RowCounter { normalization, units, kinds, buffers, references, hypothesis } = self;
         units.clear();
         references.clear();
-        ends.clear();
-        ends.push(0);
         for line in lines {
-            units.read(normalization.apply(line, buffers), true, references, stop)?;
-            ends.push(references.len());
+            units.read(normalization.apply(line, buffers), true, references.open(), stop)?;
+            references.end();
         }
         for (line, row) in hypotheses.iter().zip(rows.chunks_exact_mut(COLUMNS.len())) {
             hypothesis.clear();
             units.read(normalization.apply(line, buffers), false, hypothesis, stop)?;
             let mut nearest: Option<Kinds> = None;
-            for range in ends.windows(2) {
-                let found = kinds.count(hypothesis, &references[range[0]..range[1]], units.distinct(), stop)?;
+            for reference in references.iter() {
+                let found = kinds.count(hypothesis, reference, units.distinct(), stop)?;
                 if nearest.is_none_or(|nearest| found.edits() < nearest.edits()) {
                     nearest = Some(found);
                 }
@@ -384,46 +381,36 @@ impl<U: Units> Counter for RowCounter<U> {
 
 #[cfg(test)]
 mod tests {
-    use crate::metric::{Value, count_segment, metric};
-
-    fn row(name: &str, options: &[(&str, Value)], reference: &str, hypothesis: &str) -> Vec<i64> {
-        count_segment(metric(name, options).unwrap().as_ref(), &[reference], hypothesis)
-    }
+    use crate::metric::testing::{made, row, signature};
 
     #[test]
     fn worked_by_hand() {
-        assert_eq!(vec![1, 1, 1, 2], row("asr-wer", &[], "we leave at nine", "so we stay nine"));
-        assert_eq!(vec![1, 0, 0, 2], row("mer", &[], "we leave at", "we leave at."));
-        assert_eq!(vec![0, 1, 0, 3], row("cer", &[], " a  b\n", "a b"));
-        assert_eq!(vec![1, 0, 1, 3], row("cer", &[], "café", "cafe\u{301}"));
-        // The nearest of several references counts, with its length.
-        let wer = metric("asr-wer", &[]).unwrap();
-        assert_eq!(vec![0, 1, 0, 2], count_segment(wer.as_ref(), &["a b c d", "a b c", "b b"], "a b"));
+        for (metric, references, hypothesis, expected) in [
+            ("asr-wer", ["we leave at nine"].as_slice(), "so we stay nine", [1, 1, 1, 2]),
+            ("mer", &["we leave at"], "we leave at.", [1, 0, 0, 2]),
+            ("cer", &[" a  b\n"], "a b", [0, 1, 0, 3]),
+            ("cer", &["café"], "cafe\u{301}", [1, 0, 1, 3]),
+            // The nearest of several references counts, with its length.
+            ("asr-wer", &["a b c d", "a b c", "b b"], "a b", [0, 1, 0, 2]),
+            ("asr-wer lowercase", &["ÜBER Uns"], "über uns", [0, 0, 0, 2]),
+            ("asr-wer no_punct", &["Don't – stop, now…"], "Dont stop now", [0, 0, 0, 3]),
+            ("cer no_punct", &["« a – b. c"], "a b c !", [0, 0, 0, 5]),
+            ("asr-wer unicode=NFC", &["café"], "cafe\u{301}", [0, 0, 0, 1]),
+            ("asr-wer unicode=NFC", &["ﬁn"], "fin", [1, 0, 0, 0]),
+            ("cer unicode=NFKC", &["ﬁn"], "fin", [0, 0, 0, 3]),
+        ] {
+            assert_eq!(expected, row(metric, references, hypothesis).as_slice(), "{metric} {references:?}");
+        }
+        let expected = "case:lc|punct:no|unicode:NFKC|tok:characters";
+        assert_eq!(expected, signature("cer lowercase no_punct unicode=NFKC"));
     }
 
     #[test]
     fn scores_are_defined_without_words() {
-        let score = |name: &str, row: [i64; 4]| metric(name, &[]).unwrap().score(&row);
+        let score = |name: &str, row: [i64; 4]| made(name).score(&row);
         assert_eq!([75.0, 60.0], ["asr-wer", "mer"].map(|name| score(name, [1, 1, 1, 2])));
         assert_eq!(100.0 - 100.0 * 2.0 / 4.0 * 2.0 / 4.0, score("wil", [1, 1, 1, 2]));
         assert_eq!([200.0, 100.0, 100.0], ["cer", "mer", "wil"].map(|name| score(name, [0, 0, 2, 0])));
         assert_eq!([0.0; 3], ["cer", "mer", "wil"].map(|name| score(name, [0; 4])));
-    }
-
-    #[test]
-    fn normalization_has_names() {
-        let on = Value::Flag(true);
-        assert_eq!(vec![0, 0, 0, 2], row("asr-wer", &[("lowercase", on.clone())], "ÜBER Uns", "über uns"));
-        let bare = [("no_punct", on.clone())];
-        assert_eq!(vec![0, 0, 0, 3], row("asr-wer", &bare, "Don't – stop, now…", "Dont stop now"));
-        assert_eq!(vec![0, 0, 0, 5], row("cer", &bare, "« a – b. c", "a b c !"));
-        let form = |form: &str| [("unicode", Value::Name(form.into()))];
-        assert_eq!(vec![0, 0, 0, 1], row("asr-wer", &form("NFC"), "café", "cafe\u{301}"));
-        assert_eq!(vec![1, 0, 0, 0], row("asr-wer", &form("NFC"), "ﬁn", "fin"));
-        assert_eq!(vec![0, 0, 0, 3], row("cer", &form("NFKC"), "ﬁn", "fin"));
-        let all = [("lowercase", on.clone()), ("no_punct", on), form("NFKC")[0].clone()];
-        let made = metric("cer", &all).unwrap();
-        let signature = [("case", "lc"), ("punct", "no"), ("unicode", "NFKC"), ("tok", "characters")];
-        assert_eq!(signature.map(|(key, value)| (key, value.to_owned())).to_vec(), made.signature());
     }
 }

@@ -268,7 +268,7 @@ dispatch! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metric::metric;
+    use crate::metric::testing::made;
     use proptest::prelude::*;
 
     /// Constants of any shape, from numbers in order.
@@ -348,7 +348,7 @@ mod tests {
             numbers in prop::collection::vec(-2.0..2.0f64, 97),
             seeds in prop::collection::vec(prop::collection::vec(1..500i64, 60), 1..70),
         ) {
-            let base = metric(name, &[]).unwrap();
+            let base = made(name);
             let counts = base.columns().len();
             let terms = terms(shape, counts, scale, &numbers);
             let width = counts + terms.columns();
@@ -366,6 +366,11 @@ mod tests {
             let parts = formula.parts(&columns_of(&x), &columns_of(&y), n);
             let mut statistics = vec![9.0; n];
             formula.statistics(&columns_of(&x), &columns_of(&y), &mut statistics);
+            Simd::on_every_path(|simd| {
+                let got = formula.parts(&columns_of(&x), &columns_of(&y), n);
+                let all = |parts: &Parts| [&parts.scores[0], &parts.scores[1], &parts.variances, &parts.sizes].map(|p| bits(p));
+                assert_eq!(all(&parts), all(&got), "{simd:?}");
+            });
             for (i, (x, y)) in x.iter().zip(&y).enumerate() {
                 let (variance, size) = naive(base.as_ref(), &terms, x, y);
                 // Sums of terms of both signs may nearly cancel before they are squared.
@@ -382,32 +387,6 @@ mod tests {
                 prop_assert_eq!(-statistics[i], exchanged[0]);
             }
         }
-
-        #[test]
-        fn all_paths_compute_the_same_to_the_last_bit(
-            shape in (0..3usize, 0..4usize, 1..4usize),
-            numbers in prop::collection::vec(-2.0..2.0f64, 97),
-            n in 1..70usize,
-        ) {
-            let counts = 5;
-            let terms = terms(shape, counts, 1.0, &numbers);
-            let vectors = |rows: usize, from: usize| -> Vec<f64> { (0..rows * n).map(|i| numbers[(i * 7 + from) % 97]).collect() };
-            let cross: Vec<i64> = (0..2 * terms.columns() * n).map(|i| (numbers[i % 97] * 1e6) as i64).collect();
-            let (x_cross, y_cross) = cross.split_at(terms.columns() * n);
-            let computed = |simd| {
-                let (mut means, mut halves) = (vectors(counts, 3), vectors(counts, 50));
-                halve(simd, &mut means, &mut halves);
-                let (mut factors, mut slopes) = (vec![0.0; terms.directions * n], vec![0.0; terms.terms * n]);
-                multiply(simd, &terms.projection, &means, &mut factors, n);
-                multiply(simd, &terms.basis, &halves, &mut slopes, n);
-                let (mut variances, mut sizes) = (vec![0.0; n], vec![0.0; n]);
-                variance(simd, &terms, (&factors, &slopes), (x_cross, y_cross), (&mut variances, &mut sizes));
-                [means, halves, factors, slopes, variances, sizes].map(|values| bits(&values))
-            };
-            for simd in Simd::tested() {
-                prop_assert_eq!(computed(Simd::Portable), computed(simd), "{:?}", simd);
-            }
-        }
     }
 
     #[test]
@@ -420,7 +399,7 @@ mod tests {
 
     #[test]
     fn matrices_must_have_their_shapes() {
-        let base = metric("ter", &[]).unwrap();
+        let base = made("ter");
         let mut wrong = terms((1, 1, 1), 2, 1.0, &[1.0]);
         assert!(Studentized::new(base.clone(), wrong.clone()).is_ok());
         wrong.stratum_terms.push(1.0);

@@ -28,27 +28,27 @@ impl TokenTexts {
     /// Begins a segment.
     pub fn begin(&mut self) {
         self.vocabulary.clear();
-        self.first.push(self.references.ends.len());
+        self.first.push(self.references.len());
     }
 
     /// Adds a token to the current reference.
     pub fn reference_token(&mut self, token: &str) {
-        self.references.tokens.push(self.vocabulary.intern(token));
+        self.references.push(self.vocabulary.intern(token));
     }
 
     /// Ends the current reference.
     pub fn end_reference(&mut self) {
-        self.references.ends.push(self.references.tokens.len());
+        self.references.end();
     }
 
     /// Adds a token to the hypothesis.
     pub fn hypothesis_token(&mut self, token: &str) {
-        self.hypotheses.tokens.push(self.vocabulary.find(token));
+        self.hypotheses.push(self.vocabulary.find(token));
     }
 
     /// Ends the hypothesis and the segment.
     pub fn end(&mut self) {
-        self.hypotheses.ends.push(self.hypotheses.tokens.len());
+        self.hypotheses.end();
         self.words.push(self.vocabulary.len());
     }
 
@@ -59,7 +59,7 @@ impl TokenTexts {
     }
 
     fn references(&self, segment: usize) -> Range<usize> {
-        self.first[segment]..self.first.get(segment + 1).copied().unwrap_or(self.references.ends.len())
+        self.first[segment]..self.first.get(segment + 1).copied().unwrap_or(self.references.len())
     }
 
     fn check(&self, each_reference: bool) -> Result<()> {
@@ -68,7 +68,7 @@ impl TokenTexts {
         }
         match (0..self.segments()).find(|&segment| self.references(segment).is_empty()) {
             Some(segment) if !each_reference => Err(Error::NoReference { segment: segment + 1 }),
-            _ if self.references.ends.is_empty() => Err(Error::Empty { what: "references".into() }),
+            _ if self.references.len() == 0 => Err(Error::Empty { what: "references".into() }),
             _ => Ok(()),
         }
     }
@@ -95,12 +95,12 @@ pub fn count_tokens(
     texts.check(each_reference)?;
     let (segments, width) = (texts.segments(), metric.width());
     let row_of = |segment: usize| match each_reference {
-        true => texts.first.get(segment).copied().unwrap_or(texts.references.ends.len()),
+        true => texts.first.get(segment).copied().unwrap_or(texts.references.len()),
         false => segment,
     };
     let mut out = zeros(&[row_of(segments), width])?;
     // A tenth of the cost of lines, whose words have to be found and numbered as well.
-    let cost = 200 * (1 + texts.references.ends.len() / segments) as u64;
+    let cost = 200 * (1 + texts.references.len() / segments) as u64;
     pool::try_run(
         Blocks { items: segments, size: 64, cost, lead: 0 },
         run,
@@ -159,9 +159,8 @@ impl Counter<'_> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::counting::count_alone;
-    use super::super::{Value, metric};
     use super::*;
+    use crate::metric::testing::{count_alone, made};
     use crate::pool::with_run;
 
     /// Segments, each of which is a hypothesis and its references.
@@ -179,14 +178,6 @@ mod tests {
         texts
     }
 
-    fn metric_of(name: &str) -> std::sync::Arc<dyn Metric> {
-        metric(name, &[]).unwrap()
-    }
-
-    fn bleu() -> std::sync::Arc<dyn Metric> {
-        metric("bleu", &[("tokenize", Value::Name("none".into()))]).unwrap()
-    }
-
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(48))]
         #[test]
@@ -196,14 +187,14 @@ mod tests {
             ),
             threads in 1..4usize,
         ) {
-            let texts = texts(&segments);
-            let count = |each| with_run(threads, |run| count_tokens(bleu().as_ref(), &texts, each, run)).unwrap();
+            let (texts, bleu) = (texts(&segments), made("bleu tokenize=none"));
+            let count = |each| with_run(threads, |run| count_tokens(bleu.as_ref(), &texts, each, run)).unwrap();
             let lines = |s: &[Vec<String>]| s.iter().map(|words| words.join(" ")).collect::<Vec<_>>();
             let by_lines = |segments: Vec<Vec<String>>| {
                 let column = |c: usize| segments.iter().map(|s| s.get(c).cloned()).collect::<Vec<_>>();
                 let system = segments.iter().map(|s| s[0].clone()).collect();
                 let columns = [column(1), column(2), column(3)];
-                with_run(1, |run| count_alone(bleu().as_ref(), &[system], &columns, run)).unwrap()
+                with_run(1, |run| count_alone(bleu.as_ref(), &[system], &columns, run)).unwrap()
             };
             prop_assert_eq!(by_lines(segments.iter().map(|s| lines(s)).collect()), count(false));
             let pairs = segments.iter().flat_map(|s| s[1..].iter().map(|r| lines(&[s[0].clone(), r.clone()])));
@@ -216,8 +207,7 @@ mod tests {
         let sentence = || vec!["a".to_owned()];
         let count = |metric: &str, numbers: &[usize], each| {
             let segments: Vec<_> = numbers.iter().map(|n| vec![sentence(); n + 1]).collect();
-            let metric = metric_of(metric);
-            with_run(1, |run| count_tokens(metric.as_ref(), &texts(&segments), each, run)).unwrap_err()
+            with_run(1, |run| count_tokens(made(metric).as_ref(), &texts(&segments), each, run)).unwrap_err()
         };
         assert_eq!(Error::Empty { what: "segments".into() }, count("bleu", &[], false));
         assert_eq!(Error::Empty { what: "references".into() }, count("bleu", &[0, 0], true));

@@ -18,7 +18,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
     source: "W07-0707",
     reads_parses: false,
     options: OPTIONS,
-    build: |options| Ok(Box::new(ErrorRate::<Levenshtein>::new("WER", options)?)),
+    build: |options| ErrorRate::of_words::<Levenshtein>("WER", options),
 };
 
 impl Edits for Levenshtein {
@@ -29,28 +29,28 @@ impl Edits for Levenshtein {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Value;
-    use crate::metric::{count_segment, metric};
+    use crate::metric::testing::{made, row, signature};
 
     #[test]
     fn worked_by_hand() {
-        let wer = metric("wer", &[]).unwrap();
-        let row = |reference: &str, hypothesis: &str| count_segment(wer.as_ref(), &[reference], hypothesis);
-        // One word is replaced and one is missing; the full stop is a separate word.
-        assert_eq!(vec![2, 6], row("the boat leaves at nine.", "the ship leaves nine."));
-        // A shift of one word costs two edits, and the rate may exceed 100.
-        assert_eq!(vec![2, 3], row("a b c", "c a b"));
-        assert_eq!(300.0, wer.score(&row("a", "b c d")));
-        assert_eq!(vec![2, 0], row("", "a b"));
-        assert_eq!(vec![2, 2], row("a b", " "));
+        for (reference, hypothesis, expected) in [
+            // One word is replaced and one is missing; the full stop is a separate word.
+            ("the boat leaves at nine.", "the ship leaves nine.", [2, 6]),
+            // A shift of one word costs two edits, and the rate may exceed 100.
+            ("a b c", "c a b", [2, 3]),
+            ("a", "b c d", [3, 1]),
+            ("", "a b", [2, 0]),
+            ("a b", " ", [2, 2]),
+        ] {
+            assert_eq!(expected, row("wer", &[reference], hypothesis).as_slice(), "{reference:?} {hypothesis:?}");
+        }
+        assert_eq!(300.0, made("wer").score(&[3, 1]));
+        assert!(!made("wer").higher_is_better());
     }
 
     #[test]
     fn case_and_tokens_are_options_and_are_in_the_signature() {
-        let given = [("lowercase", Value::Flag(true)), ("tokenize", Value::Name("none".into()))];
-        let wer = metric("wer", &given).unwrap();
-        assert_eq!(vec![1, 2], count_segment(wer.as_ref(), &["It RAINS."], "it rains"));
-        assert_eq!(vec![("case", "lc".to_owned()), ("tok", "none".into())], wer.signature());
-        assert!(!wer.higher_is_better());
+        assert_eq!([1, 2], row("wer lowercase tokenize=none", &["It RAINS."], "it rains").as_slice());
+        assert_eq!("case:lc|tok:none", signature("wer lowercase tokenize=none"));
     }
 }

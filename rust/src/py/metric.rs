@@ -316,8 +316,11 @@ pub fn broken_parse(py: Python<'_>, blocks: Vec<PyBackedStr>) -> PyResult<Option
     run_serial(py, |stop| {
         for (i, block) in blocks.iter().enumerate() {
             stop.charge(block.len())?;
-            if let Err(broken) = conllu::sentences(block, |_| ()) {
-                return Ok(Some((i, broken.line, broken.expected, broken.got)));
+            match conllu::sentences(block, |_| Ok(())) {
+                Err(Error::Malformed { place: Place { line: Some(line), .. }, expected, got }) => {
+                    return Ok(Some((i, line, expected, got)));
+                }
+                other => other?,
             }
         }
         Ok(None)

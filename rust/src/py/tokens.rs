@@ -85,8 +85,8 @@ pub fn count_tokens<'py>(
 
 /// Adds a sentence, whose tokens `number` numbers.
 fn add(sentences: &mut Sentences, sentence: &Bound<'_, PyAny>, mut number: impl FnMut(&str) -> Token) -> PyResult<()> {
-    each_token(sentence, |token| sentences.tokens.push(number(token)))?;
-    sentences.ends.push(sentences.tokens.len());
+    each_token(sentence, |token| sentences.push(number(token)))?;
+    sentences.end();
     Ok(())
 }
 
@@ -113,7 +113,7 @@ pub fn common_ngrams<'py>(
         add(&mut of_hypotheses, &hypothesis, |token| vocabulary.find(token))?;
     }
     let found = run_serial(py, |stop| common(&of_hypotheses, &of_references, &numbers, order, stop))?;
-    let pairs = of_references.ends.len();
+    let pairs = of_references.len();
     let rows = found.frequencies.len();
     Ok((
         shaped(py, found.numbers, [order, pairs])?,

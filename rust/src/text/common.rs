@@ -5,25 +5,13 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
+use super::joined::Joined;
 use super::ngram::{Children, Token, UNSEEN};
 use crate::error::Result;
 use crate::pool::Stop;
 
-/// Sentences as numbers of tokens, one sentence after another, and where each ends.
-#[derive(Default)]
-pub struct Sentences {
-    /// Tokens that are in no reference are [`Token::MAX`].
-    pub tokens: Vec<Token>,
-    /// The number of tokens up to the end of each sentence.
-    pub ends: Vec<usize>,
-}
-
-impl Sentences {
-    pub(crate) fn get(&self, sentence: usize) -> &[Token] {
-        let start = if sentence == 0 { 0 } else { self.ends[sentence - 1] };
-        &self.tokens[start..self.ends[sentence]]
-    }
-}
+/// Sentences as numbers of tokens. Tokens that are in no reference are [`UNSEEN`].
+pub type Sentences = Joined<Token>;
 
 /// The n-grams of a hypothesis that also occur in a reference, for every order and every pair of the two.
 ///
@@ -92,10 +80,10 @@ pub fn common(
     let mut found = Common::default();
     let mut rows = Rows::default();
     // For each token, the node of the n-gram of the current order that begins there.
-    let (mut in_hypotheses, mut in_references) = (hypotheses.tokens.clone(), references.tokens.clone());
-    let words = references.tokens.iter().max().map_or(0, |&token| token as usize + 1);
+    let (mut in_hypotheses, mut in_references) = (hypotheses.values().to_vec(), references.values().to_vec());
+    let words = references.values().iter().max().map_or(0, |&token| token as usize + 1);
     let mut nodes: Vec<Node> = Vec::new();
-    nodes.resize_with(words, || Node::new(references.tokens.len() as i64));
+    nodes.resize_with(words, || Node::new(references.values().len() as i64));
     for n in 1..=order {
         if n > 1 {
             let (mut children, mut longer) = (Children::default(), Vec::new());
@@ -114,20 +102,18 @@ pub fn common(
         for &node in in_references.iter().filter(|&&node| node != NONE) {
             nodes[node as usize].frequency += 1;
         }
-        let (mut pair, mut reference, mut start, mut start_of_reference) = (0, 0, 0, 0);
-        let mut first_seen = Vec::new();
-        for (&end, &number) in hypotheses.ends.iter().zip(references_of) {
+        let (mut pair, mut first_seen) = (0, Vec::new());
+        for (hypothesis, &number) in references_of.iter().enumerate() {
+            let hypothesis = &in_hypotheses[hypotheses.range(hypothesis)];
             for _ in 0..number {
-                let end_of_reference = references.ends[reference];
-                reference += 1;
+                let reference = &in_references[references.range(pair as usize)];
                 pair += 1;
-                stop.charge(COST / 4 * (1 + end - start + end_of_reference - start_of_reference))?;
-                for &node in in_references[start_of_reference..end_of_reference].iter().filter(|&&node| node != NONE) {
+                stop.charge(COST / 4 * (1 + hypothesis.len() + reference.len()))?;
+                for &node in reference.iter().filter(|&&node| node != NONE) {
                     nodes[node as usize].in_reference.bump(pair);
                 }
-                start_of_reference = end_of_reference;
                 first_seen.clear();
-                for &node in in_hypotheses[start..end].iter().filter(|&&node| node != NONE) {
+                for &node in hypothesis.iter().filter(|&&node| node != NONE) {
                     if nodes[node as usize].in_hypothesis.bump(pair) == 1 {
                         first_seen.push(node);
                     }
@@ -142,7 +128,6 @@ pub fn common(
                 }
                 found.numbers.push((found.matches.len() - before) as i64);
             }
-            start = end;
         }
     }
     Ok(found)
@@ -175,17 +160,14 @@ fn extend(
     stop: &Stop<'_>,
     mut child: impl FnMut(u32, Token) -> u32,
 ) -> Result<()> {
-    let mut start = 0;
-    for &end in &sentences.ends {
-        stop.charge(COST * (1 + end - start))?;
-        let tokens = &sentences.tokens[start..end];
-        for (i, node) in nodes[start..end].iter_mut().enumerate() {
+    for (sentence, tokens) in sentences.iter().enumerate() {
+        stop.charge(COST * (1 + tokens.len()))?;
+        for (i, node) in nodes[sentences.range(sentence)].iter_mut().enumerate() {
             *node = match tokens.get(i + n - 1) {
                 Some(&token) if *node != NONE && token != UNSEEN => child(*node, token),
                 _ => NONE,
             };
         }
-        start = end;
     }
     Ok(())
 }
@@ -200,10 +182,7 @@ mod tests {
 
     fn joined(sentences: &[Vec<Token>]) -> Sentences {
         let mut joined = Sentences::default();
-        for sentence in sentences {
-            joined.tokens.extend(sentence);
-            joined.ends.push(joined.tokens.len());
-        }
+        sentences.iter().for_each(|sentence| joined.add(sentence));
         joined
     }
 

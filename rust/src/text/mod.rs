@@ -3,6 +3,7 @@
 pub(crate) mod common;
 pub(crate) mod conllu;
 pub(crate) mod edit;
+pub(crate) mod joined;
 pub(crate) mod lcs;
 pub(crate) mod ngram;
 pub(crate) mod porter;

@@ -8,6 +8,7 @@ use std::hash::{BuildHasher, Hash};
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
+use super::joined::Joined;
 use crate::error::{Error, Result};
 use crate::pool::{PIECE, Stop};
 
@@ -148,9 +149,7 @@ impl Children {
 #[derive(Default)]
 pub struct Ngrams {
     vocabulary: Vocabulary,
-    /// The tokens of all references, one reference after another, and where each reference ends.
-    tokens: Vec<Token>,
-    ends: Vec<usize>,
+    references: Joined<Token>,
     nodes: Vec<Node>,
     children: Children,
     /// The prefix and the last word of every node that is not a single word.
@@ -192,8 +191,7 @@ impl Ngrams {
     /// Empties the tables for the next segment.
     pub fn clear(&mut self) {
         self.vocabulary.clear();
-        self.tokens.clear();
-        self.ends.clear();
+        self.references.clear();
         self.nodes.clear();
         self.children.clear();
         self.extensions.clear();
@@ -203,24 +201,22 @@ impl Ngrams {
 
     /// Adds one reference; `tokens` calls its argument with each token.
     pub fn add(&mut self, tokens: impl FnOnce(&mut dyn FnMut(&str)), stop: &Stop<'_>) -> Result<()> {
-        let Ngrams { vocabulary, tokens: numbers, .. } = self;
-        each_token(tokens, stop, |token| numbers.push(vocabulary.intern(token)))?;
-        self.ends.push(self.tokens.len());
+        let Ngrams { vocabulary, references, .. } = self;
+        each_token(tokens, stop, |token| references.push(vocabulary.intern(token)))?;
+        references.end();
         Ok(())
     }
 
     /// Adds one reference, whose tokens the caller has numbered from 0 to `words` − 1: all references of the segment, or
     /// none, are added in this way.
     pub fn add_numbered(&mut self, tokens: &[Token], words: usize) {
-        self.tokens.extend_from_slice(tokens);
-        self.ends.push(self.tokens.len());
+        self.references.add(tokens);
         self.numbered = words;
     }
 
     /// The lengths of the references in tokens.
     pub fn lengths(&self) -> impl Iterator<Item = usize> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(&self.ends).map(|(start, end)| end - start)
+        self.references.iter().map(<[_]>::len)
     }
 
     /// The reference length closest to a hypothesis' length; of two equally close the shorter one.
@@ -232,7 +228,7 @@ impl Ngrams {
     /// Reserves room for the n-grams of a sentence. See [`Vocabulary::clear`].
     #[cold]
     fn make_room(&mut self, order: usize) {
-        let longer = order.saturating_sub(1).min(3) * self.tokens.len().min(SENTENCE);
+        let longer = order.saturating_sub(1).min(3) * self.references.values().len().min(SENTENCE);
         self.children.0.reserve(longer, |&(p, t, _)| hash((p, t)));
         self.nodes.reserve(self.vocabulary.len().max(self.numbered) + longer);
     }
@@ -243,10 +239,8 @@ impl Ngrams {
             self.make_room(order);
         }
         self.nodes.resize(self.vocabulary.len().max(self.numbered), Node::default());
-        let mut start = 0;
-        for &end in &self.ends {
+        for reference in self.references.iter() {
             self.texts += 1;
-            let reference = &self.tokens[start..end];
             for i in 0..reference.len() {
                 check_stop(i, stop)?;
                 let mut node = reference[i];
@@ -265,7 +259,6 @@ impl Ngrams {
                     }
                 }
             }
-            start = end;
         }
         Ok(())
     }

@@ -6,6 +6,7 @@
 //! the bits that both have. Items that are in less than one of 64 texts would be rows of zeros. They are lists of texts
 //! instead, so that memory grows with the length of the texts only. Items of a single text match nothing.
 
+use super::joined::Joined;
 use super::ngram::{Children, Vocabulary};
 use crate::error::Result;
 use crate::memory::{reserved, zeros};
@@ -114,9 +115,8 @@ struct Reader {
     vocabulary: Vocabulary,
     children: Children,
     items: Vec<Item>,
-    /// The items of each text, one text after another, and where each text ends.
-    of_texts: Vec<u32>,
-    ends: Vec<usize>,
+    /// The items of each text.
+    of_texts: Joined<u32>,
     lengths: Vec<[usize; KINDS]>,
     units: [Vec<u32>; KINDS],
 }
@@ -130,8 +130,7 @@ impl Reader {
             vocabulary: Vocabulary::default(),
             children: Children::default(),
             items: vec![empty; KINDS],
-            of_texts: Vec::new(),
-            ends: vec![0],
+            of_texts: Joined::default(),
             lengths: Vec::new(),
             units: Default::default(),
         }
@@ -179,7 +178,7 @@ impl Reader {
             }
             self.units[kind] = units;
         }
-        self.ends.push(self.of_texts.len());
+        self.of_texts.end();
         Ok(())
     }
 
@@ -211,8 +210,8 @@ impl Reader {
         let mut having: Vec<u32> = zeros(&[starts[starts.len() - 1]])?;
         let mut filled = starts.clone();
         let mut rare = vec![Vec::new(); texts];
-        for text in 0..texts {
-            for &item in &self.of_texts[self.ends[text]..self.ends[text + 1]] {
+        for (text, items) in self.of_texts.iter().enumerate() {
+            for &item in items {
                 stop.charge(2)?;
                 let (known, place) = (&self.items[item as usize], place[item as usize]);
                 if is_frequent(known) {

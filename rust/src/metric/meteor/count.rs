@@ -9,17 +9,17 @@ use super::{Meteor, WIDTH};
 use crate::error::Result;
 use crate::metric::Counter;
 use crate::pool::Stop;
+use crate::text::joined::Joined;
 use crate::text::ngram::{Token, each_token};
 
 /// Counts segments, with buffers that are reused from segment to segment.
 pub(super) struct MeteorCounter<'a> {
     meteor: &'a Meteor,
     lexicon: Arc<Lexicon>,
-    /// The words of all texts of the segment, references first, their stems, what is known of them, and where each text ends.
-    words: Vec<Token>,
+    /// The words of all texts of the segment, references first, their stems, and what is known of them.
+    words: Joined<Token>,
     stems: Vec<u32>,
     known: Vec<Word>,
-    ends: Vec<usize>,
     matches: Matches,
     aligner: Aligner,
 }
@@ -29,10 +29,9 @@ impl<'a> MeteorCounter<'a> {
         MeteorCounter {
             meteor,
             lexicon,
-            words: Vec::new(),
+            words: Joined::default(),
             stems: Vec::new(),
             known: Vec::new(),
-            ends: Vec::new(),
             matches: Matches::default(),
             aligner: Aligner::default(),
         }
@@ -40,11 +39,10 @@ impl<'a> MeteorCounter<'a> {
 
     /// Looks up the words of all texts of the segment.
     fn read(&mut self, references: &[&str], hypotheses: &[&str], stop: &Stop<'_>) -> Result<()> {
-        let MeteorCounter { lexicon, words, stems, known, ends, .. } = self;
+        let MeteorCounter { lexicon, words, stems, known, .. } = self;
         words.clear();
         stems.clear();
         known.clear();
-        ends.clear();
         for line in references.iter().chain(hypotheses) {
             let emit_words = |emit: &mut dyn FnMut(&str)| lexicon.normalizer.words(line, emit);
             each_token(emit_words, stop, |word| {
@@ -54,7 +52,7 @@ impl<'a> MeteorCounter<'a> {
                 stems.push(about.stem);
                 known.push(about);
             })?;
-            ends.push(words.len());
+            words.end();
         }
         Ok(())
     }
@@ -63,10 +61,10 @@ impl<'a> MeteorCounter<'a> {
 impl Counter for MeteorCounter<'_> {
     fn count(&mut self, references: &[&str], hypotheses: &[&str], rows: &mut [i64], stop: &Stop<'_>) -> Result<()> {
         self.read(references, hypotheses, stop)?;
-        let MeteorCounter { meteor, lexicon, words, stems, known, ends, matches, aligner, .. } = self;
+        let MeteorCounter { meteor, lexicon, words, stems, known, matches, aligner, .. } = self;
         let text = |i: usize| {
-            let range = if i == 0 { 0 } else { ends[i - 1] }..ends[i];
-            Text { words: &words[range.clone()], stems: &stems[range.clone()], known: &known[range] }
+            let range = words.range(i);
+            Text { words: words.get(i), stems: &stems[range.clone()], known: &known[range] }
         };
         for (row, i) in rows.chunks_exact_mut(WIDTH).zip(references.len()..) {
             let hypothesis = text(i);

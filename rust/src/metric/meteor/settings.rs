@@ -95,10 +95,18 @@ impl Language {
         LANGUAGES.iter().find(|language| language.codes.contains(&code)).unwrap_or(&LANGUAGES[0])
     }
 
+    const fn new(codes: &'static [&'static str], modules: &'static [Module], stemmer: Option<Algorithm>) -> Self {
+        Language { code: codes[0], codes, modules, stemmer, rank: None }
+    }
+
     /// A language whose parameters are not tuned.
     const fn stemmed(codes: &'static [&'static str], stemmer: Algorithm) -> Self {
-        let modules = &[Module::Exact, Module::Stem];
-        Language { code: codes[0], codes, modules, stemmer: Some(stemmer), rank: None }
+        Self::new(codes, &[Module::Exact, Module::Stem], Some(stemmer))
+    }
+
+    /// The same language with parameters and weights tuned to rank translations.
+    const fn ranked(self, parameters: [f64; 4], weights: [Option<f64>; 4]) -> Self {
+        Language { rank: Some((parameters, weights)), ..self }
     }
 
     /// Can the module be used, given its files? Tables of paraphrases can be made for any language.
@@ -125,48 +133,17 @@ const WITHOUT_STEMS: &[Module] = &[Module::Exact, Module::Paraphrase];
 
 /// All languages, the default first.
 pub(super) static LANGUAGES: &[Language] = &[
-    Language {
-        code: "en",
-        codes: &["en"],
-        modules: ALL_MODULES,
-        stemmer: Some(Algorithm::English),
-        rank: Some(([0.85, 0.2, 0.6, 0.75], [Some(1.0), Some(0.6), Some(0.8), Some(0.6)])),
-    },
-    Language {
-        code: "cz",
-        codes: &["cz", "cs"],
-        modules: WITHOUT_STEMS,
-        stemmer: None,
-        rank: Some(([0.95, 0.2, 0.6, 0.8], [Some(1.0), None, None, Some(0.4)])),
-    },
-    Language {
-        code: "de",
-        codes: &["de"],
-        modules: WITHOUT_SYNONYMS,
-        stemmer: Some(Algorithm::German),
-        rank: Some(([0.95, 1.0, 0.55, 0.55], [Some(1.0), Some(0.8), None, Some(0.2)])),
-    },
-    Language {
-        code: "es",
-        codes: &["es"],
-        modules: WITHOUT_SYNONYMS,
-        stemmer: Some(Algorithm::Spanish),
-        rank: Some(([0.65, 1.3, 0.5, 0.8], [Some(1.0), Some(0.8), None, Some(0.6)])),
-    },
-    Language {
-        code: "fr",
-        codes: &["fr"],
-        modules: WITHOUT_SYNONYMS,
-        stemmer: Some(Algorithm::French),
-        rank: Some(([0.9, 1.4, 0.6, 0.65], [Some(1.0), Some(0.2), None, Some(0.4)])),
-    },
-    Language {
-        code: "ru",
-        codes: &["ru"],
-        modules: WITHOUT_SYNONYMS,
-        stemmer: Some(Algorithm::Russian),
-        rank: Some(([0.75, 1.4, 0.7, 0.5], [Some(1.0), Some(0.5), None, Some(0.5)])),
-    },
+    Language::new(&["en"], ALL_MODULES, Some(Algorithm::English))
+        .ranked([0.85, 0.2, 0.6, 0.75], [Some(1.0), Some(0.6), Some(0.8), Some(0.6)]),
+    Language::new(&["cz", "cs"], WITHOUT_STEMS, None).ranked([0.95, 0.2, 0.6, 0.8], [Some(1.0), None, None, Some(0.4)]),
+    Language::new(&["de"], WITHOUT_SYNONYMS, Some(Algorithm::German))
+        .ranked([0.95, 1.0, 0.55, 0.55], [Some(1.0), Some(0.8), None, Some(0.2)]),
+    Language::new(&["es"], WITHOUT_SYNONYMS, Some(Algorithm::Spanish))
+        .ranked([0.65, 1.3, 0.5, 0.8], [Some(1.0), Some(0.8), None, Some(0.6)]),
+    Language::new(&["fr"], WITHOUT_SYNONYMS, Some(Algorithm::French))
+        .ranked([0.9, 1.4, 0.6, 0.65], [Some(1.0), Some(0.2), None, Some(0.4)]),
+    Language::new(&["ru"], WITHOUT_SYNONYMS, Some(Algorithm::Russian))
+        .ranked([0.75, 1.4, 0.7, 0.5], [Some(1.0), Some(0.5), None, Some(0.5)]),
     Language::stemmed(&["da"], Algorithm::Danish),
     Language::stemmed(&["fi"], Algorithm::Finnish),
     Language::stemmed(&["hu"], Algorithm::Hungarian),
@@ -177,7 +154,7 @@ pub(super) static LANGUAGES: &[Language] = &[
     Language::stemmed(&["ro"], Algorithm::Romanian),
     Language::stemmed(&["sv", "se"], Algorithm::Swedish),
     Language::stemmed(&["tr"], Algorithm::Turkish),
-    Language { code: "other", codes: &["other"], modules: &[Module::Exact], stemmer: None, rank: None },
+    Language::new(&["other"], &[Module::Exact], None),
 ];
 
 /// Tuned language by language.

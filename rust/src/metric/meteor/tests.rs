@@ -1,15 +1,15 @@
 use super::*;
 use crate::error::Error;
-use crate::metric::{Value, count_alone, count_segment};
-use crate::pool::stopped;
+use crate::metric::testing::{self, count_alone, count_segment, made};
+use crate::pool::{stopped, with_run};
 use proptest::prelude::*;
 
-fn meteor() -> Meteor {
-    Meteor::new(&Options::resolve("meteor", SPEC.options, &[]).unwrap()).unwrap()
+fn row(references: &[&str], hypothesis: &str) -> Vec<i64> {
+    testing::row("meteor", references, hypothesis)
 }
 
-fn row(references: &[&str], hypothesis: &str) -> Vec<i64> {
-    count_segment(&meteor(), references, hypothesis)
+fn score(row: &[i64]) -> f64 {
+    made("meteor").score(row)
 }
 
 #[test]
@@ -23,7 +23,7 @@ fn worked_by_hand() {
     // P = (.75·(1 + .6) + .25·3)/(.75·2 + .25·3), R has .75·3 + .25·3 below; F = PR/(.85P + .15R).
     let (p, r) = (1.95 / 2.25, 1.95 / 3.0);
     let expected = 100.0 * p * r / (0.85 * p + 0.15 * r) * (1.0 - 0.6 * (2.0_f64 / 5.0).powf(0.2));
-    assert!((meteor().score(&counts) - expected).abs() < 1e-12);
+    assert!((score(&counts) - expected).abs() < 1e-12);
 }
 
 #[test]
@@ -33,14 +33,14 @@ fn perfect_segments_have_no_chunk() {
         [0, 1, 1, 2],
         [("a b c", "a b c"), ("a b c", "a b"), ("a b", "a b c"), ("a b", "b a")].map(|(r, h)| chunks(r, h))
     );
-    assert_eq!(100.0, meteor().score(&row(&["a b c"], "a b c")));
+    assert_eq!(100.0, score(&row(&["a b c"], "a b c")));
 }
 
 #[test]
 fn texts_without_words_score_0() {
     for (reference, hypothesis, lengths) in [("", "", [0, 0]), ("a", "", [0, 1]), ("", "a b", [2, 0])] {
         let counts = row(&[reference], hypothesis);
-        assert_eq!((&lengths[..], 0, 0.0), (&counts[..2], counts[21], meteor().score(&counts)));
+        assert_eq!((&lengths[..], 0, 0.0), (&counts[..2], counts[21], score(&counts)));
     }
 }
 
@@ -54,7 +54,7 @@ fn the_first_of_the_best_references_counts() {
 
 #[test]
 fn words_that_are_known_are_not_prepared_again() {
-    let meteor = meteor();
+    let meteor = Meteor::new(&Options::resolve("meteor", SPEC.options, &[]).unwrap()).unwrap();
     let known = || meteor.lexicon.lock().unwrap().clone().unwrap();
     let first = count_segment(&meteor, &["the cat sat"], "cats sit");
     let before = known();
@@ -71,12 +71,9 @@ fn counts_are_the_same_for_any_number_of_threads() {
     let words = ["the cats run", "a cat runs , the dog too", "", "run , run , run , ran", "cat"];
     let column = |step: usize| (0..700).map(|i| words[i * step % 5]).collect::<Vec<_>>();
     let references = [column(1).into_iter().map(Some).collect::<Vec<_>>()];
-    let counted = |threads| {
-        let mut run = Run { threads, watch: &mut |_| Ok(()) };
-        count_alone(&meteor(), &[column(2), column(3)], &references, &mut run).unwrap()
-    };
-    let expected = counted(1);
-    assert_eq!(expected, counted(3));
+    let (meteor, systems) = (made("meteor"), [column(2), column(3)]);
+    let counted = |threads| with_run(threads, |run| count_alone(meteor.as_ref(), &systems, &references, run)).unwrap();
+    assert_eq!(counted(1), counted(3));
 }
 
 #[test]
@@ -90,7 +87,8 @@ fn words_that_are_repeated_very_often_are_aligned() {
 fn a_very_long_segment_can_be_stopped() {
     let (hypothesis, reference) = ("a ".repeat(100_000), "a ".repeat(100_000) + "b");
     let begun = std::time::Instant::now();
-    let got = stopped(1, 3, |run| count_alone(&meteor(), &[vec![hypothesis]], &[vec![Some(reference)]], run));
+    let got =
+        stopped(1, 3, |run| count_alone(made("meteor").as_ref(), &[vec![hypothesis]], &[vec![Some(reference)]], run));
     assert_eq!(Err(Error::Interrupted), got);
     assert!(begun.elapsed() < std::time::Duration::from_secs(10));
 }
@@ -102,9 +100,8 @@ proptest! {
         hypothesis in "\\PC{0,30}|[a-zäöüßéèêçñåøæœıİşğțșăîűőãõà' ]{0,60}|[а-яё ]{0,60}",
         reference in "\\PC{0,30}|[a-zäöüßéèêçñåøæœıİşğțșăîűőãõà' ]{0,60}|[а-яё ]{0,60}",
     ) {
-        let options = [("language", Value::Name(language.into()))];
-        let meteor = Meteor::new(&Options::resolve("meteor", SPEC.options, &options).unwrap()).unwrap();
-        let counts = count_segment(&meteor, &[&reference], &hypothesis);
+        let meteor = made(&format!("meteor language={language}"));
+        let counts = count_segment(meteor.as_ref(), &[&reference], &hypothesis);
         prop_assert!(counts[21] <= counts[0] && counts[22] <= counts[1] && counts[20] <= counts[21].min(counts[22]));
         let score = meteor.score(&counts);
         prop_assert!((0.0..=100.0).contains(&score), "{}", score);
@@ -114,11 +111,10 @@ proptest! {
 #[test]
 fn very_long_words_take_no_time() {
     for language in settings::LANGUAGES {
-        let options = [("language", Value::Name(language.code.into()))];
-        let meteor = Meteor::new(&Options::resolve("meteor", SPEC.options, &options).unwrap()).unwrap();
+        let meteor = made(&format!("meteor language={}", language.code));
         for piece in ["ing", "ы", "ß", "y"] {
             let long = piece.repeat(100_000);
-            assert_eq!([1, 1], count_segment(&meteor, &[&format!("{long}a")], &long)[..2]);
+            assert_eq!([1, 1], count_segment(meteor.as_ref(), &[&format!("{long}a")], &long)[..2]);
         }
     }
 }

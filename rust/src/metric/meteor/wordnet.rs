@@ -2,20 +2,17 @@
 
 use super::resources::METEOR;
 use crate::error::{Error, Result};
-use crate::memory::reserved;
 use crate::metric::files::{File, Resource, Text};
 use crate::pool::{Stop, sort};
+use crate::text::joined::Joined;
 use crate::text::ngram::{Token, Vocabulary};
 
 /// A synonym set: an offset, with the part of speech in its upper bits if it comes from WordNet's own files.
 pub(super) type Synset = u64;
 
-/// The synonym sets of each word of a vocabulary, sorted and without repetitions; word by word, and where each word ends.
+/// The synonym sets of each word of a vocabulary, sorted and without repetitions.
 #[derive(Default)]
-pub(super) struct Synsets {
-    pub(super) sets: Vec<Synset>,
-    pub(super) ends: Vec<u32>,
-}
+pub(super) struct Synsets(Joined<Synset>);
 
 /// The endings of inflected words, and what their bases have instead. The first that gives a known word counts.
 const ENDINGS: [(&str, &str); 18] = [
@@ -50,27 +47,20 @@ impl Synsets {
             Some(wordnet) => Dictionary::of_wordnet(&wordnet.files, stop)?,
             None => Dictionary::default(),
         };
-        let mut synsets = Synsets { sets: Vec::new(), ends: reserved(words.len())? };
+        let mut synsets = Joined::default();
         let (mut buffer, mut found) = (String::new(), Vec::new());
         for word in 0..words.len() as Token {
             let spelling = words.get(word);
             stop.charge(LOOK_UP + spelling.len())?;
             dictionary.look_up(spelling, &mut buffer, &mut found);
-            synsets.sets.extend_from_slice(&found);
-            let end = u32::try_from(synsets.sets.len());
-            synsets.ends.push(end.map_err(|_| Error::Memory { numbers: synsets.sets.len() as u128 })?);
+            synsets.add(&found);
         }
-        Ok(synsets)
+        Ok(Synsets(synsets))
     }
 
     /// The synonym sets of a word.
     pub(super) fn of(&self, word: Token) -> &[Synset] {
-        let word = word as usize;
-        if word >= self.ends.len() {
-            return &[];
-        }
-        let start = if word == 0 { 0 } else { self.ends[word - 1] };
-        &self.sets[start as usize..self.ends[word] as usize]
+        if word as usize >= self.0.len() { &[] } else { self.0.get(word as usize) }
     }
 }
 

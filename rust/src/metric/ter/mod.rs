@@ -13,13 +13,10 @@ mod tercom;
 mod tests;
 mod words;
 
-use super::error_rate::{Rate, RowCounter};
-use super::text::{case, yes};
-use super::{Counters, Kind, Metric, MetricSpec, OptionSpec, Options, Resolution, Texts, Value};
-use crate::error::Result;
-use crate::pool::Run;
+use super::error_rate::ErrorRate;
+use super::{Kind, MetricSpec, OptionSpec, Options, Value};
 use sacrebleu::SacreBleu;
-use search::{Search, Variant};
+use search::Search;
 use tercom::Tercom;
 use words::TerWords;
 
@@ -43,63 +40,18 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
             about: "the tool whose tokenization and search for shifts to use",
         },
     ],
-    build: |options| Ok(Box::new(Ter::new(options))),
+    build: |options| Ok(Box::new(ter(options))),
 };
 
 const SACREBLEU: &str = "sacrebleu";
 const TERCOM: &str = "tercom";
 
-/// TER. A row is `[edits, ref_len]`.
-pub struct Ter {
-    words: TerWords,
-}
-
-impl Ter {
-    /// TER with these options.
-    pub fn new(options: &Options) -> Self {
-        let mut words = TerWords::new(
-            options.flag("normalized"),
-            options.flag("no_punct"),
-            options.flag("asian_support"),
-            options.flag("case_sensitive"),
-        );
-        words.tercom = options.name("variant") == TERCOM;
-        Ter { words }
-    }
-
-    fn counter<V: Variant + Default>(&self, resolution: Resolution) -> RowCounter<TerWords, Search<V>> {
-        RowCounter::new(resolution, self.words.clone())
-    }
-}
-
-impl Rate for Ter {
-    fn name(&self) -> &str {
-        "TER"
-    }
-
-    fn signature(&self) -> Vec<(&'static str, String)> {
-        let TerWords { normalized, no_punct, asian_support, case_sensitive, tercom, .. } = self.words;
-        let mut signature = vec![
-            case(!case_sensitive),
-            ("tok", "tercom".into()),
-            ("norm", yes(normalized)),
-            ("punct", yes(!no_punct)),
-            ("asian", yes(asian_support)),
-        ];
-        if tercom {
-            signature.push(("variant", TERCOM.into()));
-        }
-        signature
-    }
-}
-
-impl Metric for Ter {
-    fn counters<'a>(&'a self, texts: &Texts<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
-        let resolution = texts.references.resolution();
-        Ok(if self.words.tercom {
-            Box::new(move || Box::new(self.counter::<Tercom>(resolution)))
-        } else {
-            Box::new(move || Box::new(self.counter::<SacreBleu>(resolution)))
-        })
+/// TER with these options.
+fn ter(options: &Options) -> ErrorRate {
+    let words = TerWords::new(options);
+    let signature = words.signature();
+    match options.name("variant") {
+        TERCOM => ErrorRate::new::<Search<Tercom>>("TER", signature, words),
+        _ => ErrorRate::new::<Search<SacreBleu>>("TER", signature, words),
     }
 }

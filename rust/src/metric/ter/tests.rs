@@ -1,7 +1,8 @@
 //! Compares the two searches with slow twins that follow the definition step by step.
 
+use super::search::Variant;
 use super::*;
-use crate::metric::{count_segment, metric};
+use crate::metric::testing::{made, row, signature};
 use crate::pool::Stop;
 use crate::text::edit::{self, Reference};
 use crate::text::ngram::Token;
@@ -226,8 +227,7 @@ fn line(text: &[Token]) -> String {
 }
 
 fn edits(variant: &str, hypothesis: &[Token], reference: &[Token]) -> usize {
-    let ter = metric("ter", &[("variant", Value::Name(variant.into()))]).unwrap();
-    count_segment(ter.as_ref(), &[&line(reference)], &line(hypothesis))[0] as usize
+    row(&format!("ter variant={variant}"), &[&line(reference)], &line(hypothesis))[0] as usize
 }
 
 fn text(vocabulary: Token, longest: usize) -> impl Strategy<Value = Text> {
@@ -262,16 +262,19 @@ fn moved(longest: usize) -> impl Strategy<Value = (Text, Text)> {
 
 #[test]
 fn worked_by_hand() {
-    let ter = metric("ter", &[]).unwrap();
-    let row = |reference: &str, hypothesis: &str| count_segment(ter.as_ref(), &[reference], hypothesis);
-    // Moving a phrase is one edit, whatever its length.
-    assert_eq!(vec![1, 6], row("the ferry leaves at nine today", "at nine today the ferry leaves"));
-    // After the shift of `c`, `x` is an extra word.
-    assert_eq!(vec![2, 4], row("c a b d", "a x b c d"));
-    assert_eq!(vec![2, 0], row("", "a b"));
-    assert_eq!(vec![2, 2], row("a b", " "));
-    assert_eq!(vec![0, 2], row("A b", "a B"));
-    assert_eq!(200.0, ter.score(&row("a", "b c")));
+    for (reference, hypothesis, expected) in [
+        // Moving a phrase is one edit, whatever its length.
+        ("the ferry leaves at nine today", "at nine today the ferry leaves", [1, 6]),
+        // After the shift of `c`, `x` is an extra word.
+        ("c a b d", "a x b c d", [2, 4]),
+        ("", "a b", [2, 0]),
+        ("a b", " ", [2, 2]),
+        ("A b", "a B", [0, 2]),
+        ("a", "b c", [2, 1]),
+    ] {
+        assert_eq!(expected, row("ter", &[reference], hypothesis).as_slice(), "{reference:?} {hypothesis:?}");
+    }
+    assert_eq!(200.0, made("ter").score(&[2, 1]));
 }
 
 #[test]
@@ -296,19 +299,11 @@ fn the_round_that_reaches_a_thousand_shifts_does_not_count() {
 
 #[test]
 fn the_signature_is_that_of_sacrebleu_and_names_the_other_variant() {
-    let text = |options: &[(&str, Value)]| {
-        let ter = metric("ter", options).unwrap();
-        ter.signature().into_iter().map(|(k, v)| format!("{k}:{v}")).collect::<Vec<_>>().join("|")
-    };
-    assert_eq!("case:lc|tok:tercom|norm:no|punct:yes|asian:no", text(&[]));
-    let given = [
-        ("case_sensitive", Value::Flag(true)),
-        ("normalized", Value::Flag(true)),
-        ("no_punct", Value::Flag(true)),
-        ("asian_support", Value::Flag(true)),
-        ("variant", Value::Name("tercom".into())),
-    ];
-    assert_eq!("case:mixed|tok:tercom|norm:yes|punct:no|asian:yes|variant:tercom", text(&given));
+    assert_eq!("case:lc|tok:tercom|norm:no|punct:yes|asian:no", signature("ter"));
+    assert_eq!(
+        "case:mixed|tok:tercom|norm:yes|punct:no|asian:yes|variant:tercom",
+        signature("ter case_sensitive normalized no_punct asian_support variant=tercom")
+    );
 }
 
 proptest! {

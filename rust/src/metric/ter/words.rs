@@ -17,27 +17,50 @@
 //! was dropped: `, x y` has three words, the first of which is empty. Java's rule for a final sigma is not reproduced;
 //! it differs from Unicode's next to digits, ideographs and similar characters.
 
+use super::TERCOM;
+use crate::metric::Options;
 use crate::metric::error_rate::Splitter;
-use crate::metric::text::cased;
+use crate::metric::text::{case, cased, yes};
 use crate::text::tokenize::v13a::{self, Class, ENTITIES, Script, V13a};
 use crate::text::tokenize::{is_ascii_space, is_space, split, split_ascii};
 
 /// The options, and a buffer for a line in lower case.
 #[derive(Clone, Default)]
 pub(super) struct TerWords {
-    pub(super) normalized: bool,
-    pub(super) no_punct: bool,
-    pub(super) asian_support: bool,
-    pub(super) case_sensitive: bool,
+    normalized: bool,
+    no_punct: bool,
+    asian_support: bool,
+    case_sensitive: bool,
     /// Are the words those of Tercom itself rather than sacreBLEU's?
-    pub(super) tercom: bool,
+    tercom: bool,
     line: String,
     word: String,
 }
 
 impl TerWords {
-    pub(super) fn new(normalized: bool, no_punct: bool, asian_support: bool, case_sensitive: bool) -> Self {
-        TerWords { normalized, no_punct, asian_support, case_sensitive, ..TerWords::default() }
+    pub(super) fn new(options: &Options) -> Self {
+        TerWords {
+            normalized: options.flag("normalized"),
+            no_punct: options.flag("no_punct"),
+            asian_support: options.flag("asian_support"),
+            case_sensitive: options.flag("case_sensitive"),
+            tercom: options.name("variant") == TERCOM,
+            ..TerWords::default()
+        }
+    }
+
+    pub(super) fn signature(&self) -> Vec<(&'static str, String)> {
+        let mut signature = vec![
+            case(!self.case_sensitive),
+            ("tok", TERCOM.into()),
+            ("norm", yes(self.normalized)),
+            ("punct", yes(!self.no_punct)),
+            ("asian", yes(self.asian_support)),
+        ];
+        if self.tercom {
+            signature.push(("variant", TERCOM.into()));
+        }
+        signature
     }
 }
 
@@ -240,7 +263,7 @@ mod tests {
     fn words(tercom: bool, options: [bool; 4], line: &str) -> Vec<String> {
         let [normalized, no_punct, asian_support, case_sensitive] = options;
         let mut words = Vec::new();
-        let mut ter = TerWords { tercom, ..TerWords::new(normalized, no_punct, asian_support, case_sensitive) };
+        let mut ter = TerWords { normalized, no_punct, asian_support, case_sensitive, tercom, ..TerWords::default() };
         ter.words(line, &mut |word| words.push(word.to_owned()));
         words
     }
@@ -331,7 +354,7 @@ mod tests {
         for (tercom, expected) in
             [(true, ["ann's", ",", "&", "lt", ";"].as_slice()), (false, &["ann", "'s", ",", "&", "lt", ";"])]
         {
-            let mut ter = TerWords { tercom, ..TerWords::new(true, false, false, false) };
+            let mut ter = TerWords { normalized: true, tercom, ..TerWords::default() };
             let mut words = Vec::new();
             ter.reference_words("Ann's, &amp;lt ;", &mut |word| words.push(word.to_owned()));
             assert_eq!(expected, words);

@@ -2,21 +2,11 @@
 
 use super::*;
 use crate::metric::meteor::SPEC;
+use crate::metric::testing::values;
 
-fn settings(values: &[(&str, Value)], has: impl Fn(Module) -> bool) -> Result<Settings> {
-    Settings::new(&Options::resolve("meteor", SPEC.options, values)?, has)
-}
-
-fn name(name: &str) -> Value {
-    Value::Name(name.into())
-}
-
-fn names(names: &[&str]) -> Value {
-    Value::Names(names.iter().map(|&name| name.into()).collect())
-}
-
-fn message(values: &[(&str, Value)]) -> String {
-    settings(values, |module| module <= Module::Stem).err().expect("an error").to_string()
+fn settings(options: &str, has: impl Fn(Module) -> bool) -> Result<Settings> {
+    let values = values(&SPEC, options.split_whitespace());
+    Settings::new(&Options::resolve("meteor", SPEC.options, &values)?, has)
 }
 
 /// The end of the line `Eval ID` of `java -jar meteor-1.5.jar hyp ref -l LANGUAGE -t TASK`.
@@ -66,8 +56,8 @@ const EVALUATIONS: &[(&str, &str, &str)] = &[
 fn languages_and_tasks_have_the_modules_weights_and_parameters_of_meteor() {
     for &(languages, task, expected) in EVALUATIONS {
         for language in languages.split(' ') {
-            let task = if task.is_empty() { Value::Unset } else { name(task) };
-            let settings = settings(&[("language", name(language)), ("task", task)], |_| true).unwrap();
+            let task = if task.is_empty() { String::new() } else { format!("task={task}") };
+            let settings = settings(&format!("language={language} {task}"), |_| true).unwrap();
             assert_eq!(expected, evaluation(&settings), "{language} {}", settings.task);
             assert!(!settings.of_english);
         }
@@ -86,27 +76,22 @@ fn tasks_tuned_for_english_only_lend_their_parameters() {
         let groups = [("cz", "ex_pa"), ("de es fr ru", "ex_st_pa"), (STEMMED, "ex_st"), ("other", "ex")];
         for ((languages, modules), weights) in groups.into_iter().zip(weights) {
             for language in languages.split(' ') {
-                let settings = settings(&[("language", name(language)), ("task", name(task))], |_| true).unwrap();
+                let settings = settings(&format!("language={language} task={task}"), |_| true).unwrap();
                 assert_eq!(format!("{parameters}-{modules}-{weights}"), evaluation(&settings), "{language} {task}");
                 assert!(settings.signature().contains(&("tuned", "en".into())));
             }
         }
     }
-    let tune = settings(&[("language", name("other")), ("task", name("tune"))], |_| true).unwrap();
+    let tune = settings("language=other task=tune", |_| true).unwrap();
     assert_eq!("0.5_1.0_0.5_0.5-ex-1.0", evaluation(&tune));
-    let own = [
-        ("language", name("da")),
-        ("task", name("adq")),
-        ("parameters", Value::Reals(vec![0.5; 4])),
-        ("module_weights", Value::Reals(vec![1.0, 0.5])),
-    ];
-    assert!(settings(&own[..3], |_| true).unwrap().of_english);
-    assert!(!settings(&own, |_| true).unwrap().of_english);
+    let own = "language=da task=adq parameters=0.5,0.5,0.5,0.5";
+    assert!(settings(own, |_| true).unwrap().of_english);
+    assert!(!settings(&format!("{own} module_weights=1,0.5"), |_| true).unwrap().of_english);
 }
 
 #[test]
 fn modules_without_files_are_left_out_and_named_in_the_signature() {
-    let settings = settings(&[], |module| module <= Module::Stem).unwrap();
+    let settings = settings("", |module| module <= Module::Stem).unwrap();
     let signature: Vec<String> = settings.signature().iter().map(|(key, value)| format!("{key}:{value}")).collect();
     let expected = "case:mixed|lang:en|task:rank|norm:no|modules:exact+stem|weights:1,0.6|params:0.85,0.2,0.6,0.75|\
                     missing:synonym+paraphrase";
@@ -115,92 +100,87 @@ fn modules_without_files_are_left_out_and_named_in_the_signature() {
 
 #[test]
 fn weights_belong_to_the_modules_as_they_were_named() {
-    let named = |weights| {
-        let modules = ("modules", names(&["synonym", "exact"]));
-        settings(&[modules, ("module_weights", weights)], |_| true).unwrap()
-    };
-    let own = named(Value::Reals(vec![0.25, 0.75]));
-    assert_eq!((vec![Module::Exact, Module::Synonym], [0.75, 0.0, 0.25, 0.0]), (own.modules, own.weights));
-    assert_eq!([1.0, 0.0, 0.8, 0.0], named(Value::Unset).weights);
-    let only = settings(&[("modules", names(&["stem"]))], |_| true).unwrap();
-    assert_eq!((vec![Module::Stem], [0.0, 0.6, 0.0, 0.0]), (only.modules, only.weights));
+    for (options, modules, weights) in [
+        (
+            "modules=synonym+exact module_weights=0.25,0.75",
+            [Module::Exact, Module::Synonym].as_slice(),
+            [0.75, 0.0, 0.25, 0.0],
+        ),
+        ("modules=synonym+exact", &[Module::Exact, Module::Synonym], [1.0, 0.0, 0.8, 0.0]),
+        ("modules=stem", &[Module::Stem], [0.0, 0.6, 0.0, 0.0]),
+    ] {
+        let own = settings(options, |_| true).unwrap();
+        assert_eq!((modules, weights), (own.modules.as_slice(), own.weights), "{options}");
+    }
 }
 
 #[test]
 fn signatures_name_case_and_normalization() {
-    let entries = |values: &[(&str, Value)]| {
-        let signature = settings(values, |_| true).unwrap().signature();
-        [0, 3].map(|i| signature[i].1.clone())
-    };
-    let on = Value::Flag(true);
-    assert_eq!(["mixed", "no"].map(String::from), entries(&[]));
-    assert_eq!(["lc", "no"].map(String::from), entries(&[("lowercase", on.clone())]));
-    assert_eq!(["lc", "yes"].map(String::from), entries(&[("normalized", on.clone())]));
-    assert_eq!(["lc", "yes-nopunct"].map(String::from), entries(&[("normalized", on.clone()), ("no_punct", on)]));
+    for (options, expected) in [
+        ("", ["mixed", "no"]),
+        ("lowercase", ["lc", "no"]),
+        ("normalized", ["lc", "yes"]),
+        ("normalized no_punct", ["lc", "yes-nopunct"]),
+    ] {
+        let signature = settings(options, |_| true).unwrap().signature();
+        assert_eq!(expected, [0, 3].map(|i| signature[i].1.as_str()), "{options}");
+    }
 }
 
 #[test]
 fn options_that_do_not_fit_together_are_refused() {
-    let language = |code: &str| ("language", name(code));
-    let reals = |all: &[f64]| Value::Reals(all.to_vec());
-    let on = || Value::Flag(true);
-    let cases = [
+    for (options, expected) in [
         (
-            vec![language("da"), ("task", name("rank"))],
-            "meteor: task must be one of adq, hter, li, tune, util, universal if language is da, for which rank is \
-             not tuned, got rank",
+            "language=da task=rank",
+            "task must be one of adq, hter, li, tune, util, universal if language is da, for which rank is not tuned, got \
+             rank",
         ),
         (
-            vec![language("de"), ("modules", names(&["exact", "synonym"]))],
-            "meteor: modules must be one or more of exact, stem, paraphrase if language is de, got exact, synonym",
+            "language=de modules=exact+synonym",
+            "modules must be one or more of exact, stem, paraphrase if language is de, got exact, synonym",
+        ),
+        ("language=cs modules=stem", "modules must be one or more of exact, paraphrase if language is cz, got stem"),
+        ("modules=exact+stem+exact", "modules must be a list without repetitions, got exact, stem, exact"),
+        (
+            "modules=exact+synonym",
+            "wordnet must be a folder with WordNet's files (or meteor_jar METEOR's jar) for the module synonym, got none",
         ),
         (
-            vec![language("cs"), ("modules", name("stem"))],
-            "meteor: modules must be one or more of exact, paraphrase if language is cz, got stem",
+            "language=de modules=paraphrase",
+            "paraphrases must be METEOR's table of paraphrases (or meteor_jar its jar with data/paraphrase-de.gz beside \
+             it) for the module paraphrase, got none",
         ),
         (
-            vec![("modules", names(&["exact", "stem", "exact"]))],
-            "meteor: modules must be a list without repetitions, got exact, stem, exact",
+            "task=universal modules=exact+stem",
+            "module_weights must be given, because the task universal has no weight for the module stem, got none",
         ),
         (
-            vec![("modules", names(&["exact", "synonym"]))],
-            "meteor: wordnet must be a folder with WordNet's files (or meteor_jar METEOR's jar) for the module \
-             synonym, got none",
+            "module_weights=1,0.5,0.5",
+            "module_weights must be as many numbers as modules, one for each of exact, stem, got 1,0.5,0.5",
         ),
         (
-            vec![language("de"), ("modules", name("paraphrase"))],
-            "meteor: paraphrases must be METEOR's table of paraphrases (or meteor_jar its jar with \
-             data/paraphrase-de.gz beside it) for the module paraphrase, got none",
+            "module_weights=0,0",
+            "module_weights must be above 0 for at least one module, since all scores are 0 otherwise, got 0,0",
         ),
         (
-            vec![("task", name("universal")), ("modules", names(&["exact", "stem"]))],
-            "meteor: module_weights must be given, because the task universal has no weight for the module stem, \
-             got none",
+            "parameters=0.5,2,1.5,0.5",
+            "parameters must be four numbers: alpha (0 to 1), beta (0 or more), gamma (0 to 1), delta (0 to 1), got \
+             0.5,2,1.5,0.5",
         ),
         (
-            vec![("module_weights", reals(&[1.0, 0.5, 0.5]))],
-            "meteor: module_weights must be as many numbers as modules, one for each of exact, stem, got 1,0.5,0.5",
+            "parameters=0.5,2,0.5",
+            "parameters must be four numbers: alpha (0 to 1), beta (0 or more), gamma (0 to 1), delta (0 to 1), got \
+             0.5,2,0.5",
         ),
         (
-            vec![("module_weights", reals(&[0.0, 0.0]))],
-            "meteor: module_weights must be above 0 for at least one module, since all scores are 0 otherwise, got \
-             0,0",
+            "language=fi normalized",
+            "normalized must be false unless language is one of en, cz, de, es, fr, ru (tokenize the texts instead), got \
+             true",
         ),
-        (
-            vec![("parameters", reals(&[0.5, 2.0, 1.5, 0.5]))],
-            "meteor: parameters must be four numbers: alpha (0 to 1), beta (0 or more), gamma (0 to 1), delta (0 to \
-             1), got 0.5,2,1.5,0.5",
-        ),
-        (
-            vec![language("fi"), ("normalized", on())],
-            "meteor: normalized must be false unless language is one of en, cz, de, es, fr, ru (tokenize the texts \
-             instead), got true",
-        ),
-        (vec![("no_punct", on())], "meteor: no_punct must be false unless normalized is true, got true"),
-    ];
-    for (values, expected) in cases {
-        assert_eq!(expected, message(&values));
+        ("no_punct", "no_punct must be false unless normalized is true, got true"),
+    ] {
+        let error = settings(options, |module| module <= Module::Stem).err().unwrap();
+        assert_eq!(format!("meteor: {expected}"), error.to_string());
     }
-    assert!(message(&[("parameters", reals(&[0.5, 2.0, 0.5]))]).ends_with("got 0.5,2,0.5"));
-    assert!(settings(&[("parameters", reals(&[1.0, 2.0, 0.0, 0.5]))], |_| true).is_ok());
+    assert!(settings("parameters=1,2,0,0.5", |_| true).is_ok());
 }
