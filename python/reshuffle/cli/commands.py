@@ -15,7 +15,6 @@ from ..options.declare import call, options_of, taken
 from ..options.display import ComparisonDisplay, Display
 from ..options.files import FlipFiles, SetFiles, Sets
 from ..options.flips import FlipOptions
-from .command import option
 from .declared import declared_options, given_values, made, taken_options
 from .examples import WithExamples
 from .options import (
@@ -31,8 +30,7 @@ from .options import (
     report_command,
     table_option,
 )
-from .params import Name
-from .params import option as plain_option
+from .params import Name, option
 
 if TYPE_CHECKING:
     from ..results import Comparison, SegmentTable, SetComparison
@@ -125,7 +123,6 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
     declared_options(Score),
     (
         option(
-            "Output",
             "--segments",
             is_flag=True,
             help="Write the score of every segment (with --docs, of every document), as "
@@ -304,7 +301,7 @@ def _every_name(ctx: click.Context, param: click.Parameter, incomplete: str) -> 
 
 @click.command("explain", cls=WithExamples, context_settings={"ignore_unknown_options": True})
 @click.argument("names", metavar="[NAME...]", nargs=-1, shell_complete=_every_name)
-@plain_option(
+@option(
     "--format",
     "fmt",
     type=Name("format", get_args(types.CatalogueFormat)),

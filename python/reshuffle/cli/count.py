@@ -10,15 +10,15 @@ import click
 from ..errors import InputError
 from ..options.comparisons import Watched
 from ..options.files import SetFiles
-from .command import Command, option
+from .command import Command
 from .declared import declared_options, taken_options
 from .options import ARGUMENTS, METRICS, all_of
+from .params import option
 
 if TYPE_CHECKING:
     from .inputs.test_set import Input
 INPUT = ("references", "parses", "documents", "strata", "input_format", "max_input")
 OUTPUT = option(
-    "Output",
     "-o",
     "--output",
     metavar="FILE",
