@@ -12,7 +12,7 @@ from ...results.studies.agreement import AgreementPlan
 from ..cells import Table, decimals_for
 from ..pivot import Cells, Columns, Rows, as_ends, as_number, number_cell, pivot
 from ..wording import ci, joined, number
-from .base import Figure
+from .base import Figure, StudyReport
 from .wording import as_percent, band_name, gap_name, of_keys, of_name, percent
 
 # With more rows, the agreement of different tests under different metrics is left to csv.
@@ -210,3 +210,4 @@ FIGURES = {
     ),
     "agreement": Figure("Pairs on which tests and metrics agree.", "tests", ("alpha",), "agreement:AgreementFigure"),
 }
+REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

@@ -12,7 +12,7 @@ from ...results.studies.design import DesignPlan
 from ..cells import Table, decimals_for
 from ..pivot import Cells, Rows, as_number, fields, pivot
 from ..wording import joined, number
-from .base import Figure
+from .base import Figure, StudyReport
 from .power import ERROR_SYMBOLS, power_table
 from .wording import as_percent, constant, of_keys, of_name, percent, unit_of
 
@@ -222,3 +222,4 @@ FIGURES = {
         "size",
     ),
 }
+REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

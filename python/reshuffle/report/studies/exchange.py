@@ -10,7 +10,7 @@ from ...results.studies.exchange import ExchangePlan, ExchangeRate
 from ..cells import Table
 from ..pivot import Columns, Rows, fields, pivot
 from ..wording import joined, number
-from .base import Figure
+from .base import Figure, StudyReport
 from .wording import (
     BOLD_RATES,
     HEADINGS,
@@ -125,3 +125,4 @@ FIGURES = {
         over="run_sd",
     ),
 }
+REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

@@ -11,6 +11,7 @@ from ...results.studies.gate import GATE, GatePlan, GateRate
 from ..cells import Table
 from ..pivot import Columns, Rows, as_field, fields, pivot
 from ..wording import joined, number
+from .base import StudyReport
 from .wording import (
     HEADINGS,
     LIBERAL,
@@ -108,3 +109,6 @@ def notes(study: StudyResult[GatePlan]) -> Iterator[str]:
         )
     widest = max(half_width(rate.confidence_interval) for rate in rates)
     yield f"Half the width of a rate's {level_of(rates)} (Clopper–Pearson) is at most {percent(widest, 1)} points."
+
+
+REPORT = StudyReport(title, tables, conclusions, notes)

@@ -11,6 +11,7 @@ from ...results.studies.mbr import MbrPlan
 from ..cells import Table, decimals_for
 from ..pivot import number_cell
 from ..wording import number
+from .base import StudyReport
 from .wording import of_name, percent, with_arrow
 
 SHOWN = {"topbest": "1-best entry", "mbr": "Minimum Bayes risk"}
@@ -68,3 +69,6 @@ def notes(study: StudyResult[MbrPlan]) -> Iterator[str]:
     yield f"Expected utility of an entry: its mean score against all entries of the list as references, {itself}."
     preferred = "first one" if plan.probabilities == "uniform" else "one with the highest model score"
     yield f"1-best entry: the {preferred} of the list."
+
+
+REPORT = StudyReport(title, tables, conclusions, notes)

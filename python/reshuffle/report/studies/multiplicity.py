@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from ...results.studies import FamilyWiseRate, StudyResult
 from ..cells import Table
 from ..wording import joined, number
-from .base import Figure
+from .base import Figure, StudyReport
 from .wording import (
     MARKS,
     constant,
@@ -106,3 +106,4 @@ FIGURES = {
         "rates:FamilyWiseFigure",
     ),
 }
+REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

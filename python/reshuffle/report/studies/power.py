@@ -13,7 +13,7 @@ from ...results.studies.sensitivity import SensitivityPlan
 from ..cells import Table, decimals_for
 from ..pivot import Cells, Columns, Rows, fields, number_cell, pivot
 from ..wording import joined, number
-from .base import Figure
+from .base import Figure, StudyReport
 from .wording import (
     HEADINGS,
     differing,
@@ -194,3 +194,4 @@ FIGURES = {
         "size",
     ),
 }
+REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

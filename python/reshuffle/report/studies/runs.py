@@ -13,11 +13,8 @@ from ...results.studies import ObservedDifference, RunComparison, RunDifference
 from ..cells import EXACT, Table, decimals_apart, decimals_in_column, difference_and_interval, pvalue_cell, signed
 from ..pivot import Bold, Cells, Columns, Rows, pivot
 from ..wording import ci, joined, number, option
-from .base import Brief, Figure
-from .run_sentences import answers, intervals, tests_of
-from .run_sentences import conclusions as conclusions
-from .run_sentences import methods as methods
-from .run_sentences import notes as notes
+from .base import Brief, Figure, StudyReport
+from .run_sentences import answers, conclusions, intervals, methods, notes, tests_of
 from .run_values import (
     ScoredRuns,
     deciding,
@@ -35,8 +32,8 @@ from .wording import constant, percent, with_arrow
 
 # The mark of p-values of tests that cannot reach alpha, whatever the outputs are.
 UNREACHABLE = "‡"
-# The heading of null hypotheses, and what stands before the name of an exchange unit whose null hypothesis follows.
-TRUTHS, TRUTH = "Null hypotheses", "Null hypothesis of "
+# What stands before the name of an exchange unit whose null hypothesis follows.
+TRUTH = "Null hypothesis of "
 
 
 def title(result: RunComparison) -> str:
@@ -396,3 +393,7 @@ FIGURES = {
         "runs:ObservedFigure",
     ),
 }
+REPORT = StudyReport(
+    title, tables, conclusions, notes, FIGURES, paper=paper, brief=brief, methods=methods, truths="Null hypotheses",
+    truth=TRUTH,
+)  # fmt: skip

@@ -11,7 +11,7 @@ from ...results.studies.samples import SamplesPlan
 from ..cells import Table, decimals_for
 from ..pivot import Cells, Columns, Rows, as_number, pivot
 from ..wording import ci, number
-from .base import Figure
+from .base import Figure, StudyReport
 from .validation import FEW, MOST_PAIRS, SHARES, by_size, mark, pairs_table, samples_note, what
 from .wording import as_percent, constant, of_keys, of_name, percent
 
@@ -141,3 +141,4 @@ FIGURES = {
     ),
     "scores": Figure("Scores on each sample, with confidence intervals.", "scores", CELL, "pools:ScoresFigure"),
 }
+REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

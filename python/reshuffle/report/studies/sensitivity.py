@@ -11,7 +11,7 @@ from ...results.studies.sensitivity import SensitivityPlan
 from ..cells import Table, decimals_for, pvalue_cell
 from ..pivot import Cells, Columns, Rows, fields, pivot
 from ..wording import joined, number
-from .base import Figure
+from .base import Figure, StudyReport
 from .power import levels_used, power_table, power_title, symbols, without_level
 from .wording import constant, differing, half_width, level_of, levels_of, of_name, percent, rate_decimals, tests_note
 
@@ -159,3 +159,4 @@ FIGURES = {
         "effect",
     ),
 }
+REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

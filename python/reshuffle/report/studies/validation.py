@@ -14,7 +14,7 @@ from ...results.studies.validation import ValidationPlan
 from ..cells import Table, decimals_for
 from ..pivot import Cells, Columns, Rows, as_number, number_cell, pivot
 from ..wording import ci, joined, number
-from .base import Figure
+from .base import Figure, StudyReport
 from .wording import band_name, constant, gap_name, of_keys, of_name, percent, percent_interval
 
 # The mark of sizes with fewer than ten samples, and the largest number of pairs that reports for people list.
@@ -226,3 +226,4 @@ FIGURES = {
         "pools:GapsFigure",
     ),
 }
+REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)
