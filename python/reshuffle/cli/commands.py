@@ -174,7 +174,7 @@ def score_command(reference: str | None, systems: tuple[str, ...], segments: boo
             if segments:
                 own = taken(SegmentScoring, found, workers=wanted.threads, progress=job.progress)
                 return call(segment_scores, own)
-            data, units = SetData.from_set("", found, ())
+            data, units = SetData.of(found)
             output.check_systems(data.names)
             return scored(data, units, scoring, job.resampling(wanted))
 

@@ -68,7 +68,7 @@ def _count(texts: Input, file: Any, output: str) -> None:
     if in_blocks and not texts.files.parses and not any(m.reads_parses or m.reads_sources for m in texts.metrics):
         _count_blocks(texts, file, output)
         return
-    found = SetData.from_set("", texts.read(), ())
+    found = SetData.of(texts.read())
     with progress_bar() as progress:
         ids = {"documents": found.units.documents, "strata": found.units.strata}
         write_counts(file, output, found.data, ids, texts.threads, progress)
