@@ -12,7 +12,7 @@ from ..cells import Table, decimals_for
 from ..pivot import number_cell
 from ..wording import number
 from .base import StudyReport
-from .wording import of_name, percent, with_arrow
+from .wording import in_percent, of_name, with_arrow
 
 SHOWN = {"topbest": "1-best entry", "mbr": "Minimum Bayes risk"}
 
@@ -52,7 +52,7 @@ def conclusions(study: StudyResult[MbrPlan]) -> Iterator[str]:
     changed = sum(each.entry != each.topbest for each in choices)
     yield (
         f"The chosen entry is not the 1-best entry for {changed:,} of {counted(len(choices), 'sentence')} "
-        f"({percent(changed / len(choices), 0)}%)."
+        f"({in_percent(changed / len(choices), 0)}%)."
     )
 
 

@@ -28,7 +28,7 @@ from .run_values import (
     p_name,
     scored_runs,
 )
-from .wording import constant, percent, with_arrow
+from .wording import constant, in_percent, with_arrow
 
 # The mark of p-values of tests that cannot reach alpha, whatever the outputs are.
 UNREACHABLE = "‡"
@@ -326,7 +326,7 @@ def _variances(result: RunComparison) -> Table:
 
     def share(name: str, each: ScoredRuns) -> str:
         part, total = getattr(each.scores, name), sum(getattr(each.scores, name) or 0 for name in PARTS.values())
-        return "–" if part is None or total <= 0 else percent(part / total, 0)
+        return "–" if part is None or total <= 0 else in_percent(part / total, 0)
 
     def worth(each: ScoredRuns) -> str:
         n = each.scores.effective_test_sets
@@ -357,7 +357,7 @@ def _observed(result: RunComparison, in_rows: bool) -> Table:
         return " to ".join(signed(end, decimals) for end in (each.low, each.high))
 
     def opposite(each: ObservedDifference) -> str:
-        return percent(each.reversed, 0)
+        return in_percent(each.reversed, 0)
 
     if in_rows:
         cells: Cells = {**names, "Runs": "n_runs", "Central 95%": between, "rev.": opposite}
