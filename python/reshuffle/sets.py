@@ -115,6 +115,11 @@ class SetData(NamedTuple):
     units: Units
 
     @classmethod
+    def of(cls, test_set: TestSet, metrics: Metrics = ()) -> SetData:
+        """Check a test set. ``metrics`` are those of a set that has none of its own."""
+        return cls(*data_and_units(test_set, metrics if test_set.metrics is None else test_set.metrics))
+
+    @classmethod
     def from_set(cls, name: str, test_set: AnySet, metrics: Metrics) -> SetData:
         """Check one of the arguments of :func:`compare_sets`. ``metrics`` are those of the call."""
         if isinstance(test_set, tuple) and len(test_set) == 2:
@@ -124,7 +129,7 @@ class SetData(NamedTuple):
                 f"test set {quoted(name)}: expected a TestSet or a tuple (references, systems), got {quoted(test_set)}"
             )
         with on_test_set(name):
-            return cls(*data_and_units(test_set, metrics if test_set.metrics is None else test_set.metrics))
+            return cls.of(test_set, metrics)
 
 
 def compared_sets(

@@ -6,70 +6,21 @@ import itertools
 import re
 import shlex
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
 from ..errors import InputError, listed, quoted, shortened, warn
 from .examples import examples_of
 from .habits import check_habits
-from .params import Option, WordList
+from .params import Option, Words
 
 # The option that takes metrics.
 METRIC = ("-m", "--metric", "--metrics")
 # A negative number, which no option looks like.
 NEGATIVE = re.compile(r"-\.?\d")
-
-
-class Words(NamedTuple):
-    """What an option takes: the words up to the next option, or up to the first one that it does not accept."""
-
-    accepts: Callable[[str], bool]
-    """Whether a word after the first still belongs to the option."""
-    joined: bool = False
-    """Whether the words are one value of the option, a tuple, instead of a value each."""
-    noun: str | None = None
-    """What a word is, such as ``file``. If it is None, the option may also be written as ``--option=WORD`` before other
-    arguments.
-    """
-
-
-class Grouped(Option):
-    """An option that the help shows in a group.
-
-    Parameters
-    ----------
-    group : str
-        The group of the help.
-    greedy : sequence of str, or bool
-        Those names of the option that take every word up to the next option; True for all names.
-    noun : str
-        What such a word is, for messages.
-
-    With the type :class:`~reshuffle.cli.params.WordList`, these words are one value of the option.
-    """
-
-    def __init__(
-        self,
-        *args: Any,
-        group: str,
-        greedy: Sequence[str] | bool = (),
-        noun: str = "file",
-        **attributes: Any,
-    ) -> None:
-        super().__init__(*args, **attributes)
-        self.group = group
-        if isinstance(greedy, bool):
-            greedy = self.opts if greedy else ()
-        joined = isinstance(self.type, WordList)
-        self.takes = {name: Words(lambda word: True, joined, noun) for name in greedy}
-
-
-def option(group: str, *names: str, **attributes: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """As :func:`click.option`, with a group of the help and the other parameters of :class:`Grouped`."""
-    return click.option(*names, cls=Grouped, group=group, **attributes)
 
 
 class Command(click.Command):

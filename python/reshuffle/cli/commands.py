@@ -15,7 +15,6 @@ from ..options.declare import call, options_of, taken
 from ..options.display import ComparisonDisplay, Display
 from ..options.files import FlipFiles, SetFiles, Sets
 from ..options.flips import FlipOptions
-from .command import option
 from .declared import declared_options, given_values, made, taken_options
 from .examples import WithExamples
 from .options import (
@@ -31,8 +30,7 @@ from .options import (
     report_command,
     table_option,
 )
-from .params import Name
-from .params import option as plain_option
+from .params import Name, option
 
 if TYPE_CHECKING:
     from ..results import Comparison, SegmentTable, SetComparison
@@ -78,14 +76,13 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
     from ..settings import ComparisonSettings
     from .inputs.sets import checked_sets, read_sets
     from .job import started
-    from .layout import ChosenLayout
-    from .output import Reports
+    from .layout import displayed
+    from .output import Output
 
-    reports = Reports.taken(options, get_args(types.Format))
+    output = Output.from_options(options)
     values = given_values(CompareSets, options)
-    display = taken_options(ComparisonDisplay, options)
-    layout = ChosenLayout.chosen(display, reports, "texts" in values.get("include", ()))
-    include = dict.fromkeys((*values.get("include", ()), *(("parts",) if layout.needs_parts else ())))
+    output = displayed(output, taken_options(ComparisonDisplay, options), "texts" in values.get("include", ()))
+    include = dict.fromkeys((*values.get("include", ()), *(("parts",) if output.needs_parts else ())))
     chosen = made(CompareSets, {"sets": {}, **values, "include": include})
     testing = ComparisonSettings.from_options(chosen)
     inputs = checked_sets(reference, systems, options, chosen.threads)
@@ -97,16 +94,17 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
         raise InputError(
             f"--family {chosen.family} is for several test sets: add --set or --manifest, or use --family {alone}"
         )
-    with started(layout, inputs.paths, chosen.workers) as job:
+    with started(output, inputs.paths, chosen.workers) as job:
         of_files = (each.system(chosen.baseline) for each in inputs.sets.values())
         baseline = next((name for name in of_files if name != chosen.baseline), chosen.baseline)
         testing = evolve(testing, baseline=baseline)
         sets = read_sets(inputs)
         if not testing.all_pairs:
             next(iter(inputs.sets.values())).note_baseline(chosen.baseline)
-        layout.check(list(dict.fromkeys(name for each in sets.values() for name in each.data.names)), testing.all_pairs)
+        names = dict.fromkeys(name for each in sets.values() for name in each.data.names)
+        output.check_systems([*names], testing.all_pairs)
         if "texts" in testing.include:
-            layout.check_texts(common_texts(sets))
+            output.check_texts(common_texts(sets))
         resampling = job.resampling(chosen)
 
         def compute() -> Comparison | SetComparison:
@@ -125,7 +123,6 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
     declared_options(Score),
     (
         option(
-            "Output",
             "--segments",
             is_flag=True,
             help="Write the score of every segment (with --docs, of every document), as "
@@ -147,8 +144,8 @@ def score_command(reference: str | None, systems: tuple[str, ...], segments: boo
     from .inputs.sets import given_files
     from .inputs.test_set import Input
     from .job import started
-    from .layout import ChosenLayout
-    from .output import Reports
+    from .layout import displayed
+    from .output import Output
 
     wanted = taken_options(Score, options)
     interval, confidence_level = wanted.interval, wanted.confidence_level
@@ -160,25 +157,25 @@ def score_command(reference: str | None, systems: tuple[str, ...], segments: boo
     if segments and wanted.executor is not None:
         raise InputError("--workers: segments are scored by this process: give a number of threads")
     _check_score_format(options["fmt"], segments, {"--interval": interval, "--confidence": confidence_level})
-    reports = Reports.taken(options, get_args(known), default)
+    output = Output.from_options(options, get_args(known), default)
     display = taken_options(Display, options)
-    for name, value in (("digits", display.digits), ("names", display.names), ("paper", reports.paper)):
+    for name, value in (("digits", display.digits), ("names", display.names), ("paper", output.paper)):
         if segments and value is not None:
             raise InputError(
                 f"--segments writes a table of segments, with all digits and the names of the input: leave out --{name}"
             )
-    layout = ChosenLayout.chosen(display, reports)
+    output = displayed(output, display)
     if scoring.interval is None:
         _check_no_ids(files, segments or any(m.uses_documents for m in test_set.metrics))
-    with started(layout, test_set.paths, wanted.workers) as job:
+    with started(output, test_set.paths, wanted.workers) as job:
         found = test_set.read(stored_ids=not segments and scoring.interval is not None)
 
         def compute() -> SegmentTable | Comparison:
             if segments:
                 own = taken(SegmentScoring, found, workers=wanted.threads, progress=job.progress)
                 return call(segment_scores, own)
-            data, units = SetData.from_set("", found, ())
-            layout.check(data.names)
+            data, units = SetData.of(found)
+            output.check_systems(data.names)
             return scored(data, units, scoring, job.resampling(wanted))
 
         result = job.report(compute)
@@ -229,7 +226,7 @@ def flips_command(reference: str | None, systems: tuple[str, ...], **options: An
     from .inputs.sets import given_files
     from .inputs.test_set import Input
     from .job import started
-    from .output import Output, Reports
+    from .output import Output
 
     chosen = taken_options(FlipOptions, options)
     files = given_files(FlipFiles, options, reference, systems)
@@ -238,7 +235,7 @@ def flips_command(reference: str | None, systems: tuple[str, ...], **options: An
     if len(test_set.known_metrics) + len(files.numbers) != 1:
         names = [*(metric.key for metric in test_set.known_metrics), *files.numbers]
         raise InputError(f"flips are computed for one metric, got {len(names)} ({', '.join(names)}): choose one")
-    with started(Output(Reports.taken(options, get_args(types.FlipFormat))), test_set.paths) as job:
+    with started(Output.from_options(options, get_args(types.FlipFormat)), test_set.paths) as job:
         found = test_set.read(stored_ids=False)
         test_set.note_baseline(chosen.baseline)
         pair = {"system": test_set.system(chosen.system), "baseline": test_set.system(chosen.baseline)}
@@ -304,7 +301,7 @@ def _every_name(ctx: click.Context, param: click.Parameter, incomplete: str) -> 
 
 @click.command("explain", cls=WithExamples, context_settings={"ignore_unknown_options": True})
 @click.argument("names", metavar="[NAME...]", nargs=-1, shell_complete=_every_name)
-@plain_option(
+@option(
     "--format",
     "fmt",
     type=Name("format", get_args(types.CatalogueFormat)),

@@ -10,15 +10,15 @@ import click
 from ..errors import InputError
 from ..options.comparisons import Watched
 from ..options.files import SetFiles
-from .command import Command, option
+from .command import Command
 from .declared import declared_options, taken_options
 from .options import ARGUMENTS, METRICS, all_of
+from .params import option
 
 if TYPE_CHECKING:
     from .inputs.test_set import Input
 INPUT = ("references", "parses", "documents", "strata", "input_format", "max_input")
 OUTPUT = option(
-    "Output",
     "-o",
     "--output",
     metavar="FILE",
@@ -68,7 +68,7 @@ def _count(texts: Input, file: Any, output: str) -> None:
     if in_blocks and not texts.files.parses and not any(m.reads_parses or m.reads_sources for m in texts.metrics):
         _count_blocks(texts, file, output)
         return
-    found = SetData.from_set("", texts.read(), ())
+    found = SetData.of(texts.read())
     with progress_bar() as progress:
         ids = {"documents": found.units.documents, "strata": found.units.strata}
         write_counts(file, output, found.data, ids, texts.threads, progress)

@@ -9,7 +9,6 @@ from typing import Any, TypeVar, get_origin
 
 from ..errors import InputError, either
 from ..options.declare import SIZE, WORKERS, Option, Options, Reads, check, options_of
-from .command import option
 from .params import (
     Name,
     Named,
@@ -22,6 +21,7 @@ from .params import (
     number_list,
     number_or,
     of_metric,
+    option,
     replicates,
     size,
 )
@@ -50,11 +50,11 @@ def _default_flag(each: Option) -> str:
 
 def _option(each: Option, record: type[Options]) -> Decorator:
     names, flag = each.flag.names or (_default_flag(each),), each.flag
-    attributes: dict[str, Any] = {"help": help_of(each, record), "hidden": flag.hidden}
+    attributes: dict[str, Any] = {"group": each.title, "help": help_of(each, record), "hidden": flag.hidden}
     attributes |= {"required": True} if each.default is inspect.Parameter.empty else {"default": None}
     if each.is_flag:
         attributes["is_flag"] = True
-        return option(each.title, *names, each.name, **attributes)
+        return option(*names, each.name, **attributes)
     kind, metavar = _type(each)
     metavar = flag.metavar or metavar
     if (flag.greedy or hasattr(kind, "accepts")) and each.length is None:
@@ -62,10 +62,10 @@ def _option(each: Option, record: type[Options]) -> Decorator:
     repeated = (each.several and not flag.joined) or each.is_mapping
     attributes |= {"type": kind, "metavar": metavar, "multiple": repeated, "greedy": flag.greedy, "noun": flag.noun}
     if each.length is not None and kind is str:
-        return option(each.title, *names, each.name, **attributes | {"multiple": False, "nargs": each.length})
+        return option(*names, each.name, **attributes | {"multiple": False, "nargs": each.length})
     if each.several and kind is str and not flag.greedy:
         attributes |= {"metavar": f"{metavar}...", "greedy": True, "noun": "word"}
-    return option(each.title, *names, each.name, **attributes)
+    return option(*names, each.name, **attributes)
 
 
 def _takes_words(each: Option) -> bool:

@@ -6,10 +6,12 @@ import json
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
+from attrs import evolve
 
 from .. import types
 from ..data.files import STDIN, display_name
@@ -65,18 +67,16 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
     is inconclusive. For bad input the exit code is 2.
     """
     from ..gate import gated
-    from ..report import Layout
     from ..report.gate import headline
     from .inputs.sets import checked_sets, read_sets
     from .job import started
-    from .output import Output, Reports, chosen_full
+    from .output import Output
 
-    reports = Reports.taken(options, get_args(types.GateFormat))
-    full = chosen_full(options, reports)
+    output = Output.from_options(options, get_args(types.GateFormat))
     _check_outputs(systems, options)
     files: GateFiles = taken_options(GateFiles, options)
     if files.page is not None:
-        reports.check("--page", ["markdown"], ", or add --format markdown")
+        output.check("--page", ["markdown"], ", or add --format markdown")
     values = given_values(GateOptions, options)
     of_words = {*values}
     values = _with_config(files.config, values, options)
@@ -88,7 +88,7 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
         inputs.sets[""].check_source()
     config = [] if files.config is None else [files.config]
     history = [] if chosen.history is None else [chosen.history]
-    output = Output(reports, Layout(page=files.page, full=full), files=history)
+    output = replace(output, layout=evolve(output.layout, page=files.page), kept=history)
     with started(output, [*inputs.paths, *config], chosen.workers) as job:
         sets = read_sets(inputs)
         next(iter(inputs.sets.values())).note_baseline(None, "name both files for another")
@@ -101,7 +101,7 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
                 raise
             place = f", {key}" if getattr(chosen, key) else ""
             raise error.with_prefix(f"{display_name(files.config)}{place}: ") from None
-        if all(file not in (None, STDIN) for file, _ in reports.files):
+        if all(file not in (None, STDIN) for file, _ in output.reports):
             click.echo(headline(result), err=True)  # a log of CI should have the verdict
     return CODES[result.verdict]
 

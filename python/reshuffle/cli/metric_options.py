@@ -60,7 +60,7 @@ def _options_of(name: str) -> dict[str, Option]:
 
 
 @dataclass(frozen=True)
-class Flag:
+class MetricFlag:
     """An option that one or more metrics have under the same name."""
 
     option: Option
@@ -68,15 +68,15 @@ class Flag:
 
 
 @cache
-def flags() -> list[Flag]:
+def flags() -> list[MetricFlag]:
     """Every option of any metric of the core, once. Those of other metrics follow only the metric's name."""
     by_name = grouped((option.name, (spec.name, option)) for spec in metric_specs() for option in spec.options)
 
-    def merged(owners: list[tuple[str, Option]]) -> Flag:
+    def merged(owners: list[tuple[str, Option]]) -> MetricFlag:
         first = owners[0][1]
         choices = dict.fromkeys(choice for _, each in owners for choice in each.choices)
         element = Literal[tuple(choices)] if choices else first.element
-        return Flag(replace(first, element=element), [name for name, _ in owners])
+        return MetricFlag(replace(first, element=element), [name for name, _ in owners])
 
     return [merged(owners) for owners in by_name.values()]
 

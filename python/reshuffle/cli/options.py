@@ -12,9 +12,9 @@ from ..errors import either
 from ..options.declare import options_of
 from ..options.display import Display
 from ..options.files import SetFiles
-from .command import Command, option
+from .command import Command
 from .declared import Decorator, declared_options
-from .params import Metric, Name
+from .params import Metric, Name, option
 
 # The options that the short help of most commands shows, beside their own.
 COMMON = ("references", "scores", "metrics", "n_resamples", "seed", "outputs", "fmt")
@@ -54,7 +54,7 @@ def file_options(record: type[SetFiles]) -> list[Decorator]:
 def metrics_option(default: str, kind: Metric | None = None) -> tuple[Decorator, ...]:
     """``-m`` of a command that takes several metrics, of the type ``kind``."""
     return (
-        option("Metrics", "-m", "--metric", "--metrics", "metrics", multiple=True, type=kind or Metric(),
+        option("-m", "--metric", "--metrics", "metrics", group="Metrics", multiple=True, type=kind or Metric(),
                metavar="NAME...",
                help=f"{any_of(types.MetricName)}. Several may follow one -m, up to a word that is no metric (./ter is "
                "a file). Options follow a name (bleu:tokenize=intl,lowercase) or are flags (--tokenize, "
@@ -73,9 +73,9 @@ def output_options(
     *first, last = formats
     csv = f" ({', '.join(f'FILE.{table}.csv' for table in tables)})" if tables else ""
     return (
-        option("Output", "-o", "--output", "outputs", metavar="FILE", multiple=True,
+        option("-o", "--output", "outputs", metavar="FILE", multiple=True,
                help="Write the report to FILE; - is standard output. Repeatable."),
-        option("Output", "--format", "fmt", type=Name("format", formats), metavar="NAME",
+        option("--format", "fmt", type=Name("format", formats), metavar="NAME",
                help=f"{', '.join(first)} or {last}{csv}.  [default: by the ending of FILE; without one, {default}]"),
     )  # fmt: skip
 
@@ -117,7 +117,7 @@ def table_option(names: Sequence[str] = (), default: str = "the main one") -> De
     if names:
         kind, what = Name("table", names), f"{what}: {either(names)}"
         default = f"with -o FILE.csv all, as FILE.{names[0]}.csv and so on; {names[0]} on standard output"
-    return option("Output", "--table", type=kind, metavar="NAME", help=f"{what}.  [default: {default}]")
+    return option("--table", type=kind, metavar="NAME", help=f"{what}.  [default: {default}]")
 
 
 def table_options(names: Sequence[str] = ()) -> tuple[Decorator, ...]:
@@ -127,4 +127,4 @@ def table_options(names: Sequence[str] = ()) -> tuple[Decorator, ...]:
 
 def full_option(also: str) -> Decorator:
     """``--full``, for results whose text is a short form, which also shows the rest."""
-    return option("Output", "--full", is_flag=True, help=f"As text: also {also}.")
+    return option("--full", is_flag=True, help=f"As text: also {also}.")

@@ -19,11 +19,12 @@ from ..data.files import STDIN, check_stdin, display_name
 from ..data.reading import split_name
 from ..errors import InputError, either, printable, shortened, warn, writing
 from ..leftovers import opened, replacements
+from ..options.evaluations import NameMap
 from ..report import PAPERS, WITH_METHODS, Layout, Terminal, formats_by_ending, pieces
-from ..report.layout import named_systems
+from ..report.layout import check_names, check_triangle, named_systems
 from ..report.terminal import stdout_width
 from ..report.wording import joined
-from ..results import Comparison, Flips, Gate, SegmentTable, SetComparison
+from ..results import ComparedTexts, Comparison, Flips, Gate, SegmentTable, SetComparison
 from ..results.studies import StudyResult
 from .input_files import input_files
 from .params import COMMAND_LINE
@@ -34,6 +35,8 @@ Writer: TypeAlias = Callable[[Result], object]
 
 # Formats that have the digests of the files that the result was read from.
 WITH_INPUTS = ("json", "html")
+# Formats that show what the parts of formulas contribute also without --pairs.
+FORMATS_WITH_PARTS = ("html", "json")
 # The key of a context for a function that gets the digests before anything is computed.
 ON_INPUTS = "reshuffle.inputs"
 # What a paper cites, beside its table.
@@ -45,25 +48,40 @@ FIGURES = (".pdf", ".png", ".svg")
 
 
 @dataclass(frozen=True)
-class Reports:
-    """Where to write a report, and as what."""
+class Output:
+    """Where the reports of a command go, and how they look."""
 
-    files: tuple[tuple[str | None, str], ...] = ((None, "text"),)
+    reports: Sequence[tuple[str | None, str]]
     """Each file and its format. None is standard output."""
     paper: Path | None = None
     """The folder of a paper."""
+    layout: Layout = field(default_factory=Layout)
+    tables: Sequence[str] = ()
+    """Those of CSV, each of which goes to a file with its name before the ending, unless the layout names one."""
+    kept: Sequence[str] = ()
+    """Files that must not be replaced, beside those from which the result is computed."""
+    names: NameMap | None = None
+    """The display names of the layout, and where their file has them."""
 
     @classmethod
-    def chosen(cls, fmt: str | None, outputs: Sequence[str], known: Sequence[str], default: str) -> Reports:
-        """The files of ``-o``, in the format of ``--format`` or else of their endings.
+    def from_options(
+        cls,
+        options: dict[str, Any],
+        formats: Sequence[str] = get_args(types.Format),
+        default: str = "text",
+        *,
+        tables: Sequence[str] = (),
+        methods: bool = False,
+    ) -> Output:
+        """Take ``-o``, ``--format``, ``--paper``, ``--table`` and ``--full`` out of ``options``, if they are there.
 
         A file without an ending, or with that of plain text, has the default format. :class:`InputError` for an ending
-        that is not that of one of the ``known`` formats.
+        that is not that of one of the ``formats``. ``methods``: whether ``--methods`` was given.
 
-        >>> Reports.chosen(None, ["a.json", "a.HTML", "a"], ("text", "json", "html"), "text").files
-        (('a.json', 'json'), ('a.HTML', 'html'), ('a', 'text'))
+        >>> Output.from_options({"fmt": None, "outputs": ["a.json", "a.HTML", "a"]}, ("text", "json", "html")).reports
+        [('a.json', 'json'), ('a.HTML', 'html'), ('a', 'text')]
         """
-        by_ending = formats_by_ending(known, default)
+        fmt, outputs, by_ending = options.pop("fmt"), options.pop("outputs"), formats_by_ending(formats, default)
         for output in outputs:
             ending = Path(output).suffix.lower()
             if fmt is None and ending not in by_ending and _descriptor(output) is None:
@@ -72,19 +90,26 @@ class Reports:
                     f"-o {shortened(display_name(output))}: no format has the ending {shortened(ending)}; use "
                     f"{either([end for end in by_ending if end])}, or add --format{figures}"
                 )
-        files = [(output, fmt or by_ending.get(Path(output).suffix.lower(), default)) for output in outputs]
-        return cls(tuple(files) or ((None, fmt or default),))
-
-    @classmethod
-    def taken(cls, options: dict[str, Any], known: Sequence[str], default: str = "text") -> Reports:
-        """As :meth:`chosen`, from the options of a command, of which those of output are taken out."""
-        chosen = cls.chosen(options.pop("fmt"), options.pop("outputs"), known, default)
-        return replace(chosen, paper=_paper(options.pop("paper", None)))
+        reports = [(output, fmt or by_ending.get(Path(output).suffix.lower(), default)) for output in outputs]
+        table, full = options.pop("table", None), options.pop("full", False)
+        layout = Layout(table=table, full=full, methods=methods)
+        found = cls(reports or [(None, fmt or default)], _paper(options.pop("paper", None)), layout, tables)
+        if table is not None:
+            found.check("--table", ["csv"], ", or add --format csv")
+        found.check_methods(methods)
+        if full and "text" not in found.formats:
+            warn("--full changes nothing: formats other than text always have everything")
+        return found
 
     @property
     def formats(self) -> list[str]:
         """The formats, without repetitions."""
-        return list(dict.fromkeys(fmt for _, fmt in self.files))
+        return list(dict.fromkeys(fmt for _, fmt in self.reports))
+
+    @property
+    def needs_parts(self) -> bool:
+        """Whether any report shows what the parts of formulas contribute, which takes as long as the draws."""
+        return bool(self.layout.pairs) or bool({*FORMATS_WITH_PARTS} & {*self.formats})
 
     def check(self, option: str, formats: Collection[str], add: str) -> None:
         """Raise :class:`InputError` if no report has one of the formats that an option is for."""
@@ -100,40 +125,17 @@ class Reports:
             in_python = "; in Python, results (also from read_json) have methods_sentence() and bibtex()"
             self.check("--methods", WITH_METHODS, in_python)
 
+    def check_systems(self, systems: Sequence[str], all_pairs: bool = False) -> None:
+        """Raise :class:`InputError` if the layout does not suit the systems, before the tests are computed."""
+        if self.layout.triangle:
+            check_triangle(len(systems), all_pairs)
+        if self.names is not None:
+            check_names(self.names.names, systems, self.names.where)
 
-@dataclass(frozen=True)
-class Output:
-    """The reports of a command, and how they look."""
-
-    reports: Reports = Reports()
-    layout: Layout = field(default_factory=Layout)
-    tables: Sequence[str] = ()
-    """Those of CSV, each of which goes to a file with its name before the ending, unless the layout names one."""
-    files: Sequence[str] = ()
-    """Files that must not be replaced, beside those from which the result is computed."""
-
-
-def chosen_output(
-    options: dict[str, Any],
-    tables: Sequence[str] = (),
-    formats: Sequence[str] = get_args(types.Format),
-    methods: bool = False,
-) -> Output:
-    """Take the format, the files and the layout out of ``options``. ``methods``: whether ``--methods`` was given."""
-    reports, table = Reports.taken(options, formats), options.pop("table")
-    if table is not None:
-        reports.check("--table", ["csv"], ", or add --format csv")
-    reports.check_methods(methods)
-    layout = Layout(table=table, full=chosen_full(options, reports), methods=methods)
-    return Output(reports, layout, tables)
-
-
-def chosen_full(options: dict[str, Any], reports: Reports) -> bool:
-    """Take ``--full`` out of ``options``, and warn if no report is as text."""
-    full: bool = options.pop("full", False)
-    if full and "text" not in reports.formats:
-        warn("--full changes nothing: formats other than text always have everything")
-    return full
+    def check_texts(self, texts: Iterable[ComparedTexts]) -> None:
+        """Raise :class:`InputError` if the texts are too large for the report, before the tests are computed."""
+        if "html" in self.formats:
+            self.layout.check_texts(texts)
 
 
 @contextlib.contextmanager
@@ -145,21 +147,21 @@ def destination(output: Output, inputs: Sequence[str]) -> Iterator[Writer]:
     command to that of this process unless it has one.
     """
     check_stdin(list(inputs).count(STDIN))
-    reports, layout = output.reports, output.layout
-    if reports.paper is not None:
-        _check_without_inputs(reports.paper, inputs)
+    layout, paper = output.layout, output.paper
+    if paper is not None:
+        _check_without_inputs(paper, inputs)
     if layout.command is None:
         layout = evolve(layout, command=click.get_current_context().meta[COMMAND_LINE])
-    every = [part for file, fmt in reports.files for part in _parts(file, fmt, layout, output.tables)]
+    every = [part for file, fmt in output.reports for part in _parts(file, fmt, layout, output.tables)]
     # FILE.tex and FILE.typ have the same entries.
     parts = [part for n, part in enumerate(every) if part.fmt != BIBTEX or part not in every[:n]]
     _check_different([part.output for part in parts])
     files = [str(part.output) for part in parts if part.output is not None and not part.is_stream]
-    needs_inputs = reports.paper is not None or any(part.fmt in WITH_INPUTS for part in parts)
+    needs_inputs = paper is not None or any(part.fmt in WITH_INPUTS for part in parts)
     read = input_files(inputs) if needs_inputs else ()
     if (on_inputs := click.get_current_context().meta.get(ON_INPUTS)) is not None:
         on_inputs(read)
-    kept = [*inputs, *output.files]
+    kept = [*inputs, *output.kept]
     with contextlib.ExitStack() as stack:
         streams: dict[str, IO[str]] = {}
         for stream in (str(part.output) for part in parts if part.is_stream):
@@ -175,11 +177,11 @@ def destination(output: Output, inputs: Sequence[str]) -> Iterator[Writer]:
                 known = named_systems(result)
                 names = {system: name for system, name in layout.names.items() if system in known}
                 result = replace(result, display_names=names)
-            if reports.paper is not None and isinstance(result, Comparison | SetComparison | StudyResult):
+            if paper is not None and isinstance(result, Comparison | SetComparison | StudyResult):
                 from ..report import write_paper
 
-                written = write_paper(result, reports.paper, layout, lambda paths: _replacements([*paths], kept, "xb"))
-                _say_written(reports.paper, written)
+                written = write_paper(result, paper, layout, lambda paths: _replacements([*paths], kept, "xb"))
+                _say_written(paper, written)
             for part in parts:
                 # If nobody reads on, files are still written, and the exit code is that of the result.
                 with contextlib.suppress(BrokenPipeError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import click
 from click.core import ParameterSource
@@ -29,11 +29,50 @@ else:  # generic at run time only in later releases of click
 COMMAND_LINE = "reshuffle.command_line"
 
 
+class Words(NamedTuple):
+    """What an option takes: the words up to the next option, or up to the first one that it does not accept."""
+
+    accepts: Callable[[str], bool]
+    """Whether a word after the first still belongs to the option."""
+    joined: bool = False
+    """Whether the words are one value of the option, a tuple, instead of a value each."""
+    noun: str | None = None
+    """What a word is, such as ``file``. If it is None, the option may also be written as ``--option=WORD`` before other
+    arguments.
+    """
+
+
 class Option(click.Option):
     """An option of any command: given twice, it is an error unless it takes several values, and not silently the last.
 
     Flags may be repeated, as long as they do not contradict each other.
+
+    Parameters
+    ----------
+    group : str
+        The group of the help, for commands whose help has groups.
+    greedy : sequence of str, or bool
+        Those names of the option that take every word up to the next option; True for all names.
+    noun : str
+        What such a word is, for messages.
+
+    With the type :class:`WordList`, these words are one value of the option.
     """
+
+    def __init__(
+        self,
+        *args: Any,
+        group: str = "Output",
+        greedy: Sequence[str] | bool = (),
+        noun: str = "file",
+        **attributes: Any,
+    ) -> None:
+        super().__init__(*args, **attributes)
+        self.group = group
+        if isinstance(greedy, bool):
+            greedy = self.opts if greedy else ()
+        joined = isinstance(self.type, WordList)
+        self.takes = {name: Words(lambda word: True, joined, noun) for name in greedy}
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
         """As click, but the parser keeps the values of every occurrence."""

@@ -60,9 +60,9 @@ def runs_command(**options: Any) -> None:
     from ..settings import RunSettings, in_order
     from .inputs.runs import RunInputs
     from .job import started
-    from .output import chosen_output
+    from .output import Output
 
-    output = chosen_output(options, get_args(types.RunTable), methods=options.pop("methods"))
+    output = Output.from_options(options, tables=get_args(types.RunTable), methods=options.pop("methods"))
     given = GivenRuns(**given_values(GivenRuns, options))
     chosen = taken_options(CompareRuns, options, references=None, systems={})
     inputs = RunInputs.from_options(given, options, chosen.threads)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, get_args
 
 from attrs import evolve
@@ -18,41 +19,39 @@ from ..results import Comparison, Flips, Gate, SetComparison
 from ..results.studies import StudyResult
 from ..validate import check_name
 from .declared import check_unused, taken_options
-from .layout import ChosenLayout
-from .output import Output, Reports, chosen_output, destination
+from .layout import displayed
+from .output import Output, destination
 
 OF_PAIRS = ("pairs", "triangle")
 
 
 def show(source: str, options: dict[str, Any]) -> None:
     """Read a result, and write the reports that the options ask for."""
-    output = chosen_output(options, formats=get_args(types.GateFormat))
-    reports, layout = output.reports, output.layout
+    output = Output.from_options(options, get_args(types.GateFormat))
     display = taken_options(ComparisonDisplay, options)
     result = read_json(source)
     tables = _tables(result)
-    if layout.table is not None:
+    if output.layout.table is not None:
         if not tables:
             raise InputError("--table is for results with several tables: leave it out")
-        check_name("table", layout.table, tables)
+        check_name("table", output.layout.table, tables)
     is_brief = isinstance(result, Gate) or (isinstance(result, StudyResult) and report_of(result).brief)
-    if layout.full and not is_brief:
+    if output.layout.full and not is_brief:
         raise InputError("--full is for results of 'reshuffle runs' and 'reshuffle gate': leave it out")
-    others = [source]
-    if reports.paper is not None and isinstance(result, Flips | Gate):
+    if output.paper is not None and isinstance(result, Flips | Gate):
         raise InputError("--paper is for comparisons, scores and studies: leave it out")
     if isinstance(result, StudyResult | Flips | Gate):
         is_study = isinstance(result, StudyResult)
         others_only = [name for name in options_of(ComparisonDisplay) if name != "methods" or not is_study]
         check_unused(display, others_only, "is for comparisons and scores of systems")
-        reports.check_methods(display.methods)
-        layout = evolve(layout, methods=display.methods)
+        output.check_methods(display.methods)
+        output = replace(output, layout=evolve(output.layout, methods=display.methods))
     else:
-        chosen = _chosen(result, display, reports)
-        layout, others = evolve(chosen.layout, table=layout.table), [source, *chosen.files]
+        output = _displayed(output, result, display)
     # Empty: sentences name flags, but the command that computed the result is not known.
-    layout = evolve(layout, command="")
-    with destination(Output(reports, layout, tables if len(tables) > 1 else (), others), []) as write:
+    layout = evolve(output.layout, command="")
+    tables = tables if len(tables) > 1 else []
+    with destination(replace(output, layout=layout, tables=tables, kept=[source, *output.kept]), []) as write:
         write(result)
 
 
@@ -70,8 +69,8 @@ def _parts(result: Comparison | SetComparison) -> list[Comparison]:
     return [*result.sets.values()] if isinstance(result, SetComparison) else [result]
 
 
-def _chosen(result: Comparison | SetComparison, display: ComparisonDisplay, reports: Reports) -> ChosenLayout:
-    """The layout of comparisons and scores, after a check that the result has what its options ask for."""
+def _displayed(output: Output, result: Comparison | SetComparison, display: ComparisonDisplay) -> Output:
+    """The output of comparisons and scores, after a check that the result has what its options ask for."""
     parts = _parts(result)
     first, texts = parts[0], [part.texts for part in parts if part.texts is not None]
     if not first.comparisons:
@@ -79,9 +78,9 @@ def _chosen(result: Comparison | SetComparison, display: ComparisonDisplay, repo
     if not texts:
         check_unused(display, ("max_texts",), "is for texts, but the result has none")
     elif display.max_texts is not None:
-        reports.check("--max-texts", ["html"], ", or add --format html")
-    chosen = ChosenLayout.chosen(display, reports, with_texts=display.max_texts is not None)
+        output.check("--max-texts", ["html"], ", or add --format html")
+    output = displayed(output, display, with_texts=display.max_texts is not None)
     dropped = result.dropped if isinstance(result, SetComparison) else ()
-    chosen.check([*first.systems, *dropped], all_pairs=first.baseline is None)
-    chosen.check_texts(texts)
-    return chosen
+    output.check_systems([*first.systems, *dropped], all_pairs=first.baseline is None)
+    output.check_texts(texts)
+    return output

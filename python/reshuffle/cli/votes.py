@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import Any
 
 import click
 from attrs import evolve
 
-from .. import types
 from ..options.declare import call, options_of
 from ..options.display import ComparisonDisplay
 from ..options.votes import VotesOptions
@@ -42,14 +41,14 @@ def votes_command(files: tuple[str, ...], **options: Any) -> None:
     from ..data.votes import read_votes
     from ..votes import votes
     from .job import started
-    from .layout import ChosenLayout
-    from .output import Reports
+    from .layout import displayed
+    from .output import Output
 
-    reports = Reports.taken(options, get_args(types.Format))
+    output = Output.from_options(options)
     chosen = taken_options(VotesOptions, options, votes=files)
-    layout = ChosenLayout.chosen(taken_options(ComparisonDisplay, options), reports)
-    with started(layout, files, chosen.workers) as job:
+    output = displayed(output, taken_options(ComparisonDisplay, options))
+    with started(output, files, chosen.workers) as job:
         table = read_votes(files, columns=chosen.columns, language_pair=chosen.language_pair)
-        layout.check(table.systems, all_pairs=True)
+        output.check_systems(table.systems, all_pairs=True)
         chosen = evolve(chosen, votes=table, columns={}, language_pair=None, **job.given)
         job.report(lambda: call(votes, chosen))

@@ -25,7 +25,7 @@ from ..data.corpus import Corpus, Lines, number_systems
 from ..data.id_columns import names_ids, warn_of_ids
 from ..errors import SEGMENT_MESSAGE, Argument, InputError, counted, listed, printable, quoted, shortened, warn
 from ..names import has_formula
-from ..options.declare import with_hints
+from ..options.hints import with_hints
 from ..results.lookup import first_names
 from ..types import MetricName, Missing
 from ..validate import (

@@ -21,10 +21,9 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
-import re
 import textwrap
 import types
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import (
     Annotated,
     Any,
@@ -46,11 +45,11 @@ import attrs
 from annotated_types import Ge, Gt, Le, Lt, MinLen
 from typing_extensions import Doc
 
-from ..advice import advice, meant
 from ..documented import own_texts
-from ..errors import InputError, either, listed, meant_argument, quoted
+from ..errors import InputError, either, meant_argument, quoted
 from ..lazy import lazy
 from ..validate import LARGEST, check_flag, check_integer, check_level, check_name, check_number, check_text
+from .hints import meant_here
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -586,7 +585,7 @@ def _meant(given: Mapping[str, Any], options: Mapping[str, Option]) -> str:
         if name in options:
             continue
         of_flag = (each.name for each in options.values() if name in [flag.lstrip("-") for flag in each.flag.names])
-        if near := next(of_flag, _meant_here(name, options)):
+        if near := next(of_flag, meant_here(name, options)):
             return meant_argument(name, options, near)
         for option in options.values():
             for record in (each for each in get_args(option.element) if isinstance(each, type)):
@@ -595,42 +594,6 @@ def _meant(given: Mapping[str, Any], options: Mapping[str, Option]) -> str:
                     return f": write {option.name}={shown.__name__}({name}=…)"
         return meant_argument(name, options)
     return ""
-
-
-def _meant_here(name: str, known: Collection[str]) -> str | None:
-    """What an argument that other packages have is called here, if it is one of those that are known."""
-    found = meant(name)
-    return found if found and re.split(r"\W", found, maxsplit=1)[0] in known else None
-
-
-def with_hints(made: type[T]) -> type[T]:
-    """A class whose errors for arguments that do not exist say which do, as those of functions."""
-    made.__init__ = hinting(made.__init__, made.__name__)  # type: ignore[method-assign]
-    return made
-
-
-def hinting(function: Callable[P, T], called: str | None = None) -> Callable[P, T]:
-    """A function or method whose errors for arguments that do not exist say which one may be meant, or name all."""
-    declared = inspect.signature(function).parameters
-    parameters = [*declared]
-    required = [name for name, each in declared.items() if each.default is each.empty and name != "self"]
-    known = [name for name in parameters if name != "self"]
-    name, owner = called or function.__name__, f"arguments of {function.__qualname__.partition('.')[0]}"
-
-    @functools.wraps(function)
-    def public(*args: P.args, **kwargs: P.kwargs) -> T:
-        for given in kwargs:
-            if given not in known:
-                hint = advice(given, owner) or meant_argument(given, known, _meant_here(given, known))
-                raise TypeError(f"{name}() got an unexpected keyword argument {given!r}{hint}")
-        if len(args) > len(parameters):
-            n = len(args) - (len(parameters) - len(known))
-            raise TypeError(f"{name}() takes only {listed(known)}, got {n} arguments")
-        if lacking := [each for each in required if each not in kwargs and each not in parameters[: len(args)]]:
-            raise TypeError(f"{name}() lacks {listed(lacking)}: write {name}({', '.join(required)})")
-        return function(*args, **kwargs)
-
-    return public
 
 
 def documented(record: type[R]) -> type[R]:

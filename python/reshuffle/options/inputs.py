@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, TypeAlias
 from attrs import field, frozen
 from typing_extensions import Doc
 
-from .declare import Flag, Kind, Options, with_hints
+from .declare import Flag, Kind, Options
 from .groups import PYTHON, Progress, Threads, Working
+from .hints import with_hints
 
 if TYPE_CHECKING:
     from ..data.corpus import DocumentIds, References, StratumIds, Systems

@@ -62,7 +62,7 @@ def seed_list(value: int | Sequence[int]) -> tuple[int, ...]:
     return several(value)
 
 
-def check_each(least: int, most: int | None = None) -> Check:
+def each_within(least: int, most: int | None = None) -> Check:
     """A check of whole numbers that may be repeated."""
 
     def checked(shown: str, value: Sequence[object]) -> None:
@@ -232,7 +232,7 @@ class Watched(Working):
 class Seeds(Options):
     """A run for each seed."""
 
-    seeds: Annotated[tuple[int, ...], check_each(0, MAX_SEED), PYTHON, Kind("int or sequence of int")] = field(
+    seeds: Annotated[tuple[int, ...], each_within(0, MAX_SEED), PYTHON, Kind("int or sequence of int")] = field(
         default=(12345,), converter=seed_list
     )
     """One run for each seed, which decides all random choices."""
@@ -324,7 +324,7 @@ class FitL1(Watched, L1):
     """The rows of the entries to be preferred, from :func:`closest`."""
     sources: SourceLines = field(default=None, kw_only=True)
     """The source of each sentence, for the templates ``phrase`` and ``words``."""
-    per_step: Annotated[tuple[int, ...], check_each(1), Kind("int or sequence of int")] = field(  # type: ignore[assignment]
+    per_step: Annotated[tuple[int, ...], each_within(1), Kind("int or sequence of int")] = field(  # type: ignore[assignment]
         default=(10,), converter=whole_numbers, kw_only=True
     )
     """Maximum number of features that a step adds; of several numbers, one for each step, the last one for all later
@@ -364,7 +364,7 @@ class Replications(Working):
 
     Run i has the seed ``derive_seed(seed, "run", i)``.
     """
-    seeds: Annotated[tuple[int, ...] | None, check_each(0, MAX_SEED), PYTHON, Kind("sequence of int, optional")] = (
+    seeds: Annotated[tuple[int, ...] | None, each_within(0, MAX_SEED), PYTHON, Kind("sequence of int, optional")] = (
         field(default=None, converter=optional(seed_list))
     )
     """The seeds of the runs instead."""

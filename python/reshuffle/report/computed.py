@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..results import UsedTest
 from .wording import number
-from .words import words, words_of
+from .words import Template, filled, words, words_of
 
 SIDES = {
     "two-sided": "two-sided",
@@ -43,7 +43,7 @@ def count_of(name: str, alternative: str) -> str:
 
 def null_sentence(test: UsedTest, unit: str) -> str:
     """The null hypothesis of a test without a margin."""
-    return f"The null hypothesis is that {words_of('methods', 'test', test.name)['null'].format(unit=unit)}."
+    return f"The null hypothesis is that {filled(words_of('methods', 'test', test.name)['null'], {'unit': unit})}."
 
 
 def pvalue_sentence(test: UsedTest, formula: str = "({c} + 1)/(R + 1)", cited: str = "", more: str = "") -> str:
@@ -89,14 +89,15 @@ def adjusted_sentence(test: UsedTest, n_tests: int, n_systems: int) -> str:
     of_test = f"{test.adjustment} {test.name}"
     has_own = of_test in words("methods")["adjustment"]
     sentence: str = words_of("methods", "adjustment", of_test if has_own else f"{test.adjustment}")
-    found = sentence.format(m=f"{n_tests:,}", k=f"{n_systems:,}", replicates=test.replicates)
+    values = {"m": f"{n_tests:,}", "k": f"{n_systems:,}", "replicates": test.replicates}
+    found = filled(sentence, values)
     scales = words("methods")["scale"].get(test.adjustment, {})
     if test.name not in scales:
         return found
-    return f"{found} To standardize, {scales[test.name].format_map({**scales, 'replicates': test.replicates})}."
+    return f"{found} To standardize, {Template(scales).filled(test.name, values)}."
 
 
 def interval_phrases(name: str, level: float) -> tuple[str, str]:
     """The name of confidence intervals at a level, in the plural, and how their ends are computed."""
     found = words_of("methods", "interval", name)
-    return found["name"], found["ends"].format(alpha=number(round(1 - level, 12)))
+    return found["name"], filled(found["ends"], {"alpha": number(round(1 - level, 12))})

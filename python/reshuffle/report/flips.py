@@ -8,7 +8,7 @@ from ..errors import counted
 from ..results import FlippedSegment, Flips, LostSegment
 from .cells import Table, decimals_for
 from .document import Document
-from .frames import Columns, Fields, taken
+from .frames import Columns, Fields, columns_from
 from .layout import Layout
 from .wording import number
 
@@ -88,4 +88,4 @@ def flip_columns(flips: Flips, table: str | None = None) -> Columns:
     segments = flips.segments
     numbers = [each.segment for each in segments]
     unit = (numbers, "int64" if all(isinstance(each, int) for each in numbers) else None)
-    return {flips.unit: unit, **taken(COLUMNS, segments)}
+    return {flips.unit: unit, **columns_from(COLUMNS, segments)}

@@ -40,10 +40,10 @@ def symbols_for_scripts(names: Collection[str] = ()) -> str:
     return _pattern(names).pattern.replace("(?P<", "(?<")
 
 
-def pieces(text: str, names: Collection[str] = ()) -> Iterator[str | Symbol]:
+def split_at_symbols(text: str, names: Collection[str] = ()) -> Iterator[str | Symbol]:
     """The parts of a text in order: symbols, and the texts between them. Names have no symbols.
 
-    >>> [*pieces("R = 9; p-values", ["R"])]
+    >>> [*split_at_symbols("R = 9; p-values", ["R"])]
     ['R = 9; ', Symbol(letter='p', below='', power=''), '-values']
     """
     end = 0

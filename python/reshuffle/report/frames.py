@@ -25,11 +25,11 @@ POLARS_TYPES: Mapping[str | None, str] = {
 }
 
 
-def taken(fields: Fields, records: Sequence[Any]) -> Columns:
+def columns_from(fields: Fields, records: Sequence[Any]) -> Columns:
     """The columns of some records; None where an attribute on the way is None.
 
     >>> from types import SimpleNamespace
-    >>> taken({"low": ("Int64", "ends.start")}, [SimpleNamespace(ends=range(2, 5)), SimpleNamespace(ends=None)])
+    >>> columns_from({"low": ("Int64", "ends.start")}, [SimpleNamespace(ends=range(2, 5)), SimpleNamespace(ends=None)])
     {'low': ([2, None], 'Int64')}
     """
     found = {}

@@ -20,7 +20,7 @@ from ..results.schemas import GATE
 from .cells import Table, decimals_apart, decimals_for, equation, pvalue_cell, signed
 from .document import Document, Page, Paragraph
 from .flips import segments_table
-from .frames import Columns, taken
+from .frames import Columns, columns_from
 from .json import as_json
 from .layout import Layout
 from .page import STUDY_SCRIPTS, template_of
@@ -430,7 +430,7 @@ COLUMNS: Mapping[str, str | None] = {
 
 def gate_columns(gate: Gate, table: str | None = None) -> Columns:
     """A row for each task."""
-    columns = taken({name: (kind, name) for name, kind in COLUMNS.items()}, gate.tasks)
+    columns = columns_from({name: (kind, name) for name, kind in COLUMNS.items()}, gate.tasks)
     return {**columns, "verdict": ([gate.verdict] * len(gate.tasks), None)}
 
 

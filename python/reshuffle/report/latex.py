@@ -10,7 +10,7 @@ from ..errors import listed, printable
 from .cells import Table
 from .document import FIGURE, Document, Picture, References
 from .fitting import BREAK, CLOSE, Fit, breaks, fitting, pages
-from .formulas import Symbol, pieces
+from .formulas import Symbol, split_at_symbols
 from .layout import Layout
 from .methods import Methods
 from .sources import keys_of
@@ -181,7 +181,7 @@ NUMBERS = re.compile(r"[-+]?\d[\d.,]*(?: to [-+]?\d[\d.,]*)?[*†‡]*(?: *±\d[
 
 def _prose(text: str, names: Collection[str]) -> str:
     """A text with its symbols as mathematics."""
-    found = pieces(" ".join(text.split()), names)
+    found = split_at_symbols(" ".join(text.split()), names)
     return "".join(_symbol(each) if isinstance(each, Symbol) else _escaped_inside(each) for each in found)
 
 

@@ -15,7 +15,7 @@ from .margins import claim, sides
 from .parts import notes_on_parts
 from .votes import vote_notes
 from .wording import counted, joined, option, percent, spelled
-from .words import Template, words, words_of
+from .words import Template, filled, words, words_of
 
 
 def notes(result: Comparison | SetComparison, layout: Layout) -> Iterator[str]:
@@ -61,7 +61,7 @@ def explanations_of(comparison: Comparison, layout: Layout, of: SetComparison | 
             yield _note("stopping", values)
         rate, several = comparison.test.adjustment_rate, values["all_tests"] > 1
         if comparison.test.adjustment is not None and rate is not None and several:
-            values["risk"] = words_of("notes", "error rate", rate).format(mark=mark)
+            values["risk"] = filled(words_of("notes", "error rate", rate), {"mark": mark})
             yield spelled(_note("adjustment", values), for_command)
             if of is not None and of.average is not None and over_sets(of):
                 yield _note("not_covered", values)

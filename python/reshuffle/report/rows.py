@@ -15,7 +15,7 @@ from ..results import (
 )
 from ..results.sets import AVERAGE
 from ..validate import check_name
-from .frames import Columns, Fields, taken
+from .frames import Columns, Fields, columns_from
 from .layout import sets_of
 
 
@@ -109,7 +109,7 @@ PAIR_COLUMNS: Fields = {
 def comparison_columns(result: Comparison, table: str | None = None) -> Columns:
     """The columns of a table of a comparison: for None its main table, or the only one."""
     columns, rows_of = _table(result, table)
-    return taken(columns, [*rows_of(result)])
+    return columns_from(columns, [*rows_of(result)])
 
 
 def set_columns(result: SetComparison, table: str | None = None) -> Columns:
@@ -119,7 +119,7 @@ def set_columns(result: SetComparison, table: str | None = None) -> Columns:
         comparisons.append((AVERAGE, result.average))
     columns, rows_of = _table(result, table)
     rows = [(name, row) for name, comparison in comparisons for row in rows_of(comparison)]
-    return {"test_set": ([name for name, _ in rows], None), **taken(columns, [row for _, row in rows])}
+    return {"test_set": ([name for name, _ in rows], None), **columns_from(columns, [row for _, row in rows])}
 
 
 def _table(result: Comparison | SetComparison, table: str | None) -> Table:

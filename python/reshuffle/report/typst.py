@@ -10,7 +10,7 @@ from ..errors import printable
 from .cells import Table
 from .document import Document, Picture, References
 from .fitting import BREAK, CLOSE, Fit, breaks, fitting, pages
-from .formulas import Symbol, pieces
+from .formulas import Symbol, split_at_symbols
 from .latex import LABEL, NUMBERS, figure_label, labels_of
 from .layout import Layout
 from .methods import Methods
@@ -89,7 +89,7 @@ def _prose(text: str, names: Collection[str]) -> str:
 def _pieces(text: str, names: Collection[str]) -> Iterator[str]:
     """Strings and mathematics. A line may not end between a symbol and the hyphen after it, as in p-values."""
     symbol = ""
-    for each in [*pieces(text, names), ""]:
+    for each in [*split_at_symbols(text, names), ""]:
         rest = "" if isinstance(each, Symbol) else each
         hyphenated = re.match(r"-\w+", rest) if symbol else None
         word = hyphenated[0] if hyphenated else ""

@@ -7,7 +7,7 @@ from dataclasses import field
 
 from ..documented import record
 from ..errors import InputError, counted, quoted
-from ..options.declare import hinting
+from ..options.hints import hinting
 from ..validate import check_name
 from .caveats import Caveat
 from .compared import Compared

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, get_args
 
 from ..documented import record
-from ..options.declare import hinting
+from ..options.hints import hinting
 from ..types import PlotKind
 from .compared import Compared
 from .differences import PairedDifference

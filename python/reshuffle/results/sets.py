@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ..documented import record
 from ..errors import InputError, counted, listed, unknown_name
-from ..options.declare import hinting
+from ..options.hints import hinting
 from .compared import Compared
 from .comparison import Comparison, SystemScore, UsedMetric
 from .differences import PairedDifference

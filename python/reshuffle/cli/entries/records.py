@@ -11,7 +11,7 @@ from ...inference.multiplicity import FALSE_DISCOVERY
 from ...inference.tests import SignificanceTest
 from ...options import watch
 from ...report import computed
-from ...report.words import words, words_of
+from ...report.words import filled, words, words_of
 from ...resampling.schemes import SCHEMES
 from ...resampling.stopping import STOPPING
 from ...results import UsedTest
@@ -41,10 +41,11 @@ def pvalue_of(test: SignificanceTest) -> str:
 
 def formula_of(adjustment: str) -> str:
     """How p is adjusted."""
-    formula: str = words_of("methods", "adjustment", adjustment).format(m="m", k="k", replicates="replicates")
+    values = {"m": "m", "k": "k", "replicates": "replicates"}
+    formula = filled(words_of("methods", "adjustment", adjustment), values)
     scales = words("methods")["scale"].get(adjustment, {})
     others = {name: f"as {name}" for name in scales}
-    of_tests = [f"{name}: {text.format_map({**others, 'replicates': 'replicates'})}" for name, text in scales.items()]
+    of_tests = [f"{name}: {filled(text, {**others, **values})}" for name, text in scales.items()]
     standardized = f" To standardize: {'; '.join(of_tests)}." if of_tests else ""
     return formula.replace("m = m", "m").replace("k = k", "k") + standardized
 

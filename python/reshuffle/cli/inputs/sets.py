@@ -87,7 +87,7 @@ def checked_sets(
 
 def read_sets(inputs: Inputs[Input]) -> dict[str, SetData]:
     """Read the files of all test sets."""
-    return on_each(inputs.sets, lambda name, each: SetData.from_set("", each.read(), ()))
+    return on_each(inputs.sets, lambda name, each: SetData.of(each.read()))
 
 
 def command_line(record: type[AnyFiles], options: dict[str, Any], **others: Any) -> AnyFiles:

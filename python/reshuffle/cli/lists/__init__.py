@@ -10,9 +10,9 @@ from typing import Any, get_args
 from ... import types
 from ...options.list_files import ListFiles
 from ...options.tuning import Mbr, Oracle
-from ..command import option
 from ..declared import declared_options
 from ..options import report_command, table_options
+from ..params import option
 from ..tune.options import ARGUMENTS, COUNTED, metric_option
 
 __all__ = ["mbr_command", "oracle_command"]
@@ -28,7 +28,6 @@ INSTEAD = "--nbest NBEST --refs REF"
         metric_option("The corpus metric", "bleu"),
         *declared_options(Oracle),
         option(
-            "Output",
             "--save",
             metavar="DIR",
             help="Write the outputs of each choice (topbest, sentence-oracle, oracle, sentence-worst, worst) to this "
@@ -57,10 +56,10 @@ def oracle_command(**options: Any) -> None:
     (
         *declared_options(Mbr, ("scale", "exclude_self")),
         metric_option("The utility, by which entries are scored against each other", "chrf"),
-        option("Metrics", "--evaluate", multiple=True, type=COUNTED, metavar="NAME...",
+        option("--evaluate", group="Metrics", multiple=True, type=COUNTED, metavar="NAME...",
                help="With --refs: the metrics that score the outputs.  [default: that of -m]"),
         *declared_options(Mbr, ("workers",)),
-        option("Output", "--save", metavar="FILE",
+        option("--save", metavar="FILE",
                help="Write the chosen entries to FILE, one line for each sentence."),
         *table_options(get_args(types.MbrTable)),
     ),

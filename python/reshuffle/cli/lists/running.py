@@ -21,7 +21,7 @@ from ...tune import LinearModel, NBest, mbr, oracle, read_samples
 from ..declared import check_all_used, taken_options
 from ..job import started
 from ..metric_options import MetricChoice, metric_flags, metrics_of
-from ..output import chosen_output
+from ..output import Output
 from ..tune.files import InputFiles, lines_destination, prepared_folder
 
 
@@ -71,7 +71,7 @@ def _report(
     options: dict[str, Any], files: _Files, tables: Sequence[str], compute: Callable[[Progress], StudyResult]
 ) -> None:
     """Compute a result and write its report."""
-    output = chosen_output(options, tables)
+    output = Output.from_options(options, tables=tables)
     check_all_used(options)
     with started(output, files_in(files)) as job:
         job.report(lambda: compute(job.progress))

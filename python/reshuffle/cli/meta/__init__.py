@@ -19,11 +19,10 @@ from ...options.declare import options_of
 from ...options.meta import Evaluation, Segments, Systems, TuneSmoothing
 from ...options.meta_files import MetaFiles
 from .. import options as shared
-from ..command import option
 from ..declared import Decorator, declared_options
 from ..examples import CommandGroup, about
 from ..options import TEXTS, report_command, table_options
-from ..params import Metric, Parsed
+from ..params import Metric, Parsed, option
 
 ARGUMENTS = (
     (
@@ -104,9 +103,9 @@ def _read_grid(text: str) -> tuple[str, tuple[float, ...]]:
 
 GRID = (
     option(
-        "Tuning",
         "--grid",
         "grids",
+        group="Tuning",
         multiple=True,
         type=Parsed("grid", _read_grid, "a grid", lambda word: word.partition("=")[0] in TUNED and "=" in word),
         metavar="SMOOTHING=VALUES...",

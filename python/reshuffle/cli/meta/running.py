@@ -18,7 +18,7 @@ from ...sets import on_each
 from ..declared import by_name, check_all_used, taken_options
 from ..job import started
 from ..metric_options import MetricChoice, flag
-from ..output import chosen_output
+from ..output import Output
 from .inputs import checked_sets
 
 
@@ -35,7 +35,7 @@ def run_meta(
     those of the result.
     """
     chosen: Evaluation = taken_options(record, options, test_sets=())
-    output = chosen_output(options, tables)
+    output = Output.from_options(options, tables=tables)
     inputs = checked_sets(options, default, chosen.threads)
     check_all_used(options)
     with started(output, inputs.paths, chosen.workers) as job:

@@ -25,7 +25,7 @@ from ..inputs.sets import given_files
 from ..inputs.test_set import Input
 from ..job import progress_bar, started
 from ..metric_options import MetricChoice
-from ..output import Output, chosen_output
+from ..output import Output
 from .variants import Training
 
 
@@ -107,4 +107,4 @@ def run_without_data(
 def _resumable(chosen: Any, options: dict[str, Any]) -> Output:
     """The output of a study, which must not replace the file of ``--resume``."""
     resume = getattr(chosen, "checkpoint", None)
-    return replace(chosen_output(options), files=[] if resume is None else [resume])
+    return replace(Output.from_options(options), kept=[] if resume is None else [resume])

@@ -12,9 +12,9 @@ from ...errors import InputError, either
 from ...names import names_in
 from ...options.declare import call
 from ...options.tuning import TrainVariants
-from ..command import option
 from ..declared import declared_options, flags_of, taken_options
 from ..metric_options import MetricChoice, flag
+from ..params import option
 from ..tune.options import COUNTED
 
 if TYPE_CHECKING:
@@ -27,15 +27,16 @@ DECLARED = ("n", "templates", "per_step", "limit", "gamma")
 
 TRAINING = (
     option(
-        GROUP,
         "--train",
+        group=GROUP,
         nargs=2,
         metavar="NBEST REF",
         help="Train variants of a reranker on these k-best lists, and take what they choose from --apply for SYS. They "
         "are meant to be equally good.",
     ),
-    option(GROUP, "--apply", metavar="NBEST", help="K-best lists of the test set, from which the variants choose."),
-    option(GROUP, "--sentence-metric", type=COUNTED, metavar="METRIC",
+    option("--apply", group=GROUP, metavar="NBEST",
+           help="K-best lists of the test set, from which the variants choose."),
+    option("--sentence-metric", group=GROUP, type=COUNTED, metavar="METRIC",
            help="Train towards the entry with the best score under this metric.  [default: sentbleu]"),
     *declared_options(TrainVariants, DECLARED),
 )  # fmt: skip

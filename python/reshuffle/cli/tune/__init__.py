@@ -17,10 +17,10 @@ from ...errors import InputError
 from ...options.declare import options_of
 from ...options.list_files import Decoding, TuneFiles
 from ...tune.options import OPTIMIZERS, Optimizer
-from ..command import option
 from ..declared import declared_options, taken_options
 from ..examples import CommandGroup, WithExamples, about
 from ..options import all_of, report_command, table_options
+from ..params import option
 from .options import ARGUMENTS, COMMON, INPUT, SAVE, SENTENCE_METRIC, SOURCES, metric_option, replications
 
 __all__ = ["COMMANDS", "rerank_command", "tune_group"]
@@ -78,11 +78,7 @@ def tune_group() -> None:
 @click.argument("weights", metavar="WEIGHTS")
 @all_of(
     declared_options(TuneFiles, ("sources", "first_id", "max_input")),
-    (
-        option(
-            "Output", "-o", "--output", metavar="FILE", help="Write the chosen entries to FILE; - is standard output."
-        ),
-    ),
+    (option("-o", "--output", metavar="FILE", help="Write the chosen entries to FILE; - is standard output."),),
 )
 def rerank_command(lists: str, weights: str, output: str | None, **options: Any) -> None:
     """Choose the best entry of each k-best list.

@@ -11,9 +11,8 @@ from ...options.declare import options_of
 from ...options.list_files import Decoding, TuneFiles
 from ...options.tuning import Tune, TuneHere
 from ...tune.options import Optimizer
-from ..command import option
 from ..declared import Decorator, declared_options
-from ..params import Metric
+from ..params import Metric, option
 
 ARGUMENTS = (
     (
@@ -43,7 +42,7 @@ COUNTED = Metric(f"does not sum counts of texts, which lists need: choose among 
 
 def metric_option(about: str, default: str) -> Decorator:
     """``-m`` of a command that has one metric."""
-    return option("Metrics", "-m", "--metric", "metric", type=COUNTED, metavar="NAME",
+    return option("-m", "--metric", "metric", group="Metrics", type=COUNTED, metavar="NAME",
                   help=f"{about}: {either(OF_TEXTS)}. Options follow the name, as in bleu:tokenize=none, or are flags, "
                   f"as in --tokenize none.  [default: {default}]")  # fmt: skip
 
@@ -51,8 +50,8 @@ def metric_option(about: str, default: str) -> Decorator:
 _BY_DEFAULT = "sentbleu for bleu and nist, else that of -m; flags such as --smoothing 3 apply to it, too"
 SENTENCE_METRIC: Mapping[str, Decorator] = {
     kind: option(
-        "Metrics",
         "--sentence-metric",
+        group="Metrics",
         type=COUNTED,
         metavar="NAME",
         help=f"{about} as in sentbleu:smoothing=3.  [default: {default}]",
@@ -74,7 +73,6 @@ def replications(optimizer: Optimizer) -> Sequence[Decorator]:
 
 
 SAVE = option(
-    "Output",
     "--save",
     metavar="DIR",
     help="Write the weights (weights.1 ...) and the chosen entries (dev.1 ..., test.1 ...) of each run to this new "

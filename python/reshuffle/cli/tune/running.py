@@ -23,7 +23,7 @@ from ...tune.weights import read_named_weights
 from ..declared import check_all_used, taken_options
 from ..job import started
 from ..metric_options import MetricChoice, metric_flags, metrics_of
-from ..output import chosen_output
+from ..output import Output
 from ..process import cleanup
 from .files import InputFiles, prepared_folder, save
 from .options import SOURCES
@@ -34,7 +34,7 @@ SIZE = 100
 
 def run_tune(optimizer: Optimizer, options: dict[str, Any]) -> None:
     """Read the files, tune, and write the report, and weights and outputs if a folder is given."""
-    output = chosen_output(options, get_args(types.TuneTable))
+    output = Output.from_options(options, tables=get_args(types.TuneTable))
     own = taken_options(optimizer.options, options)  # before files are read
     metric, sentence = _metrics(optimizer, options)
     inputs = {"optimizer": own, "lists": None, "references": (), "metric": metric, "sentence_metric": sentence}

@@ -12,7 +12,7 @@ import matplotlib
 from matplotlib.font_manager import FontProperties, findfont, get_font
 
 from ... import errors
-from ..formulas import Symbol, pieces
+from ..formulas import Symbol, split_at_symbols
 from .style import FONTS
 
 # The distance of lines that is about the font size. Since matplotlib 3.11 the unit is the size of the font with its
@@ -48,7 +48,8 @@ def mathematical(text: str) -> str:
     'adjusted $p$ = 0.012'
     """
     found = (
-        (each.letter, each.letter.isascii()) if isinstance(each, Symbol) else (each, False) for each in pieces(text)
+        (each.letter, each.letter.isascii()) if isinstance(each, Symbol) else (each, False)
+        for each in split_at_symbols(text)
     )
     return "".join(f"${part}$" if is_latin else part for part, is_latin in found)
 

@@ -12,8 +12,8 @@ from ...results.studies.agreement import AgreementPlan
 from ..cells import Table, decimals_for
 from ..pivot import Cells, Columns, Rows, as_ends, as_number, number_cell, pivot
 from ..wording import ci, joined, number
-from .base import Figure
-from .wording import as_percent, band_name, gap_name, of_keys, of_name, percent
+from .base import Figure, StudyReport
+from .wording import as_percent, band_name, gap_name, in_percent, of_keys, of_name
 
 # With more rows, the agreement of different tests under different metrics is left to csv.
 MOST_ROWS = 21
@@ -95,7 +95,7 @@ def _gains_table(values: Mapping[str, Any], rows: Sequence[GainBin]) -> Table:
         f"Significant pairs in % by gain (absolute difference): {values['metric']}, α={number(values['alpha'])}",
         rows,
         Rows({"Gain": lambda row: gap_name(row.low, row.high), "Pairs": "pairs"}, attrgetter("low", "high"), n_names=1),
-        Columns("test", lambda test: [test], lambda row: [percent(row.significant, 0)]),
+        Columns("test", lambda test: [test], lambda row: [in_percent(row.significant, 0)]),
     )
 
 
@@ -104,7 +104,7 @@ def _domains_table(values: Mapping[str, Any], rows: Sequence[DomainBand]) -> Tab
 
     def cells(row: DomainBand) -> list[str]:
         n, shares = pooled(of_name(rows, test=row.test, low=row.low, high=row.high))
-        return [f"{n:,}", *(percent(share, 0) for share in shares)]
+        return [f"{n:,}", *(in_percent(share, 0) for share in shares)]
 
     return pivot(
         f"Winners on one part that also win on another part: {values['metric']}, α={number(values['alpha'])}",
@@ -166,11 +166,11 @@ def conclusions(study: StudyResult[AgreementPlan]) -> Iterator[str]:
             continue
         low, high = (pick(rows, key=lambda row: row.agreement) for pick in (min, max))
         if low.agreement == high.agreement:
-            yield f"Two {kind} agree on {percent(low.agreement, 1)}% of the pairs."
+            yield f"Two {kind} agree on {in_percent(low.agreement, 1)}% of the pairs."
         else:
             yield (
-                f"Two {kind} agree on {percent(low.agreement, 1)}% ({joined(_names(low))}) to "
-                f"{percent(high.agreement, 1)}% ({joined(_names(high))}) of the pairs."
+                f"Two {kind} agree on {in_percent(low.agreement, 1)}% ({joined(_names(low))}) to "
+                f"{in_percent(high.agreement, 1)}% ({joined(_names(high))}) of the pairs."
             )
     for values, rows in of_keys(study.tables["thresholds"], "metric", "alpha"):
         parts = [f"{number(round(row.threshold, 2))} ({row.test})" for row in rows if row.threshold is not None]
@@ -182,7 +182,7 @@ def conclusions(study: StudyResult[AgreementPlan]) -> Iterator[str]:
         if wins is not None:
             level = number(100 - 100 * values["alpha"])
             yield (
-                f"{values['metric']}: {percent(wins, 1)}% of the winners with {level}% confidence also win on other "
+                f"{values['metric']}: {in_percent(wins, 1)}% of the winners with {level}% confidence also win on other "
                 "parts."
             )
 
@@ -210,3 +210,4 @@ FIGURES = {
     ),
     "agreement": Figure("Pairs on which tests and metrics agree.", "tests", ("alpha",), "agreement:AgreementFigure"),
 }
+REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, fields
+from dataclasses import field
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ...documented import record
@@ -15,8 +14,6 @@ from ..cells import Table
 if TYPE_CHECKING:
     from ..plots.style import Drawing
 
-# What modules of studies define in capitals.
-DATA = ("figures", "intervals", "truths", "truth")
 # The functions of a study take results of its own type.
 Sentences: TypeAlias = Callable[[Any], Iterator[str]]
 
@@ -66,7 +63,7 @@ class Brief(NamedTuple):
 
 @record(slots=False)
 class StudyReport:
-    """How the results of a study are shown: what its module in this package defines, in capitals if it is data."""
+    """How the results of a study are shown: ``REPORT`` of its module in this package."""
 
     title: Callable[[Any], str]
     """From a result to the title of its page."""
@@ -97,12 +94,6 @@ class StudyReport:
     """What stands before the name of a truth in a note."""
     truth_title: Callable[[str], str] = str
     """From the name of a truth to what notes call it."""
-
-    @classmethod
-    def from_module(cls, module: ModuleType) -> StudyReport:
-        """What the module of a study defines."""
-        names = {each.name: each.name.upper() if each.name in DATA else each.name for each in fields(cls)}
-        return cls(**{name: getattr(module, own) for name, own in names.items() if hasattr(module, own)})
 
     def truths_of(self, study: StudyResult) -> list[str]:
         """The truths of a result as notes."""

@@ -12,9 +12,9 @@ from ...results.studies.design import DesignPlan
 from ..cells import Table, decimals_for
 from ..pivot import Cells, Rows, as_number, fields, pivot
 from ..wording import joined, number
-from .base import Figure
+from .base import Figure, StudyReport
 from .power import ERROR_SYMBOLS, power_table
-from .wording import as_percent, constant, of_keys, of_name, percent, unit_of
+from .wording import as_percent, constant, in_percent, of_keys, of_name, unit_of
 
 
 def title(study: StudyResult[DesignPlan]) -> str:
@@ -89,7 +89,7 @@ def _planned(study: StudyResult[DesignPlan]) -> Table:
         "Difference": "difference",
         _units(study): "size",
         "Power in %": as_percent("power", 1),
-        "Range": _range(found, lambda each, power: percent(power, 1)),
+        "Range": _range(found, lambda each, power: in_percent(power, 1)),
         "M": has_errors and as_number("type_m", ".2f"),
         "S": has_errors and as_percent("type_s", 1),
     }
@@ -130,7 +130,7 @@ def _units(study: StudyResult[DesignPlan]) -> str:
 
 
 def _power_cell(each: Any) -> str:
-    return f"{percent(each.power, 0)}%"
+    return f"{in_percent(each.power, 0)}%"
 
 
 def _power(records: Sequence[Any]) -> Callable[[Any], str] | None:
@@ -222,3 +222,4 @@ FIGURES = {
         "size",
     ),
 }
+REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

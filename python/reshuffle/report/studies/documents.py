@@ -14,7 +14,7 @@ from ..document import Block, Document, Page, Paragraph
 from ..layout import Layout
 from ..methods import Cite, Methods, metrics_phrase, signed_by
 from ..wording import joined, number, spelled
-from ..words import words, words_of
+from ..words import filled, words, words_of
 from .registry import report_of
 from .wording import unit_of
 
@@ -70,8 +70,8 @@ def _of_words(study: StudyResult, cite: Cite) -> Iterator[str]:
         if {*re.findall(r"\{(\w+)\}", text)} <= {*values}:
             # Between texts there are sources, which names of systems cannot make.
             parts = re.split(r" \[@(.+?)\]", text)
-            filled = (part.format_map(values) for part in parts)
-            yield "".join(cite(part) if n % 2 else part for n, part in enumerate(filled))
+            texts = (filled(part, values) for part in parts)
+            yield "".join(cite(part) if n % 2 else part for n, part in enumerate(texts))
 
 
 def _shown(name: str, value: Any) -> str:

@@ -10,7 +10,7 @@ from ...results.studies.exchange import ExchangePlan, ExchangeRate
 from ..cells import Table
 from ..pivot import Columns, Rows, fields, pivot
 from ..wording import joined, number
-from .base import Figure
+from .base import Figure, StudyReport
 from .wording import (
     BOLD_RATES,
     HEADINGS,
@@ -20,10 +20,10 @@ from .wording import (
     differing,
     half_width,
     in_common,
+    in_percent,
     level_of,
     of_keys,
     of_name,
-    percent,
     rate_decimals,
     symbols_of,
 )
@@ -63,7 +63,7 @@ def _table(
     def cells(rate: ExchangeRate | None) -> list[str]:
         if rate is None:
             return ["–"]
-        return [percent(rate.expected, decimals) if expected else measured(rate)]
+        return [in_percent(rate.expected, decimals) if expected else measured(rate)]
 
     units = [unit for unit in study.plan.exchange if of_name(rates, exchange=unit)]
     return pivot(
@@ -89,7 +89,7 @@ def conclusions(study: StudyResult[ExchangePlan]) -> Iterator[str]:
             continue
         worst = max(own, key=lambda rate: rate.rate / rate.alpha)
         where = "every time" if found == len(own) else f"in {found:,} of {len(own):,} cases"
-        yield f"{unit} rejects too often {where}: up to {percent(worst.rate, 1)}% at α = {number(worst.alpha)}."
+        yield f"{unit} rejects too often {where}: up to {in_percent(worst.rate, 1)}% at α = {number(worst.alpha)}."
     if others:
         yield f"{joined(others)} never reject{'s' * (len(others) == 1)} significantly too often here."
 
@@ -101,7 +101,7 @@ def notes(study: StudyResult[ExchangePlan]) -> Iterator[str]:
     yield (
         "Rates: the share of simulated test sets with p ≤ α, two-sided, with "
         f"{counted(study.plan.n_resamples, 'replicate')} each. Half the width of the {level_of(rates)} is at most "
-        f"{percent(widest, 1)} points."
+        f"{in_percent(widest, 1)} points."
     )
     if any(rate.exchange == "run" and rate.rate == 0 for rate in rates):
         yield "run has few possible p-values: with 3 runs of each configuration the smallest is .1, with 4 it is .029."
@@ -125,3 +125,4 @@ FIGURES = {
         over="run_sd",
     ),
 }
+REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

@@ -11,6 +11,7 @@ from ...results.studies.gate import GATE, GatePlan, GateRate
 from ..cells import Table
 from ..pivot import Columns, Rows, as_field, fields, pivot
 from ..wording import joined, number
+from .base import StudyReport
 from .wording import (
     HEADINGS,
     LIBERAL,
@@ -18,10 +19,10 @@ from .wording import (
     constant,
     differing,
     half_width,
+    in_percent,
     level_of,
     of_keys,
     of_name,
-    percent,
     symbols_of,
 )
 
@@ -84,7 +85,7 @@ def conclusions(study: StudyResult[GatePlan]) -> Iterator[str]:
         if not liberal:
             others.append(values["method"])
             continue
-        how, worst = f"more often than α = {alpha}", percent(max(rate.rate for rate in liberal), 1)
+        how, worst = f"more often than α = {alpha}", in_percent(max(rate.rate for rate in liberal), 1)
         yield f"{values['method']} decides wrongly {how} in {len(liberal)} of {len(own)} cases: up to {worst}%."
     if others:
         yield f"Wrong decisions of {joined(others)} are compatible with α = {alpha}."
@@ -107,4 +108,7 @@ def notes(study: StudyResult[GatePlan]) -> Iterator[str]:
             "real; wrongly: it is not, or has the opposite sign."
         )
     widest = max(half_width(rate.confidence_interval) for rate in rates)
-    yield f"Half the width of a rate's {level_of(rates)} (Clopper–Pearson) is at most {percent(widest, 1)} points."
+    yield f"Half the width of a rate's {level_of(rates)} (Clopper–Pearson) is at most {in_percent(widest, 1)} points."
+
+
+REPORT = StudyReport(title, tables, conclusions, notes)

@@ -13,6 +13,7 @@ from ..methods import Cite, metrics_phrase
 from ..notes import LETTERS
 from ..pivot import Cells, Rows, as_number, ends_cell, number_cell, pivot
 from ..wording import joined, number
+from .base import StudyReport
 from .wording import of_name
 
 # Intervals from fewer labelled documents are somewhat too short: docs/evidence/human.md.
@@ -345,8 +346,8 @@ def notes(study: StudyResult[HumanPlan]) -> Iterator[str]:
     yield f"This holds for labelled {units} that were drawn at random from all of them."
 
 
-# For the checklist of a paper.
-INTERVALS = (
-    "Intervals of scores and differences are for the sampling of the units with labels, and of raters if these are "
-    "random. Each system has a single output: variation between training runs is not in them."
-)
+REPORT = StudyReport(
+    title, tables, conclusions, notes, paper=paper, methods=methods,
+    intervals="Intervals of scores and differences are for the sampling of the units with labels, and of raters if "
+    "these are random. Each system has a single output: variation between training runs is not in them.",
+)  # fmt: skip

@@ -11,7 +11,8 @@ from ...results.studies.mbr import MbrPlan
 from ..cells import Table, decimals_for
 from ..pivot import number_cell
 from ..wording import number
-from .wording import of_name, percent, with_arrow
+from .base import StudyReport
+from .wording import in_percent, of_name, with_arrow
 
 SHOWN = {"topbest": "1-best entry", "mbr": "Minimum Bayes risk"}
 
@@ -51,7 +52,7 @@ def conclusions(study: StudyResult[MbrPlan]) -> Iterator[str]:
     changed = sum(each.entry != each.topbest for each in choices)
     yield (
         f"The chosen entry is not the 1-best entry for {changed:,} of {counted(len(choices), 'sentence')} "
-        f"({percent(changed / len(choices), 0)}%)."
+        f"({in_percent(changed / len(choices), 0)}%)."
     )
 
 
@@ -68,3 +69,6 @@ def notes(study: StudyResult[MbrPlan]) -> Iterator[str]:
     yield f"Expected utility of an entry: its mean score against all entries of the list as references, {itself}."
     preferred = "first one" if plan.probabilities == "uniform" else "one with the highest model score"
     yield f"1-best entry: the {preferred} of the list."
+
+
+REPORT = StudyReport(title, tables, conclusions, notes)

@@ -11,10 +11,8 @@ from ..cells import Table, decimals_for, pvalue_cell, short_pvalue
 from ..pivot import Cells, Rows, as_ends, as_number, ends_cell, number_cell, pivot
 from ..wording import ci, counted, joined, number
 from ..words import words, words_of
-from .base import Figure
-from .meta_sentences import MAX_TESTED
-from .meta_sentences import conclusions as conclusions
-from .meta_sentences import notes as notes
+from .base import Figure, StudyReport
+from .meta_sentences import MAX_TESTED, conclusions, notes
 from .meta_values import AVERAGE, POOLED, Family, families, on_segments, pvalue_of, shown_families, sized
 from .wording import constant, with_arrow
 
@@ -23,7 +21,6 @@ MAX_PAIRS, MAX_MATRIX = 6, 16
 # So many metrics have a column in the table of systems, which is shown for one test set.
 MAX_METRICS = 8
 DECIMALS, SMALL = 3, 0.01
-TRUTHS, TRUTH = "Null hypotheses", "Null hypothesis of "
 SPEC = f".{DECIMALS}f"
 
 
@@ -306,3 +303,9 @@ def settings(result: MetaEvaluation) -> dict[str, str]:
         found["tests"] = joined(map(truth_title, result.truths))
         found["source"] = "; ".join(dict.fromkeys(words_of("meta", "source", name) for name in result.truths))
     return found
+
+
+REPORT = StudyReport(
+    title, tables, conclusions, notes, FIGURES, paper=paper, settings=settings, truths="Null hypotheses",
+    truth="Null hypothesis of ", truth_title=truth_title,
+)  # fmt: skip

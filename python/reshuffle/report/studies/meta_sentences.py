@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ...grouping import grouped
 from ...results.studies import MetaEvaluation, MetricDifference
 from ..wording import are, ci, counted, joined, named, number, option
-from ..words import words
+from ..words import filled, words
 from .meta_values import AVERAGE, POOLED, Family, families, on_segments, short_name, shown_families, sized
 
 # More metrics or systems are counted instead of named, and more sentences are left to other formats.
@@ -215,7 +215,7 @@ def _definitions(result: MetaEvaluation) -> Iterator[str]:
     coefficients = list(dict.fromkeys(each.coefficient for each in result.results))
     minimum = number(plan.minimum_difference or 0)
     known = words("meta")["coefficient"]
-    yield from (known[name]["definition"].format(minimum=minimum) for name in coefficients if name in known)
+    yield from (filled(known[name]["definition"], {"minimum": minimum}) for name in coefficients if name in known)
     if "tau" in coefficients:
         yield f"Votes on outputs to which a metric gives the same score: {_word('ties', plan.ties)}."
     groupings = list(dict.fromkeys(each.grouping for each in result.results))

@@ -7,17 +7,17 @@ from collections.abc import Iterator, Sequence
 from ...results.studies import FamilyWiseRate, StudyResult
 from ..cells import Table
 from ..wording import joined, number
-from .base import Figure
+from .base import Figure, StudyReport
 from .wording import (
     MARKS,
     constant,
     differing,
     in_common,
+    in_percent,
     level_of,
     mark_of,
     of_keys,
     of_name,
-    percent,
     rate_decimals,
     rates_by_level,
     symbols_of,
@@ -69,8 +69,8 @@ def conclusions(study: StudyResult) -> Iterator[str]:
             yield (
                 f"Without adjustment, {rate.test} rejects one or more of {rate.pairs:,} true null "
                 f"{'hypothesis' if rate.pairs == 1 else 'hypotheses'} "
-                f"in {percent(rate.rate, decimals)}% of the test sets at α = {number(rate.alpha)} ({rate.metric}, "
-                f"{rate.variances} variances); independent tests would in {percent(rate.independent, decimals)}%."
+                f"in {in_percent(rate.rate, decimals)}% of the test sets at α = {number(rate.alpha)} ({rate.metric}, "
+                f"{rate.variances} variances); independent tests would in {in_percent(rate.independent, decimals)}%."
             )
     found = [rate for rate in rates if rate.verdict == "liberal" and rate.adjustment != NONE]
     if found:
@@ -106,3 +106,4 @@ FIGURES = {
         "rates:FamilyWiseFigure",
     ),
 }
+REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

@@ -10,6 +10,7 @@ from ...results.studies import ListScore, OracleSearch, StudyResult
 from ...results.studies.oracle import OraclePlan
 from ..cells import Table, decimals_for
 from ..pivot import Cells, Rows, as_number, pivot
+from .base import StudyReport
 from .wording import of_name, with_arrow
 
 TITLE = "Best and worst entries of k-best lists"
@@ -85,3 +86,6 @@ def notes(study: StudyResult[OraclePlan]) -> Iterator[str]:
         "end where replacing any single entry does not improve (worsen) the corpus score. That no choice is better "
         "(worse) is not proved."
     )
+
+
+REPORT = StudyReport(title, tables, conclusions, notes)

@@ -13,16 +13,16 @@ from ...results.studies.sensitivity import SensitivityPlan
 from ..cells import Table, decimals_for
 from ..pivot import Cells, Columns, Rows, fields, number_cell, pivot
 from ..wording import joined, number
-from .base import Figure
+from .base import Figure, StudyReport
 from .wording import (
     HEADINGS,
     differing,
     half_width,
     in_common,
+    in_percent,
     level_of,
     levels_of,
     of_keys,
-    percent,
     rate_decimals,
     tests_note,
 )
@@ -107,7 +107,7 @@ def power_table(rates: Sequence[PowerRate], title: str) -> Table:
     def cells(rate: PowerRate | None) -> list[str]:
         if rate is None:
             return [""]
-        return [f"{percent(rate.rate, decimals)} ±{percent(half_width(rate.confidence_interval), decimals)}"]
+        return [f"{in_percent(rate.rate, decimals)} ±{in_percent(half_width(rate.confidence_interval), decimals)}"]
 
     return _table(rates, title, lambda alpha: [f"α={number(alpha)}"], cells, {*map(_case, rates)})
 
@@ -117,7 +117,7 @@ def error_table(rates: Sequence[PowerRate], title: str) -> Table:
     cases = {_case(rate) for rate in rates if rate.type_m is not None}
 
     def cells(rate: PowerRate | None) -> list[str]:
-        return ["–", "–"] if rate is None else [number_cell(rate.type_m, ".2f"), percent(rate.type_s, 1)]
+        return ["–", "–"] if rate is None else [number_cell(rate.type_m, ".2f"), in_percent(rate.type_s, 1)]
 
     return _table(rates, title, lambda alpha: [f"M, α={number(alpha)}", "S"], cells, cases)
 
@@ -137,7 +137,7 @@ def conclusions(study: StudyResult) -> Iterator[str]:
     if not differing(at, ("metric", "system", "baseline", "model", "size")):
         largest = max(abs(rate.difference) for rate in at)
         best = [rate for rate in at if abs(rate.difference) == largest]
-        powers = ", ".join(f"{rate.test} {percent(rate.rate, 1)}%" for rate in best)
+        powers = ", ".join(f"{rate.test} {in_percent(rate.rate, 1)}%" for rate in best)
         yield f"Power at α = {number(alpha)} for Δ = {difference(best[0])}: {powers}."
     worst = max((rate for rate in at if rate.type_m is not None), key=lambda rate: rate.type_m or 0, default=None)
     if worst is not None and worst.type_m is not None and worst.type_m >= 1.05:
@@ -194,3 +194,4 @@ FIGURES = {
         "size",
     ),
 }
+REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

@@ -11,8 +11,7 @@ from ...results.studies import STUDIES as RECORDS
 from .base import StudyReport
 
 STUDIES: Mapping[str, StudyReport] = {
-    study: StudyReport.from_module(import_module(f"{__package__}.{module}"))
-    for study, module in zip(RECORDS, MODULES, strict=True)
+    study: import_module(f"{__package__}.{module}").REPORT for study, module in zip(RECORDS, MODULES, strict=True)
 }
 
 

@@ -11,7 +11,7 @@ from ...results import ConfidenceInterval
 from ...results.studies import ObservedDifference, RunComparison, RunDifference, StudyResult, SystemRuns, types_of
 from ...results.studies.runs import RunPlan
 from ...validate import check_name
-from ..frames import Columns, Fields, taken
+from ..frames import Columns, Fields, columns_from
 from ..rows import PAIR_COLUMNS
 
 # The pandas type of a field; without None in its annotation, integers need none that has missing values.
@@ -103,7 +103,7 @@ def study_columns(study: StudyResult, table: str | None = None) -> Columns:
     name = known[0] if table is None else table
     check_name("table", name, known)
     if isinstance(study, RunComparison) and name == PAIRS[0]:
-        return taken(RUN_PAIR_COLUMNS, [*_run_pairs(study)])
+        return columns_from(RUN_PAIR_COLUMNS, [*_run_pairs(study)])
     return _columns(types_of(study.study).tables[name], study.tables[name])
 
 

@@ -15,7 +15,7 @@ from ..computed import adjusted_sentence, alternative_phrase
 from ..conclusions import against_baseline, number_of_pairs, one_sentence, relation
 from ..methods import Cite, Detail, metrics_phrase
 from ..wording import MAX_NAMED, are, ci, joined, named, number, option
-from ..words import words
+from ..words import filled, words
 from .run_values import (
     deciding,
     decimals_under,
@@ -443,13 +443,13 @@ def _pvalues(result: RunComparison) -> Iterator[str]:
     def formula(unit: str) -> str:
         about, own = words("runs")["exchange"].get(unit, {}), of_name(result.comparisons, exchange=unit)
         if "compared" in about:
-            return f"For the p-value of {{}}, {about['compared']}."
+            return f"For the p-value of {{units}}, {about['compared']}."
         exact = {each.exact for each in own}
         shares = ["(c + 1)/(R + 1)"] * (False in exact) + ["c/R for all R exchanges"] * (True in exact)
-        return f"The p-value of {{}} is {' or '.join(shares)}, where c is the number of {about['counted']}."
+        return f"The p-value of {{units}} is {' or '.join(shares)}, where c is the number of {about['counted']}."
 
     for text, units in grouped((formula(unit), unit) for unit in plan.exchange).items():
-        yield of_unit(result, text.format(joined(units), **than))
+        yield of_unit(result, filled(text, {**than, "units": joined(units)}))
     n_tests = len(deciding(result)) // (1 if plan.family == "all" else len(result.metrics))
     for unit, how in plan.adjustments.items():
         if unit == result.default_exchange and how != "none":

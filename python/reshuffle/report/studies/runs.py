@@ -13,11 +13,8 @@ from ...results.studies import ObservedDifference, RunComparison, RunDifference
 from ..cells import EXACT, Table, decimals_apart, decimals_in_column, difference_and_interval, pvalue_cell, signed
 from ..pivot import Bold, Cells, Columns, Rows, pivot
 from ..wording import ci, joined, number, option
-from .base import Brief, Figure
-from .run_sentences import answers, intervals, tests_of
-from .run_sentences import conclusions as conclusions
-from .run_sentences import methods as methods
-from .run_sentences import notes as notes
+from .base import Brief, Figure, StudyReport
+from .run_sentences import answers, conclusions, intervals, methods, notes, tests_of
 from .run_values import (
     ScoredRuns,
     deciding,
@@ -31,12 +28,12 @@ from .run_values import (
     p_name,
     scored_runs,
 )
-from .wording import constant, percent, with_arrow
+from .wording import constant, in_percent, with_arrow
 
 # The mark of p-values of tests that cannot reach alpha, whatever the outputs are.
 UNREACHABLE = "‡"
-# The heading of null hypotheses, and what stands before the name of an exchange unit whose null hypothesis follows.
-TRUTHS, TRUTH = "Null hypotheses", "Null hypothesis of "
+# What stands before the name of an exchange unit whose null hypothesis follows.
+TRUTH = "Null hypothesis of "
 
 
 def title(result: RunComparison) -> str:
@@ -329,7 +326,7 @@ def _variances(result: RunComparison) -> Table:
 
     def share(name: str, each: ScoredRuns) -> str:
         part, total = getattr(each.scores, name), sum(getattr(each.scores, name) or 0 for name in PARTS.values())
-        return "–" if part is None or total <= 0 else percent(part / total, 0)
+        return "–" if part is None or total <= 0 else in_percent(part / total, 0)
 
     def worth(each: ScoredRuns) -> str:
         n = each.scores.effective_test_sets
@@ -360,7 +357,7 @@ def _observed(result: RunComparison, in_rows: bool) -> Table:
         return " to ".join(signed(end, decimals) for end in (each.low, each.high))
 
     def opposite(each: ObservedDifference) -> str:
-        return percent(each.reversed, 0)
+        return in_percent(each.reversed, 0)
 
     if in_rows:
         cells: Cells = {**names, "Runs": "n_runs", "Central 95%": between, "rev.": opposite}
@@ -396,3 +393,7 @@ FIGURES = {
         "runs:ObservedFigure",
     ),
 }
+REPORT = StudyReport(
+    title, tables, conclusions, notes, FIGURES, paper=paper, brief=brief, methods=methods, truths="Null hypotheses",
+    truth=TRUTH,
+)  # fmt: skip

@@ -11,9 +11,9 @@ from ...results.studies.samples import SamplesPlan
 from ..cells import Table, decimals_for
 from ..pivot import Cells, Columns, Rows, as_number, pivot
 from ..wording import ci, number
-from .base import Figure
+from .base import Figure, StudyReport
 from .validation import FEW, MOST_PAIRS, SHARES, by_size, mark, pairs_table, samples_note, what
-from .wording import as_percent, constant, of_keys, of_name, percent
+from .wording import as_percent, constant, in_percent, of_keys, of_name
 
 
 def _ranges_table(values: Mapping[str, Any], ranges: Sequence[SampleRange]) -> Table:
@@ -53,7 +53,7 @@ def _curves_table(metric: str, points: Sequence[CurvePoint]) -> Table:
     decimals = decimals_for(max(point.width for point in points))
 
     def cells(point: CurvePoint) -> list[str]:
-        return [f"{point.width:.{decimals}f}", percent(point.relative_width, 1), percent(point.separated, 1)]
+        return [f"{point.width:.{decimals}f}", in_percent(point.relative_width, 1), in_percent(point.separated, 1)]
 
     return pivot(
         f"Width of intervals by test set size and number of references: {metric}",
@@ -97,8 +97,8 @@ def conclusions(study: StudyResult[SamplesPlan]) -> Iterator[str]:
         reversed_ = sum(each.reversal for each in own)
         yield (
             f"{what(values)} of {size:,}{mark(ranges)}: {missed:,} of {intervals:,} intervals "
-            f"({percent(missed / intervals, 1)}%) miss the pool's score, and {reversed_:,} of {len(own):,} differences "
-            f"({percent(reversed_ / len(own), 1)}%) are reversed."
+            f"({in_percent(missed / intervals, 1)}%) miss the pool's score, and {reversed_:,} of {len(own):,} "
+            f"differences ({in_percent(reversed_ / len(own), 1)}%) are reversed."
         )
     yield from _gained(study)
 
@@ -111,13 +111,13 @@ def _gained(study: StudyResult[SamplesPlan]) -> Iterator[str]:
         if numbers[0] != numbers[-1]:
             few, many = (of_name(points, references=n, size=last.size)[0] for n in (numbers[0], numbers[-1]))
             yield (
-                f"{values['metric']}: {last.size:,} {study.plan.unit}s separate {percent(many.separated, 0)}% of "
-                f"the pairs with {numbers[-1]} references, and {percent(few.separated, 0)}% with {numbers[0]}."
+                f"{values['metric']}: {last.size:,} {study.plan.unit}s separate {in_percent(many.separated, 0)}% of "
+                f"the pairs with {numbers[-1]} references, and {in_percent(few.separated, 0)}% with {numbers[0]}."
             )
         elif first.size != last.size:
             yield (
-                f"{values['metric']}: {percent(first.separated, 0)}% of the pairs are separated by test sets of "
-                f"{first.size:,}, and {percent(last.separated, 0)}% by one of {last.size:,}."
+                f"{values['metric']}: {in_percent(first.separated, 0)}% of the pairs are separated by test sets of "
+                f"{first.size:,}, and {in_percent(last.separated, 0)}% by one of {last.size:,}."
             )
 
 
@@ -141,3 +141,4 @@ FIGURES = {
     ),
     "scores": Figure("Scores on each sample, with confidence intervals.", "scores", CELL, "pools:ScoresFigure"),
 }
+REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

@@ -11,9 +11,19 @@ from ...results.studies.sensitivity import SensitivityPlan
 from ..cells import Table, decimals_for, pvalue_cell
 from ..pivot import Cells, Columns, Rows, fields, pivot
 from ..wording import joined, number
-from .base import Figure
+from .base import Figure, StudyReport
 from .power import levels_used, power_table, power_title, symbols, without_level
-from .wording import constant, differing, half_width, level_of, levels_of, of_name, percent, rate_decimals, tests_note
+from .wording import (
+    constant,
+    differing,
+    half_width,
+    in_percent,
+    level_of,
+    levels_of,
+    of_name,
+    rate_decimals,
+    tests_note,
+)
 
 
 def title(study: StudyResult) -> str:
@@ -119,7 +129,7 @@ def _compared(each: PowerContrast) -> tuple[Any, ...]:
 def _contrast_cell(each: PowerContrast, decimals: int) -> str:
     interval = each.confidence_interval
     star = "*" if interval.low > 0 or interval.high < 0 else " "
-    return f"{100 * each.difference:+.{decimals}f}{star} ±{percent(half_width(interval), decimals)}"
+    return f"{100 * each.difference:+.{decimals}f}{star} ±{in_percent(half_width(interval), decimals)}"
 
 
 def conclusions(study: StudyResult) -> Iterator[str]:
@@ -159,3 +169,4 @@ FIGURES = {
         "effect",
     ),
 }
+REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

@@ -10,7 +10,7 @@ from ...results.studies.smoothing import SmoothingPlan
 from ..cells import Table, pvalue_cell
 from ..pivot import ends_cell, number_cell
 from ..wording import ci, joined, number
-from .base import Figure
+from .base import Figure, StudyReport
 from .wording import of_name
 
 SYMBOLS = {"epsilon": "ε", "k": "K", "alpha": "α"}
@@ -138,3 +138,4 @@ FIGURES = {
         over="value",
     ),
 }
+REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

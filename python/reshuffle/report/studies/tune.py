@@ -13,7 +13,7 @@ from ...results.studies.runs import RECOMMENDED_RUNS
 from ..cells import Table, decimals_for
 from ..pivot import Cells, Rows, number_cell, pivot
 from ..wording import joined, number
-from .base import Figure
+from .base import Figure, StudyReport
 from .run_values import deviation
 from .wording import with_arrow
 
@@ -267,3 +267,4 @@ FIGURES = {
         over="step",
     ),
 }
+REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

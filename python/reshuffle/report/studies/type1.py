@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...results.studies import Rate, StudyResult
 from ..cells import Table
 from ..wording import joined, number
-from .base import Figure
+from .base import Figure, StudyReport
 from .wording import (
     CONSERVATIVE,
     LIBERAL,
@@ -112,3 +112,4 @@ FIGURES = {
     ),
     "qq": Figure("The distribution of p; that of an exact test is the diagonal.", "pvalues", CELL, "rates:QQFigure"),
 }
+REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

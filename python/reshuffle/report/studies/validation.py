@@ -14,8 +14,8 @@ from ...results.studies.validation import ValidationPlan
 from ..cells import Table, decimals_for
 from ..pivot import Cells, Columns, Rows, as_number, number_cell, pivot
 from ..wording import ci, joined, number
-from .base import Figure
-from .wording import band_name, constant, gap_name, of_keys, of_name, percent, percent_interval
+from .base import Figure, StudyReport
+from .wording import band_name, constant, gap_name, in_percent, of_keys, of_name, percent_interval
 
 # The mark of sizes with fewer than ten samples, and the largest number of pairs that reports for people list.
 FEW, MOST_PAIRS = "†", 36
@@ -55,7 +55,7 @@ def _bands_table(values: Mapping[str, Any], bands: Sequence[BandAccuracy]) -> Ta
         if band is None:
             return ["0", "–", "–"][:shown]
         interval = percent_interval(band.confidence_interval, 0)
-        return [f"{band.conclusions:,}", percent(band.right, 1), interval][:shown]
+        return [f"{band.conclusions:,}", in_percent(band.right, 1), interval][:shown]
 
     return pivot(
         f"Right conclusions by confidence: {what(values)}",
@@ -78,7 +78,7 @@ def _shares_table(
     level = number(100 * study.plan.confidence_level)
 
     def cells(each: Any) -> list[str]:
-        return ["", ""] if each is None else [percent(each.right, decimals), percent(each.wrong, decimals)]
+        return ["", ""] if each is None else [in_percent(each.right, decimals), in_percent(each.wrong, decimals)]
 
     return pivot(
         f"Right and wrong conclusions at {level}% {about}",
@@ -147,7 +147,7 @@ def conclusions(study: StudyResult[ValidationPlan]) -> Iterator[str]:
     level = number(100 * study.plan.confidence_level)
     for values, pairs in of_keys(study.tables["pairs"], "metric", "test"):
         shares = [
-            f"{percent(right / (right + wrong), 1)}% of those from {what(where)}{mark(own)}"
+            f"{in_percent(right / (right + wrong), 1)}% of those from {what(where)}{mark(own)}"
             for where, own in of_keys(pairs, "layout")
             if (right := sum(pair.right * pair.samples for pair in own if pair.gap > 0))
             + (wrong := sum(pair.wrong * pair.samples for pair in own if pair.gap > 0))
@@ -175,7 +175,7 @@ def _sufficient(study: StudyResult[ValidationPlan]) -> Iterator[str]:
                 it = "it" if parts else "the difference"
                 parts.append(f"of {where['size']:,}{mark(own)} where {it} is over {number(min(shown))}")
         if parts:
-            share = f"at least {percent(enough, 0)}% of samples"
+            share = f"at least {in_percent(enough, 0)}% of samples"
             yield f"{what(values)}: {share} {joined(parts)} lead to the right conclusion."
 
 
@@ -226,3 +226,4 @@ FIGURES = {
         "pools:GapsFigure",
     ),
 }
+REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

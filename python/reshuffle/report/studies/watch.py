@@ -14,7 +14,7 @@ from ...results.studies.watch import E_BH, SEQUENTIAL_TESTS, WatchPlan
 from ..cells import Table, decimals_for, decimals_in_column, equation, pvalue_cell, signed
 from ..pivot import Cells, Rows, pivot
 from ..wording import number
-from .base import Figure
+from .base import Figure, StudyReport
 
 
 def _verdicts(study: StudyResult[WatchPlan]) -> tuple[SequentialVerdict, ...]:
@@ -135,8 +135,8 @@ FIGURES = {
         over="units",
     )
 }
-# For the checklist of a paper.
-INTERVALS = (
-    "Intervals, where there are any, are confidence sequences for the sampling of the units. Each system has a single "
-    "output: variation between training runs is not in them."
-)
+REPORT = StudyReport(
+    title, tables, conclusions, notes, FIGURES, settings=settings,
+    intervals="Intervals, where there are any, are confidence sequences for the sampling of the units. Each system has "
+    "a single output: variation between training runs is not in them.",
+)  # fmt: skip

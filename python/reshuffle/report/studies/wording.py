@@ -38,10 +38,10 @@ def with_arrow(metric: UsedMetric) -> str:
     return f"{metric.name} {'↑' if metric.higher_is_better else '↓'}"
 
 
-def percent(share: float | None, decimals: int) -> str:
+def in_percent(share: float | None, decimals: int) -> str:
     """A share in percent, without the sign; a dash for None.
 
-    >>> percent(0.0512, 1), percent(None, 1)
+    >>> in_percent(0.0512, 1), in_percent(None, 1)
     ('5.1', '–')
     """
     return "–" if share is None else f"{100 * share:.{decimals}f}"
@@ -53,7 +53,7 @@ def percent_interval(interval: ConfidenceInterval | None, decimals: int) -> str:
     >>> percent_interval(ConfidenceInterval(0.0421, 0.0611, 0.95, "clopper-pearson"), 1)
     '4.2 to 6.1'
     """
-    return "–" if interval is None else f"{percent(interval.low, decimals)} to {percent(interval.high, decimals)}"
+    return "–" if interval is None else f"{in_percent(interval.low, decimals)} to {in_percent(interval.high, decimals)}"
 
 
 def half_width(interval: ConfidenceInterval) -> float:
@@ -66,7 +66,7 @@ def as_percent(name: str, decimals: int) -> Callable[[Any], str]:
 
     def shown(record: Any) -> str:
         value = getattr(record, name)
-        return (percent_interval if isinstance(value, ConfidenceInterval) else percent)(value, decimals)
+        return (percent_interval if isinstance(value, ConfidenceInterval) else in_percent)(value, decimals)
 
     return shown
 
@@ -128,9 +128,9 @@ def cells_of(
     width = max(map(len, map(mark, rates)))
 
     def cell(rate: Any) -> str:
-        shown = f"{percent(rate.rate, decimals)}{mark(rate):<{width}}"
+        shown = f"{in_percent(rate.rate, decimals)}{mark(rate):<{width}}"
         if plus_minus:
-            shown += f" ±{percent(half_width(rate.confidence_interval), decimals)}"
+            shown += f" ±{in_percent(half_width(rate.confidence_interval), decimals)}"
         return Bold(shown) if mark(rate) and rate.verdict == "liberal" else shown
 
     return cell

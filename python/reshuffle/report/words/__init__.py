@@ -74,6 +74,15 @@ class Template(Formatter):
         return counted(value, format_spec) if is_noun else format(value, format_spec)
 
 
+def filled(text: str, values: Mapping[str, Any]) -> str:
+    """A template that is a single text, with the values in it.
+
+    >>> filled("{n:draw} of {unit}s", {"n": 1000, "unit": "segment"})
+    '1,000 draws of segments'
+    """
+    return Template({"": text}).filled("", values)
+
+
 def _holds(condition: str, values: Mapping[str, Any]) -> bool:
     """Whether all that ``and`` joins is so: ``name`` is true, or it is ``= other`` or ``< other``, a value or JSON.
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from ... import types
 from ...documented import record
 from ...errors import InputError, counted, quoted
-from ...options.declare import hinting
+from ...options.hints import hinting
 from ...validate import check_name
 from ..intervals import ConfidenceInterval
 from ..lookup import first_names, metric_name, pair_of

@@ -10,7 +10,7 @@ from ....results.studies import PairPvalue, TestAgreement
 from ...plots.labels import PLAIN, printable
 from ...plots.style import COLUMN, INK, MUTED, PAGE
 from ...wording import number
-from ..wording import percent
+from ..wording import in_percent
 from .base import ColumnFigure, label, looks, point
 
 # From light to dark, in steps that are distinguishable in print, and the agreements at which they begin.
@@ -62,7 +62,7 @@ class AgreementFigure(ColumnFigure[TestAgreement]):
             shade = int(np.searchsorted(STEPS, row.agreement, side="right")) - 1
             shades[low, high] = shade
             ax.text(
-                high + 0.5, low + 0.5, percent(row.agreement, 0), ha="center", va="center_baseline",
+                high + 0.5, low + 0.5, in_percent(row.agreement, 0), ha="center", va="center_baseline",
                 color="white" if shade == len(SHADES) - 1 else INK, fontsize="small",
             )  # fmt: skip
         ax.pcolormesh(
