@@ -37,7 +37,7 @@ from .resampling import CountSample, Pairs, Replicates, Sample
 from .resampling.averaged import AveragedData, averaged_samples
 from .resampling.counting import Data
 from .resampling.influence import influences
-from .resampling.units import Documents, Strata
+from .resampling.units import Documents, documents_and_strata
 from .results import (
     Brevity,
     ComparedTexts,
@@ -160,13 +160,9 @@ class Resampled(NamedTuple):
         cls, data: Data, names: tuple[str, ...], units: Units, resampling: Resampling, pairs: Pairs = ()
     ) -> Resampled:
         """Count these systems, of which ``pairs`` are compared, and sum the counts of each document if need be."""
-        documents = None if units.documents is None else Documents.checked(units.documents, data.n_segments)
-        strata = None if units.strata is None else Strata.from_ids(units.strata, data.n_segments, documents)
-        samples = by_segment = [sample.for_pairs(pairs) for sample in data.count(names, resampling)]
-        if documents is not None:
-            samples = [sample.by_document(documents) for sample in samples]
-        if strata is not None:
-            samples = [sample.stratified(strata) for sample in samples]
+        documents, strata = documents_and_strata(units, data.n_segments, warn_of_ids=True)
+        by_segment = [sample.for_pairs(pairs) for sample in data.count(names, resampling)]
+        samples = [sample.in_units(documents, strata) for sample in by_segment]
         own = () if units.documents is None else Documents.with_names(units.documents, data.n_segments)[1]
         replicates = Replicates.from_settings(samples, resampling)
         return cls(data, names, by_segment, documents, replicates, document_names=own)

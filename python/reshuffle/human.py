@@ -25,7 +25,7 @@ from .options.declare import called_with, taken
 from .options.human import HumanOptions
 from .progress import reported
 from .resampling.counting import Data
-from .resampling.units import Documents, Strata
+from .resampling.units import Documents, Strata, documents_and_strata
 from .results import RankedSystem
 from .results.studies import LabelledEstimate, PlannedLook, PlannedRaters, RaterAgreement, StudyResult
 from .results.studies.human import HumanPlan, deciding
@@ -171,9 +171,7 @@ class Design(NamedTuple):
     @classmethod
     def of(cls, units: Units, n_segments: int, finite: bool = False, random_raters: bool = False) -> Design:
         """Of these ids."""
-        documents = None if units.documents is None else Documents.checked(units.documents, n_segments)
-        strata = None if units.strata is None else Strata.from_ids(units.strata, n_segments, documents)
-        return cls(documents, strata, finite, random_raters)
+        return cls(*documents_and_strata(units, n_segments, warn_of_ids=True), finite, random_raters)
 
     @property
     def unit(self) -> str:

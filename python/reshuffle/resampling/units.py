@@ -22,6 +22,7 @@ from ..data.corpus import DocumentIds, StratumIds
 from ..errors import SEGMENT_MESSAGE, InputError, quoted, warn
 from ..lazy import lazy
 from ..metrics.base import Counts, Scores, tolerance
+from ..settings import Units
 from .squares import Squares
 
 # Fewer segments may well be of as many documents. With more documents than this share, documents would change little.
@@ -208,6 +209,18 @@ class Strata(Groups):
     def factors(self) -> Scores:
         """S_h/(S_h − 1) of the stratum of each unit: (S,)."""
         return np.asarray((self.sizes / np.maximum(self.sizes - 1, 1))[self.index])
+
+
+def documents_and_strata(
+    units: Units, n_segments: int, *, warn_of_ids: bool = False
+) -> tuple[Documents | None, Strata | None]:
+    """The documents and the strata of these ids, None where there are none.
+
+    With ``warn_of_ids``, ids of documents that are probably something else give a warning.
+    """
+    of_ids = Documents.checked if warn_of_ids else Documents.from_ids
+    documents = None if units.documents is None else of_ids(units.documents, n_segments)
+    return documents, None if units.strata is None else Strata.from_ids(units.strata, n_segments, documents)
 
 
 class Variances:
