@@ -31,6 +31,7 @@ from .inference.rankings import with_rankings
 from .inference.running import records, run_signature, run_tests
 from .inference.steps import JobPlan
 from .inference.tests import TESTS
+from .metrics.base import significant
 from .metrics.given import PrecomputedCounts
 from .metrics.named import Metrics
 from .resampling import CountSample, Pairs, Replicates, Sample
@@ -135,11 +136,6 @@ def data_and_units(options: Any, metrics: Metrics | None = None) -> tuple[Data, 
     return data, Units(options.documents, strata, source)
 
 
-def _rounded(value: float | None) -> float | None:
-    """A quantity from products of matrices, whose last digits depend on the machine, to ten digits."""
-    return None if value is None else float(f"{value:.10g}")
-
-
 class Resampled(NamedTuple):
     """The systems on a test set, or their averages over test sets, and their replicates.
 
@@ -195,7 +191,7 @@ class Resampled(NamedTuple):
         if self.documents is None:
             return [(None, None)] * (len(self.by_segment) * len(pairs))
         return [
-            (_rounded(correlation), _rounded(effect))
+            (correlation and significant(correlation, 10), effect and significant(effect, 10))
             for sample in self.by_segment
             for correlation, effect in sample.document_effects(self.documents, sample.rows_of(pairs))
         ]

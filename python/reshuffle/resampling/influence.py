@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..metrics.base import Counts, Scores
+from ..metrics.base import Counts, Scores, significant
 from ..results import Influence
 from .linear import gradient
 from .samples import CountSample, Pairs, Sample, TextSample
@@ -44,17 +44,11 @@ def _of_pair(sample: Sample, rows: Sequence[int]) -> Influence:
     variance = float(deviations @ deviations) / len(values)
     third = float((deviations * deviations) @ deviations) / len(values)
     is_constant = variance * len(values) <= SMALLEST * squares
-    # Later digits depend on the library that multiplies matrices.
     return Influence(
         differing,
-        effective=_rounded(float(np.abs(values).sum()) ** 2 / squares),
-        skewness=0.0 if is_constant else _rounded(third / math.sqrt(variance) ** 3),
+        effective=significant(float(np.abs(values).sum()) ** 2 / squares),
+        skewness=0.0 if is_constant else significant(third / math.sqrt(variance) ** 3),
     )
-
-
-def _rounded(value: float) -> float:
-    """Four significant digits."""
-    return float(f"{value:.4g}")
 
 
 def contributions(sample: CountSample, a: int, b: int) -> tuple[int, Scores | None]:

@@ -308,6 +308,11 @@ class Sample:
         self.refuse("permutations")
 
 
+def columns_of(pairs: Pairs) -> NDArray[np.intp]:
+    """The first ones and the second ones of the pairs: (2, pairs)."""
+    return np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+
+
 def resampler_of_sums(
     kind: str, counts: NDArray[np.signedinteger[Any]], strata: Strata | None = None
 ) -> _core.Resampler:
