@@ -130,9 +130,9 @@ def segment_scores(options: SegmentScoring) -> SegmentTable:
     data, units = data_and_units(options)
     grouping, ids = (None, None) if units.documents is None else Documents.with_names(units.documents, data.n_segments)
     with reported(options.progress) as watched:
-        if watched is not None:
-            watched.plan(data.counting_steps(len(data.names)))
-        samples = data.count(data.names, Resampling(threads=options.threads, progress=watched))
+        resampling = Resampling(threads=options.threads, progress=watched)
+        resampling.announce(data.counting_steps(len(data.names)))
+        samples = data.count(data.names, resampling)
     nrefs = data.n_references
     signatures = [(m.segment_signature if grouping is None else m.signature)(nrefs) for m in data.metrics]
     used = tuple(

@@ -437,8 +437,7 @@ def scored(data: Data, units: Units, wanted: ComparisonSettings, resampling: Res
         for name, ids in (("documents", units.documents), ("strata", units.strata)):
             if ids is not None and not (name == "documents" and data.uses_documents):
                 raise InputError(f"{name} without intervals: only intervals depend on them; leave {name} out")
-        if resampling.progress is not None:
-            resampling.progress.plan(data.counting_steps(len(data.names)))
+        resampling.announce(data.counting_steps(len(data.names)))
         return _scores(data, data.names, data.count(data.names, resampling))
     interval = check_interval(wanted.interval, *data.metrics, test=None)
     resampling, enough = _with_number(resampling, None, interval, wanted)
