@@ -128,7 +128,7 @@ def segment_scores(options: SegmentScoring) -> SegmentTable:
     array([[ 53.73, 100.  ]])
     """
     data, units = data_and_units(options)
-    grouping, ids = (None, None) if units.documents is None else Documents.with_names(units.documents, data.n_segments)
+    grouping = None if units.documents is None else Documents.from_ids(units.documents, data.n_segments, least=1)
     with reported(options.progress) as watched:
         resampling = Resampling(threads=options.threads, progress=watched)
         resampling.announce(data.counting_steps(len(data.names)))
@@ -146,6 +146,6 @@ def segment_scores(options: SegmentScoring) -> SegmentTable:
         scores=dict(zip(data.labels, scores, strict=True)),
         signature=signature.joined([*signatures, signature.VERSION]),
         version=_core.VERSION,
-        documents=ids,
+        documents=None if grouping is None else grouping.names,
         segment_ids=None if grouping is not None or data.segment_ids is None else tuple(data.segment_ids),
     )

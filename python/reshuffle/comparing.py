@@ -148,8 +148,6 @@ class Resampled(NamedTuple):
     documents: Documents | None
     replicates: Replicates
     texts: ComparedTexts | None = None
-    # The names of the documents, in their order.
-    document_names: Sequence[str] = ()
 
     @classmethod
     def from_data(
@@ -159,9 +157,7 @@ class Resampled(NamedTuple):
         documents, strata = documents_and_strata(units, data.n_segments, warn_of_ids=True)
         by_segment = [sample.for_pairs(pairs) for sample in data.count(names, resampling)]
         samples = [sample.in_units(documents, strata) for sample in by_segment]
-        own = () if units.documents is None else Documents.with_names(units.documents, data.n_segments)[1]
-        replicates = Replicates.from_settings(samples, resampling)
-        return cls(data, names, by_segment, documents, replicates, document_names=own)
+        return cls(data, names, by_segment, documents, Replicates.from_settings(samples, resampling))
 
     @classmethod
     def average_of(cls, sets: Sequence[Resampled], design: Design) -> Resampled:
@@ -218,8 +214,6 @@ class Resampled(NamedTuple):
 
     def influences(self, pairs: Pairs) -> Sequence[Influence | None]:
         """On how many units each difference rests, metric by metric, pair by pair; None for averages and ratings."""
-        if isinstance(self.data, AveragedData) or self.data.ratings is not None:
-            return [None] * (len(self.by_segment) * len(pairs))
         return [found for sample in self.replicates.samples for found in influences(sample, pairs)]
 
     def document_scores(self) -> list[DocumentScore]:
@@ -237,7 +231,7 @@ class Resampled(NamedTuple):
             )
             for label, sample in zip(self.data.labels, self.replicates.samples, strict=True)
             if isinstance(sample, CountSample) and sample.metric.by_speaker
-            for d, (document, n_segments) in enumerate(zip(self.document_names, self.documents.sizes, strict=True))
+            for d, (document, n_segments) in enumerate(zip(self.documents.names, self.documents.sizes, strict=True))
             for name, counts in zip(self.names, sample.stored[:, d].astype(np.int64), strict=True)
         ]
 
@@ -498,7 +492,7 @@ def _scores(
         scores=tuple(scores),
         n_segments=data.n_segments,
         n_references=data.most_references,
-        votes=None if isinstance(data, AveragedData) else data.ratings,
+        votes=data.ratings,
         unit=samples[0].unit,
         n_units=samples[0].n_units,
         signature=signature.joined(

@@ -47,13 +47,12 @@ from .progress import reported
 from .resampling import CountSample, Replicates, Sample, TextSample
 from .resampling.counting import Data, check_only, metrics_named, plain_number
 from .resampling.influence import contributions
-from .resampling.units import Documents
 from .results import Gate, GateTask, LostSegment
 from .results.gate import PastGate, PastTask
 from .results.studies.human import is_selected
 from .seeds import derive_seed
 from .sets import SetData, on_each, on_test_set
-from .settings import ComparisonSettings, Resampling, Units
+from .settings import ComparisonSettings, Resampling
 
 # How many of the segments that lost most are listed.
 MOST_LOST = 3
@@ -152,11 +151,11 @@ def _by_replicates(sets: Mapping[str, SetData], names: tuple[str, str], rule: Ga
     outcome = run_tests(design.plan, replicates, hypotheses)
     better = _better(rule, resampled, hypotheses, metrics)
     tasks = []
-    for t, ((name, each), on) in enumerate(zip(sets.items(), resampled, strict=True)):
+    for t, (name, on) in enumerate(zip(sets, resampled, strict=True)):
         at = np.flatnonzero(hypotheses.test_set == t)
         own, of_better = outcome.take(at), None if better is None else better.take(at)
         with on_test_set(name):
-            tested = [*_tested(name, on, each.units, rule, given[name], own, design.plan.test.name, of_better)]
+            tested = [*_tested(name, on, rule, given[name], own, design.plan.test.name, of_better)]
         adjusted = own.pvalue if own.adjusted is None else own.adjusted
         tasks += [task.judged(float(p), len(metrics), rule.alpha) for task, p in zip(tested, adjusted, strict=True)]
     # Of texts, another warning says so.
@@ -456,7 +455,6 @@ class _LabelledSet(NamedTuple):
 def _tested(
     name: str,
     on: Resampled,
-    units: Units,
     rule: Gated,
     given: Sequence[Margin | None],
     worse: Outcome,
@@ -471,7 +469,7 @@ def _tested(
         for margin, sample in zip(given, zip(on.by_segment, data.labels, strict=True), strict=True)
     ]
     outcomes = margin_outcomes(on.replicates, margins, rule.alpha)
-    primary, ids = _primary(data, rule), _ids(units, data)
+    primary, ids = _primary(data, rule), data.segment_ids if on.documents is None else on.documents.names
     for m, (sample, of_margin) in enumerate(zip(on.replicates.samples, outcomes, strict=True)):
         ((new, base),) = sample.rows_of([PAIR])
         scored = sample.scored_units([new, base])
@@ -573,13 +571,6 @@ def _check_range(margin: Margin, label: str, of_segments: Sequence[Scores]) -> N
             f"the margin of {label} is {margin}, and all scores of segments are between {min(ends):g} and "
             f"{max(ends):g}: if others are not possible, any system is allowed"
         )
-
-
-def _ids(units: Units, data: Data) -> Sequence[str] | None:
-    """The ids of the resampling units in their order; None for segments that have only numbers."""
-    if units.documents is None:
-        return data.segment_ids
-    return Documents.with_names(units.documents, data.n_segments)[1]
 
 
 def _lost(on: Resampled, m: int, ids: Sequence[str] | None) -> tuple[int, tuple[LostSegment, ...], int | None]:

@@ -23,8 +23,13 @@ UNITS = 1 << 16
 SMALLEST = 2.0**-40
 
 
-def influences(sample: Sample, pairs: Pairs) -> list[Influence]:
-    """The :class:`~reshuffle.Influence` of each pair of systems. Cost: a pass over the units for each pair."""
+def influences(sample: Sample, pairs: Pairs) -> Sequence[Influence | None]:
+    """The :class:`~reshuffle.Influence` of each pair of systems. Cost: a pass over the units for each pair.
+
+    None for averages and ratings.
+    """
+    if not isinstance(sample, CountSample | TextSample):
+        return [None] * len(pairs)
     return [_of_pair(*sample.alone(rows)) for rows in sample.rows_of(pairs)]
 
 
