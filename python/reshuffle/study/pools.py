@@ -283,7 +283,7 @@ class Drawn:
         resampling: Resampling,
     ) -> Drawn:
         """Draw from all samples and test all pairs on them."""
-        job = _OfSamples(pool, split, resampling.n_resamples, resampling.seed, pairs, tests, truth)
+        job = _DrawnSamples(pool, split, resampling.n_resamples, resampling.seed, pairs, tests, truth)
         table = job.results(split.samples, resampling.execution)
         of = {name: stacked(table[name], -2) for name in job.columns.by_name}
         found = [
@@ -295,7 +295,7 @@ class Drawn:
 
 
 @dataclass(frozen=True, eq=False)
-class _OfSamples(OfSamples):
+class _DrawnSamples(OfSamples):
     """What :class:`Drawn` has of each sample."""
 
     pairs: Pairs
