@@ -128,11 +128,11 @@ def segment_scores(options: SegmentScoring) -> SegmentTable:
     array([[ 53.73, 100.  ]])
     """
     data, units = data_and_units(options)
-    grouping, ids = (None, None) if units.documents is None else Documents.with_names(units.documents, data.n_segments)
+    grouping = None if units.documents is None else Documents.from_ids(units.documents, data.n_segments, least=1)
     with reported(options.progress) as watched:
-        if watched is not None:
-            watched.plan(data.counting_steps(len(data.names)))
-        samples = data.count(data.names, Resampling(threads=options.threads, progress=watched))
+        resampling = Resampling(threads=options.threads, progress=watched)
+        resampling.announce(data.counting_steps(len(data.names)))
+        samples = data.count(data.names, resampling)
     nrefs = data.n_references
     signatures = [(m.segment_signature if grouping is None else m.signature)(nrefs) for m in data.metrics]
     used = tuple(
@@ -146,6 +146,6 @@ def segment_scores(options: SegmentScoring) -> SegmentTable:
         scores=dict(zip(data.labels, scores, strict=True)),
         signature=signature.joined([*signatures, signature.VERSION]),
         version=_core.VERSION,
-        documents=ids,
+        documents=None if grouping is None else grouping.names,
         segment_ids=None if grouping is not None or data.segment_ids is None else tuple(data.segment_ids),
     )

@@ -31,13 +31,14 @@ from .inference.rankings import with_rankings
 from .inference.running import records, run_signature, run_tests
 from .inference.steps import JobPlan
 from .inference.tests import TESTS
+from .metrics.base import significant
 from .metrics.given import PrecomputedCounts
 from .metrics.named import Metrics
 from .resampling import CountSample, Pairs, Replicates, Sample
 from .resampling.averaged import AveragedData, averaged_samples
 from .resampling.counting import Data
 from .resampling.influence import influences
-from .resampling.units import Documents, Strata
+from .resampling.units import Documents, documents_and_strata
 from .results import (
     Brevity,
     ComparedTexts,
@@ -135,11 +136,6 @@ def data_and_units(options: Any, metrics: Metrics | None = None) -> tuple[Data, 
     return data, Units(options.documents, strata, source)
 
 
-def _rounded(value: float | None) -> float | None:
-    """A quantity from products of matrices, whose last digits depend on the machine, to ten digits."""
-    return None if value is None else float(f"{value:.10g}")
-
-
 class Resampled(NamedTuple):
     """The systems on a test set, or their averages over test sets, and their replicates.
 
@@ -152,24 +148,16 @@ class Resampled(NamedTuple):
     documents: Documents | None
     replicates: Replicates
     texts: ComparedTexts | None = None
-    # The names of the documents, in their order.
-    document_names: Sequence[str] = ()
 
     @classmethod
     def from_data(
         cls, data: Data, names: tuple[str, ...], units: Units, resampling: Resampling, pairs: Pairs = ()
     ) -> Resampled:
         """Count these systems, of which ``pairs`` are compared, and sum the counts of each document if need be."""
-        documents = None if units.documents is None else Documents.checked(units.documents, data.n_segments)
-        strata = None if units.strata is None else Strata.from_ids(units.strata, data.n_segments, documents)
-        samples = by_segment = [sample.for_pairs(pairs) for sample in data.count(names, resampling)]
-        if documents is not None:
-            samples = [sample.by_document(documents) for sample in samples]
-        if strata is not None:
-            samples = [sample.stratified(strata) for sample in samples]
-        own = () if units.documents is None else Documents.with_names(units.documents, data.n_segments)[1]
-        replicates = Replicates.from_settings(samples, resampling)
-        return cls(data, names, by_segment, documents, replicates, document_names=own)
+        documents, strata = documents_and_strata(units, data.n_segments, warn_of_ids=True)
+        by_segment = [sample.for_pairs(pairs) for sample in data.count(names, resampling)]
+        samples = [sample.in_units(documents, strata) for sample in by_segment]
+        return cls(data, names, by_segment, documents, Replicates.from_settings(samples, resampling))
 
     @classmethod
     def average_of(cls, sets: Sequence[Resampled], design: Design) -> Resampled:
@@ -199,7 +187,7 @@ class Resampled(NamedTuple):
         if self.documents is None:
             return [(None, None)] * (len(self.by_segment) * len(pairs))
         return [
-            (_rounded(correlation), _rounded(effect))
+            (correlation and significant(correlation, 10), effect and significant(effect, 10))
             for sample in self.by_segment
             for correlation, effect in sample.document_effects(self.documents, sample.rows_of(pairs))
         ]
@@ -226,8 +214,6 @@ class Resampled(NamedTuple):
 
     def influences(self, pairs: Pairs) -> Sequence[Influence | None]:
         """On how many units each difference rests, metric by metric, pair by pair; None for averages and ratings."""
-        if isinstance(self.data, AveragedData) or self.data.ratings is not None:
-            return [None] * (len(self.by_segment) * len(pairs))
         return [found for sample in self.replicates.samples for found in influences(sample, pairs)]
 
     def document_scores(self) -> list[DocumentScore]:
@@ -245,7 +231,7 @@ class Resampled(NamedTuple):
             )
             for label, sample in zip(self.data.labels, self.replicates.samples, strict=True)
             if isinstance(sample, CountSample) and sample.metric.by_speaker
-            for d, (document, n_segments) in enumerate(zip(self.document_names, self.documents.sizes, strict=True))
+            for d, (document, n_segments) in enumerate(zip(self.documents.names, self.documents.sizes, strict=True))
             for name, counts in zip(self.names, sample.stored[:, d].astype(np.int64), strict=True)
         ]
 
@@ -445,8 +431,7 @@ def scored(data: Data, units: Units, wanted: ComparisonSettings, resampling: Res
         for name, ids in (("documents", units.documents), ("strata", units.strata)):
             if ids is not None and not (name == "documents" and data.uses_documents):
                 raise InputError(f"{name} without intervals: only intervals depend on them; leave {name} out")
-        if resampling.progress is not None:
-            resampling.progress.plan(data.counting_steps(len(data.names)))
+        resampling.announce(data.counting_steps(len(data.names)))
         return _scores(data, data.names, data.count(data.names, resampling))
     interval = check_interval(wanted.interval, *data.metrics, test=None)
     resampling, enough = _with_number(resampling, None, interval, wanted)
@@ -507,7 +492,7 @@ def _scores(
         scores=tuple(scores),
         n_segments=data.n_segments,
         n_references=data.most_references,
-        votes=None if isinstance(data, AveragedData) else data.ratings,
+        votes=data.ratings,
         unit=samples[0].unit,
         n_units=samples[0].n_units,
         signature=signature.joined(

@@ -97,8 +97,9 @@ def _flips(
     names, pairs = (baseline, system), [(1, 0)]
     resampling.announce(data.counting_steps(len(names)))
     (by_segment,) = [sample.for_pairs(pairs) for sample in data.count(names, resampling)]
-    grouping, ids = (None, data.segment_ids) if documents is None else Documents.with_names(documents, data.n_segments)
-    sample: Sample = by_segment if grouping is None else by_segment.by_document(grouping)
+    grouping = None if documents is None else Documents.from_ids(documents, data.n_segments, least=1)
+    ids = data.segment_ids if grouping is None else grouping.names
+    sample = by_segment.in_units(grouping, None)
     if sample.n_units < 2:
         raise InputError(f"there is only one {sample.unit}: expected at least 2")
     ((y, x),) = sample.rows_of(pairs)

@@ -16,8 +16,7 @@ from . import _core, signature
 from .comparing import Design, Resampled, data_and_units
 from .data.history import append_run, read_history
 from .errors import Argument, InputError, counted, listed, quoted, unknown_name, warn
-from .human import Design as DesignOfLabels
-from .human import Question, labels_among, scores_by_segment
+from .human import LabelUnits, Question, labels_among, scores_by_segment
 from .inference.detectable import standard_errors
 from .inference.enough import check_replicates
 from .inference.gate import (
@@ -48,13 +47,12 @@ from .progress import reported
 from .resampling import CountSample, Replicates, Sample, TextSample
 from .resampling.counting import Data, check_only, metrics_named, plain_number
 from .resampling.influence import contributions
-from .resampling.units import Documents
 from .results import Gate, GateTask, LostSegment
 from .results.gate import PastGate, PastTask
 from .results.studies.human import is_selected
 from .seeds import derive_seed
 from .sets import SetData, on_each, on_test_set
-from .settings import ComparisonSettings, Resampling, Units
+from .settings import ComparisonSettings, Resampling
 
 # How many of the segments that lost most are listed.
 MOST_LOST = 3
@@ -121,7 +119,9 @@ def _sets(options: GateOptions) -> Mapping[str, SetData]:
 def gated(sets: Mapping[str, SetData], options: GateOptions, resampling: Resampling) -> Gate:
     """The verdict on these test sets, and trends over the history: see :func:`gate`."""
     runs = [] if options.history is None else read_history(options.history)
-    decided = _gated(sets, options, resampling)
+    names = _two_systems(sets)
+    _check_sets_of(options, sets)
+    decided = (_by_replicates if options.human is None else _by_labels)(sets, names, options, resampling)
     if options.history is None:
         return decided
     tasks = tuple(PastTask(*(getattr(task, each.name) for each in fields(PastTask))) for task in decided.tasks)
@@ -131,12 +131,8 @@ def gated(sets: Mapping[str, SetData], options: GateOptions, resampling: Resampl
     return replace(decided, trends=trends([*runs, run]))
 
 
-def _gated(sets: Mapping[str, SetData], rule: Gated, resampling: Resampling) -> Gate:
+def _by_replicates(sets: Mapping[str, SetData], names: tuple[str, str], rule: Gated, resampling: Resampling) -> Gate:
     """Count the systems on each test set, test the tasks, and decide."""
-    names = _two_systems(sets)
-    _check_sets_of(rule, sets)
-    if rule.human is not None:
-        return _labelled(sets, names, rule, resampling)
     data = [each.data for each in sets.values()]
     metrics = [metric for each in data for metric in each.metrics]
     settings = ComparisonSettings(alternative="worse", family="all", alpha=rule.alpha, interval=None)
@@ -155,13 +151,13 @@ def _gated(sets: Mapping[str, SetData], rule: Gated, resampling: Resampling) -> 
     outcome = run_tests(design.plan, replicates, hypotheses)
     better = _better(rule, resampled, hypotheses, metrics)
     tasks = []
-    for t, ((name, each), on) in enumerate(zip(sets.items(), resampled, strict=True)):
+    for t, (name, on) in enumerate(zip(sets, resampled, strict=True)):
         at = np.flatnonzero(hypotheses.test_set == t)
         own, of_better = outcome.take(at), None if better is None else better.take(at)
         with on_test_set(name):
-            measured = [*_measured(name, on, each.units, rule, given[name], own, design.plan.test.name, of_better)]
+            tested = [*_tested(name, on, rule, given[name], own, design.plan.test.name, of_better)]
         adjusted = own.pvalue if own.adjusted is None else own.adjusted
-        tasks += [task.judged(float(p), len(metrics), rule.alpha) for task, p in zip(measured, adjusted, strict=True)]
+        tasks += [task.judged(float(p), len(metrics), rule.alpha) for task, p in zip(tested, adjusted, strict=True)]
     # Of texts, another warning says so.
     if all(task.n_differing == 0 for task in tasks) and all(each.data.corpus is None for each in sets.values()):
         warn(f"{names[0]} and {names[1]} have the same scores on every {tasks[0].unit}: was a file passed twice?")
@@ -180,17 +176,14 @@ def _units_in(replicates: Replicates) -> list[str]:
     return signature.for_units(sample.unit, sample.n_units, None if strata is None else strata.n_strata)
 
 
-def _labelled(sets: Mapping[str, SetData], names: tuple[str, str], rule: Gated, resampling: Resampling) -> Gate:
+def _by_labels(sets: Mapping[str, SetData], names: tuple[str, str], rule: Gated, resampling: Resampling) -> Gate:
     """The gate of people's labels: a task on each test set, without draws."""
-    if resampling.progress is not None:
-        resampling.progress.plan([step for each in sets.values() for step in each.data.counting_steps(2)])
-
-    def labelled(name: str, each: SetData) -> _Labelled:
-        return _Labelled.of(name, each, rule, of_test_set(rule.margin, name, sets), resampling)
-
-    on_sets = [*on_each(sets, labelled).values()]
-    adjusted = holm(np.array([on.measured.worse_pvalue for on in on_sets]))
-    tasks = [on.measured.judged(float(p), len(on_sets), rule.alpha) for on, p in zip(on_sets, adjusted, strict=True)]
+    resampling.announce(step for each in sets.values() for step in each.data.counting_steps(2))
+    on_sets = on_each(
+        sets, lambda name, on: _LabelledSet.of(name, on, rule, of_test_set(rule.margin, name, sets), resampling)
+    ).values()
+    adjusted = holm(np.array([on.task.worse_pvalue for on in on_sets]))
+    tasks = [on.task.judged(float(p), len(on_sets), rule.alpha) for on, p in zip(on_sets, adjusted, strict=True)]
     digest = hashlib.sha256()
     for on in on_sets:
         for values in on.scores:
@@ -341,8 +334,8 @@ def _better(
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Measured:
-    """What is known of a task on its own: fields of :class:`~reshuffle.GateTask`, and the test of its margin."""
+class _Task:
+    """What is known of a task alone: fields of :class:`~reshuffle.GateTask`, and the test of its margin."""
 
     test_set: str
     metric: str
@@ -385,10 +378,10 @@ class _Measured:
         )
 
 
-class _Labelled(NamedTuple):
+class _LabelledSet(NamedTuple):
     """A test set with people's labels."""
 
-    measured: _Measured
+    task: _Task
     """What they say, with the help of the only predictor."""
     scores: Sequence[Scores]
     """Of each metric, labels or predictions of both systems, the baseline's first: (2, S)."""
@@ -398,7 +391,7 @@ class _Labelled(NamedTuple):
     @classmethod
     def of(
         cls, name: str, on: SetData, rule: Gated, margins: Iterable[Mapping[str, Margin]], resampling: Resampling
-    ) -> _Labelled:
+    ) -> _LabelledSet:
         """Check the labels and the margin, and estimate."""
         data, label = on.data, str(rule.human)
         (at,) = labels_among(data, [label])
@@ -408,7 +401,7 @@ class _Labelled(NamedTuple):
                 f"{listed([data.labels[m] for m in others])} could predict {label}, but a gate takes one predictor, "
                 "which is chosen beforehand: leave out the others"
             )
-        design = DesignOfLabels.of(on.units, data.n_segments)
+        design = LabelUnits.of(on.units, data.n_segments)
         scores = scores_by_segment(data, resampling)
         base, system, difference = (
             Question.of(scores[at][None], [scores[m] for m in others], *question).answers(design)[-1]
@@ -430,13 +423,15 @@ class _Labelled(NamedTuple):
         if given is not None:
             known = [own[~np.isnan(own)] for own in labels]
             means = base.mean, system.mean
-            margin = _in_points(given, label, means, higher_is_better, known, lambda: float(known[0].std(ddof=1)))
+            margin = _in_points(
+                given, label, means, higher_is_better, lambda: known, lambda: float(known[0].std(ddof=1))
+            )
             of_margin = MarginOutcome("t-test", 0.0, 0.0)
             if not is_identical:
                 bound = sign * better.interval(1 - 2 * rule.alpha)[0]
                 of_margin = MarginOutcome("t-test", better.pvalue_above(-margin), bound)
         differ = labels[1] - labels[0]
-        measured = _Measured(
+        task = _Task(
             test_set=name,
             metric=label,
             higher_is_better=higher_is_better,
@@ -454,19 +449,18 @@ class _Labelled(NamedTuple):
             worse_pvalue=replace(better, mean=-better.mean).pvalue_above(0.0),
             better_pvalue=better.pvalue_above(0.0) if rule.primary else None,
         )
-        return cls(measured, scores, sampled)
+        return cls(task, scores, sampled)
 
 
-def _measured(
+def _tested(
     name: str,
     on: Resampled,
-    units: Units,
     rule: Gated,
     given: Sequence[Margin | None],
     worse: Outcome,
     worse_test: str,
     better: Outcome | None,
-) -> Iterator[_Measured]:
+) -> Iterator[_Task]:
     """What is known of each metric on a test set. ``worse`` and ``better`` are the tests that have no margin."""
     data = on.data
     assert isinstance(data, Data)
@@ -474,11 +468,8 @@ def _measured(
         None if margin is None else _points_on(margin, *sample)
         for margin, sample in zip(given, zip(on.by_segment, data.labels, strict=True), strict=True)
     ]
-    outcomes, primary, ids = (
-        margin_outcomes(on.replicates, margins, rule.alpha),
-        _primary(data, rule),
-        _ids(units, data),
-    )
+    outcomes = margin_outcomes(on.replicates, margins, rule.alpha)
+    primary, ids = _primary(data, rule), data.segment_ids if on.documents is None else on.documents.names
     for m, (sample, of_margin) in enumerate(zip(on.replicates.samples, outcomes, strict=True)):
         ((new, base),) = sample.rows_of([PAIR])
         scored = sample.scored_units([new, base])
@@ -486,7 +477,7 @@ def _measured(
         (error,) = standard_errors(on.replicates, m, [PAIR])
         n_differing, lost, n_lost = _lost(on, m, ids)
         rounded, written = sample.round_score, given[m]
-        yield _Measured(
+        yield _Task(
             test_set=name,
             metric=data.labels[m],
             higher_is_better=sample.metric.higher_is_better,
@@ -521,9 +512,11 @@ def _points_on(margin: Margin, sample: Sample, label: str) -> float:
         alone, (row,) = sample.alone([base])
         return math.sqrt(alone.linear.variance(row) * alone.n_units)
 
-    of_segments: list[Scores] = []
-    if isinstance(sample, CountSample) and sample.metric.is_mean:
-        of_segments = [sample.metric.segment_scores(sample.rows(row)) for row in (new, base)]
+    def of_segments() -> list[Scores]:
+        if not (isinstance(sample, CountSample) and sample.metric.is_mean):
+            return []
+        return [sample.metric.segment_scores(sample.rows(row)) for row in (new, base)]
+
     scores = [float(sample.scores[row]) for row in (base, new)]
     return _in_points(margin, label, scores, sample.metric.higher_is_better, of_segments, deviation)
 
@@ -534,7 +527,7 @@ def _in_points(
     label: str,
     scores: Sequence[float],
     higher_is_better: bool,
-    of_segments: Sequence[Scores],
+    of_segments: Callable[[], Sequence[Scores]],
     deviation: Callable[[], float],
 ) -> float:
     """The margin in points, if it can refuse a system. ``scores`` are the baseline's and the other's.
@@ -547,8 +540,8 @@ def _in_points(
     score, scale = scores[0], 1.0
     if margin.unit:
         scale = deviation() if margin.unit == "sd" else abs(score) / 100
-    elif len(of_segments):
-        _check_range(margin, label, of_segments)
+    else:
+        _check_range(margin, label, of_segments())
     if not 0 < scale < math.inf:
         what = "the baseline's score" if margin.unit == "%" else "the standard deviation of the baseline's segments"
         raise InputError(f"the margin of {label} is {margin}, but {what} is {scale:g}: give the margin in points")
@@ -565,6 +558,8 @@ def _in_points(
 
 
 def _check_range(margin: Margin, label: str, of_segments: Sequence[Scores]) -> None:
+    if not of_segments:
+        return
     ends = [end(each) for each in of_segments for end in (np.nanmin, np.nanmax)]
     if margin.value >= 1 and min(ends) == 0 and max(ends) == 1:
         raise InputError(
@@ -576,13 +571,6 @@ def _check_range(margin: Margin, label: str, of_segments: Sequence[Scores]) -> N
             f"the margin of {label} is {margin}, and all scores of segments are between {min(ends):g} and "
             f"{max(ends):g}: if others are not possible, any system is allowed"
         )
-
-
-def _ids(units: Units, data: Data) -> Sequence[str] | None:
-    """The ids of the resampling units in their order; None for segments that have only numbers."""
-    if units.documents is None:
-        return data.segment_ids
-    return Documents.with_names(units.documents, data.n_segments)[1]
 
 
 def _lost(on: Resampled, m: int, ids: Sequence[str] | None) -> tuple[int, tuple[LostSegment, ...], int | None]:

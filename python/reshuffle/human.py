@@ -25,7 +25,7 @@ from .options.declare import called_with, taken
 from .options.human import HumanOptions
 from .progress import reported
 from .resampling.counting import Data
-from .resampling.units import Documents, Strata
+from .resampling.units import Documents, Strata, documents_and_strata
 from .results import RankedSystem
 from .results.studies import LabelledEstimate, PlannedLook, PlannedRaters, RaterAgreement, StudyResult
 from .results.studies.human import HumanPlan, deciding
@@ -93,7 +93,7 @@ def human(options: HumanOptions) -> StudyResult[HumanPlan]:
     with reported(options.progress) as watched:
         at = labels_among(data, options.human, options.raters == "random")
         scores = scores_by_segment(data, Resampling(threads=options.threads, progress=watched))
-        design = Design.of(units, data.n_segments, options.target == "set", options.raters == "random")
+        design = LabelUnits.of(units, data.n_segments, options.target == "set", options.raters == "random")
         asked = Asked.of(options, data, at, scores, design)
         ways = [asked, *asked.without_scales()]
         plan, metrics = _plan(asked), data.used_metrics()
@@ -160,7 +160,7 @@ def scores_by_segment(data: Data, resampling: Resampling) -> list[Scores]:
     return [sample.segment_scores(data.names) for sample in samples]
 
 
-class Design(NamedTuple):
+class LabelUnits(NamedTuple):
     """The units, and what is meant."""
 
     documents: Documents | None
@@ -169,11 +169,9 @@ class Design(NamedTuple):
     random_raters: bool
 
     @classmethod
-    def of(cls, units: Units, n_segments: int, finite: bool = False, random_raters: bool = False) -> Design:
+    def of(cls, units: Units, n_segments: int, finite: bool = False, random_raters: bool = False) -> LabelUnits:
         """Of these ids."""
-        documents = None if units.documents is None else Documents.checked(units.documents, n_segments)
-        strata = None if units.strata is None else Strata.from_ids(units.strata, n_segments, documents)
-        return cls(documents, strata, finite, random_raters)
+        return cls(*documents_and_strata(units, n_segments, warn_of_ids=True), finite, random_raters)
 
     @property
     def unit(self) -> str:
@@ -201,7 +199,7 @@ class Question(NamedTuple):
         )
         return cls(labels, values, "" if baseline is None else " of both systems")
 
-    def labelled(self, design: Design) -> Labelled:
+    def labelled(self, design: LabelUnits) -> Labelled:
         """The labels of units; :class:`InputError` if there are too few, or documents are labelled in part."""
         of_rater = ~np.isnan(self.labels)
         known = np.asarray(of_rater.any(axis=0))
@@ -247,7 +245,7 @@ class Question(NamedTuple):
         n_segments = sizes.astype(np.float64)
         return Labelled(of_raters.sum(axis=0), labelled, n_segments, design.finite, design.strata, by_rater)
 
-    def answers(self, design: Design) -> list[Estimated]:
+    def answers(self, design: LabelUnits) -> list[Estimated]:
         """By the labels alone, and with each predictor."""
         own, index = self.labelled(design), design.unit_of(self.labels.shape[1])
         return [own.alone(), *(own.predicted(sums_of(index, each)) for each in self.predictions)]
@@ -271,7 +269,7 @@ class Asked(NamedTuple):
     ratings: Scores
     scores: Sequence[Scores]
     predictors: Sequence[str]
-    design: Design
+    design: LabelUnits
     options: HumanOptions
     names: Sequence[str]
     higher_is_better: bool = True
@@ -279,7 +277,7 @@ class Asked(NamedTuple):
 
     @classmethod
     def of(
-        cls, options: HumanOptions, data: Data, at: Sequence[int], scores: Sequence[Scores], design: Design
+        cls, options: HumanOptions, data: Data, at: Sequence[int], scores: Sequence[Scores], design: LabelUnits
     ) -> Asked:
         """``at`` are the indices of the metrics that have the labels."""
         others = [m for m in range(len(scores)) if m not in at]

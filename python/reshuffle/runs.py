@@ -213,8 +213,7 @@ def compared_runs(runs: Runs, dev: Development, settings: RunSettings, resamplin
     dev_scores = _dev_scores(runs, dev, resampling)
     if settings.median_on == "dev":
         _check_medians(names, median_metric, dev_scores)
-    if resampling.progress is not None:
-        resampling.progress.plan(runs.data.counting_steps(len(runs.data.names)))
+    resampling.announce(runs.data.counting_steps(len(runs.data.names)))
     data = RunData.from_data(runs.data, runs.n_runs, runs.units, resampling)
     data.check_sums(data.totals)
     systems = tuple(_systems(runs, data, settings, dev_scores))

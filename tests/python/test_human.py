@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 import reshuffle
 from reshuffle import InputError, InputWarning, SegmentScores, human
-from reshuffle.human import Design, Question
+from reshuffle.human import LabelUnits, Question
 from reshuffle.inference.predicted import Labelled
 from reshuffle.inference.raters import agreements, noise, standardized
 from reshuffle.metrics.base import Scores
@@ -374,7 +374,7 @@ def test_raters_as_a_second_cluster() -> None:
     ratings = rng.normal(0, 1, (5, 40)) + rng.normal(0, 1, (5, 1))
     ratings[rng.random((5, 40)) < 0.5] = NAN
     ratings[:, 30:] = NAN
-    answers = [Question(ratings, [], "").answers(Design(None, None, False, random))[0] for random in (False, True)]
+    answers = [Question(ratings, [], "").answers(LabelUnits(None, None, False, random))[0] for random in (False, True)]
     known = [s for s in range(30) if not np.isnan(ratings[:, s]).all()]
     n, mean = len(known), answers[0].mean
     parts = [[(ratings[a, s] - mean) / np.sum(~np.isnan(ratings[:, s])) / n for s in known] for a in range(5)]
@@ -408,7 +408,7 @@ def test_plans_with_strata() -> None:
     result = sample.estimated(strata=strata, difference=0.2)
     own = difference(result, None)
     question = Question(sample.labels[None, 1] - sample.labels[None, 0], [], "")
-    freedom = question.answers(Design(None, Strata.from_ids(strata, 300, None), False, False))[0].freedom
+    freedom = question.answers(LabelUnits(None, Strata.from_ids(strata, 300, None), False, False))[0].freedom
     assert freedom < 7
     assert own.detectable is not None
     limit, shift = t.ppf(0.975, freedom), own.detectable / own.standard_error

@@ -299,7 +299,7 @@ def run_table(job: TableJob, n: int, execution: Execution, *, stage: str, first:
 
 
 class ChunkJob:
-    """The base of a :class:`~reshuffle.execution.jobs.TableJob` that computes chunks of items.
+    """The base of a :class:`~reshuffle.execution.jobs.TableJob` that computes chunks of items, by default simulations.
 
     Attributes
     ----------
@@ -309,8 +309,8 @@ class ChunkJob:
         The stage of a progress.
     """
 
-    items: ClassVar[str]
-    stage: ClassVar[str]
+    items: ClassVar[str] = "simulations"
+    stage: ClassVar[str] = "simulating"
 
     @property
     def block(self) -> int:
@@ -343,9 +343,9 @@ class ChunkJob:
                 progress.update(items.stop - first)
         return table
 
-    def results(self, n: int, execution: Execution) -> Table:
-        """The rows of the items 0, …, n − 1."""
-        return run_table(self, n, execution, stage=self.stage)
+    def results(self, n: int, execution: Execution, first: int = 0) -> Table:
+        """The rows of the items first, …, first + n − 1."""
+        return run_table(self, n, execution, stage=self.stage, first=first)
 
 
 class ItemJob(ChunkJob):

@@ -30,9 +30,18 @@ def for_pvalue(alpha: float, numerator: int = 1) -> int:
     return _ceil(BEYOND * numerator / alpha) - 1
 
 
+def fewest(alpha: float, numerator: float = 1) -> int:
+    """The fewest replicates with which the smallest p, ``numerator``/(R + 1), is at most α.
+
+    >>> fewest(0.05), fewest(0.05, 2)
+    (19, 39)
+    """
+    return math.ceil(numerator / alpha - 1e-9) - 1
+
+
 def check_replicates(n: int, alpha: float, numerator: int = 1) -> None:
     """:class:`InputError` if even the smallest p, ``numerator``/(n + 1), is above α."""
-    least = math.ceil(numerator / alpha - 1e-9) - 1
+    least = fewest(alpha, numerator)
     if n < least:
         raise InputError(
             f"at alpha {alpha:g}, the test can reject only with {least:,} replicates or more, got {n:,}: increase "

@@ -21,6 +21,7 @@ from ..resampling import Pairs, Reduction, Replicates, Sample, directed
 from ..resampling.exact import MISSING
 from ..resampling.histograms import HistogramArray
 from ..resampling.reductions import Alternative
+from ..resampling.samples import columns_of
 from ..resampling.schemes import Shuffling
 from .pvalues import threshold
 
@@ -65,11 +66,6 @@ Integers = NDArray[np.int64]
 T = TypeVar("T", bound=np.generic)
 
 
-def _columns(pairs: Pairs) -> Index:
-    """The first ones and the second ones of the pairs: (2, pairs)."""
-    return np.array(pairs, dtype=np.intp).reshape(-1, 2).T
-
-
 @record(slots=False, eq=False)
 class Hypotheses:
     """Null hypotheses: two systems do not differ under a metric on a test set. H is the number of hypotheses."""
@@ -101,7 +97,7 @@ class Hypotheses:
         """
         column = np.repeat(np.arange(n_sets * n_metrics), len(pairs))
         test_set, metric = column // n_metrics, column % n_metrics
-        a, b = _columns(list(pairs) * (n_sets * n_metrics))
+        a, b = columns_of(list(pairs) * (n_sets * n_metrics))
         families = {"metric": column, "set": test_set, "sets": metric, "all": np.zeros_like(column)}
         return cls(pairs, test_set, metric, a, b, families[family])
 
@@ -136,7 +132,7 @@ class Hypotheses:
         rows = [sample.rows_of(self.pairs) for sample in samples]
         if rows.count(self.pairs) == len(rows):
             return self
-        a, b = _columns([pair for own in rows for pair in own])
+        a, b = columns_of([pair for own in rows for pair in own])
         return replace(self, a=a, b=b)
 
     def families(self) -> list[slice]:

@@ -32,7 +32,7 @@ from ..results import ConfidenceInterval, UsedInterval
 from ..settings import Resampling, Units
 from ..validate import check_name, default_alpha
 from . import kink
-from .enough import FOR_STANDARD_DEVIATION, automatic, for_ends
+from .enough import FOR_STANDARD_DEVIATION, automatic, fewest, for_ends
 from .estimates import ANY, Estimate, check_kind
 from .methods import METHODS
 from .pvalues import largest_rank
@@ -181,8 +181,7 @@ def by_inversion(estimate: Estimate, level: float) -> tuple[float, float]:
     alpha = default_alpha(level)
     rank = largest_rank(n, alpha)
     if rank == 0:
-        needed = math.ceil(1 / alpha - 1e-9) - 1
-        what = f"interval 'ar-studentized' needs at least {needed:,} shuffles at confidence level {level:.10g}"
+        what = f"interval 'ar-studentized' needs at least {fewest(alpha):,} shuffles at confidence level {level:.10g}"
         if null.includes_observed and estimate.scheme != "subgroup":
             raise InputError(f"{what}, but the units that differ allow only {n - 1:,}: choose another interval")
         raise InputError(f"{what}, got {n - 1:,}: increase n_resamples, or choose another interval")

@@ -21,18 +21,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from ..errors import InputError
 from ..lazy import lazy
-from ..metrics.base import Scores
+from ..metrics.base import Scores, significant
 from ..metrics.named import metric
 from ..resampling import CountSample, Pairs, Replicates, Sample, reached
 from ..resampling.linear import linear_variances_of_differences
 from ..resampling.units import Strata
 from ..results import Brevity
 from ..validate import default_alpha
+from .enough import fewest
 from .estimates import Estimate
 from .hypotheses import Observed, Outcome
 from .power import normal_cdf
@@ -129,23 +131,17 @@ def _brevity(scores: Scores, excess: Scores, errors: Scores, variance: float) ->
         a, b = np.minimum(0, excess)
         share = float((a - b) / math.log(scores[0] / scores[1]))
     bias = float(np.abs(biases[0] - biases[1]).max()) / math.sqrt(variance)
-    return Brevity(_rounded(z[0]), _rounded(z[1]), _rounded(bias), None if share is None else _rounded(share))
-
-
-def _rounded(value: float) -> float:
-    """Four digits: later ones depend on the library that multiplies matrices."""
-    return float(f"{value:.4g}")
+    known = None if share is None else significant(share)
+    return Brevity(significant(z[0]), significant(z[1]), significant(bias), known)
 
 
 def _excesses(replicates: Replicates, m: int) -> tuple[Scores, Scores] | None:
     """x of every system under metric m, (k,), and on every draw, (k, R); None for a score without a kink."""
-    if m not in replicates.kinks:
-        lengths = lengths_of(replicates.samples[m])
-        replicates.kinks[m] = None
-        if lengths is not None:
-            (drawn,) = replicates.with_samples([lengths]).draws
-            replicates.kinks[m] = _excess(lengths.scores), _excess(drawn)
-    return replicates.kinks[m]
+    lengths = lengths_of(replicates.samples[m])
+    if lengths is None:
+        return None
+    (drawn,) = replicates.with_samples([lengths]).draws
+    return _excess(lengths.scores), _excess(drawn)
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +156,7 @@ class DrawnPair:
     @classmethod
     def from_replicates(cls, replicates: Replicates, m: int, a: int, b: int) -> DrawnPair | None:
         """Systems a and b under metric m; None if the kink cannot matter."""
-        excesses = _excesses(replicates, m)
+        excesses = replicates.once((_excesses, m), partial(_excesses, replicates, m))
         if excesses is None:
             return None
         rows = [a, b]
@@ -306,7 +302,7 @@ def by_inversion(estimate: Estimate, level: float) -> tuple[float, float]:
     pair = DrawnPair.from_replicates(estimate.replicates, estimate.metric, *estimate.pair)
     rank = allowed if pair is None else allowed * (SHARES - 1) // SHARES
     if rank == 0:
-        needed = math.ceil((1 if pair is None else SHARES / (SHARES - 1)) / alpha - 1e-9) - 1
+        needed = fewest(alpha, 1 if pair is None else SHARES / (SHARES - 1))
         raise InputError(
             f"interval 'bootstrap-kink' needs at least {needed:,} draws at confidence level {level:.10g}, got "
             f"{n - 1:,}: increase n_resamples, or choose another interval"

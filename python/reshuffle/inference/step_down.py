@@ -20,6 +20,7 @@ from ..errors import InputError
 from ..metrics.base import Scores
 from ..resampling import MaxT, MinP, Reduction, Replicates, Series, Spread, extremeness, is_two_sided, ranks_among_all
 from ..resampling.reductions import Alternative
+from .enough import fewest
 from .hypotheses import Observed, Outcome
 from .pvalues import largest_rank, pvalue
 
@@ -235,10 +236,9 @@ def rank_for_intervals(n_resamples: int, alpha: float, tails: int = 1) -> int:
     """The largest k with ``tails``·k/(R + 1) ≤ α; :class:`InputError` if it is 0."""
     rank = largest_rank(n_resamples + 1, alpha, tails)
     if rank == 0:
-        needed = math.ceil(tails / alpha - 1e-9) - 1
         raise InputError(
-            f"simultaneous intervals need at least {needed:,} replicates at confidence level {1 - alpha:.10g}, got "
-            f"{n_resamples:,}: increase n_resamples (-n)"
+            f"simultaneous intervals need at least {fewest(alpha, tails):,} replicates at confidence level "
+            f"{1 - alpha:.10g}, got {n_resamples:,}: increase n_resamples (-n)"
         )
     return rank
 
@@ -269,11 +269,12 @@ def scales_of_draws(
     ``pair`` has the index of the metric, and two rows of its sample. The replicates keep the scales, because
     adjustments and rankings need the same ones.
     """
-    kept = replicates.scales.setdefault(scales, {})
-    if pair not in kept:
+
+    def computed() -> tuple[float, float]:
         values = deviations()
-        kept[pair] = scales(values) if np.ptp(values) > tolerance else (0.0, 0.0)
-    return kept[pair]
+        return scales(values) if np.ptp(values) > tolerance else (0.0, 0.0)
+
+    return replicates.once((scales, pair), computed)
 
 
 class _StandardizedDraws:

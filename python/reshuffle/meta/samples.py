@@ -19,7 +19,7 @@ from ..errors import InputError
 from ..metrics.base import Counts, Metric, Scores, counts_array
 from ..resampling import CountSample, Pairs, Sample
 from ..resampling.parts import SENT_FOR_SHUFFLES, sent_whole
-from ..resampling.samples import BATCH_CELLS, Batch, resampler_of_sums
+from ..resampling.samples import BATCH_CELLS, Batch, columns_of, resampler_of_sums
 from ..resampling.units import Strata
 from .values import ratio, without_exponent
 
@@ -182,7 +182,7 @@ def with_ties(statistics: Scores, pairs: Pairs, scores: Scores) -> Scores:
     >>> with_ties(np.array([[0.2, -0.2, np.nan, 0.1]]), [(0, 1)], np.array([0.3, 0.1])) == 0.3 - 0.1
     array([[ True, False,  True, False]])
     """
-    a, b = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+    a, b = columns_of(pairs)
     observed = (scores[a] - scores[b])[:, None]
     tied = np.where(np.abs(statistics + observed) <= ROUNDING, -observed, statistics)
     return np.where(np.isnan(statistics) | (np.abs(statistics - observed) <= ROUNDING), observed, tied)

@@ -17,7 +17,7 @@ from ..data.judgments import Judgments
 from ..inference.pvalues import pvalue, threshold
 from ..metrics.base import Scores, thread_count, tolerance
 from ..resampling import CountSample, Pairs, Replicates, Tally
-from ..resampling.samples import Batch
+from ..resampling.samples import Batch, columns_of
 from ..seeds import derive_seed
 from ..settings import Resampling
 from .coefficients import COEFFICIENTS, SYSTEM, TESTS
@@ -223,7 +223,7 @@ def pair_pvalues(samples: Sequence[CountSample], signs: Sequence[int], pairs: Pa
     better. p = (c + 1)/(R + 1), ties included.
     """
     found = np.empty((len(samples), len(pairs)))
-    a, b = np.array(pairs, dtype=np.intp).T
+    a, b = columns_of(pairs)
     for sign, alternative in ((1, "greater"), (-1, "less")):
         rows = [m for m, own in enumerate(signs) if own == sign]
         if not rows:

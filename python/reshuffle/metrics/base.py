@@ -307,6 +307,11 @@ def tolerance(scores_a: Scores, scores_b: Scores) -> Scores:
     return tolerances
 
 
+def significant(value: float, digits: int = 4) -> float:
+    """The value with so many digits: later ones of products of matrices depend on the library that multiplies them."""
+    return float(f"{value:.{digits}g}")
+
+
 def thread_count(threads: int | None) -> int:
     """The number of threads as the core takes it: 0 means one per processor core."""
     return 0 if threads is None else check_integer("workers", threads, 1, MAX_THREADS)

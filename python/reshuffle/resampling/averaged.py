@@ -103,6 +103,7 @@ class AveragedData:
     n_segments: int
     most_references: int
     n_references: None = None
+    ratings: None = None
 
     @classmethod
     def from_sets(cls, sets: Sequence[Data]) -> AveragedData:

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..metrics.base import Counts, Metric, Scores
+from ..metrics.base import Counts, Metric, Scores, significant
 from ..results import Exchangeability
 from .linear import gradient
 from .units import Strata
@@ -164,8 +164,7 @@ def _compare(
     varies = (sampled > SMALLEST * terms) & (sampled > SMALLEST_OF_PRODUCTS * products)
     ratios = np.sqrt(np.maximum(exchanged, 0) / sampled)
     for is_valid, ratio, near_kink in zip(varies & np.isfinite(ratios), ratios, kinks, strict=True):
-        # Later digits depend on the library that multiplies matrices.
-        yield Exchangeability(float(f"{ratio:.4g}"), bool(near_kink)) if is_valid else None
+        yield Exchangeability(significant(ratio), bool(near_kink)) if is_valid else None
 
 
 def _near_kink(

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..metrics.base import Counts, Scores
+from ..metrics.base import Counts, Scores, significant
 from ..results import Influence
 from .linear import gradient
 from .samples import CountSample, Pairs, Sample, TextSample
@@ -23,8 +23,13 @@ UNITS = 1 << 16
 SMALLEST = 2.0**-40
 
 
-def influences(sample: Sample, pairs: Pairs) -> list[Influence]:
-    """The :class:`~reshuffle.Influence` of each pair of systems. Cost: a pass over the units for each pair."""
+def influences(sample: Sample, pairs: Pairs) -> Sequence[Influence | None]:
+    """The :class:`~reshuffle.Influence` of each pair of systems. Cost: a pass over the units for each pair.
+
+    None for averages and ratings.
+    """
+    if not isinstance(sample, CountSample | TextSample):
+        return [None] * len(pairs)
     return [_of_pair(*sample.alone(rows)) for rows in sample.rows_of(pairs)]
 
 
@@ -44,17 +49,11 @@ def _of_pair(sample: Sample, rows: Sequence[int]) -> Influence:
     variance = float(deviations @ deviations) / len(values)
     third = float((deviations * deviations) @ deviations) / len(values)
     is_constant = variance * len(values) <= SMALLEST * squares
-    # Later digits depend on the library that multiplies matrices.
     return Influence(
         differing,
-        effective=_rounded(float(np.abs(values).sum()) ** 2 / squares),
-        skewness=0.0 if is_constant else _rounded(third / math.sqrt(variance) ** 3),
+        effective=significant(float(np.abs(values).sum()) ** 2 / squares),
+        skewness=0.0 if is_constant else significant(third / math.sqrt(variance) ** 3),
     )
-
-
-def _rounded(value: float) -> float:
-    """Four significant digits."""
-    return float(f"{value:.4g}")
 
 
 def contributions(sample: CountSample, a: int, b: int) -> tuple[int, Scores | None]:

@@ -18,7 +18,7 @@ from ..settings import Resampling, Units
 from ..validate import MAX_SEED, check_integer
 from .replicates import Replicates
 from .samples import CountSample
-from .units import Documents, Strata
+from .units import Documents, Strata, documents_and_strata
 
 Seeds = NDArray[np.uint64]
 
@@ -74,8 +74,7 @@ class Problems:
         if n == 0:
             raise InputError(f"a batch must have at least one problem, got shape {shapes[0]}")
         groups = _group_scores(arrays) if metric is None else [_group_counts(resolve(metric), arrays)]
-        documents = None if units.documents is None else Documents.from_ids(units.documents, n_segments)
-        strata = None if units.strata is None else Strata.from_ids(units.strata, n_segments, documents)
+        documents, strata = documents_and_strata(units, n_segments)
         if documents is None:
             return cls(groups, check_seeds(seed, n), "segment", strata)
         return cls([group.by_document(documents) for group in groups], check_seeds(seed, n), "document", strata)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from itertools import starmap
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,8 @@ from .parts import Part, SentSample, merged, sent
 from .reductions import Draws, Reduction
 from .samples import BATCH_CELLS, Batch, GroupCodes, Pairs, Sample, TextSample, resampler_of_sums, stratum_sizes
 from .units import Strata
+
+T = TypeVar("T")
 
 # The size of the first batch when a stopping rule may end the test early: it takes a few milliseconds.
 FIRST_BATCH = 512
@@ -94,10 +96,7 @@ class Replicates:
         self.codes = codes
         self._range: range | None = None
         self._resamplers: dict[tuple[str, tuple[int, ...]], _core.Resampler] = {}
-        # Scales of the draws' differences by the function that computes them: see inference.step_down.
-        self.scales: dict[object, dict[tuple[int, int, int], tuple[float, float]]] = {}
-        # How far the systems of a sample are from a kink, also on the draws: see inference.kink.
-        self.kinks: dict[int, tuple[Scores, Scores] | None] = {}
+        self._found: dict[Hashable, Any] = {}
         if self.n_units < 2:
             raise InputError("there is only one segment: tests and intervals need at least 2")
 
@@ -163,8 +162,15 @@ class Replicates:
         copied = copy(self)
         for name in ("draws", "permuted", "replaced_draws"):
             vars(copied).pop(name, None)
-        vars(copied).update(scales={}, kinks={}, **changed)
+        vars(copied).update(_found={}, **changed)
         return copied
+
+    def once(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """What several callers need of these replicates and compute once. The key has the function that computes it."""
+        if key not in self._found:
+            self._found[key] = compute()
+        found: T = self._found[key]
+        return found
 
     def run(self, reductions: Sequence[Reduction[Any, Any]], pairs: Pairs = ()) -> list[Any]:
         """The results of the reductions, computed in one pass over the replicates.

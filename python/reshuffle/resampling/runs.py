@@ -26,7 +26,7 @@ from .parts import SentSample, sent
 from .replicates import Replicates
 from .run_linear import RunCovariances
 from .samples import BATCH_CELLS, CountSample, GroupCodes, resampler_of_sums, stratum_sizes
-from .units import Documents, Strata
+from .units import documents_and_strata
 
 if TYPE_CHECKING:
     from .._core import Progress
@@ -63,14 +63,11 @@ class RunData:
     @classmethod
     def from_data(cls, data: Data, n_runs: Mapping[str, int], units: Units, resampling: Resampling) -> RunData:
         """Count all outputs. The systems of ``data`` are the outputs, in the order of ``n_runs``."""
-        documents = None if units.documents is None else Documents.checked(units.documents, data.n_segments)
-        strata = None if units.strata is None else Strata.from_ids(units.strata, data.n_segments, documents)
-        samples = []
-        for sample in data.count(data.names, resampling):
-            counted = complete_counts(sample, "a comparison of runs", data.names)
-            if documents is not None:
-                counted = counted.by_document(documents)
-            samples.append(counted if strata is None else counted.stratified(strata))
+        grouping = documents_and_strata(units, data.n_segments, warn_of_ids=True)
+        samples = [
+            complete_counts(sample, "a comparison of runs", data.names).in_units(*grouping).with_counts()
+            for sample in data.count(data.names, resampling)
+        ]
         return cls(tuple(n_runs), tuple(n_runs.values()), samples, resampling)
 
     @property

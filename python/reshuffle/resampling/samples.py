@@ -35,7 +35,7 @@ from ..results import Exchangeability
 from ..settings import Units
 from .exchange import exchangeability
 from .linear import linear_variances, linear_variances_of_differences
-from .units import Documents, Strata, Variances, document_effects, jackknife_variances
+from .units import Documents, Strata, Variances, document_effects, documents_and_strata, jackknife_variances
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -243,6 +243,11 @@ class Sample:
         """The same systems with draws within strata."""
         self.refuse("further strata")
 
+    def in_units(self, documents: Documents | None, strata: Strata | None) -> Sample:
+        """The same systems with documents, if there are any, as the resampling unit, and draws within strata."""
+        sample = self if documents is None else self.by_document(documents)
+        return sample if strata is None else sample.stratified(strata)
+
     def document_scores(self, documents: Documents) -> Scores:
         """The score of every document: (k, D)."""
         self.refuse("documents")
@@ -301,6 +306,11 @@ class Sample:
     def permutation_scores(self, batch: Batch) -> Scores:
         """The score at every position of every permutation: (k, n)."""
         self.refuse("permutations")
+
+
+def columns_of(pairs: Pairs) -> NDArray[np.intp]:
+    """The first ones and the second ones of the pairs: (2, pairs)."""
+    return np.array(pairs, dtype=np.intp).reshape(-1, 2).T
 
 
 def resampler_of_sums(
@@ -384,11 +394,7 @@ class CountSample(Sample):
         """From the (S, K) counts of one or two systems or, without a metric, from their (S,) segment scores."""
         systems = {"a": a} if b is None else {"a": a, "b": b}
         sample = _sample_of_scores(systems) if metric is None else _sample_of_counts(resolve(metric), systems)
-        n = sample.n_units
-        documents = None if units.documents is None else Documents.from_ids(units.documents, n)
-        if documents is not None:
-            sample = sample.by_document(documents)
-        return sample if units.strata is None else sample.stratified(Strata.from_ids(units.strata, n, documents))
+        return sample.in_units(*documents_and_strata(units, sample.n_units)).with_counts()
 
     def by_document(self, documents: Documents) -> CountSample:
         """See :meth:`Sample.by_document`."""

@@ -22,6 +22,7 @@ from ..data.corpus import DocumentIds, StratumIds
 from ..errors import SEGMENT_MESSAGE, InputError, quoted, warn
 from ..lazy import lazy
 from ..metrics.base import Counts, Scores, tolerance
+from ..settings import Units
 from .squares import Squares
 
 # Fewer segments may well be of as many documents. With more documents than this share, documents would change little.
@@ -55,50 +56,40 @@ class Groups:
         return np.argsort(self.index, kind="stable")
 
 
+@dataclass(frozen=True, eq=False)
 class Documents(Groups):
     """The document of each segment. Documents of one segment each have the same numbers as the segments."""
 
-    @classmethod
-    def from_ids(cls, ids: DocumentIds, n_segments: int) -> Documents:
-        """From the id of each segment's document; :class:`InputError` if there are fewer than two documents.
+    names: tuple[str, ...] = ()
+    """The id of each document, if they come from ids."""
 
-        >>> Documents.from_ids(["b", "a", "b"], 3).index
-        array([0, 1, 0])
+    @classmethod
+    def from_ids(cls, ids: DocumentIds, n_segments: int, *, least: int = 2) -> Documents:
+        """From the id of each segment's document; :class:`InputError` if there are fewer than ``least`` documents.
+
+        >>> documents = Documents.from_ids(["b", "a", "b"], 3)
+        >>> documents.index, documents.names
+        (array([0, 1, 0]), ('b', 'a'))
         """
-        return cls._of(*numbered("documents", ids, n_segments))
-
-    @classmethod
-    def _of(cls, index: NDArray[np.intp], names: Sequence[str]) -> Documents:
-        if len(names) < 2:
+        index, names = numbered("documents", ids, n_segments)
+        if len(names) < least:
             raise InputError(
-                f"documents: all {len(index):,} segments belong to one document, {quoted(''.join(names))}: "
+                f"documents: all {n_segments:,} segments belong to one document, {quoted(''.join(names))}: "
                 "at least 2 documents are needed"
             )
-        return cls(index)
+        return cls(index, tuple(names))
 
-    @classmethod
-    def checked(cls, ids: DocumentIds, n_segments: int) -> Documents:
-        """The same, with a warning of ids that are probably texts, or those of segments."""
-        index, names = numbered("documents", ids, n_segments)
-        share = len(names) / n_segments if n_segments >= FEW else 0
-        if share > 0.5 and sum(len(name.split()) > MANY_WORDS for name in names) > len(names) / 2:
+    def check_ids(self) -> None:
+        """Warn of ids that are probably texts, or those of segments."""
+        n, n_segments = len(self.names), len(self.index)
+        share = n / n_segments if n_segments >= FEW else 0
+        if share > 0.5 and sum(len(name.split()) > MANY_WORDS for name in self.names) > n / 2:
             warn("the ids of documents look like texts: was the source or another text passed in their place?")
         elif share > MOST:
             warn(
-                f"{len(names):,} documents of {n_segments:,} segments: nearly every segment is a document of its own; "
+                f"{n:,} documents of {n_segments:,} segments: nearly every segment is a document of its own; "
                 "were ids of segments passed in place of those of documents?"
             )
-        return cls._of(index, names)
-
-    @classmethod
-    def with_names(cls, ids: DocumentIds, n_segments: int) -> tuple[Documents, tuple[str, ...]]:
-        """From the id of each segment's document, with the ids in the order of the documents. One document is enough.
-
-        >>> Documents.with_names(["b", "a", "b"], 3)[1]
-        ('b', 'a')
-        """
-        index, names = numbered("documents", ids, n_segments)
-        return cls(index), tuple(names)
 
     @property
     def n_documents(self) -> int:
@@ -208,6 +199,19 @@ class Strata(Groups):
     def factors(self) -> Scores:
         """S_h/(S_h − 1) of the stratum of each unit: (S,)."""
         return np.asarray((self.sizes / np.maximum(self.sizes - 1, 1))[self.index])
+
+
+def documents_and_strata(
+    units: Units, n_segments: int, *, warn_of_ids: bool = False
+) -> tuple[Documents | None, Strata | None]:
+    """The documents and the strata of these ids, None where there are none.
+
+    With ``warn_of_ids``, ids of documents that are probably something else give a warning.
+    """
+    documents = None if units.documents is None else Documents.from_ids(units.documents, n_segments)
+    if warn_of_ids and documents is not None:
+        documents.check_ids()
+    return documents, None if units.strata is None else Strata.from_ids(units.strata, n_segments, documents)
 
 
 class Variances:

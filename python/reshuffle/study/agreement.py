@@ -25,6 +25,7 @@ from ..options.studies import Agreement
 from ..progress import Step
 from ..resampling import Pairs, Replicates
 from ..resampling.counting import Data
+from ..resampling.samples import columns_of
 from ..resampling.units import numbered
 from ..results import ConfidenceInterval
 from ..results.studies import DomainBand, GainBin, GainThreshold, PairPvalue, StudyResult, TestAgreement
@@ -308,7 +309,7 @@ class _Agreement:
     def _gains(self, metric: str) -> Scores:
         """The size of the difference of each pair on the whole test set."""
         scores = dict(zip((used.name for used in self.material.used_metrics), self.pool.scores(), strict=True))[metric]
-        first, second = np.array(self.pairs, dtype=np.intp).T
+        first, second = columns_of(self.pairs)
         return np.asarray(np.abs(scores[first] - scores[second]))
 
     def pvalues(self, columns: Sequence[Decisions]) -> Iterator[PairPvalue]:

@@ -26,7 +26,6 @@ from .material import Material
 from .rates import Dependence, rate_interval
 from .run_model import PAIR, RunModel, RunPool, model_pvalues, size_for_ratio, size_of_splits, variance_ratio
 from .settings import StudySettings, settings_of, started
-from .testing import STAGE
 
 # The numbers of segments and runs of simulated scores.
 MODEL_SEGMENTS = (200,)
@@ -220,8 +219,6 @@ class _Modelled(ChunkJob):
     n_resamples: int
     seed: int
     simulations: int  # so that the last block of another number of simulations is not taken for one of these
-    items: ClassVar[str] = "simulations"
-    stage: ClassVar[str] = STAGE
     block: ClassVar[int] = SHARED
     chunk: ClassVar[int] = SHARED
 
@@ -251,8 +248,6 @@ class _Pooled(ItemJob):
     statistic: str
     n_resamples: int
     seed: int
-    items: ClassVar[str] = "simulations"
-    stage: ClassVar[str] = STAGE
 
     @property
     def columns(self) -> Columns:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +33,6 @@ from ..watch import METHODS, Hypothesis, decided_at
 from .rates import rate_interval
 from .run_model import normal_values
 from .settings import StudySettings, settings_of
-from .testing import STAGE
 
 # The systems, the baseline first, and their scores of 0 to 1.
 NAMES = ("base", "new")
@@ -200,8 +198,6 @@ class _Decisions(ItemJob):
     first_look: int
     looks: int
     seed: int
-    items: ClassVar[str] = "simulations"
-    stage: ClassVar[str] = STAGE
 
     @property
     def own(self) -> Differences:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import ClassVar
 
 import numpy as np
 from attrs import evolve
@@ -35,7 +34,6 @@ from .equal_scores import check_difference, made_worse
 from .material import Material
 from .null_data import EQUALIZE, NullOptions, Request, check_is_drawn
 from .settings import StudySettings, started
-from .testing import STAGE
 
 NONE = "none"
 
@@ -206,8 +204,6 @@ class _TestedFamilies(ItemJob):
     n_resamples: int
     seed: int
     tests: Sequence[tuple[str, Sequence[str]]]  # each with its adjustments
-    items: ClassVar[str] = "simulations"
-    stage: ClassVar[str] = STAGE
 
     @property
     def columns(self) -> Columns:

@@ -22,7 +22,7 @@ from ..inference.significance import approximate_randomization
 from ..metrics.base import Counts, Metric, Scores
 from ..seeds import derive_seed
 from ..validate import check_number
-from .testing import STAGE, Testing
+from .testing import Testing
 
 # The number of effects in memory at a time: 32 MB.
 CELLS = 1 << 22
@@ -139,8 +139,6 @@ class _Swaps(ChunkJob):
     seed: int
     n_resamples: int
     alternative: str
-    items: ClassVar[str] = "simulations"
-    stage: ClassVar[str] = STAGE
     columns: ClassVar[Columns] = Columns({"pvalue": Column(PROBABILITY), "difference": Column(NUMBER)})
 
     @property

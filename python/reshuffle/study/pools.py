@@ -22,6 +22,7 @@ from ..metrics.black_box import CorpusFunction
 from ..progress import Step
 from ..resampling import CountSample, Pairs, Replicates, samples_of
 from ..resampling.counting import Data
+from ..resampling.samples import columns_of
 from ..resampling.units import Documents
 from ..seeds import derive_seed
 from ..settings import ComparisonSettings, Resampling, Units
@@ -178,7 +179,7 @@ def sampling_step(data: Data, n_splits: int, resampling: Resampling) -> Step:
 
 def signs(scores: Scores, pairs: Pairs) -> NDArray[np.int8]:
     """The sign of score(a) − score(b) for each pair, 0 for equal scores: (…, k) in, (…, pairs) out."""
-    first, second = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+    first, second = columns_of(pairs)
     a, b = scores[..., first], scores[..., second]
     return np.where(np.abs(a - b) <= tolerance(a, b), 0, np.sign(a - b)).astype(np.int8)
 
@@ -193,7 +194,7 @@ def wins_and_losses(draws: Scores, pairs: Pairs) -> tuple[NDArray[np.int64], NDA
     >>> wins.tolist(), losses.tolist()
     ([1], [1])
     """
-    first, second = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+    first, second = columns_of(pairs)
     wins, losses = np.empty((2, len(first)), dtype=np.int64)
     step = max(1, CELLS // draws.shape[1])
     for start in range(0, len(first), step):
@@ -282,7 +283,7 @@ class Drawn:
         resampling: Resampling,
     ) -> Drawn:
         """Draw from all samples and test all pairs on them."""
-        job = _OfSamples(pool, split, resampling.n_resamples, resampling.seed, pairs, tests, truth)
+        job = _DrawnSamples(pool, split, resampling.n_resamples, resampling.seed, pairs, tests, truth)
         table = job.results(split.samples, resampling.execution)
         of = {name: stacked(table[name], -2) for name in job.columns.by_name}
         found = [
@@ -294,7 +295,7 @@ class Drawn:
 
 
 @dataclass(frozen=True, eq=False)
-class _OfSamples(OfSamples):
+class _DrawnSamples(OfSamples):
     """What :class:`Drawn` has of each sample."""
 
     pairs: Pairs
@@ -336,7 +337,7 @@ class _OfSamples(OfSamples):
 def _deviations(draws: Scores, pairs: Pairs) -> tuple[Scores, Scores]:
     """The standard deviations of the draws of each system and of each pair's difference: (k, R) → (k,), (pairs,)."""
     products = np.atleast_2d(np.cov(draws, ddof=1)) if draws.shape[1] > 1 else np.zeros((len(draws), len(draws)))
-    first, second = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+    first, second = columns_of(pairs)
     variances = np.diag(products)
     of_pairs = variances[first] + variances[second] - 2 * products[first, second]
     return np.sqrt(variances), np.sqrt(np.maximum(of_pairs, 0.0))

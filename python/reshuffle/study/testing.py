@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from ..documented import record
 from ..errors import InputError
 from ..execution import ChunkJob, Execution
-from ..execution.jobs import run_table
 from ..execution.tables import NUMBER, PROBABILITY, Column, Columns, Table, stacked
 from ..inference import bootstrap, margins
 from ..inference.hypotheses import Hypotheses, ObservedPairs
@@ -40,9 +39,6 @@ SCHEMES: Mapping[str, str] = {
     "subgroup": "for each simulation a group of 2^m >= R shuffles from random codes: the fastest",
     "orbit": "one set of shuffles for all simulations of a fixed test set with swaps of probability 1/2",
 }
-
-# The stage of :class:`Progress` that one :meth:`Testing.run` enters; its items are simulations.
-STAGE = "simulating"
 
 STUDENTIZED = "ar-studentized"
 # The tests that a stopping rule can end. Rust runs them, too.
@@ -113,7 +109,7 @@ class Testing:
     margins: Mapping[str, float] = field(default_factory=dict)
     """Margins of equivalence and non-inferiority by metric."""
     execution: Execution = field(default_factory=Execution)
-    """Where simulations are tested. For its progress, :meth:`run` is one stage, :data:`STAGE`."""
+    """Where simulations are tested. For its progress, :meth:`run` is one stage."""
 
     def run(self, experiment: Experiment, n: int, first: int = 0) -> Tested:
         """Test the simulations first, …, first + n − 1.
@@ -123,7 +119,7 @@ class Testing:
         """
         self._check(experiment)
         job = _Simulations(replace(self, execution=Execution()), experiment.without_data())
-        table = run_table(job, n, self.execution, stage=STAGE, first=first)
+        table = job.results(n, self.execution, first)
         return Tested(stacked(table["pvalue"], -1), stacked(table["statistic"], -1))
 
     def _check(self, experiment: Experiment) -> None:
@@ -173,8 +169,6 @@ class _Simulations(ChunkJob):
 
     testing: Testing
     experiment: Experiment
-    items: ClassVar[str] = "simulations"
-    stage: ClassVar[str] = STAGE
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.testing, self.experiment)

@@ -15,6 +15,7 @@ from ..metrics.base import Scores
 from ..options.declare import called_with, taken
 from ..options.studies import Validate
 from ..resampling import Pairs
+from ..resampling.samples import columns_of
 from ..results import clopper_pearson
 from ..results.studies import BandAccuracy, GapConclusions, PairConclusions, SampleSpread, StudyResult
 from ..results.studies.validation import ValidationPlan
@@ -196,7 +197,7 @@ def _gap_rows(
     level: float,
 ) -> Iterator[GapConclusions]:
     """Right and wrong conclusions by the difference on the pool. Bins without pairs are left out."""
-    first, second = np.array(pairs, dtype=np.intp).T
+    first, second = columns_of(pairs)
     for each in drawn:
         for found in each.conclusions:
             own = scores[labels.index(found.metric)]
@@ -220,7 +221,7 @@ def _gap_rows(
 
 def _spread_rows(drawn: Sequence[Drawn], labels: Sequence[str], pairs: Pairs) -> Iterator[SampleSpread]:
     """The bootstrap's standard deviations beside those over samples."""
-    first, second = np.array(pairs, dtype=np.intp).T
+    first, second = columns_of(pairs)
     for each in drawn:
         for m, label in enumerate(labels):
             own = each.scores[m]

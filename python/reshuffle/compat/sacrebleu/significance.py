@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
+from inspect import Parameter, Signature, signature
 from types import FunctionType
 from typing import Any, NamedTuple, cast
 
@@ -30,6 +31,12 @@ __all__ = ["SEAMS", "PairedTest", "Result", "estimate_ci"]
 Result = host.Result
 estimate_ci = host.estimate_ci
 _compute_p_value = host._compute_p_value
+
+
+def with_keyword(function: Callable[..., Any], name: str) -> Signature:
+    """The signature of a function with one more argument, which is None by default and passed by name."""
+    theirs, own = signature(function), Parameter(name, Parameter.KEYWORD_ONLY, default=None)
+    return theirs.replace(parameters=[*theirs.parameters.values(), own])
 
 
 class PairedTest(host.PairedTest):  # type: ignore[misc]
@@ -70,21 +77,13 @@ class PairedTest(host.PairedTest):  # type: ignore[misc]
     (['a', 'b'], 93.9)
     """
 
-    def __init__(
-        self,
-        named_systems: Sequence[tuple[str, Sequence[str]]],
-        metrics: Mapping[str, Any],
-        references: References,
-        test_type: str = "ar",
-        n_samples: int = 0,
-        n_ar_confidence: int = -1,
-        n_jobs: int = 1,
-        *,
-        pvalues: str | None = None,
-    ) -> None:
+    def __init__(self, *arguments: Any, pvalues: str | None = None, **named: Any) -> None:
         self._pvalues = None if pvalues is None else Settings(pvalues).pvalues
         own = {function.__name__: function for function in (_bootstrap_resample, _paired_ar_test, _paired_bs_test)}
-        begin(self, own, named_systems, metrics, references, test_type, n_samples, n_ar_confidence, n_jobs)
+        begin(self, own, *arguments, **named)
+
+    # As help shows it: that of sacreBLEU, and one argument more.
+    __init__.__signature__ = with_keyword(host.PairedTest.__init__, "pvalues")  # type: ignore[attr-defined]
 
     def __call__(self) -> tuple[dict[str, Any], dict[str, list[Any]]]:
         """The signature of each metric, and the columns of results: the names, then one column for each metric."""
