@@ -424,6 +424,16 @@ def test_true_and_false_in_json_are_scores(run: Any) -> None:
     assert "numbers in ok" in run("doctor", "a.jsonl").out
 
 
+@pytest.mark.parametrize("ids", ["segment", "id", "Question_ID"])
+def test_the_segments_beside_systems_are_called_as_ids_are(run: Any, ids: str) -> None:
+    rows = [f"{system},s{i},{score}\n" for system, scores in (("a", A), ("b", B)) for i, score in enumerate(scores)]
+    put("long.csv", f"system,{ids},x\n" + "".join(rows))
+    *_, (pair,) = metrics(run("compare", "--scores", "x", "long.csv", "--format", "json"))
+    assert pair["test"]["statistic"] == pytest.approx((sum(B) - sum(A)) / len(A))
+    put("long.csv", "system,talk,x\n" + "".join(rows))
+    assert "expected a column of segments beside the systems" in run("compare", "--scores", "x", "long.csv").refusal()
+
+
 def test_true_and_false_of_pandas_are_scores(run: Any) -> None:
     for name, ones, zeros in (("true", "True", "False"), ("one", "1", "0")):
         Path(name).mkdir()

@@ -24,7 +24,7 @@ from .formats import INPUT_FORMATS, format_of
 from .formats.base import Column, Names, Source, choose, is_score, number_in, shown_json
 from .formats.comet import KEYS, is_printed
 from .formats.named import is_named
-from .id_columns import names_ids, warn_of_ids
+from .id_columns import SEGMENT_IDS, names_ids, warn_of_ids
 from .reading import Opened, split_name
 
 Numbers: TypeAlias = NDArray[np.float64]
@@ -316,6 +316,8 @@ def scores_in(
     source, known, may_be_missing = table.source, table.header, missing == "pairwise"
     roles = roles_of(known)
     is_table = table.format_name in TABLES and name is None
+    if "system" in roles and "segment" not in roles:
+        roles |= roles_of(known, {"segment": SEGMENT_IDS})
     if is_table and not {*known} <= {*systems}:
         check_header(table)
     if "system" in roles and "segment" in roles and name not in (roles["system"], roles["segment"]):
