@@ -424,6 +424,13 @@ def test_true_and_false_in_json_are_scores(run: Any) -> None:
     assert "numbers in ok" in run("doctor", "a.jsonl").out
 
 
+@pytest.mark.parametrize(("file", "separator"), [("x.csv", ";"), ("x.csv", "\t"), ("x.tsv", ","), ("x.tsv", ";")])
+def test_other_separators_than_those_of_the_ending_are_named(run: Any, file: str, separator: str) -> None:
+    put(file, "".join(f"{separator.join(row)}\n" for row in (["id", "a", "b"], ["s1", "0,5", "1"], ["s2", "1", "0"])))
+    said = f"{file}, line 1: expected fields separated by {'commas' if file == 'x.csv' else 'tabs'}, as the ending"
+    assert said in run("compare", "--scores", "x", file).refusal()
+
+
 @pytest.mark.parametrize("ids", ["segment", "id", "Question_ID"])
 def test_the_segments_beside_systems_are_called_as_ids_are(run: Any, ids: str) -> None:
     rows = [f"{system},s{i},{score}\n" for system, scores in (("a", A), ("b", B)) for i, score in enumerate(scores)]

@@ -349,8 +349,14 @@ def scores_in(
 
 
 def check_header(table: Table) -> None:
-    """Warn of a header of numbers, which may be scores; :class:`InputError` if they are not whole."""
+    """Warn of a header of numbers, which may be scores; :class:`InputError` if they are not whole, or if it is not
+    split at what separates its names.
+    """
     shown = listed(table.header)
+    own = SEPARATORS.get(table.format_name)
+    if own and len(table.header) == 1 and re.search(r"[;,\t]\S", shown.replace(own, " ")):
+        between = "tabs" if own == "\t" else "commas"
+        table.source.fail(f"expected fields separated by {between}, as the ending of the file says, got {shown}", 1)
     if not table.header or not all(map(NUMBER.fullmatch, table.header)):
         return
     if any("." in each for each in table.header):
