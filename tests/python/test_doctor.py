@@ -264,6 +264,18 @@ def test_a_folder_with_the_reference_names_its_files(demo: Path, run: Any) -> No
         assert run(*arguments, "-n", "99").code == 0
 
 
+def test_a_folder_of_texts_and_scores_is_not_named_for_its_scores(
+    tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in "ab":
+        Path(f"{name}.comet").write_text("0.5\n0.25\n")
+        Path(f"{name}.txt").write_text("the cat\nthe dog\n")
+    out = run("doctor", ".").out
+    assert "    reshuffle compare --scores METRIC a.comet OTHER" in out
+    assert "METRIC .\n" not in out
+
+
 def test_a_file_that_cannot_be_read_hides_no_other(files: Path, run: Any) -> None:
     Path("a.pdf").write_bytes(b"%PDF")
     shown = run("doctor", "reference.txt", "no-such-file", "a.pdf", "old.scores")

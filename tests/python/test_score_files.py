@@ -424,9 +424,49 @@ def test_true_and_false_in_json_are_scores(run: Any) -> None:
     assert "numbers in ok" in run("doctor", "a.jsonl").out
 
 
+@pytest.mark.parametrize(("file", "separator"), [("x.csv", ";"), ("x.csv", "\t"), ("x.tsv", ","), ("x.tsv", ";")])
+def test_other_separators_than_those_of_the_ending_are_named(run: Any, file: str, separator: str) -> None:
+    put(file, "".join(f"{separator.join(row)}\n" for row in (["id", "a", "b"], ["s1", "0,5", "1"], ["s2", "1", "0"])))
+    said = f"{file}, line 1: expected fields separated by {'commas' if file == 'x.csv' else 'tabs'}, as the ending"
+    assert said in run("compare", "--scores", "x", file).refusal()
+
+
+@pytest.mark.parametrize("ids", ["segment", "id", "Question_ID"])
+def test_the_segments_beside_systems_are_called_as_ids_are(run: Any, ids: str) -> None:
+    rows = [f"{system},s{i},{score}\n" for system, scores in (("a", A), ("b", B)) for i, score in enumerate(scores)]
+    put("long.csv", f"system,{ids},x\n" + "".join(rows))
+    *_, (pair,) = metrics(run("compare", "--scores", "x", "long.csv", "--format", "json"))
+    assert pair["test"]["statistic"] == pytest.approx((sum(B) - sum(A)) / len(A))
+    put("long.csv", "system,talk,x\n" + "".join(rows))
+    assert "expected a column of segments beside the systems" in run("compare", "--scores", "x", "long.csv").refusal()
+
+
+def test_true_and_false_of_pandas_are_scores(run: Any) -> None:
+    for name, ones, zeros in (("true", "True", "False"), ("one", "1", "0")):
+        Path(name).mkdir()
+        cells = [(ones if i % 3 else zeros, ones if i % 4 else zeros) for i in range(12)]
+        put(f"{name}.csv", "id,a,b\n" + "".join(f"s{i},{','.join(row)}\n" for i, row in enumerate(cells)))
+        for system, column in zip("ab", zip(*cells, strict=True), strict=True):
+            put(f"{name}/{system}.acc", "".join(f"{cell}\n" for cell in column))
+    for files in (["{}.csv"], ["{}/a.acc", "{}/b.acc"]):
+        true, one = (
+            run("compare", "--scores", "acc", *(file.format(name) for file in files)).out for name in ("true", "one")
+        )
+        assert true == one != ""
+
+
 def test_flags_beside_numbers_are_no_systems(run: Any) -> None:
     put("wide.jsonl", "".join(json.dumps({"a": i % 3, "b": i % 2, "is_test": True}) + "\n" for i in range(12)))
     assert "2 systems" in run("compare", "--scores", "x", "wide.jsonl").out
+    put("wide.csv", "a,b,is_test,text\n" + "".join(f"{i % 3},{i % 2},True,12 of 40\n" for i in range(12)))
+    assert "2 systems" in run("compare", "--scores", "x", "wide.csv").out
+
+
+@pytest.mark.parametrize("number", ["12.3%", '"0,53"', '"1,200.5"', "40 %"])
+def test_a_column_of_numbers_that_are_written_otherwise_is_not_left_out(run: Any, number: str) -> None:
+    put("wide.csv", "id,a,b,c\n" + "".join(f"s{i},{i % 3},{i % 2},{number}\n" for i in range(12)))
+    refused = run("compare", "--scores", "x", "wide.csv").refusal()
+    assert f"wide.csv#c, line 2: expected a finite number, got '{number.strip(chr(34))}'" in refused
 
 
 def put_scores(name: str, ids: Iterable[object], scores: Sequence[float]) -> None:

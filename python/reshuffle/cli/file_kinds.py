@@ -199,8 +199,9 @@ def _scores_in_folder(files: Sequence[str]) -> Found | None:
     file, first = with_scores[0]
     command, shown = first.commands[0], shlex.quote(file)
     about = f"in {Path(file).name}: {first.contents}"
-    # Files of logs are named by what is in them.
-    if len(files) == 1 or (first.kind != TABLE.name and "systems" in first.contents):
+    # Files of logs are named by what is in them; a folder that has texts, too, cannot be named for its scores.
+    beside_texts = any(each.kind == TEXTS.name for _, each in seen)
+    if len(files) == 1 or beside_texts or (first.kind != TABLE.name and "systems" in first.contents):
         commands = [command]
     elif len({_segments(each) for each, _ in with_scores}) == 1:
         commands = [command.replace(f" {shown} OTHER", " FILE"), command]

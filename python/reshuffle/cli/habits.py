@@ -80,7 +80,7 @@ def _has_what_is_advised(name: str, advice: str, own: Collection[str]) -> bool:
     """
     if not own or advice.startswith("use 'reshuffle"):
         return True
-    if advice == _AFTER_REF:
+    if advice.startswith(_AFTER_REF):
         return "reference" in own
     named = [each for each in re.findall(r"(?<![\w-])--?[a-z][\w-]*", re.sub(r"'[^']*'", "", advice)) if each != name]
     return not named or named[0] in own

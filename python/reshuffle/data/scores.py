@@ -24,7 +24,7 @@ from .formats import INPUT_FORMATS, format_of
 from .formats.base import Column, Names, Source, choose, is_score, number_in, shown_json
 from .formats.comet import KEYS, is_printed
 from .formats.named import is_named
-from .id_columns import names_ids, warn_of_ids
+from .id_columns import SEGMENT_IDS, names_ids, warn_of_ids
 from .reading import Opened, split_name
 
 Numbers: TypeAlias = NDArray[np.float64]
@@ -56,6 +56,10 @@ ALMOST_THE_SAME = 0.85
 SYSTEM, SEGMENT = "the name of a system", "the id of a segment"
 # How files of text and tables mark a missing score, in lower case. WMT's have None.
 MISSING_WORDS = ("", "nan", "-nan", "na", "n/a", "none", "null")
+# What graders and pandas write for right and wrong answers, in lower case.
+TRUTH = {"true": 1.0, "false": 0.0}
+# Numbers that are not written as such: 12.3%, 0,53.
+ALMOST_NUMBER = re.compile(r"[-+]?\d[\d.,]*\s*%?")
 
 
 @dataclass(frozen=True)
@@ -98,7 +102,7 @@ class Table(Opened):
         if is_plain:  # nearly always, and much faster
             with contextlib.suppress(ValueError, OverflowError):  # some field is no number, or too large
                 return np.array([*map(float, lines)])
-        return np.array([*map(number_in if self.is_text else _to_float, lines)])
+        return np.array([*map(_score_in if self.is_text else _to_float, lines)])
 
     def is_missing(self, value: object) -> bool:
         """Whether a value that is not a finite number stands for a missing one."""
@@ -312,6 +316,8 @@ def scores_in(
     source, known, may_be_missing = table.source, table.header, missing == "pairwise"
     roles = roles_of(known)
     is_table = table.format_name in TABLES and name is None
+    if "system" in roles and "segment" not in roles:
+        roles |= roles_of(known, {"segment": SEGMENT_IDS})
     if is_table and not {*known} <= {*systems}:
         check_header(table)
     if "system" in roles and "segment" in roles and name not in (roles["system"], roles["segment"]):
@@ -343,8 +349,14 @@ def scores_in(
 
 
 def check_header(table: Table) -> None:
-    """Warn of a header of numbers, which may be scores; :class:`InputError` if they are not whole."""
+    """Warn of a header of numbers, which may be scores; :class:`InputError` if they are not whole, or if it is not
+    split at what separates its names.
+    """
     shown = listed(table.header)
+    own = SEPARATORS.get(table.format_name)
+    if own and len(table.header) == 1 and re.search(r"[;,\t]\S", shown.replace(own, " ")):
+        between = "tabs" if own == "\t" else "commas"
+        table.source.fail(f"expected fields separated by {between}, as the ending of the file says, got {shown}", 1)
     if not table.header or not all(map(NUMBER.fullmatch, table.header)):
         return
     if any("." in each for each in table.header):
@@ -501,9 +513,7 @@ def _wide(table: Table, left_out: Collection[str], segment: str | None, may_be_m
         ids = table.names_in(segments, SEGMENT)
         _check_once(ids, segments, lambda row: shortened(ids[row]))
         rows = in_order_of_numbers(ids)
-    found = [
-        (key, column) for key, column in zip(keys, columns, strict=True) if not np.isnan(table.floats(column)).all()
-    ]
+    found = [(key, column) for key, column in zip(keys, columns, strict=True) if not _has_texts(table, column)]
     if not found:
         table.source.fail(f"expected a column of scores, got {listed(known)}")
     # Beside numbers, true and false are flags of the segments.
@@ -512,8 +522,16 @@ def _wide(table: Table, left_out: Collection[str], segment: str | None, may_be_m
     return Scores([key for key, _ in found], values, None if ids is None else [ids[row] for row in rows])
 
 
+def _has_texts(table: Table, column: Column) -> bool:
+    """Whether a column has no numbers, nor what was meant as numbers, which is an error and not left out."""
+    if not np.isnan(table.floats(column)).all():
+        return False
+    values = [str(value).strip() for value in column.lines if not table.is_missing(value)]
+    return not values or not all(map(ALMOST_NUMBER.fullmatch, values))
+
+
 def _has_flags(column: Column) -> bool:
-    return all(value is None or isinstance(value, bool) for value in column.lines)
+    return all(value is None or str(value).lower() in TRUTH for value in column.lines)
 
 
 def in_order_of_numbers(ids: Sequence[str]) -> Sequence[int]:
@@ -551,6 +569,11 @@ def _by_system(table: Table, numbers: Numbers, segments: Column, systems: Column
     own = segment[system == 0]
     order = own[in_order_of_numbers([ids[at] for at in own])]
     return Scores(names, values[:, order], [ids[at] for at in order])
+
+
+def _score_in(text: str) -> float:
+    """A field as a float; NaN if it is no score."""
+    return TRUTH.get(text.strip().lower(), number_in(text))
 
 
 def _to_float(value: Any) -> float:

@@ -64,7 +64,7 @@ class Reported:
             raise TypeError(f"{type(self).__name__!r} object is not iterable: use to_pandas() or to_dicts()")
 
         def __getitem__(self, key: object) -> Any:
-            lookups = [f"{name}({key!r})" for name in ("score", "pair", "system_scores") if hasattr(type(self), name)]
+            lookups = [f"{name}(system)" for name in ("score", "pair", "system_scores") if hasattr(type(self), name)]
             raise TypeError(f"{type(self).__name__!r} object has no keys: use {', '.join([*lookups, 'to_dicts()'])}")
 
     def _repr_html_(self) -> str:

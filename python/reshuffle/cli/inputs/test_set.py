@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,11 +14,11 @@ from ...data.alignment import check_parses
 from ...data.corpus import Corpus, read_corpus, system_names
 from ...data.count_files import is_count_file, read_arrays
 from ...data.file_names import check_order
-from ...data.files import STDIN, display_name
+from ...data.files import STDIN, display_name, read_bytes
 from ...data.formats import format_of
 from ...data.formats.base import Column, check_not_saved
 from ...data.id_columns import warn_of_repeated
-from ...data.reading import Opened, path_is, read_columns, read_groups, split_name
+from ...data.reading import Opened, read_columns, read_groups, split_name
 from ...data.scores import TABLES
 from ...errors import InputError, listed
 from ...metrics.native import NativeMetric
@@ -356,9 +355,9 @@ def _check_number(systems: Sequence[str], files: SetFiles, least: int) -> None:
     if len(systems) >= least:
         return
     for file in [*files.references, *systems]:
-        if path_is(file, Path.is_file) and os.access(file, os.R_OK):
-            with Path(file).open("rb") as opened:
-                check_not_saved(file, opened.read(100))
+        path, _ = split_name(file)
+        if path != STDIN:
+            check_not_saved(path, read_bytes(path, "one segment per line"))
     wanted = "expected at least one system after REF" if least == 1 else "expected at least two systems after REF"
     hint = "; the first file is the reference, and scores of segments follow --scores NAME"
     if len(files.references) == 2:
@@ -371,7 +370,10 @@ def _check_number(systems: Sequence[str], files: SetFiles, least: int) -> None:
         hint = f"; {table} is a table: write REF and each SYS as {table}#NAME, where NAME is one of its columns: "
         hint += listed(columns)
     elif not systems and files.references and Path(files.references[0]).suffix in (".toml", ".json"):
-        hint = f"; if {display_name(files.references[0])} is a manifest, write --manifest before it"
+        hint = (
+            f"; before {display_name(files.references[0])} write --manifest if it is one, or --scores NAME if it has "
+        )
+        hint += "scores of several systems"
     elif least == 1:
         hint = "; - is standard input"
     elif len(systems) == 1:
