@@ -540,9 +540,8 @@ def _in_points(
     """The margin in points, if it can refuse a system. ``scores`` are the baseline's and the other's.
 
     ``of_segments`` are those of segments that the scores are means of, and ``deviation`` the standard deviation of the
-    baseline's. A warning if no difference of these scores exceeds it, or a score of 0 would be allowed.
-    :class:`InputError` for such a margin relative to scores, and for 1 or more if scores are from 0 to 1: percent were
-    probably meant.
+    baseline's. :class:`InputError` if a score of 0 would be allowed, and for 1 or more if scores are from 0 to 1:
+    percent were probably meant. A warning if no difference of these scores exceeds it.
     """
     score, scale = scores[0], 1.0
     if margin.unit:
@@ -555,12 +554,10 @@ def _in_points(
     points = margin.value * scale
     if higher_is_better and 0 < score < points and min(scores) >= 0:
         shown = f"{margin}, which is {points:.4g} points" if margin.unit else str(margin)
-        problem = (
-            f"the margin of {label} is {shown}, and the baseline has {score:.4g}: a system with 0 would be allowed"
+        raise InputError(
+            f"the margin of {label} is {shown}, and the baseline has {score:.4g}: a system with 0 would be allowed: "
+            "choose a smaller margin"
         )
-        if margin.unit:
-            raise InputError(f"{problem}: choose a smaller margin")
-        warn(problem)
     return points
 
 
