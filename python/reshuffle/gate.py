@@ -135,6 +135,7 @@ def _gated(sets: Mapping[str, SetData], rule: Gated, resampling: Resampling) -> 
     """Count the systems on each test set, test the tasks, and decide."""
     names = _two_systems(sets)
     _check_sets_of(rule, sets)
+    on_each(sets, lambda _, each: _check_scales(each.data))
     if rule.human is not None:
         return _labelled(sets, names, rule, resampling)
     data = [each.data for each in sets.values()]
@@ -218,6 +219,29 @@ def _two_systems(sets: Mapping[str, SetData]) -> tuple[str, str]:
                 raise InputError("all test sets need metrics of the same names, in the same order")
     baseline, system = names
     return baseline, system
+
+
+def _check_scales(data: Data) -> None:
+    """:class:`InputError` if the scores of one system are shares, those of the other are percent, and this helps it.
+
+    Of percent, none is between 0 and 1: scores of segments are 0 or 100, or means of a few of these.
+    """
+    for metric in data.metrics:
+        if not isinstance(metric, SegmentScores):
+            continue
+        of_system = {name: metric.reported_segment_scores([name], metric.counts[name][None]) for name in data.names}
+        shares = [name for name, own in of_system.items() if np.nanmin(own) >= 0 and 0 < np.nanmax(own) <= 1]
+        percent = [
+            name
+            for name, own in of_system.items()
+            if 50 <= np.nanmax(own) <= 100 and not ((own < 0) | ((own > 0) & (own < 1))).any()
+        ]
+        helped = percent if metric.higher_is_better else shares
+        if shares and percent and helped == [data.names[1]]:
+            raise InputError(
+                f"{metric.name}: the scores of {shares[0]} are from 0 to 1, and those of {percent[0]} reach "
+                f"{np.nanmax(of_system[percent[0]]):g}: give both on one scale"
+            )
 
 
 @contextlib.contextmanager
