@@ -121,6 +121,7 @@ def gated(sets: Mapping[str, SetData], options: GateOptions, resampling: Resampl
     runs = [] if options.history is None else read_history(options.history)
     names = _two_systems(sets)
     _check_sets_of(options, sets)
+    on_each(sets, lambda _, each: _check_scales(each.data))
     decided = (_by_replicates if options.human is None else _by_labels)(sets, names, options, resampling)
     if options.history is None:
         return decided
@@ -211,6 +212,29 @@ def _two_systems(sets: Mapping[str, SetData]) -> tuple[str, str]:
                 raise InputError("all test sets need metrics of the same names, in the same order")
     baseline, system = names
     return baseline, system
+
+
+def _check_scales(data: Data) -> None:
+    """:class:`InputError` if the scores of one system are shares, those of the other are percent, and this helps it.
+
+    Of percent, none is between 0 and 1: scores of segments are 0 or 100, or means of a few of these.
+    """
+    for metric in data.metrics:
+        if not isinstance(metric, SegmentScores):
+            continue
+        of_system = {name: metric.reported_segment_scores([name], metric.counts[name][None]) for name in data.names}
+        shares = [name for name, own in of_system.items() if np.nanmin(own) >= 0 and 0 < np.nanmax(own) <= 1]
+        percent = [
+            name
+            for name, own in of_system.items()
+            if 50 <= np.nanmax(own) <= 100 and not ((own < 0) | ((own > 0) & (own < 1))).any()
+        ]
+        helped = percent if metric.higher_is_better else shares
+        if shares and percent and helped == [data.names[1]]:
+            raise InputError(
+                f"{metric.name}: the scores of {shares[0]} are from 0 to 1, and those of {percent[0]} reach "
+                f"{np.nanmax(of_system[percent[0]]):g}: give both on one scale"
+            )
 
 
 @contextlib.contextmanager
@@ -533,9 +557,8 @@ def _in_points(
     """The margin in points, if it can refuse a system. ``scores`` are the baseline's and the other's.
 
     ``of_segments`` are those of segments that the scores are means of, and ``deviation`` the standard deviation of the
-    baseline's. A warning if no difference of these scores exceeds it, or a score of 0 would be allowed.
-    :class:`InputError` for such a margin relative to scores, and for 1 or more if scores are from 0 to 1: percent were
-    probably meant.
+    baseline's. :class:`InputError` if a score of 0 would be allowed, and for 1 or more if scores are from 0 to 1:
+    percent were probably meant. A warning if no difference of these scores exceeds it.
     """
     score, scale = scores[0], 1.0
     if margin.unit:
@@ -548,12 +571,10 @@ def _in_points(
     points = margin.value * scale
     if higher_is_better and 0 < score < points and min(scores) >= 0:
         shown = f"{margin}, which is {points:.4g} points" if margin.unit else str(margin)
-        problem = (
-            f"the margin of {label} is {shown}, and the baseline has {score:.4g}: a system with 0 would be allowed"
+        raise InputError(
+            f"the margin of {label} is {shown}, and the baseline has {score:.4g}: a system with 0 would be allowed: "
+            "choose a smaller margin"
         )
-        if margin.unit:
-            raise InputError(f"{problem}: choose a smaller margin")
-        warn(problem)
     return points
 
 

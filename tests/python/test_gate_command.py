@@ -79,6 +79,9 @@ def test_bad_input_is_refused_in_a_sentence(demo: Path, run: Any) -> None:
     (demo / "a.scores").write_text("1\n2\n3\n")
     (demo / "b.scores").write_text("1\n2\n")
     (demo / "nan.scores").write_text("1\nNaN\n3\n")
+    (demo / "shares.scores").write_text("1\n0\n" * 20)
+    (demo / "percent.scores").write_text("100\n0\n0\n0\n" * 10)
+    (demo / "twice.tsv").write_text("id\tright\n" + "".join(f"q{n // 2}\t{n % 2}\n" for n in range(40)))
     (demo / "flat.toml").write_text('[qa]\nscores.rating = ["a.scores", "b.scores"]\n')
     for name in ("base", "new"):
         (demo / name).mkdir()
@@ -297,16 +300,3 @@ def test_a_configuration_with_scores_and_another_rule(demo: Path, capsys: pytest
     assert "scores.toml: margin is left out, because --rule no-regression has none" in capsys.readouterr().err
     assert command(f"{line} -o verdict.json") == 0
     assert capsys.readouterr().err.startswith("ALLOW: acc is not worse by 0.5 or more")
-
-
-@pytest.mark.filterwarnings("ignore:latency")
-def test_metrics_called_like_errors_need_a_direction(tmp_path: Path) -> None:
-    """In a log of CI, nobody reads a warning."""
-    for name, scores in (("old", range(50)), ("new", range(30, 80))):
-        (tmp_path / f"{name}.tsv").write_text("latency\n" + "".join(f"{score}\n" for score in scores))
-    line = ["gate", "--scores", "latency", str(tmp_path / "old.tsv"), str(tmp_path / "new.tsv"), "--margin", "1"]
-    with pytest.raises(
-        InputError, match=r"latency is named like an error, but .* better: add --lower-is-better latency"
-    ):
-        run(line)
-    assert run([*line, "--lower-is-better", "latency"]) == 1

@@ -91,7 +91,7 @@ def test_a_log_that_was_not_completed_is_warned_of(demo: Path, capsys: pytest.Ca
     base, new = (inspect_log("a", np.array([own, own])) for own in right)
     (demo / "a.json").write_text(json.dumps({**base, "status": "error"}))
     (demo / "b.eval").write_bytes(zipped(new))
-    command("--scores match a.json b.eval --missing pairwise --margin match=0.9")
+    command("--scores match a.json b.eval --missing pairwise --margin match=0.5")
     assert "a.json: the evaluation was not completed (status 'error')" in capsys.readouterr().err
 
 

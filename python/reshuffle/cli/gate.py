@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import click
 from attrs import evolve
 
 from .. import types
 from ..data.files import STDIN, display_name
-from ..errors import InputError, listed, warn
+from ..errors import InputError, InputWarning, listed, warn
 from ..options.declare import check_each
 from ..options.files import SetFiles
 from ..options.gate import Gate as GateOptions
@@ -25,9 +27,6 @@ from .inputs.folders import files_of_tasks
 from .options import COMMON, METRICS, file_options, full_option, output_options, report_command
 from .params import flattened
 from .process import INCONCLUSIVE, REJECTED
-
-if TYPE_CHECKING:
-    from ..sets import SetData
 
 ARGUMENTS = (
     (
@@ -90,9 +89,9 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
     history = [] if chosen.history is None else [chosen.history]
     output = replace(output, layout=evolve(output.layout, page=files.page), kept=history)
     with started(output, [*inputs.paths, *config], chosen.workers) as job:
-        sets = read_sets(inputs)
+        with _no_unread_warnings():
+            sets = read_sets(inputs)
         next(iter(inputs.sets.values())).note_baseline(None, "name both files for another")
-        _check_directions(sets)
         try:
             result = job.report(lambda: gated(sets, chosen, job.resampling(chosen)))
         except InputError as error:
@@ -106,20 +105,13 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
     return CODES[result.verdict]
 
 
-def _check_directions(sets: Mapping[str, SetData]) -> None:
-    """:class:`InputError` for a metric called like an error whose higher scores would count as better.
-
-    A gate would allow a loss, and in CI a warning goes unread.
-    """
-    from ..metrics.precomputed import SegmentScores, is_called_error
-
-    metrics = [metric for each in sets.values() for metric in each.data.metrics]
-    for m in metrics:
-        if isinstance(m, SegmentScores) and m.higher_is_better and is_called_error(m.name, 1.0):
-            raise InputError(
-                f"{m.name} is named like an error, but higher scores would count as better: add --lower-is-better "
-                f"{m.name}, or give it another name if they are"
-            )
+@contextlib.contextmanager
+def _no_unread_warnings() -> Iterator[None]:
+    """Make errors of warnings that something else was compared than what is meant: in a log of CI, nobody reads one."""
+    with warnings.catch_warnings():
+        for message in ("higher scores count as better", "rows with the same id are taken as independent"):
+            warnings.filterwarnings("error", f"(?s).*{message}", InputWarning)
+        yield
 
 
 def _check_outputs(systems: Sequence[str], options: Mapping[str, Any]) -> None:

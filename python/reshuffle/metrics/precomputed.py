@@ -599,17 +599,12 @@ def check_same_length(name: str, arrays: Mapping[str, Sized], advice: str = "") 
 
 # Words in the names of metrics of which lower scores are usually better.
 LOWER = {
-    "cer", "error", "errors", "latency", "loss", "mae", "mer", "metricx", "mse", "nll", "perplexity", "ppl", "rmse",
-    "ter", "wer", "wil",
+    "brier", "cer", "cost", "distance", "duration", "ece", "error", "errors", "hallucination", "hallucinations",
+    "latency", "loss", "mae", "mer", "metricx", "mse", "nll", "perplexity", "ppl", "rmse", "runtime", "ter",
+    "toxicity", "wer", "wil",
 }  # fmt: skip
-# What makes a score of an error: 1-wer, neg_loss, no errors.
-REVERSED = re.compile(r"(-|1|neg|inv|no\b|error[- _]?free)")
-
-
-def is_called_error(name: str, largest: float) -> bool:
-    """Whether a metric whose largest score this is has the name of one for which lower is better."""
-    words = set(re.findall(r"[^\W\d_]+", name.casefold()))
-    return largest > 0 and bool(words & LOWER or words == {"per"}) and not REVERSED.match(name.casefold())
+# What makes a score of an error: 1-wer, neg_loss, no errors, hallucination-free.
+REVERSED = re.compile(r"-|1|neg|inv|non?(?![^\W_])|.*[- _]free")
 
 
 def check_direction(name: str, largest: float = 1.0) -> None:
@@ -618,14 +613,15 @@ def check_direction(name: str, largest: float = 1.0) -> None:
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always")
-    ...     for name in ("WER", "latency_ms", "mqm errors", "1-WER", "accuracy"):
+    ...     for name in ("WER", "latency_ms", "mqm errors", "1-WER", "no_errors", "toxicity-free", "accuracy"):
     ...         check_direction(name, 1.0)
     ...     check_direction("WER", 0.0)
     >>> [str(each.message).partition(":")[0] for each in caught]
     ['WER', 'latency_ms', 'mqm errors']
     """
-    if is_called_error(name, largest):
+    words = set(re.findall(r"[^\W\d_]+", name.casefold()))
+    if largest > 0 and (words & LOWER or words == {"per"}) and not REVERSED.match(name.casefold()):
         warn(
             f"{name}: higher scores count as better; for an error or a loss add higher_is_better=False "
-            f"(--lower-is-better {name})"
+            f"(--lower-is-better {name}), else give it another name"
         )

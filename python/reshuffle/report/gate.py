@@ -92,13 +92,11 @@ def _directions(gate: Gate) -> Iterator[str]:
 
 
 def _of_units(gate: Gate) -> Iterator[str]:
-    """What was drawn, unless it is segments, and how many were compared, unless it is all."""
-    drawn = {task.test_set: task.n_units for task in gate.tasks if task.unit == "document"}
-    several = len({task.test_set for task in gate.tasks}) > 1
-    if drawn:
-        shown = [f"{n:,} of {name}" if several else f"{n:,}" for name, n in drawn.items()]
-        others = [f"those of {counted(len(shown) - MOST_LISTED, 'more test set')}"] * (len(shown) > MOST_LISTED)
-        yield f"Whole documents were drawn: {joined([*shown[:MOST_LISTED], *others])}."
+    """How many units each test set has, and how many were compared, unless it is all."""
+    sizes = {task.test_set: counted(task.n_units + task.n_missing, task.unit) for task in gate.tasks}
+    shown = [*sizes.values()] if len(sizes) == 1 else [f"{size} of {name}" for name, size in sizes.items()]
+    others = [f"those of {counted(len(shown) - MOST_LISTED, 'more test set')}"] * (len(shown) > MOST_LISTED)
+    yield f"Tested on {joined([*shown[:MOST_LISTED], *others])}."
     for task in gate.tasks:
         if task.n_missing:
             compared = f"{task.n_units:,} of {counted(task.n_units + task.n_missing, task.unit)}"
