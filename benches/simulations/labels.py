@@ -23,7 +23,7 @@ import numpy as np
 from benches.data import FOLDER, Array
 from benches.machine import markdown_table
 from reshuffle import SegmentScores, human, metric, read_lines
-from reshuffle.human import Asked, Design, Question
+from reshuffle.human import Asked, LabelUnits, Question
 from reshuffle.inference.predicted import Estimated, Labelled, sums_of
 from reshuffle.inference.raters import agreements, standardized
 from reshuffle.inference.sequential import boundaries
@@ -193,7 +193,7 @@ def raters(n_raters: int, each: int, sd: float, simulations: int) -> list[str]:
         order = np.argsort(rng.random((n_raters, 300)), axis=0)
         ratings[(order >= each) | (np.arange(300) >= 60)] = np.nan
         question = Question(ratings, [f], "")
-        fixed, random = (question.answers(Design(None, None, False, each)) for each in (False, True))
+        fixed, random = (question.answers(LabelUnits(None, None, False, each)) for each in (False, True))
         cells[0].add(fixed[1], float(preferences.mean()))
         for cell, found in zip(cells[1:], (fixed[1], random[0], random[1]), strict=True):
             cell.add(found, 0.0)
@@ -217,7 +217,7 @@ def scales(n: int, each: int, simulations: int) -> list[str]:
         without_scales = standardized(ratings)
         assert without_scales is not None
         for own in (ratings, without_scales):
-            yield from Question.of(own, [f], 1, 0).answers(Design(None, None, False, False))
+            yield from Question.of(own, [f], 1, 0).answers(LabelUnits(None, None, False, False))
 
     truths = [found.mean for found in answers(*drawn(400_000, 399_000))][::2]
     cells = [Cell() for _ in range(4)]
@@ -275,7 +275,7 @@ def plans(n_raters: int, each: int, simulations: int) -> list[str]:
         both = np.stack([np.where(np.isnan(ratings), np.nan, 0.0), ratings], axis=1)
         options = HumanOptions(difference=0.5)
         scores = [np.stack([np.zeros(5 * n), f])]
-        return Asked(["people"], both, scores, ["f"], Design(None, None, False, False), options, ("a", "b"))
+        return Asked(["people"], both, scores, ["f"], LabelUnits(None, None, False, False), options, ("a", "b"))
 
     planned = []
     for _ in range(simulations // 8):

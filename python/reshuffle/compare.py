@@ -130,9 +130,7 @@ def segment_scores(options: SegmentScoring) -> SegmentTable:
     data, units = data_and_units(options)
     grouping = None if units.documents is None else Documents.from_ids(units.documents, data.n_segments, least=1)
     with reported(options.progress) as watched:
-        resampling = Resampling(threads=options.threads, progress=watched)
-        resampling.announce(data.counting_steps(len(data.names)))
-        samples = data.count(data.names, resampling)
+        samples = data.count_alone(data.names, Resampling(threads=options.threads, progress=watched))
     nrefs = data.n_references
     signatures = [(m.segment_signature if grouping is None else m.signature)(nrefs) for m in data.metrics]
     used = tuple(

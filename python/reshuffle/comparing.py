@@ -431,8 +431,7 @@ def scored(data: Data, units: Units, wanted: ComparisonSettings, resampling: Res
         for name, ids in (("documents", units.documents), ("strata", units.strata)):
             if ids is not None and not (name == "documents" and data.uses_documents):
                 raise InputError(f"{name} without intervals: only intervals depend on them; leave {name} out")
-        resampling.announce(data.counting_steps(len(data.names)))
-        return _scores(data, data.names, data.count(data.names, resampling))
+        return _scores(data, data.names, data.count_alone(data.names, resampling))
     interval = check_interval(wanted.interval, *data.metrics, test=None)
     resampling, enough = _with_number(resampling, None, interval, wanted)
     if resampling.progress is not None:

@@ -95,8 +95,7 @@ def _flips(
     system, baseline = pair
     (metric,), (label,) = data.metrics, data.labels
     names, pairs = (baseline, system), [(1, 0)]
-    resampling.announce(data.counting_steps(len(names)))
-    (by_segment,) = [sample.for_pairs(pairs) for sample in data.count(names, resampling)]
+    (by_segment,) = [sample.for_pairs(pairs) for sample in data.count_alone(names, resampling)]
     grouping = None if documents is None else Documents.from_ids(documents, data.n_segments, least=1)
     ids = data.segment_ids if grouping is None else grouping.names
     sample = by_segment.in_units(grouping, None)

@@ -426,7 +426,7 @@ class _LabelledSet(NamedTuple):
                 "which is chosen beforehand: leave out the others"
             )
         design = LabelUnits.of(on.units, data.n_segments)
-        scores = scores_by_segment(data, resampling)
+        scores = scores_by_segment(data, data.count(data.names, resampling))
         base, system, difference = (
             Question.of(scores[at][None], [scores[m] for m in others], *question).answers(design)[-1]
             for question in ((0,), (1,), (1, 0))

@@ -25,6 +25,7 @@ from .options.declare import called_with, taken
 from .options.human import HumanOptions
 from .progress import reported
 from .resampling.counting import Data
+from .resampling.samples import Sample
 from .resampling.units import Documents, Strata, documents_and_strata
 from .results import RankedSystem
 from .results.studies import LabelledEstimate, PlannedLook, PlannedRaters, RaterAgreement, StudyResult
@@ -92,7 +93,8 @@ def human(options: HumanOptions) -> StudyResult[HumanPlan]:
         check_name("baseline", options.baseline, data.names)
     with reported(options.progress) as watched:
         at = labels_among(data, options.human, options.raters == "random")
-        scores = scores_by_segment(data, Resampling(threads=options.threads, progress=watched))
+        samples = data.count_alone(data.names, Resampling(threads=options.threads, progress=watched))
+        scores = scores_by_segment(data, samples)
         design = LabelUnits.of(units, data.n_segments, options.target == "set", options.raters == "random")
         asked = Asked.of(options, data, at, scores, design)
         ways = [asked, *asked.without_scales()]
@@ -150,10 +152,8 @@ def labels_among(data: Data, named: Sequence[str], random_raters: bool = False) 
     return found
 
 
-def scores_by_segment(data: Data, resampling: Resampling) -> list[Scores]:
+def scores_by_segment(data: Data, samples: Sequence[Sample]) -> list[Scores]:
     """The scores of all systems on all segments, (k, S), by metric. NaN if missing."""
-    resampling.announce(data.counting_steps(len(data.names)))
-    samples = data.count(data.names, resampling)
     for label, sample in zip(data.labels, samples, strict=True):
         if sample.evaluations is not None:
             raise InputError(f"{label} is a function of texts, which need not have a value on a segment: leave it out")

@@ -83,9 +83,8 @@ def watch(options: WatchOptions) -> StudyResult[WatchPlan]:
     if options.baseline is not None:
         check_name("baseline", options.baseline, data.names)
     with reported(options.progress) as watched:
-        resampling = Resampling(threads=options.threads, progress=watched)
-        resampling.announce(data.counting_steps(len(data.names)))
-        samples = [complete_counts(sample, "watch", data.names) for sample in data.count(data.names, resampling)]
+        counted = data.count_alone(data.names, Resampling(threads=options.threads, progress=watched))
+        samples = [complete_counts(sample, "watch", data.names) for sample in counted]
         if units.documents is not None:
             grouping = Documents.from_ids(units.documents, data.n_segments)
             samples = [sample.by_document(grouping) for sample in samples]

@@ -30,7 +30,7 @@ from reshuffle import (
 from reshuffle.data.demo import demo_corpus
 from reshuffle.inference.tests import TESTS
 from reshuffle.metrics.base import Counts, Metric
-from reshuffle.resampling import CountSample, exchange
+from reshuffle.resampling import CountSample, exchangeability
 from reshuffle.resampling.linear import gradient
 from reshuffle.resampling.units import Strata
 
@@ -87,9 +87,9 @@ def test_the_order_of_a_pair_and_the_other_systems_do_not_matter(monkeypatch: py
     alone = [CountSample.from_counts(METRICS[0], counts[[a, b]]).exchangeability([(0, 1)])[0] for a, b in pairs]
     assert all_at_once == alone
     for columns, products, cells in ((1, 1, 1), (20, 1 << 12, 1 << 10), (30, 1 << 30, 300)):
-        monkeypatch.setattr(exchange, "COLUMNS", columns)
-        monkeypatch.setattr(exchange, "PRODUCTS", products)
-        monkeypatch.setattr(exchange, "CELLS", cells)
+        monkeypatch.setattr(exchangeability, "COLUMNS", columns)
+        monkeypatch.setattr(exchangeability, "PRODUCTS", products)
+        monkeypatch.setattr(exchangeability, "CELLS", cells)
         assert sample.exchangeability(pairs) == all_at_once
 
 

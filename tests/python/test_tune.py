@@ -23,7 +23,7 @@ from reshuffle.report.plots import file_of
 from reshuffle.report.studies import STUDIES, draw_figure
 from reshuffle.report.studies.plots import choices
 from reshuffle.results.studies import TuningResult
-from reshuffle.tune.optimizers import FITS, VARIANTS
+from reshuffle.tune.optimizers import FITTERS
 from reshuffle.tune.options import OPTIMIZERS, find_optimizer
 from reshuffle.tune.problem import Problem, sentence_metric_for
 from schemas import validator
@@ -68,8 +68,8 @@ def tuned(name: str, dev: Part, test: Part | None, start: Any, **options: Any) -
 
 
 def test_every_optimizer_of_the_registry_has_a_function() -> None:
-    assert list(OPTIMIZERS) == list(FITS) == list(get_args(types.OptimizerName))
-    assert [name for name, each in OPTIMIZERS.items() if each.seeded is None] == list(VARIANTS)
+    assert list(OPTIMIZERS) == list(FITTERS) == list(get_args(types.OptimizerName))
+    assert all((each.seeded is None) == (FITTERS[name].variants is not None) for name, each in OPTIMIZERS.items())
     assert all(find_optimizer(each.options()) == (each, each.options()) for each in OPTIMIZERS.values())
 
 

@@ -133,10 +133,9 @@ class JudgedSet:
     ) -> JudgedSet:
         """From checked texts and metrics: see :meth:`from_texts`."""
         judged = _judged(data.names, judgments, human, name)
-        resampling.announce(data.counting_steps(len(judged)))
         counted = [
             MetricScores.from_sample(label, sample, judged, data.n_references)
-            for label, sample in zip(data.labels, data.count(judged, resampling), strict=True)
+            for label, sample in zip(data.labels, data.count_alone(judged, resampling), strict=True)
         ]
         others = [_other(each, judged, data.n_segments) for each in _listed(scores)]
         left_out = tuple(system for system in data.names if system not in judged)

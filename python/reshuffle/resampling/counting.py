@@ -334,6 +334,11 @@ class Data:
                 )
         return samples
 
+    def count_alone(self, names: Sequence[str], resampling: Resampling) -> list[Sample]:
+        """:meth:`count` as all that there is to do."""
+        resampling.announce(self.counting_steps(len(names)))
+        return self.count(names, resampling)
+
     def counting_steps(self, n_systems: int, of: str = "") -> list[Step]:
         """The steps of counting so many systems. ``of`` is added to their names."""
         native = {label: m for label, m in zip(self.labels, self.metrics, strict=True) if isinstance(m, NativeMetric)}

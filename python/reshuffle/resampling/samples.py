@@ -33,7 +33,7 @@ from ..metrics.named import resolve
 from ..metrics.precomputed import SegmentScores
 from ..results import Exchangeability
 from ..settings import Units
-from .exchange import exchangeability
+from .exchangeability import exchangeability
 from .linear import linear_variances, linear_variances_of_differences
 from .units import Documents, Strata, Variances, document_effects, documents_and_strata, jackknife_variances
 

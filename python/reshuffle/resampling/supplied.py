@@ -31,7 +31,7 @@ BLOCK_CELLS = 1 << 22
 SHUFFLES_TOGETHER = 32
 
 # The systems that shuffles swap.
-ONE_PAIR = [(0, 1)]
+ONLY_PAIR = [(0, 1)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,7 +217,7 @@ class SuppliedReplicates(Replicates):
     def _in_core(self, resampler: _core.Resampler, sample: CountSample, block: dict[str, Any]) -> list[Scores]:
         """The statistics or scores of each native sample on a block of replicates."""
         if self.kind == "shuffles":
-            (series,) = resampler.run([_core.Series(ONE_PAIR)], n=0, threads=self.threads, **block)
+            (series,) = resampler.run([_core.Series(ONLY_PAIR)], n=0, threads=self.threads, **block)
             return list(series.statistics)
         (draws,) = resampler.run([_core.Draws()], n=0, threads=self.threads, **block)
         return list(draws.scores.reshape(-1, len(sample.totals), draws.scores.shape[1]))
@@ -228,18 +228,18 @@ class SuppliedReplicates(Replicates):
         for first in range(0, len(rows), sample.batch_size):
             some = rows[first : first + sample.batch_size]
             batch = Batch(self.seed, first, len(some), self.threads, **{name: some})
-            yield sample.shuffle_statistics(ONE_PAIR, batch) if name == "masks" else sample.draw_scores(batch)
+            yield sample.shuffle_statistics(ONLY_PAIR, batch) if name == "masks" else sample.draw_scores(batch)
 
     def run(self, reductions: Sequence[Reduction[Any, Any]], pairs: Pairs = ()) -> list[Any]:
         """See :meth:`Replicates.run`. All reductions must be for ``kind``, and the only pair is (0, 1)."""
         assert {reduction.kind for reduction in reductions} == {self.kind}
-        assert self.kind == "draws" or list(pairs) == ONE_PAIR
+        assert self.kind == "draws" or list(pairs) == ONLY_PAIR
         return [
             reduction.combine([self._row(reduction, m) for m in range(len(self.samples))]) for reduction in reductions
         ]
 
     def _row(self, reduction: Reduction[Any, Any], m: int) -> Any:
-        feed = _core.Feed([reduction.fed(ONE_PAIR, m)], len(self.samples[m].scores), n=self.n_resamples)
+        feed = _core.Feed([reduction.fed(ONLY_PAIR, m)], len(self.samples[m].scores), n=self.n_resamples)
         feed.update(np.ascontiguousarray(self.stored[m]), feed.active)
         (fed,) = feed.results()
         return reduction.row_from_fed(fed, m)

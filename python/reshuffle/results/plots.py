@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NoReturn, get_args
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypedDict, get_args
+
+from typing_extensions import Unpack
 
 from ..documented import record
 from ..options.hints import hinting
@@ -14,6 +17,30 @@ from .reported import reports
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+P = ParamSpec("P")
+
+
+class Look(TypedDict, total=False):
+    """The parameters that all figures have: see :class:`Plots`."""
+
+    ax: Axes | None
+    width: float | None
+    height: float | None
+    names: Mapping[str, str] | None
+    digits: int | None
+
+
+def _figure(method: Callable[P, Axes]) -> Callable[P, Axes]:
+    """A method whose signature has the parameters of :class:`Look` one by one, as help and errors show them."""
+    declared = inspect.signature(method)
+    *own, _ = declared.parameters.values()
+    look = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind.__forward_arg__)
+        for name, kind in Look.__annotations__.items()
+    ]
+    method.__signature__ = declared.replace(parameters=[*own, *look])  # type: ignore[attr-defined]
+    return hinting(method)
 
 
 @record(slots=False)
@@ -65,12 +92,8 @@ class Plots:
         """Say which figures there are."""
         raise TypeError(figures_in_words("result.plot", get_args(PlotKind)))
 
-    @hinting
-    def forest(
-        self, metric: str | None = None, *, baseline: str | None = None, ax: Axes | None = None,
-        width: float | None = None, height: float | None = None, names: Mapping[str, str] | None = None,
-        digits: int | None = None,
-    ) -> Axes:  # fmt: skip
+    @_figure
+    def forest(self, metric: str | None = None, *, baseline: str | None = None, **look: Unpack[Look]) -> Axes:
         """Forest plot: the differences of all systems from one of them, with confidence intervals and p-values.
 
         p is adjusted if there is an adjustment. Filled markers and stars indicate significant differences (p ≤ α). If a
@@ -106,13 +129,10 @@ class Plots:
         >>> ax.get_xlabel()
         'Δrating from b, 95% CI (→ better)'
         """
-        return self._drawn("forest", metric, ax, width, height, names=names, digits=digits, baseline=baseline)
+        return self._drawn("forest", metric, look, baseline=baseline)
 
-    @hinting
-    def matrix(
-        self, metric: str | None = None, *, ax: Axes | None = None, width: float | None = None,
-        height: float | None = None, names: Mapping[str, str] | None = None, digits: int | None = None,
-    ) -> Axes:  # fmt: skip
+    @_figure
+    def matrix(self, metric: str | None = None, **look: Unpack[Look]) -> Axes:
         """A heat map of the p-values of all pairs, with numbers for up to 20 systems; stars indicate significant ones.
 
         Systems are ordered from best to worst. Each cell shows the p-value (adjusted if there is an adjustment) of the
@@ -142,13 +162,10 @@ class Plots:
         >>> [text.get_text() for text in comparison.plot.matrix().get_legend().get_texts()]
         ['≤ 0.001', '≤ 0.01', '≤ 0.05', '≤ 0.1', '> 0.1', '≤ 0.05']
         """
-        return self._drawn("matrix", metric, ax, width, height, names=names, digits=digits)
+        return self._drawn("matrix", metric, look)
 
-    @hinting
-    def ranking(
-        self, metric: str | None = None, *, ax: Axes | None = None, width: float | None = None,
-        height: float | None = None, names: Mapping[str, str] | None = None, digits: int | None = None,
-    ) -> Axes:  # fmt: skip
+    @_figure
+    def ranking(self, metric: str | None = None, **look: Unpack[Look]) -> Axes:
         """The scores of all systems with their confidence intervals, from best to worst.
 
         If all pairs were compared, the figure also has intervals of the ranks, and a bar with a letter for each group
@@ -179,14 +196,16 @@ class Plots:
         >>> comparison.plot.ranking().get_xlabel()
         'rating, 95% CI (→ better)'
         """
-        return self._drawn("ranking", metric, ax, width, height, names=names, digits=digits)
+        return self._drawn("ranking", metric, look)
 
-    @hinting
+    @_figure
     def null(
-        self, system: str | PairedDifference | None = None, baseline: str | None = None, metric: str | None = None, *,
-        ax: Axes | None = None, width: float | None = None, height: float | None = None,
-        names: Mapping[str, str] | None = None, digits: int | None = None,
-    ) -> Axes:  # fmt: skip
+        self,
+        system: str | PairedDifference | None = None,
+        baseline: str | None = None,
+        metric: str | None = None,
+        **look: Unpack[Look],
+    ) -> Axes:
         """The null distribution of the test statistic of a pair, with the observed value and the tail that p counts.
 
         Parameters
@@ -224,14 +243,10 @@ class Plots:
         """
         if isinstance(system, PairedDifference):
             metric = system.metric if metric is None else metric
-        own: dict[str, Any] = {"system": system, "baseline": baseline}
-        return self._drawn("null", metric, ax, width, height, names=names, digits=digits, **own)
+        return self._drawn("null", metric, look, system=system, baseline=baseline)
 
-    @hinting
-    def densities(
-        self, metric: str | None = None, *, ax: Axes | None = None, width: float | None = None,
-        height: float | None = None, names: Mapping[str, str] | None = None, digits: int | None = None,
-    ) -> Axes:  # fmt: skip
+    @_figure
+    def densities(self, metric: str | None = None, **look: Unpack[Look]) -> Axes:
         """The bootstrap distributions of the systems' scores, from the best system to the worst.
 
         The curves are kernel density estimates from 64-bin histograms, all of the same area. The vertical line is the
@@ -260,10 +275,10 @@ class Plots:
         >>> comparison.plot.densities().get_xlabel()
         'rating on bootstrap draws; filled: 95% CI'
         """
-        return self._drawn("densities", metric, ax, width, height, names=names, digits=digits)
+        return self._drawn("densities", metric, look)
 
-    def _drawn(self, kind: str, metric: str | None, ax: Axes | None, *size: float | None, **options: Any) -> Axes:
-        axes: Axes = reports().drawn(kind, self.comparison, metric, ax, *size, **options)
+    def _drawn(self, kind: str, metric: str | None, look: Look, **own: Any) -> Axes:
+        axes: Axes = reports().drawn(kind, self.comparison, metric, **look, **own)
         return axes
 
 

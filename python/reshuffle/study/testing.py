@@ -235,25 +235,21 @@ class _Chunk:
 
     def run(self) -> Tested:
         """Test them."""
-        plans, n_metrics = self.testing.plans(self.experiment), len(self.experiment.populations[0].metrics)
-        pvalue = np.empty((len(plans), n_metrics, self.n))
-        others = [t for t, plan in enumerate(plans) if not self._is_fast(plan)]
-        for t, plan in enumerate(plans):
-            if t not in others:
-                if plan.test.replicates == "shuffles":
-                    pvalue[t] = self._shuffled(plan)
-                else:
-                    pvalue[t] = plan.test.run(self._observed(plan, self._drawn)).pvalue.reshape(-1, self.n)
+        plans = self.testing.plans(self.experiment)
         if not self.experiment.in_core:
             return Tested(*_one_by_one(self, plans))
+        pvalue = np.empty((len(plans), len(self.scores), self.n))
+        others = []
+        for t, plan in enumerate(plans):
+            if plan.test.name in CAN_STOP and plan.shuffling.scheme != "auto":
+                pvalue[t] = self._shuffled(plan)
+            elif _is_on_draws(plan):
+                pvalue[t] = plan.test.run(self._observed(plan, self._drawn)).pvalue.reshape(-1, self.n)
+            else:
+                others.append(t)
         if others:
             pvalue[others], _ = _one_by_one(self, [plans[t] for t in others])
         return Tested(pvalue, self.scores[..., 0] - self.scores[..., 1])
-
-    def _is_fast(self, plan: Plan) -> bool:
-        """Whether Rust runs the test."""
-        is_shuffled = plan.test.name in CAN_STOP and plan.shuffling.scheme != "auto"
-        return self.experiment.in_core and (is_shuffled or _is_on_draws(plan))
 
     @property
     def _where(self) -> dict[str, Any]:

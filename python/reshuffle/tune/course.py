@@ -17,7 +17,7 @@ from ..seeds import derive_seed
 from .choosing import Model
 from .decoders import Decoder
 from .lists import NBest
-from .optimizers import FITS, READS, VARIANTS, Fitted
+from .optimizers import FITTERS, Fitted
 from .options import Optimizer
 from .problem import Problem
 
@@ -53,19 +53,20 @@ class Course:
 
     def runs(self, problem: Problem, seeds: Sequence[int], rounds: int) -> list[Run]:
         """All runs. Their first round is the same problem; then each has its own lists."""
-        options = self.options_of(len(seeds))
-        if self.method.name not in VARIANTS:
+        options, fitter = self.options_of(len(seeds)), FITTERS[self.method.name]
+        if fitter.variants is None:
             fitted = replications(self.method.name, problem, self.options, seeds, self.executor)
             each = [(model, _of_run(fitted, i)) for i, model in enumerate(fitted.models)]
         else:
-            single = [FITS[self.method.name](problem, own, [seed]) for own, seed in zip(options, seeds, strict=True)]
+            single = [fitter.fit(problem, own, [seed]) for own, seed in zip(options, seeds, strict=True)]
             each = [(fitted.models[0], _of_run(fitted, 0)) for fitted in single]
         runs = [Run(seed, problem, model, ((1, trace),)) for seed, (model, trace) in zip(seeds, each, strict=True)]
         return [self._later(i, run, options[i], rounds) for i, run in enumerate(runs)]
 
     def options_of(self, n: int) -> Sequence[Optimization]:
         """The options of each of n runs."""
-        return [self.options] * n if self.method.name not in VARIANTS else VARIANTS[self.method.name](self.options, n)
+        variants = FITTERS[self.method.name].variants
+        return [self.options] * n if variants is None else variants(self.options, n)
 
     def _later(self, i: int, run: Run, options: Optimization, rounds: int) -> Run:
         """The rounds of a run after the first."""
@@ -77,7 +78,7 @@ class Course:
             if len(joined) == len(before.lists):
                 break
             problem = replace(before, lists=joined, previous=run.model.weights)
-            fitted = FITS[self.method.name](problem, options, [derive_seed(run.seed, "restart", number)])
+            fitted = FITTERS[self.method.name].fit(problem, options, [derive_seed(run.seed, "restart", number)])
             run = Run(run.seed, problem, fitted.models[0], (*run.trace, (number, _of_run(fitted, 0))))
         return run
 
@@ -101,9 +102,10 @@ def replications(
 
     An optimizer that reads texts runs in this process, because workers do not have them.
     """
-    if executor is None or name not in READS:
-        return FITS[name](problem, options, seeds)
-    job = ReplicationsJob.of(name, problem, options, seeds)
+    fitter = FITTERS[name]
+    if executor is None or fitter.reads is None:
+        return fitter.fit(problem, options, seeds)
+    job = ReplicationsJob.of(name, problem, options, seeds, fitter.reads(problem, options))
     execution = Execution(executor, problem.threads or None, problem.progress)
     parts = run_job(job, len(seeds), execution, stage="tuning")
     models = [model for part in parts for model in part.models]
@@ -138,8 +140,10 @@ class ReplicationsJob:
     problem: Problem
 
     @classmethod
-    def of(cls, name: str, problem: Problem, options: Optimization, seeds: Sequence[int]) -> ReplicationsJob:
-        """What workers need of a problem."""
+    def of(
+        cls, name: str, problem: Problem, options: Optimization, seeds: Sequence[int], read: Sequence[str]
+    ) -> ReplicationsJob:
+        """What workers need of a problem, of which the optimizer reads some attributes."""
         lists = problem.lists
         features = Features(lists.offsets, lists.names, lists.dense)
         sent = replace(
@@ -150,10 +154,11 @@ class ReplicationsJob:
             threads=0,
             progress=None,
         )
-        known = {what: np.ascontiguousarray(getattr(problem, what)) for what in READS[name](problem, options)}
+        known = {what: np.ascontiguousarray(getattr(problem, what)) for what in read}
         vars(sent).update(known)
         return cls(name, options, tuple(seeds), sent)
 
     def run(self, first: int, last: int, threads: int | None, progress: Progress | None) -> Fitted:
         """The runs first, …, last − 1. See :class:`reshuffle.execution.Job`."""
-        return FITS[self.name](self.problem.watched(threads or 0, progress), self.options, self.seeds[first:last])
+        problem = self.problem.watched(threads or 0, progress)
+        return FITTERS[self.name].fit(problem, self.options, self.seeds[first:last])

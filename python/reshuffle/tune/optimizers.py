@@ -120,22 +120,26 @@ def _fit_l1(problem: Problem, options: L1, seeds: Sequence[int]) -> Fitted:
 # The options are those of the optimizer.
 Fit: TypeAlias = Callable[[Problem, Any, Sequence[int]], Fitted]
 
-FITS: Mapping[str, Fit] = {
-    "mert": _fit_mert,
-    "kbmira": _fit_kbmira,
-    "pro": _fit_pro,
-    "xbleu": _fit_xbleu,
-    "l1": _fit_l1,
+
+@dataclass(frozen=True)
+class Fitter:
+    """How an optimizer is run."""
+
+    fit: Fit
+    reads: Callable[[Problem, Any], Sequence[str]] | None
+    """The attributes of the problem that it reads, besides features and weights. None if it reads texts."""
+    variants: Callable[[Any, int], Sequence[Any]] | None = None
+    """Without random numbers: from options and the number of runs to the options of each run."""
+
+
+FITTERS: Mapping[str, Fitter] = {
+    "mert": Fitter(_fit_mert, lambda problem, options: ("counts",)),
+    "kbmira": Fitter(
+        _fit_kbmira, lambda problem, options: ("counts", *(() if problem.gains_bleu else ("scores", "lengths")))
+    ),
+    "pro": Fitter(
+        _fit_pro, lambda problem, options: ("bleu_plus_one",) if options.entry_scores == "moses" else ("scores",)
+    ),
+    "xbleu": Fitter(_fit_xbleu, lambda problem, options: ("scores", "lengths")),
+    "l1": Fitter(_fit_l1, None, _variants),
 }
-
-
-# The attributes of a problem that an optimizer reads, besides features and weights. Those that read texts are missing.
-READS: Mapping[str, Callable[[Problem, Any], Sequence[str]]] = {
-    "mert": lambda problem, options: ("counts",),
-    "kbmira": lambda problem, options: ("counts", *(() if problem.gains_bleu else ("scores", "lengths"))),
-    "pro": lambda problem, options: ("bleu_plus_one",) if options.entry_scores == "moses" else ("scores",),
-    "xbleu": lambda problem, options: ("scores", "lengths"),
-}
-
-# For optimizers without random numbers: from options and the number of runs to the options of each run.
-VARIANTS: Mapping[str, Callable[[Any, int], Sequence[Any]]] = {"l1": _variants}

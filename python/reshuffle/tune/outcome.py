@@ -16,7 +16,7 @@ from ..results.studies import StartingScores, TuningResult, TuningRun, TuningSte
 from ..results.studies.tune import TuningPlan
 from .choosing import Chosen
 from .course import Course, Run
-from .optimizers import VARIANTS
+from .optimizers import FITTERS
 from .problem import Problem
 
 # Settings in the signature.
@@ -87,7 +87,7 @@ def _plan(course: Course, problem: Problem, found: Sequence[Run], chosen: Mappin
     """What was done, without the metric of sentences and the seed; ``chosen`` by the name of lists."""
     method, options = course.method, _values(course.options)
     variants = None
-    if method.name in VARIANTS and len(found) > 1:
+    if FITTERS[method.name].variants is not None and len(found) > 1:
         variants = tuple(
             {name: value for name, value in _values(own).items() if value != options[name]}
             for own in course.options_of(len(found))

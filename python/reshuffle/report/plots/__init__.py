@@ -30,8 +30,8 @@ STACKED, MOST_BESIDE = 4.5, 4
 
 
 def drawn(
-    kind: str, comparison: Comparison, metric: str | None, ax: Axes | None, width: float | None, height: float | None,
-    **options: Any,
+    kind: str, comparison: Comparison, metric: str | None, ax: Axes | None = None, width: float | None = None,
+    height: float | None = None, **options: Any,
 ) -> Axes:  # fmt: skip
     """The axes of a figure under a metric; without one, the first axes of a figure with a panel for each."""
     from .style import axes_of
