@@ -27,7 +27,7 @@ from .material import JudgedSet, as_sets
 from .matrices import Cells, for_test, matrix_sample
 from .samples import Agreement, VotesSample, ratio_sample, standardized
 from .standard_errors import FEWEST, two_way
-from .values import NO_SEGMENTS, NO_VOTES, Values, matrix_values, tau_parts, vote_values
+from .values import NO_SEGMENTS, NO_VOTES, Values, in_steps, matrix_values, tau_parts, vote_values
 
 # What is asked by default: of votes, and of human scores.
 OF_VOTES = ("tau",)
@@ -307,7 +307,7 @@ def _of_cells(test_set: JudgedSet, grouping: str, coefficient: str, testing: Tes
     if material.has_gaps:
         own = replace(
             common,
-            cells=np.ascontiguousarray(cells[chosen]),
+            cells=np.ascontiguousarray(in_steps(cells[chosen])[0]),
             human=human,
             scores=values.value[chosen],
         )
