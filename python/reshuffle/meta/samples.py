@@ -232,7 +232,7 @@ def _short(numbers: Scores, units: Scores) -> Scores:
     so: acc23 takes all of them as ties, or none.
     """
     places = SHORT - np.frexp(units)[1]
-    return np.ldexp(np.rint(np.ldexp(numbers, places)), -places)
+    return np.asarray(np.ldexp(np.rint(np.ldexp(numbers, places)), -places))
 
 
 class SystemDraws:
