@@ -214,7 +214,9 @@ def test_ties_of_decimals_are_those_of_whole_numbers(test: str, grouping: str) -
         settings: dict[str, Any] = {"coefficients": ["acc23"], "groupings": grouping, "test": test, "n_resamples": 99}
         found = meta.segments(JudgedSet.from_scores(tables, human=human), **settings)
         for each in found.results:
-            assert each.value == pytest.approx(agreement(ratings[each.metric], human.segments, (grouping, "acc23")))
+            assert each.value == pytest.approx(
+                agreement(ratings[each.metric], known(human.segments), (grouping, "acc23"))
+            )
         (pair,) = found.comparisons
         assert pair.difference == pytest.approx(found.results[0].value - found.results[1].value)
         epsilons = [known(each.epsilon) * factor for each in found.results]
@@ -222,3 +224,17 @@ def test_ties_of_decimals_are_those_of_whole_numbers(test: str, grouping: str) -
         return [*of_metrics, *epsilons, pair.difference, *ends(pair), pair.pvalue]
 
     assert numbers(10) == pytest.approx(numbers(1))
+
+
+def test_systems_with_equal_sums_of_decimals_are_tied() -> None:
+    # Sums of decimals as floats depend on their order.
+    rng = np.random.default_rng(0)
+    row = rng.integers(0, 11, 7)
+    human = np.array([row, row[::-1], np.roll(row, 3), row + 1, row - 1])
+    metric = np.array([np.roll(row, 2), row, rng.permutation(row), row + 2, row - 2])
+    names = ["spearman", "kendall-b", "accuracy"]
+    for factor in (1, 10):
+        test_set = JudgedSet.from_scores([table("m", metric / factor)], human=table("people", human / factor))
+        found = meta.systems(test_set, coefficients=names, test=None, interval=None)
+        assert [each.value for each in found.results] == pytest.approx([1.0] * 3)
+        assert len({each.score for each in found.human}) == 3

@@ -119,6 +119,17 @@ def mean_of_cells(cells: Scores) -> Scores:
     return ratio(np.where(there, cells, 0).sum(axis=-1), there.sum(axis=-1))
 
 
+def mean_of_scores(cells: Scores) -> Scores:
+    """The same for scores, as exactly as possible: systems with equal sums of decimals have equal means.
+
+    >>> mean_of_scores(np.array([[0.1, 0.2, 0.3], [0.2, 0.2, 0.2]])).tolist()
+    [0.2, 0.2]
+    """
+    ((whole,), (steps,)) = in_steps(cells[None])
+    there = ~np.isnan(whole)
+    return ratio(np.where(there, whole, 0).sum(axis=-1), there.sum(axis=-1) * steps)
+
+
 def _tau_b(counts: Counts, sizes: Counts) -> Scores:
     """Kendall 1945: (C − D)/√((P − ties of the metric)(P − ties of people))."""
     pairs = counts.sum(axis=-1).astype(np.float64)
