@@ -150,6 +150,13 @@ def _human_cells(test_set: JudgedSet, coefficient: str) -> Scores:
     return human.segments if human.higher_is_better else -human.segments
 
 
+def _human_steps(test_set: JudgedSet, points: float) -> tuple[Scores, float]:
+    """Human scores and a difference between them in steps of their last place: as floats, 70.1 − 45.1 is below 25."""
+    whole, (steps,) = in_steps(_human_cells(test_set, "darr")[None])
+    # 0.07 · 100 is not 7 as floats.
+    return np.ascontiguousarray(whole[0]), float(f"{points * steps:.15g}")
+
+
 def _vote_rows(test_set: JudgedSet, cells: Scores, coefficient: str, options: Segments, testing: Testing) -> Counts:
     """Concordant, discordant and tied votes, and those without a score, of each judged segment: (M, S', 4).
 
@@ -158,8 +165,7 @@ def _vote_rows(test_set: JudgedSet, cells: Scores, coefficient: str, options: Se
     where = testing.in_core
     cells = np.ascontiguousarray(cells)
     if coefficient == "darr":
-        human = np.ascontiguousarray(_human_cells(test_set, coefficient))
-        least = options.minimum_difference
+        human, least = _human_steps(test_set, options.minimum_difference)
         counts, _ = _core.meta_pair_counts(cells, human, "item", minimum_difference=least, **where)
         rows = np.concatenate([counts[..., :3], np.zeros_like(counts[..., :1])], axis=-1)
     else:
@@ -232,7 +238,7 @@ def _of_votes(name: str, sets: Sequence[JudgedSet], coefficient: str, options: S
 def _votes_on(test_set: JudgedSet, coefficient: str, options: Segments) -> Votes:
     """The votes of people, or for ``darr`` those that follow from their scores."""
     if coefficient == "darr":
-        votes = votes_of_scores(_human_cells(test_set, "darr"), options.minimum_difference)
+        votes = votes_of_scores(*_human_steps(test_set, options.minimum_difference))
     else:
         judgments = test_set.judgments
         if judgments is None:
