@@ -49,7 +49,8 @@ Group = tuple[list[float], list[float], list[int], int]
 def acc23(groups: Sequence[Group]) -> float:
     """The largest mean accuracy over every ε that could matter: 0 and all differences."""
     compared = [(pairs_of(x, y, copies), weight) for x, y, copies, weight in groups if weight]
-    compared = [(pairs, weight) for pairs, weight in compared if pairs[2].any()]
+    # Differences that are equal in exact arithmetic, also of standardized scores.
+    compared = [((dx.round(10), dy, n), weight) for (dx, dy, n), weight in compared if n.any()]
     if not compared:
         return np.nan
     epsilons = np.unique(np.concatenate([[0.0], *(np.abs(dx[n > 0]) for (dx, _, n), _ in compared)]))[:, None]

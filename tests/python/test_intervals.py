@@ -223,10 +223,21 @@ def test_t_intervals_equal_scipys(level: float, of_pair: bool) -> None:
     assert (interval.low, interval.high) == pytest.approx((expected.low, expected.high), rel=1e-12)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_bca_of_a_difference_counts_ties_that_differ_by_rounding(seed: int) -> None:
+    # 5/30 − 3/30 and 6/30 − 4/30 differ as floats. The mean of whole differences has no such rounding.
+    rng = np.random.default_rng(seed)
+    a, b, indices = rng.integers(0, 4, 30), rng.integers(0, 4, 30), rng.integers(0, 30, (500, 30))
+    options: dict[str, Any] = {"interval": "bca", "confidence_level": 0.5, "indices": indices}
+    of_pair = bootstrap_interval(as_counts(a), MEAN, b=as_counts(b), **options)
+    alone = bootstrap_interval(as_counts(a - b), MEAN, **options)
+    assert (of_pair.low, of_pair.high) == pytest.approx((alone.low, alone.high), abs=1e-12)
+
+
 def test_bca_is_defined_if_all_draws_lie_on_one_side_of_the_value() -> None:
     # The value lies above all draws, then below all draws.
     def ends(draws: Scores, value: float, left_out: Scores) -> tuple[float, float]:
-        stand_in: Any = SimpleNamespace(draws=draws, value=value, influences=left_out.mean() - left_out)
+        stand_in: Any = SimpleNamespace(draws=draws, value=value, tolerance=0.0, influences=left_out.mean() - left_out)
         return INTERVALS["bca"].ends(stand_in, 0.95)
 
     draws, left_out = np.arange(100, dtype=np.float64), np.arange(9, dtype=np.float64)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from agreement import agreement, of_vectors, swaps
+from known import known
 from meta_material import ends, table
 from reshuffle import _core, meta
 from reshuffle.meta import JudgedSet
@@ -196,3 +197,44 @@ def test_huge_and_tiny_scores_agree_as_others_do(factor: float) -> None:
             strict=True,
         ):
             assert (pair.difference, pair.pvalue) == pytest.approx((same.difference, same.pvalue), abs=1e-9)
+
+
+@pytest.mark.parametrize("test", ["t-both", "perm-both"])
+@pytest.mark.parametrize("grouping", ["none", "item"])
+def test_ties_of_decimals_are_those_of_whole_numbers(test: str, grouping: str) -> None:
+    # Scores that are equally far apart stay so, although 0.3 − 0.2 and 0.2 − 0.1 differ as floats, and so may scores
+    # after they are standardized: else a calibrated ε would take some of these pairs as ties.
+    rng = np.random.default_rng(1)
+    quality = rng.normal(0, 1, (5, 40))
+    human = table("people", quality.round().clip(-1, 1))
+    ratings = {name: (3 + quality + rng.normal(0, noise, (5, 40))).round() for name, noise in (("x", 0.7), ("y", 1.0))}
+
+    def numbers(factor: float) -> list[float]:
+        tables = [table(name, cells / factor) for name, cells in ratings.items()]
+        settings: dict[str, Any] = {"coefficients": ["acc23"], "groupings": grouping, "test": test, "n_resamples": 99}
+        found = meta.segments(JudgedSet.from_scores(tables, human=human), **settings)
+        for each in found.results:
+            assert each.value == pytest.approx(
+                agreement(ratings[each.metric], known(human.segments), (grouping, "acc23"))
+            )
+        (pair,) = found.comparisons
+        assert pair.difference == pytest.approx(found.results[0].value - found.results[1].value)
+        epsilons = [known(each.epsilon) * factor for each in found.results]
+        of_metrics = [end for each in found.results for end in ends(each)]
+        return [*of_metrics, *epsilons, pair.difference, *ends(pair), pair.pvalue]
+
+    assert numbers(10) == pytest.approx(numbers(1))
+
+
+def test_systems_with_equal_sums_of_decimals_are_tied() -> None:
+    # Sums of decimals as floats depend on their order.
+    rng = np.random.default_rng(0)
+    row = rng.integers(0, 11, 7)
+    human = np.array([row, row[::-1], np.roll(row, 3), row + 1, row - 1])
+    metric = np.array([np.roll(row, 2), row, rng.permutation(row), row + 2, row - 2])
+    names = ["spearman", "kendall-b", "accuracy"]
+    for factor in (1, 10):
+        test_set = JudgedSet.from_scores([table("m", metric / factor)], human=table("people", human / factor))
+        found = meta.systems(test_set, coefficients=names, test=None, interval=None)
+        assert [each.value for each in found.results] == pytest.approx([1.0] * 3)
+        assert len({each.score for each in found.human}) == 3

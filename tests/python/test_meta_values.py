@@ -102,6 +102,15 @@ def test_darr_counts_pairs_with_a_large_human_difference(cells: tuple[Scores, Sc
     assert (found.grouping, found.ties) == ("votes", "discordant")
 
 
+def test_darr_counts_a_pair_of_decimals_that_differ_by_just_so_much() -> None:
+    people = [[70.1, 62.4, 0.7], [45.1, 37.4, 0.6]]  # as floats, the first and the last difference are too small
+    for rows, least, n in ((slice(2), 25.0, 2), (slice(2, 3), 0.1, 1)):
+        human = table("h", np.array(people)[:, rows])
+        test_set = JudgedSet.from_scores(table("m", [[2.0] * n, [1.0] * n]), human=human)
+        found = value(meta.segments(test_set, coefficients="darr", minimum_difference=least, **QUIET))
+        assert (found.value, found.n) == (1.0, n)
+
+
 SYSTEM_SCORE = st.one_of(st.integers(-3, 3).map(float), st.just(math.nan))
 
 

@@ -124,16 +124,17 @@ def basic(estimate: Estimate, level: float) -> tuple[float, float]:
 def bca(estimate: Estimate, level: float) -> tuple[float, float]:
     """Percentiles corrected for the bias z₀ and the acceleration a: Efron 1987.
 
-    z₀ is the normal quantile of the proportion of draws below θ; draws equal to θ count half, as in SciPy. The
-    acceleration is a = Σ u_s³/(6 (Σ u_s²)^1.5) with u_s = mean θ₍ₛ₎ − θ₍ₛ₎, where θ₍ₛ₎ is the value without segment s.
-    The percentile q is replaced by Φ(z₀ + (z₀ + z_q)/(1 − a(z₀ + z_q))). With strata, the mean is taken over the
-    stratum of s. Draws from different strata are independent, so the second and third moments of the strata add up
-    (Davison & Hinkley 1997, 5.3).
+    z₀ is the normal quantile of the proportion of draws below θ; draws within the tolerance of θ count half, as draws
+    equal to θ do in SciPy. The acceleration is a = Σ u_s³/(6 (Σ u_s²)^1.5) with u_s = mean θ₍ₛ₎ − θ₍ₛ₎, where θ₍ₛ₎ is
+    the value without segment s. The percentile q is replaced by Φ(z₀ + (z₀ + z_q)/(1 − a(z₀ + z_q))). With strata, the
+    mean is taken over the stratum of s. Draws from different strata are independent, so the second and third moments of
+    the strata add up (Davison & Hinkley 1997, 5.3).
     """
     from scipy.special import ndtr, ndtri
 
     draws, value = estimate.draws, estimate.value
-    share = ((draws < value).mean() + (draws <= value).mean()) / 2
+    below, above = draws < value - estimate.tolerance, draws > value + estimate.tolerance
+    share = (1 + below.mean() - above.mean()) / 2
     # If all draws lie on one side of θ, half a draw is counted on the other side, so that z₀ is finite.
     bias = ndtri(np.clip(share, 0.5 / len(draws), 1 - 0.5 / len(draws)))
     u = estimate.influences

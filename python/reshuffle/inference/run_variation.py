@@ -144,7 +144,7 @@ def _record(names: tuple[str, str, str], n: int, differences: Scores, overall: f
         *names,
         n_runs=n,
         mean=float(differences.mean()),
-        standard_deviation=float(differences.std(ddof=1)),
+        standard_deviation=float(differences.std()),
         minimum=float(differences.min()),
         maximum=float(differences.max()),
         low=low,

@@ -15,7 +15,7 @@ from ..results.studies.meta import MetaPlan
 from .coefficients import TESTS
 from .comparing import Answer, Testing
 from .material import JudgedSet
-from .values import mean_of_cells
+from .values import mean_of_scores
 
 # The settings in the signature.
 SIGNED = (
@@ -86,7 +86,7 @@ def people(test_set: JudgedSet, scores: Scores | None) -> Iterator[HumanScores]:
         there = ~np.isnan(human.segments)
         judged |= there
         counts += there.sum(axis=1)
-        means = mean_of_cells(human.segments)
+        means = mean_of_scores(human.segments)
         scores = (means if human.higher_is_better else -means) if scores is None else scores
     for at, system in enumerate(test_set.systems):
         score = None if scores is None or np.isnan(scores[at]) else float(scores[at])

@@ -16,7 +16,7 @@ from ..metrics.precomputed import SegmentScores
 from ..resampling.incomplete import IncompleteSample
 from ..resampling.samples import CountSample, Sample
 from ..results import UsedMetric
-from .values import mean_of_cells
+from .values import mean_of_scores
 
 if TYPE_CHECKING:
     from ..data.score_tables import ScoreTable
@@ -75,7 +75,7 @@ class MetricScores:
         if (at < 0).all():
             raise unknown_name(f"system of {table.name}", table.systems[0], systems)
         segments = None if table.segments is None else rows_at(table.segments, at)
-        means = np.full(len(at), np.nan) if segments is None else mean_of_cells(segments)
+        means = np.full(len(at), np.nan) if segments is None else mean_of_scores(segments)
         given = means if table.system_scores is None else rows_at(table.system_scores, at)
         is_mean = are_means(given, segments)
         return cls(
@@ -100,7 +100,7 @@ class MetricScores:
         if self.is_given:
             return replace(self, segments=cells)
         if self.sample is None or self.sample.metric.is_mean:
-            return replace(self, segments=cells, system_scores=mean_of_cells(cells), sample=mean_sample(cells))
+            return replace(self, segments=cells, system_scores=mean_of_scores(cells), sample=mean_sample(cells))
         sample = CountSample.from_counts(self.sample.metric, self.sample.counts.take(segments, axis=1))
         return replace(self, segments=cells, system_scores=np.asarray(sample.scores, np.float64), sample=sample)
 
@@ -117,7 +117,7 @@ class MetricScores:
 
 def are_means(scores: Scores, cells: Scores | None) -> bool:
     """Whether scores of systems, (N,), are the means of their scores of segments, (N, S)."""
-    return cells is not None and bool(np.allclose(scores, mean_of_cells(cells), rtol=1e-6, equal_nan=True))
+    return cells is not None and bool(np.allclose(scores, mean_of_scores(cells), rtol=1e-6, equal_nan=True))
 
 
 def mean_sample(cells: Scores) -> CountSample | None:

@@ -21,12 +21,15 @@ from ..resampling import CountSample, Pairs, Sample
 from ..resampling.parts import SENT_FOR_SHUFFLES, sent_whole
 from ..resampling.samples import BATCH_CELLS, Batch, columns_of, resampler_of_sums
 from ..resampling.units import Strata
-from .values import ratio, without_exponent
+from .values import in_steps, ratio, without_exponent
 
 # Values that are equal in exact arithmetic may differ by rounding errors, which tests must not take for differences.
 # Draws are rounded to so many decimals. Differences after shuffles are not: see :func:`with_ties`.
 DECIMALS = 12
 ROUNDING = 1e-11
+
+# Binary places of the means and standard deviations by which metrics are standardized: an error of 10⁻⁶.
+SHORT = 20
 
 # The most differences between metrics on shuffles to hold in memory: 128 MB.
 STATISTICS_AT_ONCE = 1 << 24
@@ -207,18 +210,29 @@ def with_values(draws: Scores) -> Scores:
 
 
 def standardized(cells: Scores) -> Scores:
-    """Metrics with mean 0 and standard deviation 1 over the cells that they have: (M, N, S) in and out.
+    """Metrics with mean 0 and standard deviation 1, to six digits, over the cells that they have: (M, N, S) in and out.
 
     A metric without two different scores becomes 0. Deutsch, Dror & Roth 2021 (doi:10.1162/tacl_a_00417), section 3.2.
     """
-    flat = cells.reshape(len(cells), -1)
+    flat, _ = in_steps(cells.reshape(len(cells), -1))
     there = ~np.isnan(flat)
     n = np.maximum(there.sum(axis=1), 1)[:, None]
     known = without_exponent(np.where(there, flat, 0))
-    deviations = known - known.sum(axis=1, keepdims=True) / n
-    spread = np.sqrt((np.where(there, deviations, 0) ** 2).sum(axis=1, keepdims=True) / n)
-    scaled = np.divide(deviations, spread, out=np.zeros_like(deviations), where=spread > 0)
+    means = known.sum(axis=1, keepdims=True) / n
+    spread = np.sqrt((np.where(there, known - means, 0) ** 2).sum(axis=1, keepdims=True) / n)
+    factors = np.divide(1, spread, out=np.zeros_like(spread), where=spread > 0)
+    scaled = (known - _short(means, spread)) * _short(factors, factors)
     return np.where(there, scaled, np.nan).reshape(cells.shape)
+
+
+def _short(numbers: Scores, units: Scores) -> Scores:
+    """Numbers rounded to ``SHORT`` binary places of the units.
+
+    Products with scores of up to 33 binary places are then exact, and pairs of scores that are equally far apart stay
+    so: acc23 takes all of them as ties, or none.
+    """
+    places = SHORT - np.frexp(units)[1]
+    return np.asarray(np.ldexp(np.rint(np.ldexp(numbers, places)), -places))
 
 
 class SystemDraws:

@@ -27,7 +27,7 @@ from .material import JudgedSet, as_sets
 from .matrices import Cells, for_test, matrix_sample
 from .samples import Agreement, VotesSample, ratio_sample, standardized
 from .standard_errors import FEWEST, two_way
-from .values import NO_SEGMENTS, NO_VOTES, Values, matrix_values, tau_parts, vote_values
+from .values import NO_SEGMENTS, NO_VOTES, Values, in_steps, matrix_values, tau_parts, vote_values
 
 # What is asked by default: of votes, and of human scores.
 OF_VOTES = ("tau",)
@@ -150,6 +150,13 @@ def _human_cells(test_set: JudgedSet, coefficient: str) -> Scores:
     return human.segments if human.higher_is_better else -human.segments
 
 
+def _human_steps(test_set: JudgedSet, points: float) -> tuple[Scores, float]:
+    """Human scores and a difference between them in steps of their last place: as floats, 70.1 − 45.1 is below 25."""
+    whole, (steps,) = in_steps(_human_cells(test_set, "darr")[None])
+    # 0.07 · 100 is not 7 as floats.
+    return np.ascontiguousarray(whole[0]), float(f"{points * steps:.15g}")
+
+
 def _vote_rows(test_set: JudgedSet, cells: Scores, coefficient: str, options: Segments, testing: Testing) -> Counts:
     """Concordant, discordant and tied votes, and those without a score, of each judged segment: (M, S', 4).
 
@@ -158,8 +165,7 @@ def _vote_rows(test_set: JudgedSet, cells: Scores, coefficient: str, options: Se
     where = testing.in_core
     cells = np.ascontiguousarray(cells)
     if coefficient == "darr":
-        human = np.ascontiguousarray(_human_cells(test_set, coefficient))
-        least = options.minimum_difference
+        human, least = _human_steps(test_set, options.minimum_difference)
         counts, _ = _core.meta_pair_counts(cells, human, "item", minimum_difference=least, **where)
         rows = np.concatenate([counts[..., :3], np.zeros_like(counts[..., :1])], axis=-1)
     else:
@@ -232,7 +238,7 @@ def _of_votes(name: str, sets: Sequence[JudgedSet], coefficient: str, options: S
 def _votes_on(test_set: JudgedSet, coefficient: str, options: Segments) -> Votes:
     """The votes of people, or for ``darr`` those that follow from their scores."""
     if coefficient == "darr":
-        votes = votes_of_scores(_human_cells(test_set, "darr"), options.minimum_difference)
+        votes = votes_of_scores(*_human_steps(test_set, options.minimum_difference))
     else:
         judgments = test_set.judgments
         if judgments is None:
@@ -307,7 +313,7 @@ def _of_cells(test_set: JudgedSet, grouping: str, coefficient: str, testing: Tes
     if material.has_gaps:
         own = replace(
             common,
-            cells=np.ascontiguousarray(cells[chosen]),
+            cells=np.ascontiguousarray(in_steps(cells[chosen])[0]),
             human=human,
             scores=values.value[chosen],
         )

@@ -29,7 +29,7 @@ from .matrices import Cells, matrix_sample, standardized_systems, systems_sample
 from .metric_scores import mean_sample
 from .samples import Agreement, DrawnSystems, MatrixSample, SystemDraws, drawn_scores
 from .soft_accuracy import soft_question
-from .values import mean_of_cells, system_values
+from .values import mean_of_cells, mean_of_scores, system_values
 
 Flags = NDArray[np.bool_]
 
@@ -170,7 +170,7 @@ class People:
             )
         if wanted is None and human is not None:
             sign = 1 if human.higher_is_better else -1
-            means = None if human.segments is None else sign * mean_of_cells(human.segments)
+            means = None if human.segments is None else sign * mean_of_scores(human.segments)
             if human.system_scores is not None:
                 given = sign * human.system_scores
                 scores = given if means is None else np.where(np.isnan(given), means, given)
@@ -284,7 +284,7 @@ def _with_samples(
         else:
             assert cells is not None
             means = np.stack([mean_of_cells(own) for own in cells.common])
-            values = system_values(question.coefficient, means, mean_of_cells(cells.human)).value
+            values = system_values(question.coefficient, means, mean_of_scores(cells.human)).value
             samples[name] = matrix_sample(question.coefficient, cells, "system", values, name, name)
     if any(np.isnan(sample.scores).any() for sample in samples.values()):
         return replace(question, note="on means of scores of segments, agreement is not defined")

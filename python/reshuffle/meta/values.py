@@ -10,11 +10,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
 from ..metrics.base import Counts, Scores
+from ..metrics.given import decimal_steps
 
 Integers = NDArray[np.int64]
 
 # The columns of pairs: concordant, discordant, tied only in the metric, tied only by people, tied in both.
 CON, DIS, METRIC, PEOPLE, BOTH = range(5)
+
+# The largest whole numbers of which floats have every one.
+MOST_STEPS = 2.0**53
 
 CONSTANT = "no group has different scores of both metric and people"
 NO_PAIRS = "no group has two outputs that both metric and people scored"
@@ -88,8 +92,9 @@ def matrix_values(
     where = in_core or {}
     counts, sizes = _core.meta_pair_counts(scores, human, grouping, **where)
     if coefficient in ("acc23", "tau23"):
-        epsilon, counts = _core.meta_calibrate(scores, human, grouping, **where)
-        return _mean_of_groups(PAIR_VALUES[coefficient](counts, sizes), sizes[..., 0], epsilon, NO_PAIRS)
+        whole, steps = in_steps(scores)
+        epsilon, counts = _core.meta_calibrate(whole, human, grouping, **where)
+        return _mean_of_groups(PAIR_VALUES[coefficient](counts, sizes), sizes[..., 0], epsilon / steps, NO_PAIRS)
     return _mean_of_groups(PAIR_VALUES[coefficient](counts, sizes), sizes[..., 0], None, CONSTANT)
 
 
@@ -112,6 +117,17 @@ def mean_of_cells(cells: Scores) -> Scores:
     """The mean of each row without its missing cells, NaN for a row without any: (…, S) to (…)."""
     there = ~np.isnan(cells)
     return ratio(np.where(there, cells, 0).sum(axis=-1), there.sum(axis=-1))
+
+
+def mean_of_scores(cells: Scores) -> Scores:
+    """The same for scores, as exactly as possible: systems with equal sums of decimals have equal means.
+
+    >>> mean_of_scores(np.array([[0.1, 0.2, 0.3], [0.2, 0.2, 0.2]])).tolist()
+    [0.2, 0.2]
+    """
+    ((whole,), (steps,)) = in_steps(cells[None])
+    there = ~np.isnan(whole)
+    return ratio(np.where(there, whole, 0).sum(axis=-1), there.sum(axis=-1) * steps)
 
 
 def _tau_b(counts: Counts, sizes: Counts) -> Scores:
@@ -178,6 +194,20 @@ def _deviations(cells: Scores, there: NDArray[np.bool_], n: Integers) -> tuple[S
     low, high = (np.where(there, cells, end) for end in (np.inf, -np.inf))
     varies = low.min(axis=1, initial=np.inf) < high.max(axis=1, initial=-np.inf)
     return deviations, varies
+
+
+def in_steps(scores: Scores) -> tuple[Scores, Scores]:
+    """Scores of M metrics, (M, …), as whole numbers where they are decimals, and their steps in 1, (M,); else 1 step.
+
+    As floats, 0.3 − 0.2 and 0.2 − 0.1 differ. A calibrated ε would call some of these pairs tied and others not.
+
+    >>> whole, steps = in_steps(np.array([[0.1, 0.2, 0.3, np.nan], [1 / 3, 2 / 3, 1, 2]]))
+    >>> whole[0].tolist(), steps.tolist()
+    ([1.0, 2.0, 3.0, nan], [10.0, 1.0])
+    """
+    found = [decimal_steps(own[~np.isnan(own)], MOST_STEPS) for own in scores]
+    whole = [own if steps is None else np.rint(own * steps) for own, steps in zip(scores, found, strict=True)]
+    return np.array(whole).reshape(scores.shape), np.array([steps or 1.0 for steps in found])
 
 
 def without_exponent(rows: Scores) -> Scores:

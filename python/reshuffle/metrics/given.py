@@ -22,17 +22,30 @@ MAX_DECIMALS = 15
 MAX_RELATIVE_ERROR = 1e-9
 
 
-def steps_of(scores: Scores, segments: int) -> float:
-    """The scale, how many steps of the resolution make 1: a power of ten if one is fine enough, else a power of two."""
-    largest = float(np.abs(scores).max())
+def decimal_steps(scores: Scores, limit: float) -> float | None:
+    """The smallest power of ten by which all scores are whole numbers up to ``limit``; None if there is none.
+
+    >>> decimal_steps(np.array([0.5, 0.25]), 1e15), decimal_steps(np.array([1 / 3]), 1e15)
+    (100.0, None)
+    """
+    largest = float(np.abs(scores).max(initial=0))
     for decimals in range(MAX_DECIMALS + 1):
         scale = 10.0**decimals
-        if largest * scale * segments > MAX_SUM_OF_SCORES:
+        if largest * scale > limit:
             break
         # One score refutes most resolutions.
         if round(largest * scale) / scale == largest and np.array_equal(np.round(scores, decimals), scores):
             return scale
-    return 2.0 ** math.floor(math.log2(MAX_SUM_OF_SCORES / segments) - math.log2(largest)) if largest else 1.0
+    return None
+
+
+def steps_of(scores: Scores, segments: int) -> float:
+    """The scale, how many steps of the resolution make 1: a power of ten if one is fine enough, else a power of two."""
+    limit = MAX_SUM_OF_SCORES / segments
+    found = decimal_steps(scores, limit)
+    if found is not None:
+        return found
+    return 2.0 ** math.floor(math.log2(limit) - math.log2(np.abs(scores).max()))
 
 
 class PrecomputedCounts(Metric):
