@@ -1,6 +1,5 @@
 from ..results.plots import Plots as Plots
 from .csv import columns_of as columns_of
-from .differences import in_words as in_words
 from .document import Document as Document
 from .documents import document as document
 from .documents import methods_of as methods_of
@@ -30,6 +29,7 @@ from .paper import write_paper as write_paper
 from .plots import PLOTS as PLOTS
 from .plots import check_matplotlib as check_matplotlib
 from .plots import drawn as drawn
+from .printed import in_words as in_words
 from .rows import TABLES as TABLES
 from .studies import draw_figure as draw_figure
 from .studies.registry import report_of as report_of

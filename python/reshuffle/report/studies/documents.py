@@ -16,7 +16,7 @@ from ..methods import Cite, Methods, metrics_phrase, signed_by
 from ..wording import joined, number, spelled
 from ..words import filled, words, words_of
 from .registry import report_of
-from .wording import unit_of
+from .shared import unit_of
 
 
 def study_document(study: StudyResult, layout: Layout) -> Document:

@@ -14,7 +14,7 @@ from ..notes import LETTERS
 from ..pivot import Cells, Rows, as_number, ends_cell, number_cell, pivot
 from ..wording import joined, number
 from .base import StudyReport
-from .wording import of_name
+from .shared import of_name
 
 # Intervals from fewer labelled documents are somewhat too short: docs/evidence/human.md.
 FEW_LABELS = 30

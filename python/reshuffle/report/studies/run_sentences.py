@@ -27,7 +27,7 @@ from .run_values import (
     of_unit,
     scored_runs,
 )
-from .wording import constant, of_name
+from .shared import constant, of_name
 
 CLARK = "P11-2031"
 # A standard deviation is large if it is at least this share of a difference (s_sel, s_dev), or of s_sel (s_dev).
