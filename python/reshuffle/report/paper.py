@@ -23,7 +23,7 @@ from ..types import Groups
 from .captions import explained, symbols_of_figure
 from .checklist import TITLE, as_checklist
 from .document import Document, Picture, References
-from .documents import methods_of, paper_document
+from .kinds import methods_of, paper_document
 from .latex import DIFFERENCES, as_latex, figure_label, labels_of, latex_figures, latex_paragraph
 from .layout import Layout, averaged
 from .methods import of_differences

@@ -1,6 +1,6 @@
-"""The document of each kind of result.
+"""What each kind of result is: a document for the formats that people read, and columns for programs.
 
-A new kind of result is a function here; every format follows.
+A new kind of result is a function for each of them here; every format follows.
 """
 
 from __future__ import annotations
@@ -17,14 +17,16 @@ from .captions import symbols, symbols_of_sets
 from .cells import Table
 from .conclusions import conclusions, conclusions_of_sets
 from .document import Block, Document, Paragraph
-from .flips import flips_document
+from .flips import flip_columns, flips_document
 from .formulas import names_in
-from .gate import gate_document
+from .frames import Columns
+from .gate import gate_columns, gate_document
 from .layout import Layout
 from .methods import Methods, comparison_sentences
 from .notes import notes
 from .page import page_of
-from .segments import preview
+from .rows import comparison_columns, set_columns
+from .segments import preview, segment_columns
 from .sets import headed, set_tables, with_choice
 from .since import since_sentences, since_tables
 from .tables import tables
@@ -66,6 +68,26 @@ def _(result: StudyResult, layout: Layout) -> Document:
 document.register(Flips, flips_document)
 document.register(Gate, gate_document)
 document.register(SegmentTable, preview)
+
+
+@singledispatch
+def columns_of(result: Any, table: str | None = None) -> Columns:
+    """The columns of a table of a result: for None its main table, or the only one."""
+    raise TypeError(f"no tables of {type(result).__name__}")
+
+
+@columns_of.register
+def _(result: StudyResult, table: str | None = None) -> Columns:
+    from .studies.rows import study_columns  # most runs have no study
+
+    return study_columns(result, table)
+
+
+columns_of.register(Comparison, comparison_columns)
+columns_of.register(SetComparison, set_columns)
+columns_of.register(Flips, flip_columns)
+columns_of.register(Gate, gate_columns)
+columns_of.register(SegmentTable, segment_columns)
 
 
 def paper_document(result: Any, layout: Layout) -> Document:
