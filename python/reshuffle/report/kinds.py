@@ -51,7 +51,7 @@ def _(result: SetComparison, layout: Layout) -> Document:
     shown = layout.apply(result)
     chosen = with_choice(shown, layout)
     blocks = [] if shown.average is None else _as_wanted(_blocks(shown.average, chosen), layout)
-    blocks += (table.explained(symbols_of_sets(shown, table)) for table in set_tables(shown, layout))
+    blocks += (table.explained(*symbols_of_sets(shown, table)) for table in set_tables(shown, layout))
     blocks.append(Paragraph([*conclusions_of_sets(shown)]))
     if chosen.wants_pairs:
         blocks += (block for name, each in shown.sets.items() for block in _blocks(each, chosen, name))
@@ -134,7 +134,7 @@ def _blocks(comparison: Comparison, layout: Layout, name: str = "") -> Iterator[
     """The systems, what was found, and further tables. ``name`` is that of the test set if there are several."""
     shown: Iterable[Table] = tables(comparison, layout)
     if layout.paper:
-        shown = (table.explained(symbols(comparison, table)) for table in shown)
+        shown = (table.explained(*symbols(comparison, table)) for table in shown)
     first, *others = (headed(name, table) for table in shown)
     yield first
     yield Paragraph([*conclusions(comparison, layout)], name)
