@@ -29,13 +29,10 @@ def explanations(result: Comparison | SetComparison, layout: Layout) -> Iterator
     of = result if isinstance(result, SetComparison) else None
     if of is not None and of.dropped:
         yield f"Left out, because not every test set has them: {joined(of.dropped)}."
-    # Without an average and the tables of each set, letters are shown but no ranks.
-    hides_ranks = of is not None and of.average is None and not layout.wants_pairs
     found = (
         (sentence, name)
         for name, comparison in by_name(result).items()
         for sentence in explanations_of(comparison, layout, of)
-        if not (hides_ranks and sentence.startswith(RANK))
     )
     yield from where_said(result, grouped(found))
 
@@ -51,7 +48,7 @@ def explanations_of(comparison: Comparison, layout: Layout, of: SetComparison | 
     if comparison.votes is not None:
         yield from (spelled(each, for_command) for each in vote_notes(comparison.votes))
     if comparison.baseline is None and comparison.rankings:
-        yield from _ranks(comparison, layout)
+        yield from _ranks(comparison, layout, of)
     if comparison.test is not None and comparison.alpha is not None:
         # With its meaning if no table of the report has the mark.
         has_stars = comparison.baseline is not None or layout.triangle or layout.shows_pairs(comparison)
@@ -156,27 +153,28 @@ def _of_pairs(comparison: Comparison, metric: str) -> dict[str, Any]:
     return {"n_pairs": len(pairs), "apart_from_scores": not all(as_shown)}
 
 
-# How the sentence about ranks begins.
-RANK = "Rank:"
 LETTERS = "systems that share a letter do not differ significantly (compact letter display)."
 
 
 def rank_key(comparison: Comparison, without: str = "") -> str:
     """What ranks are; those without simultaneous coverage end in ``without``."""
     if all(ranking.simultaneous for ranking in comparison.rankings):
-        return f"{RANK} simultaneous {percent(1 - (comparison.alpha or 0))} confidence intervals of the ranks."
-    return f"{RANK} the ranks that are compatible with the significant differences{without}."
+        return f"Rank: simultaneous {percent(1 - (comparison.alpha or 0))} confidence intervals of the ranks."
+    return f"Rank: the ranks that are compatible with the significant differences{without}."
 
 
-def _ranks(comparison: Comparison, layout: Layout) -> Iterator[str]:
+def _ranks(comparison: Comparison, layout: Layout, of: SetComparison | None) -> Iterator[str]:
     """The meaning of the ranks and letters that are shown."""
+    # Without an average and the tables of each set, letters are shown but no ranks.
+    has_ranks = of is None or of.average is not None or layout.wants_pairs
     n_metrics = len(comparison.metrics)
     ranks = rank_key(comparison, ", without simultaneous coverage")
     without = [ranking.metric for ranking in comparison.rankings if ranking.groups is None]
     if len(without) == len(comparison.rankings):
-        yield f"{ranks} Letters: none, because over 26 are needed."
+        if has_ranks:
+            yield f"{ranks} Letters: none, because over 26 are needed."
         return
-    if without or layout.shows_group("ranks", n_metrics):
+    if has_ranks and (without or layout.shows_group("ranks", n_metrics)):
         yield ranks
     if layout.shows_group("letters", n_metrics):
         missing = f" There are none under {joined(without)}, because more than 26 would be needed." if without else ""
