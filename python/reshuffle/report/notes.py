@@ -14,7 +14,7 @@ from .layout import Layout, by_name
 from .margins import claim, sides
 from .parts import notes_on_parts
 from .votes import vote_notes
-from .wording import counted, joined, option, percent, spelled
+from .wording import counted, joined, option, percent
 from .words import Template, filled, words, words_of
 
 
@@ -44,9 +44,9 @@ def explanations_of(comparison: Comparison, layout: Layout, of: SetComparison | 
             yield f"{metric.name}: computed from the texts by {metric.evaluations:,} calls of its function."
         if comparison.lacks_scores(metric.name):
             yield _note("missing", {"metric": metric.name, **_of_pairs(comparison, metric.name)})
-    for_command, values = layout.command is not None, values_of(comparison, of)
+    values = values_of(comparison, of)
     if comparison.votes is not None:
-        yield from (spelled(each, for_command) for each in vote_notes(comparison.votes))
+        yield from map(layout.spelled, vote_notes(comparison.votes))
     if comparison.baseline is None and comparison.rankings:
         yield from _ranks(comparison, layout, of)
     if comparison.test is not None and comparison.alpha is not None:
@@ -59,7 +59,7 @@ def explanations_of(comparison: Comparison, layout: Layout, of: SetComparison | 
         rate, several = comparison.test.adjustment_rate, values["all_tests"] > 1
         if comparison.test.adjustment is not None and rate is not None and several:
             values["risk"] = filled(words_of("notes", "error rate", rate), {"mark": mark})
-            yield spelled(_note("adjustment", values), for_command)
+            yield layout.spelled(_note("adjustment", values))
             if of is not None and of.average is not None and over_sets(of):
                 yield _note("not_covered", values)
     if comparison.interval is not None and values["level"] is not None and layout.shows_intervals(comparison):
@@ -186,10 +186,10 @@ def _not_shown(comparison: Comparison, layout: Layout, of: SetComparison | None)
     several, tests = len(comparison.metrics) > 1, len(comparison.comparisons) * (1 if of is None else len(by_name(of)))
     if tests and not layout.shows_pairs(comparison) and (several or comparison.baseline is None):
         shown = "differences, intervals and p" if comparison.interval is not None else "differences and p"
-        pairs = spelled(option("--pairs", "render(pairs=True)"), layout.command is not None)
+        pairs = layout.spelled(option("--pairs", "render(pairs=True)"))
         yield f"For the {shown} of all {counted(tests, 'test')}: {pairs}, or save as JSON or CSV."
     if not (layout.paper or layout.shows_all_documents(comparison)):
-        pairs = spelled(option("--pairs", "render(pairs=True)"), layout.command is not None)
+        pairs = layout.spelled(option("--pairs", "render(pairs=True)"))
         yield f"For the scores on all documents: {f'{pairs}, or ' if tests else ''}save as JSON or HTML."
     if several and not (tests or layout.shows_details(comparison)) and any(s.details for s in comparison.scores):
         yield "The components of the scores, such as precisions, are in json, and in reports on a single metric."

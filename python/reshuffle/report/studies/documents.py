@@ -13,7 +13,7 @@ from ...results.studies import StudyResult
 from ..document import Block, Document, Page, Paragraph
 from ..layout import Layout
 from ..methods import Methods, cite, metrics_phrase, signed_by
-from ..wording import joined, number, spelled
+from ..wording import joined, number
 from ..words import filled, words, words_of
 from .registry import report_of
 from .shared import unit_of
@@ -36,7 +36,7 @@ def study_document(study: StudyResult, layout: Layout) -> Document:
         return study_page(study, document, layout)
 
     def spoken(sentences: Iterable[str]) -> list[str]:
-        return [*dict.fromkeys(spelled(each, layout.command is not None) for each in sentences)]
+        return [*dict.fromkeys(map(layout.spelled, sentences))]
 
     first, *others = shown
     blocks: list[Block] = [first, Paragraph(spoken(found)), *others]
