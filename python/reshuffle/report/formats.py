@@ -39,11 +39,11 @@ PAPERS = ("latex", "typst")
 WITH_METHODS = ("text", *PAPERS)
 # For programs: with every number in full, and the names of the input.
 DATA: Mapping[str, Callable[[Any, Layout], str]] = {
-    "json": as_json,
+    "json": lambda result, layout: as_json(result),
     "csv": lambda result, layout: as_csv(columns_of(result, layout.table)),
 }
 # Only of gates, for programs that show the results of tests.
-OF_GATES: Mapping[str, Callable[[Gate, Layout], str]] = {"junit": gate_as_junit}
+OF_GATES: Mapping[str, Callable[[Gate], str]] = {"junit": gate_as_junit}
 # For programs, piece by piece, because the scores of all segments may be large.
 OF_SEGMENTS: Mapping[str, Callable[[SegmentTable], Iterator[str]]] = {
     "tsv": segments_as_tsv,
@@ -120,7 +120,7 @@ def pieces(result: Any, fmt: str, layout: Layout | None = None) -> Iterable[str]
     if fmt in OF_SEGMENTS:
         return OF_SEGMENTS[fmt](result)
     if fmt in OF_GATES:
-        return [OF_GATES[fmt](result, layout)]
+        return [OF_GATES[fmt](result)]
     if fmt in DATA:
         return [DATA[fmt](result, layout)]
     if fmt != "text":
