@@ -116,12 +116,12 @@ def methods_of(
     if isinstance(result, StudyResult):
         from .studies.documents import study_sentences  # most commands have no study
 
-        return Methods.of(study_sentences(result))
+        return Methods(tuple(study_sentences(result)))
     if layout is None or not layout.paper:
-        return Methods.of(comparison_sentences(result))
+        return Methods(tuple(comparison_sentences(result)))
     kinds: tuple[Groups, ...] = ("letters", "ranks")
     shown = [kind for kind in kinds if kind in groups or layout.shows_group(kind, len(result.metrics))]
-    return Methods.of(comparison_sentences(result, shown))
+    return Methods(tuple(comparison_sentences(result, shown)))
 
 
 def _as_wanted(blocks: Iterable[Block], layout: Layout) -> list[Block]:

@@ -65,11 +65,6 @@ class Methods:
 
     sentences: tuple[str, ...]
 
-    @classmethod
-    def of(cls, sentences: Iterable[str]) -> Methods:
-        """The paragraph that these sentences make."""
-        return cls((*sentences,))
-
     @property
     def main(self) -> Methods:
         """What the text of a paper says."""

@@ -40,7 +40,7 @@ def study_document(study: StudyResult, layout: Layout) -> Document:
 
     first, *others = shown
     blocks: list[Block] = [first, Paragraph(spoken(found)), *others]
-    methods = Methods.of(study_sentences(study)) if layout.methods else None
+    methods = Methods(tuple(study_sentences(study))) if layout.methods else None
     document = Document(blocks, spoken(notes), study.signature, methods, page=page)
     return document
 
