@@ -149,7 +149,7 @@ IMPORTS = [
     "import reshuffle; set(reshuffle.__all__) <= set(dir(reshuffle)) and 'report' in dir(reshuffle)",
     "import reshuffle; not hasattr(reshuffle, 'nothing') and not hasattr(reshuffle, 'numpy')",
     "import reshuffle.report.document; callable(reshuffle.report.document)",
-    "from reshuffle.report import document, documents; documents.document is document",
+    "from reshuffle.report import document, kinds; kinds.document is document",
 ]
 
 

@@ -17,7 +17,8 @@ from ..options.files import FlipFiles, SetFiles, Sets
 from ..options.flips import FlipOptions
 from .declared import declared_options, given_values, made, taken_options
 from .examples import WithExamples
-from .options import (
+from .params import Name, option
+from .shared import (
     ARGUMENTS,
     COMMON,
     COUNTS,
@@ -30,7 +31,6 @@ from .options import (
     report_command,
     table_option,
 )
-from .params import Name, option
 
 if TYPE_CHECKING:
     from ..results import Comparison, SegmentTable, SetComparison

@@ -12,8 +12,8 @@ from ..options.comparisons import Watched
 from ..options.files import SetFiles
 from .command import Command
 from .declared import declared_options, taken_options
-from .options import ARGUMENTS, METRICS, all_of
 from .params import option
+from .shared import ARGUMENTS, METRICS, all_of
 
 if TYPE_CHECKING:
     from .inputs.test_set import Input

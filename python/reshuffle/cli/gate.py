@@ -24,9 +24,9 @@ from ..options.gate import Gate as GateOptions
 from ..options.gate import Gated, GatedFiles, GatedSets, GateFiles, GateKeys
 from .declared import declared_options, given_values, made, taken_options
 from .inputs.folders import files_of_tasks
-from .options import COMMON, METRICS, file_options, full_option, output_options, report_command
 from .params import flattened
 from .process import INCONCLUSIVE, REJECTED
+from .shared import COMMON, METRICS, file_options, full_option, output_options, report_command
 
 ARGUMENTS = (
     (

@@ -10,8 +10,8 @@ from .. import types
 from ..options.display import Figure
 from .declared import declared_options, taken_options
 from .examples import WithExamples
-from .options import all_of
 from .params import Name, option
+from .shared import all_of
 
 # Names that several studies share are there once.
 FIGURES = tuple(dict.fromkeys((*get_args(types.PlotKind), *get_args(types.StudyPlotKind))))

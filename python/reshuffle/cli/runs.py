@@ -12,7 +12,7 @@ from ..options.declare import options_of
 from ..options.display import Display
 from ..options.run_files import DevOutputs, GivenRuns, RunFiles
 from .declared import declared_options, given_values, taken_options
-from .options import COMMON, METRICS, TEXTS, full_option, report_command, table_options
+from .shared import COMMON, METRICS, TEXTS, full_option, report_command, table_options
 
 ARGUMENTS = (
     (

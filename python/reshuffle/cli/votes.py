@@ -11,7 +11,7 @@ from ..options.declare import call, options_of
 from ..options.display import ComparisonDisplay
 from ..options.votes import VotesOptions
 from .declared import declared_options, taken_options
-from .options import report_command
+from .shared import report_command
 
 ARGUMENTS = (
     (

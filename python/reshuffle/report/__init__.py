@@ -1,7 +1,7 @@
 """Results as something to read or to read in.
 
 A result of any kind becomes a :class:`~reshuffle.report.document.Document` of tables and sentences
-(:mod:`reshuffle.report.documents`), which each format in ``WRITERS`` writes, or the numbers in full, in the formats in
+(:mod:`reshuffle.report.kinds`), which each format in ``WRITERS`` writes, or the numbers in full, in the formats in
 ``DATA`` (:mod:`reshuffle.report.formats`). A new format is a function, an entry there and its name in
 :mod:`reshuffle.types`, for type checkers and the command line. Studies have a package of their own,
 :mod:`reshuffle.report.studies`.

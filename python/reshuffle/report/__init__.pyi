@@ -1,9 +1,5 @@
 from ..results.plots import Plots as Plots
-from .csv import columns_of as columns_of
-from .differences import in_words as in_words
 from .document import Document as Document
-from .documents import document as document
-from .documents import methods_of as methods_of
 from .formats import DATA as DATA
 from .formats import FORMATS as FORMATS
 from .formats import OF_GATES as OF_GATES
@@ -19,6 +15,9 @@ from .formats import save as save
 from .frames import as_pandas as as_pandas
 from .frames import as_polars as as_polars
 from .frames import rows_of as rows_of
+from .kinds import columns_of as columns_of
+from .kinds import document as document
+from .kinds import methods_of as methods_of
 from .layout import MAX_TEXTS as MAX_TEXTS
 from .layout import Layout as Layout
 from .notebook import as_fragment as as_fragment
@@ -30,6 +29,7 @@ from .paper import write_paper as write_paper
 from .plots import PLOTS as PLOTS
 from .plots import check_matplotlib as check_matplotlib
 from .plots import drawn as drawn
+from .printed import in_words as in_words
 from .rows import TABLES as TABLES
 from .studies import draw_figure as draw_figure
 from .studies.registry import report_of as report_of

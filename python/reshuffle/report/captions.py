@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..results import Comparison, SetComparison
 from ..types import Groups
@@ -20,25 +20,27 @@ from .words import Template, words
 # Panels of a ranking beside each other that have room for ranks and letters.
 MOST_RANKED = 3
 
-# Words by which sentences about symbols explain ranks and letters.
-_EXPLAINED: Mapping[Groups, str] = {"ranks": "Rank:", "letters": "do not differ significantly"}
+# The sentences that explain ranks and letters, in ``words/captions.toml``.
+_OF_GROUPS: Mapping[Groups, str] = {"ranks": "rank", "letters": "letters"}
 
 # A score with letters, in a table of test sets.
 _LETTERED = re.compile(r"^-?[\d.]+ [a-z]+ *$")
 
 
-def explained(sentences: str) -> list[Groups]:
-    """Which of ranks and letters a table or figure has: those that the sentences about its symbols explain."""
-    return [kind for kind, words in _EXPLAINED.items() if words in sentences]
+class Symbols(NamedTuple):
+    """Sentences on the symbols in a table or figure, and which of ranks and letters it has."""
+
+    meaning: str
+    groups: Sequence[Groups]
 
 
-def symbols(comparison: Comparison, table: Table) -> str:
+def symbols(comparison: Comparison, table: Table) -> Symbols:
     """The meaning of the symbols in a table of a comparison."""
     adjusted = "" if comparison.test is None else in_caption("adjusted_over", comparison)
     return _symbols(comparison, table, comparison, adjusted, [metric.name for metric in comparison.metrics])
 
 
-def symbols_of_sets(result: SetComparison, table: Table) -> str:
+def symbols_of_sets(result: SetComparison, table: Table) -> Symbols:
     """The same for a table of all test sets, on which the tests may be exact or not, and of the averages."""
     first = next(iter(result.sets.values()))
     if first.test is None:
@@ -53,7 +55,7 @@ def symbols_of_sets(result: SetComparison, table: Table) -> str:
     return _symbols(first, table, on_all_sets(result), adjusted, [*result.sets])
 
 
-def symbols_of_figure(comparison: Comparison, kind: str, n_panels: int, has_arrows: bool = False) -> str:
+def symbols_of_figure(comparison: Comparison, kind: str, n_panels: int, has_arrows: bool = False) -> Symbols:
     """The meaning of arrows, ranks, letters and significance in a figure."""
     is_tested = kind != "densities" and bool(comparison.comparisons) and comparison.alpha is not None
     is_forest = is_tested and kind == "forest"
@@ -72,7 +74,9 @@ def symbols_of_figure(comparison: Comparison, kind: str, n_panels: int, has_arro
     return _sentences("figure", comparison, values)
 
 
-def _symbols(comparison: Comparison, table: Table, tested: Comparison, adjusted: str, columns: Sequence[str]) -> str:
+def _symbols(
+    comparison: Comparison, table: Table, tested: Comparison, adjusted: str, columns: Sequence[str]
+) -> Symbols:
     """``tested`` has the tests of all numbers in the table, and ``adjusted`` describes the adjustment.
 
     ``columns`` are the names of metrics or test sets, which are no symbols, in the header.
@@ -105,12 +109,14 @@ def _symbols(comparison: Comparison, table: Table, tested: Comparison, adjusted:
     return _sentences("table", comparison, values)
 
 
-def _sentences(kind: str, comparison: Comparison, values: Mapping[str, Any]) -> str:
-    common = {
+def _sentences(kind: str, comparison: Comparison, values: Mapping[str, Any]) -> Symbols:
+    values = {
         "alpha": comparison.alpha,
         "adjusted": comparison.family_size > 1,
         "has_margin": has_margin(comparison),
         "rank_key": rank_key(comparison),
+        **values,
     }
     template = Template({**words("captions")[kind], **words("captions")["phrase"]})
-    return " ".join(filter(None, (template.filled(part, {**common, **values}) for part in words("captions")[kind])))
+    found = {part: text for part in words("captions")[kind] if (text := template.filled(part, values))}
+    return Symbols(" ".join(found.values()), [group for group, part in _OF_GROUPS.items() if part in found])

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from ..documented import documented
 from ..results import ConfidenceInterval, SignificanceResult, SystemScore
+from ..types import Groups
 
 # A record under a metric.
 M = TypeVar("M", bound=Any)
@@ -49,6 +50,8 @@ class Table:
     """What bold type marks, as a phrase."""
     symbols: str = ""
     """Sentences that explain the symbols in the cells and the header."""
+    groups: Sequence[Groups] = ()
+    """Which of ranks and letters these explain."""
     remark: str = ""
     """In papers, a sentence about the numbers of this table alone."""
 
@@ -76,9 +79,9 @@ class Table:
         rules = [row - first for row in self.rules if first < row < after]
         return replace(self, rows=self.rows[first:after], bold=self.bold[first:after], rules=rules, sections=sections)
 
-    def explained(self, symbols: str) -> Table:
-        """The same table with sentences that explain its symbols."""
-        return replace(self, symbols=symbols)
+    def explained(self, symbols: str, groups: Sequence[Groups] = ()) -> Table:
+        """The same table with sentences that explain its symbols, and which of ranks and letters are among these."""
+        return replace(self, symbols=symbols, groups=groups)
 
     @property
     def caption(self) -> str:

@@ -14,11 +14,11 @@ from ..errors import InputError, either, printable, writing
 from ..leftovers import opened, replacements
 from ..results import Flips, Gate, SegmentTable
 from ..validate import check_name
-from .csv import as_csv
 from .document import Document
-from .documents import document, paper_document
+from .frames import as_csv
 from .gate import gate_as_junit
 from .json import as_json
+from .kinds import columns_of, document, paper_document
 from .latex import as_latex
 from .layout import Layout
 from .markdown import as_markdown
@@ -38,9 +38,12 @@ WRITERS: Mapping[str, Callable[[Document, Layout], str]] = {
 PAPERS = ("latex", "typst")
 WITH_METHODS = ("text", *PAPERS)
 # For programs: with every number in full, and the names of the input.
-DATA: Mapping[str, Callable[[Any, Layout], str]] = {"json": as_json, "csv": as_csv}
+DATA: Mapping[str, Callable[[Any, Layout], str]] = {
+    "json": lambda result, layout: as_json(result),
+    "csv": lambda result, layout: as_csv(columns_of(result, layout.table)),
+}
 # Only of gates, for programs that show the results of tests.
-OF_GATES: Mapping[str, Callable[[Gate, Layout], str]] = {"junit": gate_as_junit}
+OF_GATES: Mapping[str, Callable[[Gate], str]] = {"junit": gate_as_junit}
 # For programs, piece by piece, because the scores of all segments may be large.
 OF_SEGMENTS: Mapping[str, Callable[[SegmentTable], Iterator[str]]] = {
     "tsv": segments_as_tsv,
@@ -117,7 +120,7 @@ def pieces(result: Any, fmt: str, layout: Layout | None = None) -> Iterable[str]
     if fmt in OF_SEGMENTS:
         return OF_SEGMENTS[fmt](result)
     if fmt in OF_GATES:
-        return [OF_GATES[fmt](result, layout)]
+        return [OF_GATES[fmt](result)]
     if fmt in DATA:
         return [DATA[fmt](result, layout)]
     if fmt != "text":

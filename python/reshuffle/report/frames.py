@@ -1,7 +1,9 @@
-"""Columns of values as dicts and as data frames. pandas and polars are imported only here."""
+"""Columns of values as dicts, CSV and data frames. pandas and polars are imported only here."""
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any, TypeAlias
@@ -52,6 +54,15 @@ def _listed(values: Sequence[Any]) -> Sequence[Any]:
     if not isinstance(values, np.ndarray):
         return values
     return [None if value != value else value for value in values.tolist()]
+
+
+def as_csv(columns: Columns) -> str:
+    """CSV: a header, and a line for each row."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*(values for values, _ in columns.values()), strict=True))
+    return out.getvalue()
 
 
 def as_pandas(columns: Columns) -> Any:

@@ -432,7 +432,7 @@ def gate_columns(gate: Gate, table: str | None = None) -> Columns:
     return {**columns, "verdict": ([gate.verdict] * len(gate.tasks), None)}
 
 
-def gate_as_junit(gate: Gate, layout: object = None) -> str:
+def gate_as_junit(gate: Gate) -> str:
     """JUnit's XML: a test case for each task. Those that are worse or inconclusive fail, unless outputs are allowed."""
     failed = {
         n: "reject" if task.is_worse else "inconclusive"

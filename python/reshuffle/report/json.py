@@ -21,8 +21,8 @@ from .packed import by_segment, deflated, packed_records
 MAX_PLAIN = 1_000_000
 
 
-def as_json(result: Result, layout: object = None) -> str:
-    """One object; docs/json.md describes its keys. The layout of reports does not matter."""
+def as_json(result: Result) -> str:
+    """One object; docs/json.md describes its keys."""
     return _object({"schema": _line(schema_of(result)), **_texts(result)}) + "\n"
 
 

@@ -15,6 +15,7 @@ from ..results import Caveat, ComparedTexts, Comparison, ConfidenceInterval, Ran
 from ..results.compared import Displayed
 from .cells import decimals_in_column, decimals_of, difference_and_interval, under
 from .terminal import Terminal
+from .wording import spelled
 
 # What reports call the average over test sets.
 AVERAGE = "Average"
@@ -93,6 +94,10 @@ class Layout(Displayed):
                 f"the texts have {n_bytes:,} bytes, but the limit for an HTML report is {limit:,}: raise the "
                 f"limit with --max-texts {enough}MB (max_texts={enough * 1_000_000:_}), or leave out --include texts"
             )
+
+    def spelled(self, sentence: str) -> str:
+        """The sentence with its options as the reader writes them: as flags if a command shows it, else in Python."""
+        return spelled(sentence, self.command is not None)
 
     def named(self, result: object) -> Layout:
         """The layout with the display names of a result, unless it has its own."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias, TypeVar
+from typing import Any
 
 from ..errors import counted, printable
 from ..results import Comparison, SetComparison, UsedInterval, UsedMetric, UsedTest, VoteFit
@@ -40,21 +40,17 @@ STOPPING_RULES: Mapping[str, str] = {
 }
 
 
-Cite: TypeAlias = Callable[["str | None"], str]
-T = TypeVar("T")
-
-
-def uncited(source: str | None) -> str:
-    """Cite nothing."""
-    return ""
-
-
 # Encloses a source, or the signature, in a paragraph. Printable texts have neither.
 _MARK, _SIGNATURE = "\3", "\4"
 
 
-def _marked(source: str | None) -> str:
+def cite(source: str | None) -> str:
+    """A citation in a sentence, which each format writes in its own way; nothing without a source."""
     return "" if source is None else f"{_MARK}{source}{_MARK}"
+
+
+def _uncited(sentence: str) -> str:
+    return re.sub(f"{_MARK}.*?{_MARK}", "", sentence, flags=re.DOTALL)
 
 
 class Detail(str):
@@ -69,11 +65,6 @@ class Methods:
 
     sentences: tuple[str, ...]
 
-    @classmethod
-    def of(cls, sentences: Callable[[T, Cite], Iterator[str]], result: T) -> Methods:
-        """The paragraph that these sentences about a result make."""
-        return cls((*sentences(result, _marked),))
-
     @property
     def main(self) -> Methods:
         """What the text of a paper says."""
@@ -85,11 +76,11 @@ class Methods:
         return Methods((*(each for each in self.sentences if isinstance(each, Detail)),))
 
     def written(
-        self, text: Callable[[str], str], cite: Callable[[str], str], signature: Callable[[str], str] = str
+        self, text: Callable[[str], str], citation: Callable[[str], str], signature: Callable[[str], str] = str
     ) -> str:
         """The paragraph, from its texts, the sources that are cited between them, and the signature."""
         parts = re.split(f"([{_MARK}{_SIGNATURE}])(.*?)\\1", " ".join(self.sentences), flags=re.DOTALL)
-        writers = {_MARK: cite, _SIGNATURE: signature}
+        writers = {_MARK: citation, _SIGNATURE: signature}
         others = (writers[mark](part) + text(after) for mark, part, after in zip(*[iter(parts[1:])] * 3, strict=True))
         return "".join([text(parts[0]), *others])
 
@@ -131,7 +122,7 @@ def of_differences(comparison: Comparison) -> str:
 
 
 def comparison_sentences(
-    result: Comparison | SetComparison, cite: Cite, shown: Collection[Groups] = ("letters", "ranks")
+    result: Comparison | SetComparison, shown: Collection[Groups] = ("letters", "ranks")
 ) -> Iterator[str]:
     """What was scored and tested on one test set or on several, and how, and the version.
 
@@ -139,8 +130,8 @@ def comparison_sentences(
     """
     if isinstance(result, SetComparison):
         first = next(iter(result.sets.values()))
-        yield _scored_on_sets(result, first, cite)
-        yield from _inferred(first, cite, shown, on_all_sets(result))
+        yield _scored_on_sets(result, first)
+        yield from _inferred(first, shown, on_all_sets(result))
         if result.average is not None:
             apart = ", and adjusted separately" if result.average.family_size > 1 else ""
             yield (
@@ -148,8 +139,8 @@ def comparison_sentences(
                 "an average is the mean of independent replicates, one from each test set."
             )
     else:
-        yield _scored(result, cite)
-        yield from _inferred(result, cite, shown)
+        yield _scored(result)
+        yield from _inferred(result, shown)
     yield signed_by(result.version, printable(result.signature))
 
 
@@ -168,34 +159,34 @@ def on_all_sets(result: SetComparison) -> Comparison:
 
 
 def _inferred(
-    comparison: Comparison, cite: Cite, shown: Collection[Groups], on_all_sets: Comparison | None = None
+    comparison: Comparison, shown: Collection[Groups], on_all_sets: Comparison | None = None
 ) -> Iterator[str]:
     """The sentences about tests, intervals and ranks. ``on_all_sets`` has the tests of all test sets."""
     if comparison.test is not None:
         tested = comparison if on_all_sets is None else on_all_sets
-        yield f"{_differences(comparison)} tested by {_filled('in_sentence', {**_values(tested, cite), 'r': True})}."
-        yield from map(Detail, _pvalues(tested, comparison.test, cite))
+        yield f"{_differences(comparison)} tested by {_filled('in_sentence', {**_values(tested), 'r': True})}."
+        yield from map(Detail, _pvalues(tested, comparison.test))
         if comparison.votes is not None:
             yield Detail(f"The null hypothesis is that both systems have the same rating by all {comparison.unit}s.")
         elif not comparison.test.has_margin:
             yield Detail(null_sentence(comparison.test, comparison.unit))
         yield from map(Detail, _other_tests(tested, comparison.test))
         apart = " on each test set" if on_all_sets is not None and comparison.test.n_sets == 1 else ""
-        yield _filled("significant", {**_values(comparison, cite), "on_each_set": apart})
+        yield _filled("significant", {**_values(comparison), "on_each_set": apart})
         if comparison.family_size > 1:
             yield Detail(adjusted_sentence(comparison.test, comparison.family_size, len(comparison.systems)))
     if comparison.interval is not None and comparison.confidence_level is not None:
-        yield from _intervals(comparison, comparison.interval, comparison.confidence_level, cite)
-    yield from map(Detail, _ranked(comparison, cite, shown))
+        yield from _intervals(comparison, comparison.interval, comparison.confidence_level)
+    yield from map(Detail, _ranked(comparison, shown))
 
 
-def _scored(comparison: Comparison, cite: Cite) -> str:
+def _scored(comparison: Comparison) -> str:
     if comparison.votes is not None:
-        return _rated(comparison, comparison.votes, cite)
-    return f"{_systems(comparison, cite)} on a test set of {_size(comparison)}."
+        return _rated(comparison, comparison.votes)
+    return f"{_systems(comparison)} on a test set of {_size(comparison)}."
 
 
-def _rated(comparison: Comparison, votes: VoteFit, cite: Cite) -> str:
+def _rated(comparison: Comparison, votes: VoteFit) -> str:
     sentences = [
         f"{begun(len(comparison.systems), 'system')} rated from {size_of(comparison)}",
         f"Ratings are {ratings_phrase(votes, cite(comparison.metrics[0].source))}",
@@ -209,20 +200,20 @@ def _rated(comparison: Comparison, votes: VoteFit, cite: Cite) -> str:
     return f"{'. '.join(sentences)}."
 
 
-def _scored_on_sets(result: SetComparison, first: Comparison, cite: Cite) -> str:
+def _scored_on_sets(result: SetComparison, first: Comparison) -> str:
     sizes = joined(f"{name} ({_size(comparison)})" for name, comparison in result.sets.items())
     dropped = ""
     if result.dropped:
         be = "was" if len(result.dropped) == 1 else "were"
         dropped = f" {joined(result.dropped)} {be} left out, because not every test set has them."
-    return f"{_systems(first, cite)} on {counted(len(result.sets), 'test set')}: {sizes}.{dropped}"
+    return f"{_systems(first)} on {counted(len(result.sets), 'test set')}: {sizes}.{dropped}"
 
 
-def _systems(comparison: Comparison, cite: Cite) -> str:
-    return f"{begun(len(comparison.systems), 'system')} scored by {metrics_phrase(comparison.metrics, cite)}"
+def _systems(comparison: Comparison) -> str:
+    return f"{begun(len(comparison.systems), 'system')} scored by {metrics_phrase(comparison.metrics)}"
 
 
-def metrics_phrase(metrics: Iterable[UsedMetric], cite: Cite) -> str:
+def metrics_phrase(metrics: Iterable[UsedMetric]) -> str:
     """The metrics, each with its paper."""
     return joined(f"{printable(metric.name)}{cite(metric.source)}" for metric in metrics)
 
@@ -260,14 +251,14 @@ def _differences(comparison: Comparison) -> str:
 
 def in_caption(part: str, comparison: Comparison) -> str:
     """The test, adjustment or interval as captions have it, without citations: a part of ``words/methods.toml``."""
-    return _filled(part, _values(comparison, uncited))
+    return _uncited(_filled(part, _values(comparison)))
 
 
 def _filled(part: str, values: Mapping[str, Any]) -> str:
     return Template({**words("notes")["note"], **words("methods")["sentence"]}).filled(part, values)
 
 
-def _values(comparison: Comparison, cite: Cite) -> dict[str, Any]:
+def _values(comparison: Comparison) -> dict[str, Any]:
     """What the sentences about a result say, by name."""
     test, interval = comparison.test, comparison.interval
     values = {**values_of(comparison), "seed": "" if comparison.seed is None else _seed(comparison.seed)}
@@ -291,7 +282,7 @@ def _values(comparison: Comparison, cite: Cite) -> dict[str, Any]:
     return values
 
 
-def _pvalues(comparison: Comparison, test: UsedTest, cite: Cite) -> Iterator[str]:
+def _pvalues(comparison: Comparison, test: UsedTest) -> Iterator[str]:
     """How p is computed, and what c and R are in it."""
     schemes = {pair.test.scheme for pair in comparison.comparisons}
     if test.replicates is None:
@@ -374,9 +365,9 @@ def _other_tests(comparison: Comparison, test: UsedTest) -> Iterator[str]:
         yield f"For {metric}, which is a function of texts, the test was {name}{counts}."
 
 
-def _intervals(comparison: Comparison, interval: UsedInterval, level: float, cite: Cite) -> Iterator[str]:
+def _intervals(comparison: Comparison, interval: UsedInterval, level: float) -> Iterator[str]:
     """The type of the confidence intervals, and how they are computed."""
-    values = _values(comparison, cite)
+    values = _values(comparison)
     values["interval_name"], values["ends"] = interval_phrases(interval.name, level)
     yield _filled("intervals", values)
     yield Detail(_filled("ends_of_intervals", values))
@@ -387,7 +378,7 @@ def _intervals(comparison: Comparison, interval: UsedInterval, level: float, cit
         yield Detail(_filled("ends_of_simultaneous", {"single_step": "", **values}))
 
 
-def _ranked(comparison: Comparison, cite: Cite, shown: Collection[Groups]) -> Iterator[str]:
+def _ranked(comparison: Comparison, shown: Collection[Groups]) -> Iterator[str]:
     values = {
         "cited_ranks": cite(MOGSTAD),
         "cited_letters": cite(PIEPHO),

@@ -15,7 +15,7 @@ from ..errors import printable
 from ..results import Comparison, SetComparison
 from .cells import Table, keys
 from .document import Document
-from .documents import document
+from .kinds import document
 from .layout import Layout, sets_of
 from .page import as_html
 

@@ -14,7 +14,7 @@ from .layout import Layout, by_name
 from .margins import claim, sides
 from .parts import notes_on_parts
 from .votes import vote_notes
-from .wording import counted, joined, option, percent, spelled
+from .wording import counted, joined, option, percent
 from .words import Template, filled, words, words_of
 
 
@@ -29,13 +29,10 @@ def explanations(result: Comparison | SetComparison, layout: Layout) -> Iterator
     of = result if isinstance(result, SetComparison) else None
     if of is not None and of.dropped:
         yield f"Left out, because not every test set has them: {joined(of.dropped)}."
-    # Without an average and the tables of each set, letters are shown but no ranks.
-    hides_ranks = of is not None and of.average is None and not layout.wants_pairs
     found = (
         (sentence, name)
         for name, comparison in by_name(result).items()
         for sentence in explanations_of(comparison, layout, of)
-        if not (hides_ranks and sentence.startswith(RANK))
     )
     yield from where_said(result, grouped(found))
 
@@ -47,11 +44,11 @@ def explanations_of(comparison: Comparison, layout: Layout, of: SetComparison | 
             yield f"{metric.name}: computed from the texts by {metric.evaluations:,} calls of its function."
         if comparison.lacks_scores(metric.name):
             yield _note("missing", {"metric": metric.name, **_of_pairs(comparison, metric.name)})
-    for_command, values = layout.command is not None, values_of(comparison, of)
+    values = values_of(comparison, of)
     if comparison.votes is not None:
-        yield from (spelled(each, for_command) for each in vote_notes(comparison.votes))
+        yield from map(layout.spelled, vote_notes(comparison.votes))
     if comparison.baseline is None and comparison.rankings:
-        yield from _ranks(comparison, layout)
+        yield from _ranks(comparison, layout, of)
     if comparison.test is not None and comparison.alpha is not None:
         # With its meaning if no table of the report has the mark.
         has_stars = comparison.baseline is not None or layout.triangle or layout.shows_pairs(comparison)
@@ -62,7 +59,7 @@ def explanations_of(comparison: Comparison, layout: Layout, of: SetComparison | 
         rate, several = comparison.test.adjustment_rate, values["all_tests"] > 1
         if comparison.test.adjustment is not None and rate is not None and several:
             values["risk"] = filled(words_of("notes", "error rate", rate), {"mark": mark})
-            yield spelled(_note("adjustment", values), for_command)
+            yield layout.spelled(_note("adjustment", values))
             if of is not None and of.average is not None and over_sets(of):
                 yield _note("not_covered", values)
     if comparison.interval is not None and values["level"] is not None and layout.shows_intervals(comparison):
@@ -156,27 +153,28 @@ def _of_pairs(comparison: Comparison, metric: str) -> dict[str, Any]:
     return {"n_pairs": len(pairs), "apart_from_scores": not all(as_shown)}
 
 
-# How the sentence about ranks begins.
-RANK = "Rank:"
 LETTERS = "systems that share a letter do not differ significantly (compact letter display)."
 
 
 def rank_key(comparison: Comparison, without: str = "") -> str:
     """What ranks are; those without simultaneous coverage end in ``without``."""
     if all(ranking.simultaneous for ranking in comparison.rankings):
-        return f"{RANK} simultaneous {percent(1 - (comparison.alpha or 0))} confidence intervals of the ranks."
-    return f"{RANK} the ranks that are compatible with the significant differences{without}."
+        return f"Rank: simultaneous {percent(1 - (comparison.alpha or 0))} confidence intervals of the ranks."
+    return f"Rank: the ranks that are compatible with the significant differences{without}."
 
 
-def _ranks(comparison: Comparison, layout: Layout) -> Iterator[str]:
+def _ranks(comparison: Comparison, layout: Layout, of: SetComparison | None) -> Iterator[str]:
     """The meaning of the ranks and letters that are shown."""
+    # Without an average and the tables of each set, letters are shown but no ranks.
+    has_ranks = of is None or of.average is not None or layout.wants_pairs
     n_metrics = len(comparison.metrics)
     ranks = rank_key(comparison, ", without simultaneous coverage")
     without = [ranking.metric for ranking in comparison.rankings if ranking.groups is None]
     if len(without) == len(comparison.rankings):
-        yield f"{ranks} Letters: none, because over 26 are needed."
+        if has_ranks:
+            yield f"{ranks} Letters: none, because over 26 are needed."
         return
-    if without or layout.shows_group("ranks", n_metrics):
+    if has_ranks and (without or layout.shows_group("ranks", n_metrics)):
         yield ranks
     if layout.shows_group("letters", n_metrics):
         missing = f" There are none under {joined(without)}, because more than 26 would be needed." if without else ""
@@ -188,10 +186,10 @@ def _not_shown(comparison: Comparison, layout: Layout, of: SetComparison | None)
     several, tests = len(comparison.metrics) > 1, len(comparison.comparisons) * (1 if of is None else len(by_name(of)))
     if tests and not layout.shows_pairs(comparison) and (several or comparison.baseline is None):
         shown = "differences, intervals and p" if comparison.interval is not None else "differences and p"
-        pairs = spelled(option("--pairs", "render(pairs=True)"), layout.command is not None)
+        pairs = layout.spelled(option("--pairs", "render(pairs=True)"))
         yield f"For the {shown} of all {counted(tests, 'test')}: {pairs}, or save as JSON or CSV."
     if not (layout.paper or layout.shows_all_documents(comparison)):
-        pairs = spelled(option("--pairs", "render(pairs=True)"), layout.command is not None)
+        pairs = layout.spelled(option("--pairs", "render(pairs=True)"))
         yield f"For the scores on all documents: {f'{pairs}, or ' if tests else ''}save as JSON or HTML."
     if several and not (tests or layout.shows_details(comparison)) and any(s.details for s in comparison.scores):
         yield "The components of the scores, such as precisions, are in json, and in reports on a single metric."

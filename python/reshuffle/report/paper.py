@@ -20,10 +20,10 @@ from ..leftovers import replacements
 from ..results import Comparison, SetComparison
 from ..results.studies import StudyResult
 from ..types import Groups
-from .captions import explained, symbols_of_figure
+from .captions import symbols_of_figure
 from .checklist import TITLE, as_checklist
 from .document import Document, Picture, References
-from .documents import methods_of, paper_document
+from .kinds import methods_of, paper_document
 from .latex import DIFFERENCES, as_latex, figure_label, labels_of, latex_figures, latex_paragraph
 from .layout import Layout, averaged
 from .methods import of_differences
@@ -58,7 +58,7 @@ def paper_files(result: Paper, layout: Layout) -> dict[str, bytes]:
     figures = dict(_study_figures(result) if isinstance(result, StudyResult) else _figures(result, layout))
     gives = "the results"
     if not isinstance(result, StudyResult):
-        gives = "the " + _with_groups("scores", explained(" ".join(each.symbols for each in table.tables)))
+        gives = "the " + _with_groups("scores", {kind for each in table.tables for kind in each.groups})
         in_figures = {kind for picture in figures.values() for kind in picture.groups}
         methods = methods_of(layout.apply(result), layout, in_figures)
     refers = [References(labels_of(table), "gives", gives)] if table.tables else []
@@ -164,8 +164,7 @@ def _figures(result: Comparison | SetComparison, layout: Layout) -> Iterator[tup
         over = ", average over the test sets" if first.averaged_over else ""
         arrows = kind == "forest" and any(_has_arrows(*panel, layout) for panel in shown.values())
         left = "" if len(shown) == len(panels) else f" Only the first {len(shown)} of {len(panels)} panels have room."
-        symbols = symbols_of_figure(first, kind, len(shown), arrows)
-        groups = explained(symbols)
+        symbols, groups = symbols_of_figure(first, kind, len(shown), arrows)
         what = _what(kind, [*shown.values()], layout, groups)
         caption = " ".join(filter(None, [f"{under}{over}: {what}.", symbols]))
         yield f"{kind}.pdf", _picture(figure, f"{caption}{left}", f"the {what}", groups)
@@ -210,7 +209,7 @@ def _what(kind: str, panels: Sequence[tuple[Comparison, str]], layout: Layout, g
 def _with_groups(what: str, groups: Collection[Groups]) -> str:
     """The same with the ranks and the groups that a table or figure has beside it."""
     names: dict[Groups, str] = {"ranks": "ranks", "letters": "groups"}
-    return joined([what, *(names[kind] for kind in groups)])
+    return joined([what, *(name for kind, name in names.items() if kind in groups)])
 
 
 def _compared_with(comparison: Comparison, metric: str, layout: Layout) -> str:

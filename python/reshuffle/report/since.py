@@ -16,7 +16,7 @@ from .layout import Layout, by_name
 from .margins import claim, has_margin, is_significant, within, within_all
 from .sets import headed
 from .systems import has_ranks, sorted_systems
-from .wording import counted, joined, named, number, option, spelled
+from .wording import counted, joined, named, number, option
 
 ABSENT = "–"
 OPPOSITE: Mapping[Verdict, Verdict] = {"better": "worse", "worse": "better", NO_DIFFERENCE: NO_DIFFERENCE}
@@ -380,7 +380,7 @@ def _by_chance(change: Change, layout: Layout) -> Iterator[str]:
     """Verdicts that other replicates may change back."""
     found = [both[1] for both in _changed(change) if any("near-alpha" in each.pair.caveats for each in both)]
     if found and not [*_incomparable(change, layout)]:
-        n = spelled(option("-n", "n_resamples"), layout.command is not None)
+        n = layout.spelled(option("-n", "n_resamples"))
         yield (
             f"{_pairs(change, found, layout)}: the verdict may have changed by Monte Carlo error, which leaves open on "
             f"which side of alpha p lies; more replicates ({n}) may decide."

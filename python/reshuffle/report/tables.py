@@ -121,7 +121,7 @@ def differences(comparison: Comparison, layout: Layout) -> Table:
         for pair in pairs:
             table.add([*(pair.system, pair.baseline)[: len(names)], *(cell(pair) for _, cell in columns)])
     more = detectable_sentence(comparison, layout) if comparison.detectable else ""
-    return replace(table.explained(symbols(comparison, table)), remark=more)
+    return replace(table.explained(*symbols(comparison, table)), remark=more)
 
 
 def _decimals(comparison: Comparison, metric: UsedMetric, pairs: Sequence[PairedDifference], layout: Layout) -> int:

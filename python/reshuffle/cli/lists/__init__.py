@@ -11,8 +11,8 @@ from ... import types
 from ...options.list_files import ListFiles
 from ...options.tuning import Mbr, Oracle
 from ..declared import declared_options
-from ..options import report_command, table_options
 from ..params import option
+from ..shared import report_command, table_options
 from ..tune.options import ARGUMENTS, COUNTED, metric_option
 
 __all__ = ["mbr_command", "oracle_command"]

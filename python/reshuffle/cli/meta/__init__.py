@@ -1,7 +1,7 @@
 """``reshuffle meta``: do metrics agree with people?
 
 To add a command, write a function that is decorated with ``@report_command("NAME", …)`` of
-``cli/options.py``, and add a line to :data:`COMMANDS`. The options of the function that it calls are declared in
+``cli/shared.py``, and add a line to :data:`COMMANDS`. The options of the function that it calls are declared in
 :mod:`reshuffle.options.meta`, those of files in :mod:`reshuffle.options.meta_files`, and ``inputs.py`` reads the files.
 Import what computes in the body: ``--help`` must not wait for numpy.
 """
@@ -18,11 +18,11 @@ from ...errors import InputError, quoted, unknown_name
 from ...options.declare import options_of
 from ...options.meta import Evaluation, Segments, Systems, TuneSmoothing
 from ...options.meta_files import MetaFiles
-from .. import options as shared
+from .. import shared
 from ..declared import Decorator, declared_options
 from ..examples import CommandGroup, about
-from ..options import TEXTS, report_command, table_options
 from ..params import Metric, Parsed, option
+from ..shared import TEXTS, report_command, table_options
 
 ARGUMENTS = (
     (

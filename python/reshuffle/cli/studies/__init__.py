@@ -20,10 +20,10 @@ from ...options.declare import options_of
 from ...options.files import HumanFiles, Unstratified, WatchFiles
 from ...options.human import HumanOptions
 from ...options.watch import WatchOptions
-from .. import options as shared
+from .. import shared
 from ..declared import Decorator, declared_options, given_values, made
 from ..examples import CommandGroup, about
-from ..options import COUNTS, METRICS, file_options, metrics_option, report_command, table_options
+from ..shared import COUNTS, METRICS, file_options, metrics_option, report_command, table_options
 from .variants import TRAINING, Training
 
 ARGUMENTS = (("REF, SYS", shared.TEXTS), *COUNTS)

@@ -19,8 +19,8 @@ from ...options.list_files import Decoding, TuneFiles
 from ...tune.options import OPTIMIZERS, Optimizer
 from ..declared import declared_options, taken_options
 from ..examples import CommandGroup, WithExamples, about
-from ..options import all_of, report_command, table_options
 from ..params import option
+from ..shared import all_of, report_command, table_options
 from .options import ARGUMENTS, COMMON, INPUT, SAVE, SENTENCE_METRIC, SOURCES, metric_option, replications
 
 __all__ = ["COMMANDS", "rerank_command", "tune_group"]

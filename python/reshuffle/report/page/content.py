@@ -129,7 +129,7 @@ def content(result: Comparison | SetComparison, layout: Layout, since: Since) ->
         tables = [*system_tables(result, layout), *document_tables(result, layout, every=True)]
         pairs = [*pair_tables(result, layout)]
     with_pairs = evolve(layout, pairs=True)
-    methods = Methods.of(comparison_sentences, result)
+    methods = Methods(tuple(comparison_sentences(result)))
     return ComparisonContent(
         title=title,
         heading=heading,

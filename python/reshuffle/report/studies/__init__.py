@@ -5,7 +5,7 @@ To add a study to the reports:
 1. Write ``report/studies/NAME.py``, whose ``REPORT`` is a :class:`~reshuffle.report.studies.base.StudyReport` of
    functions: ``title(study)`` returns a line; ``tables(study)`` yields each :class:`~reshuffle.report.cells.Table`,
    with the sentences that explain its symbols; ``conclusions(study)`` yields what was found, and
-   ``notes(study)`` how, in sentences. ``type1.py`` is the model, ``wording.py`` has what several studies need, and
+   ``notes(study)`` how, in sentences. ``type1.py`` is the model, ``shared.py`` has what several studies need, and
    :class:`~reshuffle.report.studies.base.StudyReport` says what else there may be. A table is a
    :func:`~reshuffle.report.pivot.pivot` of records, whose columns are declared by their headings (``Cells``). Look at
    the text in a terminal of 80 columns.

@@ -13,7 +13,7 @@ from ..cells import Table, decimals_for
 from ..pivot import Cells, Columns, Rows, as_ends, as_number, number_cell, pivot
 from ..wording import ci, joined, number
 from .base import Figure, StudyReport
-from .wording import as_percent, band_name, gap_name, in_percent, of_keys, of_name
+from .shared import as_percent, band_name, gap_name, in_percent, of_keys, of_name
 
 # With more rows, the agreement of different tests under different metrics is left to csv.
 MOST_ROWS = 21

@@ -80,10 +80,8 @@ class StudyReport:
     """Like ``tables``, for the formats for papers, if these should have other tables."""
     brief: Callable[[Any], Brief] | None = None
     """From a result to what a terminal shows, for studies whose report is long."""
-    methods: Callable[[Any, Callable[[str | None], str]], Iterator[str]] | None = None
-    """From a result and a function that cites to the sentences of a methods paragraph, in place of those of
-    ``words/studies.toml``.
-    """
+    methods: Callable[[Any], Iterator[str]] | None = None
+    """From a result to the sentences of a methods paragraph, in place of those of ``words/studies.toml``."""
     settings: Callable[[Any], Mapping[str, str]] | None = None
     """From a result to values of these sentences that are not in its plan."""
     intervals: str = "The tables have the results, with intervals for their Monte Carlo error where these are known."

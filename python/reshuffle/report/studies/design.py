@@ -14,7 +14,7 @@ from ..pivot import Cells, Rows, as_number, fields, pivot
 from ..wording import joined, number
 from .base import Figure, StudyReport
 from .power import ERROR_SYMBOLS, power_table
-from .wording import as_percent, constant, in_percent, of_keys, of_name, unit_of
+from .shared import as_percent, constant, in_percent, of_keys, of_name, unit_of
 
 
 def title(study: StudyResult[DesignPlan]) -> str:

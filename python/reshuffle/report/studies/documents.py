@@ -12,11 +12,11 @@ from ...errors import counted, printable
 from ...results.studies import StudyResult
 from ..document import Block, Document, Page, Paragraph
 from ..layout import Layout
-from ..methods import Cite, Methods, metrics_phrase, signed_by
-from ..wording import joined, number, spelled
+from ..methods import Methods, cite, metrics_phrase, signed_by
+from ..wording import joined, number
 from ..words import filled, words, words_of
 from .registry import report_of
-from .wording import unit_of
+from .shared import unit_of
 
 
 def study_document(study: StudyResult, layout: Layout) -> Document:
@@ -36,31 +36,29 @@ def study_document(study: StudyResult, layout: Layout) -> Document:
         return study_page(study, document, layout)
 
     def spoken(sentences: Iterable[str]) -> list[str]:
-        return [*dict.fromkeys(spelled(each, layout.command is not None) for each in sentences)]
+        return [*dict.fromkeys(map(layout.spelled, sentences))]
 
     first, *others = shown
     blocks: list[Block] = [first, Paragraph(spoken(found)), *others]
-    methods = Methods.of(study_sentences, study) if layout.methods else None
+    methods = Methods(tuple(study_sentences(study))) if layout.methods else None
     document = Document(blocks, spoken(notes), study.signature, methods, page=page)
     return document
 
 
-def study_sentences(study: StudyResult, cite: Cite) -> Iterator[str]:
-    """What was computed and how, what was true, and the version. ``cite`` is given the source after each claim."""
+def study_sentences(study: StudyResult) -> Iterator[str]:
+    """What was computed and how, what was true, and the version."""
     report = report_of(study)
     if report.methods is not None:
-        yield from report.methods(study, cite)
+        yield from report.methods(study)
     else:
-        yield from _of_words(study, cite)
+        yield from _of_words(study)
         yield from map(printable, report.truths_of(study))
     yield signed_by(study.version, printable(study.signature))
 
 
-def _of_words(study: StudyResult, cite: Cite) -> Iterator[str]:
+def _of_words(study: StudyResult) -> Iterator[str]:
     """The sentences whose settings the study has."""
-    values = {name: text for name, value in study.plan.items() if (text := _shown(name, value))} | _material(
-        study, cite
-    )
+    values = {name: text for name, value in study.plan.items() if (text := _shown(name, value))} | _material(study)
     settings = report_of(study).settings
     if settings is not None:
         values |= settings(study)
@@ -86,11 +84,11 @@ def _shown(name: str, value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else number(value)
 
 
-def _material(study: StudyResult, cite: Cite) -> dict[str, str]:
+def _material(study: StudyResult) -> dict[str, str]:
     """What was scored, of studies of texts or scores."""
     found = {"unit": unit_of(study)}
     if study.metrics:
-        found["metrics"] = metrics_phrase(study.metrics, cite)
+        found["metrics"] = metrics_phrase(study.metrics)
     systems, units = study.plan.get("systems"), study.plan.get("units")
     if isinstance(systems, list) and isinstance(units, int):
         found |= {"systems": counted(len(systems), "system"), "size": counted(units, unit_of(study))}

@@ -11,7 +11,7 @@ from ..cells import Table
 from ..pivot import Columns, Rows, fields, pivot
 from ..wording import joined, number
 from .base import Figure, StudyReport
-from .wording import (
+from .shared import (
     BOLD_RATES,
     HEADINGS,
     MARKS,

@@ -12,7 +12,7 @@ from ..cells import Table
 from ..pivot import Columns, Rows, as_field, fields, pivot
 from ..wording import joined, number
 from .base import StudyReport
-from .wording import (
+from .shared import (
     HEADINGS,
     LIBERAL,
     cells_of,

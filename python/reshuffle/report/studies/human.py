@@ -9,12 +9,12 @@ from ...results import NO_DIFFERENCE
 from ...results.studies import LabelledEstimate, PlannedLook, PlannedRaters, RaterAgreement, StudyResult
 from ...results.studies.human import HumanPlan, deciding, is_selected
 from ..cells import Table, decimals_for, pvalue_cell, rank_cell
-from ..methods import Cite, metrics_phrase
+from ..methods import cite, metrics_phrase
 from ..notes import LETTERS
 from ..pivot import Cells, Rows, as_number, ends_cell, number_cell, pivot
 from ..wording import joined, number
 from .base import StudyReport
-from .wording import of_name
+from .shared import of_name
 
 # Intervals from fewer labelled documents are somewhat too short: docs/evidence/human.md.
 FEW_LABELS = 30
@@ -257,11 +257,11 @@ def _estimator(plan: HumanPlan) -> tuple[str, str | None]:
     return "prediction-powered inference", "doi:10.1126/science.adi6000"
 
 
-def methods(study: StudyResult[HumanPlan], cite: Cite) -> Iterator[str]:
+def methods(study: StudyResult[HumanPlan]) -> Iterator[str]:
     """The labels and who gave them, the metric, what is estimated, and how it is tested."""
     plan, differences = study.plan, study.tables["differences"]
     whose = joined(map(printable, plan.human))
-    by = metrics_phrase([each for each in study.metrics if each.name not in plan.human], cite)
+    by = metrics_phrase([each for each in study.metrics if each.name not in plan.human])
     name, source = _estimator(plan)
     yield (
         f"Labels by people ({whose}) of {_labelled(study)}, drawn at random, and scores of all by {by} were combined "

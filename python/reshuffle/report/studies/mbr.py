@@ -12,7 +12,7 @@ from ..cells import Table, decimals_for
 from ..pivot import number_cell
 from ..wording import number
 from .base import StudyReport
-from .wording import in_percent, of_name, with_arrow
+from .shared import in_percent, of_name, with_arrow
 
 SHOWN = {"topbest": "1-best entry", "mbr": "Minimum Bayes risk"}
 

@@ -14,7 +14,7 @@ from ..words import words, words_of
 from .base import Figure, StudyReport
 from .meta_sentences import MAX_TESTED, conclusions, notes
 from .meta_values import AVERAGE, POOLED, Family, families, on_segments, pvalue_of, shown_families, sized
-from .wording import constant, with_arrow
+from .shared import constant, with_arrow
 
 # So many pairs have a row each, with intervals; more metrics have a matrix of p-values, up to a number that fits.
 MAX_PAIRS, MAX_MATRIX = 6, 16

@@ -8,7 +8,7 @@ from ...results.studies import FamilyWiseRate, StudyResult
 from ..cells import Table
 from ..wording import joined, number
 from .base import Figure, StudyReport
-from .wording import (
+from .shared import (
     MARKS,
     constant,
     differing,

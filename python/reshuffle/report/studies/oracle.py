@@ -11,7 +11,7 @@ from ...results.studies.oracle import OraclePlan
 from ..cells import Table, decimals_for
 from ..pivot import Cells, Rows, as_number, pivot
 from .base import StudyReport
-from .wording import of_name, with_arrow
+from .shared import of_name, with_arrow
 
 TITLE = "Best and worst entries of k-best lists"
 SHOWN = {

@@ -14,7 +14,7 @@ from ..cells import Table, decimals_for
 from ..pivot import Cells, Columns, Rows, fields, number_cell, pivot
 from ..wording import joined, number
 from .base import Figure, StudyReport
-from .wording import (
+from .shared import (
     HEADINGS,
     differing,
     half_width,

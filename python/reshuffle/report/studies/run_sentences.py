@@ -13,7 +13,7 @@ from ...results.studies import RunComparison, RunDifference
 from ...results.studies.runs import MOST_RUNS, RECOMMENDED_RUNS, runs_needed, smallest_of_splits
 from ..computed import adjusted_sentence, alternative_phrase
 from ..conclusions import against_baseline, number_of_pairs, one_sentence, relation
-from ..methods import Cite, Detail, metrics_phrase
+from ..methods import Detail, cite, metrics_phrase
 from ..wording import MAX_NAMED, are, ci, joined, named, number, option
 from ..words import filled, words
 from .run_values import (
@@ -27,7 +27,7 @@ from .run_values import (
     of_unit,
     scored_runs,
 )
-from .wording import constant, of_name
+from .shared import constant, of_name
 
 CLARK = "P11-2031"
 # A standard deviation is large if it is at least this share of a difference (s_sel, s_dev), or of s_sel (s_dev).
@@ -379,27 +379,27 @@ def intervals(result: RunComparison, sentence: bool = False) -> Iterator[str]:
 # The methods paragraph of a paper.
 
 
-def methods(result: RunComparison, cite: Cite) -> Iterator[str]:
+def methods(result: RunComparison) -> Iterator[str]:
     """The runs and their scores, the test that decides, its replicates and seed, and what is called significant."""
     plan = result.plan
     runs = joined(f"{counted(n, 'run')} of {printable(name)}" for name, n in plan.systems.items())
     size = counted(plan.segments, "segment")
     if plan.unit != "segment":
         size += f" in {counted(plan.units, plan.unit)}"
-    yield f"The outputs of {runs} were scored by {metrics_phrase(result.metrics, cite)} on {size}."
+    yield f"The outputs of {runs} were scored by {metrics_phrase(result.metrics)} on {size}."
     if has_several(result):
         yield (
             f"How much scores vary between runs (s_test) and between test sets (s_sel) was estimated{cite(CLARK)}, "
             f"s_sel from R = {plan.n_resamples:,} bootstrap draws of {plan.unit}s with seed {plan.seed}."
         )
     if result.comparisons:
-        yield from _tested(result, result.default_exchange or "", cite)
-        yield from _others(result, result.plan.exchange[1:], cite)
+        yield from _tested(result, result.default_exchange or "")
+        yield from _others(result, result.plan.exchange[1:])
         yield from map(Detail, _pvalues(result))
         yield from intervals(result, sentence=True)
 
 
-def _tested(result: RunComparison, unit: str, cite: Cite) -> Iterator[str]:
+def _tested(result: RunComparison, unit: str) -> Iterator[str]:
     """The test that decides."""
     plan = result.plan
     against = "between all pairs of systems" if plan.baseline is None else f"from {printable(plan.baseline)}"
@@ -420,7 +420,7 @@ def _source(unit: str) -> str | None:
     return source
 
 
-def _others(result: RunComparison, units: Sequence[str], cite: Cite) -> Iterator[str]:
+def _others(result: RunComparison, units: Sequence[str]) -> Iterator[str]:
     """The tests whose p tables have beside it, and how p is adjusted."""
     if not units:
         return

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ...results.studies import RunComparison, RunDifference, RunScores, SystemRuns
 from ..cells import decimals_for
 from ..words import words
-from .wording import of_name
+from .shared import of_name
 
 # Longer tables of what other experiments would observe are only in CSV and JSON.
 MOST_OBSERVED = 12

@@ -28,7 +28,7 @@ from .run_values import (
     p_name,
     scored_runs,
 )
-from .wording import constant, in_percent, with_arrow
+from .shared import constant, in_percent, with_arrow
 
 # The mark of p-values of tests that cannot reach alpha, whatever the outputs are.
 UNREACHABLE = "‡"

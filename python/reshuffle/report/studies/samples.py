@@ -12,8 +12,8 @@ from ..cells import Table, decimals_for
 from ..pivot import Cells, Columns, Rows, as_number, pivot
 from ..wording import ci, number
 from .base import Figure, StudyReport
+from .shared import as_percent, constant, in_percent, of_keys, of_name
 from .validation import FEW, MOST_PAIRS, SHARES, by_size, mark, pairs_table, samples_note, what
-from .wording import as_percent, constant, in_percent, of_keys, of_name
 
 
 def _ranges_table(values: Mapping[str, Any], ranges: Sequence[SampleRange]) -> Table:

@@ -13,7 +13,7 @@ from ..pivot import Cells, Columns, Rows, fields, pivot
 from ..wording import joined, number
 from .base import Figure, StudyReport
 from .power import levels_used, power_table, power_title, symbols, without_level
-from .wording import (
+from .shared import (
     constant,
     differing,
     half_width,

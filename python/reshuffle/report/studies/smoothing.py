@@ -11,7 +11,7 @@ from ..cells import Table, pvalue_cell
 from ..pivot import ends_cell, number_cell
 from ..wording import ci, joined, number
 from .base import Figure, StudyReport
-from .wording import of_name
+from .shared import of_name
 
 SYMBOLS = {"epsilon": "ε", "k": "K", "alpha": "α"}
 

@@ -15,7 +15,7 @@ from ..pivot import Cells, Rows, number_cell, pivot
 from ..wording import joined, number
 from .base import Figure, StudyReport
 from .run_values import deviation
-from .wording import with_arrow
+from .shared import with_arrow
 
 # More features than this are not shown: those whose weights are largest on average are.
 MOST_FEATURES = 20

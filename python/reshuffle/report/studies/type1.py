@@ -8,7 +8,7 @@ from ...results.studies import Rate, StudyResult
 from ..cells import Table
 from ..wording import joined, number
 from .base import Figure, StudyReport
-from .wording import (
+from .shared import (
     CONSERVATIVE,
     LIBERAL,
     constant,

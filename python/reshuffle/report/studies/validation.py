@@ -15,7 +15,7 @@ from ..cells import Table, decimals_for
 from ..pivot import Cells, Columns, Rows, as_number, number_cell, pivot
 from ..wording import ci, joined, number
 from .base import Figure, StudyReport
-from .wording import band_name, constant, gap_name, in_percent, of_keys, of_name, percent_interval
+from .shared import band_name, constant, gap_name, in_percent, of_keys, of_name, percent_interval
 
 # The mark of sizes with fewer than ten samples, and the largest number of pairs that reports for people list.
 FEW, MOST_PAIRS = "†", 36

@@ -10,7 +10,7 @@ from ....results.studies import PairPvalue, TestAgreement
 from ...plots.labels import PLAIN, printable
 from ...plots.style import COLUMN, INK, MUTED, PAGE
 from ...wording import number
-from ..wording import in_percent
+from ..shared import in_percent
 from .base import ColumnFigure, label, looks, point
 
 # From light to dark, in steps that are distinguishable in print, and the agreements at which they begin.

@@ -13,7 +13,7 @@ from ....results.studies import BandAccuracy, CurvePoint, GapConclusions, Sample
 from ...plots.labels import printable
 from ...plots.style import INK, MUTED
 from ...wording import ci, number
-from ..wording import band_name, gap_name, of_keys, of_name
+from ..shared import band_name, gap_name, of_keys, of_name
 from .base import ColumnFigure, key, key_above, label, looks, point
 
 # Curves show intervals from so many test sets on: with fewer, these intervals are hardly shorter than the axis.

@@ -14,7 +14,7 @@ from ....grouping import grouped
 from ....results.studies import DetectableAtSize, PowerRate
 from ...plots.style import COLUMN, FAINT, MUTED, PAGE
 from ...wording import number
-from ..wording import constant, differing, of_name, unit_of
+from ..shared import constant, differing, of_name, unit_of
 from .base import ColumnFigure, key, key_above, label, looks, point
 
 # The number of characters for which the key of a figure of one column has room.

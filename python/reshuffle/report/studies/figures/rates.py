@@ -11,7 +11,7 @@ from ....results.studies import ExchangeRate, FamilyWiseRate, PvalueShare, Rate
 from ...plots.labels import PLAIN
 from ...plots.style import COLUMN, FAINT, INK, MUTED
 from ...wording import ci, number
-from ..wording import differing, levels_of, of_name
+from ..shared import differing, levels_of, of_name
 from .base import ColumnFigure, key, key_above, label, looks, point
 
 

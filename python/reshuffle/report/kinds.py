@@ -1,6 +1,6 @@
-"""The document of each kind of result.
+"""What each kind of result is: a document for the formats that people read, and columns for programs.
 
-A new kind of result is a function here; every format follows.
+A new kind of result is a function for each of them here; every format follows.
 """
 
 from __future__ import annotations
@@ -17,14 +17,16 @@ from .captions import symbols, symbols_of_sets
 from .cells import Table
 from .conclusions import conclusions, conclusions_of_sets
 from .document import Block, Document, Paragraph
-from .flips import flips_document
+from .flips import flip_columns, flips_document
 from .formulas import names_in
-from .gate import gate_document
+from .frames import Columns
+from .gate import gate_columns, gate_document
 from .layout import Layout
 from .methods import Methods, comparison_sentences
 from .notes import notes
 from .page import page_of
-from .segments import preview
+from .rows import comparison_columns, set_columns
+from .segments import preview, segment_columns
 from .sets import headed, set_tables, with_choice
 from .since import since_sentences, since_tables
 from .tables import tables
@@ -49,7 +51,7 @@ def _(result: SetComparison, layout: Layout) -> Document:
     shown = layout.apply(result)
     chosen = with_choice(shown, layout)
     blocks = [] if shown.average is None else _as_wanted(_blocks(shown.average, chosen), layout)
-    blocks += (table.explained(symbols_of_sets(shown, table)) for table in set_tables(shown, layout))
+    blocks += (table.explained(*symbols_of_sets(shown, table)) for table in set_tables(shown, layout))
     blocks.append(Paragraph([*conclusions_of_sets(shown)]))
     if chosen.wants_pairs:
         blocks += (block for name, each in shown.sets.items() for block in _blocks(each, chosen, name))
@@ -66,6 +68,26 @@ def _(result: StudyResult, layout: Layout) -> Document:
 document.register(Flips, flips_document)
 document.register(Gate, gate_document)
 document.register(SegmentTable, preview)
+
+
+@singledispatch
+def columns_of(result: Any, table: str | None = None) -> Columns:
+    """The columns of a table of a result: for None its main table, or the only one."""
+    raise TypeError(f"no tables of {type(result).__name__}")
+
+
+@columns_of.register
+def _(result: StudyResult, table: str | None = None) -> Columns:
+    from .studies.rows import study_columns  # most runs have no study
+
+    return study_columns(result, table)
+
+
+columns_of.register(Comparison, comparison_columns)
+columns_of.register(SetComparison, set_columns)
+columns_of.register(Flips, flip_columns)
+columns_of.register(Gate, gate_columns)
+columns_of.register(SegmentTable, segment_columns)
 
 
 def paper_document(result: Any, layout: Layout) -> Document:
@@ -94,12 +116,12 @@ def methods_of(
     if isinstance(result, StudyResult):
         from .studies.documents import study_sentences  # most commands have no study
 
-        return Methods.of(study_sentences, result)
+        return Methods(tuple(study_sentences(result)))
     if layout is None or not layout.paper:
-        return Methods.of(comparison_sentences, result)
+        return Methods(tuple(comparison_sentences(result)))
     kinds: tuple[Groups, ...] = ("letters", "ranks")
     shown = [kind for kind in kinds if kind in groups or layout.shows_group(kind, len(result.metrics))]
-    return Methods.of(partial(comparison_sentences, shown=shown), result)
+    return Methods(tuple(comparison_sentences(result, shown)))
 
 
 def _as_wanted(blocks: Iterable[Block], layout: Layout) -> list[Block]:
@@ -112,7 +134,7 @@ def _blocks(comparison: Comparison, layout: Layout, name: str = "") -> Iterator[
     """The systems, what was found, and further tables. ``name`` is that of the test set if there are several."""
     shown: Iterable[Table] = tables(comparison, layout)
     if layout.paper:
-        shown = (table.explained(symbols(comparison, table)) for table in shown)
+        shown = (table.explained(*symbols(comparison, table)) for table in shown)
     first, *others = (headed(name, table) for table in shown)
     yield first
     yield Paragraph([*conclusions(comparison, layout)], name)
