@@ -145,8 +145,16 @@ def test_texts_in_memory_that_do_not_match_segment_by_segment_are_refused(
 @pytest.mark.parametrize(
     ("references", "systems", "message"),
     [
-        ("ref.txt", ["a.txt"], "references: expected a list of names of files, got the single string 'ref.txt'"),
-        (["ref.txt"], "a.txt", "systems: expected a list of names of files, got the single string 'a.txt'"),
+        (
+            "ref.txt",
+            ["a.txt"],
+            "references: expected a list of names of files, got the single string 'ref.txt': write it in [brackets]",
+        ),
+        (
+            ["ref.txt"],
+            "a.txt",
+            "systems: expected a list of names of files, got the single string 'a.txt': write it in [brackets]",
+        ),
         (["ref.txt"], {"a": "a.txt"}, "systems: expected a list of names of files, got a dict"),
     ],
 )

@@ -264,6 +264,12 @@ def test_a_folder_with_the_reference_names_its_files(demo: Path, run: Any) -> No
         assert run(*arguments, "-n", "99").code == 0
 
 
+def test_numbers_that_are_written_otherwise_are_no_texts(tmp_path: Path, run: Any) -> None:
+    table = tmp_path / "x.csv"
+    table.write_text("id,a,b,c\n" + "".join(f"s{i},{i},{2 * i},{i}.5%\n" for i in range(3)))
+    assert "numbers in a, b; numbers in c, but '0.5%' in segment 1" in run("doctor", str(table)).out
+
+
 def test_a_folder_of_texts_and_scores_is_not_named_for_its_scores(
     tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -163,7 +163,9 @@ def test_every_figure_is_drawn(result: StudyResult) -> None:
     """The first for each choice. Those of commands and of many metrics are in pages."""
     for name, figure in STUDIES[result.study].figures.items():
         for chosen in choices(result, figure)[:1]:
-            assert file_of(draw_figure(result, name, **chosen).figure, "pdf").startswith(b"%PDF")
+            drawn = draw_figure(result, name, **chosen).figure
+            assert file_of(drawn, "pdf").startswith(b"%PDF")
+            assert all(axes.has_data() and "None" not in axes.get_ylabel() for axes in drawn.axes), name
 
 
 @pytest.mark.parametrize("name", [*ALL, "example", "one system", "many metrics"])

@@ -31,7 +31,7 @@ from ..data.reading import Opened, read_texts
 from ..data.retrieval import is_qrel, is_run
 from ..data.saved import read_json
 from ..data.score_tables import ScoreFile
-from ..data.scores import MISSING_WORDS, Table, columns_of_scores, roles_of, scores_in, table_of
+from ..data.scores import MISSING_WORDS, Table, columns_of_scores, has_texts, roles_of, scores_in, table_of
 from ..data.votes import has_votes, read_votes
 from ..errors import InputError, InputWarning, counted, listed, quoted
 from ..metrics.stored import open_counts
@@ -460,7 +460,7 @@ def _table(path: str) -> Found | None:
         elif not any(math.isnan(number_in(str(line))) for line in column.lines):  # of JSON
             cell = json.dumps(column.lines[wrong[0]])
             damaged.append((name, f"numbers as strings in {name}: scores are written without quotes, not as {cell}"))
-        elif 2 * len(wrong) <= len(column.lines):
+        elif 2 * len(wrong) <= len(column.lines) or not has_texts(table, column):
             cell = quoted(str(column.lines[wrong[0]]))
             damaged.append((name, f"numbers in {name}, but {cell} in segment {wrong[0] + 1:,}"))
         else:

@@ -401,7 +401,7 @@ def read_corpus(
     """
     for what, files in (("references", references), ("systems", systems)):
         if isinstance(files, str | Mapping):
-            got = f"the single string {quoted(files)}" if isinstance(files, str) else "a dict"
+            got = f"the single string {quoted(files)}: write it in [brackets]" if isinstance(files, str) else "a dict"
             raise InputError(f"{what}: expected a list of names of files, got {got}")
     id_paths = {group: path for group, path in zip(PLURALS, (documents, strata), strict=True) if path is not None}
     for path in map(os.fspath, id_paths.values()):

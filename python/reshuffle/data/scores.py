@@ -513,7 +513,7 @@ def _wide(table: Table, left_out: Collection[str], segment: str | None, may_be_m
         ids = table.names_in(segments, SEGMENT)
         _check_once(ids, segments, lambda row: shortened(ids[row]))
         rows = in_order_of_numbers(ids)
-    found = [(key, column) for key, column in zip(keys, columns, strict=True) if not _has_texts(table, column)]
+    found = [(key, column) for key, column in zip(keys, columns, strict=True) if not has_texts(table, column)]
     if not found:
         table.source.fail(f"expected a column of scores, got {listed(known)}")
     # Beside numbers, true and false are flags of the segments.
@@ -522,7 +522,7 @@ def _wide(table: Table, left_out: Collection[str], segment: str | None, may_be_m
     return Scores([key for key, _ in found], values, None if ids is None else [ids[row] for row in rows])
 
 
-def _has_texts(table: Table, column: Column) -> bool:
+def has_texts(table: Table, column: Column) -> bool:
     """Whether a column has no numbers, nor what was meant as numbers, which is an error and not left out."""
     if not np.isnan(table.floats(column)).all():
         return False

@@ -14,7 +14,7 @@ from ....grouping import grouped
 from ....results.studies import DetectableAtSize, PowerRate
 from ...plots.style import COLUMN, FAINT, MUTED, PAGE
 from ...wording import number
-from ..shared import constant, differing, of_name, unit_of
+from ..shared import constant, differing, of_keys, unit_of
 from .base import ColumnFigure, key, key_above, label, looks, point
 
 # The number of characters for which the key of a figure of one column has room.
@@ -132,22 +132,28 @@ class DetectableFigure(ColumnFigure[DetectableAtSize]):
     HEIGHT = 2.3
 
     def draw(self, ax: Axes) -> None:
-        found = of_name(self.records, method="normal")
-        powers = dict.fromkeys(each.power for each in found)
-        shown = looks(f"power {number(power)}" for power in powers)
-        for power, look in zip(powers, shown.values(), strict=True):
-            own = sorted(of_name(found, power=power), key=lambda each: int(each.size))
-            # In proportion to 1/√n, which is a curve.
-            x = np.geomspace(own[0].size, own[-1].size, 101)
-            scale = np.sqrt(own[0].size / x)
-            ax.fill_between(x, own[0].low * scale, own[0].high * scale, color=FAINT, linewidth=0, zorder=1)
-            ax.plot(x, own[0].difference * scale, color=look["color"], linestyle=look["linestyle"], linewidth=1.0)
+        methods = {each.method for each in self.records}
+        series = {
+            f"{values['method'] + ', ' if len(methods) > 1 else ''}power {number(values['power'])}": own
+            for values, own in of_keys(self.records, "method", "power")
+        }
+        shown = looks(series)
+        for own, look in zip(series.values(), shown.values(), strict=True):
+            own.sort(key=lambda each: int(each.size))
+            sizes = np.array([each.size for each in own])
+            x = np.geomspace(sizes[0], sizes[-1], 101)
+            # Nearly in proportion to 1/√n, which is a curve.
+            scaled = np.array([(each.low, each.difference, each.high) for each in own]).T * np.sqrt(sizes)
+            low, middle, high = (np.interp(np.log(x), np.log(sizes), each) / np.sqrt(x) for each in scaled)
+            ax.fill_between(x, low, high, color=FAINT, linewidth=0, zorder=1)
+            ax.plot(x, middle, color=look["color"], linestyle=look["linestyle"], linewidth=1.0)
             for each in own:
                 point(ax, each.size, each.difference, None, look)
         ax.set_xscale("log")
-        sizes = sorted({each.size for each in found})
-        ax.set_xticks(sizes, [f"{size:,}" for size in sizes])
+        ticks = sorted({each.size for each in self.records})
+        ax.set_xticks(ticks, [f"{size:,}" for size in ticks])
         ax.minorticks_off()
         ax.set_ylim(0, None)
-        label(ax, f"{unit_of(self.study)}s", f"minimum detectable difference ({constant(found, 'metric')})")
+        metric = constant(self.records, "metric")
+        label(ax, f"{unit_of(self.study)}s", f"minimum detectable difference ({metric})")
         key(ax, shown, loc="upper right")
