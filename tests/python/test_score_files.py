@@ -394,7 +394,7 @@ def test_a_key_that_is_advised_has_scores_and_one_that_is_called_a_metric_is_fou
     assert "known: bleu" in run("compare", "-m", "question", "a.jsonl", "b.jsonl").refusal()  # texts
 
 
-def test_true_and_false_in_json_are_scores(run: Any) -> None:
+def test_true_and_false_are_scores(run: Any) -> None:
     def put_files(ones: Any, zeros: Any) -> None:
         for name in "ab":
             found = [ones if (i + (name == "b")) % 3 else zeros for i in range(12)]
@@ -402,6 +402,7 @@ def test_true_and_false_in_json_are_scores(run: Any) -> None:
                 f"{name}.jsonl", "".join(json.dumps({"id": i, "ok": x, "why": "x"}) + "\n" for i, x in enumerate(found))
             )
             put(f"{name}.json", json.dumps([{"id": i, "ok": x} for i, x in enumerate(found)]))
+            put(f"{name}.csv", "id,ok\n" + "".join(f"{i},{x}\n" for i, x in enumerate(found)))
         rows = [{"system": s, "segment": i + 1, "ok": ones if i % (2 + j) else zeros}
                 for j, s in enumerate("abc") for i in range(12)]  # fmt: skip
         put("all.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
@@ -411,9 +412,10 @@ def test_true_and_false_in_json_are_scores(run: Any) -> None:
     commands = [
         ("compare", "--scores", "ok", "a.jsonl", "b.jsonl"),
         ("compare", "--scores", "acc", "a.json", "b.json"),
+        ("compare", "--scores", "ok", "a.csv", "b.csv"),
         ("compare", "--scores", "acc", "wide.jsonl"),
         ("compare", "--scores", "ok", "all.jsonl"),
-        ("gate", "--scores", "ok", "a.jsonl", "b.jsonl", "--margin", "ok=0.9"),
+        ("gate", "--scores", "ok", "a.jsonl", "b.jsonl", "--margin", "ok=0.5"),
         (*people, "--metric-scores", "judge=all.jsonl#ok"),
     ]
     put_files(1, 0)
@@ -426,7 +428,9 @@ def test_true_and_false_in_json_are_scores(run: Any) -> None:
 
 def test_flags_beside_numbers_are_no_systems(run: Any) -> None:
     put("wide.jsonl", "".join(json.dumps({"a": i % 3, "b": i % 2, "is_test": True}) + "\n" for i in range(12)))
+    put("wide.csv", "a,b,is_test\n" + "".join(f"{i % 3},{i % 2},True\n" for i in range(12)))
     assert "2 systems" in run("compare", "--scores", "x", "wide.jsonl").out
+    assert "2 systems" in run("compare", "--scores", "x", "wide.csv").out
 
 
 def put_scores(name: str, ids: Iterable[object], scores: Sequence[float]) -> None:

@@ -513,7 +513,7 @@ def _wide(table: Table, left_out: Collection[str], segment: str | None, may_be_m
 
 
 def _has_flags(column: Column) -> bool:
-    return all(value is None or isinstance(value, bool) for value in column.lines)
+    return all(value is None or str(value).strip().lower() in ("true", "false") for value in column.lines)
 
 
 def in_order_of_numbers(ids: Sequence[str]) -> Sequence[int]:

@@ -170,15 +170,15 @@ def is_finite(value: object) -> bool:
 
 
 def number_in(text: str) -> float:
-    """A text as a float; NaN if it is not a number.
+    """A text as a float, true and false as 1 and 0, as in JSON; NaN for others.
 
-    >>> number_in(" 1e3"), number_in("1_000"), number_in("")
-    (1000.0, nan, nan)
+    >>> number_in(" 1e3"), number_in("True"), number_in("1_000"), number_in("")
+    (1000.0, 1.0, nan, nan)
     """
     try:  # float() accepts 1_000, which no other program writes
         return math.nan if "_" in text else float(text)
     except ValueError:
-        return math.nan
+        return {"true": 1.0, "false": 0.0}.get(text.strip().lower(), math.nan)
 
 
 def names_in(column: Column, what: str, is_text: bool = True) -> list[str]:
