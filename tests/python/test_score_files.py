@@ -426,6 +426,27 @@ def test_true_and_false_are_scores(run: Any) -> None:
     assert "numbers in ok" in run("doctor", "a.jsonl").out
 
 
+def test_a_column_of_models_has_the_systems_if_there_are_several(run: Any) -> None:
+    rows = [(f"q{n}", model, (n + at) % 3 % 2) for n in range(40) for at, model in enumerate(("small", "large"))]
+    put("models.csv", "id,model,topic,right\n" + "".join(f"{key},{name},t,{right}\n" for key, name, right in rows))
+    found = [[right for _, name, right in rows if name == model] for model in ("small", "large")]
+    put(
+        "wide.csv", "id,small,large\n" + "".join(f"q{n},{a},{b}\n" for n, (a, b) in enumerate(zip(*found, strict=True)))
+    )
+    expected = run("compare", "--scores", "right", "wide.csv").out
+    assert "40 segments, 2 systems" in expected
+    assert run("compare", "--scores", "right", "models.csv").out == expected
+    assert run("compare", "--scores", "acc", "models.csv").out.startswith("acc: 40 segments, 2 systems")
+    refused = run(
+        "compare", "--scores", "right", put("models.csv", "id,model,right\n" + "q1,a,1\nq1,b,0\n" * 2)
+    ).refusal()
+    assert "segment q1 of system 'a' occurs twice: write each of several runs into a file of its own" in refused
+    # A single one says what a file is of.
+    put("one.csv", "id,model,right\n" + "q1,a,1\nq2,a,0\n")
+    put("other.csv", "id,model,right\n" + "q2,a,1\nq1,a,0\n")
+    assert "2 segments, 2 systems" in run("compare", "--scores", "right", "one.csv", "other.csv").out
+
+
 def test_flags_beside_numbers_are_no_systems(run: Any) -> None:
     put("wide.jsonl", "".join(json.dumps({"a": i % 3, "b": i % 2, "is_test": True}) + "\n" for i in range(12)))
     put("wide.csv", "a,b,is_test\n" + "".join(f"{i % 3},{i % 2},True\n" for i in range(12)))

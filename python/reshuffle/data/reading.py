@@ -71,7 +71,7 @@ class Opened:
         """The first column that may have ids by its name, and has them by its values; and these. Or None, and none."""
         lower = {name.lower(): name for name in reversed(self.header)}
         for name in (lower[each] for each in PERHAPS_IDS if each in lower):
-            values = self._values(name)
+            values = self.values(name)
             if {*map(type, values)} <= {str, int} and are_ids(ids := [str(value).strip() for value in values]):
                 return name, ids
         return None, []
@@ -83,10 +83,10 @@ class Opened:
             return None
         if name.lower() in PERHAPS_IDS:
             return self._perhaps_ids[1]
-        ids = [str(value).strip() for value in self._values(name)]
+        ids = [str(value).strip() for value in self.values(name)]
         return ids if ids and all(ids) else None
 
-    def _values(self, name: str) -> Sequence[Any]:
+    def values(self, name: str) -> Sequence[Any]:
         """The values of a column; none if some line lacks it."""
         try:
             (column,) = self.columns([name])
