@@ -99,6 +99,12 @@ def test_inspect(kind: str) -> None:
         read_scores(file, metric="match", repeated="error")
 
 
+def test_samples_that_lack_the_score_of_an_epoch_are_warned_of() -> None:
+    put("a.json", json.dumps(log([*SAMPLES, {"id": "x y", "epoch": 2, "scores": None}])))
+    with pytest.warns(InputWarning, match="a.json: 1 of 5 samples have no score, such as after an error: the mean of"):
+        assert read_scores("a.json", metric="match").segments[0, 1] == 0.5
+
+
 @pytest.mark.parametrize("kind", ["deflated", "zstd", "started"])
 def test_the_decompressed_size_of_all_members_is_limited(kind: str) -> None:
     Path("a.eval").write_bytes(zipped(log(SAMPLES), kind == "zstd", kind != "started"))
