@@ -324,12 +324,17 @@ def test_scores_of_logs_are_not_called_otherwise(run: Any) -> None:
     put("a.json", json.dumps(log([sample(i, f1=i % 3) for i in range(6)])))
     put("b.json", json.dumps(log([sample(i, f1=i % 2) for i in range(6)])))
     refused = run("compare", "--scores", "em", "a.json", "b.json").refusal()
-    assert "a.json: unknown metric 'em'; known: f1; to report 'f1' as 'em', write FILE#f1" in refused
+    assert (
+        "unknown metric 'em'; known: f1; to report another as 'em', write FILE#f1, for folders in a manifest" in refused
+    )
     named = run("compare", "--scores", "em", "a.json#f1", "b.json#f1", "-n", "99")
     assert (named.code, named.out.startswith("em: 6 segments")) == (0, True)
     lines = [{"task_id": f"p{i}", "n": 5, "c": i} for i in range(6)]
     put_lines("c.jsonl", lines)
-    assert "c.jsonl: unknown metric 'pass@6'" in run("score", "--scores", "pass@6", "c.jsonl").refusal()
+    assert (
+        "c.jsonl: pass@6 needs 6 samples of each problem, and some have 5"
+        in run("score", "--scores", "pass@6", "c.jsonl").refusal()
+    )
 
 
 def test_logs_beside_other_files_need_numbers(run: Any) -> None:

@@ -14,7 +14,7 @@ from ...data.files import display_name
 from ...data.formats.base import Source
 from ...data.reading import split_name
 from ...data.scores import Table, not_one_system, opened, scores_in
-from ...errors import InputError, listed, quoted, unknown_name
+from ...errors import InputError, listed, quoted
 from ...grouping import grouped
 
 if TYPE_CHECKING:
@@ -353,10 +353,8 @@ def _name_in_log(log: ScoreFile, metric: str) -> str | None:
         return metric
     if UNNAMED_SCORE in log.names:
         return None
-    (own, *others), hint = log.names, ""
-    if not others:
-        hint = f"; to report {quoted(own)} as {quoted(metric)}, write FILE#{own}"
-    raise InputError(f"{log.source.name}: {unknown_name('metric', metric, log.names)}{hint}")
+    own = log.names[0] if len(log.names) == 1 else "NAME"
+    raise log.unknown(metric, f"; to report another as {quoted(metric)}, write FILE#{own}, for folders in a manifest")
 
 
 def ordered_files(option: str, files: OfSystems, systems: Mapping[str, str], by_position: bool) -> Sequence[str]:
