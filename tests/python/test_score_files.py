@@ -508,6 +508,8 @@ def test_rows_with_ids_that_a_file_lacks_are_refused_or_dropped(run: Any) -> Non
     words = ("compare", "--scores", "score", "a.jsonl", "b.jsonl", "-n", "99")
     said = "score of b.jsonl lacks 1: 's4'"
     assert f"{said}; --unmatched drop leaves out segments that are not in all" in run(*words).refusal()
+    of_people = ("human", "--scores", "people", "b.jsonl", "--scores", "judge", "a.jsonl")
+    assert "lacks 1: 's4'; an empty score, not a missing row, is a missing score; --unm" in run(*of_people).refusal()
     found = run(*words, "--unmatched", "drop", "--docs", "a.jsonl#doc")
     assert said in found.err
     assert "5 segments in 3 documents" in found.out

@@ -20,7 +20,7 @@ from .alignment import aligned
 from .columns import BY_ID, Table, check_rows, named_columns, segment_list
 from .files import MAX_INPUT, STDIN, display_name, uncompressed
 from .formats.base import Column, number_in
-from .reading import PLURALS, read_texts, split_name
+from .reading import PLURALS, check_no_column, read_texts, split_name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -405,11 +405,10 @@ def read_corpus(
             raise InputError(f"{what}: expected a list of names of files, got {got}")
     id_paths = {group: path for group, path in zip(PLURALS, (documents, strata), strict=True) if path is not None}
     for path in map(os.fspath, id_paths.values()):
-        if path.isidentifier() and not os.path.exists(path):  # noqa: PTH110
-            first = os.fspath(references[0])
-            speakers = f"for the speakers in the ids of {first}, name that file (documents={first!r}) instead"
-            in_column = f"a column is FILE#{path}" + ("; did you mean 'speaker'?" if nearest(path, ["speaker"]) else "")
-            raise InputError(f"{path}: no such file; {speakers if path == 'speaker' else in_column}")
+        first = os.fspath(references[0])
+        speakers = f"for the speakers in the ids of {first}, name that file (documents={first!r}) instead"
+        in_column = f"a column is FILE#{path}" + ("; did you mean 'speaker'?" if nearest(path, ["speaker"]) else "")
+        check_no_column(path, speakers if path == "speaker" else in_column)
     given = [*systems, *([] if source is None else [source])]
     ref_columns, sys_columns, id_columns = read_texts(references, given, input_format, id_paths, max_input)
     sources = {} if source is None else {"source": sys_columns.pop()}

@@ -278,6 +278,12 @@ def _check_strings(column: Column) -> None:
             column.fail(segment, f"expected a string, got {shown_json(value)}{hint}")
 
 
+def check_no_column(path: str, hint: str = "") -> None:
+    """:class:`InputError` for a name of no file that may be that of a column. ``hint`` is the end of its message."""
+    if path.isidentifier() and not path_is(path):
+        raise InputError(f"{path}: no such file; " + (hint or f"a column is FILE#{path}"))
+
+
 def read_groups(
     group: str, path: str, input_format: str | None = None, *, max_input: int = MAX_INPUT
 ) -> tuple[list[str], list[str] | None]:
@@ -295,6 +301,7 @@ def read_groups(
     (['7', '7', '8'], ['a', 'b', 'c'])
     >>> Path("talks.tsv").unlink()
     """
+    check_no_column(path)
     file, name = split_name(path)
     opened = Opened.read(file, input_format, max_input)
     key = None if name is None else opened.id_column([name])

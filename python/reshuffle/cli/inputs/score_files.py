@@ -284,7 +284,8 @@ class ScoreFiles:
         if len({frozenset(own) if self.files.unmatched == "drop" else len(own) for own in ids.values()}) < 2:
             return found
         tables = {(key[0], found[key].table.source): replace(found[key].table, segment_ids=ids[key]) for key in ids}
-        joined, common, _ = join(tables, self.files.unmatched, "--unmatched drop")
+        empty = "an empty score, not a missing row, is a missing score; " * (self.files.missing == "pairwise")
+        joined, common, _ = join(tables, self.files.unmatched, f"{empty}--unmatched drop")
         own = {key: joined[key[0], found[key].table.source] for key in ids}
         return found | {key: _Keyed(replace(table, segment_ids=None), common) for key, table in own.items()}
 
