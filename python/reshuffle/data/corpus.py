@@ -429,6 +429,11 @@ def read_corpus(
     for column in sys_columns:
         if None in column.lines:
             column.fail(column.lines.index(None) + 1, "expected a string, got null: only references may be missing")
+        if column.keys is None and first_words(column.lines) == {*(ref_columns[0].keys or ["no words"])}:
+            raise InputError(
+                f"the lines of {column.name} begin with the ids of {ref_columns[0].name}, which would be scored as "
+                "words: write both in one format, such as TRANSCRIPT (ID) in files *.trn"
+            )
     return Corpus(
         [column.lines for column in ref_columns],
         dict(zip([*system_names(systems), *made], (column.lines for column in sys_columns), strict=True)),
