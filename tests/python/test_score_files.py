@@ -182,6 +182,11 @@ def test_tables_of_several_systems(run: Any) -> None:
         ("x.csv", "system,score\na,1\nb,2\n", "expected a column of segments beside the systems in 'system'"),
         ("x.csv", "system,segment,lp,score\na,1,x,1\na,1,y,2\n", "expected one language pair, got 2 (x, y)"),
         ("x.json", '{"a": [{"COMET": 1}],\n"a": [{"COMET": 2}]}', "x.json, line 2: expected one list for each system"),
+        (
+            "x.json",
+            '{"results": {"arc": {"acc": 0.5}}}',
+            "tests need a score for each segment, as in the samples of lm-e",
+        ),
         ("x.json", '{"a": [{"COMET": 1}]} x', "x.json, line 1: expected JSON: Extra data"),
         ("x.score", "a\t1\nb\n", "x.score, line 2: expected 2 fields as in the first line, got 1"),
         ("x.score", "a\t1\nb\tx\n", "x.score#score, line 2: expected a finite number, got 'x'"),
