@@ -433,7 +433,10 @@ def test_true_and_false_are_scores(run: Any) -> None:
 
 def test_a_column_of_models_has_the_systems_if_there_are_several(run: Any) -> None:
     rows = [(f"q{n}", model, (n + at) % 3 % 2) for n in range(40) for at, model in enumerate(("small", "large"))]
-    put("models.csv", "id,model,topic,right\n" + "".join(f"{key},{name},t,{right}\n" for key, name, right in rows))
+    put(
+        "models.csv",
+        "id,model,topic,right\n" + "".join(f"{key},{name},t{int(key[1:]) // 4},{right}\n" for key, name, right in rows),
+    )
     found = [[right for _, name, right in rows if name == model] for model in ("small", "large")]
     put(
         "wide.csv", "id,small,large\n" + "".join(f"q{n},{a},{b}\n" for n, (a, b) in enumerate(zip(*found, strict=True)))
@@ -442,6 +445,14 @@ def test_a_column_of_models_has_the_systems_if_there_are_several(run: Any) -> No
     assert "40 segments, 2 systems" in expected
     assert run("compare", "--scores", "right", "models.csv").out == expected
     assert run("compare", "--scores", "acc", "models.csv").out.startswith("acc: 40 segments, 2 systems")
+    grouped = run("compare", "--scores", "right", "models.csv", "--docs", "topic").out
+    assert "40 segments in 10 documents, 2 systems" in grouped
+    moved = "models.csv#topic: 1 segment with several values: 'q39'"
+    put("moved.csv", Path("models.csv").read_text().replace("q39,large,t9", "q39,large,t0"))
+    assert (
+        moved.replace("models", "moved")
+        in run("compare", "--scores", "right", "moved.csv", "--docs", "topic").refusal()
+    )
     refused = run(
         "compare", "--scores", "right", put("models.csv", "id,model,right\n" + "q1,a,1\nq1,b,0\n" * 2)
     ).refusal()

@@ -14,7 +14,7 @@ from ...data.files import display_name
 from ...data.formats.base import Source
 from ...data.reading import split_name
 from ...data.scores import Table, not_one_system, opened, scores_in
-from ...errors import InputError, listed, quoted
+from ...errors import InputError, counted, listed, quoted
 from ...grouping import grouped
 
 if TYPE_CHECKING:
@@ -169,10 +169,13 @@ def _of_samples(groups: Groups, samples: Sequence[str]) -> Sequence[str]:
     """The documents or strata of samples. Without ids of segments, these are in the order of the samples."""
     if groups.ids is None:
         return groups.values
-    found = dict(zip(groups.ids, groups.values, strict=True))
-    if len(found) < len(groups.ids):
-        twice = list(dict.fromkeys(name for name in groups.ids if groups.ids.count(name) > 1))
-        raise InputError(f"{display_name(groups.path)}: {len(twice):,} ids of segments occur twice: {few(twice)}")
+    found: dict[str, str] = {}
+    pairs = zip(groups.ids, groups.values, strict=True)
+    twice = list(dict.fromkeys(name for name, value in pairs if found.setdefault(name, value) != value))
+    if twice:
+        raise InputError(
+            f"{display_name(groups.path)}: {counted(len(twice), 'segment')} with several values: {few(twice)}"
+        )
     # The ids of lm-evaluation-harness are a number and a hash.
     keys = [name if name in found else name.partition(" ")[0] for name in samples]
     lacking = [name for name, key in zip(samples, keys, strict=True) if key not in found]
