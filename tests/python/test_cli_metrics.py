@@ -301,6 +301,7 @@ def test_invalid_inputs_of_metrics_are_refused(demo: Path, parses: list[str], ru
         "a": "1\n2\n3\n",
         "b": "1\n2\n4\n",
         "short": "1\n2\n",
+        "a.parquet": "PAR1\0",
         "headless.csv": "a,0.5\nb,1\nc,0\n",
         "p.conllu": "# nothing\n\n",
         "short.conllu": parse("x"),

@@ -126,7 +126,12 @@ BAD: dict[str, tuple[str, str, str | bytes, str]] = {
     "bare and key": ("x.jsonl", "#a", '"x"\n', "x.jsonl, line 1: expected an object with the key 'a', got the string"),
     "keys": ("x.jsonl", "", '{"a": "x", "b": "y"}\n', "x.jsonl: expected one key, got 2 (a, b): choose one as in"),
     "key": ("x.jsonl", "#reff", '{"ref": "x"}\n', "x.jsonl: unknown key 'reff': did you mean 'ref'? Known: ref"),
-    "key later": ("x.jsonl", "#a", '{"a": "x"}\n{"b": "y"}\n', "x.jsonl, line 2: unknown key 'a'; known: b"),
+    "key later": (
+        "x.jsonl",
+        "#a",
+        '{"a": "x"}\n{"b": "y"}\n',
+        "x.jsonl, line 2: expected the key 'a', which line 1 has, got b",
+    ),
     "number": ("x.jsonl", "#a", '{"a": 1.5}\n', "x.jsonl#a, line 1: expected a string, got the number 1.5"),
     "surrogate": ("x.jsonl", "", '"\\ud800"\n', "x.jsonl, line 1: not valid Unicode: it contains a lone surrogate"),
     "deep": ("x.jsonl", "", "[" * 100_000, "x.jsonl, line 1: the JSON value cannot be read: "),

@@ -99,6 +99,12 @@ def test_inspect(kind: str) -> None:
         read_scores(file, metric="match", repeated="error")
 
 
+def test_samples_that_lack_the_score_of_an_epoch_are_warned_of() -> None:
+    put("a.json", json.dumps(log([*SAMPLES, {"id": "x y", "epoch": 2, "scores": None}])))
+    with pytest.warns(InputWarning, match="a.json: 1 of 5 samples have no score, such as after an error: the mean of"):
+        assert read_scores("a.json", metric="match").segments[0, 1] == 0.5
+
+
 @pytest.mark.parametrize("kind", ["deflated", "zstd", "started"])
 def test_the_decompressed_size_of_all_members_is_limited(kind: str) -> None:
     Path("a.eval").write_bytes(zipped(log(SAMPLES), kind == "zstd", kind != "started"))
@@ -318,12 +324,17 @@ def test_scores_of_logs_are_not_called_otherwise(run: Any) -> None:
     put("a.json", json.dumps(log([sample(i, f1=i % 3) for i in range(6)])))
     put("b.json", json.dumps(log([sample(i, f1=i % 2) for i in range(6)])))
     refused = run("compare", "--scores", "em", "a.json", "b.json").refusal()
-    assert "a.json: unknown metric 'em'; known: f1; to report 'f1' as 'em', write FILE#f1" in refused
+    assert (
+        "unknown metric 'em'; known: f1; to report another as 'em', write FILE#f1, for folders in a manifest" in refused
+    )
     named = run("compare", "--scores", "em", "a.json#f1", "b.json#f1", "-n", "99")
     assert (named.code, named.out.startswith("em: 6 segments")) == (0, True)
     lines = [{"task_id": f"p{i}", "n": 5, "c": i} for i in range(6)]
     put_lines("c.jsonl", lines)
-    assert "c.jsonl: unknown metric 'pass@6'" in run("score", "--scores", "pass@6", "c.jsonl").refusal()
+    assert (
+        "c.jsonl: pass@6 needs 6 samples of each problem, and some have 5"
+        in run("score", "--scores", "pass@6", "c.jsonl").refusal()
+    )
 
 
 def test_logs_beside_other_files_need_numbers(run: Any) -> None:

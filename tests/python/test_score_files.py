@@ -182,6 +182,11 @@ def test_tables_of_several_systems(run: Any) -> None:
         ("x.csv", "system,score\na,1\nb,2\n", "expected a column of segments beside the systems in 'system'"),
         ("x.csv", "system,segment,lp,score\na,1,x,1\na,1,y,2\n", "expected one language pair, got 2 (x, y)"),
         ("x.json", '{"a": [{"COMET": 1}],\n"a": [{"COMET": 2}]}', "x.json, line 2: expected one list for each system"),
+        (
+            "x.json",
+            '{"results": {"arc": {"acc": 0.5}}}',
+            "tests need a score for each segment, as in the samples of lm-e",
+        ),
         ("x.json", '{"a": [{"COMET": 1}]} x', "x.json, line 1: expected JSON: Extra data"),
         ("x.score", "a\t1\nb\n", "x.score, line 2: expected 2 fields as in the first line, got 1"),
         ("x.score", "a\t1\nb\tx\n", "x.score#score, line 2: expected a finite number, got 'x'"),
@@ -394,7 +399,7 @@ def test_a_key_that_is_advised_has_scores_and_one_that_is_called_a_metric_is_fou
     assert "known: bleu" in run("compare", "-m", "question", "a.jsonl", "b.jsonl").refusal()  # texts
 
 
-def test_true_and_false_in_json_are_scores(run: Any) -> None:
+def test_true_and_false_are_scores(run: Any) -> None:
     def put_files(ones: Any, zeros: Any) -> None:
         for name in "ab":
             found = [ones if (i + (name == "b")) % 3 else zeros for i in range(12)]
@@ -402,6 +407,7 @@ def test_true_and_false_in_json_are_scores(run: Any) -> None:
                 f"{name}.jsonl", "".join(json.dumps({"id": i, "ok": x, "why": "x"}) + "\n" for i, x in enumerate(found))
             )
             put(f"{name}.json", json.dumps([{"id": i, "ok": x} for i, x in enumerate(found)]))
+            put(f"{name}.csv", "id,ok\n" + "".join(f"{i},{x}\n" for i, x in enumerate(found)))
         rows = [{"system": s, "segment": i + 1, "ok": ones if i % (2 + j) else zeros}
                 for j, s in enumerate("abc") for i in range(12)]  # fmt: skip
         put("all.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
@@ -411,9 +417,10 @@ def test_true_and_false_in_json_are_scores(run: Any) -> None:
     commands = [
         ("compare", "--scores", "ok", "a.jsonl", "b.jsonl"),
         ("compare", "--scores", "acc", "a.json", "b.json"),
+        ("compare", "--scores", "ok", "a.csv", "b.csv"),
         ("compare", "--scores", "acc", "wide.jsonl"),
         ("compare", "--scores", "ok", "all.jsonl"),
-        ("gate", "--scores", "ok", "a.jsonl", "b.jsonl", "--margin", "ok=0.9"),
+        ("gate", "--scores", "ok", "a.jsonl", "b.jsonl", "--margin", "ok=0.5"),
         (*people, "--metric-scores", "judge=all.jsonl#ok"),
     ]
     put_files(1, 0)
@@ -455,8 +462,41 @@ def test_true_and_false_of_pandas_are_scores(run: Any) -> None:
         assert true == one != ""
 
 
+def test_a_column_of_models_has_the_systems_if_there_are_several(run: Any) -> None:
+    rows = [(f"q{n}", model, (n + at) % 3 % 2) for n in range(40) for at, model in enumerate(("small", "large"))]
+    put(
+        "models.csv",
+        "id,model,topic,right\n" + "".join(f"{key},{name},t{int(key[1:]) // 4},{right}\n" for key, name, right in rows),
+    )
+    found = [[right for _, name, right in rows if name == model] for model in ("small", "large")]
+    put(
+        "wide.csv", "id,small,large\n" + "".join(f"q{n},{a},{b}\n" for n, (a, b) in enumerate(zip(*found, strict=True)))
+    )
+    expected = run("compare", "--scores", "right", "wide.csv").out
+    assert "40 segments, 2 systems" in expected
+    assert run("compare", "--scores", "right", "models.csv").out == expected
+    assert run("compare", "--scores", "acc", "models.csv").out.startswith("acc: 40 segments, 2 systems")
+    grouped = run("compare", "--scores", "right", "models.csv", "--docs", "topic").out
+    assert "40 segments in 10 documents, 2 systems" in grouped
+    moved = "models.csv#topic: 1 segment with several values: 'q39'"
+    put("moved.csv", Path("models.csv").read_text().replace("q39,large,t9", "q39,large,t0"))
+    assert (
+        moved.replace("models", "moved")
+        in run("compare", "--scores", "right", "moved.csv", "--docs", "topic").refusal()
+    )
+    refused = run(
+        "compare", "--scores", "right", put("models.csv", "id,model,right\n" + "q1,a,1\nq1,b,0\n" * 2)
+    ).refusal()
+    assert "segment q1 of system 'a' occurs twice: write each of several runs into a file of its own" in refused
+    # A single one says what a file is of.
+    put("one.csv", "id,model,right\n" + "q1,a,1\nq2,a,0\n")
+    put("other.csv", "id,model,right\n" + "q2,a,1\nq1,a,0\n")
+    assert "2 segments, 2 systems" in run("compare", "--scores", "right", "one.csv", "other.csv").out
+
+
 def test_flags_beside_numbers_are_no_systems(run: Any) -> None:
     put("wide.jsonl", "".join(json.dumps({"a": i % 3, "b": i % 2, "is_test": True}) + "\n" for i in range(12)))
+    put("wide.csv", "a,b,is_test\n" + "".join(f"{i % 3},{i % 2},True\n" for i in range(12)))
     assert "2 systems" in run("compare", "--scores", "x", "wide.jsonl").out
     put("wide.csv", "a,b,is_test,text\n" + "".join(f"{i % 3},{i % 2},True,12 of 40\n" for i in range(12)))
     assert "2 systems" in run("compare", "--scores", "x", "wide.csv").out
@@ -523,6 +563,8 @@ def test_rows_with_ids_that_a_file_lacks_are_refused_or_dropped(run: Any) -> Non
     words = ("compare", "--scores", "score", "a.jsonl", "b.jsonl", "-n", "99")
     said = "score of b.jsonl lacks 1: 's4'"
     assert f"{said}; --unmatched drop leaves out segments that are not in all" in run(*words).refusal()
+    of_people = ("human", "--scores", "people", "b.jsonl", "--scores", "judge", "a.jsonl")
+    assert "lacks 1: 's4'; an empty score, not a missing row, is a missing score; --unm" in run(*of_people).refusal()
     found = run(*words, "--unmatched", "drop", "--docs", "a.jsonl#doc")
     assert said in found.err
     assert "5 segments in 3 documents" in found.out

@@ -164,7 +164,7 @@ def test_rules_of_json_are_those_of_compare() -> None:
 
 def test_a_key_of_scores_that_some_lines_lack_is_not_left_out_without_a_word() -> None:
     path = put("some.jsonl", '{"score": 1, "ms": 3, "note": "x"}\n{"score": 2}\n')
-    with pytest.warns(InputWarning, match="line 2: unknown key 'ms'.*; the scores in 'ms' are left out"):
+    with pytest.warns(InputWarning, match="line 2: expected the key 'ms'.*; the scores in 'ms' are left out"):
         assert list(read_all_scores(path)) == ["score"]
 
 
@@ -281,7 +281,7 @@ BAD: list[tuple[str, str | bytes, dict[str, Any], str]] = [
     ("k.tsv", LONG, {"metric": "A"}, "k.tsv: expected one test set, got 2 .n1, n2.: choose one with test_set='n1'"),
     ("k.tsv", LONG, {"metric": "A", "test_set": "n2"}, "k.tsv: unknown metric 'A'; known: B"),
     ("k.tsv", LONG.replace("SCORE", "X"), {"metric": "A", "test_set": "n1"}, "expected a column SCORE"),
-    ("a.jsonl", JSON + '{"segment": 1}\n', {}, "line 2: unknown key 'x'; known: segment"),
+    ("a.jsonl", JSON + '{"segment": 1}\n', {}, "line 2: expected the key 'x', which line 1 has, got segment"),
     ("a.jsonl", JSON + "3\n", {}, "a.jsonl, line 2: expected an object with the key 'x', got the number 3"),
     ("a.jsonl", JSON.replace("0.5", "[1]"), {}, "a.jsonl, line 1: expected a column of scores, got segment, system, x"),
     ("a.jsonl", "{}\n", {}, "a.jsonl, line 1: expected a header with columns such as da"),

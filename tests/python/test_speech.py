@@ -412,6 +412,9 @@ def test_ids_that_are_scored_as_words_warn(run: Any) -> None:
     assert "each line begins with an id" in run(*words).err
     put("two.kaldi", "".join(f"anna-{i + 1:04} {said[i % 4]}\n" for i in range(30)))
     assert run(*words).err == ""
+    put("ref.trn", "".join(f"{said[i % 4]} (anna-{i:04})\n" for i in range(30)))
+    refused = run("score", "ref.trn", "one.kaldi", "-m", "asr-wer").refusal()
+    assert "the lines of one.kaldi begin with the ids of ref.trn, which would be scored as words" in refused
 
 
 def test_texts_whose_lines_differ_anyway_have_no_ids() -> None:

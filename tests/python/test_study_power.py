@@ -312,6 +312,7 @@ BAD: list[tuple[Callable[..., StudyResult], dict[str, Any], str]] = [
     (plan, {"difference": {"bleu": 1.0}}, "metric.*bleu.*quality"),
     (plan, {"difference": {"quality": 0}}, "difference: expected a positive number of points of quality, got 0"),
     (plan, {"difference": {"quality": [1, -2]}}, "got -2"),
+    (plan, {"difference": {"quality": 100}}, "the difference of quality is 100, but all scores of segments are from -"),
     (plan, {"power": 80}, "power must lie strictly between 0 and 1, got 80.0: for 80% write 0.8"),
     (plan, {"family_size": 0}, "family_size"),
     (plan, {"n_resamples": 38}, "at alpha 0.05, the test can reject only with 39 replicates or more, got 38"),
@@ -321,6 +322,12 @@ BAD: list[tuple[Callable[..., StudyResult], dict[str, Any], str]] = [
         r"at alpha 0\.0008\d+, the test can .* 1,199 replicates or more, got 999",
     ),
 ]
+
+
+def test_a_difference_in_percent_of_scores_from_0_to_1_is_refused() -> None:
+    right = SegmentScores("right", {"a": [0, 1, 1] * 20, "b": [1, 0, 1, 1] * 15})
+    with pytest.raises(InputError, match="differences are in points of the metric, so write"):
+        plan(metrics=right, difference=5, simulate=False)
 
 
 @pytest.mark.parametrize(("study", "arguments", "message"), BAD)

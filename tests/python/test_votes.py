@@ -412,7 +412,7 @@ def test_arena_files_and_tables_have_the_same_votes(tmp_path: Path) -> None:
         ('{"model_a": "x", "model_b": "x", "winner": "tie"}', "line 2: 'x' is compared with itself"),
         ('{"model_a": "x", "model_b": "y", "winner": 0}', "got '0', which may be a tie, or the first of two"),
         ('{"model_a": "x", "model_b": "y", "winner": "z"}', "line 2: expected model_a, model_b, tie or the name"),
-        ('{"model_a": "x", "model_b": "y"}', "line 2: unknown key 'winner'; known: model_a, model_b"),
+        ('{"model_a": "x", "model_b": "y"}', "line 2: expected the key 'winner', which line 1 has, got"),
         ('{"model_a": "x", "model_b": "", "winner": "tie"}', "a.jsonl#model_b, line 2: expected a non-empty string or"),
         ('{"model_a": "x", "model_b": ["y"], "winner": "tie"}', "line 2: expected a non-empty string or a whole"),
         ("[1]", "line 2: expected an object with the key 'model_a', got a list"),

@@ -20,7 +20,7 @@ from .alignment import aligned
 from .columns import BY_ID, Table, check_rows, named_columns, segment_list
 from .files import MAX_INPUT, STDIN, display_name, uncompressed
 from .formats.base import Column, number_in
-from .reading import PLURALS, read_texts, split_name
+from .reading import PLURALS, check_no_column, read_texts, split_name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -405,11 +405,10 @@ def read_corpus(
             raise InputError(f"{what}: expected a list of names of files, got {got}")
     id_paths = {group: path for group, path in zip(PLURALS, (documents, strata), strict=True) if path is not None}
     for path in map(os.fspath, id_paths.values()):
-        if path.isidentifier() and not os.path.exists(path):  # noqa: PTH110
-            first = os.fspath(references[0])
-            speakers = f"for the speakers in the ids of {first}, name that file (documents={first!r}) instead"
-            in_column = f"a column is FILE#{path}" + ("; did you mean 'speaker'?" if nearest(path, ["speaker"]) else "")
-            raise InputError(f"{path}: no such file; {speakers if path == 'speaker' else in_column}")
+        first = os.fspath(references[0])
+        speakers = f"for the speakers in the ids of {first}, name that file (documents={first!r}) instead"
+        in_column = f"a column is FILE#{path}" + ("; did you mean 'speaker'?" if nearest(path, ["speaker"]) else "")
+        check_no_column(path, speakers if path == "speaker" else in_column)
     given = [*systems, *([] if source is None else [source])]
     ref_columns, sys_columns, id_columns = read_texts(references, given, input_format, id_paths, max_input)
     sources = {} if source is None else {"source": sys_columns.pop()}
@@ -430,6 +429,11 @@ def read_corpus(
     for column in sys_columns:
         if None in column.lines:
             column.fail(column.lines.index(None) + 1, "expected a string, got null: only references may be missing")
+        if column.keys is None and first_words(column.lines) == {*(ref_columns[0].keys or ["no words"])}:
+            raise InputError(
+                f"the lines of {column.name} begin with the ids of {ref_columns[0].name}, which would be scored as "
+                "words: write both in one format, such as TRANSCRIPT (ID) in files *.trn"
+            )
     return Corpus(
         [column.lines for column in ref_columns],
         dict(zip([*system_names(systems), *made], (column.lines for column in sys_columns), strict=True)),

@@ -94,6 +94,8 @@ def read_bytes(path: str, expected: str, max_input: int = MAX_INPUT) -> bytes:
     data = _decompressed(_bytes(path), name, check_integer("max_input", max_input, 1))
     if not data:
         raise InputError(f"{name} is empty: expected {expected}")
+    if data.startswith(b"PAR1"):
+        raise InputError(f"{name} is a Parquet file: write it as CSV or JSON lines first, as data frames do")
     return data
 
 

@@ -71,7 +71,7 @@ class Opened:
         """The first column that may have ids by its name, and has them by its values; and these. Or None, and none."""
         lower = {name.lower(): name for name in reversed(self.header)}
         for name in (lower[each] for each in PERHAPS_IDS if each in lower):
-            values = self._values(name)
+            values = self.values(name)
             if {*map(type, values)} <= {str, int} and are_ids(ids := [str(value).strip() for value in values]):
                 return name, ids
         return None, []
@@ -83,10 +83,10 @@ class Opened:
             return None
         if name.lower() in PERHAPS_IDS:
             return self._perhaps_ids[1]
-        ids = [str(value).strip() for value in self._values(name)]
+        ids = [str(value).strip() for value in self.values(name)]
         return ids if ids and all(ids) else None
 
-    def _values(self, name: str) -> Sequence[Any]:
+    def values(self, name: str) -> Sequence[Any]:
         """The values of a column; none if some line lacks it."""
         try:
             (column,) = self.columns([name])
@@ -278,6 +278,12 @@ def _check_strings(column: Column) -> None:
             column.fail(segment, f"expected a string, got {shown_json(value)}{hint}")
 
 
+def check_no_column(path: str, hint: str = "") -> None:
+    """:class:`InputError` for a name of no file that may be that of a column. ``hint`` is the end of its message."""
+    if path.isidentifier() and not path_is(path):
+        raise InputError(f"{path}: no such file; " + (hint or f"a column is FILE#{path}"))
+
+
 def read_groups(
     group: str, path: str, input_format: str | None = None, *, max_input: int = MAX_INPUT
 ) -> tuple[list[str], list[str] | None]:
@@ -295,6 +301,7 @@ def read_groups(
     (['7', '7', '8'], ['a', 'b', 'c'])
     >>> Path("talks.tsv").unlink()
     """
+    check_no_column(path)
     file, name = split_name(path)
     opened = Opened.read(file, input_format, max_input)
     key = None if name is None else opened.id_column([name])

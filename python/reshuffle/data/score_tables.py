@@ -209,8 +209,17 @@ class ScoreFile:
                 self.source.fail(f"expected the scores of one metric, got {listed(known)}: {hint}")
             return known[0]
         if metric not in known:
-            raise InputError(f"{self.source.name}: {unknown_name('metric', metric, known)}")
+            raise self.unknown(metric)
         return metric
+
+    def unknown(self, metric: str, hint: str = "") -> InputError:
+        """The error for a metric that the file does not have. ``hint`` is its end, unless there are too few samples."""
+        pass_at, _, k = metric.partition("@")
+        n_samples = sum(name.startswith(f"{pass_at}@") for name in self.names)
+        if n_samples and k.isdecimal() and int(k) > n_samples:
+            few = counted(n_samples, "sample")
+            return InputError(f"{self.source.name}: {metric} needs {k} samples of each problem, and some have {few}")
+        return InputError(f"{self.source.name}: {unknown_name('metric', metric, self.names)}{hint}")
 
     def cells(self, metric: str) -> Cells:
         """The scores of a metric as they stand in the file."""

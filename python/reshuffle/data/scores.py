@@ -24,7 +24,7 @@ from .formats import INPUT_FORMATS, format_of
 from .formats.base import Column, Names, Source, choose, is_score, number_in, shown_json
 from .formats.comet import KEYS, is_printed
 from .formats.named import is_named
-from .id_columns import SEGMENT_IDS, names_ids, warn_of_ids
+from .id_columns import names_ids, warn_of_ids
 from .reading import Opened, split_name
 
 Numbers: TypeAlias = NDArray[np.float64]
@@ -39,6 +39,8 @@ ROLES = {
     "test_set": ("testset", "test_set", "data", "dataset"),
     "metric": ("metric",),
 }
+# Columns of systems, if they have several and there are ids of segments; else they say what the file is of.
+MODELS = ("model", "model_id", "model_name")
 TEXTS = ("source", "translation", "reference", "src", "mt", "ref", "hypothesis")
 # The formats in which each column or key may be a system.
 TABLES = ("tsv", "csv", "jsonl", "table")
@@ -315,9 +317,13 @@ def scores_in(
     check_name("missing", missing, get_args(Missing))
     source, known, may_be_missing = table.source, table.header, missing == "pairwise"
     roles = roles_of(known)
+    ids = table.id_column(())
+    models = next((key for key in known if key.lower() in MODELS), None)
+    if models and ids and not {"system", "segment"} & {*roles} and len({*map(str, table.values(models))}) > 1:
+        roles["system"] = models
+    if "system" in roles and ids:
+        roles.setdefault("segment", ids)
     is_table = table.format_name in TABLES and name is None
-    if "system" in roles and "segment" not in roles:
-        roles |= roles_of(known, {"segment": SEGMENT_IDS})
     if is_table and not {*known} <= {*systems}:
         check_header(table)
     if "system" in roles and "segment" in roles and name not in (roles["system"], roles["segment"]):
@@ -495,8 +501,9 @@ def _long(table: Table, roles: Mapping[str, str], name: str | None, metric: str 
     if name is None:
         taken = {roles[role] for role in ("system", "segment", *wanted)}
         left = [key for key in table.header if key not in taken]
+        left = columns_of_scores(table.beginning, left) or left
         key = _score_key(left, roles, metric)
-        name = left[0] if key is None and len(left) == 1 else key
+        name = choose(table.source, "column", None, left) if key is None else key
         _check_meant(table, name, metric, left)
     scores, segments, systems = table.chosen([name, roles["segment"], roles["system"]], roles, wanted, False)
     return _by_system(table, table.numbers(scores, may_be_missing), segments, systems)
@@ -540,12 +547,12 @@ def in_order_of_numbers(ids: Sequence[str]) -> Sequence[int]:
     return sorted(rows, key=lambda row: int(ids[row])) if all(map(str.isdecimal, ids)) else rows
 
 
-def _check_once(keys: Sequence[Any], segments: Column, shown: Callable[[int], str]) -> None:
+def _check_once(keys: Sequence[Any], segments: Column, shown: Callable[[int], str], advice: str = "") -> None:
     """:class:`InputError` for the first row that has the key of another row. ``shown`` is its name."""
     if len(set(keys)) < len(keys):
         first = {key: row for row, key in reversed([*enumerate(keys)])}
         row = next(row for row, key in enumerate(keys) if first[key] != row)
-        segments.fail(row + 1, f"segment {shown(row)} occurs twice")
+        segments.fail(row + 1, f"segment {shown(row)} occurs twice{advice}")
 
 
 def _by_system(table: Table, numbers: Numbers, segments: Column, systems: Column) -> Scores:
@@ -554,7 +561,10 @@ def _by_system(table: Table, numbers: Numbers, segments: Column, systems: Column
     ids, (segment,) = codes([table.names_in(segments, SEGMENT)])
     cell = system * len(ids) + segment
     _check_once(
-        cell.tolist(), segments, lambda row: f"{shortened(ids[segment[row]])} of system {quoted(names[system[row]])}"
+        cell.tolist(),
+        segments,
+        lambda row: f"{shortened(ids[segment[row]])} of system {quoted(names[system[row]])}",
+        ": write each of several runs into a file of its own, for 'reshuffle runs'",
     )
     values = np.full((len(names), len(ids)), np.nan)
     values[system, segment] = numbers

@@ -26,6 +26,7 @@ from ..inference.power import (
 from ..inference.sequential import PLANNED, boundaries, drift_for, stopping
 from ..inference.tests import TESTS
 from ..lazy import lazy
+from ..metrics.precomputed import SegmentScores
 from ..options.declare import called_with
 from ..options.groups import ONLY
 from ..options.studies import Plan
@@ -68,15 +69,25 @@ def _by_label(differences: Mapping[str, Sequence[float]], data: Data) -> dict[st
         if name == ONLY:
             check_only(data.labels, "difference", 0.5)
         label = data.labels[0] if name == ONLY else data.label_of(name)
-        found[label] = (*found.get(label, ()), *(_difference(label, each) for each in values))
+        found[label] = (*found.get(label, ()), *(_difference(label, each, data) for each in values))
     return found
 
 
-def _difference(label: str, value: object) -> float:
-    """A difference to detect, which is positive: its sign does not matter for power."""
+def _difference(label: str, value: object, data: Data) -> float:
+    """A difference to detect, which is positive: its sign does not matter for power. Scores must be able to have it."""
     number = check_number(f"the difference in points of {label}", value, 0)
     if number <= 0:
         raise InputError(f"difference: expected a positive number of points of {label}, got {quoted(value)}")
+    metric = data.metrics[data.labels.index(label)]
+    if isinstance(metric, SegmentScores):
+        scores = [metric.segment_scores(counts) for counts in metric.counts.values()]
+        low, high = float(np.nanmin(scores)), float(np.nanmax(scores))
+        if 0 < high - low < number:
+            hint = ", so write 0.05 for 5 of 100 segments" if (low, high) == (0, 1) else ""
+            raise InputError(
+                f"the difference of {label} is {number:g}, but all scores of segments are from {low:g} to {high:g}: "
+                f"differences are in points of the metric{hint}"
+            )
     return number
 
 

@@ -14,7 +14,7 @@ from ...data.files import display_name
 from ...data.formats.base import Source
 from ...data.reading import split_name
 from ...data.scores import Table, not_one_system, opened, scores_in
-from ...errors import InputError, listed, quoted, unknown_name
+from ...errors import InputError, counted, listed, quoted
 from ...grouping import grouped
 
 if TYPE_CHECKING:
@@ -169,10 +169,13 @@ def _of_samples(groups: Groups, samples: Sequence[str]) -> Sequence[str]:
     """The documents or strata of samples. Without ids of segments, these are in the order of the samples."""
     if groups.ids is None:
         return groups.values
-    found = dict(zip(groups.ids, groups.values, strict=True))
-    if len(found) < len(groups.ids):
-        twice = list(dict.fromkeys(name for name in groups.ids if groups.ids.count(name) > 1))
-        raise InputError(f"{display_name(groups.path)}: {len(twice):,} ids of segments occur twice: {few(twice)}")
+    found: dict[str, str] = {}
+    pairs = zip(groups.ids, groups.values, strict=True)
+    twice = list(dict.fromkeys(name for name, value in pairs if found.setdefault(name, value) != value))
+    if twice:
+        raise InputError(
+            f"{display_name(groups.path)}: {counted(len(twice), 'segment')} with several values: {few(twice)}"
+        )
     # The ids of lm-evaluation-harness are a number and a hash.
     keys = [name if name in found else name.partition(" ")[0] for name in samples]
     lacking = [name for name, key in zip(samples, keys, strict=True) if key not in found]
@@ -284,7 +287,8 @@ class ScoreFiles:
         if len({frozenset(own) if self.files.unmatched == "drop" else len(own) for own in ids.values()}) < 2:
             return found
         tables = {(key[0], found[key].table.source): replace(found[key].table, segment_ids=ids[key]) for key in ids}
-        joined, common, _ = join(tables, self.files.unmatched, "--unmatched drop")
+        empty = "an empty score, not a missing row, is a missing score; " * (self.files.missing == "pairwise")
+        joined, common, _ = join(tables, self.files.unmatched, f"{empty}--unmatched drop")
         own = {key: joined[key[0], found[key].table.source] for key in ids}
         return found | {key: _Keyed(replace(table, segment_ids=None), common) for key, table in own.items()}
 
@@ -353,10 +357,8 @@ def _name_in_log(log: ScoreFile, metric: str) -> str | None:
         return metric
     if UNNAMED_SCORE in log.names:
         return None
-    (own, *others), hint = log.names, ""
-    if not others:
-        hint = f"; to report {quoted(own)} as {quoted(metric)}, write FILE#{own}"
-    raise InputError(f"{log.source.name}: {unknown_name('metric', metric, log.names)}{hint}")
+    own = log.names[0] if len(log.names) == 1 else "NAME"
+    raise log.unknown(metric, f"; to report another as {quoted(metric)}, write FILE#{own}, for folders in a manifest")
 
 
 def ordered_files(option: str, files: OfSystems, systems: Mapping[str, str], by_position: bool) -> Sequence[str]:

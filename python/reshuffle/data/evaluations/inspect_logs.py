@@ -86,6 +86,13 @@ def _checked(source: Source, header: Mapping[str, Any], samples: list[Sample]) -
     status = header.get("status", "success")
     if status != "success":
         warn(f"{source.name}: the evaluation was not completed (status {quoted(status)})")
+    scored = {sample.segment for sample in samples if sample.scores}
+    lacking = sum(not sample.scores and sample.segment in scored for sample in samples)
+    if lacking:
+        warn(
+            f"{source.name}: {lacking:,} of {len(samples):,} samples have no score, such as after an error: the mean "
+            "of their other epochs is taken"
+        )
     named = [sample._replace(system=model) for sample in samples]
     return Samples(source, named, number_of=_number, expected="a number, or a grade such as 'C',")
 

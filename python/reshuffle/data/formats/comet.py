@@ -80,6 +80,8 @@ def read_records(source: Source) -> Records:
             whose = "a list of segments" if name is None else f"a list of the segments of {quoted(name)}"
             by_id = json.dumps({"id": name, "score": segments}, ensure_ascii=False)
             hint = f"; scores by id are JSON lines such as {shortened(by_id)}" if name and is_score(segments) else ""
+            if name == "results":  # of lm-eval and others
+                hint = "; tests need a score for each segment, as in the samples of lm-eval (--log_samples)"
             source.fail(f"expected {whose}, as comet-score --to_json writes it, got {got}{hint}")
     found: list[dict[str, Any]] = list(chain.from_iterable(lists.values()))
     lines = _Lines(source, text, len(found), compared)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NoReturn, TypeAlias
 
-from ...errors import InputError, quoted, unknown_name
+from ...errors import InputError, listed, quoted, unknown_name
 from ..files import split_lines, unique_keys
 from .base import Column, FileFormat, Names, Source, choose, shown_json
 
@@ -54,7 +54,8 @@ def _column(source: Source, key: str, lines: list[Any]) -> list[Any]:
         if not isinstance(line, dict):
             source.fail(f"expected an object with the key {quoted(key)}, got {shown_json(line)}", number)
         if key not in line:
-            source.fail(str(unknown_name("key", key, line)), number)
+            other = f"expected the key {quoted(key)}, which line 1 has, got {listed(line)}"
+            source.fail(str(unknown_name("key", key, line)) if number == 1 else other, number)
         found.append(line[key])
     return found
 
