@@ -258,6 +258,9 @@ pub fn count(
     Ok((counts, sizes))
 }
 
+/// So many cells of a group are counted as one item, so that one large group keeps all threads busy.
+const CELLS_AT_ONCE: usize = 256;
+
 /// Counts, for each cell, the pairs that it forms with the others of its group: (metrics, systems, segments, 5). There is
 /// one `epsilon` per metric. Cells that the metric or people have not scored have none.
 ///
@@ -275,23 +278,22 @@ pub fn count_by_cell(
     check_length("epsilons", metrics, epsilons.len())?;
     epsilons.iter().try_for_each(|&epsilon| Ties { epsilon, minimum_difference: 0.0 }.check())?;
     let mut counts: Vec<i64> = zeros(&[metrics, all, COLUMNS])?;
-    // Parts of groups, so that one large group keeps all threads busy.
     let largest = matrices.largest(grouping);
-    let parts = largest.div_ceil(256).max(1);
-    let cost = (largest.min(256) * largest) as u64;
+    let parts = largest.div_ceil(CELLS_AT_ONCE).max(1);
+    let cost = (largest.min(CELLS_AT_ONCE) * largest) as u64;
     let blocks = Blocks {
         items: metrics * groups * parts,
         size: (WORK_PER_BLOCK / cost.max(1)).max(1) as usize,
         cost: cost.max(8),
         lead: 0,
     };
-    let place = |item: usize| (item / parts / groups, item / parts % groups, item % parts * 256);
+    let place = |item: usize| (item / parts / groups, item / parts % groups, item % parts * CELLS_AT_ONCE);
     let work = |(): &mut (), items: Range<usize>, stop: &Stop<'_>| {
         let count = |item: usize| {
             let (metric, group, first) = place(item);
             let cells: Vec<Cell> = matrices.cells(metric, grouping, group).collect();
             let (x, y): (Vec<f64>, Vec<f64>) = cells.iter().map(|cell| (cell.metric, cell.human)).unzip();
-            let range = first.min(x.len())..(first + 256).min(x.len());
+            let range = first.min(x.len())..(first + CELLS_AT_ONCE).min(x.len());
             let mut rows: Vec<[i64; COLUMNS]> = reserved(range.len())?;
             for i in range {
                 stop.charge(x.len())?;
