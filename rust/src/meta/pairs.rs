@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use super::fenwick::{visit_after, visit_before};
 use super::{Cell, Grouping, Matrices, pairs_of};
 use crate::error::{Error, Result, check_length};
 use crate::memory::{reserved, resize, zeros};
@@ -102,7 +101,7 @@ impl Counter {
         for &(score, rank) in &self.ordered {
             stop.charge(64)?;
             while score - self.ordered[below].0 > ties.epsilon {
-                visit_after(self.ordered[below].1 as usize, ranks, |node| self.tree[node] += 1);
+                add(&mut self.tree, self.ordered[below].1);
                 below += 1;
             }
             let (worse, better) = self.limits[rank as usize];
@@ -172,11 +171,24 @@ impl Counter {
     }
 }
 
-/// The number of cells of lower ranks than this.
+/// Adds 1 at a rank of a Fenwick tree.
+#[inline]
+fn add(tree: &mut [u32], rank: u32) {
+    let mut node = rank as usize + 1;
+    while node < tree.len() {
+        tree[node] += 1;
+        node += node & node.wrapping_neg();
+    }
+}
+
+/// The sum below a rank.
 #[inline]
 fn sum(tree: &[u32], rank: u32) -> u64 {
-    let mut sum = 0;
-    visit_before(rank as usize, |node| sum += tree[node]);
+    let (mut node, mut sum) = (rank as usize, 0);
+    while node > 0 {
+        sum += tree[node];
+        node &= node - 1;
+    }
     u64::from(sum)
 }
 
