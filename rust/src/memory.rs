@@ -93,6 +93,14 @@ pub(crate) fn extend<T>(
     Ok(())
 }
 
+/// Appends a value.
+#[inline]
+pub(crate) fn push<T>(values: &mut Vec<T>, value: T) -> Result<()> {
+    room(values, 1)?;
+    values.push(value);
+    Ok(())
+}
+
 /// Makes room for some more elements.
 pub(crate) fn room<T>(values: &mut Vec<T>, more: usize) -> Result<()> {
     values.try_reserve(more).map_err(|_| Error::Memory { numbers: (values.len() + more) as u128 })

@@ -6,7 +6,6 @@
 //! metric are called tied. Counts are integers, so results do not depend on threads.
 
 pub mod calibrate;
-mod fenwick;
 pub mod pairs;
 pub mod resampled;
 pub mod soft;

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use super::fenwick::{visit_after, visit_before};
 use super::{Cell, Grouping, Matrices, pairs_of};
 use crate::error::{Error, Result, check_length};
 use crate::memory::{reserved, resize, zeros};
@@ -102,7 +101,7 @@ impl Counter {
         for &(score, rank) in &self.ordered {
             stop.charge(64)?;
             while score - self.ordered[below].0 > ties.epsilon {
-                visit_after(self.ordered[below].1 as usize, ranks, |node| self.tree[node] += 1);
+                add(&mut self.tree, self.ordered[below].1);
                 below += 1;
             }
             let (worse, better) = self.limits[rank as usize];
@@ -172,11 +171,24 @@ impl Counter {
     }
 }
 
-/// The number of cells of lower ranks than this.
+/// Adds 1 at a rank of a Fenwick tree.
+#[inline]
+fn add(tree: &mut [u32], rank: u32) {
+    let mut node = rank as usize + 1;
+    while node < tree.len() {
+        tree[node] += 1;
+        node += node & node.wrapping_neg();
+    }
+}
+
+/// The sum below a rank.
 #[inline]
 fn sum(tree: &[u32], rank: u32) -> u64 {
-    let mut sum = 0;
-    visit_before(rank as usize, |node| sum += tree[node]);
+    let (mut node, mut sum) = (rank as usize, 0);
+    while node > 0 {
+        sum += tree[node];
+        node &= node - 1;
+    }
     u64::from(sum)
 }
 
@@ -258,6 +270,9 @@ pub fn count(
     Ok((counts, sizes))
 }
 
+/// So many cells of a group are counted as one item, so that one large group keeps all threads busy.
+const CELLS_AT_ONCE: usize = 256;
+
 /// Counts, for each cell, the pairs that it forms with the others of its group: (metrics, systems, segments, 5). There is
 /// one `epsilon` per metric. Cells that the metric or people have not scored have none.
 ///
@@ -275,23 +290,22 @@ pub fn count_by_cell(
     check_length("epsilons", metrics, epsilons.len())?;
     epsilons.iter().try_for_each(|&epsilon| Ties { epsilon, minimum_difference: 0.0 }.check())?;
     let mut counts: Vec<i64> = zeros(&[metrics, all, COLUMNS])?;
-    // Parts of groups, so that one large group keeps all threads busy.
     let largest = matrices.largest(grouping);
-    let parts = largest.div_ceil(256).max(1);
-    let cost = (largest.min(256) * largest) as u64;
+    let parts = largest.div_ceil(CELLS_AT_ONCE).max(1);
+    let cost = (largest.min(CELLS_AT_ONCE) * largest) as u64;
     let blocks = Blocks {
         items: metrics * groups * parts,
         size: (WORK_PER_BLOCK / cost.max(1)).max(1) as usize,
         cost: cost.max(8),
         lead: 0,
     };
-    let place = |item: usize| (item / parts / groups, item / parts % groups, item % parts * 256);
+    let place = |item: usize| (item / parts / groups, item / parts % groups, item % parts * CELLS_AT_ONCE);
     let work = |(): &mut (), items: Range<usize>, stop: &Stop<'_>| {
         let count = |item: usize| {
             let (metric, group, first) = place(item);
             let cells: Vec<Cell> = matrices.cells(metric, grouping, group).collect();
             let (x, y): (Vec<f64>, Vec<f64>) = cells.iter().map(|cell| (cell.metric, cell.human)).unzip();
-            let range = first.min(x.len())..(first + 256).min(x.len());
+            let range = first.min(x.len())..(first + CELLS_AT_ONCE).min(x.len());
             let mut rows: Vec<[i64; COLUMNS]> = reserved(range.len())?;
             for i in range {
                 stop.charge(x.len())?;

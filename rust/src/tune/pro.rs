@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::candidates::{Candidates, check_numbers, check_option, draws, each_seed};
 use crate::error::{Error, Result};
-use crate::memory::{copied, extend, reserved, zeros};
+use crate::memory::{copied, extend, push, reserved, zeros};
 use crate::pool::{Run, Stop};
 
 #[derive(Debug, Clone, Copy)]
@@ -68,7 +68,7 @@ fn pairs_of(
             return Ok(());
         }
         let (better, worse) = if difference > 0.0 { (a, b) } else { (b, a) };
-        extend(out, [Pair { better: better as u32, worse: worse as u32, difference: difference.abs() }])
+        push(out, Pair { better: better as u32, worse: worse as u32, difference: difference.abs() })
     };
     match settings.samples {
         Some(samples) => {

@@ -218,6 +218,7 @@ pub trait Accumulate: Sync {
 
 /// The batches of a block: where each begins in it, and how many replicates it has. They end at the replicates whose
 /// numbers are multiples of [`BATCH`], and at the end of the block.
+#[inline]
 pub(super) fn batches(block: &Range<u64>) -> impl Iterator<Item = (usize, usize)> + use<> {
     let (mut at, length) = (0, length(block));
     let mut room = BATCH - (block.start % BATCH as u64) as usize;

@@ -4,7 +4,7 @@
 //! it with the states of the other parts. Floats are stored by their bits, so nothing is rounded.
 
 use crate::error::{Error, Result};
-use crate::memory::{extend, reserved};
+use crate::memory::{extend, push, reserved};
 
 /// A reduction whose state can be sent to another process.
 pub trait State {
@@ -96,7 +96,7 @@ words! {
 
 impl Field for usize {
     fn save(&self, out: &mut Vec<u64>) -> Result<()> {
-        extend(out, [self.to_word()])
+        push(out, self.to_word())
     }
 
     fn load(&mut self, from: &mut Reader<'_>) -> Result<()> {

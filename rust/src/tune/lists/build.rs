@@ -5,7 +5,7 @@ use hashbrown::{HashMap, HashSet};
 
 use super::{NBest, Strings};
 use crate::error::{Error, Result};
-use crate::memory::extend;
+use crate::memory::push;
 
 pub(super) const HASHER: FixedState = FixedState::with_seed(3);
 
@@ -14,7 +14,7 @@ impl Strings {
         let numbers = (self.bytes.len() + text.len()) as u128;
         self.bytes.try_reserve(text.len()).map_err(|_| Error::Memory { numbers })?;
         self.bytes.push_str(text);
-        extend(&mut self.ends, [self.bytes.len()])
+        push(&mut self.ends, self.bytes.len())
     }
 }
 
@@ -95,23 +95,23 @@ impl Builder {
         let same = self.texts.entry(HASHER.hash_one(hypothesis)).or_default();
         let known = same.iter().find(|&&number| lists.texts.get(number as usize) == hypothesis);
         if let Some(&number) = known {
-            return extend(&mut lists.text_of, [number]);
+            return push(&mut lists.text_of, number);
         }
         let number =
             i32::try_from(lists.texts.len()).map_err(|_| Error::Memory { numbers: lists.texts.len() as u128 })?;
         lists.texts.push(hypothesis)?;
         same.push(number);
-        extend(&mut lists.text_of, [number])
+        push(&mut lists.text_of, number)
     }
 
     /// Adds the sparse values of an entry, which are in order, and ends the entry.
     pub fn sparse(&mut self, features: impl Iterator<Item = (i32, f64)>) -> Result<()> {
         let lists = &mut self.lists;
         for (index, value) in features.filter(|(_, value)| *value != 0.0) {
-            extend(&mut lists.indices, [index])?;
-            extend(&mut lists.values, [value])?;
+            push(&mut lists.indices, index)?;
+            push(&mut lists.values, value)?;
         }
-        extend(&mut lists.indptr, [lists.indices.len() as i64])
+        push(&mut lists.indptr, lists.indices.len() as i64)
     }
 
     /// The lists, without spare memory.

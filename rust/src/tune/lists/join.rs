@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 use super::build::{Builder, HASHER, Numbered, set};
 use super::{NBest, Strings};
 use crate::error::{Error, Result, quoted};
-use crate::memory::{extend, reserved, zeros};
+use crate::memory::{extend, push, reserved, zeros};
 use crate::pool::Stop;
 
 /// Where a feature of the old lists is in the new ones.
@@ -107,7 +107,7 @@ impl<'a> Copier<'a> {
         let lists = &mut to.lists;
         extend(&mut lists.dense, dense.iter().copied())?;
         if totals {
-            extend(&mut lists.totals, [self.from.totals[entry]])?;
+            push(&mut lists.totals, self.from.totals[entry])?;
         }
         for (column, own) in lists.columns.iter_mut().zip(&self.from.columns) {
             column.push(own.get(entry))?;

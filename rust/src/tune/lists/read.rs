@@ -12,7 +12,7 @@ use super::features::{Features, moved, number, wrong};
 use super::join::reshaped;
 use super::{NBest, Strings};
 use crate::error::{Error, Result, quoted};
-use crate::memory::extend;
+use crate::memory::push;
 use crate::pool::Stop;
 
 /// How lists are read.
@@ -151,7 +151,7 @@ impl Reader {
             return Err(wrong(format!("{expected}, as on line 1"), got));
         }
         if !total.is_empty() {
-            extend(&mut lists.totals, [number(total, || "the decoder's score in column 4".into())?])?;
+            push(&mut lists.totals, number(total, || "the decoder's score in column 4".into())?)?;
         }
         let further = &mut lists.columns;
         for i in 0..MOST_COLUMNS.min(n.saturating_sub(4)).max(further.len()) {

@@ -7,7 +7,7 @@ use crate::pool::{self, Stop};
 /// Fewer corners are sorted directly, and more by the sort that can be stopped.
 const SIZES: std::ops::Range<usize> = 64..1 << 16;
 
-/// Buckets on each side of 0.
+/// Buckets on each side of 0: for places of 2^−20 ([`LEAST`]) to 2^12. Those beyond share the first or the last bucket.
 const SIDE: usize = 1024;
 
 /// Buckets for every power of two.

@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
+use super::search::Runs;
 use super::sweep::Rules;
 use super::*;
 use crate::metric::metric;
@@ -30,6 +31,15 @@ impl Problem {
 
     fn lists(&self) -> Lists<'_> {
         Lists::new(&self.offsets, (&self.features, self.width), &self.counts, self.formula(), &Stop::never()).unwrap()
+    }
+
+    /// The best part of a line.
+    fn search(&self, weights: &[f64], direction: &[f64]) -> Found {
+        with_run(1, |run| line_search(&self.lists(), weights, direction, &RULES, run)).unwrap()[0]
+    }
+
+    fn tuned(&self, settings: &Settings, seeds: &[u64]) -> Result<Runs> {
+        with_run(1, |run| tune(&self.lists(), settings, seeds, run))
     }
 
     fn entries(&self, list: usize) -> std::ops::Range<usize> {
@@ -256,7 +266,7 @@ proptest! {
         weights in prop::array::uniform3(-1.0..1.0),
         direction in prop::array::uniform3(prop_oneof![Just(0.0), -1.0..1.0]),
     ) {
-        let found = with_run(1, |run| line_search(&problem.lists(), &weights, &direction, &RULES, run)).unwrap()[0];
+        let found = problem.search(&weights, &direction);
         let (from, to, score) = slow_line(&problem, &weights, &direction);
         prop_assert_eq!((from, to), found.interval);
         prop_assert_eq!(score, found.score);
@@ -295,7 +305,7 @@ proptest! {
     fn with_two_features_the_best_of_all_parts_of_the_plane_is_found(problem in problem(2, 6, false)) {
         let all = problem.best_of(parts_2d(&problem).iter().map(|weights| problem.score(weights)));
         let preset = Preset { restarts: 20, random_directions: 5 };
-        let found = with_run(1, |run| tune(&problem.lists(), &settings(2, preset), &[3], run)).unwrap().scores[0];
+        let found = problem.tuned(&settings(2, preset), &[3]).unwrap().scores[0];
         prop_assert_eq!(all, problem.best_of([all, found]), "better than the best");
         prop_assert_eq!(all, found);
     }
@@ -307,7 +317,7 @@ proptest! {
     ) {
         let best = |of: &[Vec<f64>]| problem.best_of(of.iter().map(|weights| problem.score(weights)));
         let preset = Preset { restarts: 30, random_directions: 8 };
-        let found = with_run(1, |run| tune(&problem.lists(), &settings(3, preset), &[3], run)).unwrap().scores[0];
+        let found = problem.tuned(&settings(3, preset), &[3]).unwrap().scores[0];
         let (all, wide) = (best(&parts_3d(&problem)), best(&wide_3d(&problem)));
         prop_assert_eq!(all, problem.best_of([all, found]), "better than the best");
         prop_assert_eq!(found, problem.best_of([wide, found]), "a wide part is better");
@@ -322,12 +332,11 @@ fn small() -> Problem {
 #[test]
 fn a_line_worked_by_hand() {
     // The entries of the first list are 1 and x: the second one, with more edits, is better from 1 on.
-    let found = with_run(1, |run| line_search(&small().lists(), &[1.0, 0.0], &[0.0, 1.0], &RULES, run)).unwrap()[0];
+    let found = small().search(&[1.0, 0.0], &[0.0, 1.0]);
     assert_eq!((f64::NEG_INFINITY, 1.0), found.interval);
     assert_eq!((0.0, 1, found.at_zero), (found.position, found.corners, found.score));
     assert!((found.score - 100.0 / 6.0).abs() < 1e-12);
-    let from_there =
-        with_run(1, |run| line_search(&small().lists(), &[1.0, 3.0], &[0.0, 1.0], &RULES, run)).unwrap()[0];
+    let from_there = small().search(&[1.0, 3.0], &[0.0, 1.0]);
     assert_eq!(((f64::NEG_INFINITY, -2.0), -2.1), (from_there.interval, from_there.position));
     assert!((from_there.at_zero - 50.0).abs() < 1e-12);
 }
@@ -337,21 +346,21 @@ fn a_line_worked_by_hand() {
 fn a_start_between_two_parts_moves_into_the_better_one() {
     let features = vec![1.0, 0.0, 0.0, 1.0];
     let problem = Problem { offsets: vec![0, 2], features, width: 2, counts: vec![1, 3, 0, 3], metric: "ter" };
-    let axes = [1.0, 0.0, 0.0, 1.0];
-    let found = with_run(1, |run| line_search(&problem.lists(), &[0.5, 0.5], &axes, &RULES, run)).unwrap();
-    let of_axes: Vec<_> = found.iter().map(|found| (found.interval, found.position, found.score)).collect();
+    let of_axis = |axis: [f64; 2]| {
+        let found = problem.search(&[0.5, 0.5], &axis);
+        (found.interval, found.position, found.score)
+    };
     let expected = [((f64::NEG_INFINITY, 0.0), -0.1, 0.0), ((0.0, f64::INFINITY), 0.1, 0.0)];
-    assert_eq!(expected.to_vec(), of_axes);
+    assert_eq!(expected, [[1.0, 0.0], [0.0, 1.0]].map(of_axis));
     let start = Settings { start: vec![0.5, 0.5], ..settings(2, Preset { restarts: 0, random_directions: 0 }) };
-    let got = with_run(1, |run| tune(&problem.lists(), &start, &[1], run)).unwrap();
+    let got = problem.tuned(&start, &[1]).unwrap();
     assert_eq!((vec![0.0], vec![1]), (got.scores, got.steps));
 }
 
 #[test]
 fn on_a_plateau_the_weights_stay() {
     let problem = Problem { counts: vec![0; 30], metric: "bleu", ..small() };
-    let got =
-        with_run(1, |run| tune(&problem.lists(), &settings(2, Preset::named("cdec").unwrap()), &[1], run)).unwrap();
+    let got = problem.tuned(&settings(2, Preset::named("cdec").unwrap()), &[1]).unwrap();
     assert_eq!((vec![1.0, 0.0], vec![0.0], vec![0]), (got.weights, got.scores, got.steps));
 }
 
@@ -374,7 +383,7 @@ fn wrong_arguments_are_refused_with_their_facts() {
     let refused = |change: fn(&mut Settings)| {
         let mut settings = settings(2, Preset::named("moses").unwrap());
         change(&mut settings);
-        with_run(1, |run| tune(&problem.lists(), &settings, &[1], run)).unwrap_err().to_string()
+        problem.tuned(&settings, &[1]).unwrap_err().to_string()
     };
     assert_eq!("start: expected 2, got 0", refused(|settings| settings.start.clear()));
     assert_eq!("low must be at most high, which is -2, got -1", refused(|settings| settings.high[1] = -2.0));
