@@ -89,12 +89,7 @@ pub trait Formula: Send + Sync {
 
     /// The scores of many rows of summed counts, which are stored column by column. Same values as [`Formula::score`].
     fn scores(&self, totals: &[i64], out: &mut [f64]) {
-        let n = out.len();
-        let mut row = vec![0; totals.len() / n.max(1)];
-        for (i, score) in out.iter_mut().enumerate() {
-            row.iter_mut().zip(totals[i..].iter().step_by(n)).for_each(|(count, total)| *count = *total);
-            *score = self.score(&row);
-        }
+        scores_by_row(|row| self.score(row), totals, out);
     }
 
     /// The test statistics of many pairs of systems, whose summed counts are stored as for [`Formula::scores`]:
@@ -161,6 +156,16 @@ pub(crate) fn check_defined(formula: &dyn Formula, sides: &[&[i64]], values: &[f
         }
     }
     Ok(())
+}
+
+/// The scores of rows of summed counts, one row after another.
+fn scores_by_row(score: impl Fn(&[i64]) -> f64, totals: &[i64], out: &mut [f64]) {
+    let n = out.len();
+    let mut row = vec![0; totals.len() / n.max(1)];
+    for (i, out) in out.iter_mut().enumerate() {
+        row.iter_mut().zip(totals[i..].iter().step_by(n)).for_each(|(count, total)| *count = *total);
+        *out = score(&row);
+    }
 }
 
 /// The derivatives at `n` rows of summed counts, one row after another.
