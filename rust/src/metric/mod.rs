@@ -201,12 +201,11 @@ pub trait Metric: Formula {
 }
 
 /// [`Formula::gradient`] of `factor` times the first count divided by the second; 0 if the second is 0.
+#[inline]
 fn ratio_gradient(factor: f64, totals: &[i64], out: &mut [f64]) {
-    out.fill(0.0);
-    if totals[1] != 0 {
-        let by_first = factor / totals[1] as f64;
-        out.copy_from_slice(&[by_first, -by_first * (totals[0] as f64 / totals[1] as f64)]);
-    }
+    let (first, second) = (totals[0] as f64, totals[1] as f64);
+    let by_first = factor / second;
+    out.copy_from_slice(&if second == 0.0 { [0.0; 2] } else { [by_first, -by_first * (first / second)] });
 }
 
 dispatch! {
