@@ -142,10 +142,11 @@ fn power_of_two(exponent: i32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pool::with_run;
     use proptest::prelude::*;
 
     fn wealth(values: &[f64], means: &[f64], looks: &[usize], largest: bool) -> Vec<f64> {
-        betting_wealth(values, means, looks, largest, &mut Run { threads: 2, watch: &mut |_| Ok(()) }).unwrap()
+        with_run(2, |run| betting_wealth(values, means, looks, largest, run)).unwrap()
     }
 
     /// The definition, one value after the other: the log wealth after all, and the largest one.

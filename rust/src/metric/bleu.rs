@@ -1,12 +1,11 @@
 //! BLEU (Papineni et al. 2002, P02-1040), with sacreBLEU's options and counts.
 
-use super::matches::{self, MatchBased, Matches};
+use super::matches::{MatchBased, Matches};
 use super::text::{LOWERCASE, TOKENIZE, Words, quirks, yes};
 use super::weights::{AUTO_REWEIGH, WEIGHTS, Weights};
-use super::{Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, Texts, Value, gradients_by_row};
+use super::{Formula, Kind, MetricSpec, OptionSpec, Options, Value, gradients_by_row, scores_by_row};
 use crate::error::{Result, named};
 use crate::math::exp_of_negative;
-use crate::pool::Run;
 use crate::simd::{Simd, dispatch};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
@@ -250,11 +249,7 @@ impl Formula for Bleu {
         if !smoothed && self.is_root {
             return plain_scores(simd, self.order, totals, out);
         }
-        let mut row = vec![0; 2 + 2 * self.order];
-        for (i, score) in out.iter_mut().enumerate() {
-            row.iter_mut().zip(totals[i..].iter().step_by(n)).for_each(|(count, total)| *count = *total);
-            *score = self.score(&row);
-        }
+        scores_by_row(|row| self.score(row), totals, out);
     }
 
     /// Only orders that can occur count, because a segment of three tokens cannot contain a 4-gram. sacreBLEU's
@@ -331,16 +326,6 @@ impl Formula for Bleu {
             return plain_gradients(simd, self.order, totals, scores, out);
         }
         gradients_by_row(|row, gradient| self.gradient(row, gradient), totals, n, out);
-    }
-}
-
-impl Metric for Bleu {
-    fn counters<'a>(&'a self, _: &Texts<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
-        Ok(matches::counters(vec![self]))
-    }
-
-    fn match_based(&self) -> Option<&dyn MatchBased> {
-        Some(self)
     }
 }
 

@@ -46,8 +46,7 @@ pub struct Gtm {
 }
 
 impl Gtm {
-    /// GTM with these options.
-    pub fn new(options: &Options) -> Self {
+    fn new(options: &Options) -> Self {
         let exponent = options.number("exponent");
         let powers = std::array::from_fn(|n| (n as f64).powf(exponent));
         Gtm { exponent, lowercase: options.flag(LOWERCASE.name), powers }

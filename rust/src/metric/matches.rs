@@ -1,9 +1,9 @@
 //! Counting n-gram matches, once for all metrics whose counts follow from them.
 
 use super::text::Words;
-use super::{Counter, Counters, Formula};
+use super::{Counter, Counters, Formula, Metric, Texts};
 use crate::error::Result;
-use crate::pool::Stop;
+use crate::pool::{Run, Stop};
 use crate::text::ngram::Ngrams;
 
 /// What a hypothesis has in common with its references.
@@ -29,6 +29,16 @@ pub trait MatchBased: Formula {
     /// # Errors
     /// [`crate::Error::Overflow`] for a count that does not fit.
     fn fill(&self, matches: &Matches<'_>, row: &mut [i64]) -> Result<()>;
+}
+
+impl<M: MatchBased> Metric for M {
+    fn counters<'a>(&'a self, _: &Texts<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
+        Ok(counters(vec![self]))
+    }
+
+    fn match_based(&self) -> Option<&dyn MatchBased> {
+        Some(self)
+    }
 }
 
 /// Makes counters for metrics over the same words. A row holds the counts of all metrics, one after another.

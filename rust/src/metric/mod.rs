@@ -89,12 +89,7 @@ pub trait Formula: Send + Sync {
 
     /// The scores of many rows of summed counts, which are stored column by column. Same values as [`Formula::score`].
     fn scores(&self, totals: &[i64], out: &mut [f64]) {
-        let n = out.len();
-        let mut row = vec![0; totals.len() / n.max(1)];
-        for (i, score) in out.iter_mut().enumerate() {
-            row.iter_mut().zip(totals[i..].iter().step_by(n)).for_each(|(count, total)| *count = *total);
-            *score = self.score(&row);
-        }
+        scores_by_row(|row| self.score(row), totals, out);
     }
 
     /// The test statistics of many pairs of systems, whose summed counts are stored as for [`Formula::scores`]:
@@ -163,6 +158,16 @@ pub(crate) fn check_defined(formula: &dyn Formula, sides: &[&[i64]], values: &[f
     Ok(())
 }
 
+/// The scores of rows of summed counts, one row after another.
+fn scores_by_row(score: impl Fn(&[i64]) -> f64, totals: &[i64], out: &mut [f64]) {
+    let n = out.len();
+    let mut row = vec![0; totals.len() / n.max(1)];
+    for (i, out) in out.iter_mut().enumerate() {
+        row.iter_mut().zip(totals[i..].iter().step_by(n)).for_each(|(count, total)| *count = *total);
+        *out = score(&row);
+    }
+}
+
 /// The derivatives at `n` rows of summed counts, one row after another.
 fn gradients_by_row(gradient: impl Fn(&[i64], &mut [f64]), totals: &[i64], n: usize, out: &mut [f64]) {
     let (mut row, mut slopes) = (vec![0; totals.len() / n.max(1)], vec![0.0; totals.len() / n.max(1)]);
@@ -196,12 +201,11 @@ pub trait Metric: Formula {
 }
 
 /// [`Formula::gradient`] of `factor` times the first count divided by the second; 0 if the second is 0.
+#[inline]
 fn ratio_gradient(factor: f64, totals: &[i64], out: &mut [f64]) {
-    out.fill(0.0);
-    if totals[1] != 0 {
-        let by_first = factor / totals[1] as f64;
-        out.copy_from_slice(&[by_first, -by_first * (totals[0] as f64 / totals[1] as f64)]);
-    }
+    let (first, second) = (totals[0] as f64, totals[1] as f64);
+    let by_first = factor / second;
+    out.copy_from_slice(&if second == 0.0 { [0.0; 2] } else { [by_first, -by_first * (first / second)] });
 }
 
 dispatch! {

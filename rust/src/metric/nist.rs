@@ -72,9 +72,7 @@ pub struct Nist {
 }
 
 impl Nist {
-    /// # Errors
-    /// [`crate::Error::UnknownName`] for an unknown tokenizer.
-    pub fn new(options: &Options) -> Result<Self> {
+    fn new(options: &Options) -> Result<Self> {
         let mteval = options.flag("mteval_quirks");
         let words = Words::new(options)?.with_mteval_case(mteval);
         Ok(Nist { words, order: options.integer("max_ngram_order"), mteval, nltk: options.flag("nltk_quirks") })

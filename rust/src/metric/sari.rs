@@ -49,9 +49,7 @@ pub struct Sari {
 }
 
 impl Sari {
-    /// # Errors
-    /// [`crate::Error::UnknownName`] for an unknown tokenizer.
-    pub fn new(options: &Options) -> Result<Self> {
+    fn new(options: &Options) -> Result<Self> {
         let words = Words { lowercase: true, ..Words::ignoring_case(options)? };
         Ok(Sari { words, deletion_precision: options.name("deletion") == DELETIONS[1] })
     }

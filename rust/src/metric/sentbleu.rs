@@ -23,12 +23,11 @@
 //! matches (the score is 0 here), and for three words its fourth precision is the prior. After the last order, 5 and 7
 //! use the matches of order 5, whatever the last order is.
 
-use super::matches::{self, MatchBased, Matches};
+use super::matches::{MatchBased, Matches};
 use super::text::{LOWERCASE, TOKENIZE, Words};
 use super::weights::{AUTO_REWEIGH, WEIGHTS, Weights};
-use super::{Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, Texts, Value};
+use super::{Formula, Kind, MetricSpec, OptionSpec, Options, Value};
 use crate::error::{Error, Result};
-use crate::pool::Run;
 use crate::stats::fixed;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
@@ -153,36 +152,40 @@ struct Method {
     name: &'static str,
     smoothing: Smoothing,
     parameter: Parameter,
-    /// In the reading `paper`, does a sentence without any match have a score? In the strict reading none has.
-    from_unigrams: bool,
-    /// Whether the readings differ, apart from the floor.
-    has_readings: bool,
+    readings: Readings,
+}
+
+/// How the readings of a method differ, apart from the floor.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Readings {
+    /// Not at all.
+    Same,
+    /// For orders that cannot occur. Without any match there is no score.
+    Differ,
+    /// Also for sentences without any match, which have a score in the reading `paper` only.
+    FromUnigrams,
 }
 
 /// The smoothing methods. To add one, add a line here, and its precisions to [`SentBleu::smoothed`].
 static METHODS: [Method; 12] = {
+    use Readings::*;
     use Smoothing::*;
-    const fn method(
-        name: &'static str,
-        smoothing: Smoothing,
-        parameter: Parameter,
-        [from_unigrams, has_readings]: [bool; 2],
-    ) -> Method {
-        Method { name, smoothing, parameter, from_unigrams, has_readings }
+    const fn method(name: &'static str, smoothing: Smoothing, parameter: Parameter, readings: Readings) -> Method {
+        Method { name, smoothing, parameter, readings }
     }
     [
-        method("0", None, Parameter::None, [false, false]),
-        method("1", Epsilon, Parameter::Epsilon, [true, true]),
-        method("2", AddOne, Parameter::None, [false, true]),
-        method("3", Halves, Parameter::None, [true, true]),
-        method("4", ByLength, Parameter::K, [true, true]),
-        method("5", Neighbours, Parameter::None, [true, true]),
-        method("6", Interpolated, Parameter::Alpha, [false, true]),
-        method("7", LengthAndNeighbours, Parameter::K, [true, true]),
-        method("nltk-4", NltkByLength, Parameter::K, [false, false]),
-        method("nltk-5", NltkNeighbours, Parameter::None, [false, false]),
-        method("nltk-6", NltkInterpolated, Parameter::Alpha, [false, false]),
-        method("nltk-7", NltkLengthAndNeighbours, Parameter::K, [false, false]),
+        method("0", None, Parameter::None, Same),
+        method("1", Epsilon, Parameter::Epsilon, FromUnigrams),
+        method("2", AddOne, Parameter::None, Differ),
+        method("3", Halves, Parameter::None, FromUnigrams),
+        method("4", ByLength, Parameter::K, FromUnigrams),
+        method("5", Neighbours, Parameter::None, FromUnigrams),
+        method("6", Interpolated, Parameter::Alpha, Differ),
+        method("7", LengthAndNeighbours, Parameter::K, FromUnigrams),
+        method("nltk-4", NltkByLength, Parameter::K, Same),
+        method("nltk-5", NltkNeighbours, Parameter::None, Same),
+        method("nltk-6", NltkInterpolated, Parameter::Alpha, Same),
+        method("nltk-7", NltkLengthAndNeighbours, Parameter::K, Same),
     ]
 };
 
@@ -212,9 +215,7 @@ pub struct SentBleu {
 }
 
 impl SentBleu {
-    /// # Errors
-    /// [`crate::Error::UnknownName`] for an unknown tokenizer.
-    pub fn new(options: &Options) -> Result<Self> {
+    fn new(options: &Options) -> Result<Self> {
         let name = options.name("smoothing");
         let found = METHODS.iter().find(|method| method.name == name);
         let method =
@@ -365,7 +366,7 @@ impl SentBleu {
 
     /// Does the smoothing give sentences without any match a score above 0?
     fn scores_without_a_match(&self) -> bool {
-        !self.strict && self.method.from_unigrams
+        !self.strict && self.method.readings == Readings::FromUnigrams
     }
 
     /// The column `unweighted` of a sentence.
@@ -399,7 +400,7 @@ impl Formula for SentBleu {
     }
 
     fn signature(&self) -> Vec<(&'static str, String)> {
-        let Method { name, smoothing, has_readings, .. } = *self.method;
+        let Method { name, smoothing, readings, .. } = *self.method;
         let smooth = match self.method.parameter {
             Parameter::None => name.into(),
             Parameter::Epsilon => format!("{name}[{}]", self.epsilon),
@@ -416,7 +417,7 @@ impl Formula for SentBleu {
         if smoothing == Smoothing::Interpolated && self.floor != default_floor(self.strict) {
             signature.push(("floor", format!("{:?}", self.floor)));
         }
-        if self.strict && has_readings {
+        if self.strict && readings != Readings::Same {
             signature.push(("reading", READINGS[1].into()));
         }
         if self.order != 4 {
@@ -451,16 +452,6 @@ impl Formula for SentBleu {
         let (ratio_gradient, unweighted_gradient) = out.split_at_mut(2);
         super::ratio_gradient(100.0 * fixed::to_real(1, BITS), totals, ratio_gradient);
         unweighted_gradient.fill(0.0);
-    }
-}
-
-impl Metric for SentBleu {
-    fn counters<'a>(&'a self, _: &Texts<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
-        Ok(matches::counters(vec![self]))
-    }
-
-    fn match_based(&self) -> Option<&dyn MatchBased> {
-        Some(self)
     }
 }
 

@@ -188,7 +188,7 @@ pub(crate) struct Reference {
 
 /// Resizes a vector. Too little memory is an error, not an abort, and `stop` is checked because filling new memory
 /// takes time.
-pub(crate) fn resize<T: Copy>(values: &mut Vec<T>, length: usize, value: T, stop: &Stop<'_>) -> Result<()> {
+pub(crate) fn resize_in_pieces<T: Copy>(values: &mut Vec<T>, length: usize, value: T, stop: &Stop<'_>) -> Result<()> {
     let more = length.saturating_sub(values.len());
     room(values, more)?;
     values.truncate(length);
@@ -209,7 +209,7 @@ impl Reference {
         self.blocks = words.len().div_ceil(64).max(1);
         self.last = if words.is_empty() { 0 } else { !0 >> (words.len().wrapping_neg() % 64) };
         self.masks.clear();
-        resize(&mut self.masks, (distinct + 1) * self.blocks, 0, stop)?;
+        resize_in_pieces(&mut self.masks, (distinct + 1) * self.blocks, 0, stop)?;
         for (j, &word) in words.iter().enumerate() {
             self.masks[word as usize * self.blocks + j / 64] |= 1 << (j % 64);
         }
@@ -349,8 +349,8 @@ impl Matrix {
             self.rows.clear();
             self.rows.resize(blocks, FIRST);
         }
-        resize(&mut self.rows, (hypothesis.len() + 1) * blocks, FIRST, stop)?;
-        resize(&mut self.steps, hypothesis.len() * blocks, Step { level: 0, rise: 0 }, stop)?;
+        resize_in_pieces(&mut self.rows, (hypothesis.len() + 1) * blocks, FIRST, stop)?;
+        resize_in_pieces(&mut self.steps, hypothesis.len() * blocks, Step { level: 0, rise: 0 }, stop)?;
         for (i, &word) in hypothesis.iter().enumerate().skip(known) {
             stop.charge(blocks)?;
             let (done, row) = self.rows.split_at_mut((i + 1) * blocks);

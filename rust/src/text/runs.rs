@@ -12,7 +12,7 @@
 
 use crate::error::{Error, Result};
 use crate::pool::Stop;
-use crate::text::edit::resize;
+use crate::text::edit::resize_in_pieces;
 use crate::text::ngram::{Token, UNSEEN};
 
 /// The positions of each word in the references of a segment, and the words that are still free.
@@ -82,8 +82,8 @@ impl Runs {
         let known = |word: &Token| *word != UNSEEN;
         u32::try_from(joined.len()).map_err(|_| too_long(joined.len()))?;
         ends.clear();
-        resize(ends, distinct, 0, stop)?;
-        resize(positions, joined.len(), 0, stop)?;
+        resize_in_pieces(ends, distinct, 0, stop)?;
+        resize_in_pieces(positions, joined.len(), 0, stop)?;
         for &word in joined.iter().filter(|word| known(word)) {
             stop.charge(2)?;
             ends[word as usize] += 1;
@@ -121,7 +121,7 @@ impl Runs {
         self.free.extend(self.ends.iter().map(|&end| end - std::mem::replace(&mut start, end)));
         if !only_words {
             self.matched.clear();
-            resize(&mut self.matched, self.joined.len(), false, stop)?;
+            resize_in_pieces(&mut self.matched, self.joined.len(), false, stop)?;
             let mut longest = room.cells;
             while longest > 1 {
                 longest = self.pass(text, longest, &mut room, stop, |length| take(1, length))?.min(room.cells);
@@ -142,7 +142,7 @@ impl Runs {
     ) -> Result<usize> {
         let Runs { positions, ends, matched, free, diagonals, .. } = self;
         diagonals.clear();
-        resize(diagonals, text.len() + matched.len(), 0, stop)?;
+        resize_in_pieces(diagonals, text.len() + matched.len(), 0, stop)?;
         let (mut target, mut next) = (longest, 0);
         for i in (0..text.len()).rev() {
             let word = text[i];

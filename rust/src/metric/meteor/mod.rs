@@ -16,7 +16,7 @@ mod words;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::text::LOWERCASE;
-use super::{Counters, Formula, Kind, Metric, MetricSpec, OptionSpec, Options, Texts};
+use super::{Counters, Formula, Metric, MetricSpec, Options, Texts};
 use crate::error::Result;
 use crate::pool::Run;
 use count::MeteorCounter;
@@ -40,21 +40,9 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
         settings::NORMALIZED,
         settings::NO_PUNCT,
         settings::ENGLISH_FUNCTION_WORDS,
-        OptionSpec::unset(
-            "meteor_jar",
-            Kind::Path,
-            "METEOR's jar, or the folder with it, for synonyms, paraphrases and lists of words",
-        ),
-        OptionSpec::unset(
-            "wordnet",
-            Kind::Path,
-            "folder with WordNet's dictionary files (default: the synonyms of the jar, or an installed WordNet)",
-        ),
-        OptionSpec::unset(
-            "paraphrases",
-            Kind::Path,
-            "METEOR's table of paraphrases, such as paraphrase-en.gz (default: the one in the folder data beside the jar)",
-        ),
+        settings::METEOR_JAR,
+        settings::WORDNET,
+        settings::PARAPHRASES,
     ],
     build: |options| Ok(Box::new(Meteor::new(options)?)),
 };

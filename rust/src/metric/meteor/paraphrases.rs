@@ -174,17 +174,15 @@ impl Paraphrases {
     /// Calls `found` with (start, length of the phrase, words of the paraphrase) for every phrase of the table that
     /// occurs in `words`, in order of start, then length, and for each of its paraphrases in the table's order.
     pub(super) fn each(&self, words: &[Token], found: &mut dyn FnMut(usize, usize, &[Token])) {
-        (0..words.len()).for_each(|start| self.each_at(words, start, &mut |length, words| found(start, length, words)));
-    }
-
-    /// As [`Paraphrases::each`], for phrases that start at one word.
-    pub(super) fn each_at(&self, words: &[Token], start: usize, found: &mut dyn FnMut(usize, &[Token])) {
-        let mut node = ROOT;
-        for (&word, length) in words[start..].iter().zip(1..) {
-            let Some(next) = self.children.get(node, word) else { return };
-            node = next;
-            for group in &self.groups[range(&self.group_ends, node)] {
-                (group.first..group.end).for_each(|entry| found(length, &self.words[range(&self.ends, entry)]));
+        for start in 0..words.len() {
+            let mut node = ROOT;
+            for (&word, length) in words[start..].iter().zip(1..) {
+                let Some(next) = self.children.get(node, word) else { break };
+                node = next;
+                for group in &self.groups[range(&self.group_ends, node)] {
+                    (group.first..group.end)
+                        .for_each(|entry| found(start, length, &self.words[range(&self.ends, entry)]));
+                }
             }
         }
     }

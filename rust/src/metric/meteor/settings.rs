@@ -50,6 +50,24 @@ pub(super) const ENGLISH_FUNCTION_WORDS: OptionSpec = OptionSpec::flag(
     "English function words for all languages, as METEOR's command line has them",
 );
 
+pub(super) const METEOR_JAR: OptionSpec = OptionSpec::unset(
+    "meteor_jar",
+    Kind::Path,
+    "METEOR's jar, or the folder with it, for synonyms, paraphrases and lists of words",
+);
+
+pub(super) const WORDNET: OptionSpec = OptionSpec::unset(
+    "wordnet",
+    Kind::Path,
+    "folder with WordNet's dictionary files (default: the synonyms of the jar, or an installed WordNet)",
+);
+
+pub(super) const PARAPHRASES: OptionSpec = OptionSpec::unset(
+    "paraphrases",
+    Kind::Path,
+    "METEOR's table of paraphrases, such as paraphrase-en.gz (default: the one in the folder data beside the jar)",
+);
+
 /// A way in which words or phrases match, in the order in which matches are looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Module {
@@ -316,8 +334,7 @@ fn asked_for(options: &Options, language: &Language, has: impl Fn(Module) -> boo
     let wanting = |module: &Module| modules.contains(module) && !has(*module);
     if wanting(&Module::Synonym) {
         let expected = "a folder with WordNet's files (or {other} METEOR's jar) for the module synonym";
-        let option = OptionSpec { name: "wordnet", ..MODULES };
-        return Err(invalid(&option, expected.into(), Some("meteor_jar"), "none".into()));
+        return Err(invalid(&WORDNET, expected.into(), Some(METEOR_JAR.name), "none".into()));
     }
     if wanting(&Module::Paraphrase) {
         let code = language.code;
@@ -325,8 +342,7 @@ fn asked_for(options: &Options, language: &Language, has: impl Fn(Module) -> boo
             "METEOR's table of paraphrases (or {{other}} its jar with data/paraphrase-{code}.gz beside it) for the module \
              paraphrase"
         );
-        let option = OptionSpec { name: "paraphrases", ..MODULES };
-        return Err(invalid(&option, expected, Some("meteor_jar"), "none".into()));
+        return Err(invalid(&PARAPHRASES, expected, Some(METEOR_JAR.name), "none".into()));
     }
     Ok(Some(modules))
 }

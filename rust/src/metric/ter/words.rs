@@ -21,7 +21,8 @@ use super::TERCOM;
 use crate::metric::Options;
 use crate::metric::error_rate::Splitter;
 use crate::metric::text::{case, cased, yes};
-use crate::text::tokenize::v13a::{self, Class, ENTITIES, Script, V13a};
+use crate::text::tokenize::script::{Class, Script, scan};
+use crate::text::tokenize::v13a::{self, ENTITIES, V13a};
 use crate::text::tokenize::{is_ascii_space, is_space, split, split_ascii};
 
 /// The options, and a buffer for a line in lower case.
@@ -156,7 +157,7 @@ impl Script for Tercom {
         let mut byte = 0;
         while byte < 256 {
             if matches!(classes[byte], Class::Space | Class::Lead) && !is_ascii_space(byte as u8 as char) {
-                classes[byte] = Class::Plain;
+                classes[byte] = Class::Word;
             }
             byte += 1;
         }
@@ -164,14 +165,14 @@ impl Script for Tercom {
     };
 
     fn class(_: char) -> Class {
-        Class::Plain
+        Class::Word
     }
 }
 
 /// Replaces the pairs in `first`, then entities, and makes the four substitutions.
 fn normalize<S: Script>(line: &str, first: &'static [(&'static str, &'static str)], emit: &mut dyn FnMut(&str)) {
     let line = v13a::replace(line, first.iter().chain(&ENTITIES));
-    v13a::scan::<S>(&line, &mut |word| {
+    scan::<S>(&line, &mut |word| {
         // `'s` is split off if a space follows at that point: one of the line, or one added after a symbol or at the
         // end.
         if let Some(owner) = word.strip_suffix("'s").filter(|owner| !owner.is_empty()) {

@@ -1,5 +1,5 @@
-use super::char_at;
-use super::unicode::{BYTES, Class, class};
+use super::script::{Class, Script, scan};
+use super::unicode::{BYTES, class};
 
 /// sacreBLEU's `intl`: the rules of NIST's `mteval-v14.pl --international-tokenization` for punctuation and symbols,
 /// without its decoding of entities.
@@ -13,62 +13,19 @@ use super::unicode::{BYTES, Class, class};
 ///
 /// The line is not padded, and its ends are neither a number nor anything else, so `2014.` at the end of a line remains
 /// one token. After step 1 no two punctuation marks touch, so step 2 consumes nothing that it would need later.
-/// Therefore one pass that remembers one index does all three steps.
 pub(super) fn tokenize(line: &str, emit: &mut dyn FnMut(&str)) {
-    scan(line, &BYTES, emit);
+    scan::<Intl>(line, emit);
 }
 
-/// The three substitutions in one pass. `bytes` are the classes of bytes; all white space outside ASCII separates.
-pub(super) fn scan(line: &str, bytes: &[Class; 256], emit: &mut dyn FnMut(&str)) {
-    let text = line.as_bytes();
-    let class_at = |i: usize| match bytes[text[i] as usize] {
-        Class::Lead => class(char_at(line, i)),
-        class => class,
-    };
-    let number_before = |i: usize| match text[i - 1] {
-        byte @ 0..0x80 => bytes[byte as usize] == Class::Number,
-        _ => line[..i].chars().next_back().is_some_and(|c| class(c) == Class::Number),
-    };
-    let mut start = 0;
-    let mut set_apart = 0; // the end of the last punctuation of step 1; 0 because nothing precedes the line
-    let mut i = 0;
-    while i < text.len() {
-        let (class, width) = match bytes[text[i] as usize] {
-            Class::Word | Class::Number => {
-                i += 1;
-                continue;
-            }
-            Class::Lead => {
-                let c = char_at(line, i);
-                (class(c), c.len_utf8())
-            }
-            class => (class, 1),
-        };
-        let end = i + width;
-        let is_token = match class {
-            Class::Space => false,
-            Class::Symbol => true,
-            Class::Punctuation if i != set_apart && !number_before(i) => {
-                set_apart = end;
-                true
-            }
-            Class::Punctuation if end < text.len() && class_at(end) != Class::Number => true,
-            _ => {
-                i = end;
-                continue;
-            }
-        };
-        if start < i {
-            emit(&line[start..i]);
-        }
-        if is_token {
-            emit(&line[i..end]);
-        }
-        i = end;
-        start = end;
-    }
-    if start < text.len() {
-        emit(&line[start..]);
+struct Intl;
+
+impl Script for Intl {
+    const PADDED: bool = false;
+    const CLASSES: [Class; 256] = BYTES;
+
+    #[inline]
+    fn class(c: char) -> Class {
+        class(c)
     }
 }
 

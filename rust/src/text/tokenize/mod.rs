@@ -2,6 +2,7 @@
 
 mod intl;
 mod mteval_intl;
+pub(crate) mod script;
 mod unicode;
 pub(crate) mod v13a;
 mod zh;
@@ -96,7 +97,7 @@ pub fn is_space(c: char) -> bool {
 
 /// Punctuation: the general category P of Unicode.
 pub(crate) fn is_punctuation(c: char) -> bool {
-    unicode::class(c) == unicode::Class::Punctuation
+    unicode::class(c) == script::Class::Punctuation
 }
 
 /// White space as in Perl's bytes and Java's `\s`: the six characters of ASCII. `char::is_ascii_whitespace` lacks one of

@@ -1,5 +1,5 @@
-use super::intl::scan;
-use super::unicode::{BYTES, Class};
+use super::script::{Class, Script, scan};
+use super::unicode::{BYTES, class};
 use super::v13a::{ENTITIES, replace};
 use std::borrow::Cow;
 
@@ -14,19 +14,29 @@ use std::borrow::Cow;
 /// only for entities and tags in capitals: the script turns `AT&AMP;T` into `at&amp;t`, whereas here `&amp;` is
 /// decoded.
 pub(super) fn tokenize(line: &str, emit: &mut dyn FnMut(&str)) {
-    scan(&clean(line), &PERL_BYTES, emit);
+    scan::<MtevalIntl>(&clean(line), emit);
 }
 
-/// Perl's `\s` lacks four of Python's white space characters.
-const PERL_BYTES: [Class; 256] = {
-    let mut classes = BYTES;
-    let mut byte = 0x1c;
-    while byte <= 0x1f {
-        classes[byte] = Class::Word;
-        byte += 1;
+struct MtevalIntl;
+
+impl Script for MtevalIntl {
+    const PADDED: bool = false;
+    /// Perl's `\s` lacks four of Python's white space characters.
+    const CLASSES: [Class; 256] = {
+        let mut classes = BYTES;
+        let mut byte = 0x1c;
+        while byte <= 0x1f {
+            classes[byte] = Class::Word;
+            byte += 1;
+        }
+        classes
+    };
+
+    #[inline]
+    fn class(c: char) -> Class {
+        class(c)
     }
-    classes
-};
+}
 
 /// Unicode's property Hyphen. It is deprecated, so this list will not grow.
 const HYPHENS: [char; 11] = [

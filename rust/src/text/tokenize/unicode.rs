@@ -5,25 +5,9 @@
 //! look-up is a search in three thousand ranges, so its results are cached here, one page of characters at a time.
 
 use super::is_space;
+use super::script::Class;
 use std::sync::OnceLock;
 use unicode_properties::{GeneralCategoryGroup as Group, UnicodeGeneralCategory};
-
-/// The class of a character.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Class {
-    /// Part of a word: letters, marks, unassigned characters, and controls that are not white space.
-    Word,
-    /// `\p{N}`.
-    Number,
-    /// `\p{P}`.
-    Punctuation,
-    /// `\p{S}`.
-    Symbol,
-    /// White space as in Python; includes all of `\p{Z}`.
-    Space,
-    /// For bytes only: begins a character that has to be looked up.
-    Lead,
-}
 
 /// The version of Unicode that the classes are taken from.
 pub fn unicode_version() -> String {
@@ -33,7 +17,8 @@ pub fn unicode_version() -> String {
 
 const PAGE: usize = 256;
 
-/// The class of a character.
+/// The class of a character: `\p{N}`, `\p{P}`, `\p{S}`, or white space as in Python, which includes all of `\p{Z}`. Letters,
+/// marks, unassigned characters and other controls are parts of words.
 #[inline]
 pub(super) fn class(c: char) -> Class {
     static PAGES: [OnceLock<Box<[Class; PAGE]>>; 0x11_0000 / PAGE] = [const { OnceLock::new() }; 0x11_0000 / PAGE];

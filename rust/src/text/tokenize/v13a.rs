@@ -1,4 +1,5 @@
-use super::{char_at, is_space};
+use super::is_space;
+use super::script::{Class, Script, scan};
 use std::borrow::Cow;
 
 /// The tokenization of NIST's `mteval-v13a.pl`, as implemented by sacreBLEU's `13a`.
@@ -10,9 +11,6 @@ use std::borrow::Cow;
 ///    first is considered here);
 /// 3. so does a period or comma before a non-digit;
 /// 4. so does a dash after a digit.
-///
-/// What a step does to a character depends only on its neighbours and, in step 2, on whether the previous character was
-/// itself just separated. Therefore one pass that remembers one index does all four steps.
 ///
 /// Outside the four substitutions, the script differs from sacreBLEU, and from this, in two ways. It splits at Perl's
 /// `\s`, which lacks U+001C to U+001F, the four ASCII separators; text files do not contain them and XML may not. And
@@ -46,16 +44,6 @@ pub(crate) fn replace<'l, 'p>(
     line
 }
 
-/// A tokenizer that is a variant of these four substitutions.
-pub(crate) trait Script {
-    /// Is the line padded with spaces first?
-    const PADDED: bool;
-    /// The classes of bytes.
-    const CLASSES: [Class; 256];
-    /// The class of a character whose first byte is [`Class::Lead`].
-    fn class(c: char) -> Class;
-}
-
 /// The substitutions of `mteval-v13a.pl` themselves.
 pub(crate) struct V13a;
 
@@ -65,39 +53,24 @@ impl Script for V13a {
 
     #[inline]
     fn class(c: char) -> Class {
-        if is_space(c) { Class::Space } else { Class::Plain }
+        if is_space(c) { Class::Space } else { Class::Word }
     }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Class {
-    /// Part of a word.
-    Plain,
-    /// White space.
-    Space,
-    /// Separated by step 1.
-    Symbol,
-    /// A period or comma, steps 2 and 3.
-    Stop,
-    /// A dash, step 4.
-    Dash,
-    /// For bytes only: begins a character that has to be looked up.
-    Lead,
 }
 
 /// The classes of ASCII, and of the first bytes of white space outside ASCII.
 pub(crate) const ASCII: [Class; 256] = {
-    let mut classes = [Class::Plain; 256];
+    let mut classes = [Class::Word; 256];
     let mut byte = 0;
     while byte < 256 {
         classes[byte] = match byte as u8 {
             b'\t'..=b'\r' | 0x1c..=b' ' => Class::Space,
-            b'\'' => Class::Plain,
-            b'.' | b',' => Class::Stop,
+            b'0'..=b'9' => Class::Number,
+            b'\'' => Class::Word,
+            b'.' | b',' => Class::Punctuation,
             b'-' => Class::Dash,
             b'!'..=b'/' | b':'..=b'@' | b'['..=b'`' | b'{'..=b'~' => Class::Symbol,
             0xc2 | 0xe1..=0xe3 => Class::Lead,
-            _ => Class::Plain,
+            _ => Class::Word,
         };
         byte += 1;
     }
@@ -107,57 +80,6 @@ pub(crate) const ASCII: [Class; 256] = {
 /// Is it an ASCII punctuation mark that step 1 separates?
 pub(crate) fn is_symbol(byte: u8) -> bool {
     ASCII[byte as usize] == Class::Symbol
-}
-
-/// The four substitutions and the split, after the clean-up. Every token is a slice of `line`.
-pub(crate) fn scan<S: Script>(line: &str, emit: &mut dyn FnMut(&str)) {
-    let classes = &const { S::CLASSES };
-    let bytes = line.as_bytes();
-    let digit_at = |i: usize| bytes.get(i).is_some_and(u8::is_ascii_digit);
-    let mut start = 0;
-    // The end of the last character that step 2 separated. Without padding, nothing precedes the first character.
-    let mut separated = if S::PADDED { usize::MAX } else { 0 };
-    let mut i = 0;
-    while i < bytes.len() {
-        let (class, width) = match classes[bytes[i] as usize] {
-            Class::Plain => {
-                i += 1;
-                continue;
-            }
-            Class::Lead => {
-                let c = char_at(line, i);
-                (S::class(c), c.len_utf8())
-            }
-            class => (class, 1),
-        };
-        let end = i + width;
-        let after_digit = i > 0 && digit_at(i - 1);
-        let is_token = match class {
-            Class::Space => false,
-            Class::Symbol => true,
-            Class::Stop if i != separated && !after_digit => {
-                separated = end;
-                true
-            }
-            Class::Stop if !digit_at(end) && (S::PADDED || end < bytes.len()) => true,
-            Class::Dash if after_digit => true,
-            _ => {
-                i = end;
-                continue;
-            }
-        };
-        if start < i {
-            emit(&line[start..i]);
-        }
-        if is_token {
-            emit(&line[i..end]);
-        }
-        i = end;
-        start = end;
-    }
-    if start < bytes.len() {
-        emit(&line[start..]);
-    }
 }
 
 #[cfg(test)]

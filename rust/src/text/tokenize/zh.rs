@@ -1,5 +1,6 @@
 use super::is_space;
-use super::v13a::{ASCII, Class, Script, scan};
+use super::script::{Class, Script, scan};
+use super::v13a::ASCII;
 
 /// sacreBLEU's `zh` (by Shujian Huang): every Chinese character is a token, and the rest is tokenized by the
 /// substitutions of [`13a`](super::v13a::tokenize), without its padding and entities.
@@ -48,7 +49,7 @@ fn class(c: char, is_disputed: bool) -> Class {
     } else if is_disputed || is_chinese(c) {
         Class::Symbol
     } else {
-        Class::Plain
+        Class::Word
     }
 }
 
@@ -107,7 +108,7 @@ mod tests {
             let mut bytes = [0; 4];
             c.encode_utf8(&mut bytes);
             let looked_up = BYTES[bytes[0] as usize] == Class::Lead;
-            assert!(looked_up || (Zh::class(c) == Class::Plain && ZhFixed::class(c) == Class::Plain), "{c:?}");
+            assert!(looked_up || (Zh::class(c) == Class::Word && ZhFixed::class(c) == Class::Word), "{c:?}");
         }
     }
 

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicUsize;
 use proptest::prelude::*;
 
 use super::*;
-use crate::pool::stopped;
+use crate::pool::{stopped, with_run};
 
 /// A new folder, which is removed with the value.
 struct Folder(String);
@@ -37,7 +37,7 @@ fn read(path: &str, words: &[&str], threads: usize) -> Result<(Paraphrases, Voca
     for word in words {
         vocabulary.intern(word);
     }
-    let table = Paraphrases::read(path, &vocabulary, &Neighbours::all(), &mut Run { threads, watch: &mut |_| Ok(()) })?;
+    let table = with_run(threads, |run| Paraphrases::read(path, &vocabulary, &Neighbours::all(), run))?;
     Ok((table, vocabulary))
 }
 
@@ -205,8 +205,7 @@ proptest! {
                 line.add(word);
             }
         }
-        let mut run = Run { threads: 1, watch: &mut |_| Ok(()) };
-        let read = (Paraphrases::read(&path, &vocabulary, &neighbours, &mut run).unwrap(), vocabulary);
+        let read = (with_run(1, |run| Paraphrases::read(&path, &vocabulary, &neighbours, run)).unwrap(), vocabulary);
         let spaced: Vec<String> = texts.iter().map(|text| format!(" {text}")).collect();
         for text in &texts {
             let occurs = |(_, _, phrase): &(usize, usize, String)| {
@@ -231,8 +230,7 @@ fn entries_whose_words_never_meet_are_left_out() {
         vocabulary.intern(word);
         line.add(word);
     }
-    let mut run = Run { threads: 1, watch: &mut |_| Ok(()) };
-    let read = (Paraphrases::read(&path, &vocabulary, &neighbours, &mut run).unwrap(), vocabulary);
+    let read = (with_run(1, |run| Paraphrases::read(&path, &vocabulary, &neighbours, run)).unwrap(), vocabulary);
     assert_eq!(vec![(0, 1, "b".to_owned()), (1, 2, "a".to_owned())], found(&read, "a b c"));
     assert_eq!(2, read.0.ends.len());
 }
