@@ -470,6 +470,9 @@ def test_a_margin_that_hardly_any_score_can_miss_is_warned_of() -> None:
     errors = SegmentScores("errors", {"a": [2.0, 1.0] * 30, "b": [0.0, 7.0, 1.0] * 20}, higher_is_better=False)
     with pytest.warns(InputWarning, match="the margin of errors is 9, and all scores of segments are between 0"):
         assert gate(metrics=errors, margin=9, n_resamples=99).verdict == "allow"
+    # Where scores may be negative, 0 is not the worst.
+    assert gate(metrics=noisy(100, 0.5, "z"), margin=1, n_resamples=99).verdict == "allow"
+    assert gate(metrics=SegmentScores("z", {"a": [-1, 1.2] * 30, "b": [-1, 1.3] * 30}), margin=0.2).verdict == "allow"
 
 
 @pytest.mark.parametrize(("pvalue", "is_open"), [(0.052, True), (0.046, True), (0.02, False), (1 / 1024, False)])

@@ -240,7 +240,8 @@ class _Decisions(ItemJob):
         for task, noise in enumerate(own):
             z = math.sqrt(self.correlation) * shared + math.sqrt(1 - self.correlation) * noise
             values = self.own.of_normal(z, -self.difference if _is_worse(task, truth) else 0.0).round(6)
-            scores = {"base": np.maximum(-values, 0), "new": np.maximum(values, 0)}
+            # From 0 to 1, and high, because margins larger than the baseline's score are refused.
+            scores = {"base": (1 - np.maximum(values, 0)).round(6), "new": (1 - np.maximum(-values, 0)).round(6)}
             found.append(SegmentScores(f"task{task}", scores))
         return found
 
