@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::{Kernel, Out, Scratch};
 use crate::error::{Error, Result};
-use crate::memory::{copied, zeros};
+use crate::memory::{copied, reserved, zeros};
 use crate::pool::Stop;
 use crate::resample::design::packed::Integer;
 use crate::resample::design::permuted::DifferingColumns;
@@ -351,7 +351,10 @@ impl Kernel for Permutations<'_> {
     fn sums(&self, range: Range<u64>, _: &mut Scratch, mut out: Out<'_>, stop: &Stop<'_>) -> Result<()> {
         let PermutedRows { tiles, systems, units } = self.rows;
         let mut labels: Vec<Labels> = zeros(&[*systems])?;
-        let mut running = tiles.iter().map(|tile| tile.running(length(&range))).collect::<Result<Vec<_>>>()?;
+        let mut running = reserved(tiles.len())?;
+        for tile in tiles {
+            running.push(tile.running(length(&range))?);
+        }
         for group in 0..units.div_ceil(UNITS_PER_GROUP) {
             running.iter_mut().for_each(|sums| sums.make_room(group, out.reborrow()));
             for (place, replicate) in range.clone().enumerate() {
