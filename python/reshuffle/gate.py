@@ -233,7 +233,7 @@ def _check_scales(data: Data) -> None:
         if shares and percent and helped == [data.names[1]]:
             raise InputError(
                 f"{metric.name}: the scores of {shares[0]} are from 0 to 1, and those of {percent[0]} reach "
-                f"{np.nanmax(of_system[percent[0]]):g}: give both on one scale"
+                f"{np.nanmax(of_system[percent[0]]):g}: give both on one scale, or if it is one, divide all by 100"
             )
 
 

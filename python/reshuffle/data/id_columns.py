@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..errors import listed, quoted, warn
+from ..errors import MisreadWarning, listed, quoted, warn
 
 # Headers of the ids of segments.
 SEGMENT_IDS = (
@@ -74,7 +74,8 @@ def warn_of_repeated(file: str, ids: Sequence[str] | None) -> None:
         warn(
             f"{file}: each of {len(times):,} ids occurs {each:,} times, but rows with the same id are taken as "
             "independent segments, which can make p too small: add --docs FILE#COLUMN with the column of these ids, or "
-            "give 'reshuffle runs' one file for each run"
+            "give 'reshuffle runs' one file for each run; if they are independent, leave these ids out",
+            MisreadWarning,
         )
 
 
@@ -88,4 +89,7 @@ def warn_of_ids(where: str, scores: Mapping[Any, Any], chosen: Callable[[Sequenc
     if found and others:
         one = len(found) == 1
         what = "looks like ids, and is taken as a system" if one else "look like ids, and are taken as systems"
-        warn(f"{where}: {listed(map(quoted, found))} {what}: if so, choose other columns, as in {chosen(others)}")
+        warn(
+            f"{where}: {listed(map(quoted, found))} {what}: if so, choose other columns, as in {chosen(others)}",
+            MisreadWarning,
+        )
