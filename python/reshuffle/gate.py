@@ -15,6 +15,7 @@ import numpy as np
 from . import _core, signature
 from .comparing import Design, Resampled, data_and_units
 from .data.history import append_run, read_history
+from .data.id_columns import warn_of_repeated
 from .errors import Argument, InputError, counted, listed, quoted, unknown_name, warn
 from .human import LabelUnits, Question, labels_among, scores_by_segment
 from .inference.detectable import standard_errors
@@ -100,6 +101,9 @@ def gate(options: GateOptions) -> Gate:
     ('allow', 0.2, 1.0)
     """
     sets = _sets(options)
+    for each in sets.values():
+        if each.units.documents is None:
+            warn_of_repeated(each.data.labels[0], each.data.segment_ids)
     with reported(options.progress) as watched:
         return gated(sets, options, Resampling.from_options(options, watched))
 

@@ -104,6 +104,11 @@ def test_in_python_such_mistakes_are_warnings() -> None:
     with pytest.warns(MisreadWarning, match="latency: higher scores count as better"):
         metric = SegmentScores("latency", {"a": [1.0, 2.0] * 20, "b": [2.0, 3.0] * 20})
     assert gate(metrics=metric, margin=0.5, n_resamples=99).verdict == "allow"
+    ids = [f"q{n // 2}" for n in range(40)]
+    metric = SegmentScores("right", {"a": [1.0, 0.0] * 20, "b": [1.0] * 40}, segment_ids=ids)
+    with pytest.warns(MisreadWarning, match="right: each of 20 ids occurs 2 times"):
+        assert gate(metrics=metric, margin=0.2, n_resamples=99).verdict == "allow"
+    assert gate(metrics=metric, documents=ids, margin=0.2, n_resamples=99).verdict == "allow"
 
 
 def test_files_of_the_same_names_in_two_folders_are_of_two_systems_on_each_test_set(demo: Path, run: Any) -> None:

@@ -63,8 +63,10 @@ def are_ids(values: Sequence[str]) -> bool:
         return True
 
 
-def warn_of_repeated(file: str, ids: Sequence[str] | None) -> None:
+def warn_of_repeated(name: str, ids: Sequence[str] | None) -> None:
     """Warn if every id of segments occurs equally often and more than once, as with several answers to each question.
+
+    ``name`` is that of the file or the metric that has them.
 
     Numbers that begin again in each document do not occur equally often, unless documents are equally long.
     """
@@ -72,9 +74,9 @@ def warn_of_repeated(file: str, ids: Sequence[str] | None) -> None:
     each = min(times.values(), default=1)
     if len(times) > 1 and each > 1 and each == max(times.values()):
         warn(
-            f"{file}: each of {len(times):,} ids occurs {each:,} times, but rows with the same id are taken as "
-            "independent segments, which can make p too small: add --docs FILE#COLUMN with the column of these ids, or "
-            "give 'reshuffle runs' one file for each run; if they are independent, leave these ids out",
+            f"{name}: each of {len(times):,} ids occurs {each:,} times, but rows with the same id are taken as "
+            "independent segments, which can make p too small: give these ids as documents (--docs FILE#COLUMN), or "
+            "compare runs, each from a file of its own (reshuffle runs); if they are independent, leave these ids out",
             MisreadWarning,
         )
 
