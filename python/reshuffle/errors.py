@@ -183,14 +183,21 @@ class InputWarning(_WithFields, UserWarning):
     """
 
 
-def warn(message: str, /, **fields: Any) -> None:
+class MisreadWarning(InputWarning):
+    """The input is probably taken as something else than what is meant, so that a result would be of another question.
+
+    In Python a warning like others. For ``reshuffle gate`` an error, because in a log of CI nobody reads warnings.
+    """
+
+
+def warn(message: str, category: type[InputWarning] = InputWarning, /, **fields: Any) -> None:
     """Issue an :class:`InputWarning` that points to the caller's line outside this package."""
     frame = sys._getframe(1)
     level = 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "reshuffle":
         frame = frame.f_back
         level += 1
-    warnings.warn(InputWarning(message, **fields), stacklevel=level)
+    warnings.warn(category(message, **fields), stacklevel=level)
 
 
 # Limits on what a message quotes, because one line of a file can be megabytes long: characters of a value, and names in

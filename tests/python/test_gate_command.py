@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from gates import by_system, command, labelled, noisy, of_demo
-from reshuffle import InputError, gate
+from reshuffle import InputError, SegmentScores, gate
 from reshuffle.cli.main import run
+from reshuffle.errors import MisreadWarning
 from told import assert_refused
 
 
@@ -82,11 +83,32 @@ def test_bad_input_is_refused_in_a_sentence(demo: Path, run: Any) -> None:
     (demo / "shares.scores").write_text("1\n0\n" * 20)
     (demo / "percent.scores").write_text("100\n0\n0\n0\n" * 10)
     (demo / "twice.tsv").write_text("id\tright\n" + "".join(f"q{n // 2}\t{n % 2}\n" for n in range(40)))
+    numbered = "".join(f"{n}\t{n % 2}\n" for n in range(40))
+    (demo / "numbered.tsv").write_text("number\tright\n" + numbered)
     (demo / "flat.toml").write_text('[qa]\nscores.rating = ["a.scores", "b.scores"]\n')
     for name in ("base", "new"):
         (demo / name).mkdir()
         (demo / name / "talks.txt").write_text("1\n")
     assert_refused("errors_of_gate", run)
+
+
+def test_what_is_refused_as_a_mistake_can_be_said_to_be_meant(demo: Path) -> None:
+    (demo / "numbered.tsv").write_text("number\tright\n" + "".join(f"{n}\t{n % 2}\n" for n in range(40)))
+    assert command("--scores x numbered.tsv#right numbered.tsv#number --margin 0.5") == 0
+    for name, scores in (("few", [1, 0]), ("many", [90, 0])):
+        (demo / name).write_text("".join(f"{score / 100}\n" for score in scores * 20))
+    assert command("--scores words few many --margin 0.005") == 0
+
+
+def test_in_python_such_mistakes_are_warnings() -> None:
+    with pytest.warns(MisreadWarning, match="latency: higher scores count as better"):
+        metric = SegmentScores("latency", {"a": [1.0, 2.0] * 20, "b": [2.0, 3.0] * 20})
+    assert gate(metrics=metric, margin=0.5, n_resamples=99).verdict == "allow"
+    ids = [f"q{n // 2}" for n in range(40)]
+    metric = SegmentScores("right", {"a": [1.0, 0.0] * 20, "b": [1.0] * 40}, segment_ids=ids)
+    with pytest.warns(MisreadWarning, match="right: each of 20 ids occurs 2 times"):
+        assert gate(metrics=metric, margin=0.2, n_resamples=99).verdict == "allow"
+    assert gate(metrics=metric, documents=ids, margin=0.2, n_resamples=99).verdict == "allow"
 
 
 def test_files_of_the_same_names_in_two_folders_are_of_two_systems_on_each_test_set(demo: Path, run: Any) -> None:

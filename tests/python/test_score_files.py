@@ -500,6 +500,8 @@ def test_flags_beside_numbers_are_no_systems(run: Any) -> None:
     assert "2 systems" in run("compare", "--scores", "x", "wide.jsonl").out
     put("wide.csv", "a,b,is_test,text\n" + "".join(f"{i % 3},{i % 2},True,12 of 40\n" for i in range(12)))
     assert "2 systems" in run("compare", "--scores", "x", "wide.csv").out
+    put("wide.csv", "a,b,is_test,note\n" + "".join(f"{i % 3},{i % 2},{' True' * (i > 3)},\n" for i in range(12)))
+    assert "2 systems" in run("compare", "--scores", "x", "wide.csv", "--missing", "pairwise").out
 
 
 @pytest.mark.parametrize("number", ["12.3%", '"0,53"', '"1,200.5"', "40 %"])

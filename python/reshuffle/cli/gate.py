@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
 import shlex
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
@@ -17,7 +16,7 @@ from attrs import evolve
 
 from .. import types
 from ..data.files import STDIN, display_name
-from ..errors import InputError, InputWarning, listed, warn
+from ..errors import InputError, MisreadWarning, listed, warn
 from ..options.declare import check_each
 from ..options.files import SetFiles
 from ..options.gate import Gate as GateOptions
@@ -89,7 +88,8 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
     history = [] if chosen.history is None else [chosen.history]
     output = replace(output, layout=evolve(output.layout, page=files.page), kept=history)
     with started(output, [*inputs.paths, *config], chosen.workers) as job:
-        with _no_unread_warnings():
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", MisreadWarning)
             sets = read_sets(inputs)
         next(iter(inputs.sets.values())).note_baseline(None, "name both files for another")
         try:
@@ -103,15 +103,6 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
         if all(file not in (None, STDIN) for file, _ in output.reports):
             click.echo(headline(result), err=True)  # a log of CI should have the verdict
     return CODES[result.verdict]
-
-
-@contextlib.contextmanager
-def _no_unread_warnings() -> Iterator[None]:
-    """Make errors of warnings that something else was compared than what is meant: in a log of CI, nobody reads one."""
-    with warnings.catch_warnings():
-        for message in ("higher scores count as better", "rows with the same id are taken as independent"):
-            warnings.filterwarnings("error", f"(?s).*{message}", InputWarning)
-        yield
 
 
 def _check_outputs(systems: Sequence[str], options: Mapping[str, Any]) -> None:

@@ -426,10 +426,11 @@ def read_corpus(
                 f"{len(columns[0].lines):,}: expected {each} for each segment"
             )
     ref_columns, sys_columns = columns[:n], columns[n:]
+    keys = ref_columns[0].keys
     for column in sys_columns:
         if None in column.lines:
             column.fail(column.lines.index(None) + 1, "expected a string, got null: only references may be missing")
-        if column.keys is None and first_words(column.lines) == {*(ref_columns[0].keys or ["no words"])}:
+        if keys and column.keys is None and first_words(column.lines) == {*keys}:
             raise InputError(
                 f"the lines of {column.name} begin with the ids of {ref_columns[0].name}, which would be scored as "
                 "words: write both in one format, such as TRANSCRIPT (ID) in files *.trn"

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..errors import listed, quoted, warn
+from ..errors import MisreadWarning, listed, quoted, warn
 
 # Headers of the ids of segments.
 SEGMENT_IDS = (
@@ -63,8 +63,10 @@ def are_ids(values: Sequence[str]) -> bool:
         return True
 
 
-def warn_of_repeated(file: str, ids: Sequence[str] | None) -> None:
+def warn_of_repeated(name: str, ids: Sequence[str] | None) -> None:
     """Warn if every id of segments occurs equally often and more than once, as with several answers to each question.
+
+    ``name`` is that of the file or the metric that has them.
 
     Numbers that begin again in each document do not occur equally often, unless documents are equally long.
     """
@@ -72,9 +74,10 @@ def warn_of_repeated(file: str, ids: Sequence[str] | None) -> None:
     each = min(times.values(), default=1)
     if len(times) > 1 and each > 1 and each == max(times.values()):
         warn(
-            f"{file}: each of {len(times):,} ids occurs {each:,} times, but rows with the same id are taken as "
-            "independent segments, which can make p too small: add --docs FILE#COLUMN with the column of these ids, or "
-            "give 'reshuffle runs' one file for each run"
+            f"{name}: each of {len(times):,} ids occurs {each:,} times, but rows with the same id are taken as "
+            "independent segments, which can make p too small: give these ids as documents (--docs FILE#COLUMN), or "
+            "compare runs, each from a file of its own (reshuffle runs); if they are independent, leave these ids out",
+            MisreadWarning,
         )
 
 
@@ -88,4 +91,7 @@ def warn_of_ids(where: str, scores: Mapping[Any, Any], chosen: Callable[[Sequenc
     if found and others:
         one = len(found) == 1
         what = "looks like ids, and is taken as a system" if one else "look like ids, and are taken as systems"
-        warn(f"{where}: {listed(map(quoted, found))} {what}: if so, choose other columns, as in {chosen(others)}")
+        warn(
+            f"{where}: {listed(map(quoted, found))} {what}: if so, choose other columns, as in {chosen(others)}",
+            MisreadWarning,
+        )

@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, get_args
 
@@ -524,7 +525,7 @@ def _wide(table: Table, left_out: Collection[str], segment: str | None, may_be_m
     if not found:
         table.source.fail(f"expected a column of scores, got {listed(known)}")
     # Beside numbers, true and false are flags of the segments.
-    found = [(key, column) for key, column in found if not _has_flags(column)] or found
+    found = [(key, column) for key, column in found if not _has_flags(table, column)] or found
     values = np.array([table.numbers(column, may_be_missing) for _, column in found])[:, rows]
     return Scores([key for key, _ in found], values, None if ids is None else [ids[row] for row in rows])
 
@@ -533,12 +534,13 @@ def has_texts(table: Table, column: Column) -> bool:
     """Whether a column has no numbers, nor what was meant as numbers, which is an error and not left out."""
     if not np.isnan(table.floats(column)).all():
         return False
-    values = [str(value).strip() for value in column.lines if not table.is_missing(value)]
-    return not values or not all(map(ALMOST_NUMBER.fullmatch, values))
+    present = (value for value in column.lines if not table.is_missing(value))
+    first = next(present, "")
+    return not all(ALMOST_NUMBER.fullmatch(str(value).strip()) for value in chain([first], present))
 
 
-def _has_flags(column: Column) -> bool:
-    return all(value is None or str(value).lower() in TRUTH for value in column.lines)
+def _has_flags(table: Table, column: Column) -> bool:
+    return all(str(value).strip().lower() in TRUTH or table.is_missing(value) for value in column.lines)
 
 
 def in_order_of_numbers(ids: Sequence[str]) -> Sequence[int]:
@@ -583,7 +585,8 @@ def _by_system(table: Table, numbers: Numbers, segments: Column, systems: Column
 
 def _score_in(text: str) -> float:
     """A field as a float; NaN if it is no score."""
-    return TRUTH.get(text.strip().lower(), number_in(text))
+    truth = TRUTH.get(text.strip().lower())
+    return number_in(text) if truth is None else truth  # each text that is no number costs an exception
 
 
 def _to_float(value: Any) -> float:

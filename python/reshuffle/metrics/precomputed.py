@@ -23,7 +23,18 @@ from ..data.arrays import as_array, holds_array
 from ..data.columns import check_rows, index_of, missing, named_columns, segment_list
 from ..data.corpus import Corpus, Lines, number_systems
 from ..data.id_columns import names_ids, warn_of_ids
-from ..errors import SEGMENT_MESSAGE, Argument, InputError, counted, listed, printable, quoted, shortened, warn
+from ..errors import (
+    SEGMENT_MESSAGE,
+    Argument,
+    InputError,
+    MisreadWarning,
+    counted,
+    listed,
+    printable,
+    quoted,
+    shortened,
+    warn,
+)
 from ..names import has_formula
 from ..options.hints import with_hints
 from ..results.lookup import first_names
@@ -623,5 +634,6 @@ def check_direction(name: str, largest: float = 1.0) -> None:
     if largest > 0 and (words & LOWER or words == {"per"}) and not REVERSED.match(name.casefold()):
         warn(
             f"{name}: higher scores count as better; for an error or a loss add higher_is_better=False "
-            f"(--lower-is-better {name}), else give it another name"
+            f"(--lower-is-better {name}), else give it another name",
+            MisreadWarning,
         )

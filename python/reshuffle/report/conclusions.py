@@ -54,7 +54,8 @@ def _of_tests(comparison: Comparison, layout: Layout) -> Iterator[str]:
     found = counts if candidates else _found(tested, "under", "metric", average)
     # The set that agrees with the ranks, letters and bold type beside it, and holds at once with them. Results have the
     # smaller one of multiple comparisons with the best, too, which holds for one system at a time.
-    yield f"{found} {CANDIDATES}" if re.search("candidates? for the best system", found, re.IGNORECASE) else found
+    has_candidates = has_ranks(comparison) and any(map(_has_candidates, comparison.rankings))
+    yield f"{found} {CANDIDATES}" if has_candidates else found
     if comparison.detectable:
         yield detectable_sentence(comparison, layout)
 
@@ -172,13 +173,18 @@ def _top(ranking: Ranking, order: Sequence[str]) -> str:
     if len(ranking.best) == 1:
         it = "is the only candidate for the best system, but not significantly better than all others"
         return f"{ranking.best[0]} {it}"
-    n_best, rest = len(ranking.best), [each for each in ranking.systems if each.system not in ranking.best]
-    # Each of the best is better than every other system.
+    if _has_candidates(ranking):
+        return f"{named(best, 'system', MAX_CANDIDATES)} are candidates for the best system"
+    rest = [each.system for each in ranking.systems if each.system not in ranking.best]
+    others = rest[0] if len(rest) == 1 else "all others"
+    return f"{joined(best)} are significantly better than {others}, with {NO_DIFFERENCE} between them"
+
+
+def _has_candidates(ranking: Ranking) -> bool:
+    """Whether the best systems are called candidates: they are not all, and not a few that are better than the rest."""
+    n_best = len(ranking.best)
     apart = all(each.rank_high <= n_best for each in ranking.systems if each.system in ranking.best)
-    if apart and n_best <= MAX_NAMED:
-        others = rest[0].system if len(rest) == 1 else "all others"
-        return f"{joined(best)} are significantly better than {others}, with {NO_DIFFERENCE} between them"
-    return f"{named(best, 'system', MAX_CANDIDATES)} are candidates for the best system"
+    return n_best < len(ranking.systems) and not (apart and n_best <= MAX_NAMED)
 
 
 def _numbers_of_candidates(comparison: Comparison) -> str | None:

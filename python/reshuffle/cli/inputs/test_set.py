@@ -356,7 +356,7 @@ def _check_number(systems: Sequence[str], files: SetFiles, least: int) -> None:
         return
     for file in [*files.references, *systems]:
         path, _ = split_name(file)
-        if path != STDIN:
+        if path != STDIN and not Path(path).is_dir():
             check_not_saved(path, read_bytes(path, "one segment per line"))
     wanted = "expected at least one system after REF" if least == 1 else "expected at least two systems after REF"
     hint = "; the first file is the reference, and scores of segments follow --scores NAME"
