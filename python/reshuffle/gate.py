@@ -447,9 +447,7 @@ class _LabelledSet(NamedTuple):
         if given is not None:
             known = [own[~np.isnan(own)] for own in labels]
             means = base.mean, system.mean
-            margin = _in_points(
-                given, label, means, higher_is_better, lambda: known, lambda: float(known[0].std(ddof=1))
-            )
+            margin = _in_points(given, label, means, higher_is_better, known, lambda: float(known[0].std(ddof=1)))
             of_margin = MarginOutcome("t-test", 0.0, 0.0)
             if not is_identical:
                 bound = sign * better.interval(1 - 2 * rule.alpha)[0]
@@ -536,11 +534,9 @@ def _points_on(margin: Margin, sample: Sample, label: str) -> float:
         alone, (row,) = sample.alone([base])
         return math.sqrt(alone.linear.variance(row) * alone.n_units)
 
-    def of_segments() -> list[Scores]:
-        if not (isinstance(sample, CountSample) and sample.metric.is_mean):
-            return []
-        return [sample.metric.segment_scores(sample.rows(row)) for row in (new, base)]
-
+    of_segments: list[Scores] = []
+    if isinstance(sample, CountSample) and sample.metric.is_mean:
+        of_segments = [sample.metric.segment_scores(sample.rows(row)) for row in (new, base)]
     scores = [float(sample.scores[row]) for row in (base, new)]
     return _in_points(margin, label, scores, sample.metric.higher_is_better, of_segments, deviation)
 
@@ -551,7 +547,7 @@ def _in_points(
     label: str,
     scores: Sequence[float],
     higher_is_better: bool,
-    of_segments: Callable[[], Sequence[Scores]],
+    of_segments: Sequence[Scores],
     deviation: Callable[[], float],
 ) -> float:
     """The margin in points, if it can refuse a system. ``scores`` are the baseline's and the other's.
@@ -564,7 +560,7 @@ def _in_points(
     if margin.unit:
         scale = deviation() if margin.unit == "sd" else abs(score) / 100
     else:
-        _check_range(margin, label, of_segments())
+        _check_range(margin, label, of_segments)
     if not 0 < scale < math.inf:
         what = "the baseline's score" if margin.unit == "%" else "the standard deviation of the baseline's segments"
         raise InputError(f"the margin of {label} is {margin}, but {what} is {scale:g}: give the margin in points")
