@@ -318,8 +318,7 @@ def scores_in(
     source, known, may_be_missing = table.source, table.header, missing == "pairwise"
     roles = roles_of(known)
     ids = table.id_column(())
-    models = next((key for key in known if key.lower() in MODELS), None)
-    if models and ids and not {"system", "segment"} & {*roles} and len({*map(str, table.values(models))}) > 1:
+    if models := models_of_rows(table):
         roles["system"] = models
     if "system" in roles and ids:
         roles.setdefault("segment", ids)
@@ -527,6 +526,21 @@ def _wide(table: Table, left_out: Collection[str], segment: str | None, may_be_m
     found = [(key, column) for key, column in found if not _has_flags(column)] or found
     values = np.array([table.numbers(column, may_be_missing) for _, column in found])[:, rows]
     return Scores([key for key, _ in found], values, None if ids is None else [ids[row] for row in rows])
+
+
+def models_of_rows(table: Table) -> str | None:
+    """The column with the models of a table that has a row for each model and question.
+
+    Where no id repeats, numbers called "model" are a model's scores, not names.
+    """
+    models, ids = next((key for key in table.header if key.lower() in MODELS), None), table.id_column(())
+    if not (models and ids) or {"system", "segment"} & {*roles_of(table.header)}:
+        return None
+    names = [*map(str, table.values(models))]
+    if len(set(names)) < 2:
+        return None
+    are_names = any(math.isnan(_score_in(each)) for each in names)
+    return models if are_names or len({*map(str, table.values(ids))}) < len(names) else None
 
 
 def has_texts(table: Table, column: Column) -> bool:
