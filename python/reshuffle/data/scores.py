@@ -531,16 +531,13 @@ def _wide(table: Table, left_out: Collection[str], segment: str | None, may_be_m
 def models_of_rows(table: Table) -> str | None:
     """The column with the models of a table that has a row for each model and question.
 
-    Where no id repeats, numbers called "model" are a model's scores, not names.
+    Its ids repeat. Where they do not, models say something of each segment, such as who answered, or are scores.
     """
     models, ids = next((key for key in table.header if key.lower() in MODELS), None), table.id_column(())
     if not (models and ids) or {"system", "segment"} & {*roles_of(table.header)}:
         return None
-    names = [*map(str, table.values(models))]
-    if len(set(names)) < 2:
-        return None
-    are_names = any(math.isnan(_score_in(each)) for each in names)
-    return models if are_names or len({*map(str, table.values(ids))}) < len(names) else None
+    names, segments = ([*map(str, table.values(key))] for key in (models, ids))
+    return models if len(set(names)) > 1 and len(set(segments)) < len(segments) else None
 
 
 def has_texts(table: Table, column: Column) -> bool:
