@@ -545,6 +545,10 @@ def _points_on(margin: Margin, sample: Sample, label: str) -> float:
     return _in_points(margin, label, scores, sample.metric.higher_is_better, of_segments, deviation)
 
 
+# Of these metrics, 0 is agreement by chance, and the lowest score is -1.
+BY_CHANCE = ("kappa", "mcc")
+
+
 @_about("margin")
 def _in_points(
     margin: Margin,
@@ -570,7 +574,7 @@ def _in_points(
         raise InputError(f"the margin of {label} is {margin}, but {what} is {scale:g}: give the margin in points")
     points = margin.value * scale
     lowest = min([*scores, *(float(np.nanmin(each)) for each in of_segments)])
-    if higher_is_better and 0 < score < points and lowest >= 0:
+    if higher_is_better and 0 < score < points and lowest >= 0 and metric_key(label) not in BY_CHANCE:
         shown = f"{margin}, which is {points:.4g} points" if margin.unit else str(margin)
         raise InputError(
             f"the margin of {label} is {shown}, and the baseline has {score:.4g}: a system with 0 would be allowed: "

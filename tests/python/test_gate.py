@@ -473,6 +473,11 @@ def test_a_margin_that_hardly_any_score_can_miss_is_warned_of() -> None:
     # Where scores may be negative, 0 is not the worst.
     assert gate(metrics=noisy(100, 0.5, "z"), margin=1, n_resamples=99).verdict == "allow"
     assert gate(metrics=SegmentScores("z", {"a": [-1, 1.2] * 30, "b": [-1, 1.3] * 30}), margin=0.2).verdict == "allow"
+    right = ["yes"] * 40 + ["no"] * 20
+    for metric in ("mcc", "kappa"):
+        outputs = {"a": right[:10] + ["no"] * 30 + ["yes"] * 3 + right[43:], "b": right}
+        (task,) = gate([right], outputs, metric, margin=0.5, n_resamples=99).tasks
+        assert 0 < task.baseline_score < 0.5
 
 
 @pytest.mark.parametrize(("pvalue", "is_open"), [(0.052, True), (0.046, True), (0.02, False), (1 / 1024, False)])

@@ -31,7 +31,16 @@ from ..data.reading import Opened, read_texts
 from ..data.retrieval import is_qrel, is_run
 from ..data.saved import read_json
 from ..data.score_tables import ScoreFile
-from ..data.scores import MISSING_WORDS, Table, columns_of_scores, has_texts, roles_of, scores_in, table_of
+from ..data.scores import (
+    MISSING_WORDS,
+    Table,
+    columns_of_scores,
+    has_texts,
+    models_of_rows,
+    roles_of,
+    scores_in,
+    table_of,
+)
 from ..data.votes import has_votes, read_votes
 from ..errors import InputError, InputWarning, counted, listed, quoted
 from ..metrics.stored import open_counts
@@ -486,6 +495,8 @@ def _of_numbers(table: Table, names: Sequence[str], lacks: bool) -> list[str]:
     if not names:
         return []
     best = columns_of_scores(table, names)[:1] or names[:1]
+    if models_of_rows(table):
+        return _with_scores(shlex.quote(best[0]), "FILE", lacks)
     one = _with_scores(shlex.quote(best[0]), "FILE OTHER", lacks)
     if _n_systems(table.source) < 2:
         found = one

@@ -319,8 +319,7 @@ def scores_in(
     source, known, may_be_missing = table.source, table.header, missing == "pairwise"
     roles = roles_of(known)
     ids = table.id_column(())
-    models = next((key for key in known if key.lower() in MODELS), None)
-    if models and ids and not {"system", "segment"} & {*roles} and len({*map(str, table.values(models))}) > 1:
+    if models := models_of_rows(table):
         roles["system"] = models
     if "system" in roles and ids:
         roles.setdefault("segment", ids)
@@ -528,6 +527,18 @@ def _wide(table: Table, left_out: Collection[str], segment: str | None, may_be_m
     found = [(key, column) for key, column in found if not _has_flags(table, column)] or found
     values = np.array([table.numbers(column, may_be_missing) for _, column in found])[:, rows]
     return Scores([key for key, _ in found], values, None if ids is None else [ids[row] for row in rows])
+
+
+def models_of_rows(table: Table) -> str | None:
+    """The column with the models of a table that has a row for each model and question.
+
+    Its ids repeat. Where they do not, models say something of each segment, such as who answered, or are scores.
+    """
+    models, ids = next((key for key in table.header if key.lower() in MODELS), None), table.id_column(())
+    if not (models and ids) or {"system", "segment"} & {*roles_of(table.header)}:
+        return None
+    names, segments = ([*map(str, table.values(key))] for key in (models, ids))
+    return models if len(set(names)) > 1 and len(set(segments)) < len(segments) else None
 
 
 def has_texts(table: Table, column: Column) -> bool:

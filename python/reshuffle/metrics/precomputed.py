@@ -614,8 +614,10 @@ LOWER = {
     "latency", "loss", "mae", "mer", "metricx", "mse", "nll", "perplexity", "ppl", "rmse", "runtime", "ter",
     "toxicity", "wer", "wil",
 }  # fmt: skip
-# What makes a score of an error: 1-wer, neg_loss, no errors, hallucination-free.
-REVERSED = re.compile(r"-|1|neg|inv|non?(?![^\W_])|.*[- _]free")
+# What makes a score of an error: 1-wer, neg_loss, no errors, hallucination-free, cost_savings, error_detection_f1.
+REVERSED = re.compile(
+    r"-|1|neg|inv|non?(?![^\W_])|.*[- _](free|(savings?|reduction|similarity|acc|accuracy|auc|f1|precision|recall)$)"
+)
 
 
 def check_direction(name: str, largest: float = 1.0) -> None:
@@ -624,7 +626,7 @@ def check_direction(name: str, largest: float = 1.0) -> None:
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always")
-    ...     for name in ("WER", "latency_ms", "mqm errors", "1-WER", "no_errors", "toxicity-free", "accuracy"):
+    ...     for name in ("WER", "latency_ms", "mqm errors", "1-WER", "no_errors", "error-free", "cost_savings"):
     ...         check_direction(name, 1.0)
     ...     check_direction("WER", 0.0)
     >>> [str(each.message).partition(":")[0] for each in caught]
