@@ -107,7 +107,7 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
 
 @contextlib.contextmanager
 def _no_unread_warnings() -> Iterator[None]:
-    """Make errors of warnings that something else was compared than what is meant: in a log of CI, nobody reads one."""
+    """Turn warnings that something else may have been compared than was meant into errors: nobody reads logs of CI."""
     with warnings.catch_warnings():
         for message in ("higher scores count as better", "rows with the same id are taken as independent"):
             warnings.filterwarnings("error", f"(?s).*{message}", InputWarning)
