@@ -569,8 +569,8 @@ def _in_points(
         what = "the baseline's score" if margin.unit == "%" else "the standard deviation of the baseline's segments"
         raise InputError(f"the margin of {label} is {margin}, but {what} is {scale:g}: give the margin in points")
     points = margin.value * scale
-    lowest = min([*scores, *(float(np.nanmin(each)) for each in of_segments)])
-    if higher_is_better and 0 < score < points and lowest >= 0:
+    # Where scores may be negative, 0 is not the worst.
+    if higher_is_better and 0 < score < points and min([*scores, *map(np.nanmin, of_segments())]) >= 0:
         shown = f"{margin}, which is {points:.4g} points" if margin.unit else str(margin)
         raise InputError(
             f"the margin of {label} is {shown}, and the baseline has {score:.4g}: a system with 0 would be allowed: "
