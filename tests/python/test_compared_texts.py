@@ -151,7 +151,7 @@ def test_only_html_has_a_limit_which_is_for_all_test_sets_together() -> None:
             result.render("html", max_texts=size - 1)
         assert str(found.value) == (
             f"the texts have {size:,} bytes, but the limit for an HTML report is {size - 1:,}: raise the limit with "
-            "--max-texts 1MB (max_texts=1_000_000), or leave out --include texts"
+            "max_texts=1_000_000, or leave out include='texts'"
         )
         assert result.render("json") == result.render("json", max_texts=1)
     assert MAX_TEXTS == 50_000_000  # as the help says
@@ -179,7 +179,7 @@ def test_too_large_texts_are_an_error_before_tests_are_computed(
     assert outcome.code == 2
     assert outcome.err == (
         f"reshuffle: error: the texts have {size:,} bytes, but the limit for an HTML report is {size - 1:,}: raise the "
-        "limit with --max-texts 1MB (max_texts=1_000_000), or leave out --include texts\n"
+        "limit with --max-texts 1MB, or leave out --include texts\n"
     )
     assert not (demo / "report.html").exists()
 

@@ -112,7 +112,7 @@ def test_the_decompressed_size_of_all_members_is_limited(kind: str) -> None:
     header = {key: value for key, value in log(SAMPLES).items() if key != "samples"}
     size = sum(len(json.dumps(each)) for each in [header, *(SAMPLES if kind == "started" else [SAMPLES])])
     assert read_scores("a.eval", metric="match", max_input=size).systems == ("openai/a",)
-    with pytest.raises(InputError, match=f"^a.eval is larger than {size - 1:,} bytes when decompressed: .*--max-input"):
+    with pytest.raises(InputError, match=f"^a.eval is larger than {size - 1:,} bytes when decompressed: .*max_input"):
         read_scores("a.eval", metric="match", max_input=size - 1)
 
 
