@@ -336,7 +336,7 @@ class Data:
         return samples
 
     def count_alone(self, names: Sequence[str], resampling: Resampling) -> list[Sample]:
-        """:meth:`count` as all that there is to do."""
+        """:meth:`count` whose steps, for reports of progress, are all of the job."""
         resampling.announce(self.counting_steps(len(names)))
         return self.count(names, resampling)
 

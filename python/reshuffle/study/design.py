@@ -146,7 +146,7 @@ def plan(options: Plan) -> StudyResult[DesignPlan]:
         options = evolve(options, difference=_by_label(options.difference, data))
         if options.looks is not None and not (options.difference and settings.alternative == "two-sided"):
             raise InputError(
-                "{looks} need two-sided tests, and a difference: add {difference}",
+                "{looks} can be planned only for two-sided tests and a difference: add {difference}",
                 looks=Argument("looks"),
                 difference=Argument("difference={METRIC: VALUE}", as_flag="--difference METRIC=VALUE"),
             )
