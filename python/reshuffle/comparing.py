@@ -15,7 +15,7 @@ import numpy as np
 from . import _core, signature
 from .data.columns import check_rows
 from .data.formats.base import number_in
-from .errors import InputError, either
+from .errors import NO_AVERAGE, Argument, InputError, either
 from .inference.caveats import with_caveats
 from .inference.decomposition import contributions_of
 from .inference.distributions import distributions_of_scores
@@ -101,7 +101,9 @@ class Design:
     def count(self, data: Data, units: Units, seed: int) -> Resampled:
         """Count the systems on a test set, whose replicates have this seed."""
         if units.source is not None and "texts" not in self.testing.include and not data.reads_sources:
-            raise InputError("a source is shown with the texts: add include='texts' (--include texts), or leave it out")
+            raise InputError(
+                "a source is shown with the texts: add {texts}, or leave it out", texts=Argument("include", ("texts",))
+            )
         texts = data.texts(self.names, units) if "texts" in self.testing.include else None
         resampled = Resampled.from_data(data, self.names, units, replace(self.resampling, seed=seed), self.pairs)
         return resampled if texts is None else resampled.with_texts(texts)
@@ -112,7 +114,8 @@ class Design:
             others = either(repr(name) for name, interval in INTERVALS.items() if interval.averages)
             raise InputError(
                 f"interval {self.interval.name!r} does not support averages over test sets: use {others}, or leave out "
-                "the average (average=False, --no-average)"
+                "the average ({no_average})",
+                no_average=NO_AVERAGE,
             )
         return replace(self, plan=self.plan.for_average(len(self.pairs), n_metrics))
 

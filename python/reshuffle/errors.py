@@ -68,7 +68,7 @@ class Option(str):
 
 
 # The flags that have other names than their arguments.
-SHORT_FLAGS = {"confidence_level": "--confidence", "test_set": "--set"}
+SHORT_FLAGS = {"confidence_level": "--confidence", "documents": "--docs", "n_resamples": "-n", "test_set": "--set"}
 
 
 class Argument(NamedTuple):
@@ -80,10 +80,14 @@ class Argument(NamedTuple):
     >>> margin = Argument("margin", {"bleu": 0.5})
     >>> f"{margin}", margin.flag
     ("margin={'bleu': 0.5}", '--margin bleu=0.5')
+    >>> f"{ALL_PAIRS}", ALL_PAIRS.flag
+    ('all_pairs=True', '--all-pairs')
     """
 
     name: str
-    values: tuple[str, ...] | Mapping[str, float | str] = ()
+    values: tuple[str | float, ...] | Mapping[str, float | str] = ()
+    as_flag: str = ""
+    """What to write on the command line, if it does not follow from the name."""
 
     def __str__(self) -> str:
         if isinstance(self.values, Mapping):
@@ -93,10 +97,15 @@ class Argument(NamedTuple):
     @property
     def flag(self) -> str:
         """The argument as on the command line."""
-        flag = SHORT_FLAGS.get(self.name, "--" + self.name.replace("_", "-"))
+        flag = self.as_flag or SHORT_FLAGS.get(self.name, "--" + self.name.replace("_", "-"))
         if isinstance(self.values, Mapping):
             return " ".join([flag, *(f"{name}={value}" for name, value in self.values.items())])
-        return f"{flag} {either(self.values)}" if self.values else flag
+        return f"{flag} {either(map(str, self.values))}" if self.values else flag
+
+
+# What several messages advise.
+ALL_PAIRS = Argument("all_pairs=True", as_flag="--all-pairs")
+NO_AVERAGE = Argument("average=False", as_flag="--no-average")
 
 
 class _WithFields(Exception):  # noqa: N818 - the base of an error and of a warning

@@ -219,9 +219,9 @@ def _two_systems(sets: Mapping[str, SetData]) -> tuple[str, str]:
 
 
 def _check_scales(data: Data) -> None:
-    """:class:`InputError` if the scores of one system are shares, those of the other are percent, and this helps it.
+    """:class:`InputError` if one system has shares and the other has percentages, and this helps the new one.
 
-    Of percent, none is between 0 and 1: scores of segments are 0 or 100, or means of a few of these.
+    No percentage lies strictly between 0 and 1: scores of segments are 0 or 100, or means of a few of these.
     """
     for metric in data.metrics:
         if not isinstance(metric, SegmentScores):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from . import _core, signature
 from .comparing import data_and_units
-from .errors import InputError, counted, listed, warn
+from .errors import Argument, InputError, counted, listed, warn
 from .inference.hypotheses import pairs_of
 from .inference.multiplicity import holm
 from .inference.power import POWER, detectable_factor, t_detectable, t_required_units
@@ -124,8 +124,10 @@ def labels_among(data: Data, named: Sequence[str], random_raters: bool = False) 
         )
     if not named and len(incomplete) > 1:
         raise InputError(
-            f"{listed(incomplete)} have missing scores, but only labels may: leave out the others, or their segments; "
-            f"if each has the labels of a rater, name them: human={incomplete} (--human {' '.join(incomplete)})"
+            "{names} have missing scores, but only labels may: leave out the others, or their segments; if each has "
+            "the labels of a rater, name them: {raters}",
+            names=listed(incomplete),
+            raters=Argument(f"human={incomplete}", as_flag=f"--human {' '.join(incomplete)}"),
         )
     named = named or incomplete
     for name in named:
@@ -147,7 +149,8 @@ def labels_among(data: Data, named: Sequence[str], random_raters: bool = False) 
     if random_raters and len(found) < FEWEST_RATERS:
         raise InputError(
             f"raters: {counted(len(found), 'rater')} cannot stand for others, for which at least {FEWEST_RATERS} are "
-            "needed: use 'fixed' (--raters fixed), which is about these"
+            "needed: use {fixed}, which is about these",
+            fixed=Argument("raters", ("fixed",)),
         )
     return found
 
@@ -212,8 +215,8 @@ class Question(NamedTuple):
         if part:
             raise InputError(
                 f"{part:,} of {len(sizes):,} documents have labels for some of their segments only: label whole "
-                "documents; if segments were drawn one by one, leave the documents out, with target 'set' (--target "
-                "set)"
+                "documents; if segments were drawn one by one, leave the documents out, with {target}",
+                target=Argument("target", ("set",)),
             )
         labelled = of_unit > 0
         if labelled.sum() < FEWEST:

@@ -15,7 +15,7 @@ import numpy as np
 from . import _core, signature
 from .data.columns import check_rows, named_columns
 from .data.corpus import Lines, References
-from .errors import InputError, counted, listed, quoted, unknown_name, warn
+from .errors import Argument, InputError, counted, listed, quoted, unknown_name, warn
 from .inference.enough import automatic, for_pvalue
 from .inference.exchange import EXCHANGES
 from .inference.hypotheses import pairs_of
@@ -209,7 +209,7 @@ def compared_runs(runs: Runs, dev: Development, settings: RunSettings, resamplin
     units, reason, left_out = chosen_exchanges(runs.n_runs, pairs, settings)
     median_metric = runs.data.labels[0]
     if settings.median_metric is not None:
-        median_metric = _label(runs, settings.median_metric, "median_metric (--median-metric)")
+        median_metric = _label(runs, settings.median_metric, Argument("median_metric"))
     dev_scores = _dev_scores(runs, dev, resampling)
     if settings.median_on == "dev":
         _check_medians(names, median_metric, dev_scores)
@@ -268,9 +268,12 @@ def _check_medians(names: Sequence[str], metric: str, dev_scores: Mapping[tuple[
     lacking = [name for name in names if not dev_scores.get((name, metric))]
     if lacking:
         raise InputError(
-            f"the median run on the development set (median_on='dev', --median-on dev) is chosen by {metric}, but "
-            f"there are no outputs or scores of it for {listed(lacking)}: add them, or choose another metric "
-            "(median_metric, --median-metric)"
+            "the median run on the development set ({dev}) is chosen by {metric}, but there are no outputs or scores "
+            "of it for {lacking}: add them, or choose another metric ({other})",
+            dev=Argument("median_on", ("dev",)),
+            metric=metric,
+            lacking=listed(lacking),
+            other=Argument("median_metric"),
         )
 
 
@@ -301,12 +304,12 @@ def _dev_scores(runs: Runs, dev: Development, resampling: Resampling) -> dict[tu
     return found
 
 
-def _label(runs: Runs, metric: str, where: str) -> str:
+def _label(runs: Runs, metric: str, where: str | Argument) -> str:
     """The label of a metric that is named ``where``."""
     try:
         return runs.data.label_of(metric)
     except InputError as error:
-        raise error.with_prefix(f"{where}: ") from None
+        raise InputError("{where}: {problem}", where=where, problem=str(error)) from None
 
 
 def _numbers(what: str, values: object) -> tuple[float, ...]:

@@ -166,5 +166,9 @@ class RunSettings(Medians, Pairs, RunTests):
     def from_options(cls, options: CompareRuns) -> RunSettings:
         """The settings that the options of a function stand for."""
         if len(options.exchange) > 1 and "auto" in options.exchange:
-            raise InputError(f"exchange: expected auto, or names of units, got {listed(options.exchange)}")
+            raise InputError(
+                "{exchange}: expected auto, or names of units, got {got}",
+                exchange=Argument("exchange"),
+                got=listed(options.exchange),
+            )
         return taken(cls, options, **levels(options.confidence_level, options.alpha))

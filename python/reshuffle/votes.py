@@ -90,8 +90,10 @@ def _unit(table: VoteTable, chosen: str | None) -> str:
     if unit is None:
         own = "".join(f"each vote has a {name} of its own, and " for name in UNITS[1:] if name in table.units)
         raise InputError(
-            own + "nothing says which votes belong together: name a column with columns={'judge': …} (--columns "
-            "judge=…), or take them as independent with units='vote' (--units vote)"
+            own + "nothing says which votes belong together: name a column with {column}, or take them as independent "
+            "with {units}",
+            column=Argument("columns={'judge': …}", as_flag="--columns judge=…"),
+            units=Argument("units", ("vote",)),
         )
     if unit not in table.units:
         known = listed([*(name for name in UNITS if name in table.units), "vote"])
@@ -106,7 +108,8 @@ def _unit(table: VoteTable, chosen: str | None) -> str:
     if chosen is None and unit == "judge" and n < FEW_JUDGES and prompts > n:
         warn(
             f"judges are drawn, and there are only {n}: if they are models, or if your conclusions are only about "
-            f"these judges, draw the {prompts:,} prompts instead (units='prompt', --units prompt)"
+            f"these judges, draw the {prompts:,} prompts instead ({{units}})",
+            units=Argument("units", ("prompt",)),
         )
     return unit
 

@@ -106,13 +106,11 @@ def test_each_test_set_has_its_texts_and_the_average_has_none() -> None:
 
 def test_without_texts_there_is_an_error() -> None:
     ratings = SegmentScores("rating", {"a": [1, 2, 3], "b": [2, 2, 3]})
-    with pytest.raises(
-        InputError, match=r"^include=.texts. \(--include texts\) needs texts, but there are only precomputed"
-    ):
+    with pytest.raises(InputError, match=r"^include=.texts. needs texts, but there are only precomputed"):
         compare(metrics=ratings, include="texts")
     sets = {"one": TestSet(["a b", "c"], [["a b", "c"], ["a", "c"]], SegmentScores("rating", [[1, 2], [2, 3]]))}
     sets["two"] = TestSet(metrics=SegmentScores("rating", [[1, 2], [2, 3]]))
-    with pytest.raises(InputError, match=r"^test set 'two': include=.texts. \(--include texts\) needs texts"):
+    with pytest.raises(InputError, match=r"^test set 'two': include=.texts. needs texts"):
         compare_sets(sets, include="texts", n_resamples=9, average=False)
 
 
@@ -153,7 +151,7 @@ def test_only_html_has_a_limit_which_is_for_all_test_sets_together() -> None:
             result.render("html", max_texts=size - 1)
         assert str(found.value) == (
             f"the texts have {size:,} bytes, but the limit for an HTML report is {size - 1:,}: raise the limit with "
-            "--max-texts 1MB (max_texts=1_000_000), or leave out --include texts"
+            "max_texts=1_000_000, or leave out include='texts'"
         )
         assert result.render("json") == result.render("json", max_texts=1)
     assert MAX_TEXTS == 50_000_000  # as the help says
@@ -181,7 +179,7 @@ def test_too_large_texts_are_an_error_before_tests_are_computed(
     assert outcome.code == 2
     assert outcome.err == (
         f"reshuffle: error: the texts have {size:,} bytes, but the limit for an HTML report is {size - 1:,}: raise the "
-        "limit with --max-texts 1MB (max_texts=1_000_000), or leave out --include texts\n"
+        "limit with --max-texts 1MB, or leave out --include texts\n"
     )
     assert not (demo / "report.html").exists()
 
@@ -299,7 +297,7 @@ def test_a_source_is_kept_with_the_texts(demo: Path, run: Any) -> None:
     [
         (
             {"source": ["x"] * 4},
-            "a source is shown with the texts: add include='texts' (--include texts), or leave it out",
+            "a source is shown with the texts: add include='texts', or leave it out",
         ),
         ({"source": ["x"] * 3, "include": "texts"}, "source: expected a text for each of 4 segments, got 3"),
         ({"source": "xxxx", "include": "texts"}, "source: expected a text for each of 4 segments, got a single string"),

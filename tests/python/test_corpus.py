@@ -148,12 +148,12 @@ def test_texts_in_memory_that_do_not_match_segment_by_segment_are_refused(
         (
             "ref.txt",
             ["a.txt"],
-            "references: expected a list of names of files, got the single string 'ref.txt': write it in [brackets]",
+            "references: expected a list of names of files, got the single string 'ref.txt': write ['ref.txt']",
         ),
         (
             ["ref.txt"],
             "a.txt",
-            "systems: expected a list of names of files, got the single string 'a.txt': write it in [brackets]",
+            "systems: expected a list of names of files, got the single string 'a.txt': write ['a.txt']",
         ),
         (["ref.txt"], {"a": "a.txt"}, "systems: expected a list of names of files, got a dict"),
     ],

@@ -394,7 +394,7 @@ def test_few_raters_are_no_sample() -> None:
     fixed, random = (human(metrics=metrics, human=names, raters=each) for each in ("fixed", "random"))
     for own, wide in zip(fixed.tables["differences"], random.tables["differences"], strict=True):
         assert own.standard_error < wide.standard_error
-    with pytest.raises(InputError, match="looks cannot be planned with raters 'random'"):
+    with pytest.raises(InputError, match="looks cannot be planned with raters='random'"):
         human(metrics=metrics, human=names, raters="random", difference=0.3, looks=2)
 
 

@@ -393,7 +393,7 @@ def test_the_decompressed_size_is_limited(tmp_path: Path, ending: str) -> None:
         lambda: read_groups("document", str(path), max_input=size - 1),
         lambda: read_columns([path], "conllu", max_input=size - 1),
     ):
-        with pytest.raises(InputError, match=r"is larger than 8,005 bytes when decompressed: .*--max-input"):
+        with pytest.raises(InputError, match=r"is larger than 8,005 bytes when decompressed: .*max_input"):
             read()
     with pytest.raises(InputError, match="max_input must be a whole number of at least 1, got 0"):
         read_lines(path, max_input=0)

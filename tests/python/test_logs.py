@@ -102,7 +102,7 @@ def test_inspect(kind: str) -> None:
 
 def test_samples_that_lack_the_score_of_an_epoch_are_warned_of() -> None:
     put("a.json", json.dumps(log([*SAMPLES, {"id": "x y", "epoch": 2, "scores": None}])))
-    with pytest.warns(InputWarning, match="a.json: 1 of 5 samples have no score, such as after an error: the mean of"):
+    with pytest.warns(InputWarning, match="a.json: 1 of 5 samples have no score, perhaps after an error: the mean of"):
         assert known(read_scores("a.json", metric="match").segments)[0, 1] == 0.5
 
 
@@ -112,7 +112,7 @@ def test_the_decompressed_size_of_all_members_is_limited(kind: str) -> None:
     header = {key: value for key, value in log(SAMPLES).items() if key != "samples"}
     size = sum(len(json.dumps(each)) for each in [header, *(SAMPLES if kind == "started" else [SAMPLES])])
     assert read_scores("a.eval", metric="match", max_input=size).systems == ("openai/a",)
-    with pytest.raises(InputError, match=f"^a.eval is larger than {size - 1:,} bytes when decompressed: .*--max-input"):
+    with pytest.raises(InputError, match=f"^a.eval is larger than {size - 1:,} bytes when decompressed: .*max_input"):
         read_scores("a.eval", metric="match", max_input=size - 1)
 
 
@@ -326,14 +326,15 @@ def test_scores_of_logs_are_not_called_otherwise(run: Any) -> None:
     put("b.json", json.dumps(log([sample(i, f1=i % 2) for i in range(6)])))
     refused = run("compare", "--scores", "em", "a.json", "b.json").refusal()
     assert (
-        "unknown metric 'em'; known: f1; to report another as 'em', write FILE#f1, for folders in a manifest" in refused
+        "unknown metric 'em'; known: f1; to report another as 'em', write FILE#f1 (for folders, in a manifest)"
+        in refused
     )
     named = run("compare", "--scores", "em", "a.json#f1", "b.json#f1", "-n", "99")
     assert (named.code, named.out.startswith("em: 6 segments")) == (0, True)
     lines = [{"task_id": f"p{i}", "n": 5, "c": i} for i in range(6)]
     put_lines("c.jsonl", lines)
     assert (
-        "c.jsonl: pass@6 needs 6 samples of each problem, and some have 5"
+        "c.jsonl: pass@6 needs 6 samples of each problem, and some have only 5"
         in run("score", "--scores", "pass@6", "c.jsonl").refusal()
     )
 

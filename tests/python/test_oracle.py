@@ -428,10 +428,10 @@ def test_the_command_of_mbr_writes_a_report_and_the_chosen_entries(files: None, 
         ("--nbest bare.txt --totals", "--totals: bare.txt has no scores of the decoder: expected a column after the "
          "features"),
         ("--nbest n.txt --per-sentence 2", "--per-sentence needs --samples: add it, or leave it out"),
-        ("--samples s.txt", "s.txt: say how many lines each sentence has (per_sentence=K, --per-sentence K)"),
+        ("--samples s.txt", "s.txt: say how many lines each sentence has, with --per-sentence K"),
         ("--samples s.txt --per-sentence 2", "s.txt has 3 lines: expected a multiple of 2, the lines of each sentence"),
         ("--samples s.txt t.txt", "s.txt has 3 lines, t.txt has 1: they must match line by line"),
-        ("--samples s.txt t.txt --per-sentence 2", "per_sentence (--per-sentence) is for one file: leave it out, or "
+        ("--samples s.txt t.txt --per-sentence 2", "--per-sentence is for one file: leave it out, or "
          "name one file with all samples"),
         ("--samples s.txt t.txt --totals", "--samples and --totals cannot be combined: samples have no features and no "
          "scores"),

@@ -89,7 +89,9 @@ def test_evalplus_has_its_own_tests_on_all_samples_or_on_none() -> None:
     assert read_scores("a.json").name == "pass@1"
     with pytest.raises(InputError, match=r"unknown metric 'plus pass@1': did you mean 'pass@1'"):
         read_scores("a.json", metric="plus pass@1")
-    with pytest.raises(InputError, match=r"^a.json: pass@5 needs 5 samples of each problem, and some have 1 sample$"):
+    with pytest.raises(
+        InputError, match=r"^a.json: pass@5 needs 5 samples of each problem, and some have only 1 sample$"
+    ):
         read_scores("a.json", metric="pass@5")
     # One null at the end, and one at the beginning.
     for statuses in ([("pass", "pass"), ("pass", None)], [("pass", None), ("pass", "pass")]):

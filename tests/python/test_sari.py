@@ -139,9 +139,7 @@ def test_missing_and_wrong_sources_are_refused() -> None:
             call()
         assert str(caught.value) == message
 
-    refused(
-        "SARI needs the source of each segment: pass source (--source)", lambda: compare(REFERENCES, SYSTEMS, "sari")
-    )
+    refused("SARI needs the source of each segment: add source", lambda: compare(REFERENCES, SYSTEMS, "sari"))
     few = metric("sari", sources=SOURCES[:2])
     refused("SARI: 2 source texts for 3 segments", lambda: score(REFERENCES, SYSTEMS, few))
     hole = metric("sari", sources=[SOURCES[0], None, "x"])

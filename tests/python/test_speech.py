@@ -448,6 +448,9 @@ def test_signatures_name_what_changes_a_score() -> None:
 def test_in_python_the_file_names_the_speakers() -> None:
     put("ref.trn", "a b (anna-1)\nc d (bob-1)\n")
     assert read_corpus(["ref.trn"], ["ref.trn"], documents="ref.trn").documents == ["anna", "bob"]
-    for name, message in (("speaker", "in the ids of ref.trn, name that file"), ("talk", "a column is FILE#talk")):
+    for name, message in (
+        ("speaker", "in the ids of ref.trn, name that file"),
+        ("talk", "for a column write FILE#talk"),
+    ):
         with pytest.raises(InputError, match=f"^{name}: no such file; .*{message}"):
             read_corpus(["ref.trn"], ["ref.trn"], documents=name)

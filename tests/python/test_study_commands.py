@@ -151,7 +151,7 @@ BAD = {
     "study power FILES --sizes 5000": "has only 400",
     "study sensitivity FILES -m bleu": "only one metric (BLEU)",
     "study validate FILES --sizes 5000": "a sample of 5,000 segments is larger than the pool of 400",
-    "study validate FILES --sizes 400": "or truth='whole' (--truth whole)",
+    "study validate FILES --sizes 400": "or --truth whole",
     "study validate FILES --layouts brood": "unknown layout 'brood'",
     "study validate FILES --truth half": "unknown truth 'half'",
     "study samples FILES --n-references 2": "n_references has 2, but segments have at most 1 reference:",

@@ -401,13 +401,15 @@ def read_corpus(
     """
     for what, files in (("references", references), ("systems", systems)):
         if isinstance(files, str | Mapping):
-            got = f"the single string {quoted(files)}: write it in [brackets]" if isinstance(files, str) else "a dict"
+            got = f"the single string {quoted(files)}: write [{quoted(files)}]" if isinstance(files, str) else "a dict"
             raise InputError(f"{what}: expected a list of names of files, got {got}")
     id_paths = {group: path for group, path in zip(PLURALS, (documents, strata), strict=True) if path is not None}
     for path in map(os.fspath, id_paths.values()):
         first = os.fspath(references[0])
         speakers = f"for the speakers in the ids of {first}, name that file (documents={first!r}) instead"
-        in_column = f"a column is FILE#{path}" + ("; did you mean 'speaker'?" if nearest(path, ["speaker"]) else "")
+        in_column = f"for a column write FILE#{path}" + (
+            "; did you mean 'speaker'?" if nearest(path, ["speaker"]) else ""
+        )
         check_no_column(path, speakers if path == "speaker" else in_column)
     given = [*systems, *([] if source is None else [source])]
     ref_columns, sys_columns, id_columns = read_texts(references, given, input_format, id_paths, max_input)

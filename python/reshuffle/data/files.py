@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NoReturn, Protocol, TypeVar
 
-from ..errors import LINE_MESSAGE, InputError, counted, quoted, warn
+from ..errors import LINE_MESSAGE, Argument, InputError, counted, quoted, warn
 from ..validate import MAX_INPUT as MAX_INPUT
 from ..validate import check_integer
 
@@ -95,7 +95,7 @@ def read_bytes(path: str, expected: str, max_input: int = MAX_INPUT) -> bytes:
     if not data:
         raise InputError(f"{name} is empty: expected {expected}")
     if data.startswith(b"PAR1"):
-        raise InputError(f"{name} is a Parquet file: write it as CSV or JSON lines first, as data frames do")
+        raise InputError(f"{name} is a Parquet file: convert it to CSV or JSON lines first, for example with pandas")
     return data
 
 
@@ -299,8 +299,10 @@ class Limit:
         self.left -= size
         if self.left < 0:
             raise InputError(
-                f"{self.name} is larger than {shown_size(self.max_input)} when decompressed: if that is intended, "
-                "raise the limit with max_input (--max-input)"
+                "{file} is larger than {size} when decompressed: if that is intended, raise the limit with {max_input}",
+                file=self.name,
+                size=shown_size(self.max_input),
+                max_input=Argument("max_input"),
             )
 
     def read(self, stream: Readable) -> bytes:

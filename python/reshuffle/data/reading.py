@@ -281,7 +281,7 @@ def _check_strings(column: Column) -> None:
 def check_no_column(path: str, hint: str = "") -> None:
     """:class:`InputError` for a name of no file that may be that of a column. ``hint`` is the end of its message."""
     if path.isidentifier() and not path_is(path):
-        raise InputError(f"{path}: no such file; " + (hint or f"a column is FILE#{path}"))
+        raise InputError(f"{path}: no such file; " + (hint or f"for a column write FILE#{path}"))
 
 
 def read_groups(

@@ -218,7 +218,9 @@ class ScoreFile:
         n_samples = sum(name.startswith(f"{pass_at}@") for name in self.names)
         if n_samples and k.isdecimal() and int(k) > n_samples:
             few = counted(n_samples, "sample")
-            return InputError(f"{self.source.name}: {metric} needs {k} samples of each problem, and some have {few}")
+            return InputError(
+                f"{self.source.name}: {metric} needs {k} samples of each problem, and some have only {few}"
+            )
         return InputError(f"{self.source.name}: {unknown_name('metric', metric, self.names)}{hint}")
 
     def cells(self, metric: str) -> Cells:

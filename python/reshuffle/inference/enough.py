@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from ..errors import InputError
+from ..errors import Argument, InputError
 from ..validate import MAX_RESAMPLES
 
 # The number of replicates that should be at least as extreme if p = α, and that should lie beyond each end of an
@@ -45,7 +45,8 @@ def check_replicates(n: int, alpha: float, numerator: int = 1) -> None:
     if n < least:
         raise InputError(
             f"at alpha {alpha:g}, the test can reject only with {least:,} replicates or more, got {n:,}: increase "
-            "n_resamples (-n)"
+            "{number}",
+            number=Argument("n_resamples"),
         )
 
 

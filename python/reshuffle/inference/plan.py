@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import signature
-from ..errors import Argument, InputError, either
+from ..errors import NO_AVERAGE, Argument, InputError, either
 from ..lazy import lazy
 from ..metrics.base import Metric
 from ..metrics.black_box import CorpusFunction
@@ -50,8 +50,9 @@ def check_test(name: str, alternative: str, *metrics: Metric | CorpusFunction) -
     if alternative not in test.alternatives:
         supported = " or ".join(map(repr, test.alternatives))
         raise InputError(
-            f"test {name!r} takes absolute values, so its alternative must be {supported}, got {alternative!r}: use "
-            "'bootstrap-both' or 'ar' for a one-sided test"
+            f"test {name!r} takes absolute values, so its alternative must be {supported}, got {alternative!r}: for a "
+            "one-sided test use {tests}",
+            tests=Argument("test", ("bootstrap-both", "ar")),
         )
     check_direction(alternative, metrics)
     check_kind(f"test {name!r}", test.kind, metrics, ["bootstrap-both", "ar"])
@@ -105,11 +106,11 @@ def _check_adjustment(name: str, test: SignificanceTest, family: str) -> Adjustm
             other.name for other in ADJUSTMENTS.values() if other.name in test.step_down or not other.from_replicates
         ]
         raise InputError(
-            "adjustment {adjustment!r} does not support {test}: use {tests}, or the adjustment {others}",
+            "adjustment {adjustment!r} does not support {test}: use {tests}, or {others}",
             adjustment=name,
             test=_named(test),
             tests=Argument("test", tuple(other.name for other in TESTS.values() if name in other.step_down)),
-            others=either(others),
+            others=Argument("adjust", tuple(others)),
         )
     if family in OVER_METRICS and name in test.step_down and test.step_down[name].per_metric:
         raise InputError(
@@ -303,18 +304,21 @@ class Plan:
 
         :class:`InputError` if the test or the scheme does not support averages.
         """
-        leave_out = "or leave out the average (average=False, --no-average)"
+        leave_out = "or leave out the average ({no_average})"
         if not self.test.averages:
             others = tuple(each.name for each in TESTS.values() if each.averages and each.margin == self.test.margin)
             raise InputError(
-                "{test} does not support averages over test sets: use {tests}, {leave_out}",
+                f"{{test}} does not support averages over test sets: use {{tests}}, {leave_out}",
                 test=_named(self.test),
                 tests=Argument("test", others),
-                leave_out=leave_out,
+                no_average=NO_AVERAGE,
             )
         scheme = self.shuffling.scheme
         if scheme not in ("auto", "iid"):
-            raise InputError(f"scheme {scheme!r} does not support averages over test sets: use 'iid', {leave_out}")
+            raise InputError(
+                f"scheme {scheme!r} does not support averages over test sets: use 'iid', {leave_out}",
+                no_average=NO_AVERAGE,
+            )
         shuffling = replace(self.shuffling, scheme="iid")
         family = ON_ONE_SET[self.family]
         adjusts = self.adjustment is not None and family_size(family, n_pairs, n_metrics) > 1

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import Progress
-from ..errors import InputError
+from ..errors import Argument, InputError
 from ..metrics.base import Scores
 from ..resampling import MaxT, MinP, Reduction, Replicates, Series, Spread, extremeness, is_two_sided, ranks_among_all
 from ..resampling.reductions import Alternative
@@ -238,7 +238,8 @@ def rank_for_intervals(n_resamples: int, alpha: float, tails: int = 1) -> int:
     if rank == 0:
         raise InputError(
             f"simultaneous intervals need at least {fewest(alpha, tails):,} replicates at confidence level "
-            f"{1 - alpha:.10g}, got {n_resamples:,}: increase n_resamples (-n)"
+            f"{1 - alpha:.10g}, got {n_resamples:,}: increase {{number}}",
+            number=Argument("n_resamples"),
         )
     return rank
 

@@ -17,7 +17,7 @@ Integers = NDArray[np.int64]
 # The columns of pairs: concordant, discordant, tied only in the metric, tied only by people, tied in both.
 CON, DIS, METRIC, PEOPLE, BOTH = range(5)
 
-# The largest whole numbers of which floats have every one.
+# Floats have every whole number up to this one.
 MOST_STEPS = 2.0**53
 
 CONSTANT = "no group has different scores of both metric and people"
@@ -197,7 +197,7 @@ def _deviations(cells: Scores, there: NDArray[np.bool_], n: Integers) -> tuple[S
 
 
 def in_steps(scores: Scores) -> tuple[Scores, Scores]:
-    """Scores of M metrics, (M, …), as whole numbers where they are decimals, and their steps in 1, (M,); else 1 step.
+    """Scores of M metrics, (M, …), as whole numbers if they are decimals, and how many steps make 1, (M,).
 
     As floats, 0.3 − 0.2 and 0.2 − 0.1 differ. A calibrated ε would call some of these pairs tied and others not.
 

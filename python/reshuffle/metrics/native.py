@@ -18,7 +18,7 @@ from ..data.columns import check_rows, named_columns, segment_list
 from ..data.corpus import number_systems, reference_columns
 from ..data.files import has_lone_surrogate
 from ..data.formats.base import StrippedText
-from ..errors import SEGMENT_MESSAGE, InputError, Option, System, quoted, warn
+from ..errors import SEGMENT_MESSAGE, Argument, InputError, Option, System, quoted, warn
 from ..grouping import grouped
 from ..lazy import lazy
 from ..progress import AnyProgress, Step, reported
@@ -561,7 +561,7 @@ def _count_together(
 def _sources(m: NativeMetric, references: References) -> list[str | None]:
     """The source texts. :class:`InputError` unless each segment has one, and a reference."""
     if m.sources is None:
-        raise InputError(f"{m.name} needs the source of each segment: pass source (--source)")
+        raise InputError(f"{m.name} needs the source of each segment: add {{source}}", source=Argument("source"))
     if len(m.sources) != len(references[0]):
         raise InputError(f"{m.name}: {len(m.sources):,} source texts for {len(references[0]):,} segments")
     for segment, (source, *own) in enumerate(zip(m.sources, *references, strict=True), 1):

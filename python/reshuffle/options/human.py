@@ -56,9 +56,11 @@ class Labelling(Options):
             )
         if self.looks is not None and self.raters == "random":
             raise InputError(
-                "{looks} cannot be planned with raters 'random' (--raters random): more labels do not make the raters "
-                "differ less; leave it out, or use 'fixed'",
+                "{looks} cannot be planned with {random}: more labels do not make the raters differ less; leave it "
+                "out, or use {fixed}",
                 looks=looks,
+                random=Argument("raters", ("random",)),
+                fixed=Argument("raters", ("fixed",)),
             )
 
 

@@ -12,7 +12,7 @@ from attrs.converters import optional
 from typing_extensions import Doc
 
 from .. import types
-from ..errors import InputError
+from ..errors import Argument, InputError
 from .choices import AR, TESTS_WITH_MARGIN, TESTS_WITH_OPTIONS, WithMargin, read
 from .declare import Except, Flag, Kind, Options, Reads, several
 from .groups import (
@@ -81,9 +81,10 @@ def tests(value: TestName | Sequence[TestName]) -> tuple[TestName, ...]:
         if name in TESTS_WITH_MARGIN:
             raise InputError(
                 f"test {name!r} does not test whether scores are equal: leave it out, or use study 'type1' with the "
-                "null 'margin'. To plan a test of non-inferiority, plan a one-sided test of equal scores "
-                "(alternative='better', --alternative better): its minimum detectable difference is the margin at "
-                "which an equally good system is shown not to be worse, with the same power"
+                "null 'margin'. To plan a test of non-inferiority, plan a one-sided test of equal scores ({better}): "
+                "its minimum detectable difference is the margin at which an equally good system is shown not to be "
+                "worse, with the same power",
+                better=Argument("alternative", ("better",)),
             )
     return found
 

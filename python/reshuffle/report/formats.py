@@ -10,7 +10,7 @@ from typing import Any, get_args
 from attrs import evolve
 
 from .. import types
-from ..errors import InputError, either, printable, writing
+from ..errors import Argument, InputError, either, printable, writing
 from ..leftovers import opened, replacements
 from ..results import Flips, Gate, SegmentTable
 from ..validate import check_name
@@ -116,7 +116,7 @@ def pieces(result: Any, fmt: str, layout: Layout | None = None) -> Iterable[str]
             f"the paragraph about methods is for {either(WITH_METHODS)}, not for {fmt}: leave out --methods"
         )
     if layout.table is not None and fmt != "csv":
-        raise InputError(f"a table (--table) is chosen for the format csv, not for {fmt}: leave it out")
+        raise InputError(f"{{table}} is for the format csv, not for {fmt}: leave it out", table=Argument("table"))
     if fmt in OF_SEGMENTS:
         return OF_SEGMENTS[fmt](result)
     if fmt in OF_GATES:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from attrs import evolve, field, frozen
 
 from .. import types
-from ..errors import InputError, quoted, unknown_name
+from ..errors import ALL_PAIRS, Argument, InputError, quoted, unknown_name
 from ..options.declare import check_each, taken
 from ..results import Caveat, ComparedTexts, Comparison, ConfidenceInterval, Ranking, SetComparison
 from ..results.compared import Displayed
@@ -91,8 +91,10 @@ class Layout(Displayed):
         if n_bytes > limit:
             enough = -(-n_bytes // 1_000_000)
             raise InputError(
-                f"the texts have {n_bytes:,} bytes, but the limit for an HTML report is {limit:,}: raise the "
-                f"limit with --max-texts {enough}MB (max_texts={enough * 1_000_000:_}), or leave out --include texts"
+                f"the texts have {n_bytes:,} bytes, but the limit for an HTML report is {limit:,}: raise the limit "
+                "with {max_texts}, or leave out {texts}",
+                max_texts=Argument(f"max_texts={enough * 1_000_000:_}", as_flag=f"--max-texts {enough}MB"),
+                texts=Argument("include", ("texts",)),
             )
 
     def spelled(self, sentence: str) -> str:
@@ -244,14 +246,21 @@ def check_names(
         shown[name] = system
 
 
+TRIANGLE = Argument("triangle=True", as_flag="--triangle")
+
+
 def check_triangle(n_systems: int, all_pairs: bool) -> None:
     """Raise :class:`InputError` unless the pairs can be shown as a triangular matrix."""
     if not all_pairs:
         raise InputError(
-            "a triangle (--triangle) needs all pairs: compare with --all-pairs (all_pairs=True), or leave it out"
+            "{triangle} needs all pairs: compare with {all_pairs}, or leave it out",
+            triangle=TRIANGLE,
+            all_pairs=ALL_PAIRS,
         )
     if n_systems > MAX_TRIANGLE:
         raise InputError(
-            f"a triangle (--triangle) shows at most {MAX_TRIANGLE} systems, got {n_systems}: use --pairs "
-            "(pairs=True), or the formats csv or json, which have every pair"
+            f"{{triangle}} shows at most {MAX_TRIANGLE} systems, got {n_systems}: use {{pairs}}, or the formats csv "
+            "or json, which have every pair",
+            triangle=TRIANGLE,
+            pairs=Argument("pairs=True", as_flag="--pairs"),
         )

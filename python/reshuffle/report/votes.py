@@ -23,7 +23,7 @@ def vote_conclusions(fit: VoteFit) -> Iterator[str]:
         if interval is not None and fit.first.pvalue is not None:
             ends = f"{interval.low:+.{decimals}f} to {interval.high:+.{decimals}f}"
             tested = f" ({ci(interval.confidence_level)} {ends}, p = {pvalue_cell(fit.first.pvalue)})"
-        yield f"The first place raises a rating by {fit.first.advantage:.{decimals}f}{tested}."
+        yield f"The first place changes a rating by {fit.first.advantage:+.{decimals}f}{tested}."
     worst = fit.residual
     yield (
         f"Largest residual of {counted(worst.n_pairs, 'pair')}: {worst.system} won {worst.observed:.1%} of "

@@ -304,8 +304,9 @@ class Data:
         """
         if self.corpus is None:
             raise InputError(
-                "include='texts' (--include texts) needs texts, but there are only precomputed scores: pass references "
-                "and systems (REF and SYS), or leave it out"
+                "{texts} needs texts, but there are only precomputed scores: give {corpus}, or leave it out",
+                texts=Argument("include", ("texts",)),
+                corpus=Argument("references and systems", as_flag="REF and SYS"),
             )
         references = tuple(zip(*self.corpus.references, strict=True))
         for column in self.corpus.references:
@@ -335,7 +336,7 @@ class Data:
         return samples
 
     def count_alone(self, names: Sequence[str], resampling: Resampling) -> list[Sample]:
-        """:meth:`count` as all that there is to do."""
+        """:meth:`count` whose steps, for reports of progress, are all of the job."""
         resampling.announce(self.counting_steps(len(names)))
         return self.count(names, resampling)
 
@@ -419,8 +420,9 @@ def resolved_metrics(metrics: Metrics) -> list[Any]:
         if not isinstance(m, NativeMetric | PrecomputedCounts | CorpusFunction) and not _waits_for_texts(m):
             raise _no_metric(m)
     signatures = [m.signature() for m in resolved]
-    if len(set(signatures)) < len(signatures):
-        raise InputError(f"the same metric is chosen twice, with the same options: {', '.join(signatures)}")
+    twice = next((each for each in signatures if signatures.count(each) > 1), None)
+    if twice is not None:
+        raise InputError(f"the same metric is chosen twice, with the same options: {twice}")
     for m in resolved:
         # Metrics of the registry that have the same name differ in their options.
         is_ours = isinstance(m, NativeMetric | StoredCounts) or _waits_for_texts(m)

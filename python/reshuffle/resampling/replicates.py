@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .._core import Progress
-from ..errors import InputError
+from ..errors import Argument, InputError
 from ..lazy import lazy
 from ..metrics.base import Scores, thread_count
 from ..progress import Step
@@ -409,8 +409,11 @@ def _next_true(flags: NDArray[np.bool_], metric: str) -> NDArray[np.intp]:
     (true,) = np.nonzero(flags)
     if not true.size:
         raise InputError(
-            f"{metric}: none of {len(flags):,} draws has a segment with a score, because most scores are "
-            "missing: increase n_resamples (-n)"
+            "{metric}: none of {n:,} draws has a segment with a score, because most scores are missing: increase "
+            "{number}",
+            metric=metric,
+            n=len(flags),
+            number=Argument("n_resamples"),
         )
     return true[np.searchsorted(true, np.arange(len(flags))) % len(true)]
 

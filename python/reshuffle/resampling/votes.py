@@ -17,7 +17,7 @@ from .. import _core, signature
 from .._core import Progress
 from ..data.scores import Integers
 from ..data.votes import FIRST, SECOND, TIE, VoteTable
-from ..errors import InputError, listed
+from ..errors import Argument, InputError, listed
 from ..execution.jobs import run_table
 from ..execution.tables import FLAG, NUMBER, Column, Columns, Table
 from ..lazy import lazy
@@ -28,7 +28,8 @@ from .counting import Data
 from .samples import Batch, Sample
 
 OUTCOMES = 3
-PRIOR = "prior=0.5 (--prior 0.5), which makes ratings finite, but mostly without intervals and tests"
+PRIOR = "{prior}, which makes ratings finite, but mostly without intervals and tests"
+SOME_WINS = Argument("prior", (0.5,))
 # Wins for both systems of each pair that was compared, for draws without finite ratings if there is no prior.
 RESCUE = 0.5
 
@@ -158,52 +159,59 @@ class Cells:
         """
         values = self._values()
         if values is None:
-            raise InputError(self._reason())
+            raise self._reason()
         if np.isnan(values).any():
             raise InputError(
                 "the ratings are too far apart to be computed: leave out the systems that won or lost nearly all votes"
-                + (", or add more wins (prior, --prior)" if self.prior else "")
+                + ", or add more wins ({prior})" * bool(self.prior),
+                prior=Argument("prior"),
             )
         return Fit.of(values)
 
     def _values(self) -> Scores | None:
         return _core.votes_fit(len(self.votes.systems), self.pairs, self.totals, self.position)
 
-    def _reason(self) -> str:
+    def _reason(self) -> InputError:
         """Why there are no finite ratings."""
         names, k = np.array(self.votes.systems), len(self.votes.systems)
         either = self.totals + self.wins_for_all(1)
         together = np.array(_core.votes_groups(k, self.pairs, either))
         if together.any():
             one, other = (listed(names[each].tolist()) for each in (together == 0, together != 0))
-            return f"no vote compares {one} with {other}: their ratings have no common scale; rate them separately"
+            return InputError(
+                f"no vote compares {one} with {other}: their ratings have no common scale; rate them separately"
+            )
         groups = np.array(_core.votes_groups(k, self.pairs, self.totals))
         if groups.any():
-            return (
-                f"{self._separated(names, groups)}, so that no rating is finite: leave systems out, or add wins with "
-                f"{PRIOR}"
+            return InputError(
+                f"{{reason}}, so that no rating is finite: leave systems out, or add wins with {PRIOR}",
+                reason=self._separated(names, groups),
+                prior=SOME_WINS,
             )
         if self.position:
             alone = replace(self, position=False)
             return self._reason_of_position() if alone._values() is not None else alone._reason()
-        return (
+        return InputError(
             "wins and ties have an order that no vote contradicts, so that the ratings grow without limit as the share "
-            f"of ties does: count ties as half a win each (ties='half', --ties half), or add wins with {PRIOR}"
+            f"of ties does: count ties as half a win each ({{half}}), or add wins with {PRIOR}",
+            half=Argument("ties", ("half",)),
+            prior=SOME_WINS,
         )
 
-    def _reason_of_position(self) -> str:
+    def _reason_of_position(self) -> InputError:
         """Why there are no finite ratings although there are without an advantage."""
         k, (first, second) = len(self.votes.systems), self.pairs.T
         # Of strengths up to a constant, and of the advantage.
         design = np.column_stack([np.eye(k)[first] - np.eye(k)[second], np.ones(len(first))])
         if np.linalg.matrix_rank(design) < k:
-            return (
+            return InputError(
                 "position: the systems were always shown in one order, so that an advantage of the first place cannot "
                 "be told from a stronger system: leave position out"
             )
-        return (
+        return InputError(
             "position: strengths and an advantage of the first place explain the votes without exception, so that "
-            f"they grow without limit: leave position out, or add wins with {PRIOR}"
+            f"they grow without limit: leave position out, or add wins with {PRIOR}",
+            prior=SOME_WINS,
         )
 
     def _separated(self, names: NDArray[np.str_], groups: NDArray[np.intp]) -> str:

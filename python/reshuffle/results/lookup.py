@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
-from ..errors import Argument, InputError, listed, printable, quoted, shortened, unknown_name
+from ..errors import ALL_PAIRS, Argument, InputError, listed, printable, quoted, shortened, unknown_name
 from ..names import metric_key, printed_name
 from ..validate import check_name
 
@@ -76,7 +76,13 @@ def pair_of(
         raise InputError(f"{shown} was compared with {listed(pair.baseline for pair in found)}: choose a baseline")
     problem = "is always the baseline" if baseline is None else f"was not compared with baseline {quoted(baseline)}"
     if baseline is not None and only not in (None, system, baseline):
-        raise InputError(f"{shown} {problem}, only with {quoted(only)}: compare with all_pairs=True (--all-pairs)")
+        raise InputError(
+            "{system} {problem}, only with {only}: compare with {all_pairs}",
+            system=shown,
+            problem=problem,
+            only=quoted(only),
+            all_pairs=ALL_PAIRS,
+        )
     others = [pair for pair in pairs if system in (pair.system, pair.baseline)]
     calls = listed(f"pair({quoted(pair.system)}, {quoted(pair.baseline)})" for pair in others)
     raise InputError(f"{shown} {problem}; its comparisons: {calls}")

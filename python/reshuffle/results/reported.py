@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import types
 from ..documented import record
+from ..errors import either
 
 
 def reports() -> Any:
@@ -65,7 +66,7 @@ class Reported:
 
         def __getitem__(self, key: object) -> Any:
             lookups = [f"{name}(system)" for name in ("score", "pair", "system_scores") if hasattr(type(self), name)]
-            raise TypeError(f"{type(self).__name__!r} object has no keys: use {', '.join([*lookups, 'to_dicts()'])}")
+            raise TypeError(f"{type(self).__name__!r} object has no keys: use {either([*lookups, 'to_dicts()'])}")
 
     def _repr_html_(self) -> str:
         """The tables and sentences of the text report, which notebooks display."""

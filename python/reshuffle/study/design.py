@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from attrs import evolve
 
-from ..errors import InputError, quoted
+from ..errors import Argument, InputError, quoted
 from ..inference.detectable import median_and_range
 from ..inference.enough import check_replicates
 from ..inference.plan import check_test
@@ -145,7 +145,11 @@ def plan(options: Plan) -> StudyResult[DesignPlan]:
         settings = evolve(settings, alphas=(options.alpha,))
         options = evolve(options, difference=_by_label(options.difference, data))
         if options.looks is not None and not (options.difference and settings.alternative == "two-sided"):
-            raise InputError("looks (--looks) need two-sided tests, and a difference: add --difference METRIC=VALUE")
+            raise InputError(
+                "{looks} can be planned only for two-sided tests and a difference: add {difference}",
+                looks=Argument("looks"),
+                difference=Argument("difference={METRIC: VALUE}", as_flag="--difference METRIC=VALUE"),
+            )
         for test in settings.tests:
             check_test(test, settings.alternative, *(data.metrics if options.simulate else ()))
         n_simulations = _n_simulations(options, len(data.metrics)) * len(settings.tests)

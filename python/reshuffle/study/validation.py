@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import Argument, InputError
 from ..grouping import grouped
 from ..metrics.base import Scores
 from ..options.declare import called_with, taken
@@ -84,7 +84,8 @@ def validate(options: Validate) -> StudyResult[ValidationPlan]:
         if options.truth == "complement" and sizes[-1] == n_units:
             raise InputError(
                 f"a sample of all {n_units:,} {unit}s leaves nothing to compare its conclusions with: use a smaller "
-                "size, or truth='whole' (--truth whole)"
+                "size, or {whole}",
+                whole=Argument("truth", ("whole",)),
             )
         step = sampling_step(data, len(options.layouts) * len(sizes), resampling)
         material = Material.from_data(data, units, resampling, [step])

@@ -15,7 +15,7 @@ from ..data.columns import segment_list
 from ..data.corpus import reference_columns
 from ..data.files import MAX_INPUT, display_name, first_bytes, has_lone_surrogate, read_bytes
 from ..documented import record
-from ..errors import InputError, listed, quoted
+from ..errors import Argument, InputError, listed, quoted
 from ..metrics.base import Counts, MetricLike, Scores
 from ..metrics.named import resolve
 from ..metrics.native import NativeMetric
@@ -246,13 +246,18 @@ class NBest:
         last = first + n - 1  # at most 2^63 - 1; NumPy 1 compares int64 with larger numbers as floats
         outside = ids[(ids < first) | (ids > last)]
         if len(outside):
-            hint = ""
-            if first == 0 and int(ids[0]) == 1 and int(ids[-1]) == n:
-                hint = "; if ids count from 1, say first_id=1 (--first-id 1)"
+            from_1 = first == 0 and int(ids[0]) == 1 and int(ids[-1]) == n
             entry = int(self.offsets[np.searchsorted(ids, outside[0])])
             place = f"{self.source}, line {entry + 1}" if self.line_by_line else self.source
             raise InputError(
-                f"{place}: the id {outside[0]} has no reference: {name} have the ids {first} to {last}{hint}"
+                "{place}: the id {id} has no reference: {name} have the ids {first} to {last}"
+                + "; if ids count from 1, add {from_1}" * from_1,
+                place=place,
+                id=outside[0],
+                name=name,
+                first=first,
+                last=last,
+                from_1=Argument("first_id", (1,)),
             )
         if len(ids) < n:
             gaps = np.flatnonzero(ids - first != np.arange(len(ids)))

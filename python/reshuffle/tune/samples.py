@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 
 from ..data.files import MAX_INPUT, display_name, read_lines
-from ..errors import InputError
+from ..errors import Argument, InputError
 from ..validate import check_integer
 from .lists import NBest
 
@@ -53,7 +53,8 @@ def read_samples(
     if len(files) != 1:
         if per_sentence is not None:
             raise InputError(
-                "per_sentence (--per-sentence) is for one file: leave it out, or name one file with all samples"
+                "{per_sentence} is for one file: leave it out, or name one file with all samples",
+                per_sentence=Argument("per_sentence"),
             )
         if not files:
             raise InputError("samples: expected at least one file, got none")
@@ -65,7 +66,11 @@ def read_samples(
                 )
         return NBest.from_texts(zip(*columns, strict=True), ", ".join(names))
     if per_sentence is None:
-        raise InputError(f"{names[0]}: say how many lines each sentence has (per_sentence=K, --per-sentence K)")
+        raise InputError(
+            "{file}: say how many lines each sentence has, with {number}",
+            file=names[0],
+            number=Argument("per_sentence=K", as_flag="--per-sentence K"),
+        )
     k, lines = check_integer("per_sentence", per_sentence, 1), columns[0]
     if len(lines) % k:
         raise InputError(f"{names[0]} has {len(lines):,} lines: expected a multiple of {k}, the lines of each sentence")

@@ -358,7 +358,7 @@ def _name_in_log(log: ScoreFile, metric: str) -> str | None:
     if UNNAMED_SCORE in log.names:
         return None
     own = log.names[0] if len(log.names) == 1 else "NAME"
-    raise log.unknown(metric, f"; to report another as {quoted(metric)}, write FILE#{own}, for folders in a manifest")
+    raise log.unknown(metric, f"; to report another as {quoted(metric)}, write FILE#{own} (for folders, in a manifest)")
 
 
 def ordered_files(option: str, files: OfSystems, systems: Mapping[str, str], by_position: bool) -> Sequence[str]:

@@ -90,7 +90,7 @@ def _checked(source: Source, header: Mapping[str, Any], samples: list[Sample]) -
     lacking = sum(not sample.scores and sample.segment in scored for sample in samples)
     if lacking:
         warn(
-            f"{source.name}: {lacking:,} of {len(samples):,} samples have no score, such as after an error: the mean "
+            f"{source.name}: {lacking:,} of {len(samples):,} samples have no score, perhaps after an error: the mean "
             "of their other epochs is taken"
         )
     named = [sample._replace(system=model) for sample in samples]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
 
-from ...errors import InputError, quoted
+from ...errors import Argument, InputError, quoted
 from ..registry import option
 from .base import Found, Options, Spec, Texts
 from .labels import by_class, macro_details, macro_formula, micro_details, micro_formula
@@ -65,8 +65,10 @@ def _sentences(texts: Texts) -> list[range] | None:
         return None
     if texts.documents is None:
         raise InputError(
-            f"{texts.metric}: each line has one tag: name the sentences by --docs (documents=), or put the tags of a "
-            "sentence on one line, with spaces between them"
+            "{metric}: each line has one tag: name the sentences with {documents}, or put the tags of a sentence on "
+            "one line, with spaces between them",
+            metric=texts.metric,
+            documents=Argument("documents"),
         )
     sizes = [len([*group]) for _, group in groupby(texts.documents)]
     ends = [*accumulate(sizes)]

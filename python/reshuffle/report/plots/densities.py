@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from ...errors import InputError
+from ...errors import Argument, InputError
 from ...lazy import lazy
 from ...results import Histogram, SystemScore
 from .intervals import set_limits
@@ -41,7 +41,8 @@ class Densities(RowFigure):
         if all(score.draws is None for score in view.scores.values()):
             raise InputError(
                 "this result has no histograms of bootstrap draws: compute it with an interval or a test with "
-                "bootstrap draws, such as interval='percentile' (--interval percentile)"
+                "bootstrap draws, such as {interval}",
+                interval=Argument("interval", ("percentile",)),
             )
         return cls(view)
 

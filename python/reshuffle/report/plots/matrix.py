@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
-from ...errors import InputError, quoted
+from ...errors import ALL_PAIRS, InputError, quoted
 from ...lazy import lazy
 from ..cells import short_pvalue
 from ..wording import number
@@ -162,8 +162,10 @@ class Matrix(PvalueMatrix):
         k = len(view.comparison.systems)
         if len(view.pairs) < k * (k - 1) // 2:
             raise InputError(
-                f"a matrix shows all pairs, but the systems were compared with {quoted(view.comparison.baseline)} "
-                "only: use forest, or compare with all_pairs=True (--all-pairs)"
+                "a matrix shows all pairs, but the systems were compared with {baseline} only: use forest, or compare "
+                "with {all_pairs}",
+                baseline=quoted(view.comparison.baseline),
+                all_pairs=ALL_PAIRS,
             )
         return cls(view)
 

@@ -216,8 +216,10 @@ def warn_of_missing_letters(figure: Figure) -> None:
             used -= set(map(chr, get_font(findfont(FontProperties(family=[family]))).get_charmap()))
     if used:
         warn(
-            f"no installed font has the characters {listed(sorted(used))}: install a font that has them, such as Noto "
-            "Sans CJK, or choose display names (--names) with other characters"
+            "no installed font has the characters {characters}: install a font that has them, such as Noto Sans CJK, "
+            "or choose display names with other characters ({names})",
+            characters=listed(sorted(used)),
+            names=Argument("names"),
         )
 
 

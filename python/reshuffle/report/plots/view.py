@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from ...errors import InputError, listed, quoted
+from ...errors import ALL_PAIRS, InputError, listed, quoted
 from ...lazy import lazy
 from ...results import (
     Comparison,
@@ -203,8 +203,10 @@ class View:
         check_name("system", chosen, self.comparison.systems)
         if fixed is not None and chosen != fixed:
             raise InputError(
-                f"the systems were compared with {quoted(fixed)}: leave out the baseline {quoted(chosen)}, or compare "
-                "with all_pairs=True (--all-pairs)"
+                "the systems were compared with {fixed}: leave out the baseline {chosen}, or compare with {all_pairs}",
+                fixed=quoted(fixed),
+                chosen=quoted(chosen),
+                all_pairs=ALL_PAIRS,
             )
         reversed_ = [pair for pair in self.pairs if pair.system == chosen]
         if reversed_ and not self.reversible:

@@ -31,8 +31,8 @@ class DetectableAtSize:
 
     metric: str
     method: str
-    """The test: its simulated power, or for ``t-test`` that of the noncentral t distribution, for means of segment
-    scores. ``normal``: (z₁₋α⸝₂ + z_power)·se, if nothing was simulated.
+    """The test whose power was simulated. ``t-test``: from the noncentral t distribution, for means of segment scores.
+    ``normal``: (z₁₋α⸝₂ + z_power)·se, if nothing was simulated.
     """
     size: int
     """The number of units."""
