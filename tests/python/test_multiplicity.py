@@ -297,8 +297,8 @@ def test_adjustments_from_replicates_need_a_test_that_supports_them() -> None:
         with pytest.raises(
             InputError,
             match=f"adjustment 'maxt' does not support the test '{test}': use test='ar', 'ar-studentized', "
-            "'bootstrap', 'bootstrap-both' or 'bootstrap-percentile', or the "
-            "adjustment bonferroni, holm, sidak, hochberg, hommel, bh or by$",
+            "'bootstrap', 'bootstrap-both' or 'bootstrap-percentile', or "
+            "adjust='bonferroni', 'holm', 'sidak', 'hochberg', 'hommel', 'bh' or 'by'$",
         ):
             Plan.from_settings(ComparisonSettings(test=test, adjust="maxt"))
     with pytest.raises(
