@@ -493,11 +493,11 @@ def test_a_column_of_models_has_the_systems_if_there_are_several(run: Any) -> No
     put("other.csv", "id,model,right\n" + "q2,a,1\nq1,a,0\n")
     assert "2 segments, 2 systems" in run("compare", "--scores", "right", "one.csv", "other.csv").out
     # Where no id repeats, it is a score, or says who answered.
-    for name, rows in (("scores.csv", "q1,0.5,0.25\nq2,1,0\n"), ("routed.csv", "q1,small,0.25\nq2,large,0\n")):
-        assert run("score", "--scores", "human", put(name, "id,model,human\n" + rows)).code == 0
+    for name, lines in (("scores.csv", "q1,0.5,0.25\nq2,1,0\n"), ("routed.csv", "q1,small,0.25\nq2,large,0\n")):
+        assert run("score", "--scores", "human", put(name, "id,model,human\n" + lines)).code == 0
     # Doctor offers what is not refused.
-    for rows in ("id,model,right,ms\n" + "q1,a,1,3\nq1,b,0,4\n", "id,model,right\nq1,a,True\nq1,b,False\n"):
-        said = run("doctor", put("models.csv", rows)).out
+    for table in ("id,model,right,ms\n" + "q1,a,1,3\nq1,b,0,4\n", "id,model,right\nq1,a,True\nq1,b,False\n"):
+        said = run("doctor", put("models.csv", table)).out
         offered = [line.strip() for line in said.splitlines() if line.startswith("    reshuffle ")]
         assert offered == ["reshuffle compare --scores right models.csv"]
     assert run("score", "--scores", "right", "models.csv").code == 0
