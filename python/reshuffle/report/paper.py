@@ -175,6 +175,8 @@ Panels: TypeAlias = dict[str, tuple[Comparison, str]]
 
 def _that_fit(kind: str, panels: Panels, **options: Any) -> Panels:
     """As many panels as a page has room for, the first metric first."""
+    if len(panels) == 1:  # its rows are as high as a page allows
+        return panels
     from .plots.style import PAGE_HEIGHT  # imports matplotlib
 
     with warnings.catch_warnings():
