@@ -158,8 +158,7 @@ def _figures(result: Comparison | SetComparison, layout: Layout) -> Iterator[tup
     }
     names = {system: name for system, name in layout.names.items() if system in first.systems}
     for kind in _kinds(first)[: 2 if len(metrics) == 1 else 1]:
-        shown = _that_fit(kind, panels, names=names, digits=layout.digits)
-        figure = figure_of(kind, shown, names=names, digits=layout.digits)
+        shown, figure = _that_fit(kind, panels, names=names, digits=layout.digits)
         under = joined(dict.fromkeys(metric for _, metric in shown.values()))
         over = ", average over the test sets" if first.averaged_over else ""
         arrows = kind == "forest" and any(_has_arrows(*panel, layout) for panel in shown.values())
@@ -173,17 +172,20 @@ def _figures(result: Comparison | SetComparison, layout: Layout) -> Iterator[tup
 Panels: TypeAlias = dict[str, tuple[Comparison, str]]
 
 
-def _that_fit(kind: str, panels: Panels, **options: Any) -> Panels:
-    """As many panels as a page has room for, the first metric first."""
-    if len(panels) == 1:  # its rows are as high as a page allows
-        return panels
+def _that_fit(kind: str, panels: Panels, **options: Any) -> tuple[Panels, Any]:
+    """As many panels as a page has room for, the first metric first, and their figure."""
     from .plots.style import PAGE_HEIGHT  # imports matplotlib
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what is drawn in the end warns, too
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         figure: Any = figure_of(kind, panels, **options)
-    most = max(int(len(panels) * PAGE_HEIGHT / figure.get_figheight()), 1)
-    return panels if figure.get_figheight() <= PAGE_HEIGHT else dict([*panels.items()][:most])
+    height = figure.get_figheight()
+    if height > PAGE_HEIGHT and len(panels) > 1:  # a single panel is as high as a page allows
+        shown = dict([*panels.items()][: max(int(len(panels) * PAGE_HEIGHT / height), 1)])
+        return shown, figure_of(kind, shown, **options)
+    for each in caught:
+        warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+    return panels, figure
 
 
 def _picture(figure: Any, caption: str, what: str = "", groups: Sequence[Groups] = ()) -> Picture:
