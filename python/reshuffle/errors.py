@@ -193,9 +193,9 @@ class InputWarning(_WithFields, UserWarning):
 
 
 class MisreadWarning(InputWarning):
-    """The input is probably taken as something else than what is meant, so that a result would be of another question.
+    """The input was probably misread, so that the result would answer another question.
 
-    In Python a warning like others. For ``reshuffle gate`` an error, because in a log of CI nobody reads warnings.
+    ``reshuffle gate`` makes it an error, because nobody reads warnings in logs of CI.
     """
 
 

@@ -237,7 +237,8 @@ def _check_scales(data: Data) -> None:
         if shares and percent and helped == [data.names[1]]:
             raise InputError(
                 f"{metric.name}: the scores of {shares[0]} are from 0 to 1, and those of {percent[0]} reach "
-                f"{np.nanmax(of_system[percent[0]]):g}: give both on one scale, or if it is one, divide all by 100"
+                f"{np.nanmax(of_system[percent[0]]):g}: convert them to one scale; if all are percent already, "
+                "divide all by 100"
             )
 
 
@@ -577,8 +578,8 @@ def _in_points(
     if higher_is_better and 0 < score < points and lowest >= 0 and metric_key(label) not in BY_CHANCE:
         shown = f"{margin}, which is {points:.4g} points" if margin.unit else str(margin)
         raise InputError(
-            f"the margin of {label} is {shown}, and the baseline has {score:.4g}: a system with 0 would be allowed: "
-            "choose a smaller margin"
+            f"the margin of {label} is {shown}, and the baseline's score is {score:.4g}, so that a score of 0 would be "
+            "allowed: choose a smaller margin"
         )
     return points
 

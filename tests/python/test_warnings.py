@@ -290,7 +290,7 @@ def test_pythonwarnings_applies_to_the_command_line(demo: Path, setting: str, co
 
 def test_scores_called_like_an_error_give_a_warning_unless_their_direction_is_given() -> None:
     scores = {"a": [0.5, 1.0], "b": [1.0, 1.0]}
-    said = "latency_ms: higher scores count as better; for an error or a loss add higher_is_better=False, else"
+    said = "latency_ms: higher scores count as better; for an error or a loss add higher_is_better=False; if"
     (message,) = warnings_of(reshuffle.SegmentScores, "latency_ms", scores)
     assert message.startswith(said)
     counts = {name: {"edits": [1, 2], "words": [9, 9]} for name in "ab"}
@@ -303,5 +303,5 @@ def test_scores_called_like_an_error_give_a_warning_unless_their_direction_is_gi
 def test_files_of_scores_called_like_an_error_give_a_warning(tmp_path: Path, run: Any) -> None:
     (tmp_path / "x.csv").write_text("a,b\n" + "1,2\n2,2\n" * 30)
     command = ("compare", "--scores", "WER", str(tmp_path / "x.csv"), "-n", "99")
-    assert "add --lower-is-better WER, else" in run(*command).err
+    assert "add --lower-is-better WER; if" in run(*command).err
     assert run(*command, "--lower-is-better", "WER").err == ""

@@ -635,7 +635,7 @@ def check_direction(name: str, largest: float = 1.0) -> None:
     words = set(re.findall(r"[^\W\d_]+", name.casefold()))
     if largest > 0 and (words & LOWER or words == {"per"}) and not REVERSED.match(name.casefold()):
         warn(
-            "{name}: higher scores count as better; for an error or a loss add {lower}, else give it another name",
+            "{name}: higher scores count as better; for an error or a loss add {lower}; if higher is better, rename it",
             MisreadWarning,
             name=name,
             lower=Argument("higher_is_better=False", as_flag=f"--lower-is-better {name}"),
