@@ -30,7 +30,7 @@ from told import assert_told
 @pytest.mark.parametrize("command", ["watch", "human", "compare", "flips", "show", "explain", "study"])
 def test_help_all_shows_all_options_of_commands_that_have_more(run: Any, command: str) -> None:
     short, full = run(command, "--help").out, run(command, "--help-all").out
-    if command in ("watch", "human", "compare"):
+    if command in ("watch", "human", "compare", "flips"):
         assert ("--help-all" in short, "--by-position" in short) == (True, False)
         assert ("--help-all" in full, "--by-position" in full) == (False, True)
     else:

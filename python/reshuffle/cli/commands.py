@@ -56,7 +56,6 @@ if TYPE_CHECKING:
         "baseline",
         "all_pairs",
         "adjust",
-        "family",
         "alpha",
         "interval",
         "confidence_level",
@@ -214,6 +213,7 @@ def _check_score_format(fmt: str | None, segments: bool, interval_options: dict[
     systems="BASELINE SYS",
     output=output_options(get_args(types.FlipFormat)),
     arguments=(*ARGUMENTS, *COUNTS),
+    common=(*COMMON, "documents", "threshold", "baseline", "system", "top"),
 )
 def flips_command(reference: str | None, systems: tuple[str, ...], **options: Any) -> None:
     """List the segments that make the difference between two systems.

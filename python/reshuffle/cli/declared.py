@@ -112,7 +112,10 @@ def help_of(each: Option, record: type[Options]) -> str:
     text = re.sub(r"``([^`]+)``", lambda found: flags.get(found[1], found[1]), text)
     text, *stated = re.split(r" By default (.*)\.$", text)
     if each.flag.note:
-        text = re.sub(r"\.(?= [A-Z-]|$)", lambda _: f" ({each.flag.note}).", text, count=1)
+        note = each.flag.note
+        text = re.sub(
+            r"(\))?\.(?= [A-Z-]|$)", lambda found: f"; {note})." if found[1] else f" ({note}).", text, count=1
+        )
     default = each.flag.none if each.default is None else each.default
     if stated:
         return f"{text}  [default: {stated[0]}]"

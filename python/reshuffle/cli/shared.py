@@ -22,10 +22,10 @@ COMMON = ("references", "scores", "metrics", "n_resamples", "seed", "outputs", "
 ARGUMENTS = (
     (
         "REF, SYS",
-        "UTF-8 text with one segment per line, mteval (.sgm, .xml), tables (FILE#NAME), JSON lines (.jsonl), parses "
-        "(.conllu) or transcripts with ids (.trn), also compressed by gzip, bzip2 or xz; - is standard input. "
-        "FILE#NAME is a column of a table, a key of JSON lines, or a system or reference of an mteval file. A folder "
-        "among SYS stands for the files in it, and an mteval file with several systems for all of them.",
+        "UTF-8 text, one segment per line, mteval (.sgm, .xml), a table (FILE#NAME), JSON lines (.jsonl), parses "
+        "(.conllu) or transcripts (.trn). They may be compressed by gzip, bzip2 or xz; - is standard input. FILE#NAME "
+        "is a column of a table, a key of JSON lines, or a system or reference of an mteval file. A folder among SYS "
+        "stands for the files in it, and an mteval file with several systems for all of them.",
     ),
 )
 # The same in short, for commands that compare does not introduce.

@@ -120,8 +120,8 @@ class Tested(Test):
         Flag(note="options: ar:scheme=subgroup"),
         Kind("str, AR, Equivalence or NonInferiority", "test"),
     ] = field(default="auto", converter=test_choice)
-    """A name in :data:`reshuffle.inference.tests.TESTS`; ``auto`` is ``bootstrap-both``, or ``ar`` for systems that
-    differ in fewer than 30 segments.
+    """A name in :data:`reshuffle.inference.tests.TESTS`. The default, ``auto``, is ``bootstrap-both``, or ``ar`` for
+    systems that differ in fewer than 30 segments.
 
     ``bootstrap-both`` tests whether the expected scores on test sets of this size are equal, and ``ar`` is for pairs
     that differ in fewer than 30 segments or documents, where the bootstrap is unreliable. A note says for which pairs,
@@ -146,8 +146,8 @@ class Tested(Test):
     set (set) or all sets (all).
     """
     alpha: Alpha = None
-    """Significance level: a star marks p, or adjusted p, <= alpha. By default 1 minus ``confidence_level``, or half of
-    that with margins.
+    """Significance level. A star marks p, or adjusted p, <= alpha. By default 1 minus ``confidence_level``, half of it
+    with margins.
     """
 
 
@@ -159,7 +159,7 @@ class Intervals(Options):
     interval: Annotated[IntervalChoice, Kind("str, Simultaneous or None", "interval")] = field(
         default="percentile", converter=interval_choice
     )
-    """Confidence intervals: a name in :data:`reshuffle.inference.intervals.INTERVALS`; or simultaneous in families.
+    """Confidence intervals: a name in :data:`reshuffle.inference.intervals.INTERVALS`. Or simultaneous in families.
 
     None for no intervals. Simultaneous intervals of the differences in a family hold at once. They have the statistic
     and the replicates that decide about stars: a difference whose interval excludes 0 has a star. They are for the

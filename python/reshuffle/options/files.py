@@ -48,9 +48,10 @@ class Outputs(Options):
     systems: Annotated[OfSystems, PYTHON] = ()
     """The output of each system."""
     scores: ScoreFiles = field(factory=dict)
-    """Segment scores (COMET, people), or results of lm-eval, inspect_ai or trec_eval; higher is better unless
-    --lower-is-better NAME: a FILE named like each SYS, a folder of these, or a table (.tsv, .csv) for all. Without REF,
-    each FILE is a system, or each folder, with files of the same names for several test sets.
+    """Segment scores (COMET, people), or results of lm-eval, inspect_ai or trec_eval: a FILE for each SYS, or a table
+    (.tsv, .csv) for all. A FILE is named like its SYS; the files may be in a folder. Higher is better unless
+    --lower-is-better NAME. Without REF, each FILE is a system, or each folder, with files of the same names for several
+    test sets.
     """
     counts: Annotated[Mapping[str, OfSystems], Flag(("--counts",), "NAME:FORMULA FILE", greedy=("--counts",))] = field(
         factory=dict
@@ -95,7 +96,7 @@ class Files(Measured):
     parses: Annotated[tuple[File, ...], Flag(metavar="FILE", greedy=("--parses",))] = ()
     """For depf with other metrics: CoNLL-U of references, then of every SYS."""
     documents: DocumentFile = None
-    """The document or speaker of each segment, to draw whole documents: FILE, FILE#COLUMN, a column of REF, or speaker
+    """The document or speaker of each segment, to draw whole documents. FILE, FILE#COLUMN, a column of REF, or speaker
     (in the ids of transcripts).
     """
     strata: OneFile = None
@@ -141,7 +142,7 @@ class Unstratified(SetFiles):
     """The files of a test set that has no strata: of studies."""
 
     documents: DocumentFile = None
-    """The document or speaker of each segment, to sample whole documents: FILE, FILE#COLUMN, a column of REF, or
+    """The document or speaker of each segment, to sample whole documents. FILE, FILE#COLUMN, a column of REF, or
     speaker (in the ids of transcripts).
     """
     strata: Annotated[File | None, Flag(hidden=True)] = None
@@ -155,7 +156,7 @@ class WatchFiles(Unstratified):
     """The files of :func:`reshuffle.watch`."""
 
     documents: DocumentFile = None
-    """The document or speaker of each segment, to draw whole documents: FILE, FILE#COLUMN or a column of REF."""
+    """The document or speaker of each segment, to draw whole documents. FILE, FILE#COLUMN or a column of REF."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)

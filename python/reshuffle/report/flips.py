@@ -72,7 +72,8 @@ def _sentences(flips: Flips) -> Iterator[str]:
     if gained or lost:
         yield f"McNemar's exact test of whether gains and losses are equally likely, two-sided: p = {flips.pvalue:.4g}."
     if flips.largest:
-        yield f"Part of Δ: what the {flips.unit} adds to the difference, to first order if the score is no mean."
+        about = f"how much of the difference comes from the {flips.unit}"
+        yield f"Part of Δ: {about} (approximately, unless the score is a mean of {flips.unit}s)."
     if flips.n_missing:
         yield f"{counted(flips.n_missing, flips.unit)} left out because a score is missing."
 
