@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -27,10 +28,9 @@ from ..inference.sequential import PLANNED, boundaries, drift_for, stopping
 from ..inference.tests import TESTS
 from ..lazy import lazy
 from ..metrics.precomputed import SegmentScores
-from ..options.declare import called_with
+from ..options.declare import called_with, taken
 from ..options.groups import ONLY
 from ..options.studies import Plan
-from ..resampling import CountSample
 from ..resampling.counting import Data, check_only
 from ..results.studies import (
     DetectableAtSize,
@@ -45,8 +45,7 @@ from ..results.studies.design import DesignPlan
 from ..validate import check_number
 from .calibration import ROUNDS, Calibrator, Efficiency
 from .material import Material
-from .populations import Population
-from .power import true_difference
+from .populations import MeasuredPair
 from .settings import StudySettings, started
 
 # Default sizes as shares of the data.
@@ -181,13 +180,12 @@ SIMULATED = (
 
 @dataclass(frozen=True, eq=False)
 class _Design:
-    """Standard errors by metric and pair, and the sizes to plan for."""
+    """The pairs under each metric, and the sizes to plan for."""
 
     material: Material
     settings: StudySettings
     options: Plan
-    populations: Sequence[Population]
-    standard_errors: Sequence[Sequence[float]]
+    pairs: Sequence[Sequence[MeasuredPair]]
     sizes: tuple[int, ...]
 
     @classmethod
@@ -195,11 +193,9 @@ class _Design:
         n = material.n_units
         if n < 2:
             raise InputError(f"there is only one {material.unit}: a plan needs at least 2")
-        pairs = material.pairs(settings.baseline, settings.all_pairs)
-        populations = [material.population(pair) for pair in pairs]
-        errors = [[_error(each, m) for each in populations] for m in range(len(material.metrics))]
+        pairs = material.measured_pairs(settings.baseline, settings.all_pairs)
         sizes = settings.sizes or tuple(dict.fromkeys(max(2, round(share * n)) for share in SHARES))
-        design = cls(material, settings, options, populations, errors, tuple(sizes))
+        design = cls(material, settings, options, list(zip(*pairs, strict=True)), tuple(sizes))
         for test in (TESTS[name] for name in settings.tests if options.simulate):
             if test.replicates is not None:
                 check_replicates(settings.n_resamples, design.level, test.smallest_numerator(settings.alternative))
@@ -213,7 +209,7 @@ class _Design:
 
     @property
     def family_size(self) -> int:
-        return len(self.populations) if self.options.family_size is None else self.options.family_size
+        return len(self.pairs[0]) if self.options.family_size is None else self.options.family_size
 
     @property
     def level(self) -> float:
@@ -221,7 +217,7 @@ class _Design:
         return self.settings.alphas[0] / self.family_size
 
     def _of_pairs(self, m: int) -> tuple[float, float, float] | None:
-        return median_and_range(np.array(self.standard_errors[m]))
+        return median_and_range(np.array([math.sqrt(each.variance) for each in self.pairs[m]]))
 
     def _errors_at(self, m: int, size: int) -> tuple[float, float, float]:
         """The median, smallest and largest standard error on a test set of this size."""
@@ -244,21 +240,7 @@ class _Design:
     @lazy
     def _calibrators(self) -> list[Calibrator]:
         """The pairs under each metric."""
-        pairs = self.material.pairs(self.settings.baseline, self.settings.all_pairs)
-        named = [self.material.names_of(pair) for pair in pairs]
-        return [
-            Calibrator(
-                label,
-                [
-                    replace(each, metrics=each.metrics[m : m + 1], counts=each.counts[m : m + 1])
-                    for each in self.populations
-                ],
-                named,
-                self.level,
-                self.settings,
-            )
-            for m, label in enumerate(self.material.data.labels)
-        ]
+        return [Calibrator(pairs, self.level, self.settings) for pairs in self.pairs]
 
     @lazy
     def _efficiencies(self) -> dict[tuple[int, str, float, int, float | None], Efficiency | None]:
@@ -381,18 +363,14 @@ class _Design:
 
     def errors(self) -> Iterator[PairError]:
         """The difference of each pair and its standard error."""
-        pairs = self.material.pairs(self.settings.baseline, self.settings.all_pairs)
-        for m, label in enumerate(self.material.data.labels):
-            for pair, population, error in zip(pairs, self.populations, self.standard_errors[m], strict=True):
-                difference = true_difference(population.metrics[m], population.counts[m].sum(axis=1), 0.5)
-                names = self.material.names_of(pair)
-                yield PairError(label, *names, difference, error, self.material.n_units)
-
-
-def _error(population: Population, m: int) -> float:
-    """The standard error of a pair's difference on all the data, by the delta method."""
-    sample = CountSample.from_counts(population.metrics[m], population.counts[m])
-    return math.sqrt(float(sample.variances_of_differences([(0, 1)])[0]))
+        for pair in chain.from_iterable(self.pairs):
+            yield taken(
+                PairError,
+                pair,
+                difference=pair.difference(),
+                standard_error=math.sqrt(pair.variance),
+                size=pair.n_units,
+            )
 
 
 def _finite(value: float | None) -> float | None:

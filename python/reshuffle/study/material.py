@@ -18,7 +18,7 @@ from ..resampling.units import Documents
 from ..results import UsedMetric
 from ..settings import Resampling, Units
 from ..validate import check_name
-from .populations import Population
+from .populations import MeasuredPair, Population
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +83,18 @@ class Material:
         """The names of a system and of its baseline."""
         system, baseline = pair
         return self.names[system], self.names[baseline]
+
+    def measured(self, pair: tuple[int, int]) -> list[MeasuredPair]:
+        """A pair under each metric."""
+        population = self.population(pair)
+        return [
+            MeasuredPair(label, *self.names_of(pair), metric.higher_is_better, metric, counts)
+            for label, metric, counts in zip(self.data.labels, population.metrics, population.counts, strict=True)
+        ]
+
+    def measured_pairs(self, baseline: str | None, all_pairs: bool) -> list[list[MeasuredPair]]:
+        """The pairs of a study, each under all metrics."""
+        return list(map(self.measured, self.pairs(baseline, all_pairs)))
 
     def population(self, pair: tuple[int, int]) -> Population:
         """The population of a pair of systems as they are."""

@@ -23,8 +23,8 @@ from ..metrics.native import NativeMetric, count_all
 from ..resampling.units import Documents
 from ..toml import loads
 from .equal_scores import of_equal_scores, of_margins
-from .null_data import NullData, Part, Request, swap_probability
-from .populations import Population
+from .null_data import NullData, Part, Request
+from .populations import Population, swap_probability
 
 # All splits of the runs into two sets are used if there are at most this many.
 MAX_SPLITS = 1000
