@@ -25,7 +25,7 @@ from ..results.studies.power import ParametricPlan, PowerPlan
 from ..toml import loads
 from .experiments import Experiment
 from .material import Material
-from .parametric import SwapEffects, simulate_swap_effects
+from .parametric import SwapEffects, SwapTests
 from .populations import MeasuredPair, NamedPair, Population, Selection, swap_probability
 from .rates import rate_interval
 from .settings import StudySettings, settings_of, started
@@ -225,12 +225,16 @@ def parametric_cells(
     size_adjusted: bool,
 ) -> Iterator[KnownDifference]:
     """Simulated tests of the model ``parametric``: for each η, or None, and the difference that it makes."""
-    testing = replace(settings.testing(), alternative=directed(settings.alternative, pair.higher_is_better))
-    run = settings.seed, settings.simulations, testing
-    null = simulate_swap_effects(model, 0.0, size, *run).pvalues if size_adjusted else None
+    alternative = directed(settings.alternative, pair.higher_is_better)
+
+    def simulated(difference: float) -> tuple[Scores, Scores]:
+        job = SwapTests(model, difference, size, settings.seed, settings.n_resamples, alternative)
+        table = job.results(settings.simulations, settings.execution)
+        return table["pvalue"].copy(), table["difference"].copy()
+
+    null = simulated(0.0)[0] if size_adjusted else None
     for effect, difference in differences:
-        found, error = simulate_swap_effects(model, difference, size, *run), model.standard_error(difference, size)
-        results = found.pvalues, found.differences, error, null
+        results = *simulated(difference), model.standard_error(difference, size), null
         yield KnownDifference(pair, "ar", "parametric", effect, size, difference, *results)
 
 
