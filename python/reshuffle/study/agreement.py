@@ -277,7 +277,7 @@ class _Tested(ItemJob):
         """The tests on one part."""
         pool = self.pool
         samples = pool.samples(self.units[index])
-        replicates = Replicates(samples, n_resamples=self.n_resamples, seed=self.seeds[index], threads=threads)
+        replicates = Replicates(samples, Resampling(self.n_resamples, self.seeds[index], threads))
         hypotheses = Hypotheses.from_pairs(pool.pairs, n_metrics=len(samples))
         better = [
             signs(sample.scores, pool.pairs) * (1 if metric.higher_is_better else -1)

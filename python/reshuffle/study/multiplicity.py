@@ -29,7 +29,7 @@ from ..results import clopper_pearson
 from ..results.studies import FamilyWiseRate, StudyResult
 from ..results.studies.multiplicity import MultiplicityPlan
 from ..seeds import DerivedSeed, derive_seed
-from ..settings import ComparisonSettings
+from ..settings import ComparisonSettings, Resampling
 from .equal_scores import check_difference, made_worse
 from .material import Material
 from .null_data import EQUALIZE, NullOptions, Request, check_is_drawn
@@ -216,7 +216,7 @@ class _TestedFamilies(ItemJob):
         seed = derive_seed(self.seed, "simulation", index)
         data = self.population.data_set(seed, self.sampling, self.size, self.k)
         samples = samples_of(self.metrics, data)
-        replicates = Replicates(samples, n_resamples=self.n_resamples, seed=seed, threads=threads)
+        replicates = Replicates(samples, Resampling(self.n_resamples, seed, threads))
         hypotheses = Hypotheses.from_pairs(list(combinations(range(self.k), 2)), n_metrics=len(samples))
         rows = []
         for test, names in self.tests:

@@ -169,7 +169,7 @@ class OfSamples(ItemJob):
         units = sample_units(self.split.layout, self.split.size, self.split.samples)[index]
         seed = derive_seed(self.seed, "test-set", index)
         samples = self.pool.samples(units)
-        return self.of_sample(units, Replicates(samples, n_resamples=self.n_resamples, seed=seed, threads=threads))
+        return self.of_sample(units, Replicates(samples, Resampling(self.n_resamples, seed, threads)))
 
     @abstractmethod
     def of_sample(self, units: NDArray[np.intp], replicates: Replicates) -> tuple[Any, ...]:

@@ -24,7 +24,7 @@ from ..results.studies import (
     TestedDifference,
 )
 from ..results.studies.sensitivity import SensitivityPlan
-from ..settings import ComparisonSettings
+from ..settings import ComparisonSettings, Resampling
 from .material import Material
 from .power import MODELS, Cells, PowerStudy, check_shuffles, power_rates
 from .settings import StudySettings, started
@@ -125,7 +125,7 @@ class _Sensitivity:
         everything = self.material.population_of("", self.material.counts)
         for label, metric, counts in zip(self.material.data.labels, everything.metrics, everything.counts, strict=True):
             sample = CountSample.from_counts(metric, counts)
-            replicates = Replicates([sample], n_resamples=1, seed=0)
+            replicates = Replicates([sample], Resampling(1, 0))
             for s, name in enumerate(self.material.names):
                 yield ScoredSystem(label, name, float(sample.scores[s]), Estimate(replicates, 0, s).delta_error)
 
@@ -148,9 +148,7 @@ class _Sensitivity:
         settings = self.settings
         for pairs in self.material.measured_pairs(self.settings.baseline, self.settings.all_pairs):
             samples = samples_of([each.formula for each in pairs], [each.counts for each in pairs])
-            replicates = Replicates(
-                samples, n_resamples=OBSERVED_RESAMPLES, seed=settings.seed, threads=settings.threads
-            )
+            replicates = Replicates(samples, Resampling(OBSERVED_RESAMPLES, settings.seed, settings.threads))
             hypotheses = Hypotheses.from_pairs([(0, 1)], n_metrics=len(pairs))
             for name in settings.tests:
                 plan = Plan.from_settings(ComparisonSettings(test=name, alternative=settings.alternative))
