@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations, permutations
 from typing import Any, ClassVar
 
@@ -93,36 +94,32 @@ def agreements(
     for first, second in combinations(columns, 2):
         correlation = rank_correlation(first.pvalue, second.pvalue)
         for alpha in alphas:
-            yield _agreement(first, second, alpha, correlation, pairs, n_systems)
+            a, b = first.pvalue <= alpha, second.pvalue <= alpha
+            opposed = a & b & (first.favoured * second.favoured < 0)
+            agree = (a == b) & ~opposed
+            yield TestAgreement(
+                metric=first.metric,
+                test=first.test,
+                other_metric=second.metric,
+                other_test=second.test,
+                alpha=alpha,
+                pairs=len(a),
+                both=int((a & b).sum()),
+                neither=int((~a & ~b).sum()),
+                only_first=int((a & ~b).sum()),
+                only_second=int((~a & b).sum()),
+                opposed=int(opposed.sum()),
+                agreement=float(agree.mean()),
+                agreement_interval=share_of_pairs_interval(agree, np.ones(len(a)), pairs, n_systems),
+                kappa=kappa(a, b),
+                kappa_interval=jackknife_interval(partial(_kappa_of, a, b), pairs, n_systems, limits=(-1.0, 1.0)),
+                rank_correlation=correlation,
+            )
 
 
-def _agreement(
-    first: Decisions, second: Decisions, alpha: float, correlation: float | None, pairs: Pairs, n_systems: int
-) -> TestAgreement:
-    """The agreement of two columns at one level."""
-    a, b = first.pvalue <= alpha, second.pvalue <= alpha
-    opposed = a & b & (first.favoured * second.favoured < 0)
-    agree = (a == b) & ~opposed
-    return TestAgreement(
-        metric=first.metric,
-        test=first.test,
-        other_metric=second.metric,
-        other_test=second.test,
-        alpha=alpha,
-        pairs=len(a),
-        both=int((a & b).sum()),
-        neither=int((~a & ~b).sum()),
-        only_first=int((a & ~b).sum()),
-        only_second=int((~a & b).sum()),
-        opposed=int(opposed.sum()),
-        agreement=float(agree.mean()),
-        agreement_interval=share_of_pairs_interval(agree, np.ones(len(a)), pairs, n_systems),
-        kappa=kappa(a, b),
-        kappa_interval=jackknife_interval(
-            lambda mask: kappa(a[mask], b[mask]) if mask.any() else None, pairs, n_systems, limits=(-1.0, 1.0)
-        ),
-        rank_correlation=correlation,
-    )
+def _kappa_of(a: NDArray[np.bool_], b: NDArray[np.bool_], mask: NDArray[np.bool_]) -> float | None:
+    """Cohen's kappa of some of the decisions; None if there are none."""
+    return kappa(a[mask], b[mask]) if mask.any() else None
 
 
 @called_with(Agreement)

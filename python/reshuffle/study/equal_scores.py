@@ -239,7 +239,7 @@ class _System:
         return few
 
 
-def closest(counts: Counts, others: Counts, metric: Metric, target: float, rounds: int = ROUNDS) -> Counts:
+def closest(counts: Counts, others: Counts, metric: Metric, target: float) -> Counts:
     """Exchange a few rows with others, one or two at a time, so that the score comes closest to a target.
 
     In each round the exchange of every single row is tried, and for every row the pair with that one other whose effect
@@ -250,15 +250,13 @@ def closest(counts: Counts, others: Counts, metric: Metric, target: float, round
     counts, others : (S, K) ndarray of int
     metric : Metric
     target : float
-    rounds : int
-        How many at most.
 
     Returns
     -------
     (S, K) ndarray of int
     """
     rows, rest = counts.copy(), others.copy()
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         totals, changes = rows.sum(axis=0), rest - rows
         score = float(metric.score(totals))
         singles = np.flatnonzero(changes.any(axis=1))

@@ -15,7 +15,6 @@ from ..resampling import Pairs
 from ..resampling.counting import Data
 from ..resampling.incomplete import complete_counts
 from ..resampling.units import Documents
-from ..results import UsedMetric
 from ..settings import Resampling, Units
 from ..validate import check_name
 from .populations import MeasuredPair, Population
@@ -47,11 +46,6 @@ class Material:
         return cls(data, data.names, [each.metric for each in counted], [each.counts for each in counted], documents)
 
     @property
-    def used_metrics(self) -> tuple[UsedMetric, ...]:
-        """The metrics as results describe them."""
-        return self.data.used_metrics()
-
-    @property
     def n_segments(self) -> int:
         """S."""
         return int(self.counts[0].shape[1])
@@ -79,16 +73,11 @@ class Material:
         """The names of systems, separated by commas."""
         return ", ".join(self.names[system] for system in systems)
 
-    def names_of(self, pair: tuple[int, int]) -> tuple[str, str]:
-        """The names of a system and of its baseline."""
-        system, baseline = pair
-        return self.names[system], self.names[baseline]
-
     def measured(self, pair: tuple[int, int]) -> list[MeasuredPair]:
         """A pair under each metric."""
-        population = self.population(pair)
+        population, (system, baseline) = self.population(pair), (self.names[each] for each in pair)
         return [
-            MeasuredPair(label, *self.names_of(pair), metric.higher_is_better, metric, counts)
+            MeasuredPair(label, system, baseline, metric.higher_is_better, metric, counts)
             for label, metric, counts in zip(self.data.labels, population.metrics, population.counts, strict=True)
         ]
 
