@@ -27,6 +27,7 @@ from reshuffle.inference.running import run_on_test_set
 from reshuffle.inference.tests import TESTS
 from reshuffle.resampling import CountSample, Replicates
 from reshuffle.results import clopper_pearson
+from reshuffle.settings import Resampling
 
 from .blocks import BLOCK, Results, command, parsed_with_common, plan_of, run_program, texts
 from .families import FAMILIES, Family
@@ -107,7 +108,7 @@ def rejections(cell: Cell, block: int, wanted: Sequence[str], n_resamples: int) 
         drawn = family.sample(rng, cell.segments)
         samples = [CountSample.from_counts(*pair) for pair in zip(family.metrics, drawn, strict=True)]
         seed = int(rng.integers(1 << 63))
-        replicates = Replicates(samples, n_resamples=n_resamples, seed=seed, threads=1)
+        replicates = Replicates(samples, Resampling(n_resamples, seed, 1))
         for method, p in adjusted(replicates, family.pairs, wanted):
             found[method][:, sample] = p <= ALPHA
     return found

@@ -16,7 +16,6 @@ from reshuffle.resampling.counting import Data
 from reshuffle.settings import Resampling, Units
 from reshuffle.study import plan
 from reshuffle.study.material import Material
-from reshuffle.study.populations import Population
 from reshuffle.study.power import power_rates, simulated_mixture
 from reshuffle.study.settings import StudySettings
 
@@ -51,9 +50,7 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|")
     for first, second in pairs(len(data.names), given.pairs)[given.skip :]:
         names = data.names[first], data.names[second]
-        population = material.population((second, first))
-        for m, name in enumerate(METRICS):
-            alone = Population("", [population.metrics[m]], [population.counts[m]])
+        for pair, name in zip(material.measured((second, first)), METRICS, strict=True):
             systems = {each: outputs[each] for each in names}
             closed = partial(plan, references, systems, name, simulate=False)
             (error,) = closed().tables["errors"]
@@ -66,9 +63,9 @@ def main() -> None:
                 continue
             powers = []
             for size in sizes:
-                (cell,) = simulated_mixture(alone, [data.labels[m]], names, size, 0.5, settings)
+                (cell,) = simulated_mixture([pair], size, 0.5, settings)
                 powers.append(next(power_rates(cell, settings)).rate)
-            row = [" − ".join(names), data.labels[m], f"{error.difference:+.2f}"]
+            row = [" − ".join(names), pair.metric, f"{error.difference:+.2f}"]
             row += [f"{sizes[0]:,}", f"{powers[0]:.3f}", f"{sizes[1]:,}", f"{powers[1]:.3f}"]
             print(f"| {' | '.join(row)} |", flush=True)
 

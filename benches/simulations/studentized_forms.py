@@ -26,6 +26,7 @@ from reshuffle import metric
 from reshuffle.inference import studentized as inference
 from reshuffle.resampling import CountSample, Replicates, Tally
 from reshuffle.resampling.studentized import StudentizedSample, studentize
+from reshuffle.settings import Resampling
 
 from . import studentized_numpy
 from .blocks import BLOCK, Cell, blocks, pvalues
@@ -105,7 +106,7 @@ def costs() -> None:
             best = dict.fromkeys(samples, np.inf)
             for _ in range(TURNS):
                 for form, each in samples.items():
-                    replicates = Replicates([each], n_resamples=SHUFFLES, seed=1, threads=1)
+                    replicates = Replicates([each], Resampling(SHUFFLES, 1, 1))
                     replicates.run([Tally("two-sided", np.ones((1, 1)))], [(0, 1)])  # makes the tables
                     start = time.perf_counter()
                     replicates.run([Tally("two-sided", np.ones((1, 1)))], [(0, 1)])

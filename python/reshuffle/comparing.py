@@ -160,7 +160,7 @@ class Resampled(NamedTuple):
         documents, strata = documents_and_strata(units, data.n_segments, warn_of_ids=True)
         by_segment = [sample.for_pairs(pairs) for sample in data.count(names, resampling)]
         samples = [sample.in_units(documents, strata) for sample in by_segment]
-        return cls(data, names, by_segment, documents, Replicates.from_settings(samples, resampling))
+        return cls(data, names, by_segment, documents, Replicates(samples, resampling))
 
     @classmethod
     def average_of(cls, sets: Sequence[Resampled], design: Design) -> Resampled:
@@ -170,7 +170,7 @@ class Resampled(NamedTuple):
         k, pairs = len(design.names), design.pairs
         by_segment = averaged_samples(data.metrics, [each.by_segment for each in sets], (), k, pairs)
         samples = averaged_samples(data.metrics, [each.samples for each in replicates], replicates, k, pairs)
-        return cls(data, design.names, by_segment, None, Replicates.from_settings(samples, design.resampling))
+        return cls(data, design.names, by_segment, None, Replicates(samples, design.resampling))
 
     def with_texts(self, texts: ComparedTexts) -> Resampled:
         """A copy with these texts, to which segment scores are added."""

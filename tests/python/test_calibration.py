@@ -40,7 +40,7 @@ from reshuffle.metrics.base import Counts, Metric
 from reshuffle.resampling import CountSample, Replicates
 from reshuffle.resampling.units import Strata
 from reshuffle.results import clopper_pearson
-from reshuffle.settings import ComparisonSettings, Units
+from reshuffle.settings import ComparisonSettings, Resampling, Units
 
 pytestmark = pytest.mark.slow
 
@@ -165,7 +165,7 @@ def test_intervals_have_the_documented_coverage(pair: Counts, statistic: str, se
     covered = {name: np.zeros(2) for name in INTERVALS if statistic == "mean" or INTERVALS[name].kind != MEANS}
     for simulation in range(SIMULATIONS_OF_INTERVALS):
         drawn = pair[:, rng.integers(pair.shape[1], size=segments)]
-        replicates = Replicates([CountSample.from_counts(m, drawn)], n_resamples=999, seed=simulation)
+        replicates = Replicates([CountSample.from_counts(m, drawn)], Resampling(999, simulation))
         of_score, of_difference = Estimate(replicates, 0, 0), Estimate(replicates, 0, 0, 1)
         for name, counts in covered.items():
             ends = [INTERVALS[name].confidence_interval(estimate, 0.95) for estimate in (of_score, of_difference)]
@@ -252,7 +252,7 @@ def test_adjusted_p_values_control_the_family_wise_error_rate(wmt17: Corpus, tru
         order = np.argsort(rng.random((alike, SEGMENTS)), axis=0)
         rows[:alike] = np.take_along_axis(rows[:alike], order[:, :, None], axis=0)
         external = FromCounts("BLEU", dict(zip("abcde", rows, strict=True)), "bleu")
-        replicates = Replicates([CountSample.from_counts(external, rows)], n_resamples=999, seed=simulation)
+        replicates = Replicates([CountSample.from_counts(external, rows)], Resampling(999, simulation))
         for test, name in wrong:
             plan = Plan(TESTS[test], "two-sided", adjustment=None if name is None else ADJUSTMENTS[name])
             outcome = run_tests(plan, [replicates], Hypotheses.from_pairs(pairs))
@@ -287,7 +287,7 @@ def test_intervals_within_strata_are_narrower_and_cover_unless_strata_are_small(
         scores = SegmentScores("score", {"a": np.round(values, 3)})
         for strata in (None, ids):
             sample = CountSample.from_arrays(scores, scores.counts["a"], units=Units(strata=strata))
-            estimate = Estimate(Replicates([sample], n_resamples=999, seed=simulation), 0, 0)
+            estimate = Estimate(Replicates([sample], Resampling(999, simulation)), 0, 0)
             for name in ("percentile", "bca", "delta"):
                 interval = INTERVALS[name].confidence_interval(estimate, 0.95)
                 is_covered = interval.low <= 0 <= interval.high
@@ -343,9 +343,7 @@ class SmallSample:
 
     def replicates(self, counts: Counts, seed: int) -> Replicates:
         """The replicates of a sample."""
-        return Replicates(
-            [CountSample.from_counts(self.metric, counts, strata=self.strata)], n_resamples=999, seed=seed, threads=1
-        )
+        return Replicates([CountSample.from_counts(self.metric, counts, strata=self.strata)], Resampling(999, seed, 1))
 
 
 def documents_of(pair: Counts, sizes: Sequence[int]) -> Counts:

@@ -143,7 +143,7 @@ def test_references_that_are_very_far_away(here: None, ran: Program) -> None:
 
 
 BAD: list[tuple[list[str], str]] = [
-    ([], "the following arguments are required: SCRIPT"),
+    ([], "no script: name multi-bleu or bootstrap-hyp"),
     (["bleu"], "invalid choice: 'bleu'"),
     (["multi-bleu"], "the following arguments are required: REF"),
     (["multi-bleu", "none"], "there is no reference none, and no none0"),

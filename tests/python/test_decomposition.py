@@ -36,7 +36,7 @@ from reshuffle.data.demo import demo_corpus, write_demo
 from reshuffle.inference.decomposition import DECOMPOSITIONS, contributions_of, decomposition_of, shapley
 from reshuffle.metrics.base import Counts, Scores
 from reshuffle.resampling import CountSample, Replicates, resampler_of_sums
-from reshuffle.settings import Units
+from reshuffle.settings import Resampling, Units
 from told import assert_told
 
 BLEU = metric("bleu")
@@ -106,7 +106,7 @@ def from_counts(m: NativeMetric, counts: Counts) -> FromCounts:
 
 def drawn(m: Any, counts: Counts, seed: int = 7, **units: Any) -> Replicates:
     sample = CountSample.from_arrays(m, counts[0], counts[1], Units(**units))
-    return Replicates([sample], n_resamples=DRAWS, seed=seed)
+    return Replicates([sample], Resampling(DRAWS, seed))
 
 
 def ends(of: Any) -> tuple[float, float]:

@@ -47,6 +47,7 @@ from reshuffle.report.packed import packed_records
 from reshuffle.resampling import CountSample, Histograms, PermutedHistograms, Replicates, SequentialTally, Series
 from reshuffle.resampling.histograms import TAIL, histogram, histogram_of_probabilities
 from reshuffle.results.schemas import as_dict
+from reshuffle.settings import Resampling
 from told import assert_raises
 
 BLEU = metric("bleu")
@@ -247,7 +248,7 @@ def test_permutations_are_counted_in_rust_and_in_python() -> None:
     comparisons = [
         compare(metrics=measure, test="permutation", all_pairs=True, n_resamples=R) for measure in (NATIVE, IN_PYTHON)
     ]
-    replicates = Replicates([CountSample.from_counts(BLEU, np.stack([*COUNTS.values()]))], n_resamples=R, seed=12345)
+    replicates = Replicates([CountSample.from_counts(BLEU, np.stack([*COUNTS.values()]))], Resampling(R, 12345))
     (scores,) = replicates.permuted
     for comparison in comparisons:
         for pair in comparison.comparisons:
@@ -258,9 +259,7 @@ def test_permutations_are_counted_in_rust_and_in_python() -> None:
 def test_the_histograms_of_draws_have_all_scores() -> None:
     for measure in (NATIVE, IN_PYTHON):
         comparison = compare(metrics=measure, n_resamples=R)
-        (draws,) = Replicates(
-            [CountSample.from_counts(BLEU, np.stack([*COUNTS.values()]))], n_resamples=R, seed=12345
-        ).draws
+        (draws,) = Replicates([CountSample.from_counts(BLEU, np.stack([*COUNTS.values()]))], Resampling(R, 12345)).draws
         assert [twin(own) for own in draws] == [found.draws for found in comparison.scores]
         assert comparison.scores == score(metrics=measure, n_resamples=R, interval="percentile").scores
     assert [found.draws for found in score(metrics=NATIVE).scores] == [None] * 3
@@ -276,7 +275,7 @@ SETS = {name: TestSet(metrics=FromCounts("BLEU", counts, BLEU)) for name, counts
 def test_averages_over_test_sets_have_the_means_of_their_replicates(test: str) -> None:
     result = compare_sets(SETS, test=test, all_pairs=True, n_resamples=R)
     replicates = [
-        Replicates([CountSample.from_counts(BLEU, np.stack([*counts.values()]))], n_resamples=R, seed=of_set.seed or 0)
+        Replicates([CountSample.from_counts(BLEU, np.stack([*counts.values()]))], Resampling(R, of_set.seed or 0))
         for counts, of_set in zip(SET_COUNTS.values(), result.sets.values(), strict=True)
     ]
     for pair in known(result.average).comparisons:
@@ -364,7 +363,7 @@ def test_several_reductions_have_the_histograms_of_each_alone() -> None:
         CountSample.from_counts(BLEU, np.stack([*COUNTS.values()])),
         CountSample.from_counts(Formula("same", lambda t: BLEU.score(t)), np.stack([*COUNTS.values()])),
     ]
-    replicates, pairs = Replicates(samples, n_resamples=R, seed=9), list(combinations(range(3), 2))
+    replicates, pairs = Replicates(samples, Resampling(R, 9)), list(combinations(range(3), 2))
     (series,) = replicates.run([Series()], pairs)
     expected = [[histogram(of_pair) for of_pair in of_metric] for of_metric in series]
     rule = BesagClifford(10**9)

@@ -22,6 +22,7 @@ from reshuffle.inference.intervals import INTERVALS, SAMPLE, rank_of_ends, symme
 from reshuffle.metrics.base import Counts, Metric, Scores
 from reshuffle.resampling import CountSample, Replicates
 from reshuffle.resampling.linear import gradient
+from reshuffle.settings import Resampling
 
 MEAN = Formula("mean", lambda totals: totals[..., 0] / totals[..., 1])
 RATIO = Formula("ratio", lambda totals: 100 * totals[..., 0] / totals[..., 1])
@@ -46,7 +47,7 @@ def ratio_counts() -> Counts:
 
 
 def estimate_of(m: Metric, counts: Counts, n: int = 500, seed: int = 7, *, of_pair: bool = False) -> Estimate:
-    replicates = Replicates([CountSample.from_counts(m, counts)], n_resamples=n, seed=seed)
+    replicates = Replicates([CountSample.from_counts(m, counts)], Resampling(n, seed))
     return Estimate(replicates, 0, 0, 1 if of_pair else None)
 
 

@@ -24,7 +24,7 @@ from reshuffle.inference.tests import TESTS
 from reshuffle.metrics.base import Counts, Scores
 from reshuffle.report.caveats import worded
 from reshuffle.resampling import CountSample, Replicates
-from reshuffle.settings import ComparisonSettings, Units
+from reshuffle.settings import ComparisonSettings, Resampling, Units
 
 BLEU = metric("bleu")
 SEGMENTS, DRAWS = 120, 299
@@ -76,7 +76,7 @@ def thinned(counts: Counts, difference: float) -> Counts:
 def drawn(counts: Counts, seed: int = 7, draws: int = DRAWS, **units: Any) -> Replicates:
     """The draws of a sample."""
     sample = CountSample.from_arrays(BLEU, counts[0], counts[1], Units(**units))
-    return Replicates([sample], n_resamples=draws, seed=seed)
+    return Replicates([sample], Resampling(draws, seed))
 
 
 def p_of(replicates: Replicates, test: str = "bootstrap-kink", alternative: str = "two-sided") -> tuple[float, int]:

@@ -43,7 +43,7 @@ def rates(difference: float, skewed: bool = False) -> dict[str, float]:
         d = rng.exponential(size=SEGMENTS) - 1 if skewed else rng.normal(size=SEGMENTS)
         scores = SegmentScores("x", {"a": np.round(b + d + difference, 4), "b": np.round(b, 4)})
         sample = CountSample.from_counts(scores, scores.counts_of(["a", "b"]))
-        replicates = Replicates([sample], n_resamples=REPLICATES, seed=derive_seed(5, "simulation", i), threads=1)
+        replicates = Replicates([sample], Resampling(REPLICATES, derive_seed(5, "simulation", i), 1))
         for test in WITH_MARGIN:
             plan = Plan.from_settings(ComparisonSettings(test=test, margins={"x": MARGIN}), scores)
             rejected[test] += run_on_test_set(plan, replicates, Hypotheses.from_pairs([(0, 1)])).pvalue[0] <= ALPHA

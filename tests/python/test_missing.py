@@ -217,7 +217,7 @@ def test_families_may_span_complete_and_incomplete_metrics(test: str) -> None:
     data = Data.from_arguments(None, None, metrics)
     pairs = [(1, 0), (2, 0), (2, 1)]
     samples = [sample.for_pairs(pairs) for sample in data.count(data.names, Resampling())]
-    replicates = Replicates(samples, n_resamples=300, seed=1)
+    replicates = Replicates(samples, Resampling(300, 1))
     hypotheses = Hypotheses.from_pairs(pairs, 2, family="all")
     plan = Plan.from_settings(ComparisonSettings(test=test, adjust="maxt"), *metrics)
     outcome = run_on_test_set(plan, replicates, hypotheses)
@@ -267,7 +267,7 @@ def series_of(replicates: Replicates, pairs: Any) -> Any:
 def test_a_draw_without_scores_is_replaced_by_the_next_with_scores() -> None:
     table = {"a": [1.0, 3.0, *[nan] * 20], "b": [0.0, 1.0, *[nan] * 20]}
     sample = IncompleteSample.from_scores(ratings(table), ["a", "b"]).for_pairs([(1, 0)])
-    replicates = Replicates([sample], n_resamples=2000, seed=3)
+    replicates = Replicates([sample], Resampling(2000, 3))
     weights = np.array([reshuffle._core.draw_weights(3, r, 22) for r in range(2000)])[:, :2]
     has_scores = weights.sum(axis=1) > 0
     assert 0.08 < 1 - has_scores.mean() < 0.18  # (20/22)^22 = .12
@@ -282,7 +282,7 @@ def test_a_draw_without_scores_is_replaced_by_the_next_with_scores() -> None:
     difference = replicates.draws[0][0] - replicates.draws[0][1]
     assert (difference.min(), difference.max()) == (1, 2)
     without = next(seed for seed in range(99) if not reshuffle._core.draw_weights(seed, 0, 22)[:2].any())
-    replicates = Replicates([sample], n_resamples=1, seed=without)
+    replicates = Replicates([sample], Resampling(1, without))
     with pytest.raises(InputError, match="rating: none of 1 draws has a segment with a score"):
         _ = replicates.draws
     result = compare(metrics=ratings(table), test="bootstrap-both", n_resamples=99)

@@ -29,7 +29,7 @@ from reshuffle.metrics.base import Counts, Scores
 from reshuffle.resampling import CountSample, MaxT, MinP, Replicates, Series, Spread, TextSample, extremeness
 from reshuffle.resampling.schemes import Shuffling
 from reshuffle.results import Comparison
-from reshuffle.settings import ComparisonSettings
+from reshuffle.settings import ComparisonSettings, Resampling
 from step_down import step_down
 
 BLEU = metric("bleu")
@@ -124,12 +124,12 @@ def test_max_t_of_draws_follows_its_definition(alternative: str, test: str, metr
             other = np.random.default_rng(seed + 9).integers(0, 9, 64)
             counts = np.stack([column, column + seed, column, other])[:, :, None]
             pairs = [*PAIRS, (0, 1)]
-            replicates = Replicates([CountSample.from_counts(LINEAR, counts)], n_resamples=200, seed=seed)
+            replicates = Replicates([CountSample.from_counts(LINEAR, counts)], Resampling(200, seed))
         else:
             pairs = PAIRS
             chosen = BLEU if metric_ == "bleu" else Formula("the same", bleu_in_numpy)
             sample = CountSample.from_counts(chosen, counts_of(seed, 4, 60))
-            replicates = Replicates([sample], n_resamples=200, seed=seed)
+            replicates = Replicates([sample], Resampling(200, seed))
         (scores,), totals = replicates.draws, replicates.samples[0].scores
         draws = np.array([scores[a] - scores[b] for a, b in pairs])
         observed = [float(totals[a] - totals[b]) for a, b in pairs]
@@ -175,7 +175,7 @@ def adjusted_by(
 ) -> tuple[Scores, Scores]:
     """The p-values of ``PAIRS``, and those adjusted."""
     n, pairs = options.pop("n", 150), options.pop("pairs", PAIRS)
-    replicates = Replicates(samples, n_resamples=n, seed=11, **options)
+    replicates = Replicates(samples, Resampling(n, 11, **options))
     plan = Plan(TESTS[test], alternative, adjustment=ADJUSTMENTS[adjust])
     outcome = run_on_test_set(plan, replicates, Hypotheses.from_pairs(pairs, len(samples), family=family))
     return outcome.pvalue, known(outcome.adjusted)
@@ -189,7 +189,7 @@ def adjusted_by(
 def test_families_follow_the_definition(kinds: str, family: str, alternative: str, adjust: str) -> None:
     samples = samples_of(3, kinds)
     p, got = adjusted_by("ar", adjust, samples, family, alternative=alternative)
-    replicates = Replicates(samples, n_resamples=150, seed=11)
+    replicates = Replicates(samples, Resampling(150, 11))
     (series,) = replicates.run([Series()], PAIRS)
     series = series.reshape(-1, 150)
     hypotheses = Hypotheses.from_pairs(PAIRS, len(samples))
@@ -314,7 +314,7 @@ def test_results_are_bitwise_equal_for_any_number_of_threads() -> None:
     pairs = list(combinations(range(6), 2))
 
     def run(threads: int) -> list[bytes]:
-        replicates = Replicates([CountSample.from_counts(BLEU, counts)], n_resamples=1500, seed=3, threads=threads)
+        replicates = Replicates([CountSample.from_counts(BLEU, counts)], Resampling(1500, 3, threads))
         spreads = replicates.run([Spread()], pairs)[0]
         ones = np.ones_like(spreads)
         ranks: NDArray[np.int64] = np.full(spreads.shape, 40)

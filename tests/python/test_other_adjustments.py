@@ -26,7 +26,7 @@ from reshuffle.inference.multiplicity import ADJUSTMENTS
 from reshuffle.inference.plan import Plan
 from reshuffle.inference.running import run_on_test_set
 from reshuffle.resampling import CountSample, Replicates
-from reshuffle.settings import ComparisonSettings
+from reshuffle.settings import ComparisonSettings, Resampling
 from step_down import step_down
 
 Values = NDArray[np.float64]
@@ -182,7 +182,7 @@ def on_all_swaps(scores: Values, test: str, adjust: str) -> tuple[Values, Values
     sample = CountSample.from_counts(metric, metric.counts_of(list(metric.counts)))
     swaps = 2**SEGMENTS
     codes = np.left_shift(1, np.arange(SEGMENTS)).astype(np.uint64)  # swap g swaps the segments of its bits
-    replicates = Replicates([sample], n_resamples=swaps, seed=1).with_codes(codes, swaps)
+    replicates = Replicates([sample], Resampling(swaps, 1)).with_codes(codes, swaps)
     plan = Plan.from_settings(ComparisonSettings(test=test, scheme="iid", adjust=adjust))
     outcome = run_on_test_set(plan, replicates, Hypotheses.from_pairs(PAIRS))
     # The swaps include the observed outputs, so the Monte Carlo formula (c + 1)/(R + 1) counts these twice.

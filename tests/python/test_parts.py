@@ -50,6 +50,7 @@ from reshuffle.resampling import (
 )
 from reshuffle.resampling.reductions import PermutedHistograms
 from reshuffle.resampling.replicates import ReplicatesJob
+from reshuffle.settings import Resampling
 from tuning_files import references, write_all
 
 PAIRS = [(0, 1), (2, 0), (1, 2)]
@@ -132,8 +133,8 @@ def test_any_split_of_the_replicates_gives_the_same_bytes(
 ) -> None:
     samples = samples_of(3)
     chosen = np.random.default_rng(1).integers(0, 2**11, 70).astype(np.uint64) if codes and kind == "shuffles" else None
-    one = Replicates(samples, n_resamples=n, seed=seed, threads=2, codes=chosen)
-    other = Replicates(samples, n_resamples=n, seed=seed, executor=Copying(), codes=chosen)
+    one = Replicates(samples, Resampling(n, seed, 2), chosen)
+    other = Replicates(samples, Resampling(n, seed, executor=Copying()), chosen)
     ends = [0, *(64 * cut for cut in sorted(cuts)), n]
 
     def in_parts(job: ReplicatesJob, n: int, execution: Any, *, stage: str) -> list[Any]:

@@ -18,6 +18,7 @@ from counts import bleu_counts
 from reshuffle import Comparison, Formula, FromCounts, InputError, SegmentScores, _core, compare, metric
 from reshuffle.metrics.base import Counts, Scores
 from reshuffle.resampling import CountSample, PermutedTally, Replicates
+from reshuffle.settings import Resampling
 from test_resampling import random_values
 
 BLEU = metric("bleu")
@@ -202,7 +203,7 @@ def test_results_are_the_same_bytes_on_any_number_of_threads_and_in_any_parts() 
     core = [(BLEU.core, sample.core_counts) for sample in samples]
 
     def whole(threads: int) -> tuple[bytes, bytes]:
-        replicates = Replicates(samples, n_resamples=1000, seed=4, threads=threads)
+        replicates = Replicates(samples, Resampling(1000, 4, threads))
         (counts,) = replicates.run([PermutedTally(pairs, thresholds)])
         return counts.pairs.tobytes(), counts.ranges.tobytes()
 

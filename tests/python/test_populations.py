@@ -16,6 +16,7 @@ from benches.simulations.populations import ANY, BLEU, WRONG, Outputs, Populatio
 from known import known
 from reshuffle import SegmentScores, compare
 from reshuffle.resampling import CountSample, Replicates
+from reshuffle.settings import Resampling
 from texts import translations
 
 
@@ -115,7 +116,7 @@ def test_adjusted_p_values_of_simulations_are_those_of_compare(test: str) -> Non
         for name, of_metric in zip("ab", values.swapaxes(0, 1), strict=True)
     ]
     samples = [CountSample.from_counts(metric, metric.counts_of(list(metric.counts))) for metric in metrics]
-    replicates = Replicates(samples, n_resamples=199, seed=3)
+    replicates = Replicates(samples, Resampling(199, 3))
     wanted = methods([test], None, 2)
     found = dict(adjusted(replicates, [(1, 0), (2, 0), (2, 1)], wanted))
     for adjust in ("none", "holm", "by", "maxt"):

@@ -24,8 +24,7 @@ from reshuffle.inference.power import (
     t_power,
     t_required_units,
 )
-from reshuffle.study import testing
-from reshuffle.study.parametric import CARD_BLEU, SwapEffects, effects_of_swaps, simulate_swap_effects
+from reshuffle.study.parametric import CARD_BLEU, SwapEffects, SwapTests, effects_of_swaps
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 
@@ -132,12 +131,10 @@ def test_the_notebook_of_card_et_al() -> None:
     Source: BLEU.ipynb in notebooks_for_power_calculations of github.com/dallascard/NLP-power-analysis. The abstract of
     2020.emnlp-main.745 has "approximately 75% power" for one BLEU point on 2,000 sentences.
     """
-    found = simulate_swap_effects(
-        CARD_BLEU, 1.0, 2000, 12345, 300, testing.Testing(["ar"], 199, execution=Execution(threads=2))
-    )
-    rejected = found.pvalues <= 0.05
-    significant = found.differences[rejected]
-    assert found.differences.mean() == pytest.approx(1.026, abs=4 * 0.38 * math.sqrt(1 / 300 + 1 / 500))
+    found = SwapTests(CARD_BLEU, 1.0, 2000, 12345, 199, "two-sided").results(300, Execution(threads=2))
+    rejected = found["pvalue"] <= 0.05
+    significant = found["difference"][rejected]
+    assert found["difference"].mean() == pytest.approx(1.026, abs=4 * 0.38 * math.sqrt(1 / 300 + 1 / 500))
     assert rejected.mean() == pytest.approx(0.756, abs=4 * 0.43 * math.sqrt(1 / 300 + 1 / 500))
     assert np.abs(significant).mean() == pytest.approx(1.200, abs=0.08)
     assert (significant > 0).all()

@@ -22,6 +22,7 @@ from reshuffle.inference.rankings import clusters, groups_without_difference, me
 from reshuffle.inference.tests import TESTS
 from reshuffle.resampling import CountSample, Replicates, linear
 from reshuffle.resampling.units import Strata
+from reshuffle.settings import Resampling
 
 SEGMENTS = 60
 
@@ -292,7 +293,7 @@ def naive_pvalues(comparison: Comparison, draws: np.ndarray[Any, Any], higher: b
 
 def drawn(metric: SegmentScores, n: int, seed: int) -> np.ndarray[Any, Any]:
     sample = CountSample.from_counts(metric, metric.counts_of(list(metric.counts)))
-    return Replicates([sample], n_resamples=n, seed=seed).draws[0]
+    return Replicates([sample], Resampling(n, seed)).draws[0]
 
 
 @settings(max_examples=budget(60), deadline=None)

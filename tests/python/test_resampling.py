@@ -48,6 +48,7 @@ from reshuffle.resampling import (
     Spread,
     Tally,
 )
+from reshuffle.settings import Resampling
 
 BLEU = metric("bleu")
 
@@ -281,7 +282,7 @@ def test_weights_of_draws_have_multinomial_moments() -> None:
 @given(st.integers(0, 1000), st.integers(2, 300), SEEDS)
 def test_draws_sum_the_rows_times_their_weights(data_seed: int, segments: int, seed: int) -> None:
     counts = random_counts(data_seed, 3, segments)
-    (got,) = Replicates([CountSample.from_counts(BLEU, counts)], n_resamples=10, seed=seed).draws
+    (got,) = Replicates([CountSample.from_counts(BLEU, counts)], Resampling(10, seed)).draws
     expected = [BLEU.score(np.tensordot(_core.draw_weights(seed, r, segments), counts, (0, 1))) for r in range(10)]
     np.testing.assert_array_equal(np.transpose(expected), got)
 
@@ -325,7 +326,7 @@ def test_a_formula_and_a_native_metric_get_the_same_replicates(monkeypatch: Any,
         CountSample.from_counts(Formula("numpy", bleu_in_numpy), counts),
         CountSample.from_counts(BLEU, counts),
     ]
-    replicates = Replicates(samples, n_resamples=1000, seed=3)
+    replicates = Replicates(samples, Resampling(1000, 3))
     pairs = [(0, 1), (1, 0)]
     native, formula, again = replicates.run([Series()], pairs)[0]
     np.testing.assert_array_equal(native, again)
@@ -340,7 +341,7 @@ def test_a_formula_and_a_native_metric_get_the_same_replicates(monkeypatch: Any,
 def test_several_reductions_in_one_pass_equal_each_alone() -> None:
     counts, pairs = random_counts(5, 4, 60), list(combinations(range(4), 2))
     samples = [CountSample.from_counts(m, counts) for m in (BLEU, Formula("numpy", bleu_in_numpy))]
-    replicates = Replicates(samples, n_resamples=2000, seed=5)
+    replicates = Replicates(samples, Resampling(2000, 5))
     (series,) = replicates.run([Series()], pairs)
     thresholds = np.quantile(np.abs(series), 0.9, axis=-1)
     asked: list[Any] = [

@@ -33,6 +33,7 @@ from reshuffle.inference.intervals import INTERVALS, between
 from reshuffle.metrics.base import Counts
 from reshuffle.resampling import CountSample, Replicates
 from reshuffle.results import SignificanceResult, clopper_pearson
+from reshuffle.settings import Resampling
 
 MEAN = Formula("mean", lambda totals: totals[..., 0] / totals[..., 1])
 
@@ -72,7 +73,7 @@ SIGNS = list(itertools.product((1, -1), repeat=4))
 
 def replay(a: Counts, b: Counts, n: int, seed: int) -> Any:
     counts = np.stack([a, b])
-    (scores,) = Replicates([CountSample.from_counts(MEAN, counts)], n_resamples=n, seed=seed).draws
+    (scores,) = Replicates([CountSample.from_counts(MEAN, counts)], Resampling(n, seed)).draws
     return scores[0] - scores[1]
 
 

@@ -32,6 +32,7 @@ from reshuffle.inference.pvalues import pvalue
 from reshuffle.resampling import CountSample, Replicates, SequentialTally, Series, TextSample
 from reshuffle.resampling.stopping import STOPPING, AnyRule
 from reshuffle.results import SignificanceResult, clopper_pearson, robbins
+from reshuffle.settings import Resampling
 from test_resampling import bleu_in_numpy, random_counts
 
 BLEU = metric("bleu")
@@ -103,7 +104,7 @@ def test_each_test_stops_at_the_shuffle_at_which_one_by_one_checks_stop(
     ]
     pairs = [(0, 1), (1, 0), (2, 0)]
     n = 3000
-    replicates = Replicates(samples, n_resamples=n, seed=3)
+    replicates = Replicates(samples, Resampling(n, 3))
     statistics = replicates.run([Series()], pairs)[0]
     size = np.abs(statistics) if alternative == "two-sided" else statistics
     sides = {"less": 0.0, "greater": 1.0, "two-sided": 1.0}
@@ -117,7 +118,7 @@ def test_each_test_stops_at_the_shuffle_at_which_one_by_one_checks_stop(
     assert len({n for row in expected for n, _, _ in row}) > 2
     for first_batch, threads in [(512, 1), (1, 2), (1000, 3), (7, None)]:
         monkeypatch.setattr("reshuffle.resampling.replicates.FIRST_BATCH", first_batch)
-        replicates = Replicates(samples, n_resamples=n, seed=3, threads=threads)
+        replicates = Replicates(samples, Resampling(n, 3, threads))
         found = replicates.run([SequentialTally(alternative, thresholds, rule.core())], pairs)[0]
         got = np.stack([found.shuffles, found.exceedances, found.stopped], axis=-1)
         np.testing.assert_array_equal(np.array(expected), got)
@@ -130,14 +131,13 @@ def test_functions_of_texts_are_called_only_for_the_shuffles_used(rule: AnyRule)
     sample = TextSample(CorpusFunction("words", function_of_all_lines), systems, [["r"] * 20])
     pairs = [(1, 0), (2, 0)]
     n = 500
-    statistics = Replicates([sample], n_resamples=n, seed=3).run([Series()], pairs)[0][0]
+    statistics = Replicates([sample], Resampling(n, 3)).run([Series()], pairs)[0][0]
     thresholds = np.quantile(np.abs(statistics), [[0.5, 0.9]], axis=1)[:, :, 0].reshape(1, 2)
     reached = np.abs(statistics) >= thresholds.T
     expected = [one_by_one(rule, of_pair) for of_pair in reached]
     before = sample.evaluations
-    found = Replicates([sample], n_resamples=n, seed=3).run(
-        [SequentialTally("two-sided", thresholds, rule.core())], pairs
-    )[0]
+    tally = SequentialTally("two-sided", thresholds, rule.core())
+    (found,) = Replicates([sample], Resampling(n, 3)).run([tally], pairs)
     assert expected == list(zip(found.shuffles[0], found.exceedances[0], found.stopped[0], strict=True))
     assert 2 * sum(used for used, _, _ in expected) == sample.evaluations - before
 

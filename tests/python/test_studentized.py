@@ -25,6 +25,7 @@ from reshuffle.metrics.named import resolve
 from reshuffle.resampling import Batch, CountSample, Replicates, Series, TextSample
 from reshuffle.resampling.studentized import Constants, _cross, studentize
 from reshuffle.resampling.units import Documents, Strata
+from reshuffle.settings import Resampling
 from step_down import step_down
 from test_simd import run as run_python
 from test_simd import supported_paths
@@ -84,7 +85,7 @@ def sample_of(
 
 def statistics_of(sample: CountSample, n: int, **options: Any) -> Scores:
     """z of the first n shuffles."""
-    replicates = Replicates([studentize(sample, (0, 1))], n_resamples=n, seed=3, **options)
+    replicates = Replicates([studentize(sample, (0, 1))], Resampling(n, 3, **options))
     (statistics,) = replicates.run([Series()], [(0, 1)])
     return np.asarray(statistics[0, 0])
 
@@ -224,7 +225,7 @@ def test_the_test_is_exact_whichever_arrangement_is_observed(
     for x, y in (arrangements[0], arrangements[len(arrangements) // 3], arrangements[-1]):
         sample = sample_of(m, np.stack([x, y]), strata=ids)
         z = [studentize(sample_of(m, np.stack(both), strata=ids), (0, 1)).observed.value for both in arrangements]
-        replicates = Replicates([studentize(sample, (0, 1))], n_resamples=1 << n, seed=1)
+        replicates = Replicates([studentize(sample, (0, 1))], Resampling(1 << n, 1))
         codes = np.uint64(1) << np.arange(n, dtype=np.uint64)
         (statistics,) = replicates.with_codes(codes, 1 << n).run([Series()], [(0, 1)])
         null.append(np.sort(statistics[0, 0]))
@@ -616,12 +617,12 @@ def series_of(key: str, pair: tuple[int, int]) -> tuple[Scores, float]:
     """What the definition compares for one pair: its statistics on all shuffles, comparable, and the observed one."""
     sample = sample_under(key)
     if key == "text":
-        replicates = Replicates([sample], n_resamples=SHUFFLES, seed=12345)
+        replicates = Replicates([sample], Resampling(SHUFFLES, 12345))
         (statistics,) = replicates.run([Series()], [pair])
         spread = float(np.sqrt((statistics[0, 0] ** 2).mean())) or 1.0
         return statistics[0, 0] / spread, float(sample.scores[pair[0]] - sample.scores[pair[1]]) / spread
     studentized = studentize(sample, pair)
-    (statistics,) = Replicates([studentized], n_resamples=SHUFFLES, seed=12345).run([Series()], [(0, 1)])
+    (statistics,) = Replicates([studentized], Resampling(SHUFFLES, 12345)).run([Series()], [(0, 1)])
     return statistics[0, 0], studentized.observed.value
 
 

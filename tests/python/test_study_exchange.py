@@ -17,8 +17,7 @@ from reshuffle.study import exchange
 from reshuffle.study.run_model import (
     RunModel,
     RunPool,
-    composed_pvalues,
-    model_pvalues,
+    SimulatedRuns,
     size_for_ratio,
     size_of_splits,
     variance_ratio,
@@ -72,9 +71,9 @@ def test_all_cells_from_one_pass_agree_with_the_tests_of_each_test_set(name: str
     model, resampling = RunModel(n, 90), Resampling(199, 3, None, None)
     components = components_of(model, 6)
     coefficients = np.array([model.coefficients(*cell) for cell in ((0, 0), (0.5, 0), (0.5, 1), (1, 0.3), (0, 3))])
-    arguments = EXCHANGES[name], model, components, coefficients, "pooled", resampling
-    fast, exact = model_pvalues(*arguments)
-    plain, plain_exact = composed_pvalues(*arguments)
+    runs = SimulatedRuns(model, components, coefficients, "pooled", resampling)
+    fast, exact = runs.pvalues(EXCHANGES[name])
+    plain, plain_exact = runs.composed_pvalues(EXCHANGES[name])
     assert exact == plain_exact
     # Composed scores are rounded: a few replicates near the difference change sides.
     assert fast == pytest.approx(plain, abs=2.1 / 200)
@@ -86,7 +85,7 @@ def test_all_cells_from_one_pass_agree_with_the_tests_of_each_test_set(name: str
 def test_p_is_that_of_a_comparison_of_runs(name: str) -> None:
     model, resampling = RunModel(4, 60), Resampling(99, 5, None, None)
     components, coefficients = components_of(model, 3), np.array([model.coefficients(0.3, 0.7)])
-    pvalues, _ = model_pvalues(EXCHANGES[name], model, components, coefficients, "pooled", resampling)
+    pvalues, _ = SimulatedRuns(model, components, coefficients, "pooled", resampling).pvalues(EXCHANGES[name])
     for at, scores in enumerate(model.composed(components, coefficients[0])):
         outputs = {f"{'ab'[row // 4]}#{row % 4}": own for row, own in enumerate(scores)}
         compared = compare_runs(

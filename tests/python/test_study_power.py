@@ -22,7 +22,8 @@ from reshuffle.settings import Resampling, Units
 from reshuffle.study import parametric_power, plan, power, sensitivity
 from reshuffle.study.calibration import effect_for
 from reshuffle.study.material import Material
-from reshuffle.study.power import simulated_mixture, true_difference
+from reshuffle.study.populations import MeasuredPair
+from reshuffle.study.power import simulated_mixture
 from reshuffle.study.sensitivity import paired_difference
 from reshuffle.study.settings import StudySettings
 from texts import translations
@@ -93,9 +94,9 @@ def test_true_differences_go_from_0_to_that_of_the_pair(name: str) -> None:
     references, systems = texts(300)
     chosen = metric(name)
     counts = chosen.suff_stats(references, [systems["good"], systems["poor"]])
-    totals = counts.sum(axis=1)
+    measured = MeasuredPair(name, "good", "poor", chosen.higher_is_better, chosen, counts)
     (pair,) = compare(references, {k: systems[k] for k in ("poor", "good")}, name, test="ar", n_resamples=9).comparisons
-    found = [true_difference(chosen, totals, eta) for eta in (0, 0.1, 0.2, 0.3, 0.4, 0.5)]
+    found = [measured.difference(eta) for eta in (0, 0.1, 0.2, 0.3, 0.4, 0.5)]
     assert found[0] == 0
     assert found[5] == pytest.approx(pair.difference)
     assert list(np.sign(pair.difference) * np.diff(found) > 0) == [True] * 5
@@ -249,12 +250,12 @@ def test_simulated_plans_have_the_planned_power() -> None:
     (closed,) = of(plan(metrics=skewed, sizes=[60], simulate=False), "detectable", method="normal")
     (again,) = plan(metrics=skewed, sizes=[60], simulations=2000, seed=2, **options).tables["detectable"]
     assert again.difference == pytest.approx(detectable.difference, rel=0.03)
-    of_pair = Material.from_data(Data.from_arguments(None, None, skewed), Units(), Resampling(), []).population((1, 0))
+    (of_pair,) = Material.from_data(Data.from_arguments(None, None, skewed), Units(), Resampling(), []).measured((1, 0))
 
     def simulated(difference: float) -> float:
         settings = StudySettings(simulations=2000, alphas=(0.05,), seed=3, **options)
         eta = effect_for(of_pair, difference)
-        (cell,) = simulated_mixture(of_pair, ["quality"], ("b", "a"), 60, eta, settings)
+        (cell,) = simulated_mixture([of_pair], 60, eta, settings)
         return float((cell.pvalues <= 0.05).mean())
 
     assert simulated(detectable.difference) == pytest.approx(0.8, abs=0.025)

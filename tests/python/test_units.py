@@ -47,7 +47,7 @@ from reshuffle.metrics.base import Counts
 from reshuffle.report import render
 from reshuffle.resampling import CountSample, Replicates
 from reshuffle.resampling.units import paired_influence
-from reshuffle.settings import Units
+from reshuffle.settings import Resampling, Units
 from reshuffle.types import BootstrapTest
 from test_resampling import random_counts
 from unnamed import unnamed
@@ -402,9 +402,8 @@ def test_the_acceleration_of_bca_adds_the_moments_of_the_strata(of_pair: bool) -
     ids = rng.permutation(np.repeat(np.arange(3), [40, 30, 20])).tolist()
     a, b = rng.geometric(0.2, 90) + 30 * np.array(ids), rng.geometric(0.3, 90)
     values = (a - b if of_pair else a).astype(float)
-    replicates = Replicates(
-        [CountSample.from_arrays(MEAN, as_counts(a), as_counts(b), Units(strata=ids))], n_resamples=4999, seed=2
-    )
+    sample = CountSample.from_arrays(MEAN, as_counts(a), as_counts(b), Units(strata=ids))
+    replicates = Replicates([sample], Resampling(4999, 2))
     estimate = Estimate(replicates, 0, 0, 1 if of_pair else None)
     # The second and third central moments of a draw's sum are the sums of those of the strata.
     parts = [values[group] for group in members(ids)]

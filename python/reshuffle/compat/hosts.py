@@ -29,8 +29,8 @@ class Host(NamedTuple):
 HOSTS = {
     "sacrebleu": Host("sacrebleu", "2.4.2", "2.7", "reshuffle.compat.sacrebleu.significance"),
     "nltk": Host("nltk", "3.9.1", "3.11", "reshuffle.compat.nltk", only_if_named="takes long to import"),
-    "lm_eval": Host("lm_eval", "0.4.13", "0.5", "reshuffle.compat.lm_eval.seams", only_if_named="numbers change"),
-    "lighteval": Host("lighteval", "0.13", "0.14", "reshuffle.compat.lighteval.seams", only_if_named="numbers change"),
+    "lm_eval": Host("lm_eval", "0.4.13", "0.5", "reshuffle.compat.lm_eval", only_if_named="numbers change"),
+    "lighteval": Host("lighteval", "0.13", "0.14", "reshuffle.compat.lighteval", only_if_named="numbers change"),
 }
 
 

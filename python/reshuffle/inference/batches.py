@@ -94,7 +94,7 @@ def _pairs(n: int) -> Hypotheses:
 def _shuffle_together(plan: Plan, sample: CountSample, seeds: Seeds, resampling: Resampling) -> Outcome:
     """Shuffle all problems of a sample."""
     # Each problem has its own seed; that of these replicates is not used.
-    replicates = Replicates.from_settings([sample], replace(resampling, seed=int(seeds[0])))
+    replicates = Replicates([sample], replace(resampling, seed=int(seeds[0])))
     observed = Observed(replicates, _pairs(len(seeds)), plan.alternative, plan.shuffling)
     scheme = plan.shuffling.scheme
     shuffled = shuffle_batch(replicates, observed.thresholds[None], observed.alternatives[0], scheme, seeds)
@@ -103,7 +103,7 @@ def _shuffle_together(plan: Plan, sample: CountSample, seeds: Seeds, resampling:
 
 def _draw_together(plan: Plan, sample: CountSample, seeds: Seeds, resampling: Resampling) -> Outcome:
     """Draw all problems of a sample, which has no strata."""
-    replicates = Replicates.from_settings([sample], replace(resampling, seed=int(seeds[0])))
+    replicates = Replicates([sample], replace(resampling, seed=int(seeds[0])))
     native = sample.native("draws")
     assert native is not None  # the metric has a formula in the core
     metric, counts = native

@@ -56,7 +56,7 @@ class Replay:
         supplied = Supplied.from_arguments(
             **{"masks": None, "indices": None, self.name: self.blocks}, n_units=samples[0].n_units
         )
-        return SuppliedReplicates(samples, supplied, threads=resampling.threads, progress=resampling.progress)
+        return SuppliedReplicates(samples, supplied, resampling)
 
 
 def resampling_of(options: OfArrays, progress: Progress | None) -> Resampling:
@@ -67,4 +67,4 @@ def resampling_of(options: OfArrays, progress: Progress | None) -> Resampling:
 
 def replicates_of(samples: list[CountSample], resampling: Resampling, replay: Replay | None) -> Replicates:
     """The replicates of samples: those of the user, if there are any."""
-    return Replicates.from_settings(samples, resampling) if replay is None else replay.replicates(samples, resampling)
+    return Replicates(samples, resampling) if replay is None else replay.replicates(samples, resampling)

@@ -93,7 +93,7 @@ class ObservedRuns(Observed):
     def from_data(cls, data: RunData, pairs: Pairs, unit: ExchangeUnit, settings: RunSettings) -> ObservedRuns:
         """Exchange the runs of all pairs (system, baseline)."""
         return cls(
-            Replicates.from_settings(data.samples, data.resampling),
+            Replicates(data.samples, data.resampling),
             Hypotheses.from_pairs(pairs, len(data.samples), family=settings.family),
             settings.alternative,
             Shuffling(),

@@ -170,7 +170,7 @@ def answered(question: Question, testing: Testing, seed: int) -> Answer:
     resampling = replace(testing.resampling, seed=seed)
     made: dict[int, Replicates] = {}
     replicates = {
-        name: made.setdefault(id(sample), Replicates.from_settings([sample], resampling))
+        name: made.setdefault(id(sample), Replicates([sample], resampling))
         for name, sample in samples.items()
         if sample is not None and sample.n_units > 1
     }

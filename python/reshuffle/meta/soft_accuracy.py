@@ -228,7 +228,7 @@ def pair_pvalues(samples: Sequence[CountSample], signs: Sequence[int], pairs: Pa
         rows = [m for m, own in enumerate(signs) if own == sign]
         if not rows:
             continue
-        replicates = Replicates.from_settings([samples[m] for m in rows], resampling)
+        replicates = Replicates([samples[m] for m in rows], resampling)
         scores = np.stack([sample.scores for sample in replicates.samples])
         x, y = scores[:, a], scores[:, b]
         to_reach = threshold(x - y, tolerance(x, y), alternative)

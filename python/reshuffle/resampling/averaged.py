@@ -19,6 +19,7 @@ from ..lazy import lazy
 from ..metrics.base import Metric, Scores
 from ..metrics.named import AnyMetric
 from ..results import Exchangeability
+from ..settings import Resampling
 from .counting import Data
 from .parts import SENT_FOR_SHUFFLES, SentSample, sent
 from .replicates import Replicates
@@ -333,8 +334,7 @@ def _average_for_shuffles(
     """An average in a worker. ``streams`` are the seed and the codes of the shuffles of each test set."""
     own = [each.sample() for each in samples]
     sources = [
-        Replicates([sample], n_resamples=1, seed=seed, threads=1, codes=codes)
-        for sample, (seed, codes) in zip(own, streams, strict=True)
+        Replicates([sample], Resampling(1, seed, 1), codes) for sample, (seed, codes) in zip(own, streams, strict=True)
     ]
     return AveragedSample(metric, own, sources, 0, rows, n_pairs=n_pairs)
 

@@ -85,7 +85,7 @@ class Problems:
     def replicates(self, group: ProblemGroup, position: int, resampling: Resampling) -> Replicates:
         """The replicates of one problem of a group, the same as outside a batch."""
         seed = int(self.seeds[group.indices[position]])
-        return Replicates.from_settings([self._sample(group, position)], replace(resampling, seed=seed))
+        return Replicates([self._sample(group, position)], replace(resampling, seed=seed))
 
     def _sample(self, group: ProblemGroup, position: int) -> CountSample:
         arrays = [counts[position : position + 1] for counts in group.arrays]

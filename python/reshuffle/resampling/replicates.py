@@ -63,12 +63,8 @@ class Replicates:
     ----------
     samples : sequence of Sample
         All with the same kind and number of resampling units, at least 2, and the same strata.
-    n_resamples : int
-        R.
-    seed : int
-        Replicate r is a pure function of the seed and r.
-    threads, progress, executor
-        As in :func:`reshuffle.compare`.
+    settings : Resampling
+        R, the seed, and what computes them. Replicate r is a pure function of the seed and r.
     codes : (S,) ndarray of uint64, optional
         Those of a subgroup of shuffles: see :meth:`with_codes`.
     """
@@ -76,41 +72,19 @@ class Replicates:
     # Whether the replicates are user-supplied masks or indices, which have no seed.
     is_replay: ClassVar[bool] = False
 
-    def __init__(
-        self,
-        samples: Sequence[Sample],
-        *,
-        n_resamples: int,
-        seed: int,
-        threads: int | None = None,
-        progress: Progress | None = None,
-        executor: Any = None,
-        codes: GroupCodes | None = None,
-    ) -> None:
+    def __init__(self, samples: Sequence[Sample], settings: Resampling, codes: GroupCodes | None = None) -> None:
         self.samples = tuple(samples)
-        self.n_resamples = check_integer("n_resamples", n_resamples, 1, MAX_RESAMPLES)
-        self.seed = check_integer("seed", seed, 0, MAX_SEED)
-        self.progress = progress
-        self.threads = thread_count(threads)
-        self.executor = executor
+        self.n_resamples = check_integer("n_resamples", settings.n_resamples, 1, MAX_RESAMPLES)
+        self.seed = check_integer("seed", settings.seed, 0, MAX_SEED)
+        self.progress = settings.progress
+        self.threads = thread_count(settings.threads)
+        self.executor = settings.executor
         self.codes = codes
         self._range: range | None = None
         self._resamplers: dict[tuple[str, tuple[int, ...]], _core.Resampler] = {}
         self._found: dict[Hashable, Any] = {}
         if self.n_units < 2:
             raise InputError("there is only one segment: tests and intervals need at least 2")
-
-    @classmethod
-    def from_settings(cls, samples: Sequence[Sample], settings: Resampling) -> Replicates:
-        """Replicates of these samples with a caller's number, seed, threads and progress."""
-        return cls(
-            samples,
-            n_resamples=settings.n_resamples,
-            seed=settings.seed,
-            threads=settings.threads,
-            progress=settings.progress,
-            executor=settings.executor,
-        )
 
     @property
     def unit(self) -> str:
@@ -440,7 +414,7 @@ class ReplicatesJob:
 
     @lazy
     def _replicates(self) -> Replicates:
-        return Replicates([each.sample() for each in self.samples], n_resamples=1, seed=self.seed, codes=self.codes)
+        return Replicates([each.sample() for each in self.samples], Resampling(1, self.seed), self.codes)
 
     def run(self, first: int, last: int, threads: int | None, progress: Progress | None) -> Part:
         """See :class:`reshuffle.execution.Job`."""

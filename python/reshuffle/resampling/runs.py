@@ -73,7 +73,7 @@ class RunData:
     @property
     def replicates(self) -> Replicates:
         """The replicates of the outputs under the first metric; all metrics have the same."""
-        return Replicates.from_settings(self.samples[:1], self.resampling)
+        return Replicates(self.samples[:1], self.resampling)
 
     @property
     def n_units(self) -> int:
@@ -307,14 +307,8 @@ class RunsJob:
 
     def run(self, first: int, last: int, threads: int | None, progress: Progress | None) -> list[NDArray[Any]]:
         """See :class:`reshuffle.execution.Job`."""
-        replicates = Replicates(
-            self._data.samples[:1],
-            n_resamples=last,
-            seed=self.seed,
-            threads=threads,
-            progress=progress,
-            codes=self.codes,
-        )
+        settings = Resampling(last, self.seed, threads, progress)
+        replicates = Replicates(self._data.samples[:1], settings, self.codes)
         return list(self.function(self._data, *self.arguments, replicates.within(first, last)))
 
     def __getstate__(self) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -184,15 +184,6 @@ class ObservedStatistic(NamedTuple):
     value: float
     tolerance: float
 
-    @classmethod
-    def from_parts(
-        cls, scores: Scores, scale: float, variance: float, size: float, rounding: float = ROUNDING
-    ) -> ObservedStatistic:
-        """See :meth:`ObservedStatistics.from_parts`."""
-        variances, sizes = np.array([[variance], [size]])
-        values, slack, errors = ObservedStatistics.from_parts(scores[:, None], scale, variances, sizes, rounding)
-        return cls(float(scores[0] - scores[1]), errors.item(), values.item(), slack.item())
-
 
 @dataclass(eq=False)
 class StudentizedSample(CountSample):
@@ -206,10 +197,18 @@ class StudentizedSample(CountSample):
     constants: Constants = field(kw_only=True)
     width: int = field(kw_only=True)
 
-    @property
+    rounding: ClassVar[float] = ROUNDING
+
     @abstractmethod
+    def _parts(self) -> tuple[Scores, Scores]:
+        """The variance of the scaled observed difference, and the size of its terms: (1,) each."""
+
+    @lazy
     def observed(self) -> ObservedStatistic:
         """The observed statistic."""
+        scores, parts = self.scores, (self.constants.scale, *self._parts(), self.rounding)
+        value, slack, error = ObservedStatistics.from_parts(scores[:, None], *parts)
+        return ObservedStatistic(float(scores[0] - scores[1]), error.item(), value.item(), slack.item())
 
     def differing(self, pairs: Pairs, most: int) -> list[tuple[int, DifferingColumn | None]]:
         """See :meth:`Sample.differing`. The statistic is never a function of one sum."""
@@ -222,11 +221,9 @@ class StudentizedNative(StudentizedSample, NativeSample):
 
     formula: _core.Studentized = field(kw_only=True)
 
-    @lazy
-    def observed(self) -> ObservedStatistic:
-        """The observed statistic."""
+    def _parts(self) -> tuple[Scores, Scores]:
         _, variance, size = self.formula.parts(*self.totals)
-        return ObservedStatistic.from_parts(self.scores, self.constants.scale, variance, size)
+        return np.array([variance]), np.array([size])
 
 
 @dataclass(eq=False)
@@ -238,13 +235,10 @@ class StudentizedFormula(StudentizedSample):
         """See :attr:`Sample.scores`."""
         return self.metric.score(self.totals[:, : self.width])
 
-    @lazy
-    def observed(self) -> ObservedStatistic:
-        """The observed statistic."""
-        variances, sizes = self._variances(self.totals[:, None])
-        return ObservedStatistic.from_parts(
-            self.scores, self.constants.scale, variances.item(), sizes.item(), ROUNDING_OF_FINITE_DIFFERENCES
-        )
+    rounding: ClassVar[float] = ROUNDING_OF_FINITE_DIFFERENCES
+
+    def _parts(self) -> tuple[Scores, Scores]:
+        return self._variances(self.totals[:, None])
 
     def _variances(self, totals: Counts) -> tuple[Scores, Scores]:
         """The variances of n differences and the sizes of their terms, from (2, n, …) totals."""
@@ -264,7 +258,7 @@ class StudentizedFormula(StudentizedSample):
         totals = np.stack([self.totals[0] - moved, self.totals[1] + moved])
         x, y = self.metric.score(totals[..., : self.width])
         variances, sizes = self._variances(totals)
-        return _studentized(x, y, self.constants.scale, variances, sizes, ROUNDING_OF_FINITE_DIFFERENCES)[None]
+        return _studentized(x, y, self.constants.scale, variances, sizes, self.rounding)[None]
 
     @property
     def batch_size(self) -> int:

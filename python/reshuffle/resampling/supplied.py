@@ -17,6 +17,7 @@ from .._core import Progress
 from ..data.arrays import as_array, holds_array
 from ..errors import InputError, quoted
 from ..metrics.base import Counts, Scores, counts_array, thread_count
+from ..settings import Resampling
 from .reductions import Reduction
 from .replicates import PROGRESS_STAGES, Replicates
 from .samples import Batch, CountSample, Pairs
@@ -174,21 +175,14 @@ class SuppliedReplicates(Replicates):
     samples : sequence of Sample
         All with the same segments, and without strata. Shuffles swap the first and the second system.
     supplied : Supplied
-    threads, progress
-        As in :func:`reshuffle.compare`.
+    settings : Resampling
+        Its threads, and who watches them.
     """
 
     is_replay = True
 
-    def __init__(
-        self,
-        samples: Sequence[CountSample],
-        supplied: Supplied,
-        *,
-        threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> None:
-        super().__init__(samples, n_resamples=1, seed=0, threads=threads, progress=progress)
+    def __init__(self, samples: Sequence[CountSample], supplied: Supplied, settings: Resampling) -> None:
+        super().__init__(samples, Resampling(1, 0, settings.threads, settings.progress))
         self.kind = supplied.kind
         self.stored = self._replayed(samples, supplied)
         self.n_resamples = self.stored[0].shape[1]

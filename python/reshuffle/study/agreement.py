@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations, permutations
 from typing import Any, ClassVar
 
@@ -25,7 +26,6 @@ from ..options.studies import Agreement
 from ..progress import Step
 from ..resampling import Pairs, Replicates
 from ..resampling.counting import Data
-from ..resampling.samples import columns_of
 from ..resampling.units import numbered
 from ..results import ConfidenceInterval
 from ..results.studies import DomainBand, GainBin, GainThreshold, PairPvalue, StudyResult, TestAgreement
@@ -94,36 +94,32 @@ def agreements(
     for first, second in combinations(columns, 2):
         correlation = rank_correlation(first.pvalue, second.pvalue)
         for alpha in alphas:
-            yield _agreement(first, second, alpha, correlation, pairs, n_systems)
+            a, b = first.pvalue <= alpha, second.pvalue <= alpha
+            opposed = a & b & (first.favoured * second.favoured < 0)
+            agree = (a == b) & ~opposed
+            yield TestAgreement(
+                metric=first.metric,
+                test=first.test,
+                other_metric=second.metric,
+                other_test=second.test,
+                alpha=alpha,
+                pairs=len(a),
+                both=int((a & b).sum()),
+                neither=int((~a & ~b).sum()),
+                only_first=int((a & ~b).sum()),
+                only_second=int((~a & b).sum()),
+                opposed=int(opposed.sum()),
+                agreement=float(agree.mean()),
+                agreement_interval=share_of_pairs_interval(agree, np.ones(len(a)), pairs, n_systems),
+                kappa=kappa(a, b),
+                kappa_interval=jackknife_interval(partial(_kappa_of, a, b), pairs, n_systems, limits=(-1.0, 1.0)),
+                rank_correlation=correlation,
+            )
 
 
-def _agreement(
-    first: Decisions, second: Decisions, alpha: float, correlation: float | None, pairs: Pairs, n_systems: int
-) -> TestAgreement:
-    """The agreement of two columns at one level."""
-    a, b = first.pvalue <= alpha, second.pvalue <= alpha
-    opposed = a & b & (first.favoured * second.favoured < 0)
-    agree = (a == b) & ~opposed
-    return TestAgreement(
-        metric=first.metric,
-        test=first.test,
-        other_metric=second.metric,
-        other_test=second.test,
-        alpha=alpha,
-        pairs=len(a),
-        both=int((a & b).sum()),
-        neither=int((~a & ~b).sum()),
-        only_first=int((a & ~b).sum()),
-        only_second=int((~a & b).sum()),
-        opposed=int(opposed.sum()),
-        agreement=float(agree.mean()),
-        agreement_interval=share_of_pairs_interval(agree, np.ones(len(a)), pairs, n_systems),
-        kappa=kappa(a, b),
-        kappa_interval=jackknife_interval(
-            lambda mask: kappa(a[mask], b[mask]) if mask.any() else None, pairs, n_systems, limits=(-1.0, 1.0)
-        ),
-        rank_correlation=correlation,
-    )
+def _kappa_of(a: NDArray[np.bool_], b: NDArray[np.bool_], mask: NDArray[np.bool_]) -> float | None:
+    """Cohen's kappa of some of the decisions; None if there are none."""
+    return kappa(a[mask], b[mask]) if mask.any() else None
 
 
 @called_with(Agreement)
@@ -183,12 +179,12 @@ def agreement(options: Agreement) -> StudyResult[AgreementPlan]:
         material = Material.from_data(
             data, Units(units.documents), resampling, [_testing_step(data, len(tests), resampling)]
         )
-        pool, pairs = Pool.from_material(material), material.pairs(all_pairs=True)
+        pool = Pool.from_material(material, material.pairs(all_pairs=True))
         parts = _parts(material, pool, units.strata, options.halves)
-        study = _Agreement(material, pool, pairs, alphas)
+        study = _Agreement(pool, alphas)
         seeds = [resampling.seed, *(derive_seed(resampling.seed, "test-set", j) for j in range(len(parts)))]
         units_of_parts = (np.arange(pool.n_units), *parts.values())
-        job = _Tested(pool, units_of_parts, tuple(seeds), pairs, tests, resampling.n_resamples)
+        job = _Tested(pool, units_of_parts, tuple(seeds), tests, resampling.n_resamples)
         whole, *others = (
             study.decisions(tests, row["pvalue"], row["better"])
             for row in job.results(len(units_of_parts), resampling.execution)
@@ -200,7 +196,7 @@ def agreement(options: Agreement) -> StudyResult[AgreementPlan]:
             "gains": (row for column in whole for row in study.gains(column, bins)),
             "thresholds": (row for column in whole for row in study.thresholds(column)),
             "domains": study.domains(columns),
-            "tests": agreements(whole, alphas, pairs, len(pool.names)),
+            "tests": agreements(whole, alphas, pool.pairs, len(pool.names)),
         }
         return settings.result(
             options,
@@ -263,7 +259,6 @@ class _Tested(ItemJob):
     pool: Pool
     units: Sequence[NDArray[np.intp]]
     seeds: Sequence[int]
-    pairs: Pairs
     tests: Sequence[str]
     n_resamples: Any
     items: ClassVar[str] = "parts"
@@ -272,17 +267,17 @@ class _Tested(ItemJob):
     @property
     def columns(self) -> Columns:
         """The p-values, and the signs of the differences, positive if the first system is better."""
-        shape = len(self.pool.metrics), len(self.pairs)
+        shape = len(self.pool.metrics), len(self.pool.pairs)
         return Columns({"pvalue": Column(PROBABILITY, (len(self.tests), *shape)), "better": Column(SIGN, shape)})
 
     def item(self, index: int, threads: int | None) -> tuple[Scores, NDArray[np.int8]]:
         """The tests on one part."""
         pool = self.pool
         samples = pool.samples(self.units[index])
-        replicates = Replicates(samples, n_resamples=self.n_resamples, seed=self.seeds[index], threads=threads)
-        hypotheses = Hypotheses.from_pairs(self.pairs, n_metrics=len(samples))
+        replicates = Replicates(samples, Resampling(self.n_resamples, self.seeds[index], threads))
+        hypotheses = Hypotheses.from_pairs(pool.pairs, n_metrics=len(samples))
         better = [
-            signs(sample.scores, self.pairs) * (1 if metric.higher_is_better else -1)
+            signs(sample.scores, pool.pairs) * (1 if metric.higher_is_better else -1)
             for sample, metric in zip(samples, pool.metrics, strict=True)
         ]
         outcomes = [run_on_test_set(plan, replicates, hypotheses) for plan in plans_of(self.tests, pool.metrics)]
@@ -291,39 +286,31 @@ class _Tested(ItemJob):
 
 @dataclass(frozen=True, eq=False)
 class _Agreement:
-    """All pairs of systems, and the tests and levels of the study."""
+    """All pairs of systems, and the levels of the study."""
 
-    material: Material
     pool: Pool
-    pairs: Pairs
     alphas: Sequence[float]
 
     def decisions(self, tests: Sequence[str], pvalues: Scores, better: NDArray[np.int8]) -> list[Decisions]:
         """The decisions of all tests under all metrics: see :class:`_Tested`."""
         return [
-            Decisions(used.name, test, pvalues[t, m], better[m])
-            for m, used in enumerate(self.material.used_metrics)
+            Decisions(label, test, pvalues[t, m], better[m])
+            for m, label in enumerate(self.pool.labels)
             for t, test in enumerate(tests)
         ]
-
-    def _gains(self, metric: str) -> Scores:
-        """The size of the difference of each pair on the whole test set."""
-        scores = dict(zip((used.name for used in self.material.used_metrics), self.pool.scores(), strict=True))[metric]
-        first, second = columns_of(self.pairs)
-        return np.asarray(np.abs(scores[first] - scores[second]))
 
     def pvalues(self, columns: Sequence[Decisions]) -> Iterator[PairPvalue]:
         """p beside the gain, for every pair, test and metric."""
         for column in columns:
-            gains = self._gains(column.metric)
-            for (a, b), sign, gain, p in zip(self.pairs, column.favoured, gains, column.pvalue, strict=True):
+            gains = self.pool.gaps(column.metric)
+            for (a, b), sign, gain, p in zip(self.pool.pairs, column.favoured, gains, column.pvalue, strict=True):
                 better, worse = (a, b) if sign >= 0 else (b, a)
                 names = self.pool.names[better], self.pool.names[worse]
                 yield PairPvalue(column.metric, column.test, *names, float(gain), float(p))
 
     def gains(self, column: Decisions, bins: Sequence[float]) -> Iterator[GainBin]:
         """The share of significant pairs by gain. Bins without pairs are left out."""
-        gains = self._gains(column.metric)
+        gains = self.pool.gaps(column.metric)
         for alpha in self.alphas:
             significant = column.pvalue <= alpha
             for low, high, inside in in_bins(gains, bins):
@@ -340,11 +327,11 @@ class _Agreement:
 
     def _interval(self, hits: NDArray[np.bool_], cases: NDArray[np.bool_]) -> ConfidenceInterval | None:
         """The interval of a share of pairs."""
-        return share_of_pairs_interval(hits, cases, self.pairs, len(self.pool.names))
+        return share_of_pairs_interval(hits, cases, self.pool.pairs, len(self.pool.names))
 
     def thresholds(self, column: Decisions) -> Iterator[GainThreshold]:
         """The gain from which pairs differ significantly, at each level."""
-        gains = self._gains(column.metric)
+        gains = self.pool.gaps(column.metric)
         for alpha in self.alphas:
             significant = column.pvalue <= alpha
             threshold, errors = separating_gain(gains, significant)

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
 from attrs import evolve
 
 from ..errors import InputError
@@ -20,8 +19,8 @@ from ..inference.power import critical_value, detectable_factor
 from ..lazy import lazy
 from ..resampling import directed
 from ..results.studies import PowerRate
-from .populations import Population
-from .power import power_rates, simulated_mixture, true_difference, unit_error
+from .populations import MeasuredPair
+from .power import power_rates, simulated_mixture
 from .settings import StudySettings
 
 # The second of two simulations has the difference that the first one found, and more test sets. Both count.
@@ -52,12 +51,7 @@ class _Point(NamedTuple):
 class Calibrator:
     """The pairs of a pilot under one metric."""
 
-    label: str
-    """The metric."""
-    populations: Sequence[Population]
-    """Each with this metric alone."""
-    names: Sequence[tuple[str, str]]
-    """The system and the baseline of each."""
+    pairs: Sequence[MeasuredPair]
     level: float
     """That of a single test."""
     settings: StudySettings
@@ -80,7 +74,7 @@ class Calibrator:
             rate = self._simulated(test, point, max(1, round(share * self.settings.simulations)))
             if rate.rate <= self.level and rate.confidence_interval.high < power / 4:
                 raise InputError(
-                    f"{self.label}: on test sets of {point.size:,}, {test} hardly ever rejects at alpha "
+                    f"{self.pairs[0].metric}: on test sets of {point.size:,}, {test} hardly ever rejects at alpha "
                     f"{self.level:g}, because its p can hardly get that small: plan larger sizes, or choose another "
                     "test"
                 )
@@ -90,13 +84,11 @@ class Calibrator:
 
     @lazy
     def _differences(self) -> list[float]:
-        """The difference of each pair."""
-        return [true_difference(each.metrics[0], each.counts[0].sum(axis=1), 0.5) for each in self.populations]
+        return [each.difference() for each in self.pairs]
 
     @lazy
     def _unit_errors(self) -> list[float]:
-        """The standard deviation of a unit's contribution to the difference of each pair."""
-        return [unit_error(each, 0) for each in self.populations]
+        return [each.unit_error for each in self.pairs]
 
     def _at(self, difference: float | None, effect: float) -> _Point | None:
         """Where a given difference has this effect, for the median pair of those that differ as much."""
@@ -110,18 +102,16 @@ class Calibrator:
             return None
         at = _median(able, errors)
         size = max(2, math.ceil((effect * errors[at] / difference) ** 2))
-        return _Point(at, min(difference, abs(self._differences[at])), size) if size <= self._n_units else None
-
-    @property
-    def _n_units(self) -> int:
-        return self.populations[0].n_units
+        if size > self.pairs[0].n_units:
+            return None
+        return _Point(at, min(difference, abs(self._differences[at])), size)
 
     def _point(self, effect: float, size: int) -> _Point | None:
         """Where a difference has this effect, in standard errors.
 
         The pair is that with the (lower) median standard error of those that differ enough.
         """
-        units, errors, own = self._n_units, self._unit_errors, [abs(d) for d in self._differences]
+        units, errors, own = self.pairs[0].n_units, self._unit_errors, [abs(d) for d in self._differences]
         size = min(size, units)
         needed = [effect * error / math.sqrt(size) for error in errors]
         able = [at for at, error in enumerate(errors) if error > 0 and own[at] >= needed[at]]
@@ -136,16 +126,13 @@ class Calibrator:
     def _simulated(self, test: str, point: _Point, simulations: int) -> PowerRate:
         """The power of a test at a point: that of a mixture of the outputs of its pair."""
         settings = evolve(self.settings, tests=(test,), alphas=(self.level,), simulations=simulations)
-        population, (system, baseline) = self.populations[point.pair], self.names[point.pair]
-        (metric,), (counts,) = population.metrics, population.counts
-        wanted = math.copysign(point.difference, self._differences[point.pair])
+        pair = self.pairs[point.pair]
+        wanted = math.copysign(point.difference, pair.difference())
         # One-sided tests are simulated in the direction of their alternative.
-        alternative = directed(settings.alternative, metric.higher_is_better)
+        alternative = directed(settings.alternative, pair.higher_is_better)
         if alternative != "two-sided" and (wanted > 0) != (alternative == "greater"):
-            population = replace(population, counts=[np.ascontiguousarray(counts[::-1])])
-            wanted, system, baseline = -wanted, baseline, system
-        eta = effect_for(population, wanted)
-        (cell,) = simulated_mixture(population, [self.label], (system, baseline), point.size, eta, settings)
+            pair, wanted = pair.reversed, -wanted
+        (cell,) = simulated_mixture([pair], point.size, effect_for(pair, wanted), settings)
         (rate,) = power_rates(cell, settings)
         return rate
 
@@ -155,16 +142,15 @@ def _median(pairs: Sequence[int], errors: Sequence[float]) -> int:
     return sorted(pairs, key=lambda at: errors[at])[(len(pairs) - 1) // 2]
 
 
-def effect_for(population: Population, difference: float) -> float:
-    """η for which the mixture of a pair under one metric has this difference, by bisection.
+def effect_for(pair: MeasuredPair, difference: float) -> float:
+    """η for which the mixture of a pair has this difference, by bisection.
 
     The pair itself differs by at least as much, with the same sign.
     """
-    (metric,), (counts,) = population.metrics, population.counts
-    totals, low, high = counts.sum(axis=1), 0.0, 0.5
+    low, high = 0.0, 0.5
     for _ in range(40):
         middle = (low + high) / 2
-        if abs(true_difference(metric, totals, middle)) < abs(difference):
+        if abs(pair.difference(middle)) < abs(difference):
             low = middle
         else:
             high = middle

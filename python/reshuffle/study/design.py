@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from itertools import chain, product
+from typing import Any, TypeAlias
 
 import numpy as np
 from attrs import evolve
@@ -27,10 +28,9 @@ from ..inference.sequential import PLANNED, boundaries, drift_for, stopping
 from ..inference.tests import TESTS
 from ..lazy import lazy
 from ..metrics.precomputed import SegmentScores
-from ..options.declare import called_with
+from ..options.declare import called_with, taken
 from ..options.groups import ONLY
 from ..options.studies import Plan
-from ..resampling import CountSample
 from ..resampling.counting import Data, check_only
 from ..results.studies import (
     DetectableAtSize,
@@ -38,15 +38,13 @@ from ..results.studies import (
     PlannedLooks,
     PlannedPower,
     PlannedSize,
-    PowerRate,
     StudyResult,
 )
 from ..results.studies.design import DesignPlan
 from ..validate import check_number
 from .calibration import ROUNDS, Calibrator, Efficiency
 from .material import Material
-from .populations import Population
-from .power import true_difference
+from .populations import MeasuredPair
 from .settings import StudySettings, started
 
 # Default sizes as shares of the data.
@@ -155,22 +153,23 @@ def plan(options: Plan) -> StudyResult[DesignPlan]:
         n_simulations = _n_simulations(options, len(data.metrics)) * len(settings.tests)
         steps = evolve(settings, tests=settings.tests[:1]).steps(n_simulations) if options.simulate else []
         material = Material.from_data(data, units, settings.resampling, steps)
-        design = _Design.from_material(material, settings, options)
+        metrics = _metrics(material, settings, options)
+        every = chain.from_iterable
         tables: dict[str, list[Any]] = {
             # Tests that cannot be simulated share their rows: those of a z-test.
-            "detectable": list(dict.fromkeys(design.detectable())),
-            "planned": list(dict.fromkeys(design.power())),
-            "needed": list(dict.fromkeys(design.needed())),
-            "sequential": list(design.sequential()),
-            "simulated": list(design.simulated()),
-            "errors": list(design.errors()),
+            "detectable": list(dict.fromkeys(every(each.detectable() for each in metrics))),
+            "planned": list(dict.fromkeys(every(each.power() for each in metrics))),
+            "needed": list(dict.fromkeys(every(each.needed() for each in metrics))),
+            "sequential": list(every(each.sequential() for each in metrics)),
+            "simulated": [found.simulated for found in metrics[0].simulated.values() if found is not None],
+            "errors": list(every(each.errors() for each in metrics)),
         }
-        settings = evolve(settings, sizes=design.sizes)
+        settings = evolve(settings, sizes=metrics[0].sizes)
         unused = () if options.simulate else ("tests", "simulations", "n_resamples", "seed")
-        none: dict[str, Any] = dict.fromkeys(unused)
+        others: dict[str, Any] = {"family_size": metrics[0].family_size, **dict.fromkeys(unused)}
         tables = {name: records for name, records in tables.items() if records}
-        truths = {"simulated": design.truth} if "simulated" in tables else {}
-        return settings.result(options, tables, truths, material, family_size=design.family_size, **none)
+        truths = {"simulated": _truth(metrics[0].simulated, material)} if "simulated" in tables else {}
+        return settings.result(options, tables, truths, material, **others)
 
 
 SIMULATED = (
@@ -179,144 +178,145 @@ SIMULATED = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class _Design:
-    """Standard errors by metric and pair, and the sizes to plan for."""
+# What was simulated, by metric, test, power, size and, if it is given, difference.
+Found: TypeAlias = dict[tuple[str, str, float, int, float | None], Efficiency | None]
 
-    material: Material
+
+def _metrics(material: Material, settings: StudySettings, options: Plan) -> list[_Planned]:
+    """The plan under each metric; :class:`InputError` if there can be none."""
+    n = material.n_units
+    if n < 2:
+        raise InputError(f"there is only one {material.unit}: a plan needs at least 2")
+    pairs = zip(*material.measured_pairs(settings.baseline, settings.all_pairs), strict=True)
+    sizes = settings.sizes or tuple(dict.fromkeys(max(2, round(share * n)) for share in SHARES))
+    simulated: Found = {}
+    metrics = [_Planned(own, settings, options, tuple(sizes), material.documents is None, simulated) for own in pairs]
+    for test in (TESTS[name] for name in settings.tests if options.simulate):
+        if test.replicates is not None:
+            check_replicates(settings.n_resamples, metrics[0].level, test.smallest_numerator(settings.alternative))
+    for each in metrics:
+        _ = each.standard_errors  # raises an error if the systems do not differ
+    return metrics
+
+
+def _truth(simulated: Found, material: Material) -> str:
+    """What was true in the simulations."""
+    largest = max((found.simulated.size for found in simulated.values() if found is not None), default=0)
+    units = f"{material.n_units:,} {material.unit}s"
+    words = f" The data has {units}: larger test sets repeat them." if largest > material.n_units else ""
+    if None in simulated.values():
+        words += " Where no pair differs enough to simulate a test, the plan is that of a z-test."
+    return SIMULATED + words
+
+
+@dataclass(frozen=True, eq=False)
+class _Planned:
+    """What is planned under one metric."""
+
+    pairs: Sequence[MeasuredPair]
     settings: StudySettings
     options: Plan
-    populations: Sequence[Population]
-    standard_errors: Sequence[Sequence[float]]
     sizes: tuple[int, ...]
+    equal_units: bool
+    """Whether units are of equal size, as the closed form for the t-test needs them."""
+    simulated: Found
+    """Under all metrics."""
 
-    @classmethod
-    def from_material(cls, material: Material, settings: StudySettings, options: Plan) -> _Design:
-        n = material.n_units
-        if n < 2:
-            raise InputError(f"there is only one {material.unit}: a plan needs at least 2")
-        pairs = material.pairs(settings.baseline, settings.all_pairs)
-        populations = [material.population(pair) for pair in pairs]
-        errors = [[_error(each, m) for each in populations] for m in range(len(material.metrics))]
-        sizes = settings.sizes or tuple(dict.fromkeys(max(2, round(share * n)) for share in SHARES))
-        design = cls(material, settings, options, populations, errors, tuple(sizes))
-        for test in (TESTS[name] for name in settings.tests if options.simulate):
-            if test.replicates is not None:
-                check_replicates(settings.n_resamples, design.level, test.smallest_numerator(settings.alternative))
-        for m, label in enumerate(material.data.labels):
-            if design._of_pairs(m) is None:
-                raise InputError(
-                    f"{label}: the systems do not differ, so the standard error of a difference is unknown: plan with "
-                    "outputs of systems that differ"
-                )
-        return design
+    @property
+    def label(self) -> str:
+        """The name of the metric."""
+        return self.pairs[0].metric
 
     @property
     def family_size(self) -> int:
-        return len(self.populations) if self.options.family_size is None else self.options.family_size
+        """The number of tests that are adjusted together."""
+        return len(self.pairs) if self.options.family_size is None else self.options.family_size
 
     @property
     def level(self) -> float:
         """The level of a single test."""
         return self.settings.alphas[0] / self.family_size
 
-    def _of_pairs(self, m: int) -> tuple[float, float, float] | None:
-        return median_and_range(np.array(self.standard_errors[m]))
-
-    def _errors_at(self, m: int, size: int) -> tuple[float, float, float]:
-        """The median, smallest and largest standard error on a test set of this size."""
-        found = self._of_pairs(m)
-        assert found is not None
-        scale = math.sqrt(self.material.n_units / size)
-        middle, low, high = found
-        return middle * scale, low * scale, high * scale
-
-    def _methods(self, m: int) -> tuple[str, ...]:
-        """The methods of a metric: the tests, or closed forms."""
-        if self.options.simulate:
-            return tuple(self.settings.tests)
-        return (NORMAL, T_TEST) if self._has_t_test(m) else (NORMAL,)
-
-    def _has_t_test(self, m: int) -> bool:
-        """The closed form for the t-test needs a mean over units of equal size."""
-        return self.material.metrics[m].is_mean and self.material.documents is None
-
-    @lazy
-    def _calibrators(self) -> list[Calibrator]:
-        """The pairs under each metric."""
-        pairs = self.material.pairs(self.settings.baseline, self.settings.all_pairs)
-        named = [self.material.names_of(pair) for pair in pairs]
-        return [
-            Calibrator(
-                label,
-                [
-                    replace(each, metrics=each.metrics[m : m + 1], counts=each.counts[m : m + 1])
-                    for each in self.populations
-                ],
-                named,
-                self.level,
-                self.settings,
-            )
-            for m, label in enumerate(self.material.data.labels)
-        ]
-
-    @lazy
-    def _efficiencies(self) -> dict[tuple[int, str, float, int, float | None], Efficiency | None]:
-        """What was simulated, by metric, test, power, size and, if it is given, difference."""
-        return {}
-
-    def _efficiency(
-        self, m: int, method: str, power: float, size: int, difference: float | None = None
-    ) -> float | None:
-        """The efficiency of a test; 1 for closed forms, and None if no pair differs enough to simulate it."""
-        if not self.options.simulate or (method == T_TEST and self._has_t_test(m)):
-            return 1.0
-        key = m, method, power, min(size, self.material.n_units), difference
-        if key not in self._efficiencies:
-            self._efficiencies[key] = self._calibrators[m].efficiency(method, *key[2:])
-        found = self._efficiencies[key]
-        return None if found is None else found.ratio
-
-    def _planned(self, powers: Sequence[float]) -> Iterator[tuple[int, str, float, float, int]]:
-        """The index of each metric, with each method, target power, the efficiency of the method near it, and size.
-
-        A test that cannot be simulated is planned in closed form.
-        """
-        for m in range(len(self.material.data.labels)):
-            for method in self._methods(m):
-                for power in powers:
-                    for size in self.sizes:
-                        found = self._efficiency(m, method, power, size)
-                        yield (m, NORMAL, power, 1.0, size) if found is None else (m, method, power, found, size)
-
-    def detectable(self) -> Iterator[DetectableAtSize]:
-        """The minimum detectable difference at each size."""
-        for m, method, power, efficiency, size in self._planned(self.options.power):
-            factor = max(0.0, detectable_factor(self.level, power, self._side)) / efficiency
-            if method == T_TEST and self._has_t_test(m):  # in standard deviations of a unit
-                factor = t_detectable(size, self.level, power, self._side) * math.sqrt(size)
-            middle, low, high = (factor * error for error in self._errors_at(m, size))
-            label = self.material.data.labels[m]
-            yield DetectableAtSize(label, method, size, self.level, power, middle, low, high)
-
     @property
     def _side(self) -> str:
         """The alternative for a positive difference: that of one-sided tests is in their direction."""
         return "two-sided" if self.settings.alternative == "two-sided" else "greater"
 
+    @property
+    def _differences(self) -> Sequence[float]:
+        return self.options.difference.get(self.label, ())
+
+    @lazy
+    def standard_errors(self) -> tuple[float, float, float]:
+        """The median, smallest and largest standard error of the pairs on the data."""
+        found = median_and_range(np.array([math.sqrt(each.variance) for each in self.pairs]))
+        if found is None:
+            raise InputError(
+                f"{self.label}: the systems do not differ, so the standard error of a difference is unknown: plan with "
+                "outputs of systems that differ"
+            )
+        return found
+
+    def _errors_at(self, size: int) -> list[float]:
+        """The same on a test set of this size."""
+        scale = math.sqrt(self.pairs[0].n_units / size)
+        return [error * scale for error in self.standard_errors]
+
+    @property
+    def _methods(self) -> tuple[str, ...]:
+        """The tests, or closed forms."""
+        if self.options.simulate:
+            return tuple(self.settings.tests)
+        return (NORMAL, T_TEST) if self._is_t_test(T_TEST) else (NORMAL,)
+
+    def _is_t_test(self, method: str) -> bool:
+        """Whether a method is the closed form for the t-test, which needs a mean over units of equal size."""
+        return method == T_TEST and self.pairs[0].formula.is_mean and self.equal_units
+
+    @lazy
+    def _calibrator(self) -> Calibrator:
+        return Calibrator(self.pairs, self.level, self.settings)
+
+    def _efficiency(self, method: str, power: float, size: int, difference: float | None = None) -> float | None:
+        """The efficiency of a test; 1 for closed forms, and None if no pair differs enough to simulate it."""
+        if not self.options.simulate or self._is_t_test(method):
+            return 1.0
+        key = self.label, method, power, min(size, self.pairs[0].n_units), difference
+        if key not in self.simulated:
+            self.simulated[key] = self._calibrator.efficiency(*key[1:])
+        found = self.simulated[key]
+        return None if found is None else found.ratio
+
+    def _planned(self, powers: Sequence[float]) -> Iterator[tuple[str, float, float, int]]:
+        """Each method with each target power, the efficiency of the method near it, and each size.
+
+        A test that cannot be simulated is planned in closed form.
+        """
+        for method, power, size in product(self._methods, powers, self.sizes):
+            found = self._efficiency(method, power, size)
+            yield (NORMAL, power, 1.0, size) if found is None else (method, power, found, size)
+
+    def detectable(self) -> Iterator[DetectableAtSize]:
+        """The minimum detectable difference at each size."""
+        for method, power, efficiency, size in self._planned(self.options.power):
+            factor = max(0.0, detectable_factor(self.level, power, self._side)) / efficiency
+            if self._is_t_test(method):  # in standard deviations of a unit
+                factor = t_detectable(size, self.level, power, self._side) * math.sqrt(size)
+            middle, low, high = (factor * error for error in self._errors_at(size))
+            yield DetectableAtSize(self.label, method, size, self.level, power, middle, low, high)
+
     def power(self) -> Iterator[PlannedPower]:
         """The power of each difference at each size."""
-        for m, method, _, efficiency, size in self._planned(self.options.power[:1]):
-            label, is_t_test = self.material.data.labels[m], method == T_TEST and self._has_t_test(m)
-            for difference in self.options.difference.get(label, ()):
-                effects = [efficiency * difference / error for error in self._errors_at(m, size)]
+        for method, _, efficiency, size in self._planned(self.options.power[:1]):
+            is_t_test = self._is_t_test(method)
+            for difference in self._differences:
+                effects = [efficiency * difference / error for error in self._errors_at(size)]
                 middle, high, low = (self._power(is_t_test, effect, size) for effect in effects)
                 type_m = type_s = None
                 if not is_t_test and self._side == "two-sided":
                     _, type_m, type_s = normal_errors(effects[0], self.level)
-                yield PlannedPower(
-                    label, method, size, self.level, difference, middle, low, high, _finite(type_m), _finite(type_s)
-                )
+                errors = _finite(type_m), _finite(type_s)
+                yield PlannedPower(self.label, method, size, self.level, difference, middle, low, high, *errors)
 
     def _power(self, is_t_test: bool, effect: float, size: int) -> float:
         """The power for a difference of so many standard errors."""
@@ -326,23 +326,20 @@ class _Design:
 
     def needed(self) -> Iterator[PlannedSize]:
         """The size that each difference needs."""
-        for m, label in enumerate(self.material.data.labels):
-            for method in self._methods(m):
-                for difference in self.options.difference.get(label, ()):
-                    for power in self.options.power:
-                        yield self._needed(m, method, difference, power)
+        for method, difference, power in product(self._methods, self._differences, self.options.power):
+            yield self._needed(method, difference, power)
 
-    def _needed(self, m: int, method: str, difference: float, power: float) -> PlannedSize:
-        errors, label = self._errors_at(m, 1), self.material.data.labels[m]  # the standard deviation of a unit
-        if method == T_TEST and self._has_t_test(m):
-            sizes = (t_required_units(difference / error, self.level, power, self._side) for error in errors)
-            return PlannedSize(label, method, self.level, power, difference, *sizes)
-        first = required_units(difference, errors[0], 1, self.level, power, self._side)
-        efficiency = self._efficiency(m, method, power, self.material.n_units if first is None else first, difference)
+    def _needed(self, method: str, difference: float, power: float) -> PlannedSize:
+        errors, asked = self._errors_at(1), (self.level, power, self._side)  # the standard deviation of a unit
+        if self._is_t_test(method):
+            sizes = (t_required_units(difference / error, *asked) for error in errors)
+            return PlannedSize(self.label, method, self.level, power, difference, *sizes)
+        first = required_units(difference, errors[0], 1, *asked)
+        efficiency = self._efficiency(method, power, self.pairs[0].n_units if first is None else first, difference)
         if efficiency is None:
             method, efficiency = NORMAL, 1.0
-        sizes = (required_units(efficiency * difference, error, 1, self.level, power, self._side) for error in errors)
-        return PlannedSize(label, method, self.level, power, difference, *sizes)
+        sizes = (required_units(efficiency * difference, error, 1, *asked) for error in errors)
+        return PlannedSize(self.label, method, self.level, power, difference, *sizes)
 
     def sequential(self) -> Iterator[PlannedLooks]:
         """The size that each difference needs with planned looks, of tests with the normal distribution."""
@@ -350,49 +347,22 @@ class _Design:
         if n_looks is None:
             return
         shares = tuple(look / n_looks for look in range(1, n_looks + 1))
-        for m, label in enumerate(self.material.data.labels):
-            error = self._errors_at(m, 1)[0]
-            for method in PLANNED:
-                limits = boundaries(method, shares, self.level)
-                for difference in self.options.difference.get(label, ()):
-                    for power in self.options.power:
-                        drift = drift_for(limits, shares, power)
-                        size = math.ceil((drift * error / difference) ** 2)
-                        stops = stopping(limits, shares, drift)
-                        share = float(stops @ np.array(shares)) + 1 - float(stops.sum())
-                        expected = math.ceil(size * share)
-                        yield PlannedLooks(label, method, n_looks, self.level, power, difference, size, expected)
-
-    def simulated(self) -> Iterator[PowerRate]:
-        """The last simulation of each efficiency."""
-        for found in self._efficiencies.values():
-            if found is not None:
-                yield found.simulated
-
-    @property
-    def truth(self) -> str:
-        """What was true in the simulations."""
-        largest = max((found.simulated.size for found in self._efficiencies.values() if found is not None), default=0)
-        units = f"{self.material.n_units:,} {self.material.unit}s"
-        words = f" The data has {units}: larger test sets repeat them." if largest > self.material.n_units else ""
-        if None in self._efficiencies.values():
-            words += " Where no pair differs enough to simulate a test, the plan is that of a z-test."
-        return SIMULATED + words
+        error = self._errors_at(1)[0]
+        for method in PLANNED:
+            limits = boundaries(method, shares, self.level)
+            for difference, power in product(self._differences, self.options.power):
+                drift = drift_for(limits, shares, power)
+                size = math.ceil((drift * error / difference) ** 2)
+                stops = stopping(limits, shares, drift)
+                share = float(stops @ np.array(shares)) + 1 - float(stops.sum())
+                expected = math.ceil(size * share)
+                yield PlannedLooks(self.label, method, n_looks, self.level, power, difference, size, expected)
 
     def errors(self) -> Iterator[PairError]:
         """The difference of each pair and its standard error."""
-        pairs = self.material.pairs(self.settings.baseline, self.settings.all_pairs)
-        for m, label in enumerate(self.material.data.labels):
-            for pair, population, error in zip(pairs, self.populations, self.standard_errors[m], strict=True):
-                difference = true_difference(population.metrics[m], population.counts[m].sum(axis=1), 0.5)
-                names = self.material.names_of(pair)
-                yield PairError(label, *names, difference, error, self.material.n_units)
-
-
-def _error(population: Population, m: int) -> float:
-    """The standard error of a pair's difference on all the data, by the delta method."""
-    sample = CountSample.from_counts(population.metrics[m], population.counts[m])
-    return math.sqrt(float(sample.variances_of_differences([(0, 1)])[0]))
+        for pair in self.pairs:
+            error = math.sqrt(pair.variance)
+            yield taken(PairError, pair, difference=pair.difference(), standard_error=error, size=pair.n_units)
 
 
 def _finite(value: float | None) -> float | None:

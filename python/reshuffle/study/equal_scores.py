@@ -97,29 +97,28 @@ def _made_pair(request: Request, m: int, pair: tuple[int, int], margin: float, i
     changed, about = made_worse(request, m, pair[worse], target, index, without)
     made = counts[list(pair)].copy()
     made[worse] = changed
-    found = metric.score(made.sum(axis=1))
-    error = abs(float(found[0] - found[1]) - wanted)
-    check_difference(request, m, pair, made, error, margin)
-    return Made(made, f"{about}; {_off(error, margin)}")
+    error = checked_error(request, m, pair, made, wanted)
+    what = "the difference and the margin" if margin else "the scores"
+    return Made(made, f"{about}; {what} are equal" if error == 0 else f"{about}; {what} differ by {error:.1g}")
 
 
-def check_difference(
-    request: Request, m: int, pair: tuple[int, int], made: Counts, error: float, margin: float = 0.0
-) -> None:
-    """:class:`InputError` if a difference is off by an error that is not small beside its standard error.
+def checked_error(request: Request, m: int, pair: tuple[int, int], made: Counts, wanted: float = 0.0) -> float:
+    """By how much a difference is off; :class:`InputError` if that is not small beside its standard error.
 
     ``made`` are the counts of a pair of systems under metric m after one of them was made worse: (2, S, K).
     """
     material = request.material
     metric = material.metrics[m]
+    found = metric.score(made.sum(axis=1))
+    error = abs(float(found[0] - found[1]) - wanted)
     variances = CountSample.from_counts(metric, made).variances_of_differences([(0, 1)])
     standard_error = 0.0 if variances is None else float(np.sqrt(variances[0]))
     # Two outputs that are the same everywhere have no standard error.
     if error <= max(TOLERANCE * standard_error, 1e-9):
-        return
+        return error
     scores = metric.score(material.counts[m][list(pair)].sum(axis=1))
     names = [material.names[system] for system in pair]
-    what = "equal" if margin == 0 else f"{margin:g} apart"
+    what = f"{abs(wanted):g} apart" if wanted else "equal"
     raise CannotBeMadeError(
         f"{material.data.labels[m]}: the scores of {quoted(names[0])} and {quoted(names[1])}, which differ by "
         f"{abs(float(scores[0] - scores[1])):.3g}, cannot be made {what}: they are off by {error:.3g}, and only "
@@ -134,8 +133,7 @@ def made_worse(
 
     ``index`` numbers the random order of segments or words; ``without`` are systems whose segments must not be taken.
     """
-    metric = request.material.metrics[m]
-    one = _System(request, m, system, target, index, metric.higher_is_better)
+    one = _System(request, m, system, target, index)
     return one.mixed(without) if request.options.equalize == "mix" else one.with_words_dropped()
 
 
@@ -148,7 +146,6 @@ class _System:
     system: int
     target: float
     index: int
-    higher_is_better: bool
 
     @property
     def metric(self) -> Metric:
@@ -166,7 +163,7 @@ class _System:
 
     def is_worse(self, score: float) -> bool:
         """Is a score worse than the target?"""
-        return score < self.target if self.higher_is_better else score > self.target
+        return score < self.target if self.metric.higher_is_better else score > self.target
 
     def mixed(self, without: Sequence[int]) -> tuple[Counts, str]:
         """With some segments of another system: bisection over a random order of the segments."""
@@ -186,7 +183,7 @@ class _System:
                 f"{advice}"
             )
         # The worst one, of which the fewest segments are needed.
-        source = (min if self.higher_is_better else max)(third, key=lambda other: scores[other])
+        source = (min if self.metric.higher_is_better else max)(third, key=lambda other: scores[other])
         own, theirs = counts[self.system], counts[source]
         order = self.request.order(self.index, len(own))
 
@@ -242,7 +239,7 @@ class _System:
         return few
 
 
-def closest(counts: Counts, others: Counts, metric: Metric, target: float, rounds: int = ROUNDS) -> Counts:
+def closest(counts: Counts, others: Counts, metric: Metric, target: float) -> Counts:
     """Exchange a few rows with others, one or two at a time, so that the score comes closest to a target.
 
     In each round the exchange of every single row is tried, and for every row the pair with that one other whose effect
@@ -253,15 +250,13 @@ def closest(counts: Counts, others: Counts, metric: Metric, target: float, round
     counts, others : (S, K) ndarray of int
     metric : Metric
     target : float
-    rounds : int
-        How many at most.
 
     Returns
     -------
     (S, K) ndarray of int
     """
     rows, rest = counts.copy(), others.copy()
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         totals, changes = rows.sum(axis=0), rest - rows
         score = float(metric.score(totals))
         singles = np.flatnonzero(changes.any(axis=1))
@@ -284,9 +279,3 @@ def closest(counts: Counts, others: Counts, metric: Metric, target: float, round
         exchanged = [int(singles[chosen])] + ([int(partners[chosen])] if best >= len(singles) else [])
         rows[exchanged], rest[exchanged] = rest[exchanged], rows[exchanged]
     return rows
-
-
-def _off(error: float, margin: float) -> str:
-    """By how much a difference of the pool is off."""
-    what = "the scores" if margin == 0 else "the difference and the margin"
-    return f"{what} are equal" if error == 0 else f"{what} differ by {error:.1g}"

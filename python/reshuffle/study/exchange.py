@@ -24,7 +24,7 @@ from ..seeds import derive_seed
 from ..settings import Resampling, RunSettings, Units
 from .material import Material
 from .rates import Dependence, rate_interval
-from .run_model import PAIR, RunModel, RunPool, model_pvalues, size_for_ratio, size_of_splits, variance_ratio
+from .run_model import PAIR, RunModel, RunPool, SimulatedRuns, size_for_ratio, size_of_splits, variance_ratio
 from .settings import StudySettings, settings_of, started
 
 # The numbers of segments and runs of simulated scores.
@@ -232,10 +232,9 @@ class _Modelled(ChunkJob):
         """The p-values of these simulations, which share their replicates."""
         components = np.stack([self.model.components(derive_seed(self.seed, "simulation", i)) for i in items])
         resampling = Resampling(self.n_resamples, derive_seed(self.seed, "simulation", items.start), threads, None)
+        runs = SimulatedRuns(self.model, components, self.coefficients, self.statistic, resampling)
         for u, name in enumerate(self.units):
-            pvalues, rows["exact"][:, u] = model_pvalues(
-                EXCHANGES[name], self.model, components, self.coefficients, self.statistic, resampling
-            )
+            pvalues, rows["exact"][:, u] = runs.pvalues(EXCHANGES[name])
             rows["pvalue"][:, u] = pvalues.T
 
 

@@ -15,10 +15,9 @@ from ..resampling import Pairs
 from ..resampling.counting import Data
 from ..resampling.incomplete import complete_counts
 from ..resampling.units import Documents
-from ..results import UsedMetric
 from ..settings import Resampling, Units
 from ..validate import check_name
-from .populations import Population
+from .populations import MeasuredPair, Population
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,11 +44,6 @@ class Material:
         counted = [complete_counts(sample, "a study", data.names) for sample in data.count(data.names, resampling)]
         documents = None if units.documents is None else Documents.from_ids(units.documents, data.n_segments)
         return cls(data, data.names, [each.metric for each in counted], [each.counts for each in counted], documents)
-
-    @property
-    def used_metrics(self) -> tuple[UsedMetric, ...]:
-        """The metrics as results describe them."""
-        return self.data.used_metrics()
 
     @property
     def n_segments(self) -> int:
@@ -79,10 +73,17 @@ class Material:
         """The names of systems, separated by commas."""
         return ", ".join(self.names[system] for system in systems)
 
-    def names_of(self, pair: tuple[int, int]) -> tuple[str, str]:
-        """The names of a system and of its baseline."""
-        system, baseline = pair
-        return self.names[system], self.names[baseline]
+    def measured(self, pair: tuple[int, int]) -> list[MeasuredPair]:
+        """A pair under each metric."""
+        population, (system, baseline) = self.population(pair), (self.names[each] for each in pair)
+        return [
+            MeasuredPair(label, system, baseline, metric.higher_is_better, metric, counts)
+            for label, metric, counts in zip(self.data.labels, population.metrics, population.counts, strict=True)
+        ]
+
+    def measured_pairs(self, baseline: str | None, all_pairs: bool) -> list[list[MeasuredPair]]:
+        """The pairs of a study, each under all metrics."""
+        return list(map(self.measured, self.pairs(baseline, all_pairs)))
 
     def population(self, pair: tuple[int, int]) -> Population:
         """The population of a pair of systems as they are."""

@@ -29,8 +29,8 @@ from ..results import clopper_pearson
 from ..results.studies import FamilyWiseRate, StudyResult
 from ..results.studies.multiplicity import MultiplicityPlan
 from ..seeds import DerivedSeed, derive_seed
-from ..settings import ComparisonSettings
-from .equal_scores import check_difference, made_worse
+from ..settings import ComparisonSettings, Resampling
+from .equal_scores import checked_error, made_worse
 from .material import Material
 from .null_data import EQUALIZE, NullOptions, Request, check_is_drawn
 from .settings import StudySettings, started
@@ -216,7 +216,7 @@ class _TestedFamilies(ItemJob):
         seed = derive_seed(self.seed, "simulation", index)
         data = self.population.data_set(seed, self.sampling, self.size, self.k)
         samples = samples_of(self.metrics, data)
-        replicates = Replicates(samples, n_resamples=self.n_resamples, seed=seed, threads=threads)
+        replicates = Replicates(samples, Resampling(self.n_resamples, seed, threads))
         hypotheses = Hypotheses.from_pairs(list(combinations(range(self.k), 2)), n_metrics=len(samples))
         rows = []
         for test, names in self.tests:
@@ -333,8 +333,7 @@ def _of_unequal_variances(request: Request, k: int) -> Families:
                 continue
             family[index], about = made_worse(request, m, system, target, m * len(material.names) + system)
             pair = np.stack([family[index], material.counts[m][worst]])
-            error = abs(float(np.subtract(*metric.score(pair.sum(axis=1)))))
-            check_difference(request, m, (system, worst), pair, error)
+            checked_error(request, m, (system, worst), pair)
             shares.append(about)
         populations.append(FamilyPopulation([m], [material.by_unit(np.stack(family))], False))
         abouts.append(f"{material.data.labels[m]}: {'; '.join(shares[:3])}{'; …' if len(shares) > 3 else ''}")

@@ -33,21 +33,6 @@ EQUALIZE: Mapping[str, str] = {
 }
 
 
-def swap_probability(eta: float) -> float:
-    """The probability with which two systems are swapped in a unit for an effect of size η: (1 − 2η)/2.
-
-    η = 0 makes the systems exchangeable, the null hypothesis of approximate randomization; η = ½ is the real pair. In
-    between, each system's expected counts move in proportion from the mean of both to its own, so that power curves
-    over η compare metrics on the same effects, with real covariance.
-
-    >>> swap_probability(0), swap_probability(0.25), swap_probability(0.5)
-    (0.5, 0.25, 0.0)
-    """
-    if not 0 <= eta <= 0.5:
-        raise InputError(f"eta must be from 0 (the null hypothesis) to 0.5 (the real pair), got {eta!r}")
-    return (1 - 2 * eta) / 2
-
-
 @frozen(kw_only=True, slots=False)
 class NullOptions:
     """The null hypotheses by name, and their options, which all nulls of a study share.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from pathlib import Path
@@ -23,8 +23,8 @@ from ..metrics.native import NativeMetric, count_all
 from ..resampling.units import Documents
 from ..toml import loads
 from .equal_scores import of_equal_scores, of_margins
-from .null_data import NullData, Part, Request, swap_probability
-from .populations import Population
+from .null_data import NullData, Part, Request
+from .populations import Population, swap_probability
 
 # All splits of the runs into two sets are used if there are at most this many.
 MAX_SPLITS = 1000
@@ -99,9 +99,9 @@ def of_documents(request: Request, *, as_units: bool) -> NullData:
             "simulate documents with a size or an intraclass correlation, as in documents:size=15 or documents:icc=0.1"
         )
     simulated = [_simulated(request, pair, size, icc, number) for number, pair in enumerate(request.pairs)]
-    populations = [_grouped(each.population, each.documents, as_units) for each in simulated]
+    populations = [_grouped(each, Documents(np.arange(each.n_units) // size), as_units) for each, _ in simulated]
     others = "".join(
-        f"; under {label} it is {_range([each.correlations[m] for each in simulated])}"
+        f"; under {label} it is {_range([correlations[m] for _, correlations in simulated])}"
         for m, label in enumerate(material.data.labels)
         if m > 0
     )
@@ -125,15 +125,6 @@ def _grouped(population: Population, documents: Documents, as_units: bool) -> Po
     return replace(population, counts=[documents.sums(counts) for counts in population.counts])
 
 
-@dataclass(frozen=True, eq=False)
-class Simulated:
-    """A population of segments, their simulated documents, and the intraclass correlation under each metric."""
-
-    population: Population
-    documents: Documents
-    correlations: list[float]
-
-
 def influences(metric: Metric, counts: Counts) -> Scores:
     """How much the swap of each segment changes the difference of two systems of equal counts: (2, S, K) in, (S,) out.
 
@@ -144,8 +135,12 @@ def influences(metric: Metric, counts: Counts) -> Scores:
     return np.asarray(metric.score(totals + differences) - metric.score(totals - differences))
 
 
-def _simulated(request: Request, pair: tuple[int, int], size: int, icc: float, index: int) -> Simulated:
+def _simulated(
+    request: Request, pair: tuple[int, int], size: int, icc: float, index: int
+) -> tuple[Population, list[float]]:
     """Documents of random segments, whose differences are correlated after the swaps of whole documents.
+
+    The segments of a document follow each other. With them are the intraclass correlations under all metrics.
 
     Let d_s be the influence of segment s under the first metric. The outputs are first assigned so that d_s > 0 with
     probability (1 + q)/2, independently. If the documents are then swapped at random, E[d_s d_t] = q²·E[|d|]² for two
@@ -175,8 +170,8 @@ def _simulated(request: Request, pair: tuple[int, int], size: int, icc: float, i
     counts = [np.where(swapped[:, None], of_metric[::-1], of_metric)[:, order] for of_metric in counts]
     own = [influences(metric, of_metric) for metric, of_metric in zip(material.metrics, counts, strict=True)]
     correlations = [float(d.mean() ** 2 / ((d**2).mean() or 1.0)) for d in own]
-    population = Population(material.named(pair), material.metrics, [np.ascontiguousarray(each) for each in counts])
-    return Simulated(population, Documents(np.arange(n) // size), correlations)
+    counts = [np.ascontiguousarray(each) for each in counts]
+    return Population(material.named(pair), material.metrics, counts), correlations
 
 
 # Several outputs of one system: noisy copies, runs, and variants that are assumed to be equivalent.

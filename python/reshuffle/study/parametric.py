@@ -22,7 +22,6 @@ from ..inference.significance import approximate_randomization
 from ..metrics.base import Counts, Metric, Scores
 from ..seeds import derive_seed
 from ..validate import check_number
-from .testing import Testing
 
 # The number of effects in memory at a time: 32 MB.
 CELLS = 1 << 22
@@ -109,29 +108,12 @@ def effects_of_swaps(metric: Metric, counts: Counts) -> Scores:
 
 
 @dataclass(frozen=True)
-class Simulated:
-    """The p-values and observed differences of N simulations of one test of a known difference: (N,) each."""
+class SwapTests(ChunkJob):
+    """Approximate randomization on simulated test sets of n segments, with a known difference.
 
-    pvalues: Scores
-    differences: Scores
-
-
-def simulate_swap_effects(
-    effects: SwapEffects, difference: float, n: int, seed: int, simulations: int, testing: Testing
-) -> Simulated:
-    """Approximate randomization on simulated test sets of n segments.
-
-    Simulation i has the seed ``derive_seed(seed, "simulation", i)``. Only the number of shuffles, the alternative
-    (not ``better`` or ``worse``, which need a metric) and the execution of ``testing`` matter.
+    Simulation i has the seed ``derive_seed(seed, "simulation", i)``. The alternative is not ``better`` or ``worse``,
+    which need a metric.
     """
-    job = _Swaps(effects, difference, n, seed, testing.n_resamples, testing.alternative)
-    table = job.results(simulations, testing.execution)
-    return Simulated(table["pvalue"].copy(), table["difference"].copy())
-
-
-@dataclass(frozen=True)
-class _Swaps(ChunkJob):
-    """The simulations of :func:`simulate_swap_effects`."""
 
     effects: SwapEffects
     difference: float

@@ -107,14 +107,19 @@ class Pool:
     """k systems on U units (segments or documents), with an array (k, U, K) of counts for each metric."""
 
     names: tuple[str, ...]
+    labels: Sequence[str]
+    """The names of the metrics."""
     metrics: Sequence[Metric]
     counts: Sequence[Counts]
-    unit: str = "segment"
+    pairs: Pairs
+    """Those of the study."""
+    unit: str
 
     @classmethod
-    def from_material(cls, material: Material) -> Pool:
+    def from_material(cls, material: Material, pairs: Pairs) -> Pool:
         """A pool of the segments, or of the documents if the material has any."""
-        return cls(material.names, material.metrics, [*map(material.by_unit, material.counts)], material.unit)
+        counts = [*map(material.by_unit, material.counts)]
+        return cls(material.names, material.data.labels, material.metrics, counts, pairs, material.unit)
 
     @property
     def n_units(self) -> int:
@@ -125,9 +130,16 @@ class Pool:
         """A split for each layout and size, with as many samples as fit, or ``n_samples``."""
         return [Split(layout, size, n_samples or self.n_units // size) for layout in layouts for size in sizes]
 
+    @lazy
     def scores(self) -> list[Scores]:
         """The scores of all systems on the whole pool: (k,) for each metric."""
         return [metric.score(counts.sum(axis=1)) for metric, counts in zip(self.metrics, self.counts, strict=True)]
+
+    def gaps(self, label: str) -> Scores:
+        """The size of the difference of each pair on the whole pool under a metric: (pairs,)."""
+        scores = self.scores[self.labels.index(label)]
+        first, second = columns_of(self.pairs)
+        return np.asarray(np.abs(scores[first] - scores[second]))
 
     def scores_of_rest(self, units: NDArray[np.intp]) -> list[Scores]:
         """The scores of all systems on the pool without these units: (k,) for each metric."""
@@ -157,7 +169,7 @@ class OfSamples(ItemJob):
         units = sample_units(self.split.layout, self.split.size, self.split.samples)[index]
         seed = derive_seed(self.seed, "test-set", index)
         samples = self.pool.samples(units)
-        return self.of_sample(units, Replicates(samples, n_resamples=self.n_resamples, seed=seed, threads=threads))
+        return self.of_sample(units, Replicates(samples, Resampling(self.n_resamples, seed, threads)))
 
     @abstractmethod
     def of_sample(self, units: NDArray[np.intp], replicates: Replicates) -> tuple[Any, ...]:
@@ -276,20 +288,18 @@ class Drawn:
         cls,
         pool: Pool,
         split: Split,
-        pairs: Pairs,
         tests: Sequence[str],
         truth: str,
-        labels: Sequence[str],
         resampling: Resampling,
     ) -> Drawn:
         """Draw from all samples and test all pairs on them."""
-        job = _DrawnSamples(pool, split, resampling.n_resamples, resampling.seed, pairs, tests, truth)
+        job = _DrawnSamples(pool, split, resampling.n_resamples, resampling.seed, tests, truth)
         table = job.results(split.samples, resampling.execution)
         of = {name: stacked(table[name], -2) for name in job.columns.by_name}
         found = [
             Conclusions(label, test, split, of["confidence"][t, metric], of["favoured"][t, metric], of["truth"][metric])
             for t, test in enumerate(tests)
-            for metric, label in enumerate(labels)
+            for metric, label in enumerate(pool.labels)
         ]
         return cls(split, of["scores"], of["deviations"], of["deviations_of_pairs"], found)
 
@@ -298,14 +308,13 @@ class Drawn:
 class _DrawnSamples(OfSamples):
     """What :class:`Drawn` has of each sample."""
 
-    pairs: Pairs
     tests: Sequence[str]
     truth: str
 
     @property
     def columns(self) -> Columns:
         """As :class:`Drawn` and :class:`Conclusions` have them."""
-        of_systems, of_pairs = ((len(self.pool.metrics), n) for n in (len(self.pool.names), len(self.pairs)))
+        of_systems, of_pairs = ((len(self.pool.metrics), n) for n in (len(self.pool.names), len(self.pool.pairs)))
         of_tests = len(self.tests), *of_pairs
         return Columns(
             {
@@ -320,18 +329,14 @@ class _DrawnSamples(OfSamples):
 
     def of_sample(self, units: NDArray[np.intp], replicates: Replicates) -> tuple[Scores | NDArray[np.int8], ...]:
         """The columns of a sample."""
-        found = list(conclude(self.tests, replicates, self.pairs))
-        known = self._whole if self.truth == "whole" else self.pool.scores_of_rest(units)
+        pairs = self.pool.pairs
+        found = list(conclude(self.tests, replicates, pairs))
+        known = self.pool.scores if self.truth == "whole" else self.pool.scores_of_rest(units)
         scores = np.stack([sample.scores for sample in replicates.samples])
-        deviations, of_pairs = zip(*(_deviations(draws, self.pairs) for draws in replicates.draws), strict=True)
+        deviations, of_pairs = zip(*(_deviations(draws, pairs) for draws in replicates.draws), strict=True)
         confidence, favoured = (np.stack(each) for each in zip(*found, strict=True))
-        truths = np.stack([signs(own, self.pairs) for own in known])
+        truths = np.stack([signs(own, pairs) for own in known])
         return scores, np.stack(deviations), np.stack(of_pairs), confidence, favoured, truths
-
-    @lazy
-    def _whole(self) -> list[Scores]:
-        """The scores of all systems on the whole pool."""
-        return self.pool.scores()
 
 
 def _deviations(draws: Scores, pairs: Pairs) -> tuple[Scores, Scores]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import TypeAlias
 
@@ -15,18 +16,17 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..inference.plan import check_test
 from ..inference.power import normal_power
-from ..metrics.base import Counts, Metric, Scores
+from ..metrics.base import Scores
 from ..options.declare import called_with, taken
 from ..options.studies import ParametricPower, Power, Sensitivity
-from ..resampling import CountSample, directed
+from ..resampling import directed
 from ..results.studies import FittedSwapEffects, PowerRate, Rate, StudyResult
 from ..results.studies.power import ParametricPlan, PowerPlan
 from ..toml import loads
 from .experiments import Experiment
 from .material import Material
-from .null_data import swap_probability
-from .parametric import SwapEffects, simulate_swap_effects
-from .populations import Population, Selection
+from .parametric import SwapEffects, SwapTests
+from .populations import MeasuredPair, NamedPair, Population, Selection, swap_probability
 from .rates import rate_interval
 from .settings import StudySettings, settings_of, started
 
@@ -135,13 +135,10 @@ class KnownDifference:
 
     ``pvalues`` and ``differences`` are (N,). ``null_pvalues`` are those of the same test without a difference, if
     power is size-adjusted. ``standard_error`` is that of the difference on a test set of this size, if it is known.
-    ``higher_is_better`` is the direction of the metric.
     """
 
+    pair: NamedPair
     test: str
-    metric: str
-    system: str
-    baseline: str
     model: str
     effect: float | None
     size: int
@@ -150,7 +147,6 @@ class KnownDifference:
     differences: Scores
     standard_error: float | None = None
     null_pvalues: Scores | None = None
-    higher_is_better: bool = True
 
     def rejected(self, alpha: float) -> tuple[float, NDArray[np.bool_]]:
         """The level at which the test rejects, which has this size if power is size-adjusted, and where it does."""
@@ -188,10 +184,11 @@ def power_rates(cell: KnownDifference, settings: StudySettings) -> Iterator[Powe
             type_s = float((np.sign(significant) != math.copysign(1, difference)).mean())
         approximation = None
         if cell.standard_error:
-            alternative = directed(settings.alternative, cell.higher_is_better)
+            alternative = directed(settings.alternative, cell.pair.higher_is_better)
             approximation = normal_power(difference / cell.standard_error, alpha, alternative)
         yield taken(
             PowerRate,
+            cell.pair,
             cell,
             alpha=alpha,
             level=level,
@@ -205,98 +202,40 @@ def power_rates(cell: KnownDifference, settings: StudySettings) -> Iterator[Powe
         )
 
 
-def true_difference(metric: Metric, totals: Counts, effect: float) -> float:
-    """The difference of the scores of the expected sums of two systems, (2, K) totals, when they are mixed by η.
-
-    Expected sums are rounded to whole counts. Means are linear in the sums, so that they need no rounding.
-    """
-    if metric.is_mean or effect == 0.5:
-        a, b = metric.score(totals).tolist()
-        return float(2 * effect * (a - b)) if effect else 0.0
-    swapped = swap_probability(effect)
-    expected = np.rint((1 - swapped) * totals + swapped * totals[::-1]).astype(np.int64)
-    a, b = metric.score(expected).tolist()
-    return float(a - b) if effect else 0.0
-
-
-def unit_error(population: Population, m: int) -> float:
-    """The standard deviation of the contribution of a unit to the difference, by the delta method: se·√U."""
-    sample = CountSample.from_counts(population.metrics[m], population.counts[m])
-    return math.sqrt(float(sample.variances_of_differences([(0, 1)])[0]) * population.n_units)
-
-
-def mixture_error(of_unit: float, difference: float, effect: float, size: int) -> float:
-    """The standard error of the difference of a mixture on a test set of this size.
-
-    A contribution d to the difference Δ of the real pair becomes ±d with mean 2ηd: its variance is that of d plus
-    (1 − 4η²)·Δ².
-    """
-    return math.sqrt((of_unit**2 + (1 - 4 * effect**2) * difference**2) / size)
-
-
-def simulated_mixture(
-    population: Population,
-    labels: Sequence[str],
-    pair: tuple[str, str],
-    size: int,
-    effect: float,
-    settings: StudySettings,
-) -> Cells:
-    """Simulate the mixture of a pair of systems, and test it: a cell for each test and metric."""
+def simulated_mixture(pairs: Sequence[MeasuredPair], size: int, effect: float, settings: StudySettings) -> Cells:
+    """Simulate the mixture of a pair of systems, and test it under some metrics: a cell for each test and metric."""
+    name = f"{pairs[0].system}, {pairs[0].baseline}"
+    population = Population(name, [each.formula for each in pairs], [each.counts for each in pairs])
     selection = Selection(settings.sampling, size, swap_probability(effect))
     tested = settings.testing().run(Experiment([population], selection, settings.seed), settings.simulations)
-    known = []
-    for m, metric in enumerate(population.metrics):
-        totals = population.counts[m].sum(axis=1)
-        error = None
-        if settings.sampling == "replace":
-            whole = true_difference(metric, totals, 0.5)
-            error = mixture_error(unit_error(population, m), whole, effect, size)
-        known.append((true_difference(metric, totals, effect), error, metric.higher_is_better))
+    errors = [each.mixture_error(effect, size) if settings.sampling == "replace" else None for each in pairs]
     return [
-        KnownDifference(
-            test, label, *pair, "eta", effect, size, difference, p, statistic, error, higher_is_better=higher_is_better
-        )
+        KnownDifference(pair, test, "eta", effect, size, pair.difference(effect), p, statistic, error)
         for test, pvalues in zip(settings.tests, tested.pvalue, strict=True)
-        for label, p, statistic, (difference, error, higher_is_better) in zip(
-            labels, pvalues, tested.statistic, known, strict=True
-        )
+        for pair, p, statistic, error in zip(pairs, pvalues, tested.statistic, errors, strict=True)
     ]
 
 
 def parametric_cells(
     model: SwapEffects,
+    pair: NamedPair,
     size: int,
     differences: Iterable[tuple[float | None, float]],
-    names: tuple[str, str, str],
     settings: StudySettings,
     size_adjusted: bool,
-    higher_is_better: bool = True,
 ) -> Iterator[KnownDifference]:
-    """Simulated tests of the model ``parametric``: for each η, or None, and the difference that it makes.
+    """Simulated tests of the model ``parametric``: for each η, or None, and the difference that it makes."""
+    alternative = directed(settings.alternative, pair.higher_is_better)
 
-    ``names`` are those of the metric, the system and the baseline.
-    """
-    testing = settings.testing()
-    testing = replace(testing, alternative=directed(testing.alternative, higher_is_better))
-    run = settings.seed, settings.simulations, testing
-    null = simulate_swap_effects(model, 0.0, size, *run).pvalues if size_adjusted else None
+    def simulated(difference: float) -> tuple[Scores, Scores]:
+        job = SwapTests(model, difference, size, settings.seed, settings.n_resamples, alternative)
+        table = job.results(settings.simulations, settings.execution)
+        return table["pvalue"].copy(), table["difference"].copy()
+
+    null = simulated(0.0)[0] if size_adjusted else None
     for effect, difference in differences:
-        found = simulate_swap_effects(model, difference, size, *run)
-        error, statistics = model.standard_error(difference, size), found.differences
-        yield KnownDifference(
-            "ar",
-            *names,
-            "parametric",
-            effect,
-            size,
-            difference,
-            found.pvalues,
-            statistics,
-            error,
-            null,
-            higher_is_better,
-        )
+        results = *simulated(difference), model.standard_error(difference, size), null
+        yield KnownDifference(pair, "ar", "parametric", effect, size, difference, *results)
 
 
 @called_with(ParametricPower)
@@ -339,8 +278,8 @@ def parametric_power(options: ParametricPower) -> StudyResult[ParametricPlan]:
         differences = [(None, difference) for difference in options.difference]
         found: list[PowerRate] = []
         for size in options.sizes:
-            names = options.metric, "", ""
-            for cell in parametric_cells(model, size, differences, names, settings, options.size_adjusted):
+            pair = NamedPair(options.metric, "", "", True)
+            for cell in parametric_cells(model, pair, size, differences, settings, options.size_adjusted):
                 found += power_rates(cell, settings)
         tables = {"power": found, "rates": map(as_rate, found)}
         truths = {"parametric": MODELS["parametric"].truth}
@@ -368,53 +307,39 @@ class PowerStudy:
     def cells(self) -> Iterator[Cells]:
         """The cells of each pair, size, model and effect."""
         sizes = self.settings.sizes_in(self.material.n_units, self.material.unit)
-        for pair in self.material.pairs(self.settings.baseline, self.settings.all_pairs):
+        for pairs in self.material.measured_pairs(self.settings.baseline, self.settings.all_pairs):
             for size in sizes:
-                yield from self._cells_of(pair, size)
+                yield from self._cells_of(pairs, size)
 
-    def _cells_of(self, pair: tuple[int, int], size: int) -> Iterator[Cells]:
-        population, options = self.material.population(pair), self.options
-        null = self._mixture(population, pair, size, 0.0) if options.size_adjusted else None
+    def _cells_of(self, pairs: Sequence[MeasuredPair], size: int) -> Iterator[Cells]:
+        options, settings = self.options, self.settings
+        null = simulated_mixture(pairs, size, 0.0, settings) if options.size_adjusted else None
         for name in self.models:
             if name == "parametric":
-                yield [*self._parametric(population, pair, size)]
+                yield [cell for pair in pairs for cell in self._parametric(pair, size)]
                 continue
             for effect in (0.5,) if name == "real" else options.effects:
-                mixture = null if effect == 0 and null else self._mixture(population, pair, size, effect)
+                mixture = null if effect == 0 and null else simulated_mixture(pairs, size, effect, settings)
                 without = [cell.pvalues for cell in null] if null else [None] * len(mixture)
                 yield [replace(cell, model=name, null_pvalues=own) for cell, own in zip(mixture, without, strict=True)]
 
-    def _mixture(self, population: Population, pair: tuple[int, int], size: int, effect: float) -> Cells:
-        return simulated_mixture(
-            population, self.material.data.labels, self.material.names_of(pair), size, effect, self.settings
-        )
-
-    def _parametric(self, population: Population, pair: tuple[int, int], size: int) -> Iterator[KnownDifference]:
+    def _parametric(self, pair: MeasuredPair, size: int) -> Iterator[KnownDifference]:
         """Approximate randomization on test sets from the model that is fitted to the pair."""
-        for m, metric in enumerate(population.metrics):
-            model, totals = self._fitted(population, pair, m), population.counts[m].sum(axis=1)
-            differences = [(effect, true_difference(metric, totals, effect)) for effect in self.options.effects]
-            names = self.material.data.labels[m], *self.material.names_of(pair)
-            adjusted = self.options.size_adjusted
-            yield from parametric_cells(
-                model, size, differences, names, self.settings, adjusted, metric.higher_is_better
-            )
-
-    def _fitted(self, population: Population, pair: tuple[int, int], m: int) -> SwapEffects:
-        model = SwapEffects.fitted(population.metrics[m], population.counts[m])
-        if model is None:
-            raise InputError(
-                f"model 'parametric': swaps of {self.material.named(pair)} have no effects under "
-                f"{self.material.data.labels[m]} whose spread could be fitted: leave it out"
-            )
-        return model
+        differences = [(effect, pair.difference(effect)) for effect in self.options.effects]
+        adjusted = self.options.size_adjusted
+        return parametric_cells(_fitted(pair), pair, size, differences, self.settings, adjusted)
 
     def fits(self) -> Iterator[FittedSwapEffects]:
         """The parameters of the model for each metric and pair."""
-        for pair in self.material.pairs(self.settings.baseline, self.settings.all_pairs):
-            population = self.material.population(pair)
-            for m, metric in enumerate(population.metrics):
-                model = self._fitted(population, pair, m)
-                difference = true_difference(metric, population.counts[m].sum(axis=1), 0.5)
-                names, label = self.material.names_of(pair), self.material.data.labels[m]
-                yield FittedSwapEffects(label, *names, model.p_zero, model.b_zero, difference, self.material.n_units)
+        for pair in chain.from_iterable(self.material.measured_pairs(self.settings.baseline, self.settings.all_pairs)):
+            yield taken(FittedSwapEffects, pair, _fitted(pair), difference=pair.difference(), units=pair.n_units)
+
+
+def _fitted(pair: MeasuredPair) -> SwapEffects:
+    model = SwapEffects.fitted(pair.formula, pair.counts)
+    if model is None:
+        raise InputError(
+            f"model 'parametric': swaps of {pair.system}, {pair.baseline} have no effects under {pair.metric} whose "
+            "spread could be fitted: leave it out"
+        )
+    return model

@@ -103,9 +103,8 @@ def samples(options: Samples) -> StudyResult[SamplesPlan]:
         curve_sizes = _curve_sizes(options.curve_sizes, n_units, unit)
         step = sampling_step(data, len(options.layouts) * len(sizes) + len(numbers) * len(curve_sizes), resampling)
         material = Material.from_data(data, units, resampling, [step])
-        pairs = material.pairs(options.baseline, options.all_pairs)
-        pool = Pool.from_material(material)
-        study = _Samples(material, pool, pairs, interval, options.confidence_level, resampling)
+        pool = Pool.from_material(material, material.pairs(options.baseline, options.all_pairs))
+        study = _Samples(data, pool, interval, options.confidence_level, resampling)
         tables: dict[str, list[object]] = {"scores": [], "ranges": [], "differences": [], "pairs": []}
         for split in pool.splits(options.layouts, sizes, options.n_samples):
             for name, rows in study.tables(split).items():
@@ -173,16 +172,15 @@ def _all_have_one(data: Data, n: int) -> bool:
 class _Samples:
     """Samples of a pool, with the settings of the study."""
 
-    material: Material
+    data: Data
     pool: Pool
-    pairs: Pairs
     interval: Interval
     level: float
     resampling: Resampling
 
     def with_references(self, number: int | None, units: Units) -> _Samples:
         """The same systems, counted with the first references of each segment only."""
-        data = self.material.data
+        data = self.data
         if number is None or data.corpus is None or number == data.most_references:
             return self
         fewer = replace(
@@ -194,7 +192,7 @@ class _Samples:
         material = Material.from_data(
             Data(fewer, data.metrics, data.names, data.n_segments), units, replace(self.resampling, progress=None)
         )
-        return replace(self, material=material, pool=Pool.from_material(material))
+        return replace(self, data=material.data, pool=Pool.from_material(material, self.pool.pairs))
 
     def _job(self, split: Split) -> tuple[Pool, Split, Any, int, str, float]:
         """The first fields of the jobs of this study."""
@@ -202,60 +200,52 @@ class _Samples:
 
     def tables(self, split: Split) -> dict[str, list[object]]:
         """The rows of all tables but the curves for one size and layout."""
-        labels = [used.name for used in self.material.used_metrics]
-        true_scores = self.pool.scores()
-        truth = np.stack([signs(own, self.pairs) for own in true_scores])
-        job = _Conclusions(*self._job(split), self.pairs)
+        truth = np.stack([signs(own, self.pool.pairs) for own in self.pool.scores])
+        job = _Conclusions(*self._job(split))
         drawn = job.results(split.samples, self.resampling.execution)
         confidence, favoured, observed = (stacked(drawn[name], 1) for name in ("confidence", "favoured", "observed"))
-        scores = list(self._scores(split, drawn, true_scores))
+        scores = list(self._scores(split, drawn))
         found = [
             Conclusions(label, BY_WINS, split, confidence[i], favoured[i], np.broadcast_to(truth[i], favoured[i].shape))
-            for i, label in enumerate(labels)
+            for i, label in enumerate(self.pool.labels)
         ]
         return {
             "scores": [*scores],
-            "ranges": list(self._ranges(scores, split, true_scores)),
+            "ranges": list(self._ranges(scores, split)),
             "differences": [
                 row for each, own in zip(found, observed, strict=True) for row in self._differences(each, own)
             ],
-            "pairs": [
-                row
-                for each, own in zip(found, true_scores, strict=True)
-                for row in pair_rows(each, self.material, self.pairs, own, self.level)
-            ],
+            "pairs": [row for each in found for row in pair_rows(each, self.pool, self.level)],
         }
 
-    def _scores(self, split: Split, drawn: Table, true_scores: Sequence[Scores]) -> Iterator[SampleScore]:
+    def _scores(self, split: Split, drawn: Table) -> Iterator[SampleScore]:
         """The scores of all systems on one sample."""
         method = self.interval.for_score.name
-        for m, used in enumerate(self.material.used_metrics):
+        for m, label in enumerate(self.pool.labels):
             for j, (scores, ends) in enumerate(zip(drawn["observed"][:, m], drawn["ends"][:, m], strict=True)):
                 for system, (low, high) in enumerate(ends.tolist()):
                     yield taken(
                         SampleScore,
                         split,
-                        metric=used.name,
+                        metric=label,
                         sample=j + 1,
                         system=self.pool.names[system],
                         score=float(scores[system]),
                         confidence_interval=ConfidenceInterval(low, high, self.level, method),
-                        covers=bool(low <= true_scores[m][system] <= high),
+                        covers=bool(low <= self.pool.scores[m][system] <= high),
                     )
 
-    def _ranges(
-        self, scores: Sequence[SampleScore], split: Split, true_scores: Sequence[Scores]
-    ) -> Iterator[SampleRange]:
+    def _ranges(self, scores: Sequence[SampleScore], split: Split) -> Iterator[SampleRange]:
         """The summary of the scores of each system."""
-        for used, own in zip(self.material.used_metrics, true_scores, strict=True):
+        for label, own in zip(self.pool.labels, self.pool.scores, strict=True):
             for name, true_score in zip(self.pool.names, own.tolist(), strict=True):
-                rows = [row for row in scores if row.metric == used.name and row.system == name]
+                rows = [row for row in scores if row.metric == label and row.system == name]
                 values = [row.score for row in rows]
                 outside = sum(not row.covers for row in rows)
                 yield taken(
                     SampleRange,
                     split,
-                    metric=used.name,
+                    metric=label,
                     system=name,
                     pool_score=true_score,
                     lowest=min(values),
@@ -269,8 +259,8 @@ class _Samples:
         """The differences of all pairs on all samples, under one metric."""
         right, wrong = found.right(self.level), found.wrong(self.level)
         for j, scores in enumerate(observed):
-            on_sample = signs(scores, self.pairs)
-            for p, (a, b) in enumerate(self.pairs):
+            on_sample = signs(scores, self.pool.pairs)
+            for p, (a, b) in enumerate(self.pool.pairs):
                 yield taken(
                     SampleDifference,
                     found,
@@ -287,25 +277,23 @@ class _Samples:
     def curve_points(self, references: int | None, size: int) -> Iterator[CurvePoint]:
         """The point of each metric for test sets of one size."""
         split = Split("broad", size, self.pool.n_units // size)
-        systems = range(len(self.pool.names))
-        pairs = list(combinations(systems, 2))
-        job = _Widths(*self._job(split), pairs)
+        job = _Widths(*self._job(split))
         table = job.results(split.samples, self.resampling.execution)
         scores, widths, of_pairs, separated = (stacked(table[name], 1) for name in job.columns.by_name)
-        for metric, used in enumerate(self.material.used_metrics):
+        for metric, label in enumerate(self.pool.labels):
             width, score = float(widths[metric].mean()), float(scores[metric].mean())
             yield taken(
                 CurvePoint,
                 split,
-                metric=used.name,
+                metric=label,
                 references=references,
                 width=width,
                 relative_width=width / score if score else None,
                 difference_width=float(of_pairs[metric].mean()),
-                pairs=len(pairs),
+                pairs=len(job.pairs),
                 separated=float(separated[metric].mean()),
                 confidence_interval=clustered_interval(
-                    separated[metric].sum(axis=1), np.full(split.samples, len(pairs))
+                    separated[metric].sum(axis=1), np.full(split.samples, len(job.pairs))
                 ),
             )
 
@@ -316,7 +304,11 @@ class _Intervals(OfSamples):
 
     interval: str
     level: float
-    pairs: Pairs
+
+    @property
+    def pairs(self) -> Pairs:
+        """The pairs of systems."""
+        return self.pool.pairs
 
     @property
     def of_systems(self) -> tuple[int, int]:
@@ -367,6 +359,11 @@ class _Conclusions(_Intervals):
 
 class _Widths(_Intervals):
     """What curves have of each sample."""
+
+    @property
+    def pairs(self) -> Pairs:
+        """All pairs of systems."""
+        return list(combinations(range(len(self.pool.names)), 2))
 
     @property
     def columns(self) -> Columns:

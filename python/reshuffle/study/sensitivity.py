@@ -24,9 +24,9 @@ from ..results.studies import (
     TestedDifference,
 )
 from ..results.studies.sensitivity import SensitivityPlan
-from ..settings import ComparisonSettings
+from ..settings import ComparisonSettings, Resampling
 from .material import Material
-from .power import MODELS, Cells, PowerStudy, check_shuffles, power_rates, true_difference, unit_error
+from .power import MODELS, Cells, PowerStudy, check_shuffles, power_rates
 from .settings import StudySettings, started
 
 # The number of replicates for the p-values of the real pairs.
@@ -120,35 +120,24 @@ class _Sensitivity:
     material: Material
     settings: StudySettings
 
-    @property
-    def _labels(self) -> Sequence[str]:
-        return self.material.data.labels
-
-    @property
-    def _pairs(self) -> Sequence[tuple[int, int]]:
-        return self.material.pairs(self.settings.baseline, self.settings.all_pairs)
-
     def scores(self) -> Iterator[ScoredSystem]:
         """The score of each system and its standard error."""
         everything = self.material.population_of("", self.material.counts)
-        for label, metric, counts in zip(self._labels, everything.metrics, everything.counts, strict=True):
+        for label, metric, counts in zip(self.material.data.labels, everything.metrics, everything.counts, strict=True):
             sample = CountSample.from_counts(metric, counts)
-            replicates = Replicates([sample], n_resamples=1, seed=0)
+            replicates = Replicates([sample], Resampling(1, 0))
             for s, name in enumerate(self.material.names):
                 yield ScoredSystem(label, name, float(sample.scores[s]), Estimate(replicates, 0, s).delta_error)
 
     def sensitivities(self) -> Iterator[MetricSensitivity]:
         """The standardized difference of each pair under each metric, and the metrics' ranks."""
-        for pair in self._pairs:
-            population = self.material.population(pair)
+        for pairs in self.material.measured_pairs(self.settings.baseline, self.settings.all_pairs):
             found = []
-            for m, (label, metric) in enumerate(zip(self._labels, population.metrics, strict=True)):
-                difference = true_difference(metric, population.counts[m].sum(axis=1), 0.5)
-                error = unit_error(population, m) / math.sqrt(population.n_units)
+            for pair in pairs:
+                difference, error = pair.difference(), pair.unit_error / math.sqrt(pair.n_units)
                 standardized = abs(difference) / error if error else None
-                found.append(
-                    MetricSensitivity(label, *self.material.names_of(pair), difference, error, standardized, None)
-                )
+                measures = {"difference": difference, "standard_error": error, "standardized": standardized}
+                found.append(taken(MetricSensitivity, pair, **measures, rank=None))
             sizes = [each.standardized for each in found if each.standardized is not None]
             for each in found:
                 own = each.standardized
@@ -156,22 +145,17 @@ class _Sensitivity:
 
     def tests(self) -> Iterator[TestedDifference]:
         """The p-values of the pairs as they are."""
-        settings, n_metrics = self.settings, len(self._labels)
-        for pair in self._pairs:
-            population = self.material.population(pair)
-            samples = samples_of(population.metrics, population.counts)
-            replicates = Replicates(
-                samples, n_resamples=OBSERVED_RESAMPLES, seed=settings.seed, threads=settings.threads
-            )
-            hypotheses = Hypotheses.from_pairs([(0, 1)], n_metrics=n_metrics)
+        settings = self.settings
+        for pairs in self.material.measured_pairs(self.settings.baseline, self.settings.all_pairs):
+            samples = samples_of([each.formula for each in pairs], [each.counts for each in pairs])
+            replicates = Replicates(samples, Resampling(OBSERVED_RESAMPLES, settings.seed, settings.threads))
+            hypotheses = Hypotheses.from_pairs([(0, 1)], n_metrics=len(pairs))
             for name in settings.tests:
                 plan = Plan.from_settings(ComparisonSettings(test=name, alternative=settings.alternative))
                 outcome = run_on_test_set(plan, replicates, hypotheses)
                 n = None if plan.test.replicates is None else OBSERVED_RESAMPLES
-                for label, difference, p in zip(
-                    self._labels, outcome.statistic.tolist(), outcome.pvalue.tolist(), strict=True
-                ):
-                    yield TestedDifference(label, *self.material.names_of(pair), name, difference, p, n)
+                for pair, difference, p in zip(pairs, outcome.statistic.tolist(), outcome.pvalue.tolist(), strict=True):
+                    yield taken(TestedDifference, pair, test=name, difference=difference, pvalue=p, n_resamples=n)
 
 
 def _contrasts(cells: Cells, alphas: Sequence[float]) -> Iterator[PowerContrast]:
@@ -182,8 +166,9 @@ def _contrasts(cells: Cells, alphas: Sequence[float]) -> Iterator[PowerContrast]
             only_one, only_other, n = int((one & ~other).sum()), int((other & ~one).sum()), len(one)
             yield taken(
                 PowerContrast,
+                first.pair,
                 first,
-                other=second.metric,
+                other=second.pair.metric,
                 alpha=alpha,
                 difference=(only_one - only_other) / n,
                 confidence_interval=paired_difference(only_one, only_other, n),

@@ -178,7 +178,7 @@ class StudySettings(Computed, Replicates, Simulated, SharedDraws, Sized, Pairs, 
             metrics: tuple[UsedMetric, ...] = (UsedMetric(label, label, True),)
         else:
             names = {"systems": material.names, "units": material.n_units, "unit": material.unit}
-            data, metrics = {**names, "metrics": material.data.labels}, material.used_metrics
+            data, metrics = {**names, "metrics": material.data.labels}, material.data.used_metrics()
         planned = taken(plan or STUDIES[self.study].plans[0], options, self, **{**data, **others})
         signed = {
             "n" if name == "n_resamples" else name: value

@@ -28,7 +28,7 @@ from ..resampling.schemes import Shuffled, Shuffling, subgroup_bits
 from ..resampling.stopping import BesagClifford
 from ..resampling.studentized import ObservedStatistics
 from ..seeds import derive_seed
-from ..settings import ComparisonSettings
+from ..settings import ComparisonSettings, Resampling
 from .experiments import Experiment
 from .populations import Population
 
@@ -358,7 +358,7 @@ class _Chunk:
 def _replicates(testing: Testing, population: Population, seed: int, threads: int | None) -> Replicates:
     """Replicates of a whole population."""
     samples = samples_of(population.metrics, population.counts)
-    return Replicates(samples, n_resamples=testing.n_resamples, seed=seed, threads=threads)
+    return Replicates(samples, Resampling(testing.n_resamples, seed, threads))
 
 
 def _one_by_one(chunk: _Chunk, plans: Sequence[Plan]) -> tuple[Scores, Scores]:
@@ -377,7 +377,7 @@ def _one_by_one(chunk: _Chunk, plans: Sequence[Plan]) -> tuple[Scores, Scores]:
             seeded = simulation if shares is None else simulation % shares
             if seeded not in sets:
                 seed = experiment.seed_of(seeded)
-                sets[seeded] = Replicates(samples, n_resamples=testing.n_resamples, seed=seed, threads=chunk.threads)
+                sets[seeded] = Replicates(samples, Resampling(testing.n_resamples, seed, chunk.threads))
             outcome = run_on_test_set(plan, sets[seeded], hypotheses)
             own[:, i], statistic[:, i] = outcome.pvalue, outcome.statistic
     return pvalue, statistic

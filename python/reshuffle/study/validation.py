@@ -14,7 +14,6 @@ from ..grouping import grouped
 from ..metrics.base import Scores
 from ..options.declare import called_with, taken
 from ..options.studies import Validate
-from ..resampling import Pairs
 from ..resampling.samples import columns_of
 from ..results import clopper_pearson
 from ..results.studies import BandAccuracy, GapConclusions, PairConclusions, SampleSpread, StudyResult
@@ -89,22 +88,15 @@ def validate(options: Validate) -> StudyResult[ValidationPlan]:
             )
         step = sampling_step(data, len(options.layouts) * len(sizes), resampling)
         material = Material.from_data(data, units, resampling, [step])
-        pairs = material.pairs(options.baseline, options.baseline is None)
-        pool = Pool.from_material(material)
-        labels = [metric.name for metric in material.used_metrics]
+        pool = Pool.from_material(material, material.pairs(options.baseline, options.baseline is None))
         splits = pool.splits(options.layouts, sizes, options.n_samples)
-        drawn = [Drawn.from_pool(pool, split, pairs, tests, options.truth, labels, resampling) for split in splits]
-        scores = pool.scores()
+        drawn = [Drawn.from_pool(pool, split, tests, options.truth, resampling) for split in splits]
+        every = [found for each in drawn for found in each.conclusions]
         tables: dict[str, Iterable[object]] = {
-            "pairs": (
-                row
-                for each in drawn
-                for found in each.conclusions
-                for row in pair_rows(found, material, pairs, scores[labels.index(found.metric)], level)
-            ),
-            "bands": _band_rows(drawn),
-            "gaps": _gap_rows(drawn, labels, pairs, scores, bins, level),
-            "spread": _spread_rows(drawn, labels, pairs),
+            "pairs": (row for found in every for row in pair_rows(found, pool, level)),
+            "bands": _band_rows(every),
+            "gaps": (row for found in every for row in _gap_rows(found, pool, bins, level)),
+            "spread": _spread_rows(drawn, pool),
         }
         truths = {options.truth: TRUTHS[options.truth]}
         return settings.result(options, tables, truths, material, sizes=sizes, bins=bins)
@@ -128,15 +120,13 @@ def in_bins(values: Scores, bins: Sequence[float]) -> Iterator[tuple[float, floa
             yield low, high, inside
 
 
-def pair_rows(
-    found: Conclusions, material: Material, pairs: Pairs, scores: Scores, level: float
-) -> Iterator[PairConclusions]:
-    """The records of all pairs (Table 3 of the paper). ``scores`` are those of the systems on the whole pool."""
-    m, n = [used.name for used in material.used_metrics].index(found.metric), found.split.samples
-    for p, (a, b) in enumerate(pairs):
-        gap = float(scores[a] - scores[b])
-        pair = (a, b) if (gap >= 0) == material.metrics[m].higher_is_better else (b, a)
-        better, worse = material.names_of(pair)
+def pair_rows(found: Conclusions, pool: Pool, level: float) -> Iterator[PairConclusions]:
+    """The records of all pairs (Table 3 of the paper)."""
+    m, n = pool.labels.index(found.metric), found.split.samples
+    for p, (a, b) in enumerate(pool.pairs):
+        gap = float(pool.scores[m][a] - pool.scores[m][b])
+        pair = (a, b) if (gap >= 0) == pool.metrics[m].higher_is_better else (b, a)
+        better, worse = (pool.names[system] for system in pair)
         right, wrong = (int(each(level)[:, p].sum()) for each in (found.right, found.wrong))
         yield taken(
             PairConclusions,
@@ -152,9 +142,8 @@ def pair_rows(
         )
 
 
-def _band_rows(drawn: Sequence[Drawn]) -> Iterator[BandAccuracy]:
+def _band_rows(every: Sequence[Conclusions]) -> Iterator[BandAccuracy]:
     """The accuracy by confidence (Table 4), for each metric, test and layout: each size, then all sizes together."""
-    every = (found for each in drawn for found in each.conclusions)
     groups = grouped(((found.metric, found.test, found.split.layout), found) for found in every)
     for of_sizes in groups.values():
         for together in [*([found] for found in of_sizes), *([of_sizes] if len(of_sizes) > 1 else [])]:
@@ -189,49 +178,34 @@ def _bands(together: Sequence[Conclusions]) -> Iterator[BandAccuracy]:
         )
 
 
-def _gap_rows(
-    drawn: Sequence[Drawn],
-    labels: Sequence[str],
-    pairs: Pairs,
-    scores: Sequence[Scores],
-    bins: Sequence[float],
-    level: float,
-) -> Iterator[GapConclusions]:
+def _gap_rows(found: Conclusions, pool: Pool, bins: Sequence[float], level: float) -> Iterator[GapConclusions]:
     """Right and wrong conclusions by the difference on the pool. Bins without pairs are left out."""
-    first, second = columns_of(pairs)
-    for each in drawn:
-        for found in each.conclusions:
-            own = scores[labels.index(found.metric)]
-            gaps = np.abs(own[first] - own[second])
-            for low, high, inside in in_bins(gaps, bins):
-                right, wrong = (mask(level)[:, inside].sum(axis=1) for mask in (found.right, found.wrong))
-                cases = np.full(len(right), int(inside.sum()))
-                yield taken(
-                    GapConclusions,
-                    found,
-                    found.split,
-                    low=low,
-                    high=high,
-                    pairs=int(inside.sum()),
-                    right=float(right.sum() / cases.sum()),
-                    wrong=float(wrong.sum() / cases.sum()),
-                    right_interval=clustered_interval(right, cases),
-                    wrong_interval=clustered_interval(wrong, cases),
-                )
+    for low, high, inside in in_bins(pool.gaps(found.metric), bins):
+        right, wrong = (mask(level)[:, inside].sum(axis=1) for mask in (found.right, found.wrong))
+        cases = np.full(len(right), int(inside.sum()))
+        yield taken(
+            GapConclusions,
+            found,
+            found.split,
+            low=low,
+            high=high,
+            pairs=int(inside.sum()),
+            right=float(right.sum() / cases.sum()),
+            wrong=float(wrong.sum() / cases.sum()),
+            right_interval=clustered_interval(right, cases),
+            wrong_interval=clustered_interval(wrong, cases),
+        )
 
 
-def _spread_rows(drawn: Sequence[Drawn], labels: Sequence[str], pairs: Pairs) -> Iterator[SampleSpread]:
+def _spread_rows(drawn: Sequence[Drawn], pool: Pool) -> Iterator[SampleSpread]:
     """The bootstrap's standard deviations beside those over samples."""
-    first, second = columns_of(pairs)
+    first, second = columns_of(pool.pairs)
     for each in drawn:
-        for m, label in enumerate(labels):
+        for m, label in enumerate(pool.labels):
             own = each.scores[m]
-            quantities = {
-                "scores": (own, each.deviations[m]),
-                "differences": (own[:, first] - own[:, second], each.deviations_of_pairs[m]),
-            }
-            for quantity, (values, deviations) in quantities.items():
-                yield _spread(label, each.split, quantity, values, deviations)
+            yield _spread(label, each.split, "scores", own, each.deviations[m])
+            differences = own[:, first] - own[:, second]
+            yield _spread(label, each.split, "differences", differences, each.deviations_of_pairs[m])
 
 
 def _spread(metric: str, split: Split, quantity: str, values: Scores, deviations: Scores) -> SampleSpread:

@@ -21,8 +21,10 @@ Scores: TypeAlias = NDArray[np.float64]
 ORDERS = 4
 
 
-# From distinct outputs (normalized lines), columns of references and the number of threads to counts.
-Counting: TypeAlias = Callable[[Sequence[Sequence[str]], Sequence[Sequence[str]], "int | None"], Counts]
+# Texts of several outputs or references: normalized lines.
+Columns: TypeAlias = Sequence[Sequence[str]]
+# From distinct outputs, columns of references and the number of threads to counts.
+Counting: TypeAlias = Callable[[Columns, Columns, "int | None"], Counts]
 
 
 class ScoredMetric(NamedTuple):
@@ -81,10 +83,7 @@ def metrics_named(keys: Sequence[str], options: Namespace) -> list[ScoredMetric]
 
 
 def counts_of(
-    metrics: Sequence[ScoredMetric],
-    outputs: Sequence[Sequence[str]],
-    references: Sequence[Sequence[str]],
-    threads: int | None,
+    metrics: Sequence[ScoredMetric], outputs: Columns, references: Columns, threads: int | None
 ) -> list[Counts]:
     """The counts of each metric, (outputs, segments, K). What two metrics have in common is counted once."""
     counted: dict[Counting, Counts] = {}
@@ -129,7 +128,7 @@ def _native_bleu() -> NativeMetric:
     return metric("bleu", tokenize="multi-bleu", smooth_method="mteval")
 
 
-def _count_split(outputs: Sequence[Sequence[str]], references: Sequence[Sequence[str]], threads: int | None) -> Counts:
+def _count_split(outputs: Columns, references: Columns, threads: int | None) -> Counts:
     return _native_bleu().suff_stats(
         [with_split_tokens(lines) for lines in references],
         [with_split_tokens(lines) for lines in outputs],
@@ -167,9 +166,7 @@ def _ter(options: Namespace) -> ScoredMetric:
     )
 
 
-def _whole_edits(
-    native: NativeMetric, outputs: Sequence[Sequence[str]], references: Sequence[Sequence[str]], threads: int | None
-) -> Counts:
+def _whole_edits(native: NativeMetric, outputs: Columns, references: Columns, threads: int | None) -> Counts:
     """Edits and mean lengths of references, of which MultEval keeps the integer part for each segment."""
     # Counts are in steps of fractions of a word, so that means are exact: so many steps are one word.
     word = int(native.suff_stats([["a"]] * len(references), [["a"]])[0, 0, 1])

@@ -22,7 +22,7 @@ from reshuffle import __version__
 
 from ..patching import NotNative, Seam, Settings, current_settings
 from . import replay
-from .paired import BaselineInfo, References, Results, Task, check_number
+from .paired import Results, Task, check_number
 from .samples import Sample, as_values
 from .seams import CACHE, EXTRACT, SENTENCE_BLEU, SUM
 
@@ -90,40 +90,22 @@ class PairedTest(host.PairedTest):  # type: ignore[misc]
         return tested(self, self._pvalues or current_settings().pvalues)
 
 
-def _paired_ar_test(
-    baseline_info: BaselineInfo,
-    sys_name: str,
-    hypotheses: Sequence[str],
-    references: References,
-    metrics: Mapping[str, Any],
-    n_samples: int = 10000,
-    n_ar_confidence: int = -1,
-    seed: int | None = None,
-) -> tuple[str, Results]:
+def _paired_ar_test(*arguments: Any, **named: Any) -> tuple[str, Results]:
     """Approximate randomization test of one system against the baseline, for each metric."""
-    arguments = (references, metrics, n_samples, n_ar_confidence, seed)
-    return _of_one_system("ar", AR, baseline_info, sys_name, hypotheses, *arguments)
+    return _of_one_system("ar", AR, *arguments, **named)
 
 
-def _paired_bs_test(
-    baseline_info: BaselineInfo,
-    sys_name: str,
-    hypotheses: Sequence[str],
-    references: References,
-    metrics: Mapping[str, Any],
-    n_samples: int = 1000,
-    n_ar_confidence: int = -1,
-    seed: int | None = None,
-) -> tuple[str, Results]:
+def _paired_bs_test(*arguments: Any, **named: Any) -> tuple[str, Results]:
     """Paired bootstrap test of one system against the baseline, for each metric."""
-    arguments = (references, metrics, n_samples, n_ar_confidence, seed)
-    return _of_one_system("bs", BS, baseline_info, sys_name, hypotheses, *arguments)
+    return _of_one_system("bs", BS, *arguments, **named)
 
 
-def _of_one_system(
-    test: str, seam: Seam, baseline: BaselineInfo, name: str, hypotheses: Sequence[str], *others: Any
-) -> tuple[str, Results]:
+def _of_one_system(test: str, seam: Seam, *arguments: Any, **named: Any) -> tuple[str, Results]:
+    """A test with the arguments of sacreBLEU's function."""
     seam.count()
+    given = signature(seam.original).bind(*arguments, **named)
+    given.apply_defaults()
+    baseline, name, hypotheses, *others = given.args
     return Task(test, seam, baseline, [(name, hypotheses)], *others).run(current_settings().pvalues).results[0]
 
 
