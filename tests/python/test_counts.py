@@ -18,6 +18,7 @@ from characters import CHARACTERS, EVERY
 from reshuffle import InputError, metric, score, tokenize
 from reshuffle.metrics.native import count_all
 from texts import LINES, Columns, corpora
+from told import assert_raises
 
 OPTIONS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {
@@ -112,43 +113,6 @@ def test_an_empty_line_is_an_empty_reference_and_none_is_no_reference() -> None:
     assert [row[1] for row in rows.tolist()] == [0, 3]
 
 
-@pytest.mark.parametrize(
-    ("systems", "references", "message"),
-    [
-        ([], [["a"]], "systems: expected at least one, got none"),
-        ([["a"]], [], "references: expected at least one, got none"),
-        ([["a", "b"]], [["a"]], "column 0 of hypotheses: expected 1, got 2"),
-        ([["a", "b"]], [["a", None], ["a", None]], "segment 2 has no reference"),
-        ([["a", None]], [["a", "b"]], "system 1, segment 2: expected a string, got None"),
-        ([["a", "\ud800"]], [["a", "b"]], "system 1, segment 2: not valid Unicode"),
-        ([["a", "b"]], [["a", 7]], "reference 1, segment 2: expected a string, got 7"),
-    ],
-)
-def test_texts_that_cannot_be_counted_are_refused(systems: Any, references: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        metric("bleu").suff_stats(references, systems)
-
-
-@pytest.mark.parametrize(
-    ("name", "options", "message"),
-    [
-        ("blue", {}, "unknown metric 'blue': did you mean 'bleu'"),
-        ("bleu:tokenize=intl", {}, r"options are arguments, as in metric\(\"bleu\", tokenize=\"intl\"\)$"),
-        ("chrF2:beta=3,no-space", {}, r"options are arguments, as in metric\(\"chrf\", beta=3\)$"),
-        ("blue:lowercase", {}, "unknown metric 'blue:lowercase'"),
-        ("sentbleu", {"smoothing": 9}, "unknown smoothing '9'"),
-        ("bleu", {"max_ngram_order": 10**30}, "max_ngram_order must be a whole number from 1 to 100"),
-        ("bleu", {"max_ngram_order": 2.0}, "max_ngram_order must be a whole number from 1 to 100, got 2.0"),
-        ("bleu", {"max_ngram_order": "2"}, 'max_ngram_order must be a whole number from 1 to 100, got "2"'),
-        ("bleu", {"smooth_value": float("nan")}, "bleu: smooth_value must be a number from 0 to 1000000, got NaN"),
-        ("bleu", {"lowercase": object()}, "lowercase must be a name, names, a number, numbers, true, false or None"),
-    ],
-)
-def test_unknown_options_are_refused_with_the_closest_name(name: str, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        metric(name, **options)
-
-
 # Some count the same matches, and two are given other lines than the others.
 TOGETHER = [
     *(metric("sentbleu", smoothing=str(smoothing)) for smoothing in range(8)),
@@ -183,16 +147,5 @@ def test_errors_name_the_system() -> None:
         score(["# a"] * 2, {"good": ["# b"] * 2, "mine": ["# c", "d"]}, "depf")
 
 
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        ("Hello", "expected a sequence of lines, got a single string"),
-        (3, "expected a sequence of lines, got 3"),
-        (["a", None], "line 2: expected a string, got None"),
-        (["\ud800"], "line 1: not valid Unicode"),
-    ],
-)
-def test_tokenize_refuses_anything_but_a_sequence_of_lines(lines: Any, message: str) -> None:
-    for tokenizer in ("13a", "none"):
-        with pytest.raises(InputError, match=message):
-            tokenize(lines, tokenizer)
+def test_wrong_texts_and_options_are_refused() -> None:
+    assert_raises("python_errors_of_counts", globals())

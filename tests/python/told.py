@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import reshuffle
 from reshuffle import InputError, __version__
 
 __all__ = ["assert_raises", "assert_refused", "assert_told"]
@@ -44,7 +45,7 @@ def assert_refused(file: str, run: Callable[..., Any]) -> None:
 
 
 def assert_raises(file: str, names: Mapping[str, Any]) -> None:
-    """Each expression of the file, about these names, raises the error that is below it.
+    """Each expression of the file, about these names and the package, raises the error that is below it.
 
     A new expression is a line of the file that begins with ``>>>``; an update writes its error.
     """
@@ -52,7 +53,7 @@ def assert_raises(file: str, names: Mapping[str, Any]) -> None:
     for line in (FOLDER / f"{file}.txt").read_text("utf-8").splitlines():
         if line.startswith(">>> "):
             with pytest.raises((InputError, TypeError, AttributeError)) as raised:
-                eval(line[4:], dict(names))
+                eval(line[4:], {"reshuffle": reshuffle, **names})
             told += [line, KNOWN.sub(r"\1, …", f"{raised.type.__name__}: {raised.value}"), ""]
     assert_same(file, "\n".join(told))
 
