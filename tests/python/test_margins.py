@@ -41,7 +41,7 @@ from reshuffle.study import testing
 from reshuffle.study.experiments import Experiment
 from reshuffle.study.populations import Population, Selection
 from test_resampling import weights
-from told import assert_told
+from told import assert_raises, assert_told
 
 SHOWS = ("equivalence", "non-inferiority")
 FROM_DRAWS = ("", "-studentized")
@@ -318,37 +318,11 @@ def test_the_confidence_level_is_one_less_twice_alpha(options: dict[str, Any], e
 # --- Bad input
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"margins": {"rating": 0}}, "the margin of rating must be a finite number above 0, in points of the metric, "
-         "got 0"),
-        ({"margins": {"rating": math.nan}}, "got nan"),
-        ({"margins": {"rating": "0.5"}}, "got '0.5'"),
-        ({"margins": {"ratign": 1}}, "unknown metric of a margin 'ratign': did you mean 'rating'"),
-        ({"margins": 0.5}, "margins must be a mapping of metrics to numbers, such as {'bleu': 0.5}, got 0.5"),
-        ({"test": "equivalence"}, "test 'equivalence' needs a margin for each metric, but there is none for rating: "
-         "write equivalence:rating=VALUE, in points of the metric"),
-        ({"alternative": "greater"}, "test 'equivalence' has no other alternative than equivalence, got 'greater'"),
-        ({"adjust": "maxt"}, "adjustment 'maxt' does not support the test 'equivalence'"),
-        ({"interval": "simultaneous"}, "there are no simultaneous intervals for the test 'equivalence'"),
-        ({"scheme": "iid"}, "scheme 'iid' is for shuffles: leave it out, or use equivalence-ar (by='ar' in Python)"),
-        ({"test": "equivalence-ar:stopping=gandy"}, "stopping"),
-        ({"by": "ar", "scheme": "exact"}, "scheme 'exact' would need 2^60 patterns of swaps"),
-        ({"alpha": 0.5}, "alpha must be below 0.5 for the test 'equivalence', got 0.5"),
-        ({"alpha": 0.05, "confidence_level": 0.95}, "with the test 'equivalence', confidence_level must be "
-         "1 - 2*alpha, 0.9, got 0.95: leave out one of them"),
-        ({"interval": "ar-studentized"}, "interval 'ar-studentized' inverts the test 'ar-studentized', but the test is "
-         "'equivalence'"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_combined_is_refused_in_one_sentence(options: dict[str, Any], message: str) -> None:
-    own = {"margins": {"rating": 1}} | {key: options[key] for key in ("margins", "by", "scheme") if key in options}
-    others = {"n_resamples": 99} | {key: options[key] for key in options if key not in own}
-    with pytest.raises(InputError) as error:
-        compare(metrics=ratings(*some_scores(1)), **{"test": Equivalence(**own), **others})
-    assert message in str(error.value)
-    assert "\n" not in str(error.value)
+RATED = ratings(*some_scores(1))
+
+
+def test_what_cannot_be_combined_is_refused_in_one_sentence() -> None:
+    assert_raises("python_errors_of_margins", globals())
 
 
 @pytest.mark.parametrize(
