@@ -52,7 +52,7 @@ def assert_raises(file: str, names: Mapping[str, Any]) -> None:
     told = []
     for line in (FOLDER / f"{file}.txt").read_text("utf-8").splitlines():
         if line.startswith(">>> "):
-            with pytest.raises((InputError, TypeError, AttributeError)) as raised:
+            with pytest.raises((InputError, TypeError, AttributeError, MemoryError)) as raised:
                 eval(line[4:], {"reshuffle": reshuffle, **names})
             told += [line, KNOWN.sub(r"\1, …", f"{raised.type.__name__}: {raised.value}"), ""]
     assert_same(file, "\n".join(told))
