@@ -101,29 +101,6 @@ def test_all_permutations_are_equally_likely_and_units_are_independent(k: int) -
         assert scipy.stats.chisquare([both[pair] for pair in product(orders, repeat=2)]).pvalue > 1e-3
 
 
-@settings(max_examples=budget(25), deadline=None)
-@given(
-    seed=st.integers(0, 2**32),
-    k=st.integers(1, 6),
-    segments=st.sampled_from([1, 2, 64, 65, 200]),
-    sizes=st.lists(st.sampled_from([0, 1, 500, 520, 2**24, 2**26, 2**50]), min_size=1, max_size=9),
-    threads=st.integers(1, 3),
-)
-def test_sums_are_those_of_adding_rows_one_by_one(
-    seed: int, k: int, segments: int, sizes: list[int], threads: int
-) -> None:
-    rng = np.random.default_rng(seed)
-    counts = np.stack([rng.integers(-size, size + 1, (k, segments)) for size in sizes], axis=-1)
-    counts = np.concatenate(
-        [counts, counts[..., :1] + 3, np.broadcast_to(counts[:1, :, :1], (k, segments, 1))], axis=-1
-    )
-    resampler = _core.Resampler([(None, _core.Counts([counts]))], kind="permutations", threads=threads)
-    (sums,) = resampler.run([_core.Sums()], n=70, first=2, seed=seed, threads=threads)
-    for r in (0, 1, 69):
-        labels = _core.permutations(seed, 2 + r, k, segments).astype(np.int64)
-        np.testing.assert_array_equal(permuted_totals(counts, labels).ravel(), sums.sums[r])
-
-
 def test_sums_near_the_largest_are_exact() -> None:
     largest = _core.LARGEST_SUM // 2
     counts = np.array([[[largest], [-largest]], [[-largest], [largest]], [[largest], [largest]]])

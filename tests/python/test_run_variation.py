@@ -247,12 +247,6 @@ def test_the_interval_excludes_zero_exactly_when_the_test_rejects(
         assert outcome.degrees_of_freedom[0] == pytest.approx(data.covariances[0].of_difference(0, 1).levels.fewest)
 
 
-def test_identical_systems_have_p_one_though_their_runs_are_drawn_apart() -> None:
-    rows = np.random.default_rng(3).normal(size=(3, 25))
-    _, outcome = run_outcome(run_data({"a": rows, "b": rows}), [(0, 1)], EXCHANGES["hierarchical"], RunSettings())
-    assert (outcome.statistic[0], outcome.pvalue[0]) == (0, 1)
-
-
 @given(st.integers(0, 10**6), st.integers(2, 5), st.integers(2, 5))
 def test_the_interval_of_runs_is_welchs(seed: int, n: int, m: int) -> None:
     rng = np.random.default_rng(seed)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -35,31 +34,6 @@ from told import assert_raises
 
 BLEU = metric("bleu")
 RULES: list[AnyRule] = [BesagClifford(), BesagClifford(1), BesagClifford(300), Gandy(0.05), Gandy(0.3, 0.25)]
-
-
-def limits_in_fractions(level: Fraction, risk: Fraction, n: int) -> list[tuple[int, int]]:
-    """Gandy 2009 in exact numbers: U_n and L_n spend the allowed P(stopped on that side by shuffle n)."""
-    running, low, high = {0: Fraction(1)}, Fraction(0), Fraction(0)
-    out = []
-    for shuffle in range(1, n + 1):
-        moved: dict[int, Fraction] = {}
-        for count, p in running.items():
-            moved[count] = moved.get(count, Fraction(0)) + p * (1 - level)
-            moved[count + 1] = moved.get(count + 1, Fraction(0)) + p * level
-        may_spend = risk * shuffle / (1000 + shuffle)
-        u = min(j for j in range(shuffle + 2) if high + sum(p for c, p in moved.items() if c >= j) <= may_spend)
-        lo = max(j for j in range(-1, shuffle + 1) if low + sum(p for c, p in moved.items() if c <= j) <= may_spend)
-        high += sum(p for c, p in moved.items() if c >= u)
-        low += sum(p for c, p in moved.items() if c <= lo)
-        running = {c: p for c, p in moved.items() if lo < c < u}
-        out.append((lo, u))
-    return out
-
-
-@pytest.mark.parametrize(("level", "risk"), [(0.05, 0.001), (0.01, 0.05), (0.5, 0.25)])
-def test_gandys_limits_equal_those_in_exact_arithmetic(level: float, risk: float) -> None:
-    expected = limits_in_fractions(Fraction(level), Fraction(risk), 60)
-    assert expected == list(map(tuple, _core.StoppingRule.gandy(level, risk).limits(60).tolist()))
 
 
 @pytest.mark.parametrize("risk", [0.25, 0.05, 0.001, 1e-9])
