@@ -3,8 +3,6 @@
 The packages are not required for the tests. Without them, the metric objects are compared with sacreBLEU only.
 """
 
-from __future__ import annotations
-
 import doctest
 import math
 import random

@@ -1,7 +1,5 @@
 """Several comparisons: what ``adjust="auto"`` stands for, which tests are a family, and what reports say about it."""
 
-from __future__ import annotations
-
 from html import unescape
 from typing import Any
 

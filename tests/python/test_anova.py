@@ -1,7 +1,5 @@
 """The test ``anova`` and its adjustments: against loops, SciPy, numerical integration and the paired t-test."""
 
-from __future__ import annotations
-
 import math
 from itertools import combinations
 from typing import Any

@@ -1,7 +1,5 @@
 """A batch of problems in one call gives the same results as one call per problem."""
 
-from __future__ import annotations
-
 from typing import Any, get_args
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The core raises exceptions for arguments that it cannot use; it never panics or aborts the process."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The command line as used from a shell and by programs: inputs, options, reports and errors."""
 
-from __future__ import annotations
-
 import csv
 import html
 import io

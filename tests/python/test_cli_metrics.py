@@ -1,7 +1,5 @@
 """Metrics on the command line, the help, and hints for arguments of other tools."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

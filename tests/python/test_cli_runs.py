@@ -1,7 +1,5 @@
 """``reshuffle runs``: options, manifests and files against ``compare_runs``, and every kind of bad input."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

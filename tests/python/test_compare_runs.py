@@ -1,7 +1,5 @@
 """``compare_runs``: bad arguments are refused in a sentence, before texts are counted; degenerate data."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import fields
 from typing import Any

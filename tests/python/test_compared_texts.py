@@ -1,7 +1,5 @@
 """Texts in results (``include="texts"``): what they hold, their limit, and how JSON and HTML hold them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Reading texts: ends of lines, names of systems, and what is refused."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import lzma

@@ -1,7 +1,5 @@
 """DepF: against a slow twin on real parses, against CoNLL 2018's examples, and on malformed CoNLL-U."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections import Counter

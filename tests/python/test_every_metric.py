@@ -1,7 +1,5 @@
 """What holds for every metric: native, from external counts or scores, or a function of texts."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import pickle

@@ -1,7 +1,5 @@
 """Jobs that are computed in pieces: by threads, processes, loky and a real Dask cluster of two worker processes."""
 
-from __future__ import annotations
-
 import contextlib
 import multiprocessing
 import os

@@ -1,7 +1,5 @@
 """Formulas as text: their values, derivatives and errors, and that everything works with them as with other metrics."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Studies of multiple tests: families of systems with equal scores, and their family-wise error rates."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The command of gates: exit codes, files and folders, configurations, and bad input."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

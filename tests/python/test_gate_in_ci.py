@@ -1,7 +1,5 @@
 """The gate where others call it: the fixture of pytest, and the action's script as GitHub's runner calls it."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """``human``: labels of some segments with the help of a metric, beside their definitions and other tools."""
 
-from __future__ import annotations
-
 import json
 import re
 import warnings

@@ -1,7 +1,5 @@
 """Metrics that are counted in Python, of answers, labels and spans: beside other tools, slow twins and their texts."""
 
-from __future__ import annotations
-
 import csv
 import json
 import math

@@ -1,7 +1,5 @@
 """People's votes: every format against plain loops, WMT's published counts and scores, and messages for bad files."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import itertools

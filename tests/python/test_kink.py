@@ -1,7 +1,5 @@
 """The bootstrap test with least favourable lengths, its interval, and the note near the kink of the brevity penalty."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Tests of equivalence and non-inferiority: their definitions, their intervals, what is refused, and every report."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

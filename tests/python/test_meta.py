@@ -1,7 +1,5 @@
 """Meta-evaluation: tests, intervals, averages and rankings of metrics; bad input."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """``reshuffle meta``: options, manifests and files against ``reshuffle.meta``, and every kind of bad input."""
 
-from __future__ import annotations
-
 import csv
 import json
 import random

@@ -1,7 +1,5 @@
 """Values of coefficients of agreement against plain loops and SciPy; Williams' test."""
 
-from __future__ import annotations
-
 import math
 from itertools import combinations
 from pathlib import Path

@@ -1,7 +1,5 @@
 """METEOR: against the tool's own counts and scores, the tool itself, and a slow twin with invented resources."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import random

@@ -3,8 +3,6 @@
 The slow twin drops the other segments and compares the two systems alone.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json

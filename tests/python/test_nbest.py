@@ -1,7 +1,5 @@
 """K-best lists: every form of features against a slow reader, real files and what Moses makes of them, wrong files."""
 
-from __future__ import annotations
-
 import importlib
 import io
 import itertools

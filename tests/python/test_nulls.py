@@ -1,7 +1,5 @@
 """The null hypotheses of studies: what is true in their populations, and what the data cannot serve."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What is chosen from k-best lists: best and worst entries, those of minimum Bayes risk, reports, wrong input."""
 
-from __future__ import annotations
-
 import json
 import warnings
 from collections.abc import Callable, Sequence

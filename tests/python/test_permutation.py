@@ -1,7 +1,5 @@
 """The test ``permutation``: rebuilt from its random numbers, and the same on every path."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import combinations, permutations, product
 from typing import Any

@@ -1,7 +1,5 @@
 """What a release is made of: workflows, notices and metadata agree with the files that they name."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import re

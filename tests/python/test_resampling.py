@@ -1,7 +1,5 @@
 """Replicates: against a numpy implementation from the generator up, by enumeration, and with any number of threads."""
 
-from __future__ import annotations
-
 import json
 import math
 import pickle

@@ -1,7 +1,5 @@
 """How much the scores of runs vary, the hierarchical bootstrap, and intervals: each against a slow twin."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from itertools import product

@@ -1,7 +1,5 @@
 """Schemes of shuffles: subgroups in numpy, exact tests against enumeration of all patterns, SciPy and theory."""
 
-from __future__ import annotations
-
 import itertools
 import sys
 from fractions import Fraction

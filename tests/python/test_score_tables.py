@@ -1,7 +1,5 @@
 """Scores of people and of other tools: every format against plain loops, real files, and messages for bad ones."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import json

@@ -1,7 +1,5 @@
 """Segment scores: equal to sacreBLEU's on real and generated segments, and in Python and on the command line."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Iterator

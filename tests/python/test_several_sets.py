@@ -1,7 +1,5 @@
 """Several test sets: their averages beside slow implementations and enumeration, families over them, manifests."""
 
-from __future__ import annotations
-
 import io
 import json
 import math

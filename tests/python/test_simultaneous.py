@@ -1,7 +1,5 @@
 """Simultaneous intervals: against their definition, beside the stars, and what is refused."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Error rates of speech recognition: against jiwer's and meeteval's numbers, a slow twin, and jiwer itself."""
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata

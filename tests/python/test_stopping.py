@@ -1,7 +1,5 @@
 """Sequential stopping: limits from their definition, and tests that stop at the same shuffle as one-by-one checks."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Counts on disk: what they hold, that results are those of the texts, and that damaged files are refused."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import pickle

@@ -1,7 +1,5 @@
 """User-supplied masks and indices: sums, tests, intervals and standard errors from them equal slow twins in numpy."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

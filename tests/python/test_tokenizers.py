@@ -1,7 +1,5 @@
 """Tokenizers: against sacreBLEU 2.6.0 and mteval-v13a.pl, character by character and on real data."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import pickle

@@ -1,7 +1,5 @@
 """Files that strangers look for before they depend on the package: they agree with it and with each other."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil

@@ -1,7 +1,5 @@
 """The driver of tuning: optimizers, replications, rounds, the outputs that are systems, and reports."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

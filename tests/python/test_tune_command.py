@@ -1,7 +1,5 @@
 """``reshuffle tune`` and ``rerank``: options and files against ``reshuffle.tune``, and every kind of bad input."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """The ℓ1 reranker: conditions of the optimum, SciPy on the split problem, another tool's figure; features by loops."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import itertools

@@ -1,7 +1,5 @@
 """Batch MIRA, pairwise ranking and expected BLEU against slow twins, derivatives, other optimizers, and limits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``tune_smoothing``: τ of every value of a grid, the best ones, tests against them, the command and its report."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import get_args

@@ -1,7 +1,5 @@
 """Variants of a reranker, from k-best lists to the type-I study: in Python, and in one command."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import random

@@ -1,7 +1,5 @@
 """Studies of type-I errors: the rates, their intervals, and what cannot be studied."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Documents as units of resampling, and strata: draws and errors against slow twins, refusals, files and reports."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -4,8 +4,6 @@ Expected numbers of other tools are from evalica 0.4.2 and choix 0.4.1 (see each
 maximized the likelihood by BFGS in SciPy.
 """
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import json

@@ -1,7 +1,5 @@
 """``watch``: tests while data arrive, beside their definitions and the published numbers."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

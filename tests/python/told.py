@@ -3,8 +3,6 @@
 After an intended change of wording, run the tests with ``RESHUFFLE_UPDATE_DOCS=1`` and read the diff.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex
