@@ -25,7 +25,6 @@ SYSTEMS = ["baseline", "tuned", "larger", "rules"]
 
 
 COMPARE = ("compare", "reference.txt", *(f"{name}.txt" for name in SYSTEMS), "-n", "500")
-FLIPS = ("flips", "reference.txt", "baseline.txt", "tuned.txt", "--threshold", "50")
 
 
 def test_json_holds_what_the_api_returns(demo: Path, run: Any) -> None:

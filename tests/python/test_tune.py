@@ -281,6 +281,8 @@ def test_every_figure_is_drawn(result: TuningResult) -> None:
 def test_bad_arguments_are_explained(dev: Part) -> None:
     lists, references = dev
     assert_raises("python_errors_of_tune", globals() | {"lists": lists, "references": references})
+    with pytest.raises(InputError, match="has no reference"):
+        tune.tune("kbmira", lists, ["a"])
 
 
 def test_lists_whose_features_differ_are_refused(dev: Part, tmp_path: Path) -> None:

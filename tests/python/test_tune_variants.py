@@ -122,11 +122,6 @@ def test_the_first_variant_can_be_the_baseline_of_all_pairs(files: Path) -> None
     assert rates[0.1] == pytest.approx(np.mean(np.array(pvalues) <= 0.1), abs=0.34)
 
 
-COMMAND = ("study", "type1", "test.ref", "--null", "variants")
-TRAIN = ("--train", "dev.nbest.gz", "dev.ref")
-APPLY = ("--apply", "test.nbest.gz")
-
-
 def test_wrong_commands_say_what_to_do(files: Path, here: None, run: Callable[..., Any]) -> None:
     assert_refused("errors_of_variants", run)
 
