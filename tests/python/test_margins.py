@@ -39,7 +39,7 @@ from reshuffle.study import testing
 from reshuffle.study.experiments import Experiment
 from reshuffle.study.populations import Population, Selection
 from test_resampling import weights
-from told import assert_raises, assert_told
+from told import assert_raises, assert_refused, assert_told
 
 SHOWS = ("equivalence", "non-inferiority")
 FROM_DRAWS = ("", "-studentized")
@@ -336,19 +336,8 @@ def test_variants_are_refused_for_metrics_that_they_do_not_apply_to(test: str, k
 # --- The command line
 
 
-FILES = ("reference.txt", "baseline.txt", "tuned.txt")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("equivalence:bleu=1,BLEU=2",), "bleu and BLEU are margins of the same metric: leave out one of them"),
-        (("equivalence:bleu=1", "--confidence", "0.95", "--alpha", "0.05"), "--confidence must be 1 - 2*alpha, 0.9"),
-        (("equivalence", "--margin", "bleu=1"), "there is no option --margin: use --test equivalence:METRIC=VALUE"),
-    ],
-)  # fmt: skip
-def test_bad_margins_give_one_sentence_and_exit_code_2(run: Any, demo: Any, arguments: Any, message: str) -> None:
-    assert message in run("compare", *FILES, "-n", "99", "--test", *arguments).refusal()
+def test_bad_margins_give_one_sentence_and_exit_code_2(run: Any, demo: Any) -> None:
+    assert_refused("errors_of_margins", run)
 
 
 # --- Reports
