@@ -33,6 +33,7 @@ from reshuffle import (
     compare,
     compare_sets,
     derive_seed,
+    toml,
 )
 from reshuffle.cli.main import run as command
 from reshuffle.inference.multiplicity import ADJUSTMENTS
@@ -42,11 +43,6 @@ from step_down import step_down
 from test_resampling import BLEU, flips, random_counts, weights
 from told import assert_raises, assert_refused, assert_told
 from unnamed import unnamed
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 Counts: TypeAlias = "NDArray[np.int64]"
 SEED = 7
@@ -660,7 +656,7 @@ def test_a_manifest_has_files_metrics_and_options_of_every_test_set(halves: Path
     args = ("-n", "99", "--format", "json", "--test", "ar")
     outcome = run("compare", "--manifest", manifest, *args)
     assert (outcome.code, outcome.err) == (0, "")
-    again = run("compare", "--manifest", write_manifest(tomllib.loads(TOML), "sub/sets.json"), *args)
+    again = run("compare", "--manifest", write_manifest(toml.loads(TOML), "sub/sets.json"), *args)
     assert unnamed(again.out) == unnamed(outcome.out)
     document = json.loads(outcome.out)
     one, other = document["sets"].values()
