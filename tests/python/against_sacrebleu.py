@@ -1,7 +1,5 @@
 """Counts and scores of a native metric beside those of a metric of sacreBLEU."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

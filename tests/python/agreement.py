@@ -1,7 +1,5 @@
 """Slow twins of coefficients of agreement: in two vectors, a point with c copies appears c times."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -5,8 +5,6 @@ arrays get other layouts, types, shapes and numbers. Whatever the arguments, a c
 expected exceptions. A panic is not one of them, and an abort ends the process.
 """
 
-from __future__ import annotations
-
 import contextlib
 import faulthandler
 import gc

@@ -1,7 +1,5 @@
 """How many examples property tests try: a part of their budget by default, all of it in the weekly tier."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable
 from typing import Any

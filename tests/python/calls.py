@@ -1,7 +1,5 @@
 """Calls of the core as functions: each prepares counts and runs one reduction, for tests of that reduction."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from reshuffle import _core

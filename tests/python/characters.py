@@ -1,7 +1,5 @@
 """All characters, and those at the boundaries of tables, which stand for the others in the default tier."""
 
-from __future__ import annotations
-
 import sys
 import unicodedata
 

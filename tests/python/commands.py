@@ -4,8 +4,6 @@
 are read as JSON from standard input, and results are written as JSON.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

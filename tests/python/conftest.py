@@ -1,7 +1,5 @@
 """Shared fixtures: where the real data is, the demo's files, a command line; and a profile for hypothesis."""
 
-from __future__ import annotations
-
 import atexit
 import gc
 import os

@@ -1,7 +1,5 @@
 """Counts of synthetic systems."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

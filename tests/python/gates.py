@@ -1,7 +1,5 @@
 """Gates on the demo and on invented scores."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Files for the tests of input formats."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr

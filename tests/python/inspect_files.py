@@ -1,7 +1,5 @@
 """Logs written by inspect_ai, with its own means."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Lists of candidate translations of WMT 2011 German-English, read without the readers of the package."""
 
-from __future__ import annotations
-
 import gzip
 from dataclasses import dataclass
 from functools import cache

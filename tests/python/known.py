@@ -1,7 +1,5 @@
 """Values that may be missing, by their types."""
 
-from __future__ import annotations
-
 from typing import TypeVar
 
 __all__ = ["known"]

@@ -1,7 +1,5 @@
 """Values by name that are computed when a test first asks for them, not when pytest collects the module."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeVar
 

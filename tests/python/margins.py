@@ -1,7 +1,5 @@
 """Tests with options, and margins for tests that run every test of the registry."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from reshuffle.inference.tests import TESTS

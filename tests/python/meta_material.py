@@ -1,7 +1,5 @@
 """What tests of meta-evaluation share: tables of scores, votes, slow twins."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Small files in the formats of METEOR and WordNet."""
 
-from __future__ import annotations
-
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path

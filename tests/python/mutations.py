@@ -1,7 +1,5 @@
 """Documents of results with one value changed, and what may come of them."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Small files in the formats of NLTK's data: WordNet, and the sentence splitter Punkt."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 __all__ = ["write_nltk_data"]

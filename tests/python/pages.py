@@ -1,7 +1,5 @@
 """HTML reports: their text, and the contrast of their colours."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

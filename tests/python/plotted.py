@@ -1,7 +1,5 @@
 """Figures to test, and what is read off them."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import math

@@ -1,7 +1,5 @@
 """Processes that have to end."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable
 from typing import Any

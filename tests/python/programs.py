@@ -1,7 +1,5 @@
 """Programs of other tools, as reshuffle runs them: in this process, on copies of files of tests/data."""
 
-from __future__ import annotations
-
 import io
 import shutil
 from collections.abc import Callable

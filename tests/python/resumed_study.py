@@ -1,7 +1,5 @@
 """A study with a checkpoint, which tests kill: ``python resumed_study.py SIMULATIONS OUTPUT CHECKPOINT``."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

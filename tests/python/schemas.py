@@ -1,7 +1,5 @@
 """The JSON Schemas of results in docs/schema, for tests of documents."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from pathlib import Path

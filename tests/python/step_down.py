@@ -1,7 +1,5 @@
 """Step-down adjustments by their definition, for the tests of everything that computes them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 The packages are not required for the tests. Without them, the metric objects are compared with sacreBLEU only.
 """
 
-from __future__ import annotations
-
 import doctest
 import math
 import random
@@ -18,6 +16,7 @@ import pytest
 
 from reshuffle import InputError, NativeMetric, metric, standard_error
 from reshuffle.compat import torchmetrics as ours
+from told import assert_raises
 
 WORDS = 'the cat sat on a mat while it\'s raining . U.S. 3,5 Café &amp; Dog-house "x" hello! (big) 20% ärger'.split()
 
@@ -162,23 +161,7 @@ def test_texts_instead_of_lists() -> None:
 
 
 def test_wrong_input_of_metric_objects() -> None:
-    score = ours.SacreBLEUScore()
-    with pytest.raises(InputError, match="2 predictions, but 1 lists of references"):
-        score.update(["a", "b"], [["a"]])
-    with pytest.raises(InputError, match=re.escape("prediction 1 (counted from 0) has no reference")):
-        score.update(["a", "b"], [["a"], []])
-    with pytest.raises(InputError, match="the options differ"):
-        score.merge_state(ours.SacreBLEUScore(lowercase=True))
-    with pytest.raises(InputError, match=re.escape("counts must have the shape (segments, 10)")):
-        score.merge_state([np.zeros((2, 3), np.int64)])
-    for wrong in (np.full((1, 10), 1.5), np.full((1, 10), np.nan), np.full((1, 10), -1)):
-        with pytest.raises(InputError, match="counts must be whole numbers"):
-            score.merge_state([wrong])
-    with pytest.raises(InputError, match="target is a string: expected a list of references"):
-        score.update("the cat", "the cat")
-    score.update([], [])
-    with pytest.raises(InputError, match="has no segments"):
-        score.compute()
+    assert_raises("python_errors_of_metric_objects", globals() | {"score": ours.SacreBLEUScore()})
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """``better`` and ``worse``: one-sided tests in the direction of each metric."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

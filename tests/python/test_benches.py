@@ -1,7 +1,5 @@
 """The programs of ``benches``: those that its README names can be run, and two builds are compared in turn."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Sequence

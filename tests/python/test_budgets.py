@@ -1,7 +1,5 @@
 """Property tests try the same examples in every run, whatever ran before them in the same process."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 docs/evidence quotes the figures printed here.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Sequence

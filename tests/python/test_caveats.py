@@ -1,7 +1,5 @@
 """Caveats: inference finds their kinds and values, reports put them into words."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """Files of finished blocks: what is read again after any damage, which files are refused, and what a job is."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import os

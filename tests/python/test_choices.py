@@ -1,7 +1,5 @@
 """Names with options of their own: text and objects, errors, and how the tests and nulls of a study share options."""
 
-from __future__ import annotations
-
 import json
 import math
 from functools import partial

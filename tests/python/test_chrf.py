@@ -1,7 +1,5 @@
 """chrF and chrF++ against sacreBLEU 2.6.0: every count, every score and every signature."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The command line as used from a shell and by programs: inputs, options, reports and errors."""
 
-from __future__ import annotations
-
 import csv
 import html
 import io
@@ -27,7 +25,6 @@ SYSTEMS = ["baseline", "tuned", "larger", "rules"]
 
 
 COMPARE = ("compare", "reference.txt", *(f"{name}.txt" for name in SYSTEMS), "-n", "500")
-FLIPS = ("flips", "reference.txt", "baseline.txt", "tuned.txt", "--threshold", "50")
 
 
 def test_json_holds_what_the_api_returns(demo: Path, run: Any) -> None:

@@ -1,7 +1,5 @@
 """Help, and what ``reshuffle explain`` says."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

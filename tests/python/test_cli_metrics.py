@@ -1,7 +1,5 @@
 """Metrics on the command line, the help, and hints for arguments of other tools."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re
@@ -154,22 +152,6 @@ def test_options_of_other_tools_get_a_hint(run: Any) -> None:
     ):
         expected = f"reshuffle: error: there is no option {option}: {OPTIONS[option]}\n"
         assert run("compare", *TEXTS, option, "1") == (2, "", expected)
-
-
-@pytest.mark.parametrize(
-    "args",
-    [
-        ("study", "type1", *TEXTS, "--confidence-level", "0.9"),
-        ("runs", "--refs", "ref.txt", "--paired-bs"),
-        ("runs", "--refs", "ref.txt", "-i", "x"),
-        ("score", *TEXTS, "--permutation"),
-        ("score", *TEXTS, "--bonferroni"),
-        ("compare", *TEXTS, "--none"),
-    ],
-)
-def test_an_option_is_not_advised_where_the_command_does_not_have_it(run: Any, args: tuple[str, ...]) -> None:
-    error = run(*args).refusal()
-    assert re.fullmatch(r"reshuffle: error: there is no option \S+(: did you mean .*\?)?\n", error)
 
 
 def test_what_is_nearly_right_or_what_other_tools_call_otherwise_is_named(demo: Path, run: Any) -> None:

@@ -1,7 +1,5 @@
 """What the command line writes: files, streams and pipes, and their errors."""
 
-from __future__ import annotations
-
 import csv
 import errno
 import io

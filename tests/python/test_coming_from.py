@@ -1,7 +1,5 @@
 """docs/coming-from: every command there runs, and the statements about other tools are true."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

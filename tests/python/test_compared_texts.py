@@ -1,7 +1,5 @@
 """Texts in results (``include="texts"``): what they hold, their limit, and how JSON and HTML hold them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,7 +30,7 @@ from reshuffle import (
 )
 from reshuffle.report import FORMATS, MAX_TEXTS
 from reshuffle.results import ComparedTexts
-from told import assert_refused
+from told import assert_raises, assert_refused
 
 REFERENCES: list[list[str | None]] = [
     ["the cat sat on the mat", "a dog barked", "it rained all day", "so it goes"],
@@ -102,30 +100,6 @@ def test_each_test_set_has_its_texts_and_the_average_has_none() -> None:
         assert texts.references == tuple(zip(*references, strict=True))
         assert texts.systems == {system: tuple(systems[system]) for system in ("a", "c")}
     assert read_json(result.render("json")) == result
-
-
-def test_without_texts_there_is_an_error() -> None:
-    ratings = SegmentScores("rating", {"a": [1, 2, 3], "b": [2, 2, 3]})
-    with pytest.raises(InputError, match=r"^include=.texts. needs texts, but there are only precomputed"):
-        compare(metrics=ratings, include="texts")
-    sets = {"one": TestSet(["a b", "c"], [["a b", "c"], ["a", "c"]], SegmentScores("rating", [[1, 2], [2, 3]]))}
-    sets["two"] = TestSet(metrics=SegmentScores("rating", [[1, 2], [2, 3]]))
-    with pytest.raises(InputError, match=r"^test set 'two': include=.texts. needs texts"):
-        compare_sets(sets, include="texts", n_resamples=9, average=False)
-
-
-@pytest.mark.parametrize(
-    ("references", "systems", "message"),
-    [
-        (["x", 7.5], [["a", "b"], ["c", "d"]], "a reference, segment 2: expected a string, got 7.5"),
-        (["x", "y"], {"p": ["a", "b"], "q": ["c", None]}, "system 'q', segment 2: expected a string, got None"),
-    ],
-)
-def test_texts_that_no_metric_has_read_are_checked(references: Any, systems: Any, message: str) -> None:
-    names = list(systems) if isinstance(systems, dict) else ["system 1", "system 2"]
-    ratings = SegmentScores("rating", {name: [i, 2 + i] for i, name in enumerate(names)})
-    with pytest.raises(InputError, match=f"^{message}$"):
-        compare(references, systems, ratings, include="texts")
 
 
 # --- The limit
@@ -249,26 +223,6 @@ def broken(*path: str, value: Any) -> str:
     return json.dumps(document)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (broken("references", value=None), "texts.references: the key is missing"),
-        (broken("references", value=[["x"]]), "texts.references: expected references of 4 segments, got 1"),
-        (broken("references", value=[["x"], [3]]), "texts.references[1][0]: expected a string, got 3"),
-        (broken("systems", "a", value=["x"]), "texts.systems.a: expected values of 4 segments, got 1"),
-        (broken("systems", "c", value=None), "texts.systems: expected every system once"),
-        (broken("scores", "BLEU", "c", value=None), "texts.scores.BLEU: expected every system once"),
-        (broken("scores", "BLEU", "c", value=[1.5, None]), "texts.scores.BLEU.c: expected values of 4 segments, got 2"),
-        (broken("scores", "BLEU", "c", value=["x"]), 'texts.scores.BLEU.c[0]: expected a number, "NaN", "Infinity"'),
-        (broken("scores", "TER", value={}), "texts.scores: unknown metric 'TER'"),
-    ],
-)
-def test_texts_that_do_not_fit_the_result_are_named(text: str, message: str) -> None:
-    with pytest.raises(InputError) as found:
-        read_json(text)
-    assert str(found.value).startswith(f"JSON, {message}")
-
-
 # --- The source
 
 
@@ -292,22 +246,11 @@ def test_a_source_is_kept_with_the_texts(demo: Path, run: Any) -> None:
     assert known(saved.texts).source == tuple(f"line {i}" for i in range(400))
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (
-            {"source": ["x"] * 4},
-            "a source is shown with the texts: add include='texts', or leave it out",
-        ),
-        ({"source": ["x"] * 3, "include": "texts"}, "source: expected a text for each of 4 segments, got 3"),
-        ({"source": "xxxx", "include": "texts"}, "source: expected a text for each of 4 segments, got a single string"),
-        ({"source": ["x", 1, "x", "x"], "include": "texts"}, "the source, segment 2: expected a string, got 1"),
-    ],
-)
-def test_a_source_that_does_not_fit_is_an_error(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError) as found:
-        compare(REFERENCES, SYSTEMS, n_resamples=9, **options)
-    assert str(found.value) == message
+RATED = SegmentScores("rating", [[1, 2], [2, 3]])
+
+
+def test_texts_that_do_not_fit_are_named() -> None:
+    assert_raises("python_errors_of_compared_texts", globals())
 
 
 @pytest.mark.parametrize(

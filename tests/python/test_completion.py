@@ -1,7 +1,5 @@
 """Completion: what real shells write after the Tab key."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

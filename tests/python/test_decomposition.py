@@ -1,7 +1,5 @@
 """What the parts of formulas contribute to differences: against slow twins, in reports, and read back."""
 
-from __future__ import annotations
-
 import io
 import json
 import math

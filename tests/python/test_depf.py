@@ -1,7 +1,5 @@
 """DepF: against a slow twin on real parses, against CoNLL 2018's examples, and on malformed CoNLL-U."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections import Counter
@@ -16,6 +14,7 @@ from hypothesis import strategies as st
 from budgets import budget
 from reshuffle import InputError, metric
 from reshuffle.data.reading import read_columns
+from told import assert_raises
 
 FLAGS = ("unlabelled", "lemma", "lowercase", "ignore_punct")
 OPTIONS = [dict(zip(FLAGS, flags, strict=True)) for flags in itertools.product([False, True], repeat=4)]
@@ -167,24 +166,10 @@ def test_any_text_is_counted_or_raises_an_input_error(hypothesis: str, reference
     assert re.search(r"(system|reference) 1, .*line \d+", message)
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("1\ta\ta", r"line 2: expected 10 columns of CoNLL-U, separated by tabs, got 3"),
-        ("2\ta\ta\t_\t_\t_\t0\troot\t_\t_", r"line 2: expected ID 1, got \"2\""),
-        ("1\ta\ta\t_\t_\t_\t_\troot\t_\t_", r"line 2: expected a number as HEAD, got \"_\""),
-        ("x-y\ta\ta\t_\t_\t_\t0\troot\t_\t_", r"line 2: expected ID 1 or a range of words such as 1-2, got \"x-y\""),
-        ("1-2\ta\ta\t_\t_\t_\t0\troot\t_\t_", r"line 2: expected a range up to 0, the number of words in the sent"),
-        ("1\t\ta\t_\t_\t_\t0\troot\t_\t_", r"line 2: expected a FORM \(_ for none\), got \"\""),
-        ("1\ta\ta\t_\t_\t_\t1\troot\t_\t_", r"line 2: expected 0 or another word as HEAD, got 1, the word itself"),
-        ("1\ta\ta\t_\t_\t_\t2\troot\t_\t_", r"line 2: expected HEAD from 0 to 1, the number of words in the sentence"),
-    ],
-)
-def test_the_error_names_the_malformed_line(line: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        metric("depf").suff_stats([[""]], [["# text\n" + line]])
-    with pytest.raises(InputError, match=message):
-        metric("depf").suff_stats([["# text\n" + line]], [[""]])
+def test_the_error_names_the_malformed_line() -> None:
+    assert_raises("python_errors_of_depf", globals())
+    with pytest.raises(InputError, match="line 2: expected 10 columns of CoNLL-U"):
+        metric("depf").suff_stats([["# text\n1\ta\ta"]], [[""]])
 
 
 def test_an_empty_hypothesis_and_an_empty_reference_score_0() -> None:

@@ -1,7 +1,5 @@
 """Tested differences of all kinds: ``print``, ``is_significant``, and intervals that can be unpacked."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

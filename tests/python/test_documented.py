@@ -1,7 +1,5 @@
 """Records show the docstrings of their fields."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import pickle

@@ -1,7 +1,5 @@
 """Errors carry their facts as fields, so that callers can word them anew without searching the message."""
 
-from __future__ import annotations
-
 import contextlib
 import pickle
 from collections.abc import Callable

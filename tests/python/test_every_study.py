@@ -1,7 +1,5 @@
 """Every study, with plans, runs and agreement with people: all formats, figures and pages, and reading them back."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

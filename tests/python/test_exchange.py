@@ -1,7 +1,5 @@
 """Whether outputs are exchangeable: the closed form equals the definition, and agrees with shuffles of real outputs."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Studies with executors, in Python and on the command line: the same bytes, and no worker that is left behind."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

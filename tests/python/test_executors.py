@@ -1,7 +1,5 @@
 """Jobs that are computed in pieces: by threads, processes, loky and a real Dask cluster of two worker processes."""
 
-from __future__ import annotations
-
 import contextlib
 import multiprocessing
 import os
@@ -32,6 +30,7 @@ from reshuffle.study import testing as study_testing
 from reshuffle.study import type1
 from reshuffle.study.experiments import Experiment
 from reshuffle.study.populations import Population, Selection
+from told import assert_raises
 
 
 @dataclass(frozen=True)
@@ -341,20 +340,8 @@ def test_what_is_no_executor_is_an_error(bad: Any) -> None:
         type1(metrics=SegmentScores("x", {"a": [1, 2], "b": [3, 4]}), workers=bad)
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("dask", "--workers: expected a number of threads, or processes, processes:N or dask://HOST:PORT, got 'dask'"),
-        ("processes:x", "expected a number of processes, as processes:4"),
-        ("dask://somewhere", "expected the address of a Dask scheduler, as dask://localhost:8786"),
-        ("dask://:1", "expected the address"),
-        ("dask://tcp://localhost:8786", "expected the address"),
-        ("dask://localhost:65536", "expected the address"),
-    ],
-)
-def test_names_of_executors(name: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        NamedWorkers.from_text(name)
+def test_names_of_executors() -> None:
+    assert_raises("python_errors_of_executors", globals())
 
 
 def test_a_scheduler_that_does_not_answer_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

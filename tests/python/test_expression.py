@@ -1,7 +1,5 @@
 """Formulas as text: their values, derivatives and errors, and that everything works with them as with other metrics."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from collections.abc import Callable
@@ -19,6 +17,7 @@ from budgets import budget
 from known import known
 from reshuffle import FromCounts, InputError, InputWarning, compare, metric, open_counts, read_json, save_counts, score
 from reshuffle.metrics.expression import Expression
+from told import assert_raises, assert_refused
 
 COLUMNS = ("a", "b", "c", "d")
 
@@ -217,16 +216,7 @@ def test_a_division_by_0_of_one_system_or_where_it_does_not_count(recwarn: pytes
 
 
 def test_formulas_need_names_of_columns_that_agree() -> None:
-    rows = [[1, 2], [3, 4]]
-    with pytest.raises(InputError, match=r"'a / b' is not the name of a metric, and a formula needs names of columns"):
-        FromCounts("x", {"s": rows}, "a / b")
-    with pytest.raises(InputError, match=r"x, system s: expected a column for each of a, got shape \(2, 2\)"):
-        FromCounts("x", {"s": rows}, "a / b", columns=("a",))
-    one, other = {"a": [1], "b": [2]}, {"b": [1], "a": [2]}
-    with pytest.raises(InputError, match=r"x: the columns of s are a, b, those of t b, a"):
-        FromCounts("x", {"s": one, "t": other}, "a / b")
-    with pytest.raises(InputError, match=r"x: at character 5 of the formula: expected a column \(a, b, segments\),"):
-        FromCounts("x", {"s": one}, "a / c")
+    assert_raises("python_errors_of_expression", globals())
 
 
 def test_names_between_backquotes_are_columns_and_names_of_metrics_stay_formulas_of_metrics() -> None:
@@ -321,24 +311,7 @@ def test_real_numbers_are_added_exactly(
     assert [each.score for each in result.scores] == pytest.approx([np.exp(total) for total in totals], rel=1e-15)
 
 
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (["CER", "a.tsv", "b.tsv"], "--counts CER: expected NAME:FORMULA before the files"),
-        (["CER:", "a.tsv", "b.tsv"], "--counts CER:: expected NAME:FORMULA before the files"),
-        (["CER:edits/char", "a.tsv", "b.tsv"], "CER: at character 7 of the formula: expected a column"),
-        (["CER:edits/", "a.tsv", "b.tsv"], "CER: at character 7 of the formula: expected a number, a column, a"),
-        (["CER:edits/speaker", "a.tsv", "b.tsv"], "a.tsv#speaker, line 2: expected a finite number, got 'spk0'"),
-        (["CER:log(edits - edits)", "a.tsv", "b.tsv"], "CER: the formula has no value"),
-        (["CER:edits/chars", "a.tsv", "c.tsv"], "c.tsv: CER: at character 7 of the formula: expected a column"),
-        (["CER:edits/chars", "a.txt", "b.tsv"], "a.txt: expected a table with names of columns (tsv, csv, jsonl)"),
-    ],
-)
-def test_what_is_wrong_is_said(
-    tables: dict[str, Any], run: Callable[..., Any], words: list[str], expected: str
-) -> None:
+def test_what_is_wrong_is_said(tables: dict[str, Any], run: Callable[..., Any]) -> None:
     Path("c.tsv").write_text("edits\twords\n1\t2\n")
     Path("a.txt").write_text("1\n2\n")
-    outcome = run("compare", "--counts", *words, "-n", "99")
-    assert (outcome.code, outcome.out) == (2, "")
-    assert expected in " ".join(outcome.err.split())
+    assert_refused("errors_of_formulas", run)

@@ -1,7 +1,5 @@
 """Studies of multiple tests: families of systems with equal scores, and their family-wise error rates."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from typing import Any
 
@@ -19,6 +17,7 @@ from reshuffle.study.material import Material
 from reshuffle.study.multiplicity import VARIANCES, FamilyPopulation
 from reshuffle.study.null_data import NullOptions, Request
 from texts import translations
+from told import assert_raises
 
 BLEU, TER = metric("bleu"), metric("ter")
 
@@ -141,24 +140,8 @@ def test_rates_say_whether_there_are_enough_replicates() -> None:
     assert all(rate.enough_replicates for rate in more.tables["family_wise"])
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"variances": ["equal", "equal"]}, "variances: 'equal' is given twice"),
-        ({"n_systems": 1}, "n_systems must be a whole number of at least 2, got 1"),
-        ({"adjustments": "holmes"}, "unknown adjustment 'holmes': did you mean 'holm'?"),
-        ({"adjustments": "scheffe"}, "adjustment 'scheffe' is for anova: add one of them to the tests"),
-        ({"tests": ["ar", "non-inferiority"]}, "test 'non-inferiority' does not test whether scores are equal"),
-        ({"equalize": "drop-words"}, "equalize 'drop-words' needs texts"),
-        ({"sampling": "fixed"}, "where scores were made equal: use 'replace'"),
-        ({"metrics": scores(1)}, "a family needs at least 2 systems, but there are only 1"),
-        ({"metrics": scores(2), "variances": "unequal"}, "of which the worst provides segments: add systems, or"),
-    ],
-)
-def test_families_that_cannot_be_made_are_refused(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError) as raised:
-        multiplicity(**{"metrics": scores(), "simulations": 2, "n_resamples": 19, **arguments})
-    assert message in str(raised.value)
+def test_families_that_cannot_be_made_are_refused() -> None:
+    assert_raises("python_errors_of_family_study", globals())
 
 
 def test_unadjusted_tests_of_a_family_reject_too_often_and_maxt_does_not() -> None:

@@ -1,7 +1,5 @@
 """Differences that rest on few segments: their influences, their default test, and their notes."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import os

@@ -1,7 +1,5 @@
 """Records of files: command lines and manifests fill them alike, and no key takes a value of another type."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

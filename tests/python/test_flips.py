@@ -1,7 +1,5 @@
 """Flips: segments gained and lost at a threshold, and the segments with the largest parts of the difference."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -3,8 +3,6 @@
 Each case runs on pandas, polars and Arrow.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence

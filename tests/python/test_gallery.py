@@ -3,8 +3,6 @@
 After a change of figures, run this file with ``RESHUFFLE_UPDATE_DOCS=1`` and look at the pictures.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Margins of right-or-wrong answers: the score test beside its definition, its exact size, and gates that use it."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

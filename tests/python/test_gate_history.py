@@ -1,7 +1,5 @@
 """The history of a gate, and trends over it."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re

@@ -1,7 +1,5 @@
 """The gate where others call it: the fixture of pytest, and the action's script as GitHub's runner calls it."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -12,12 +10,8 @@ from pathlib import Path
 import pytest
 
 import reshuffle
+from reshuffle import toml
 from reshuffle.data.demo import demo_corpus
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 ROOT = Path(__file__).parents[2]
 ACTION = ROOT / ".github/actions/gate"
@@ -68,7 +62,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_pytest_finds_the_fixture_by_its_entry_point() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    project = toml.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert project["entry-points"]["pytest11"] == {"reshuffle": "reshuffle.pytest_plugin"}
 
 

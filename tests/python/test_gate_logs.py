@@ -1,7 +1,5 @@
 """Gates of logs of harnesses."""
 
-from __future__ import annotations
-
 import json
 from hashlib import sha256
 from pathlib import Path

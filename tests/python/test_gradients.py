@@ -1,7 +1,5 @@
 """Gradients of every metric with respect to its summed counts: closed forms against differences of its own scores."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """GTM: against the tool on real systems, and a slow twin on generated texts."""
 
-from __future__ import annotations
-
 import math
 import re
 from fractions import Fraction

@@ -3,8 +3,6 @@
 The packages are not required for the tests. Without them, only what both backends share is tested.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import math

@@ -1,7 +1,5 @@
 """Histograms of null distributions and of draws, against numpy and exact fractions on all replicates."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Sequence

@@ -1,11 +1,8 @@
 """``human``: labels of some segments with the help of a metric, beside their definitions and other tools."""
 
-from __future__ import annotations
-
 import json
 import re
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +20,7 @@ from reshuffle.report import Layout
 from reshuffle.report.checklist import as_checklist
 from reshuffle.resampling.units import Strata
 from reshuffle.results.studies import LabelledEstimate, StudyResult
-from told import assert_told
+from told import assert_raises, assert_told
 
 NAN = float("nan")
 
@@ -287,24 +284,8 @@ def _of_both(sample: Sample, number: int) -> list[SegmentScores]:
     return [SegmentScores("people", people, missing="pairwise"), sample.metrics()[1]]
 
 
-@pytest.mark.parametrize(
-    ("metrics", "options", "message"),
-    [
-        (lambda s: s.metrics()[1:], {}, r"no metric has missing scores: leave segments without a label empty or NaN"),
-        (_twice, {}, r"people, more have missing scores, but only labels may"),
-        (_twice, {"human": "more"}, r"people has missing scores, too"),
-        (lambda s: s.metrics()[:1], {}, r"people is the only metric"),
-        (lambda s: s.metrics(), {"human": "judge"}, r"judge has no missing scores: leave segments without"),
-        (lambda s: s.metrics(), {"baseline": "c"}, r"baseline 'c'"),
-        (lambda s: _without(s, slice(100, 300)), {}, r"only \d+ segments have labels of both systems: an est"),
-        (lambda s: _of_both(s, 1), {}, "only 1 segment has a label of both systems"),
-        (lambda s: _of_both(s, 299), {}, "299 of 300 segments have labels, but at least 2 must have none"),
-        (lambda s: s.metrics(), {"documents": [str(i // 10) for i in range(300)]}, "labels for some of their segments"),
-    ],
-)
-def test_errors(metrics: Callable[[Sample], list[SegmentScores]], options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        human(metrics=metrics(Sample()), **options)
+def test_errors() -> None:
+    assert_raises("python_errors_of_human", globals())
 
 
 def test_strata_are_weighted_by_their_sizes() -> None:

@@ -1,7 +1,5 @@
 """Metrics that are counted in Python, of answers, labels and spans: beside other tools, slow twins and their texts."""
 
-from __future__ import annotations
-
 import csv
 import json
 import math
@@ -23,7 +21,7 @@ from hypothesis import strategies as st
 
 import reshuffle
 from budgets import budget
-from reshuffle import InputError, compare, metric, open_counts, read_lines, save_counts, score, segment_scores, types
+from reshuffle import compare, metric, open_counts, read_lines, save_counts, score, segment_scores, types
 from reshuffle.metrics.counted import CountedTexts
 from reshuffle.metrics.in_python import IN_PYTHON
 from reshuffle.metrics.in_python.spans import spans_of
@@ -362,15 +360,6 @@ def test_means_are_means_for_tests_of_segment_scores() -> None:
 
 def test_texts_that_cannot_be_counted_are_named() -> None:
     assert_raises("python_errors_of_in_python", globals())
-
-
-def test_options_that_no_metric_has_are_refused() -> None:
-    with pytest.raises(InputError, match="unknown macro-f1 option 'label': did you mean 'labels'"):
-        metric("macro-f1", label="gold")
-    with pytest.raises(InputError, match="unknown mode 'strickt': did you mean 'strict'"):
-        metric("span-f1", mode="strickt")
-    with pytest.raises(InputError, match="accuracy scores texts only"):
-        metric("accuracy").score([1, 2])
 
 
 # --- The command line

@@ -1,7 +1,5 @@
 """Intervals and standard errors against closed forms, slow twins and SciPy on the same draws; what is refused."""
 
-from __future__ import annotations
-
 import math
 from types import SimpleNamespace
 from typing import Any

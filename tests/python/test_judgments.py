@@ -1,7 +1,5 @@
 """People's votes: every format against plain loops, WMT's published counts and scores, and messages for bad files."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import itertools
@@ -9,7 +7,6 @@ import warnings
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -22,6 +19,7 @@ from reshuffle.data.judgments import Judgments, read_judgments
 from reshuffle.data.score_tables import read_scores
 from reshuffle.data.system_names import read_sysmap
 from reshuffle.meta.human import human_scores
+from told import assert_raises
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -238,48 +236,10 @@ HEADER = rnk([])
 RANKING = rnk([(3, [("a", 1), ("b", 2), ("c", -1), ("d", -1), ("e", -1)])])
 GERMAN = rnk([(3, [("a", 1), ("b", 2), ("c", -1), ("d", -1), ("e", -1)])], ("German", "English"))[len(HEADER) :]
 ROW_2008 = rnk_2008([(1, [("a", 1), ("b", 2)])])
-BAD: list[tuple[str, str | bytes, dict[str, Any], str]] = [
-    ("e.rank", "", {}, "e.rank is empty: expected a line for each judgment"),
-    ("e.rank", "\ufeff", {}, "e.rank is empty: it contains nothing but a byte order mark"),
-    ("e.rank", "system\tscore\n", {}, "e.rank, line 1: expected judgments .*, got 'system"),
-    ("e.rank", "1 a b\n", {"input_format": "rank"}, "e.rank, line 1: expected 5 fields .*, got 3"),
-    ("e.rank", VOTES + "3\ten-de\ta\ten-de\n", {}, "e.rank, line 3: expected 5 fields as in the first line, got 4"),
-    ("e.rank", VOTES + "x\ten-de\ta\ten-de\tb\n", {}, "line 3: expected a whole number as the number of .*, got 'x'"),
-    ("e.rank", VOTES + "0\ten-de\ta\ten-de\tb\n", {}, "e.rank, line 3: expected a segment from 1, got 0; the first"),
-    ("e.rank", VOTES, {"n_segments": 1}, "line 2: expected a segment from 1 to 1, because the texts have 1 segment"),
-    ("e.rank", VOTES + f"{10**17}\ten-de\ta\ten-de\tb\n", {}, "line 3: expected a segment from 1 to 10,000,000, got"),
-    ("e.rank", VOTES + "1\ten-de\ta\ten-de\ta\n", {}, "e.rank, line 3: 'a' cannot be better than itself"),
-    ("e.rank", VOTES + "1\ten-de\ta\ten-fr\tb\n", {}, "line 3: the outputs are of two language pairs, 'en-de' and"),
-    ("e.rank", VOTES + "1\ten-fr\ta\ten-fr\tb\n", {}, "expected one language pair, got 2 .en-de, en-fr.: choose one"),
-    ("e.rank", VOTES, {"language_pair": "en-d"}, "unknown language pair 'en-d': did you mean 'en-de'"),
-    ("e.rank", VOTES.encode() + b"1\ten-de\t\xff\ten-de\tb\n", {}, "e.rank, line 3, byte 9: 0xff is not valid UTF-8"),
-    ("e.rank", VOTES, {"systems": ["A", "b", "c"]}, "e.rank, line 1: unknown system 'a': did you mean 'A'"),
-    ("e.rank", VOTES, {"systems": ["b"]}, "line 1: unknown system 'a'; known: b; 2 systems have no output: a, c; map"),
-    ("e.rank", VOTES, {"sysmap": {"a": "x", "c": "x"}}, "e.rank, line 2: 'a' and 'c' both stand for the output 'x'"),
-    ("e.rank", VOTES, {"repeats": "one"}, "unknown repeats 'one'"),
-    ("e.rank", VOTES, {"input_format": "rnk"}, "e.rank: unknown column 'srclang'; known: 1, en-de"),
-    ("e.csv", HEADER, {}, "e.csv: expected rows after the header 'srclang,trglang,.*', got none"),
-    ("e.csv", RANKING + "Czech,English,3\n", {}, "e.csv, line 3: expected 21 fields as in the header, got 3"),
-    ("e.csv", RANKING.replace(",1,2,-1", ",x,2,-1"), {}, "e.csv, line 2: expected a rank as system1rank, got 'x'"),
-    ("e.csv", RANKING.replace(",1,2,-1", ",0,2,-1"), {}, "e.csv, line 2: expected a rank from 1, got 0"),
-    ("e.csv", RANKING.replace(",1,2,-1", ",1,-1,-1"), {}, "e.csv: expected judgments, got none"),
-    ("e.csv", RANKING.replace(",-1,b,", ",-1,a,"), {}, "e.csv, line 2: 'a' is ranked twice"),
-    ("e.csv", RANKING.replace("English,3,", "English,x,"), {}, "e.csv, line 2: expected a whole number as srcIndex"),
-    ("e.csv", RANKING.replace("srcIndex", "Index"), {}, "e.csv: unknown column 'srcIndex': did you mean 'Index'"),
-    ("e.csv", RANKING + GERMAN, {}, "expected one language pair, got 2 .Czech-English, German-English.: choose one"),
-    ("e.csv", ROW_2008.replace("RANK", "NONE"), {}, "e.csv: expected rows whose TYPE is RANK, got none"),
-    ("e.csv", ROW_2008.replace("RANK,0,", "RANK,-1,"), {}, "e.csv, line 3: expected a segment from 0, got -1"),
-    ("e.csv", ROW_2008 + "WMT08 X,RANK,1,0,1,a,1,,b,2\n", {}, "expected one task, got 2 .WMT08 Czech-English News"),
-    ("no.rank", "", {"sysmap": "nothing.tsv"}, "nothing.tsv: no such file"),
-]
 
 
-@pytest.mark.parametrize(("name", "content", "options", "message"), BAD)
-def test_what_is_wrong_with_a_file_is_said(
-    name: str, content: str | bytes, options: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(InputError, match=message):
-        read_judgments(put(name, content), **options)
+def test_what_is_wrong_with_judgments_is_said() -> None:
+    assert_raises("python_errors_of_judgments", globals())
 
 
 def test_nothing_is_left_if_no_system_has_an_output() -> None:
@@ -332,21 +292,6 @@ def test_maps_of_names() -> None:
         read_judgments("v.rank", sysmap="map.tsv.gz", systems=["Alpha", "Beta", "Gama"])
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("", "map.tsv is empty: expected the id of a system, a tab"),
-        ("id\tname\n", "map.tsv: expected the id of a system, .*, got only a header"),
-        ("a\tA\na\tB\n", "map.tsv, line 2: 'a' is already mapped on line 1"),
-        ("id\tx\na\tA\nb\tA\n", r"map.tsv, line 3: 'b' and 'a' \(line 2\) are mapped to 'A'"),
-        ("a\t\n", "map.tsv, line 1: expected the id of a system, .*, got 'a' and nothing else"),
-    ],
-)
-def test_what_is_wrong_with_a_map_is_said(content: str | bytes, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        read_sysmap(put("map.tsv", content))
-
-
 def test_judgments_of_some_systems() -> None:
     votes = Judgments.from_votes("abc", 2, [0, 0, 0, 1], [0, 0, 1, 2], [1, 1, 2, 0], tied=[[1, 0, 1], [1, 1, 2]])
     for judgments in (votes, votes.net()):
@@ -358,17 +303,3 @@ def test_judgments_of_some_systems() -> None:
         assert human_scores(some).tolist() == [0, 1]
     with pytest.raises(InputError, match="unknown system 'd'"):
         votes.for_systems(["d"])
-
-
-@pytest.mark.parametrize(
-    ("votes", "message"),
-    [
-        (([0], [0], [1, 1]), "segment, better and worse must have a value for each vote"),
-        (([2], [0], [1]), "segment: expected numbers from 0 to 1"),
-        (([0], [-1], [1]), "better: expected numbers from 0 to 2"),
-        (([0], [0], [0]), "a system cannot be compared with itself"),
-    ],
-)
-def test_what_is_wrong_with_votes_in_memory_is_said(votes: tuple[list[int], ...], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        Judgments.from_votes("abc", 2, votes[0], votes[1], votes[2])

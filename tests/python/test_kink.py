@@ -1,7 +1,5 @@
 """The bootstrap test with least favourable lengths, its interval, and the note near the kink of the brevity penalty."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from fractions import Fraction
@@ -13,7 +11,7 @@ import scipy.integrate
 import scipy.stats
 
 from known import known
-from reshuffle import Comparison, FromCounts, InputError, compare, metric
+from reshuffle import Comparison, FromCounts, compare, metric
 from reshuffle.inference.estimates import Estimate
 from reshuffle.inference.hypotheses import Hypotheses
 from reshuffle.inference.intervals import INTERVALS
@@ -25,6 +23,7 @@ from reshuffle.metrics.base import Counts, Scores
 from reshuffle.report.caveats import worded
 from reshuffle.resampling import CountSample, Replicates
 from reshuffle.settings import ComparisonSettings, Resampling, Units
+from told import assert_raises
 
 BLEU = metric("bleu")
 SEGMENTS, DRAWS = 120, 299
@@ -243,24 +242,8 @@ def counts_of_two() -> FromCounts:
     return FromCounts("BLEU", {"a": counts[0], "b": counts[1]}, "bleu")
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"test": "bootstrap-kink", "adjust": "maxt"}, "adjustment 'maxt' does not support the test 'bootstrap-kink'"),
-        (
-            {"test": "bootstrap-kink", "interval": "simultaneous"},
-            "no simultaneous intervals for the test 'bootstrap-kink'",
-        ),
-        ({"interval": "bootstrap-kink"}, "interval 'bootstrap-kink' inverts the test 'bootstrap-kink', but the test"),
-        (
-            {"test": "bootstrap-kink", "interval": "bootstrap-kink", "n_resamples": 19},
-            "needs at least 20 draws at confidence level 0.95, got 19: increase n_resamples",
-        ),
-    ],
-)
-def test_what_is_not_supported_is_refused(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        compare(metrics=counts_of_two(), **{"n_resamples": 99, **options})
+def test_what_is_not_supported_is_refused() -> None:
+    assert_raises("python_errors_of_kink", globals())
 
 
 # Size.

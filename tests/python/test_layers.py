@@ -17,11 +17,7 @@ from pathlib import Path
 import pytest
 
 import reshuffle
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from reshuffle import toml
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -101,7 +97,7 @@ def test_circles_are_found(tmp_path: Path) -> None:
 
 def test_every_module_is_forbidden_to_drop_in_backends() -> None:
     """import-linter cannot see the compiled module, so the sources of the drop-ins are searched for it."""
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
+    contracts = toml.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
     (forbidden,) = [c["forbidden_modules"] for c in contracts if c.get("source_modules") == ["reshuffle.compat"]]
     modules = {f"reshuffle.{module.name}" for module in pkgutil.iter_modules(reshuffle.__path__)}
     assert modules - {"reshuffle.compat", "reshuffle._core"} == set(forbidden)

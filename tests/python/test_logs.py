@@ -1,7 +1,5 @@
 """Logs of harnesses and annotations, joined by ids: every format against plain loops, and messages for bad files."""
 
-from __future__ import annotations
-
 import io
 import json
 import math

@@ -1,7 +1,5 @@
 """Tests of equivalence and non-inferiority: their definitions, their intervals, what is refused, and every report."""
 
-from __future__ import annotations
-
 import json
 import math
 import re
@@ -41,7 +39,7 @@ from reshuffle.study import testing
 from reshuffle.study.experiments import Experiment
 from reshuffle.study.populations import Population, Selection
 from test_resampling import weights
-from told import assert_told
+from told import assert_raises, assert_refused, assert_told
 
 SHOWS = ("equivalence", "non-inferiority")
 FROM_DRAWS = ("", "-studentized")
@@ -318,37 +316,11 @@ def test_the_confidence_level_is_one_less_twice_alpha(options: dict[str, Any], e
 # --- Bad input
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"margins": {"rating": 0}}, "the margin of rating must be a finite number above 0, in points of the metric, "
-         "got 0"),
-        ({"margins": {"rating": math.nan}}, "got nan"),
-        ({"margins": {"rating": "0.5"}}, "got '0.5'"),
-        ({"margins": {"ratign": 1}}, "unknown metric of a margin 'ratign': did you mean 'rating'"),
-        ({"margins": 0.5}, "margins must be a mapping of metrics to numbers, such as {'bleu': 0.5}, got 0.5"),
-        ({"test": "equivalence"}, "test 'equivalence' needs a margin for each metric, but there is none for rating: "
-         "write equivalence:rating=VALUE, in points of the metric"),
-        ({"alternative": "greater"}, "test 'equivalence' has no other alternative than equivalence, got 'greater'"),
-        ({"adjust": "maxt"}, "adjustment 'maxt' does not support the test 'equivalence'"),
-        ({"interval": "simultaneous"}, "there are no simultaneous intervals for the test 'equivalence'"),
-        ({"scheme": "iid"}, "scheme 'iid' is for shuffles: leave it out, or use equivalence-ar (by='ar' in Python)"),
-        ({"test": "equivalence-ar:stopping=gandy"}, "stopping"),
-        ({"by": "ar", "scheme": "exact"}, "scheme 'exact' would need 2^60 patterns of swaps"),
-        ({"alpha": 0.5}, "alpha must be below 0.5 for the test 'equivalence', got 0.5"),
-        ({"alpha": 0.05, "confidence_level": 0.95}, "with the test 'equivalence', confidence_level must be "
-         "1 - 2*alpha, 0.9, got 0.95: leave out one of them"),
-        ({"interval": "ar-studentized"}, "interval 'ar-studentized' inverts the test 'ar-studentized', but the test is "
-         "'equivalence'"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_combined_is_refused_in_one_sentence(options: dict[str, Any], message: str) -> None:
-    own = {"margins": {"rating": 1}} | {key: options[key] for key in ("margins", "by", "scheme") if key in options}
-    others = {"n_resamples": 99} | {key: options[key] for key in options if key not in own}
-    with pytest.raises(InputError) as error:
-        compare(metrics=ratings(*some_scores(1)), **{"test": Equivalence(**own), **others})
-    assert message in str(error.value)
-    assert "\n" not in str(error.value)
+RATED = ratings(*some_scores(1))
+
+
+def test_what_cannot_be_combined_is_refused_in_one_sentence() -> None:
+    assert_raises("python_errors_of_margins", globals())
 
 
 @pytest.mark.parametrize(
@@ -364,19 +336,8 @@ def test_variants_are_refused_for_metrics_that_they_do_not_apply_to(test: str, k
 # --- The command line
 
 
-FILES = ("reference.txt", "baseline.txt", "tuned.txt")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("equivalence:bleu=1,BLEU=2",), "bleu and BLEU are margins of the same metric: leave out one of them"),
-        (("equivalence:bleu=1", "--confidence", "0.95", "--alpha", "0.05"), "--confidence must be 1 - 2*alpha, 0.9"),
-        (("equivalence", "--margin", "bleu=1"), "there is no option --margin: use --test equivalence:METRIC=VALUE"),
-    ],
-)  # fmt: skip
-def test_bad_margins_give_one_sentence_and_exit_code_2(run: Any, demo: Any, arguments: Any, message: str) -> None:
-    assert message in run("compare", *FILES, "-n", "99", "--test", *arguments).refusal()
+def test_bad_margins_give_one_sentence_and_exit_code_2(run: Any, demo: Any) -> None:
+    assert_refused("errors_of_margins", run)
 
 
 # --- Reports

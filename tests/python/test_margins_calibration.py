@@ -1,7 +1,5 @@
 """Empirical size at the margin, and power where there is no difference, of equivalence and non-inferiority."""
 
-from __future__ import annotations
-
 import math
 from functools import cache
 

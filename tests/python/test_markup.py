@@ -1,7 +1,5 @@
 """SGML and XML of mteval and WMT: what is read, against mteval-v13a.pl and sacreBLEU, and what is refused."""
 
-from __future__ import annotations
-
 import copy
 import io
 import pickle

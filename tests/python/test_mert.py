@@ -1,7 +1,5 @@
 """Minimum error rate training: line searches against plain loops and another tool's figures, searches, errors."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Counts of pairs and votes, and tie calibration: against loops, SciPy and, where it is installed, mt-metrics-eval."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from fractions import Fraction

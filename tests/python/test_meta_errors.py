@@ -1,7 +1,5 @@
 """The test ``t-both``: values without a system, a segment or an output, standard errors, and the size of the test."""
 
-from __future__ import annotations
-
 import warnings
 from itertools import combinations
 from typing import Any

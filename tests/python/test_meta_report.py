@@ -1,7 +1,5 @@
 """Reports of meta-evaluations: tables, sentences and figures from results whose numbers are known."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re

@@ -1,7 +1,5 @@
 """Replicates of coefficients of agreement: every statistic against plain loops on the same swaps and draws."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

@@ -1,7 +1,5 @@
 """Soft pairwise accuracy: values, draws and swaps against plain loops."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import combinations
 from typing import Any

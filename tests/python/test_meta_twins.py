@@ -1,7 +1,5 @@
 """Meta-evaluation computed a second time, plainly, from its definitions: values, p-values, maxT, letters, clusters."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache, partial
 from itertools import combinations

@@ -1,7 +1,5 @@
 """METEOR's files: an installed WordNet is found, missing modules are named, and signatures have digests."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -1,7 +1,5 @@
 """The paragraph for a paper and its BibTeX: they name everything that was used, and cite a paper for it."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping

@@ -3,8 +3,6 @@
 The slow twin drops the other segments and compares the two systems alone.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -32,7 +30,7 @@ from reshuffle.resampling.incomplete import IncompleteSample
 from reshuffle.resampling.studentized import studentize
 from reshuffle.settings import ComparisonSettings, Resampling
 from step_down import step_down
-from told import assert_told
+from told import assert_raises, assert_refused, assert_told
 
 Table = dict[str, list[float]]
 
@@ -289,29 +287,8 @@ def test_a_draw_without_scores_is_replaced_by_the_next_with_scores() -> None:
     assert result.comparisons[0].n_segments == 2
 
 
-@pytest.mark.parametrize(
-    ("table", "message"),
-    [
-        ({"a": [1, 2, nan, nan], "b": [nan, nan, 1, 2]}, "rating: no segment has scores of both 'a' and 'b'"),
-        ({"a": [1, 2, nan], "b": [nan, 1, 2]}, "rating: only 1 segment has scores of both 'a' and 'b'"),
-        ({"a": [1, 2, 3], "b": [nan, nan, nan]}, "rating, system b: all 3 scores are missing, at least one is needed"),
-        ({"a": [1, 2, 3], "b": [nan, math.inf, 1]}, "rating, system b, segment 2: expected a finite number, got inf"),
-    ],
-)
-def test_pairs_without_common_segments_are_named(table: Table, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        compare(metrics=ratings(table))
-
-
-def test_documents_and_strata_need_common_scores() -> None:
-    table: Table = {"a": [1, 2, 3, nan, nan, nan], "b": [1, 3, 3, 1, 2, 3]}
-    documents = [1, 1, 1, 2, 2, 2]
-    with pytest.raises(InputError, match="rating: only 1 document has scores of system 'a'"):
-        compare(metrics=ratings(table), documents=documents)
-    with pytest.raises(InputError, match="rating: no stratum has 2 segments with scores of system 'a'"):
-        compare(metrics=ratings(table), strata=["x", "y", "z", "x", "y", "z"])
-    with pytest.raises(InputError, match="only 1 segment has scores of system 'a'"):
-        score(metrics=ratings({"a": [1, nan, nan]}), interval="percentile")
+def test_pairs_without_common_segments_are_named() -> None:
+    assert_raises("python_errors_of_missing", globals())
     assert score(metrics=ratings({"a": [1, nan, nan]})).scores[0].n_segments == 1
 
 
@@ -438,13 +415,7 @@ def test_the_command_line_compares_pairwise(
     for name, text in FILES.items():
         Path(name).write_text(text)
     scores = ["--scores", "x", "a.txt", "d.txt", "--test", "ar", "--format", "csv"]
-    for args, message in (
-        (scores, "a.txt, line 2: expected a finite number, got 'None'; with --missing pairwise it is a missing score"),
-        ([*scores, "--missing", "pairwise"], "x: only 1 segment has scores of both 'a' and 'd'"),
-        ([*scores, "--missing", "pairwize"], "unknown value of --missing 'pairwize': did you mean 'pairwise'"),
-        (["a.txt", "a.txt", "d.txt", "--missing", "pairwise"], "--missing needs --scores"),
-    ):
-        assert message in run("compare", *args).refusal()
+    assert_refused("errors_of_missing", run)
     Path("d.txt").write_text("2\n3\n7\nn/a\n6\n")
     done = run("compare", *scores, "--missing", "pairwise")
     table = {"a": [1, nan, 3, 4, nan], "d": [2, 3, 7, nan, 6]}

@@ -1,7 +1,5 @@
 """Adjusted p-values: by hand, against their definitions, and the same for native and Python metrics."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Metrics are named in any case, and as reports print them, wherever a metric is named."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,16 +1,13 @@
 """K-best lists: every form of features against a slow reader, real files and what Moses makes of them, wrong files."""
 
-from __future__ import annotations
-
 import importlib
 import io
 import itertools
 import math
 import re
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -18,8 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from known import known
-from reshuffle import CorpusFunction, InputError, metric
+from reshuffle import InputError, metric
 from reshuffle.tune import LinearModel, NBest, Sparse, read_nbest, read_weights, template_features, weights_by_name
+from told import assert_raises
 
 
 class Entry(NamedTuple):
@@ -235,83 +233,10 @@ def test_compressed_files_and_standard_input(tmp_path: Path, monkeypatch: pytest
     assert read_nbest("-").dense.tolist() == [[1, 2]]
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("", "expected at least one entry: id ||| hypothesis ||| features, got an empty file"),
-        ("0 ||| a ||| 1\n\n", 'line 2: expected id ||| hypothesis ||| features, and so on, got ""'),
-        ("a ||| a ||| 1\n", 'line 1: expected the id of a sentence, a whole number, got "a"'),
-        ("-1 ||| a ||| 1\n", 'line 1: expected the id of a sentence, a whole number, got "-1"'),
-        ("1 ||| a ||| 1\n0 ||| a ||| 1\n", "line 2: expected a sentence from 1 on, because all entries of a sentence"),
-        ("0 ||| a ||| 1 2\n0 ||| a ||| 1 2 3\n", "line 2: expected 2 features, as on line 1, got 3"),
-        ("0 ||| a |||\n0 ||| a ||| 1 2\n", 'line 2: expected no features, as on line 1, got "1"'),
-        ("0 ||| a ||| tm= 1 2\n0 ||| a ||| tm= 1\n", 'line 2: expected 2 values of "tm", as on line 1, got 1'),
-        ("0 ||| a ||| lm= 1 tm= 2\n0 ||| a ||| lm= 1\n", 'line 2: expected 1 value of "tm", as on line 1, got 0'),
-        ("0 ||| a ||| lm= 1\n0 ||| a ||| lm= 1 tm= 2\n", 'line 2: expected the features of line 1: lm, got "tm"'),
-        ("0 ||| a ||| lm= 1 lm= 1\n", 'line 1: expected every feature once, got "lm" twice'),
-        ("0 ||| a ||| lm= 1 s_a= 1 s_a= 1\n", 'line 1: expected every feature once, got "s_a" twice'),
-        ("0 ||| a ||| lm= 1\n0 ||| a ||| lm= 1 s_a= 1 2\n", 'one value of the sparse feature "s_a", got several'),
-        ("0 ||| a ||| lm= 1 s_a=\n", 'line 1: expected a value of "s_a", got none'),
-        ("0 ||| a ||| d= 1 2 e= 1\n0 ||| a ||| d= 1 2 e= 1 d_0= 3\n", 'a dense and a sparse one called "d_0"'),
-        ("0 ||| a ||| lm= 1\n0 ||| a ||| 1\n", 'line 2: expected features as `Name= value …`, as on line 1, got "1"'),
-        ("0 ||| a ||| lm=1\n0 ||| a ||| lm= 1\n", 'line 2: expected features as `Name=value`, as on line 1, got "lm"'),
-        ("0 ||| a ||| 1\n0 ||| a ||| lm=1\n", "line 2: expected features as numbers without names, as on line 1"),
-        ("0 ||| a ||| 1 nan\n", 'line 1: expected a finite number as feature 2, got "nan"'),
-        ("0 ||| a ||| lm= -inf\n", 'line 1: expected a finite number as value 1 of "lm", got "-inf"'),
-        ("0 ||| a ||| lm=1e999\n", 'line 1: expected a finite number as the value of "lm", got "1e999"'),
-        ("0 ||| a ||| s_a= x lm= 1\n", 'line 1: expected a finite number as the value of "s_a", got "x"'),
-        ("0 ||| a ||| 1 ||| x\n", 'line 1: expected a finite number as the decoder\'s score in column 4, got "x"'),
-        ("0 ||| a ||| 1 ||| 2\n0 ||| a ||| 1\n", "line 2: expected the decoder's score in column 4, as on line 1, got"),
-        ("0 ||| a ||| 1\n0 ||| a ||| 1 ||| 2\n", 'line 2: expected no score in column 4, as on line 1, got "2"'),
-        (b"0 ||| a ||| 1\n0 ||| \xff ||| 1\n", "line 2: expected UTF-8, got 0xff at byte 7"),
-    ],
-)
-def test_wrong_lines_are_named(tmp_path: Path, text: str | bytes, problem: str) -> None:
-    path = tmp_path / "wrong.nbest"
-    path.write_bytes(text.encode() if isinstance(text, str) else text)
-    with pytest.raises(InputError) as error:
-        read_nbest(path)
-    assert str(error.value).startswith(str(path))
-    assert problem in str(error.value)
-    assert "\n" not in str(error.value)
-
-
 def test_files_that_are_not_there(tmp_path: Path) -> None:
     for path, problem in ((tmp_path / "none", "no such file"), (tmp_path, "is a folder"), ("", "a file name")):
         with pytest.raises(InputError, match=problem):
             read_nbest(path)
-
-
-@pytest.mark.parametrize(
-    ("call", "problem"),
-    [
-        (lambda lists: lists.count("bleu", ["a"]), "the id 1 has no reference: the references have the ids 0 to 0"),
-        (lambda lists: lists.count("bleu", ["a"] * 3), "no list for the id 0 (line 1 of the references): expected"),
-        (lambda lists: lists.count("bleu", ["a"] * 2), "if ids count from 1, add first_id=1"),
-        (lambda lists: lists.count("depf", ["a"] * 2), "DepF reads parses, and k-best lists hold texts"),
-        (
-            lambda lists: lists.count(CorpusFunction("f", lambda hyps, refs: 0.0), ["a"] * 2),
-            "f cannot count the entries of k-best lists: expected a metric that sums counts of texts",
-        ),
-        (lambda lists: lists.check_choice(), "all entries of each sentence have the same hypotheses"),
-        (lambda lists: lists.hypotheses([7]), "entry 7 is out of range: there are 4, counted from 0"),
-        (lambda lists: lists.hypotheses([-1]), "out of range: there are 4, counted from 0"),
-        (lambda lists: lists.hypotheses(["a"]), "expected the numbers of entries"),
-        (lambda lists: lists.selected([1, 0]), "entries must be in increasing order, got 1 before 0"),
-        (lambda lists: lists.selected([4]), "entry 4 is out of range"),
-    ],
-)
-def test_wrong_uses(call: Callable[[NBest], Any], problem: str) -> None:
-    lists = in_memory("1 ||| a ||| 1\n1 ||| a ||| 2\n2 ||| b ||| 1\n2 ||| b ||| 1\n")
-    with pytest.raises(InputError) as error:
-        call(lists)
-    assert problem in str(error.value)
-
-
-@pytest.mark.parametrize("text", ["0 ||| a ||| 1\n0 ||| b ||| 1\n", "0 ||| a ||| s_a=1\n0 ||| b ||| s_a=1\n"])
-def test_lists_without_a_choice_of_features_are_refused(text: str) -> None:
-    with pytest.raises(InputError, match="all entries of each sentence have the same features"):
-        in_memory(text).check_choice()
 
 
 def test_features_are_added_to_lists() -> None:
@@ -376,34 +301,14 @@ def test_limits_of_random_weights(data: Path) -> None:
     assert (set(known(weights.low).tolist()), set(known(weights.high).tolist())) == ({-1}, {1})
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("# nothing\n", "expected the weights of features, got no line with weights"),
-        ("1 2\n", "line 1: expected 3 numbers, for the features lm, tm_0, tm_1, got 2"),
-        ("1 2 3\n1 2 3\n", "expected a line of weights, or three with weights, lower and upper limits, got 2 lines"),
-        ("1 2 3\n1 9 1\n2 2 2\n", "the lower limit 9 of 'tm_0' is above the upper limit 2"),
-        ("1 nan 3\n", "line 1: expected a finite number, got 'nan'"),
-        ("lm 1\ntm= 1\n", "no weight for the feature 'tm_0'; it has weights for lm, tm"),
-        ("lm= 1\ntm= 1 x\n", "line 2: expected a finite number, got 'x'"),
-        ("lm= tm= 1 2\n", "line 1: no weight for 'lm'"),
-        ("lm= 1\nlm 2\n", "line 2: a second weight for the feature 'lm'"),
-        ("the weights are\n", "line 1: expected weights as `name value` or `name= value …`, got 'the weights are'"),
-        ("{1}", "is not valid JSON"),
-        ('{"lm": 1, "tm_0": true, "tm_1": 1}', "expected a finite number as the weight of 'tm_0', got True"),
-        ('{"lm": 1, "tm_0": 1, "lm": 2}', "a second weight for the feature 'lm'"),
-        ('{"lm": ' * 100_000, "nested too deeply for weights of features"),
-        ('{"lm": 1, "tm_0": 1, "tm_1": 1' + "0" * 400 + "}", "expected a finite number as the weight of 'tm_1', got"),
-        ('{"lm": 1, "tm_0": 1, "tm_1": NaN}', "expected a finite number as the weight of 'tm_1', got nan"),
-    ],
-)
-def test_wrong_files(tmp_path: Path, text: str, problem: str) -> None:
-    path = tmp_path / "weights"
-    path.write_text(text)
-    with pytest.raises(InputError) as error:
-        read_weights(path, NAMES)
-    assert str(error.value).startswith(str(path))
-    assert problem in str(error.value)
+@pytest.mark.usefixtures("here")
+def test_wrong_lists_weights_and_uses_are_explained() -> None:
+    def read(content: str | bytes, name: str = "wrong.nbest") -> object:
+        Path(name).write_bytes(content.encode() if isinstance(content, str) else content)
+        return read_weights(name, NAMES) if name == "weights" else read_nbest(name)
+
+    lists = in_memory("1 ||| a ||| 1\n1 ||| a ||| 2\n2 ||| b ||| 1\n2 ||| b ||| 1\n")
+    assert_raises("python_errors_of_nbest", globals() | {"read": read, "lists": lists})
 
 
 def test_weights_in_memory() -> None:

@@ -1,7 +1,5 @@
 """NIST and mteval's BLEU: against mteval-v13a.pl on real systems, and a slow twin on generated texts."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

@@ -1,7 +1,5 @@
 """The options that reproduce NLTK 3.10.4, against NLTK itself on generated texts."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """What a notebook shows: the page of the HTML report in a frame, and tables where there are no frames."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 

@@ -1,7 +1,5 @@
 """Options declared once: what follows from a declaration, for every record of options."""
 
-# Annotations are evaluated here, as in the modules of options.
-
 import inspect
 import re
 from collections.abc import Callable, Iterator

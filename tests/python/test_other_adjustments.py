@@ -6,8 +6,6 @@ The comparisons with statsmodels and R are slow tests, which are skipped where t
 (``apt-get install r-base-core r-bioc-multtest r-cran-multcomp``).
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections.abc import Sequence

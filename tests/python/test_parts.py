@@ -1,7 +1,5 @@
 """Replicates, counts and replications that the workers of an executor compute: the bytes of one process."""
 
-from __future__ import annotations
-
 import contextlib
 import pickle
 from collections.abc import Callable, Iterator

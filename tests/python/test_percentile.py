@@ -1,7 +1,5 @@
 """The test ``bootstrap-percentile`` and the percentile interval: each is the dual of the other."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from math import comb, floor
 from types import SimpleNamespace

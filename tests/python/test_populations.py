@@ -1,7 +1,5 @@
 """The populations of ``size_power`` and ``family_errors`` in ``benches/simulations``, and the file of their results."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Power: closed forms against published figures and other formulas, and simulated power against closed forms."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

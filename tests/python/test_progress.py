@@ -1,7 +1,5 @@
 """Progress of a whole job: plans, the bar, and the argument ``progress`` of public functions."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

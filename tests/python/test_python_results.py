@@ -1,7 +1,5 @@
 """Results in Python: printed, in notebooks, looked up by name, as dicts and data frames."""
 
-from __future__ import annotations
-
 import copy
 import csv
 import io

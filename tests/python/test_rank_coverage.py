@@ -1,7 +1,5 @@
 """Rank intervals, sets of the best and simultaneous intervals contain the truth at their level: ``-m slow -s``."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

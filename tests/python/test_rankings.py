@@ -1,7 +1,5 @@
 """Rankings: decisions about pairs of systems become rank intervals, clusters, letters and the set of the best."""
 
-from __future__ import annotations
-
 import math
 from itertools import combinations
 from typing import Any

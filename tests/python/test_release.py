@@ -1,31 +1,25 @@
 """What a release is made of: workflows, notices and metadata agree with the files that they name."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from reshuffle import toml
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
-SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+SETTINGS = toml.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 PROJECT, MATURIN = SETTINGS["project"], SETTINGS["tool"]["maturin"]
-CRATE = tomllib.loads((ROOT / "Cargo.toml").read_text("utf-8"))
-LOCKED = tomllib.loads((ROOT / "Cargo.lock").read_text("utf-8"))["package"]
-ALLOWED = tomllib.loads((ROOT / "deny.toml").read_text("utf-8"))["licenses"]["allow"]
+CRATE = toml.loads((ROOT / "Cargo.toml").read_text("utf-8"))
+LOCKED = toml.loads((ROOT / "Cargo.lock").read_text("utf-8"))["package"]
+ALLOWED = toml.loads((ROOT / "deny.toml").read_text("utf-8"))["licenses"]["allow"]
 # A crate in THIRD-PARTY.txt: its name, version and licences.
 TITLE = re.compile(r"^([\w-]+) (\d[\w.+-]*) \((.+)\)$", re.MULTILINE)
 
@@ -140,7 +134,7 @@ def test_notices_are_of_the_locked_crates_and_their_licences_allowed() -> None:
 def test_the_version_is_the_same_everywhere() -> None:
     """CITATION.cff, the conda recipe and pages are in test_trust.py and test_words.py."""
     version = CRATE["package"]["version"]
-    kernels = tomllib.loads((ROOT / "benches/kernels/Cargo.lock").read_text("utf-8"))["package"]
+    kernels = toml.loads((ROOT / "benches/kernels/Cargo.lock").read_text("utf-8"))["package"]
     for packages in (LOCKED, kernels):
         assert [package["version"] for package in packages if package["name"] == "reshuffle"] == [version]
     assert f'__version__ = "{version}"' in (ROOT / "python/reshuffle/__init__.py").read_text("utf-8")
@@ -167,7 +161,7 @@ def test_every_crate_keeps_the_rules_of_deny_toml() -> None:
 
 def test_the_locks_of_the_core_and_of_its_benchmarks_agree() -> None:
     """Of crates that both have: the benchmarks measure what the wheels contain."""
-    kernels = tomllib.loads((ROOT / "benches/kernels/Cargo.lock").read_text("utf-8"))["package"]
+    kernels = toml.loads((ROOT / "benches/kernels/Cargo.lock").read_text("utf-8"))["package"]
     versions = {package["name"]: package["version"] for package in kernels}
     direct = CRATE["dependencies"].keys() & versions.keys()
     assert direct

@@ -1,7 +1,5 @@
 """Results of code generation, agents, HELM and retrieval: every format against plain loops, and wrong files."""
 
-from __future__ import annotations
-
 import json
 import math
 from fractions import Fraction

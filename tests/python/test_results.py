@@ -1,7 +1,5 @@
 """Labels, signatures and levels in results, and the notes below the tables of reports."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

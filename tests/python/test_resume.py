@@ -1,7 +1,5 @@
 """Interrupted studies go on from their checkpoint, to the same bytes as without the interruption."""
 
-from __future__ import annotations
-
 import contextlib
 import random
 import signal

@@ -1,7 +1,5 @@
 """Pairs reversed: the same numbers as with the systems in the other order."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Any
 

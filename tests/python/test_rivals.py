@@ -1,7 +1,5 @@
 """What benchmarks race against, formulae of agreement and studies: against SciPy, plain loops, and this package."""
 
-from __future__ import annotations
-
 from itertools import combinations, product
 from typing import Any
 

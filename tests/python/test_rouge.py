@@ -1,7 +1,5 @@
 """ROUGE against rouge_score 0.1.2: its stored numbers, the package itself, and slow twins of what it computes."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """The tables of a result, systems and pairs, as dicts and as data frames of pandas and polars."""
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Mapping, Sequence

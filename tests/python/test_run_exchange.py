@@ -1,7 +1,5 @@
 """Exchange units of systems with several runs: against slow twins, enumeration and MultEval 0.5.1's p-values."""
 
-from __future__ import annotations
-
 import math
 import tracemalloc
 from collections.abc import Callable, Sequence

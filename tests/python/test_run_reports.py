@@ -1,7 +1,5 @@
 """Reports of comparisons of runs: every format, sentences, figures, and saved results."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Which test of runs decides, where tests of runs may reject too often, and the simulations that measure it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

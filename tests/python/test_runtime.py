@@ -1,7 +1,5 @@
 """Long calls: Ctrl-C and signals, fork, other Python threads, progress, memory, pickling and progress bars."""
 
-from __future__ import annotations
-
 import errno
 import importlib
 import io

@@ -1,7 +1,5 @@
 """SARI against EASSE: its stored counts and scores, a slow twin, and how the metric gets the source texts."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from collections import Counter

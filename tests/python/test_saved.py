@@ -1,7 +1,5 @@
 """Results as JSON: ``read_json`` gives back what was written, and refuses what it cannot read."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import gzip

@@ -1,7 +1,5 @@
 """Scores of people and of other tools: every format against plain loops, real files, and messages for bad ones."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import json
@@ -22,6 +20,7 @@ from inputs import put, scores_by_system
 from known import known
 from reshuffle import InputError, InputWarning, read_lines
 from reshuffle.data.score_tables import ScoreTable, read_all_scores, read_scores
+from told import assert_raises
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -248,57 +247,10 @@ PAIRS = "LP HUMAN SYSTEM\nen-de 1 a\nen-fr 2 a\n"
 WIDE = "segment\tsystem\tBLEU\tTER\n1\ta\t1\t2\n1\tb\t3\t2\n"
 LONG = "METRIC\tLP\tTESTSET\tSYSTEM\tSCORE\nA\tx\tn1\ts\t1\nB\tx\tn2\ts\t1\n"
 JSON = '{"segment": 1, "system": "a", "x": 0.5}\n'
-BAD: list[tuple[str, str | bytes, dict[str, Any], str]] = [
-    ("e.tsv", "", {}, "e.tsv is empty: expected a line for each score"),
-    ("e.tsv", "system\tscore\n", {}, "e.tsv: expected rows after the header 'system.*', got none"),
-    ("e.tsv", b"system\tscore\na\xff\t1\n", {}, "e.tsv, line 2, byte 2: 0xff is not valid UTF-8"),
-    ("e.txt", "foo\tbar\n1 2\t3\n", {"input_format": "table"}, "e.txt, line 1: expected a header with columns such as"),
-    ("e.tsv", "foo\tbar\tsystem\na\tb\tc\n", {}, "e.tsv, line 1: expected a column of scores, got foo, bar, system"),
-    ("e.tsv", MQM, {"columns": {"score": "mqm"}}, "e.tsv: unknown column 'mqm': did you mean 'mqm_avg_score'\\?"),
-    ("e.tsv", MQM, {"columns": {"scores": "x"}}, "columns: unknown role 'scores': did you mean 'score'?"),
-    ("e.tsv", MQM.replace("seg_id", "n"), {"columns": {"segment": "n"}}, "say with segment_base .* whether 'n' counts"),
-    ("e.tsv", MQM.replace("seg_id", "system"), {}, "2 columns in the header are called 'system': expected one"),
-    ("e.tsv", MQM + "a\t2\n", {}, "e.tsv, line 4: expected 3 fields as in the header, got 2"),
-    ("e.tsv", MQM + "a\tx\t2\n", {}, "e.tsv#mqm_avg_score, line 4: expected a finite number, got 'x'"),
-    ("e.tsv", MQM + "a\t-inf\t2\n", {}, "e.tsv#mqm_avg_score, line 4: expected a finite number, got '-inf'"),
-    ("e.tsv", MQM + "a\t1\t\n", {}, "e.tsv#seg_id, line 4: expected the number of a segment, got ''"),
-    ("e.tsv", MQM + "\t1\t1\n", {}, "e.tsv#system, line 4: expected the name of a system, got ''"),
-    ("e.tsv", MQM + "a\t1\t0\n", {}, "e.tsv, line 4: expected a segment from 1, got 0; the first segment is 1 unless"),
-    ("e.tsv", MQM + "a\t1\t3\n", {"n_segments": 2}, "line 4: expected a segment from 1 to 2, because the texts have 2"),
-    ("e.tsv", MQM + f"a\t1\t{10**12}\n", {}, "line 4: expected a segment from 1 to 10,000,000, got .* say how many"),
-    ("e.tsv", MQM, {"segment_base": -1}, "segment_base must be a whole number of at least 0, got -1"),
-    ("e.tsv", MQM, {"language_pair": "x"}, "e.tsv: there is no column of language pairs to choose 'x' from"),
-    ("e.tsv", MQM, {"systems": ["A", "b"]}, "e.tsv, line 2: unknown system 'a': did you mean 'A'\\? .*--sysmap"),
-    ("e.tsv", MQM, {"systems": ["b", "b.txt"]}, "systems: two outputs have the same name: b, b.txt"),
-    ("e.tsv", MQM, {"sysmap": {"a": "b"}}, "e.tsv, line 3: 'a' and 'b' both stand for the output 'b'"),
-    ("e.tsv", MQM, {"unknown": "ignore"}, "unknown treatment of unknown systems 'ignore'; known: error, drop"),
-    ("e.tsv", MQM.replace("-1", "NA"), {}, "e.tsv: expected scores of 'mqm_avg_score', got none: all are missing"),
-    ("e.csv", 'system,score\n"a,1\n', {}, "e.csv, line 2: the quotes in the table cannot be read: unexpected end"),
-    ("e.txt", PAIRS, {}, "e.txt: expected one language pair, got 2 .en-de, en-fr.: choose one with"),
-    ("e.txt", "score\n1\n2\n", {"systems": ["a", "b"]}, "expected a column of systems, because there are 2 outputs"),
-    ("e.txt", "score\n1\n2\n", {"n_segments": 3}, "expected 3 scores, because the texts have 3 segments, got 2"),
-    ("w.tsv", WIDE, {}, "w.tsv: expected the scores of one metric, got BLEU, TER: choose one as in 'w.tsv#BLEU'"),
-    ("k.tsv", LONG, {"metric": "A"}, "k.tsv: expected one test set, got 2 .n1, n2.: choose one with test_set='n1'"),
-    ("k.tsv", LONG, {"metric": "A", "test_set": "n2"}, "k.tsv: unknown metric 'A'; known: B"),
-    ("k.tsv", LONG.replace("SCORE", "X"), {"metric": "A", "test_set": "n1"}, "expected a column SCORE"),
-    ("a.jsonl", JSON + '{"segment": 1}\n', {}, "line 2: expected the key 'x', which line 1 has, got segment"),
-    ("a.jsonl", JSON + "3\n", {}, "a.jsonl, line 2: expected an object with the key 'x', got the number 3"),
-    ("a.jsonl", JSON.replace("0.5", "[1]"), {}, "a.jsonl, line 1: expected a column of scores, got segment, system, x"),
-    ("a.jsonl", "{}\n", {}, "a.jsonl, line 1: expected a header with columns such as da"),
-    ("a.seg.score", "a\t1\na\t2\nb\t3\n", {}, "but 'b' has 1 scores, and 'a' has 2"),
-    ("a.seg.score", "a\t1\na\t2\n", {"n_segments": 3}, "expected 3 scores of each system, .*, got 2"),
-    ("a.seg.score", "news\ta\t1\n", {}, "a.seg.score, line 1: expected a system and a score, .* got 3 fields"),
-    ("a.sys.score", "a\t1\nb\t1\na\t2\n", {}, "line 3: expected one score of each system, got a second one of 'a'"),
-    ("e.tsv", MQM, {"input_format": "tsv"}, "unknown input format 'tsv'; known: inspect, lm-eval, pearmut, human-eval"),
-]
 
 
-@pytest.mark.parametrize(("name", "content", "options", "message"), BAD)
-def test_what_is_wrong_with_a_file_is_said(
-    name: str, content: str | bytes, options: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(InputError, match=message):
-        read_scores(put(name, content), **options)
+def test_what_is_wrong_with_scores_is_said() -> None:
+    assert_raises("python_errors_of_score_tables", globals())
 
 
 PIECES = [*'10xa\t\t\n\n,"{ \r\ufeff', "-1", "None", "SYSTEM", "score", "e9"]
@@ -322,19 +274,6 @@ def test_no_file_is_read_with_another_error(start: str, changes: list[tuple[int,
         with contextlib.suppress(InputError), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             assert read_all_scores(path, **options)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({}, "expected scores of segments or of systems, got neither"),
-        ({"segments": [[1.0]]}, r"segments: expected a row for each of 2 systems, got an array of shape \(1, 1\)"),
-        ({"system_scores": [1.0, math.inf]}, "system_scores: expected a finite number, or NaN"),
-    ],
-)
-def test_what_is_wrong_with_a_table_in_memory_is_said(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        ScoreTable("BLEU", ("a", "b"), **options)
 
 
 def test_a_column_with_a_wrong_field_is_not_left_out_without_a_word(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """Sentence-level BLEU: five sentences worked by hand, NLTK 3.10.4, and the weighted mean over sentences."""
 
-from __future__ import annotations
-
 import json
 import math
 import warnings

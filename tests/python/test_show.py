@@ -1,7 +1,5 @@
 """``reshuffle show`` and ``verify``: saved results of every kind, as the commands that computed them showed them."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

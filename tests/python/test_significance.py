@@ -1,7 +1,5 @@
 """Tests and intervals: definitions by hand, theory, and other tools' numbers."""
 
-from __future__ import annotations
-
 import itertools
 import sys
 from statistics import NormalDist

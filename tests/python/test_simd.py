@@ -1,7 +1,5 @@
 """SIMD paths: every instruction set gives the same bytes."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Simultaneous intervals: against their definition, beside the stars, and what is refused."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from typing import Any
 
@@ -16,6 +14,7 @@ from reshuffle.inference.tests import TESTS
 from reshuffle.metrics.base import Counts
 from reshuffle.results import Comparison
 from test_multiplicity import counts_of
+from told import assert_raises
 
 TESTS_WITH_DRAWS = ["bootstrap", "bootstrap-percentile", "bootstrap-both"]
 SUPPORTED = [*TESTS_WITH_DRAWS, "ar-studentized"]
@@ -141,32 +140,5 @@ def test_tests_without_simultaneous_intervals_are_refused(test: str) -> None:
         compared(ratings(1), test=test)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"adjust": "holm"}, r"belong to the adjustment 'maxt', but the adjustment is 'holm'"),
-        ({"adjust": None}, r"but the adjustment is 'none'"),
-        ({"adjust": "minp", "test": "ar-studentized"}, r"but the adjustment is 'minp'"),
-        ({"test": "ar-studentized:scheme=exact"}, r"the scheme 'exact' does not provide: leave one"),
-        ({"test": "ar-studentized:stopping=gandy"}, r"the stopping rule 'gandy' does not provide"),
-        ({"alternative": "greater"}, r"are two-sided, but the alternative is 'greater'"),
-        ({"interval": "simultaneous:scores=bca"}, r"the interval of scores must be 'percentile', got 'bca'"),
-        ({"interval": "simultaneous:score=bca"}, r"unknown option of interval simultaneous 'score': did you mean 'sco"),
-        ({"interval": "t:scores=t"}, r"the interval 't' has no options: leave out ':scores=t'"),
-        (
-            {"interval": "simultaneous:scores=t", "test": "ar-studentized"},
-            r"the interval of scores must be 'percentile' or",
-        ),
-        ({"alpha": 0.01}, r"alpha must be 1 - confidence_level, 0.05, got 0.01"),
-        ({"n_resamples": 38}, r"need at least 39 replicates at confidence level 0.95, got 38: increase n_resamples"),
-        ({"n_resamples": 18, "test": "ar-studentized"}, r"need at least 19 replicates"),
-    ],
-)
-def test_other_combinations_are_refused_with_a_reason(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        compared(ratings(1), **options)
-
-
-def test_families_over_metrics_are_refused_for_adjustments_under_one_metric() -> None:
-    with pytest.raises(InputError, match=r"'tukey' compares scores under one metric, .* leave out the family"):
-        compared([ratings(1), bleu(1)], test="anova", family="all")
+def test_other_combinations_are_refused_with_a_reason() -> None:
+    assert_raises("python_errors_of_simultaneous", globals())

@@ -1,7 +1,5 @@
 """What has changed since an earlier result (``since``, ``--since``)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

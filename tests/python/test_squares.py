@@ -1,7 +1,5 @@
 """Standard errors and document effects of all pairs from one matrix equal those computed pair by pair."""
 
-from __future__ import annotations
-
 import math
 from itertools import combinations
 from typing import Any

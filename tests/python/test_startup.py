@@ -1,7 +1,5 @@
 """Imports: help and version import nothing heavy, and the package imports modules when they are used."""
 
-from __future__ import annotations
-
 import pickle
 import pkgutil
 import random

@@ -1,7 +1,5 @@
 """Studentized approximate randomization beside its definition, unit by unit in numpy."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Sequence
 from functools import cache, partial

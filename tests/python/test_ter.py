@@ -1,7 +1,5 @@
 """TER, WER and PER: by hand, against sacreBLEU 2.6.0 on any text and on real systems, and against Tercom's counts."""
 
-from __future__ import annotations
-
 import csv
 import itertools
 import random

@@ -1,7 +1,5 @@
 """Text: the systems first, sorted and with the answer in a sentence; pairs, triangles, digits and names on request."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,12 +1,9 @@
 """Files that strangers look for before they depend on the package: they agree with it and with each other."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,12 +15,8 @@ import reshuffle
 from benches.races import timeline
 from benches.races.report import HEADER
 from conftest import ROOT
+from reshuffle import toml
 from reshuffle.cli.root import cli
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 PAPER = ROOT / "docs/paper/paper.md"
 # Sections that the journal asks for, in its order. The authors say how AI was used, which it also asks, on submission.
@@ -65,7 +58,7 @@ def test_forms_of_issues_are_valid(name: str) -> None:
 
 def test_the_conda_recipe_has_the_requirements_of_the_package() -> None:
     recipe = loaded(".ci/conda/recipe.yaml")
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    project = toml.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     needed = {re.sub(r"[\s\"']", "", each.partition(";")[0]) for each in project["project"]["dependencies"]}
     run = {each.replace(" ", "") for each in recipe["requirements"]["run"]}
     assert needed == {each for each in run if not each.startswith("python>")}

@@ -1,7 +1,5 @@
 """The driver of tuning: optimizers, replications, rounds, the outputs that are systems, and reports."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -27,6 +25,7 @@ from reshuffle.tune.optimizers import FITTERS
 from reshuffle.tune.options import OPTIMIZERS, find_optimizer
 from reshuffle.tune.problem import Problem, sentence_metric_for
 from schemas import validator
+from told import assert_raises
 from tuning_files import NAMES, SMALL, references, write, write_all
 
 BLEU = metric("bleu", tokenize="none")
@@ -279,32 +278,11 @@ def test_every_figure_is_drawn(result: TuningResult) -> None:
     assert np.array_equal(points.get_ydata(), [run.test_score or 0 for run in result.runs])
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"optimizer": "mirt"}, "unknown optimizer 'mirt': did you mean 'mert'"),
-        ({"optimizer": 5}, "optimizer must be str, Mert, Kbmira, Pro, Xbleu or L1, got 5"),
-        ({"optimizer": tune.Kbmira(epochs=0)}, "epochs must be a whole number of at least 1, got 0"),
-        ({"optimizer": tune.Kbmira(c=0)}, "c must be a number above 0, got 0"),
-        ({"optimizer": tune.Kbmira(decay=1.5)}, "decay must be a number above 0 and at most 1, got 1.5"),
-        ({"optimizer": tune.Kbmira(background="modell")}, "unknown background 'modell'"),
-        ({"optimizer": tune.Kbmira(safe_hope=1)}, "safe_hope must be True or False"),  # type: ignore[arg-type]
-        ({"replications": 0}, "replications must be a whole number from 1 to 100000, got 0"),
-        ({"rounds": 2}, "rounds: more than one needs a decoder"),
-        ({"lists": None}, "no lists: expected lists to tune on"),
-        ({"references": ["a"]}, "has no reference"),
-        ({"metric": "depf"}, "DepF reads parses"),
-        ({"initial": {"lm": 1.0}}, "initial: no weight for the feature 'tm_0'"),
-        ({"initial": [1, 2]}, "initial: expected 4 numbers"),
-        ({"test": ["a"]}, "test: expected lists and references"),
-        ({"optimizer": "mert", "sentence_metric": "sentbleu"}, "mert optimizes the corpus score"),
-    ],
-)
-def test_bad_arguments_are_explained(change: dict[str, Any], message: str, dev: Part) -> None:
-    given = {"optimizer": "kbmira", "lists": dev[0], "references": dev[1], **change}
-    with pytest.raises(InputError) as caught:
-        tune.tune(**given)
-    assert message in str(caught.value)
+def test_bad_arguments_are_explained(dev: Part) -> None:
+    lists, references = dev
+    assert_raises("python_errors_of_tune", globals() | {"lists": lists, "references": references})
+    with pytest.raises(InputError, match="has no reference"):
+        tune.tune("kbmira", lists, ["a"])
 
 
 def test_lists_whose_features_differ_are_refused(dev: Part, tmp_path: Path) -> None:

@@ -1,12 +1,9 @@
 """The ℓ1 reranker: conditions of the optimum, SciPy on the split problem, another tool's figure; features by loops."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import itertools
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +15,8 @@ from numpy.typing import NDArray
 from scipy import optimize
 
 from budgets import budget
-from reshuffle import InputError, NativeMetric, _core, tune
+from reshuffle import NativeMetric, _core, tune
+from told import assert_raises
 
 # Their types say more than is needed here.
 loss_at: Any = _core.tune_l1_loss
@@ -249,28 +247,7 @@ def test_ties_go_to_the_first(small: tune.NBest) -> None:
 
 
 def test_wrong_arguments(small: tune.NBest) -> None:
-    fit = tune.fit_l1
-    cases: list[tuple[Callable[[], object], str]] = [
-        (lambda: fit(small, [2, 3]), "targets: sentence 1 has the rows 0 to 1, got 2"),
-        (lambda: fit(small, [1]), "targets: expected 2 numbers of rows"),
-        (lambda: fit(small, [1, 3], gamma=0.0), "gamma must be a number above 0, got 0.0"),
-        (lambda: fit(small, [1, 3], gamma=float("nan")), "gamma must be a number"),
-        (lambda: fit(small, [1, 3], per_step=0), "per_step"),
-        (lambda: fit(small, [1, 3], limit=0), "limit"),
-        (lambda: fit(small, [1, 3], templates=["skip:2"]), "unknown template 'skip:2'"),
-        (lambda: tune.template_features(small, "ngram:2"), "templates: expected names"),
-        (lambda: fit(small, [1, 3], templates=["words"]), "sources for the template"),
-        (lambda: fit(small, [1, 3], templates=["phrase"], sources=["x", "z"]), "expected a phrase pair"),
-        (lambda: tune.closest(small, [1, 2]), "expected 4 finite numbers"),
-        (lambda: tune.closest(small, [1, 2, 3, float("nan")]), "expected 4 finite numbers"),
-        (lambda: tune.l1_variants(templates=["words"]), "expected one that counts n-grams"),
-    ]
-    for call, message in cases:
-        with pytest.raises(InputError, match=message.replace("(", r"\(")):
-            call()
-    big = np.full((4, 1), 1e308)
-    with pytest.raises(InputError, match="weighted sums are finite"):
-        _core.tune_l1_loss(np.array([0, 4]), big, None, np.array([0]), np.array([1e300]))
+    assert_raises("python_errors_of_l1", globals() | {"small": small})
 
 
 @pytest.mark.slow

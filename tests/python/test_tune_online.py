@@ -1,7 +1,5 @@
 """Batch MIRA, pairwise ranking and expected BLEU against slow twins, derivatives, other optimizers, and limits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +14,7 @@ from scipy.optimize import approx_fprime, minimize
 from budgets import budget
 from kbest_files import Floats, Ints, Lists, kbest, start
 from reshuffle import InputError, _core, metric, tune
+from told import assert_raises
 
 BLEU = _core.Metric("bleu", {"tokenize": "none"})
 
@@ -303,19 +302,7 @@ def test_wrong_settings_are_refused() -> None:
     def descent(**more: Any) -> object:
         return _core.tune_xbleu(*lists, np.array([0.0, 1.0]), np.ones(1), **{**start, **more})
 
-    calls: list[tuple[Callable[[], object], str]] = [
-        (lambda: mira(_core.Metric("wer", {})), "the metric must be BLEU, unless candidates have gains"),
-        (lambda: mira(c=0.0), "C must be above 0"),
-        (lambda: mira(decay=1.5), "the decay must be at least 0 and at most 1"),
-        (lambda: mira(background="fear"), "unknown background"),
-        (lambda: mira(initial=np.zeros(2)), "weights: expected 1, got 2"),
-        (lambda: mira(initial=np.array([np.nan])), "weights must be finite"),
-        (lambda: descent(rate=1.0), "the rate must be below N / 2λ = 0.05, got 1"),
-        (lambda: descent(penalty=-1.0), "the penalty must be at least 0"),
-    ]
-    for call, message in calls:
-        with pytest.raises(InputError, match=message):
-            call()
+    assert_raises("python_errors_of_online", globals() | {"mira": mira, "descent": descent})
 
 
 def read(folder: Path) -> tuple[tune.NBest, list[str]]:
@@ -355,16 +342,4 @@ def test_the_public_functions_call_the_core(folder: Path, dev: Lists) -> None:
 def test_the_public_functions_refuse_wrong_arguments(folder: Path) -> None:
     lists, references = read(folder)
     b, lengths = np.zeros(len(lists.dense)), [1.0] * len(references)
-    calls: list[tuple[Callable[[], object], str]] = [
-        (lambda: tune.xbleu(lists, b, lengths, method="newton"), "unknown method 'newton'"),
-        (lambda: tune.xbleu(lists, b, lengths[1:]), "lengths: expected 500 numbers"),
-        (lambda: tune.xbleu(lists, b, lengths, initial=[1, 2]), "initial: expected 12 numbers, one per feature"),
-        (lambda: tune.pro(lists, b[1:]), "scores: expected 49738 numbers"),
-        (lambda: tune.pro(lists, b), "pairs of candidates whose scores differ"),
-        (lambda: tune.pro(lists, b + np.inf), "scores must be finite numbers, got inf"),
-        (lambda: tune.pro(lists, b, penalty=0), "penalty must be a"),
-        (lambda: tune.pro(lists, b, interpolation=0), "interpolation must be a number above 0 and at most 1, got 0"),
-    ]
-    for call, message in calls:
-        with pytest.raises(InputError, match=message):
-            call()
+    assert_raises("python_errors_of_lists", {"tune": tune, "np": np, "lists": lists, "b": b, "lengths": lengths})

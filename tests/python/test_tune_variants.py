@@ -1,7 +1,5 @@
 """Variants of a reranker, from k-best lists to the type-I study: in Python, and in one command."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import random
@@ -14,6 +12,7 @@ import pytest
 
 from reshuffle import InputError, compare, read_lines, score, tune
 from reshuffle.study import Variants, type1
+from told import assert_refused
 
 WORDS = "the a cat dog house sees sleeps runs old new on under here there now".split()
 OPTIONS = {"n": 3, "templates": ["ngram:2"], "per_step": 3, "limit": 12, "gamma": 0.3}
@@ -123,35 +122,8 @@ def test_the_first_variant_can_be_the_baseline_of_all_pairs(files: Path) -> None
     assert rates[0.1] == pytest.approx(np.mean(np.array(pvalues) <= 0.1), abs=0.34)
 
 
-COMMAND = ("study", "type1", "test.ref", "--null", "variants")
-TRAIN = ("--train", "dev.nbest.gz", "dev.ref")
-APPLY = ("--apply", "test.nbest.gz")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((*COMMAND, *TRAIN), "--train needs --apply: k-best lists for training and for the test set"),
-        ((*COMMAND, *APPLY), "--apply needs --train: k-best lists"),
-        ((*COMMAND, "--gamma", "2"), "--gamma needs --train and --apply: k-best lists"),
-        (("study", "type1", "test.ref", *TRAIN, *APPLY), "--train makes variants, but the null is swap: use --null"),
-        ((*COMMAND[:3], "test.ref", *COMMAND[3:], *TRAIN, *APPLY), "expected no SYS after REF, got test.ref"),
-        ((*COMMAND, *TRAIN, *APPLY, "--variants", "1"), "--variants must be a whole number of at least 2, got 1"),
-        ((*COMMAND, *TRAIN, *APPLY, "--gamma", "-1"), "--gamma must be a number above 0, got -1.0"),
-        ((*COMMAND, *TRAIN, *APPLY, "--templates", "words"), "expected one that counts n-grams, such as ngram:2"),
-        ((*COMMAND, *TRAIN, *APPLY, "--sentence-metric", "depf"), "DepF reads parses, and k-best lists hold texts"),
-        ((*COMMAND, *TRAIN, *APPLY, "--gamma", "1e6"), "only 0 features have a derivative above gamma = 1e+06"),
-        ((*COMMAND, *TRAIN, "--apply", "other.nbest"), "tm"),
-        ((*COMMAND, "--train", "dev.nbest.gz", "test.ref", *APPLY), "the id 40 has no reference"),
-        ((*COMMAND, *FLAGS, *TRAIN, "--apply", "short.nbest"), "test.ref has 40 segments, variant 1 has 10"),
-        (("study", "type1", "--null", "variants", *TRAIN, *APPLY), "no reference and no systems"),
-        ((*COMMAND, *TRAIN, *APPLY, *FLAGS, "--baseline", "variant 9"), "unknown baseline 'variant 9'"),
-    ],
-)
-def test_wrong_commands_say_what_to_do(
-    arguments: tuple[str, ...], message: str, files: Path, here: None, run: Callable[..., Any]
-) -> None:
-    assert message in run(*arguments).refusal()
+def test_wrong_commands_say_what_to_do(files: Path, here: None, run: Callable[..., Any]) -> None:
+    assert_refused("errors_of_variants", run)
 
 
 def test_wrong_arguments(files: Path) -> None:

@@ -4,8 +4,6 @@ Expected numbers of other tools are from evalica 0.4.2 and choix 0.4.1 (see each
 maximized the likelihood by BFGS in SciPy.
 """
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import json
@@ -13,7 +11,7 @@ import math
 import random
 import tempfile
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -25,14 +23,14 @@ from hypothesis import strategies as st
 
 import reshuffle
 from budgets import budget
-from conftest import Outcome
 from known import known
 from reshuffle import InputError, InputWarning, VoteTable, votes
 from reshuffle._core import draw_weights
+from reshuffle.cli.main import run as command
 from reshuffle.data.votes import read_votes
 from reshuffle.resampling.votes import Cells
 from reshuffle.settings import Resampling
-from told import assert_told
+from told import assert_raises, assert_told
 
 WMT12 = "wmt12-judgments/wmt12.RNK_results.csv"
 # Strengths on WMT 2012: each ranking as all pairs, equal ranks as ties.
@@ -406,23 +404,14 @@ def test_arena_files_and_tables_have_the_same_votes(tmp_path: Path) -> None:
     assert int(both.units["judge"].max()) == 6
 
 
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        ('{"model_a": "x", "model_b": "x", "winner": "tie"}', "line 2: 'x' is compared with itself"),
-        ('{"model_a": "x", "model_b": "y", "winner": 0}', "got '0', which may be a tie, or the first of two"),
-        ('{"model_a": "x", "model_b": "y", "winner": "z"}', "line 2: expected model_a, model_b, tie or the name"),
-        ('{"model_a": "x", "model_b": "y"}', "line 2: expected the key 'winner', which line 1 has, got"),
-        ('{"model_a": "x", "model_b": "", "winner": "tie"}', "a.jsonl#model_b, line 2: expected a non-empty string or"),
-        ('{"model_a": "x", "model_b": ["y"], "winner": "tie"}', "line 2: expected a non-empty string or a whole"),
-        ("[1]", "line 2: expected an object with the key 'model_a', got a list"),
-    ],
-)
-def test_a_damaged_line_is_named_and_ends_the_command(
-    tmp_path: Path, run: Callable[..., Outcome], row: str, message: str
-) -> None:
-    (tmp_path / "a.jsonl").write_text(f'{{"model_a": "x", "model_b": "y", "winner": "tie"}}\n{row}\n', encoding="utf-8")
-    assert message in run("votes", str(tmp_path / "a.jsonl")).refusal()
+@pytest.mark.usefixtures("here")
+def test_a_damaged_line_is_named() -> None:
+    def second(line: str) -> int:
+        first = '{"model_a": "x", "model_b": "y", "winner": "tie"}'
+        Path("a.jsonl").write_text(f"{first}\n{line}\n", encoding="utf-8")
+        return command(["votes", "a.jsonl"])
+
+    assert_raises("python_errors_of_votes", {"second": second})
 
 
 def test_votes_that_belong_to_nothing_are_an_error(tmp_path: Path) -> None:

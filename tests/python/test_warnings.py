@@ -1,7 +1,5 @@
 """Warnings about texts that can be compared but are probably wrong, in Python and on the command line."""
 
-from __future__ import annotations
-
 import logging
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 After an intended change of output, run this file with ``RESHUFFLE_UPDATE_DOCS=1`` and read the diff.
 """
 
-from __future__ import annotations
-
 import doctest
 import importlib
 import importlib.util

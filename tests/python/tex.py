@@ -1,7 +1,5 @@
 """Compiles LaTeX in tests."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

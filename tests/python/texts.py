@@ -1,7 +1,5 @@
 """Texts of tests: strategies for any characters, also those that tokenizers treat specially, and invented systems."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TypeAlias
 

@@ -3,8 +3,6 @@
 After an intended change of wording, run the tests with ``RESHUFFLE_UPDATE_DOCS=1`` and read the diff.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex
@@ -14,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import reshuffle
 from reshuffle import InputError, __version__
 
 __all__ = ["assert_raises", "assert_refused", "assert_told"]
@@ -44,15 +43,15 @@ def assert_refused(file: str, run: Callable[..., Any]) -> None:
 
 
 def assert_raises(file: str, names: Mapping[str, Any]) -> None:
-    """Each expression of the file, about these names, raises the error that is below it.
+    """Each expression of the file, about these names and the package, raises the error that is below it.
 
     A new expression is a line of the file that begins with ``>>>``; an update writes its error.
     """
     told = []
     for line in (FOLDER / f"{file}.txt").read_text("utf-8").splitlines():
         if line.startswith(">>> "):
-            with pytest.raises((InputError, TypeError, AttributeError)) as raised:
-                eval(line[4:], dict(names))
+            with pytest.raises((InputError, TypeError, AttributeError, MemoryError)) as raised:
+                eval(line[4:], {"reshuffle": reshuffle, **names})
             told += [line, KNOWN.sub(r"\1, …", f"{raised.type.__name__}: {raised.value}"), ""]
     assert_same(file, "\n".join(told))
 

@@ -1,7 +1,5 @@
 """Small k-best lists for tests of tuning, with features that say something about the errors of entries."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Results as JSON without the names and digests of their files, in which the same results may differ."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from reshuffle import read_json
