@@ -18,12 +18,10 @@ import numpy as np
 
 from ..data.corpus import MANY_IDS, first_words, system_names
 from ..data.count_files import is_count_file
-from ..data.evaluations import JUDGMENT_FORMATS, SCORE_FORMATS
-from ..data.evaluations.base import first_line, recognized
-from ..data.evaluations.tables import JSONL
 from ..data.files import STDIN, read_bytes
-from ..data.formats import INPUT_FORMATS, Column, Source, format_of
-from ..data.formats.base import is_number, number_in
+from ..data.formats import FORMATS, JUDGMENT_FORMATS, SCORE_FORMATS, Column, Source, format_of
+from ..data.formats.base import MISSING_WORDS, is_number, number_in
+from ..data.formats.recognition import first_line, recognized
 from ..data.history import runs_but_the_end, runs_in
 from ..data.id_columns import names_ids
 from ..data.manifest import Manifest
@@ -32,7 +30,6 @@ from ..data.retrieval import is_qrel, is_run
 from ..data.saved import read_json
 from ..data.score_tables import ScoreFile
 from ..data.scores import (
-    MISSING_WORDS,
     Table,
     columns_of_scores,
     has_texts,
@@ -274,7 +271,7 @@ def _judgments(path: str) -> Found | None:
     if name is None:
         return None
     try:
-        votes = JUDGMENT_FORMATS[name].read(source, None, None)
+        votes = JUDGMENT_FORMATS[name].votes(source, None, None)
     except InputError as error:
         return _by_language_pair(error, name, VOTES)
     n_ties = int((votes.sign == 0).sum())
@@ -368,15 +365,16 @@ def _scores(path: str) -> Found | None:
     name = recognized(source, SCORE_FORMATS)
     if name is None:
         return None
-    file = ScoreFile(source, SCORE_FORMATS[name])
+    file = ScoreFile(source, name)
+    about = FORMATS[name].about
     several = "reshuffle meta systems --human FILE --refs REF --systems FOLDER"
     try:
         metrics = file.names
-        cells = file.cells(metrics[0])
+        cells = file.content.cells(metrics[0])
     except InputError as error:
-        if file.file_format is JSONL or _has_only_numbers(path):  # any object could be the first
+        if name == "jsonl" or _has_only_numbers(path):  # any object could be the first
             return None
-        return _by_language_pair(error, f"{name}, by language pair: {file.file_format.about}", [several])
+        return _by_language_pair(error, f"{name}, by language pair: {about}", [several])
     systems = cells.ids if cells.system is not None else []
     unnamed = metrics == [Path(source.name).name]  # where a file does not name its metric
     of = "of each of" if len(metrics) > 1 else "of"
@@ -389,11 +387,7 @@ def _scores(path: str) -> Found | None:
         if not (compared := _n_systems(source, metrics[0]) > 1):
             holds += "; no column of segments, such as 'segment', which compare needs"
         commands = [*(_with_scores(key, "FILE", lacks) if compared else []), several]
-    return Found(
-        f"{name}: {file.file_format.about}",
-        holds,
-        commands,
-    )
+    return Found(f"{name}: {about}", holds, commands)
 
 
 def _with_scores(name: str, files: str, lacks: bool) -> list[str]:
@@ -416,7 +410,7 @@ def _n_systems(source: Source, metric: str | None = None) -> int:
 
 def _texts(path: str) -> Found | None:
     name = format_of(path)
-    text_format, source = INPUT_FORMATS[name], _source(path)
+    text_format, source = FORMATS[name], _source(path)
     about = f"{name}: {text_format.about}"
     keys = list(_json_object(source.text())) if name == "text" else []
     if keys:

@@ -14,8 +14,8 @@ from ..errors import InputError
 from ..types import InputFormat
 from ..validate import check_name
 from .files import MAX_INPUT, STDIN, check_stdin, has_lone_surrogate
-from .formats import INPUT_FORMATS, format_of
-from .formats.base import Column, FileFormat, Names, Source, is_score, names_in, shown_json
+from .formats import FORMATS, INPUT_FORMATS, format_of
+from .formats.base import Column, Format, Names, Source, is_score, names_in, shown_json
 from .id_columns import PERHAPS_IDS, SEGMENT_IDS, are_ids
 
 
@@ -32,12 +32,12 @@ class Opened:
         if input_format is not None:
             check_name("input format", input_format, list(INPUT_FORMATS))
         name = input_format or format_of(file)
-        return cls(Source.read(file, INPUT_FORMATS[name].about, max_input), name)
+        return cls(Source.read(file, FORMATS[name].about, max_input), name)
 
     @property
-    def file_format(self) -> FileFormat:
+    def file_format(self) -> Format:
         """What reads the file."""
-        return INPUT_FORMATS[self.format_name]
+        return FORMATS[self.format_name]
 
     @property
     def is_text(self) -> bool:

@@ -14,11 +14,11 @@ import numpy as np
 from ..documented import record
 from ..errors import InputError, listed, quoted, unknown_name, warn
 from .columns import check_rows
-from .evaluations import JUDGMENT_FORMATS, pearmut
-from .evaluations._samples import Samples
-from .evaluations.base import JudgmentFormat, first_line, recognized
 from .files import MAX_INPUT, display_name
+from .formats import JUDGMENT_FORMATS, Format, pearmut
+from .formats._samples import Samples
 from .formats.base import Source
+from .formats.recognition import first_line, recognized
 from .formats.table import read_rows
 from .from_json import DOCTOR
 from .scores import Integers, any_table, codes, roles_of
@@ -204,9 +204,9 @@ def _read(source: Source, columns: Mapping[str, str], language_pair: str | None)
     return _checked(source, texts, found["first"].first_lines), True
 
 
-def _of_judgments(source: Source, file_format: JudgmentFormat, language_pair: str | None) -> Texts:
+def _of_judgments(source: Source, file_format: Format, language_pair: str | None) -> Texts:
     """Votes in a format of ``reshuffle meta``."""
-    votes = file_format.read(source, language_pair, None)
+    votes = file_format.votes(source, language_pair, None)
     order = np.argsort(votes.sign == 0, kind="stable")  # ties last
     columns = np.where(votes.sign < 0, [votes.second, votes.first], [votes.first, votes.second])[:, order]
     better, worse = ([votes.ids[i] for i in column] for column in columns.tolist())

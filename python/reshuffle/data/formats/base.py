@@ -17,6 +17,8 @@ T = TypeVar("T")
 
 # The start of the JSON of a result.
 SAVED = re.compile(rb'\s*\{\s*"schema":\s*"reshuffle\.')
+# How files of text and tables mark a missing score, in lower case. WMT's have None.
+MISSING_WORDS = ("", "nan", "-nan", "na", "n/a", "none", "null")
 
 
 @record
@@ -222,14 +224,14 @@ def choose(source: Source, kind: str, name: str | None, known: Sequence[str], fi
 
 
 @record
-class FileFormat:
-    """An input format."""
+class Format:
+    """A format of files. Each has texts or numbers in columns (``read``), samples of a log, or votes."""
 
     about: str
     """Short description of the content of a file."""
-    endings: tuple[str, ...]
+    endings: tuple[str, ...] = ()
     """File extensions, in lower case."""
-    read: Callable[[Source, Names], list[Column]]
+    read: Callable[[Source, Names], list[Column]] | None = None
     """Takes the file and the names of columns, and returns the columns. Values that are not strings are not converted.
     """
     numbers: type | None = None
@@ -240,3 +242,13 @@ class FileFormat:
     """Returns the names of all references, for formats in which one file can contain several."""
     systems: Callable[[Source], list[str]] | None = None
     """The same for systems."""
+    recognizes: Callable[[str, str], bool] = lambda file, line: False
+    """Whether a file of this name that begins with this line has the format."""
+    samples: Callable[[Source], Any] | None = None
+    """Returns the :class:`~reshuffle.data.formats._samples.Samples` of a log."""
+    votes: Callable[[Source, str | None, int | None], Any] | None = None
+    """Takes the file, the language pair or task (None for the only one) and the number of the first segment (None for
+    the format's own), and returns :class:`~reshuffle.data.evaluations.Votes`.
+    """
+    judge: str | None = None
+    """The column of the people, if each row is a ranking by one of them."""
