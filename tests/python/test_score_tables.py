@@ -146,6 +146,19 @@ def test_json_lines_with_one_key_are_the_segments_of_one_system() -> None:
     np.testing.assert_array_equal(table.segments, [[0.5, np.nan]])
 
 
+@pytest.mark.parametrize("name", ["m.tsv", "m.jsonl"])
+def test_models_that_answer_the_same_questions_are_systems(name: str) -> None:
+    rows = [(model, f"q{i}", (i + len(model)) % 2) for model in ("a", "bb") for i in (2, 1, 3)]
+    lines = [json.dumps(dict(zip(("model", "id", "right"), row, strict=True))) for row in rows]
+    if name == "m.tsv":
+        lines = ["model\tid\tright", *("\t".join(map(str, row)) for row in rows)]
+    table = read_scores(put(name, "".join(f"{line}\n" for line in lines)))
+    assert (table.systems, table.segment_ids) == (("a", "bb"), ("q2", "q1", "q3"))
+    assert known(table.segments).tolist() == [[1, 0, 0], [0, 1, 1]]
+    one = read_scores(put(name, "".join(f"{line}\n" for line in lines[: len(lines) - 3])))
+    assert (one.systems, one.segment_ids) == (("system",), table.segment_ids)
+
+
 def test_rules_of_json_are_those_of_compare() -> None:
     row = '{{"system": "a", "segment": {}, "x": {}}}\n'
     blank = put("blank.jsonl", row.format(1, 2) + row.format('"2"', "null") + "\n")
@@ -256,7 +269,7 @@ BAD: list[tuple[str, str | bytes, dict[str, Any], str]] = [
     ("e.tsv", "foo\tbar\tsystem\na\tb\tc\n", {}, "e.tsv, line 1: expected a column of scores, got foo, bar, system"),
     ("e.tsv", MQM, {"columns": {"score": "mqm"}}, "e.tsv: unknown column 'mqm': did you mean 'mqm_avg_score'\\?"),
     ("e.tsv", MQM, {"columns": {"scores": "x"}}, "columns: unknown role 'scores': did you mean 'score'?"),
-    ("e.tsv", MQM.replace("seg_id", "n"), {"columns": {"segment": "n"}}, "say with segment_base .* whether 'n' counts"),
+    ("e.tsv", MQM.replace("seg_id", "n"), {"columns": {"segment": "n"}}, "say with segment_base whether 'n' counts"),
     ("e.tsv", MQM.replace("seg_id", "system"), {}, "2 columns in the header are called 'system': expected one"),
     ("e.tsv", MQM + "a\t2\n", {}, "e.tsv, line 4: expected 3 fields as in the header, got 2"),
     ("e.tsv", MQM + "a\tx\t2\n", {}, "e.tsv#mqm_avg_score, line 4: expected a finite number, got 'x'"),
@@ -268,7 +281,7 @@ BAD: list[tuple[str, str | bytes, dict[str, Any], str]] = [
     ("e.tsv", MQM + f"a\t1\t{10**12}\n", {}, "line 4: expected a segment from 1 to 10,000,000, got .* say how many"),
     ("e.tsv", MQM, {"segment_base": -1}, "segment_base must be a whole number of at least 0, got -1"),
     ("e.tsv", MQM, {"language_pair": "x"}, "e.tsv: there is no column of language pairs to choose 'x' from"),
-    ("e.tsv", MQM, {"systems": ["A", "b"]}, "e.tsv, line 2: unknown system 'a': did you mean 'A'\\? .*--sysmap"),
+    ("e.tsv", MQM, {"systems": ["A", "b"]}, "e.tsv, line 2: unknown system 'a': did you mean 'A'\\? .*with sysmap, or"),
     ("e.tsv", MQM, {"systems": ["b", "b.txt"]}, "systems: two outputs have the same name: b, b.txt"),
     ("e.tsv", MQM, {"sysmap": {"a": "b"}}, "e.tsv, line 3: 'a' and 'b' both stand for the output 'b'"),
     ("e.tsv", MQM, {"unknown": "ignore"}, "unknown treatment of unknown systems 'ignore'; known: error, drop"),
@@ -277,7 +290,7 @@ BAD: list[tuple[str, str | bytes, dict[str, Any], str]] = [
     ("e.txt", PAIRS, {}, "e.txt: expected one language pair, got 2 .en-de, en-fr.: choose one with"),
     ("e.txt", "score\n1\n2\n", {"systems": ["a", "b"]}, "expected a column of systems, because there are 2 outputs"),
     ("e.txt", "score\n1\n2\n", {"n_segments": 3}, "expected 3 scores, because the texts have 3 segments, got 2"),
-    ("w.tsv", WIDE, {}, "w.tsv: expected the scores of one metric, got BLEU, TER: choose one as in 'w.tsv#BLEU'"),
+    ("w.tsv", WIDE, {}, "w.tsv: expected the scores of one metric, got BLEU, TER: choose one as in metric='BLEU'"),
     ("k.tsv", LONG, {"metric": "A"}, "k.tsv: expected one test set, got 2 .n1, n2.: choose one with test_set='n1'"),
     ("k.tsv", LONG, {"metric": "A", "test_set": "n2"}, "k.tsv: unknown metric 'A'; known: B"),
     ("k.tsv", LONG.replace("SCORE", "X"), {"metric": "A", "test_set": "n1"}, "expected a column SCORE"),
@@ -299,6 +312,27 @@ def test_what_is_wrong_with_a_file_is_said(
 ) -> None:
     with pytest.raises(InputError, match=message):
         read_scores(put(name, content), **options)
+
+
+def test_errors_name_what_their_reader_can_type(run: Callable[..., Any]) -> None:
+    texts = (
+        "--refs",
+        put("r.txt", "x\ny\n"),
+        "--systems",
+        put("A.txt", "x\nx\n"),
+        put("B.txt", "y\ny\n"),
+        "-m",
+        "bleu",
+    )
+    for content, options, flags in (
+        (MQM, (), "--sysmap, or leave it out with --missing-systems drop"),
+        (MQM.replace("seg_id", "n"), ("--columns", "segment=n"), "say with --segment-base whether"),
+        ("foo\tbar\tsystem\nx\ty\tz\n", (), "name it with --columns score=NAME"),
+        (LONG, (), "choose one with --test-set n1"),
+    ):
+        error = run("meta", "systems", "--human", put("e.tsv", content), *texts, *options).refusal()
+        assert flags in error
+        assert "=" not in error.replace("score=NAME", "")
 
 
 PIECES = [*'10xa\t\t\n\n,"{ \r\ufeff', "-1", "None", "SYSTEM", "score", "e9"]

@@ -496,6 +496,10 @@ ERRORS: list[tuple[list[str], str]] = [
     (["compare", "c.npz", "--refs", "reference.txt"], "--refs is for texts, and c.npz has counts: leave it out"),
     (["compare", "c.npz", "--docs", "c.npz"], "c.npz was counted without ids of documents"),
     (["compare", "c.npz", "--include", "texts", "-o", "x.html"], "needs texts"),
+    (
+        ["compare", "reference.txt", "c.npz", "tuned.txt"],
+        "in place of the reference and the outputs: write 'reshuffle compare",
+    ),
     (["count", "c.npz", "tuned", "-o", "d.npz"], "c.npz has counts already: expected texts"),
     (["count", "reference.txt", "tuned.txt", "-o", "d.txt"], "expected a file whose ending is .npz or .npy"),
     (["count", "reference.txt", "tuned.txt", "-m", "bleu", "ter", "-o", "d.npy"], "got 2 metrics: write .npz"),

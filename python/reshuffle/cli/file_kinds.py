@@ -180,11 +180,22 @@ def _folder(path: str) -> Found | None:
     references = [file for file in texts if Path(file).stem.casefold() in REFERENCES]
     systems = [file for file in texts if file not in references]
     holds += "; to compare every pair add --all-pairs" if len(systems) > 2 else ""
-    if len(references) != 1 and not others:
+    named = [_with_column(file) for file in ([*references, *systems] if len(references) == 1 else texts)]
+    if len(references) != 1 and not others and named == texts:
         return Found("folder", holds)
     # A folder stands for all of its files, and the reference is no system.
-    named = shlex.join([*references, *systems] if len(references) == 1 else ["REF", *texts])
-    return Found("folder", holds, [f"reshuffle compare {named}"])
+    return Found(
+        "folder", holds, [f"reshuffle compare {shlex.join(named if len(references) == 1 else ['REF', *named])}"]
+    )
+
+
+def _with_column(file: str) -> str:
+    """A file of texts; with the name of the column of a table that has them, if it is the only one."""
+    with contextlib.suppress(InputError):
+        table, columns = _read_table(file)
+        texts = [name for name, column in columns.items() if not names_ids(name) and has_texts(table, column)]
+        return f"{file}#{texts[0]}" if len(texts) == 1 < len(columns) else file
+    return file
 
 
 def _is_text(path: str) -> bool:
@@ -468,8 +479,9 @@ def _table(path: str) -> Found | None:
             damaged.append((name, f"numbers in {name}, but {cell} in segment {wrong[0] + 1:,}"))
         else:
             others.append(name)
-    found = (("ids", ids), ("texts", others), ("numbers", numbers))
-    holds = [f"{what} in {listed(own)}" for what, own in found if own]
+    # pandas writes its index without a header.
+    found = (("ids", [name or "the first column" for name in ids if name or len(ids) == 1]), ("texts", others))
+    holds = [f"{what} in {listed(own)}" for what, own in (*found, ("numbers", numbers)) if own]
     name = table.format_name
     texts = COLUMNS if len(others) > 2 else OF_TWO_COLUMNS if len(others) > 1 else ()
     scores = _of_numbers(table, numbers or [name for name, _ in damaged], lacks)
@@ -497,11 +509,20 @@ def _of_numbers(table: Table, names: Sequence[str], lacks: bool) -> list[str]:
     else:
         every = _with_scores("METRIC", "FILE", lacks)
         found = [*one, *every] if table.format_name == "jsonl" else [*every, *one]
-    counts = [name for name in names if name.isidentifier()]
+    counts = [name for name in names if name.isidentifier() and _are_counts(table, name)]
     counted_by = [] if lacks or len(counts) < 2 else [COUNTED.format(shlex.quote("ratio:{}/{}".format(*counts)))]
     return [*found, *counted_by]
 
 
+def _are_counts(table: Table, name: str) -> bool:
+    """Whether a column has whole numbers, not only of right and wrong, that number no runs."""
+    values = table.floats(*table.columns([name]))
+    are_whole = bool((values >= 0).all() and (values == np.rint(values)).all())
+    return are_whole and values.max() > 1 and name.lower() not in NUMBERS_OF_RUNS
+
+
+# Numbers of runs and of answers, which are neither scores nor counts.
+NUMBERS_OF_RUNS = ("epoch", "run", "seed", "sample", "trial", "repeat", "step", "fold")
 # Formats of scores that can also be columns of texts.
 AS_COLUMNS = ("table", "jsonl")
 VOTES = (

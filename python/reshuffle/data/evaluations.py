@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import counted, quoted
+from ..errors import Argument, counted, quoted
 from .formats.base import Source
 from .scores import Integers, codes
 
@@ -97,13 +97,17 @@ def check_segments(
         return int(segment.max()) + 1 if n_segments is None else n
     line, at = min((int(lines[at]), at) for at in wrong.tolist())
     known = f" to {n - 1 + base:,}, because the texts have {counted(n, 'segment')}"
-    hint = f"the first segment is {base} unless segment_base (--segment-base) says otherwise"
+    option, hint = "segment_base", f"the first segment is {base} unless {{option}} says otherwise"
     got = f"got {segment[at] + base:,}"
     if n_segments is None and segment[at] > 0:
-        known, hint = f" to {n - 1 + base:,}", "if the texts have more segments, say how many with n_segments"
+        known, option, hint = (
+            f" to {n - 1 + base:,}",
+            "n_segments",
+            "if the texts have more, say how many with {option}",
+        )
     elif n_segments is None:
         known = ""
-    return source.fail(f"expected a segment from {base}{known}, {got}; {hint}", line)
+    return source.fail(f"expected a segment from {base}{known}, {got}; {hint}", line, option=Argument(option))
 
 
 def renumbered(names: Sequence[str], *columns: Integers) -> tuple[list[str], list[Integers]]:

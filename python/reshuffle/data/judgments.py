@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..documented import record
-from ..errors import InputError, quoted, unknown_name
+from ..errors import Argument, InputError, quoted, unknown_name
 from ..options.declare import called_with
 from ..options.evaluations import ReadJudgments
 from .evaluations import Votes, check_segments, renumbered
@@ -244,8 +244,10 @@ def read_judgments(options: ReadJudgments) -> Judgments:
 def _unknown(source: Source) -> NoReturn:
     """Raise the error for a file that has none of the formats."""
     known = "; ".join(f"{name}: {each.about}" for name, each in JUDGMENT_FORMATS.items())
-    got = f"got {quoted(first_line(source))}; scores of outputs are not judgments (--human reads them)"
-    source.fail(f"expected judgments ({known}), {got}", line=1)
+    problem = "expected judgments ({known}), got {got}; scores of outputs are not judgments: {reader} reads them"
+    source.fail(
+        problem, 1, known=known, got=quoted(first_line(source)), reader=Argument("read_scores", as_flag="--human")
+    )
 
 
 def _line_of(votes: Votes, system: int) -> int:

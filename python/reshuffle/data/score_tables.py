@@ -11,7 +11,7 @@ from attrs import evolve
 from numpy.typing import NDArray
 
 from ..documented import record
-from ..errors import InputError, counted, listed, printable, quoted, unknown_name
+from ..errors import Argument, InputError, counted, listed, printable, quoted, unknown_name
 from ..options.declare import called_with, taken
 from ..options.evaluations import ReadAllScores, ReadScores
 from ..results.lookup import first_names
@@ -206,8 +206,9 @@ class ScoreFile:
         known = self.names
         if metric is None:
             if len(known) > 1 and not self.content.is_obvious:
-                hint = f"choose one as in '{self.source.name}#{known[0]}', in Python also with metric={known[0]!r}"
-                self.source.fail(f"expected the scores of one metric, got {listed(known)}: {hint}")
+                choice = Argument(f"metric={known[0]!r}", as_flag=f"'{self.source.name}#{known[0]}'")
+                problem = "expected the scores of one metric, got {names}: choose one as in {choice}"
+                self.source.fail(problem, names=listed(known), choice=choice)
             return known[0]
         if metric not in known:
             raise self.unknown(metric)

@@ -13,14 +13,25 @@ from typing import NoReturn
 
 import numpy as np
 
-from ..errors import InputError, listed, quoted, warn
+from ..errors import Argument, InputError, listed, quoted, warn
 from ..options.evaluations import ReadScores
 from .evaluations import Cells, cells_of, integers
 from .files import at_line, uncompressed
 from .formats import comet, format_of, jsonl
 from .formats.base import Column, is_score
 from .formats.table import ROLES
-from .scores import SYSTEM, TABLES, Integers, Table, check_header, columns_of_scores, roles_of
+from .scores import (
+    MODELS,
+    SYSTEM,
+    TABLES,
+    Integers,
+    Table,
+    check_header,
+    codes,
+    columns_of_scores,
+    models_of_rows,
+    roles_of,
+)
 
 # All known headers of segments count from 1. WMT17's SID: the sources of all 560 segments of de-en are on these lines.
 BASE = 1
@@ -28,6 +39,8 @@ BASE = 1
 UNNAMED = "system"
 # Formats that number the segments of each system by their rows, and the number of the first.
 BY_ROWS = {"comet": 1, "comet-printed": 0, "mt-metrics-eval": 1, "numbers": 1}
+# What names the column of the scores.
+OF_SCORES = Argument("columns", {"score": "NAME"})
 # Endings of names of files of mt-metrics-eval.
 OF_SEGMENTS, OF_SYSTEMS = ".seg.score", ".sys.score"
 
@@ -51,14 +64,15 @@ class ScoredTable:
         if self.by_rows:
             return {role: role for role in ("system", "segment") if role in table.header}
         roles = roles_of(table.header, columns=options.columns, file=table.source.name)
+        models = None if "system" in roles else models_of_rows(table)
+        if models is not None:
+            roles["system"] = models
         # A file whose header has no known name may be something else, unless its extension says that it is a table.
         if not roles and (not table.header or format_of(table.source.file) not in TABLES):
             known = listed(sorted({name for each in ROLES.values() for name in each}))
-            table.source.fail(
-                f"expected a header with columns such as {known}, got {listed(table.header)}: name the columns with "
-                "columns={'system': …, 'score': …} (--columns system=…,score=…)",
-                1,
-            )
+            problem = "expected a header with columns such as {known}, got {names}: name the columns with {columns}"
+            columns = Argument("columns", {"system": "NAME", "score": "NAME"})
+            table.source.fail(problem, 1, known=known, names=listed(table.header), columns=columns)
         return roles
 
     @property
@@ -108,9 +122,8 @@ class ScoredTable:
                 if is_json and options.metric is None and is_score(table.source.once(jsonl.values)[0][name]):
                     warn(f"{error}; the scores in {quoted(name)} are left out")
         if not found:
-            hint = "name it with columns={'score': …} (--columns score=…)"
-            wrong = f"expected a column of scores, got {listed(table.header)}: {hint}"
-            raise problem or at_line(table.source.name, 1, wrong)
+            wrong = "expected a column of scores, got {names}: name it with {columns}"
+            raise problem or at_line(table.source.name, 1, wrong, names=listed(table.header), columns=OF_SCORES)
         if "score" in roles:
             found = [roles["score"], *(name for name in found if name != roles["score"])]
         return found, "score" in roles
@@ -144,7 +157,7 @@ class ScoredTable:
         score: str | None = metric if metric in table.header else None
         if "metric" in roles:
             if "score" not in roles:
-                table.source.fail("expected a column SCORE: name it with columns={'score': …} (--columns score=…)", 1)
+                table.source.fail("expected a column SCORE: name it with {columns}", 1, columns=OF_SCORES)
             score = roles["score"]
         by_role = [role for role in ("segment", "system") if role in roles]
         column, *others = self._chosen([score, *(roles[role] for role in by_role)], metric=metric)
@@ -158,7 +171,11 @@ class ScoredTable:
             keys = ids if ids is not None and len(set(ids)) == len(ids) == len(values) else None
             rows = np.arange(len(values)) if segment is None else segment
             return Cells(metric, [UNNAMED], None, rows, values, lines, base, segment is None, keys)
-        cells = cells_of(metric, table.names_in(found["system"], SYSTEM), segment, values, lines, base=base)
+        names, keys = table.names_in(found["system"], SYSTEM), None
+        if roles["system"].lower() in MODELS and segment is None:  # each model has a row for each id
+            keys, (segment,) = codes([table.ids([score, roles["system"]]) or ()])
+            base = 0
+        cells = cells_of(metric, names, segment, values, lines, base=base, keys=keys)
         return self._in_order(cells) if self.by_rows else cells
 
     def _in_order(self, cells: Cells) -> Cells:
@@ -189,6 +206,7 @@ class ScoredTable:
         if self.by_rows:
             base = BY_ROWS[self.table.format_name]
         elif base is None and name.lower() not in ROLES["segment"]:
-            source.fail(f"say with segment_base (--segment-base) whether {quoted(name)} counts from 0 or from 1")
+            problem = "say with {base} whether {name} counts from 0 or from 1"
+            source.fail(problem, base=Argument("segment_base"), name=quoted(name))
         base, what = BASE if base is None else base, "the number of a segment"
         return base, integers(fail, name, self.table.names_in(column, what), what) - base

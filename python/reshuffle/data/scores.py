@@ -462,18 +462,15 @@ def only(source: Source, kind: str, option: str | None, wanted: str | None, know
     if len(known) == 1 and (wanted is None or option is None):
         return known[0]
     if wanted is None:
-        of_file = f": choose one as in '{source.file}#{known[0]}'" if kind == "metric" else ""
-        raise InputError(
-            "{file}: expected one {kind}, got {n} ({names})"
-            + (of_file if option is None else ": choose one with {option}={first} ({flag})"),
-            file=source.name,
+        how = " with" if option else " as in" if kind == "metric" else None
+        flag = Argument(option, known[:1], "--" + option.replace("_", "-")) if option else f"'{source.file}#{known[0]}'"
+        source.fail(
+            "expected one {kind}, got {n} ({names})" + (f": choose one{how} {{choice}}" if how else ""),
             kind=kind,
             known=tuple(known),  # for programs
             n=len(known),
             names=listed(known),
-            option=option,
-            first=repr(known[0]),
-            flag=f"--{(option or '').replace('_', '-')}",
+            choice=flag,
         )
     exact = [name for name in known if name == wanted] or [name for name in known if name.lower() == wanted.lower()]
     if not exact:

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..documented import record
-from ..errors import InputError, listed, quoted, unknown_name, warn
+from ..errors import Argument, InputError, listed, quoted, unknown_name, warn
 from .columns import check_rows
 from .files import MAX_INPUT, display_name
 from .formats import JUDGMENT_FORMATS, Format, pearmut
@@ -189,7 +189,7 @@ def _read(source: Source, columns: Mapping[str, str], language_pair: str | None)
     if judgments is not None and not columns:
         return _of_judgments(source, JUDGMENT_FORMATS[judgments], language_pair), False
     if language_pair is not None:
-        source.fail("there are no language pairs to choose from: leave out language_pair (--language-pair)")
+        source.fail("there are no language pairs to choose from: leave out {it}", it=Argument("language_pair"))
     if line.lstrip().startswith("["):
         source.fail("expected a JSON object on each line, got an array: write its elements on lines (jq -c '.[]')", 1)
     table = any_table(source)
@@ -247,13 +247,14 @@ def _of_pearmut(source: Source) -> Texts:
 def _roles(source: Source, names: Sequence[str], columns: Mapping[str, str]) -> dict[str, str]:
     """The header or key for each role."""
     roles = roles_of(names, ROLES, columns, source.name)
-    missing = next((role for role in ("first", "second", "winner") if role not in roles), None)
-    if missing is not None:
+    if not {"first", "second", "winner"} <= roles.keys():
         begins = "" if roles else "this is not a table of votes: "
         source.fail(
-            f"{begins}expected columns such as model_a, model_b and winner, got {listed(names)}: say which these "
-            f"are, as in --columns first=NAME second=NAME winner=NAME (columns={{{missing!r}: …}} in Python){DOCTOR}",
+            f"{begins}expected columns such as model_a, model_b and winner, got {{names}}: say which these are, as in "
+            f"{{columns}}{DOCTOR}",
             1,
+            names=listed(names),
+            columns=Argument("columns", dict.fromkeys(("first", "second", "winner"), "NAME")),
         )
     return roles
 
