@@ -19,8 +19,8 @@ from .counts import CountsWriter as CountsWriter
 from .counts import save_counts as save_counts
 from .data.corpus import Corpus as Corpus
 from .data.corpus import read_corpus as read_corpus
-from .data.evaluations.code_results import pass_at_k as pass_at_k
 from .data.files import read_lines as read_lines
+from .data.formats.code_results import pass_at_k as pass_at_k
 from .data.joined_scores import JoinedScores as JoinedScores
 from .data.joined_scores import join_scores as join_scores
 from .data.saved import read_html as read_html

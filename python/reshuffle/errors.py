@@ -180,8 +180,6 @@ class WorkerError(RuntimeError):
 
 # Template for a bad value in one segment, numbered from 1, of a system, a column of references, a list of ids …
 SEGMENT_MESSAGE = "{what}, segment {segment}: {problem}"
-# Template for a bad line of a file, numbered from 1.
-LINE_MESSAGE = "{file}, line {line}: {problem}"
 
 
 class InputWarning(_WithFields, UserWarning):

@@ -142,7 +142,7 @@ InputFormat: TypeAlias = Literal[
 """:data:`reshuffle.data.formats.INPUT_FORMATS`."""
 
 JudgmentFormat: TypeAlias = Literal["rank", "rnk", "rnk-2008"]
-""":data:`reshuffle.data.evaluations.JUDGMENT_FORMATS`."""
+""":data:`reshuffle.data.formats.JUDGMENT_FORMATS`."""
 
 ScoreColumn: TypeAlias = Literal["system", "segment", "score", "language_pair", "test_set", "metric"]
 """:data:`reshuffle.data.scores.ROLES`."""
@@ -154,7 +154,7 @@ ScoreFormat: TypeAlias = Literal[
     "inspect", "lm-eval", "pearmut", "human-eval", "evalplus", "swe-bench", "helm",
     "comet", "comet-printed", "numbers", "table", "mt-metrics-eval", "jsonl", "trec-eval",
 ]  # fmt: skip
-""":data:`reshuffle.data.evaluations.SCORE_FORMATS`."""
+""":data:`reshuffle.data.formats.SCORE_FORMATS`: of several that a file may have by its first line, the first."""
 
 Repeats: TypeAlias = Literal["net", "all"]
 """How several votes on the same two outputs count: :func:`reshuffle.meta.read_judgments`."""

@@ -330,3 +330,12 @@ def test_every_file_format_gives_the_same_comparison(demo: Path, run: Any) -> No
     expected = run(*COMPARE).out
     for form in ("all.tsv#{}", "all.ndjson#{}", "{}.sgm"):
         assert expected == run("compare", *map(form.format, columns), "-n", "500").out
+
+
+def test_a_file_that_looks_like_an_option_needs_its_folder(demo: Path, run: Any) -> None:
+    (demo / "-new.txt").write_bytes((demo / "tuned.txt").read_bytes())
+    command = ("compare", "reference.txt", "baseline.txt")
+    assert "there is no option -n: for the file" not in run(*command, "-new.txt").err  # -n takes ew.txt
+    (demo / "-d.txt").write_bytes((demo / "tuned.txt").read_bytes())
+    assert "there is no option -d: for the file -d.txt write ./-d.txt" in run(*command, "-d.txt").refusal()
+    assert run(*command, "./-d.txt", "-n", "9").code == 0

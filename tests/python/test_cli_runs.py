@@ -329,7 +329,10 @@ def test_a_folder_stands_for_the_runs_in_it(runs: Path, run: Any) -> None:
     Path("g/new").mkdir(parents=True)
     write("g/new/0.txt", lines(files["new"][0]))
     words = ["runs", "--refs", "ref.txt", "--baseline", "f/baseline", "--system", "f/new"]
-    assert "--system new is used twice: give each system its own name" in run(*words, "--system", "g/new").refusal()
+    assert (
+        "--system new is used twice: write the files of all runs of new after one"
+        in run(*words, "--system", "g/new").refusal()
+    )
     Path("none").mkdir()
     expected_error = "the folder none has no files: expected one for each run\n"
     assert expected_error in run(*words, "--system", "none").refusal()

@@ -343,3 +343,28 @@ def test_names_of_files_are_quoted_for_shells_and_safe_on_terminals(tmp_path: Pa
     shown = run("doctor", str(file)).out
     assert "\x1b" not in shown
     assert f"reshuffle score REF '{tmp_path}/a b\\u001b[31m.txt'" in shown
+
+
+def test_a_folder_of_json_lines_names_the_texts_in_them(
+    tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("out").mkdir()
+    for name in ("ref", "a", "b"):
+        rows = [json.dumps({"id": f"q{i}", "text": f"the {name} has {i % 5} words"}) for i in range(30)]
+        Path(f"out/{name}.jsonl").write_text("\n".join(rows))
+    (found,) = found_in("out")
+    (command,) = found.commands
+    assert command == "reshuffle compare 'out/ref.jsonl#text' 'out/a.jsonl#text' 'out/b.jsonl#text'"
+    assert run(*shlex.split(command)[1:], "-n", "99").code == 0
+
+
+def test_numbers_of_runs_are_no_counts_and_the_index_of_pandas_has_no_name(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(
+        ",id,epoch,edits,chars\n" + "".join(f"{i},q{i},{i % 3},{i % 4},{9 + i}\n" for i in range(30))
+    )
+    (found,) = found_in(str(tmp_path / "a.csv"))
+    assert "; ids in id; numbers in" in found.contents
+    assert [each for each in found.commands if "--counts" in each] == [
+        f"reshuffle compare --counts ratio:edits/chars {tmp_path / 'a.csv'} OTHER"
+    ]

@@ -150,6 +150,10 @@ def test_statistics_of_helm_are_read_by_name() -> None:
     assert known(table.segments)[0].tolist() == [0.5, 1, 0]
     with pytest.raises(InputError, match="expected the scores of one metric, got exact_match, logprob"):
         read_scores("run/per_instance_stats.json")
+    for indent in (2, None):  # under another name, it is recognized by its beginning
+        put("old.json", json.dumps(instances, indent=indent))
+        renamed = read_scores("old.json", metric="exact_match")
+        assert (renamed.systems, renamed.segment_ids) == (("old",), table.segment_ids)
 
 
 # --- Retrieval

@@ -145,6 +145,19 @@ def test_json_lines_with_one_key_are_the_segments_of_one_system() -> None:
     np.testing.assert_array_equal(table.segments, [[0.5, np.nan]])
 
 
+@pytest.mark.parametrize("name", ["m.tsv", "m.jsonl"])
+def test_models_that_answer_the_same_questions_are_systems(name: str) -> None:
+    rows = [(model, f"q{i}", (i + len(model)) % 2) for model in ("a", "bb") for i in (2, 1, 3)]
+    lines = [json.dumps(dict(zip(("model", "id", "right"), row, strict=True))) for row in rows]
+    if name == "m.tsv":
+        lines = ["model\tid\tright", *("\t".join(map(str, row)) for row in rows)]
+    table = read_scores(put(name, "".join(f"{line}\n" for line in lines)))
+    assert (table.systems, table.segment_ids) == (("a", "bb"), ("q2", "q1", "q3"))
+    assert known(table.segments).tolist() == [[1, 0, 0], [0, 1, 1]]
+    one = read_scores(put(name, "".join(f"{line}\n" for line in lines[: len(lines) - 3])))
+    assert (one.systems, one.segment_ids) == (("system",), table.segment_ids)
+
+
 def test_rules_of_json_are_those_of_compare() -> None:
     row = '{{"system": "a", "segment": {}, "x": {}}}\n'
     blank = put("blank.jsonl", row.format(1, 2) + row.format('"2"', "null") + "\n")
@@ -251,6 +264,27 @@ JSON = '{"segment": 1, "system": "a", "x": 0.5}\n'
 
 def test_what_is_wrong_with_scores_is_said() -> None:
     assert_raises("python_errors_of_score_tables", globals())
+
+
+def test_errors_name_what_their_reader_can_type(run: Callable[..., Any]) -> None:
+    texts = (
+        "--refs",
+        put("r.txt", "x\ny\n"),
+        "--systems",
+        put("A.txt", "x\nx\n"),
+        put("B.txt", "y\ny\n"),
+        "-m",
+        "bleu",
+    )
+    for content, options, flags in (
+        (MQM, (), "--sysmap, or leave it out with --missing-systems drop"),
+        (MQM.replace("seg_id", "n"), ("--columns", "segment=n"), "say with --segment-base whether"),
+        ("foo\tbar\tsystem\nx\ty\tz\n", (), "name it with --columns score=NAME"),
+        (LONG, (), "choose one with --test-set n1"),
+    ):
+        error = run("meta", "systems", "--human", put("e.tsv", content), *texts, *options).refusal()
+        assert flags in error
+        assert "=" not in error.replace("score=NAME", "")
 
 
 PIECES = [*'10xa\t\t\n\n,"{ \r\ufeff', "-1", "None", "SYSTEM", "score", "e9"]

@@ -82,7 +82,7 @@ def imports_too_much(modules: Iterable[str]) -> set[str]:
 
     What is imported by its name, as the modules of results are, is not in these lists.
     """
-    others = ("data.evaluations", "resampling.votes", "results.studies.tables")
+    others = ("data.formats._samples", "resampling.votes", "results.studies.tables")
     reports = ("differences", "notebook", "paper", "studies")
     ours = {f"reshuffle.{name}" for name in (*others, *(f"report.{each}" for each in reports))}
     return {name for name in modules if name.partition(".")[0] in ("scipy", "rich") or name in ours}
@@ -100,7 +100,7 @@ def test_comparisons_import_no_more_than_they_need(tmp_path: Path) -> None:
     for test in ("ar", "bootstrap-both"):
         options = ["--all-pairs", "--adjust", "maxt", "--test", test, "-n", "200"]
         modules = imported_by("compare", "--scores", "rating", *files, *options)
-        assert imports_too_much(modules) <= {"reshuffle.data.evaluations"}
+        assert imports_too_much(modules) <= {"reshuffle.data.formats._samples"}
 
 
 def test_the_command_line_starts_no_threads_of_blas() -> None:
@@ -253,8 +253,8 @@ REGISTRIES: list[tuple[object, Iterable[str] | str]] = [
     (types.MetaTest, META_TESTS),
     (types.MetaInterval, [name for name, test in META_TESTS.items() if test.replicates == "draws"]),
     (types.MetaTable, RECORDS["meta"].tables),
-    (types.JudgmentFormat, "data.evaluations.JUDGMENT_FORMATS"),
-    (types.ScoreFormat, "data.evaluations.SCORE_FORMATS"),
+    (types.JudgmentFormat, "data.formats.JUDGMENT_FORMATS"),
+    (types.ScoreFormat, "data.formats.SCORE_FORMATS"),
     (types.ScoreColumn, "data.scores.ROLES"),
     (types.OptimizerName, OPTIMIZERS),
     (types.MertPreset, "options.tuning.PRESETS"),

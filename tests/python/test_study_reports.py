@@ -360,7 +360,8 @@ def test_plots_of_studies_and_comparisons_are_told_apart(run: Any, tmp_path: Pat
         (("study.json", "rates", "--baseline", "a"), "--baseline is for figures of comparisons"),
         (("result.json", "rates"), "'rates' shows a study, but the result is a comparison: choose ranking, "),
         (("result.json", "ranking", "--null", "swap"), "--null is for figures of studies"),
-        (("study.json", "rat"), "unknown figure 'rat': did you mean 'rates'?"),
+        (("study.json", "rat"), "unknown figure 'rat': did you mean 'rates'? Known: rates, qq\n"),
+        (("result.json", "foo"), "unknown figure 'foo'; known: ranking, forest, null, densities\n"),
     ):
         outcome = run("plot", *words, "-o", "y.pdf")
         assert outcome.code == 2

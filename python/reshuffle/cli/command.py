@@ -91,6 +91,11 @@ class Command(click.Command):
             if option is None:
                 raise
             raise InputError(f"{error.option_name} needs {option.metavar}, got nothing after it") from None
+        except click.NoSuchOption as error:
+            file = next((arg for arg in args if arg.startswith(error.option_name) and Path(arg).is_file()), None)
+            if file is None:
+                raise
+            raise InputError(f"there is no option {error.option_name}: for the file {file} write ./{file}") from None
         except InputError as error:
             raise (_own_scores(args) if error.fields.get("kind") == "metric" else None) or error from None
         ctx.params.update({name: _unmarked(value) for name, value in ctx.params.items()})

@@ -129,7 +129,7 @@ def _packages() -> Iterator[tuple[str, str]]:
 
 def _optional() -> Iterator[tuple[str, Callable[[], object]]]:
     """What is optional, and what raises an error that says how to get it."""
-    from ..data.evaluations import _zip
+    from ..data.formats import _zip
     from ..data.retrieval import imported_measures
     from ..execution.executors import imported_dask
     from ..metrics.meteor import warn_of_gaps

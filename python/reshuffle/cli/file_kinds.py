@@ -18,12 +18,10 @@ import numpy as np
 
 from ..data.corpus import MANY_IDS, first_words, system_names
 from ..data.count_files import is_count_file
-from ..data.evaluations import JUDGMENT_FORMATS, SCORE_FORMATS
-from ..data.evaluations.base import first_line, recognized
-from ..data.evaluations.tables import JSONL
 from ..data.files import STDIN, read_bytes
-from ..data.formats import INPUT_FORMATS, Column, Source, format_of
-from ..data.formats.base import is_number, number_in
+from ..data.formats import FORMATS, JUDGMENT_FORMATS, SCORE_FORMATS, Column, Source, format_of
+from ..data.formats.base import MISSING_WORDS, is_number, number_in
+from ..data.formats.recognition import first_line, recognized
 from ..data.history import runs_but_the_end, runs_in
 from ..data.id_columns import names_ids
 from ..data.manifest import Manifest
@@ -32,7 +30,6 @@ from ..data.retrieval import is_qrel, is_run
 from ..data.saved import read_json
 from ..data.score_tables import ScoreFile
 from ..data.scores import (
-    MISSING_WORDS,
     Table,
     columns_of_scores,
     has_texts,
@@ -183,11 +180,22 @@ def _folder(path: str) -> Found | None:
     references = [file for file in texts if Path(file).stem.casefold() in REFERENCES]
     systems = [file for file in texts if file not in references]
     holds += "; to compare every pair add --all-pairs" if len(systems) > 2 else ""
-    if len(references) != 1 and not others:
+    named = [_with_column(file) for file in ([*references, *systems] if len(references) == 1 else texts)]
+    if len(references) != 1 and not others and named == texts:
         return Found("folder", holds)
     # A folder stands for all of its files, and the reference is no system.
-    named = shlex.join([*references, *systems] if len(references) == 1 else ["REF", *texts])
-    return Found("folder", holds, [f"reshuffle compare {named}"])
+    return Found(
+        "folder", holds, [f"reshuffle compare {shlex.join(named if len(references) == 1 else ['REF', *named])}"]
+    )
+
+
+def _with_column(file: str) -> str:
+    """A file of texts; with the name of the column of a table that has them, if it is the only one."""
+    with contextlib.suppress(InputError):
+        table, columns = _read_table(file)
+        texts = [name for name, column in columns.items() if not names_ids(name) and has_texts(table, column)]
+        return f"{file}#{texts[0]}" if len(texts) == 1 < len(columns) else file
+    return file
 
 
 def _is_text(path: str) -> bool:
@@ -274,7 +282,7 @@ def _judgments(path: str) -> Found | None:
     if name is None:
         return None
     try:
-        votes = JUDGMENT_FORMATS[name].read(source, None, None)
+        votes = JUDGMENT_FORMATS[name].votes(source, None, None)
     except InputError as error:
         return _by_language_pair(error, name, VOTES)
     n_ties = int((votes.sign == 0).sum())
@@ -368,15 +376,16 @@ def _scores(path: str) -> Found | None:
     name = recognized(source, SCORE_FORMATS)
     if name is None:
         return None
-    file = ScoreFile(source, SCORE_FORMATS[name])
+    file = ScoreFile(source, name)
+    about = FORMATS[name].about
     several = "reshuffle meta systems --human FILE --refs REF --systems FOLDER"
     try:
         metrics = file.names
-        cells = file.cells(metrics[0])
+        cells = file.content.cells(metrics[0])
     except InputError as error:
-        if file.file_format is JSONL or _has_only_numbers(path):  # any object could be the first
+        if name == "jsonl" or _has_only_numbers(path):  # any object could be the first
             return None
-        return _by_language_pair(error, f"{name}, by language pair: {file.file_format.about}", [several])
+        return _by_language_pair(error, f"{name}, by language pair: {about}", [several])
     systems = cells.ids if cells.system is not None else []
     unnamed = metrics == [Path(source.name).name]  # where a file does not name its metric
     of = "of each of" if len(metrics) > 1 else "of"
@@ -389,11 +398,7 @@ def _scores(path: str) -> Found | None:
         if not (compared := _n_systems(source, metrics[0]) > 1):
             holds += "; no column of segments, such as 'segment', which compare needs"
         commands = [*(_with_scores(key, "FILE", lacks) if compared else []), several]
-    return Found(
-        f"{name}: {file.file_format.about}",
-        holds,
-        commands,
-    )
+    return Found(f"{name}: {about}", holds, commands)
 
 
 def _with_scores(name: str, files: str, lacks: bool) -> list[str]:
@@ -416,7 +421,7 @@ def _n_systems(source: Source, metric: str | None = None) -> int:
 
 def _texts(path: str) -> Found | None:
     name = format_of(path)
-    text_format, source = INPUT_FORMATS[name], _source(path)
+    text_format, source = FORMATS[name], _source(path)
     about = f"{name}: {text_format.about}"
     keys = list(_json_object(source.text())) if name == "text" else []
     if keys:
@@ -474,8 +479,9 @@ def _table(path: str) -> Found | None:
             damaged.append((name, f"numbers in {name}, but {cell} in segment {wrong[0] + 1:,}"))
         else:
             others.append(name)
-    found = (("ids", ids), ("texts", others), ("numbers", numbers))
-    holds = [f"{what} in {listed(own)}" for what, own in found if own]
+    # pandas writes its index without a header.
+    found = (("ids", [name or "the first column" for name in ids if name or len(ids) == 1]), ("texts", others))
+    holds = [f"{what} in {listed(own)}" for what, own in (*found, ("numbers", numbers)) if own]
     name = table.format_name
     texts = COLUMNS if len(others) > 2 else OF_TWO_COLUMNS if len(others) > 1 else ()
     scores = _of_numbers(table, numbers or [name for name, _ in damaged], lacks)
@@ -503,11 +509,20 @@ def _of_numbers(table: Table, names: Sequence[str], lacks: bool) -> list[str]:
     else:
         every = _with_scores("METRIC", "FILE", lacks)
         found = [*one, *every] if table.format_name == "jsonl" else [*every, *one]
-    counts = [name for name in names if name.isidentifier()]
+    counts = [name for name in names if name.isidentifier() and _are_counts(table, name)]
     counted_by = [] if lacks or len(counts) < 2 else [COUNTED.format(shlex.quote("ratio:{}/{}".format(*counts)))]
     return [*found, *counted_by]
 
 
+def _are_counts(table: Table, name: str) -> bool:
+    """Whether a column has whole numbers, not only of right and wrong, that number no runs."""
+    values = table.floats(*table.columns([name]))
+    are_whole = bool((values >= 0).all() and (values == np.rint(values)).all())
+    return are_whole and values.max() > 1 and name.lower() not in NUMBERS_OF_RUNS
+
+
+# Numbers of runs and of answers, which are neither scores nor counts.
+NUMBERS_OF_RUNS = ("epoch", "run", "seed", "sample", "trial", "repeat", "step", "fold")
 # Formats of scores that can also be columns of texts.
 AS_COLUMNS = ("table", "jsonl")
 VOTES = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, get_args
 
 import click
@@ -17,9 +18,16 @@ from .shared import all_of
 FIGURES = tuple(dict.fromkeys((*get_args(types.PlotKind), *get_args(types.StudyPlotKind))))
 
 
+class _Figure(Name):
+    """The name of a figure. Those that a result has are known when it is read."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return super().convert(value, param, ctx) if value in self.known or Path(value).is_file() else value
+
+
 @click.command("plot", cls=WithExamples)
 @click.argument("result", metavar="RESULT")
-@click.argument("kind", metavar="KIND", type=Name("figure", FIGURES), required=False)
+@click.argument("kind", metavar="KIND", type=_Figure("figure", FIGURES), required=False)
 @option("-o", "--output", metavar="FILE", help="Write the figure to FILE.pdf, .svg or .png.")
 @all_of(declared_options(Figure))
 def plot_command(result: str, kind: str | None, output: str | None, **options: Any) -> None:

@@ -7,10 +7,11 @@ import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
+from .. import types
 from ..data.saved import read_json
 from ..data.system_names import read_names
 from ..errors import InputError, either, listed, printable, quoted
@@ -40,6 +41,8 @@ def plot(source: str, kind: str | None, output: str | None, options: Figure) -> 
     """Read a result, plot it, and write the figure to a file."""
     if kind is None:
         raise InputError(f"missing argument 'KIND': choose {either(_kinds(_drawable(source)))}")
+    if kind not in (*PLOTS, *get_args(types.StudyPlotKind)):
+        check_name("figure", kind, _kinds(_drawable(source)))
     if output is None:
         raise InputError("missing option '-o': name the file of the figure, in .pdf, .svg or .png")
     fmt = _format(output)

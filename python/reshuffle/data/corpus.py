@@ -20,7 +20,7 @@ from .alignment import aligned
 from .columns import BY_ID, Table, check_rows, named_columns, segment_list
 from .files import MAX_INPUT, STDIN, display_name, uncompressed
 from .formats.base import Column, number_in
-from .reading import PLURALS, check_no_column, read_texts, split_name
+from .reading import AS_SCORES, PLURALS, check_no_column, read_texts, split_name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -155,8 +155,9 @@ class Corpus:
                 else (f"the output of system {numbers[0]!r} has")
             )
             warn(
-                f"{outputs} only numbers, which are compared as texts: scores of segments are given by --scores NAME "
-                "(SegmentScores in Python)"
+                "{outputs} only numbers, which are compared as texts: scores of segments are given by {reader}",
+                outputs=outputs,
+                reader=AS_SCORES,
             )
         columns = [*references, *((f"system {name!r}", lines) for name, lines in self.systems.items())]
         if _begin_with_ids([column for _, column in columns]):

@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NoReturn, Protocol, TypeVar
 
-from ..errors import LINE_MESSAGE, Argument, InputError, counted, quoted, warn
+from ..errors import Argument, InputError, counted, quoted, warn
 from ..validate import MAX_INPUT as MAX_INPUT
 from ..validate import check_integer
 
@@ -254,9 +254,15 @@ def _decompressed(data: bytes, name: str, max_input: int) -> bytes:
         return Limit(name, max_input).read(stream)
 
 
-def at_line(file: str, line: int, problem: str) -> InputError:
-    """The error for a line of a file."""
-    return InputError(LINE_MESSAGE, file=file, line=line, problem=problem)
+def at_line(file: str, line: int | None, problem: str, **fields: Any) -> InputError:
+    """The error for a line of a file, or for the file. If there are fields, ``problem`` is their template.
+
+    >>> str(at_line("a.tsv", 3, "say with {base} where {name} begins", base=Argument("segment_base"), name="'n'"))
+    "a.tsv, line 3: say with segment_base where 'n' begins"
+    """
+    place = {"file": file} if line is None else {"file": file, "line": line}
+    template = ("{file}: " if line is None else "{file}, line {line}: ") + (problem if fields else "{problem}")
+    return InputError(template, **place, **(fields or {"problem": problem}))
 
 
 def unique_keys(pairs: Sequence[tuple[str, Any]], fail: Callable[[str], NoReturn]) -> dict[str, Any]:

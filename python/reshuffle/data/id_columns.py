@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..errors import MisreadWarning, listed, quoted, warn
+from ..errors import Argument, MisreadWarning, listed, quoted, warn
 
 # Headers of the ids of segments.
 SEGMENT_IDS = (
@@ -74,10 +74,15 @@ def warn_of_repeated(name: str, ids: Sequence[str] | None) -> None:
     each = min(times.values(), default=1)
     if len(times) > 1 and each > 1 and each == max(times.values()):
         warn(
-            f"{name}: each of {len(times):,} ids occurs {each:,} times, but rows with the same id are taken as "
-            "independent segments, which can make p too small: give these ids as documents (--docs FILE#COLUMN), or "
-            "compare runs, each from a file of its own (reshuffle runs); if they are independent, leave these ids out",
+            "{file}: each of {n:,} ids occurs {times:,} times, but rows with the same id are taken as independent "
+            "segments, which can make p too small: give these ids as documents by {documents}, or compare runs, each "
+            "from a file of its own, by {runs}; if they are independent, leave these ids out",
             MisreadWarning,
+            file=name,
+            n=len(times),
+            times=each,
+            documents=Argument("documents", as_flag="--docs FILE#COLUMN"),
+            runs=Argument("compare_runs", as_flag="'reshuffle runs'"),
         )
 
 

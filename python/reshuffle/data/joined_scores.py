@@ -17,21 +17,16 @@ from ..results.lookup import first_names
 from ..types import Unmatched
 from ..validate import check_name
 from .corpus import system_names
-from .evaluations import SCORE_FORMATS
-from .evaluations.base import ScoreFormat, recognized
-from .evaluations.tables import UNNAMED
 from .file_names import few
 from .files import display_name
+from .formats import LOGS
 from .formats.base import Source
+from .formats.recognition import recognized
 from .score_tables import ScoreFile, ScoreTable, read_scores
+from .scored_tables import UNNAMED
 
 K = TypeVar("K", bound=Hashable)
 
-# The formats whose segments have ids.
-LOGS: Mapping[str, ScoreFormat] = {
-    name: SCORE_FORMATS[name]
-    for name in ("inspect", "lm-eval", "pearmut", "human-eval", "evalplus", "swe-bench", "helm", "trec-eval")
-}
 # The number of a segment as an id; lm-evaluation-harness's ids also have a hash.
 NUMBER = re.compile(r"(\d{1,18})(?: [0-9a-f]{12})?", re.ASCII)
 
@@ -219,7 +214,7 @@ def _report(n: int, lacking: Mapping[Any, Sequence[str]]) -> str:
 def open_log(source: Source) -> ScoreFile | None:
     """The log in a file that has been read; None if the file is no log whose segments have ids."""
     name = recognized(source, LOGS)
-    return None if name is None else ScoreFile(source, LOGS[name])
+    return None if name is None else ScoreFile(source, name)
 
 
 def segment_order(ids: Sequence[str], log: str, what: str, n_segments: int | None = None) -> list[int]:

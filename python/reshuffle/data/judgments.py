@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..documented import record
-from ..errors import InputError, quoted, unknown_name
+from ..errors import Argument, InputError, quoted, unknown_name
 from ..options.declare import called_with
 from ..options.evaluations import ReadJudgments
-from .evaluations import JUDGMENT_FORMATS
-from .evaluations.base import Votes, check_segments, first_line, recognized, renumbered
+from .evaluations import Votes, check_segments, renumbered
+from .formats import JUDGMENT_FORMATS
 from .formats.base import Source
+from .formats.recognition import first_line, recognized
 from .scores import Integers
 from .system_names import Naming
 
@@ -220,8 +221,8 @@ def read_judgments(options: ReadJudgments) -> Judgments:
     """
     naming = Naming.from_options(options)
     source = Source.read(os.fspath(options.path), "a line for each judgment", options.max_input)
-    file_format = JUDGMENT_FORMATS[options.input_format or recognized(source, JUDGMENT_FORMATS) or _unknown(source)]
-    votes = file_format.read(source, options.language_pair, options.segment_base)
+    name = options.input_format or recognized(source, JUDGMENT_FORMATS) or _unknown(source)
+    votes = JUDGMENT_FORMATS[name].votes(source, options.language_pair, options.segment_base)
     if not votes.segment.size:
         source.fail("expected judgments, got none")
     n_segments = check_segments(source, votes.segment, votes.lines, votes.base, options.n_segments)
@@ -243,8 +244,10 @@ def read_judgments(options: ReadJudgments) -> Judgments:
 def _unknown(source: Source) -> NoReturn:
     """Raise the error for a file that has none of the formats."""
     known = "; ".join(f"{name}: {each.about}" for name, each in JUDGMENT_FORMATS.items())
-    got = f"got {quoted(first_line(source))}; scores of outputs are not judgments (--human reads them)"
-    source.fail(f"expected judgments ({known}), {got}", line=1)
+    problem = "expected judgments ({known}), got {got}; scores of outputs are not judgments: {reader} reads them"
+    source.fail(
+        problem, 1, known=known, got=quoted(first_line(source)), reader=Argument("read_scores", as_flag="--human")
+    )
 
 
 def _line_of(votes: Votes, system: int) -> int:

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import attrs
 
-from ..errors import InputError, nearest, quoted, unknown_name
+from ..errors import InputError, either, nearest, quoted, unknown_name
 from ..options.declare import FILE, NO_KEY, Reads
 from .files import STDIN, decoded, display_name, read_bytes, shown_size, uncompressed, unique_json
 from .formats.base import is_finite
@@ -72,6 +72,11 @@ class Manifest:
         for name, each in self.table.items():
             if name != "sets" and isinstance(each, Mapping) and FILES_OF_SETS & each.keys():
                 raise InputError(f"{self.name}: unknown key {quoted(name)}: if it is a test set, write [sets.{name}]")
+            if name in FILES_OF_SETS:
+                raise InputError(
+                    f"{self.name}: {quoted(name)} is a key of a test set: write it below 'sets' and a name, as in "
+                    f"[sets.NAME] or {{'sets': {{'NAME': {{{name!r}: …}}}}}}"
+                )
         check_keys(self.name, self.table, ["sets"])
         if "sets" not in self.table:
             raise InputError(
@@ -177,7 +182,8 @@ class KeyReader:
         if get_origin(kind) is Mapping:
             return self.mapping(key, kind, value, may_be_empty=len(members) == 1)
         if get_origin(kind) is tuple:
-            return self.several(key, get_args(kind)[0], value)
+            forms = ("a string", "a list of strings", "an object with one for each system")
+            return self.several(key, get_args(kind)[0], value, either(forms[: 1 + len(members)]))
         if float in members:
             return float(value) if is_finite(value) else self.string(key, value, "a number or a string")
         if attrs.has(kind):
@@ -195,13 +201,13 @@ class KeyReader:
             raise self.fail(key, "the file of at least one system", value)
         return {name: self.value(f"{key}, {name}" if name else key, inner, each) for name, each in table.items()}
 
-    def several(self, key: str, kind: Any, value: Any) -> tuple[Any, ...]:
+    def several(self, key: str, kind: Any, value: Any, expected: str) -> tuple[Any, ...]:
         """One value, or a list of values."""
         values = value if isinstance(value, list) else [value]
         if kind is float:
             return tuple(self.number(key, each) for each in values)
         if not values or not all(isinstance(each, str) and each for each in values):
-            raise self.fail(key, "a string or a list of strings", value)
+            raise self.fail(key, expected, value)
         return tuple(self.value(key, kind, each) for each in values)
 
     def fail(self, key: str, expected: str, value: Any) -> InputError:

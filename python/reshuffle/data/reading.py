@@ -10,13 +10,16 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError
+from ..errors import Argument, InputError
 from ..types import InputFormat
 from ..validate import check_name
-from .files import MAX_INPUT, STDIN, check_stdin, has_lone_surrogate
-from .formats import INPUT_FORMATS, format_of
-from .formats.base import Column, FileFormat, Names, Source, is_score, names_in, shown_json
+from .files import MAX_INPUT, STDIN, at_line, check_stdin, has_lone_surrogate
+from .formats import FORMATS, INPUT_FORMATS, format_of
+from .formats.base import Column, Format, Names, Source, is_score, names_in, shown_json
 from .id_columns import PERHAPS_IDS, SEGMENT_IDS, are_ids
+
+# What reads scores of segments.
+AS_SCORES = Argument("SegmentScores", as_flag="--scores NAME")
 
 
 @dataclass(frozen=True)
@@ -32,12 +35,12 @@ class Opened:
         if input_format is not None:
             check_name("input format", input_format, list(INPUT_FORMATS))
         name = input_format or format_of(file)
-        return cls(Source.read(file, INPUT_FORMATS[name].about, max_input), name)
+        return cls(Source.read(file, FORMATS[name].about, max_input), name)
 
     @property
-    def file_format(self) -> FileFormat:
+    def file_format(self) -> Format:
         """What reads the file."""
-        return INPUT_FORMATS[self.format_name]
+        return FORMATS[self.format_name]
 
     @property
     def is_text(self) -> bool:
@@ -274,8 +277,9 @@ def _check_strings(column: Column) -> None:
             if has_lone_surrogate(value):
                 column.fail(segment, "not valid Unicode: it contains a lone surrogate")
         elif value is not None:
-            hint = "; numbers are read by --scores NAME (SegmentScores in Python)" if is_score(value) else ""
-            column.fail(segment, f"expected a string, got {shown_json(value)}{hint}")
+            hint = "; numbers are read by {reader}" if is_score(value) else ""
+            got = {"got": shown_json(value), "reader": AS_SCORES}
+            raise at_line(column.name, column.first_lines[segment - 1], f"expected a string, got {{got}}{hint}", **got)
 
 
 def check_no_column(path: str, hint: str = "") -> None:

@@ -5,22 +5,25 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from attrs import evolve
 from numpy.typing import NDArray
 
 from ..documented import record
-from ..errors import InputError, counted, listed, printable, quoted, unknown_name
+from ..errors import Argument, InputError, counted, listed, printable, quoted, unknown_name
 from ..options.declare import called_with, taken
 from ..options.evaluations import ReadAllScores, ReadScores
 from ..results.lookup import first_names
 from ..validate import LARGEST_SCORE, expected_score
-from .evaluations import SCORE_FORMATS
-from .evaluations.base import Cells, ScoreFormat, check_segments, recognized
+from .evaluations import Cells, check_segments
+from .formats import FORMATS, SCORE_FORMATS
+from .formats._samples import Samples
 from .formats.base import Source
+from .formats.recognition import recognized
 from .reading import split_name
+from .scored_tables import ScoredTable
+from .scores import table_in
 from .system_names import Naming
 
 # For readers without options.
@@ -171,7 +174,7 @@ class ScoreFile:
     """A file of scores, parsed once for the scores of all metrics."""
 
     source: Source
-    file_format: ScoreFormat
+    format_name: str
     options: ReadScores = ALL_SCORES
 
     @classmethod
@@ -182,31 +185,30 @@ class ScoreFile:
         file = os.fspath(options.path)
         source = Source.read(file, "a line for each score", options.max_input)
         # A table whose columns have to be named is not recognized; its reader says which columns it expects.
-        name = options.input_format or recognized(source, SCORE_FORMATS) or "table"
-        return cls(source, SCORE_FORMATS[name], options)
+        return cls(source, options.input_format or recognized(source, SCORE_FORMATS) or "table", options)
 
     @cached_property
-    def parsed(self) -> Any:
-        """What the format makes of the file."""
-        return self.file_format.parse(self.source)
-
-    @cached_property
-    def known(self) -> tuple[list[str], bool]:
-        """The names of the metrics, and whether the first one is the obvious choice."""
-        return self.file_format.names(self.parsed, self.options)
+    def content(self) -> Samples | ScoredTable:
+        """What the file has."""
+        samples = FORMATS[self.format_name].samples
+        if samples is not None:
+            found: Samples = samples(self.source)
+            return found
+        return ScoredTable(table_in(self.source, self.format_name), self.options)
 
     @property
     def names(self) -> list[str]:
         """The names of the metrics."""
-        return self.known[0]
+        return self.content.names
 
     def chosen(self, metric: str | None) -> str:
         """The name of a metric; without one, of the only one or the obvious one."""
-        known, is_obvious = self.known
+        known = self.names
         if metric is None:
-            if len(known) > 1 and not is_obvious:
-                hint = f"choose one as in '{self.source.name}#{known[0]}', in Python also with metric={known[0]!r}"
-                self.source.fail(f"expected the scores of one metric, got {listed(known)}: {hint}")
+            if len(known) > 1 and not self.content.is_obvious:
+                choice = Argument(f"metric={known[0]!r}", as_flag=f"'{self.source.name}#{known[0]}'")
+                problem = "expected the scores of one metric, got {names}: choose one as in {choice}"
+                self.source.fail(problem, names=listed(known), choice=choice)
             return known[0]
         if metric not in known:
             raise self.unknown(metric)
@@ -223,10 +225,6 @@ class ScoreFile:
             )
         return InputError(f"{self.source.name}: {unknown_name('metric', metric, self.names)}{hint}")
 
-    def cells(self, metric: str) -> Cells:
-        """The scores of a metric as they stand in the file."""
-        return self.file_format.read(self.parsed, metric, self.options)
-
     @cached_property
     def naming(self) -> Naming:
         """Which names in the file are those of outputs."""
@@ -234,7 +232,7 @@ class ScoreFile:
 
     def table(self, metric: str, higher_is_better: bool = True) -> ScoreTable:
         """The scores of a metric."""
-        source, cells = self.source, self.cells(metric)
+        source, cells = self.source, self.content.cells(metric)
         systems, index = _systems(source, cells, self.naming)
         has = np.isfinite(cells.values)
         kept = (index >= 0) & has

@@ -22,24 +22,16 @@ from ..validate import LARGEST_SCORE, check_name, expected_score
 from .alignment import aligned
 from .files import MAX_INPUT, display_name
 from .formats import INPUT_FORMATS, format_of
-from .formats.base import Column, Names, Source, choose, is_score, number_in, shown_json
+from .formats.base import MISSING_WORDS, Column, Names, Source, choose, is_score, number_in, shown_json
 from .formats.comet import KEYS, is_printed
 from .formats.named import is_named
+from .formats.table import ROLES
 from .id_columns import names_ids, warn_of_ids
 from .reading import Opened, split_name
 
 Numbers: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
 
-# Headers, in lower case, by the role of the column.
-ROLES = {
-    "system": ("system", "sys", "system_id", "systemid", "mt_system"),
-    "segment": ("segment", "seg_id", "sid", "segment_id", "segid"),
-    "score": ("human", "human_score", "mqm_avg_score", "score", "mqm", "da", "rating", "prediction"),
-    "language_pair": ("lp", "language_pair", "lang_pair", "langpair"),
-    "test_set": ("testset", "test_set", "data", "dataset"),
-    "metric": ("metric",),
-}
 # Columns of systems, if they have several and there are ids of segments; else they say what the file is of.
 MODELS = ("model", "model_id", "model_name")
 TEXTS = ("source", "translation", "reference", "src", "mt", "ref", "hypothesis")
@@ -57,8 +49,6 @@ MAX_LABELS = 2
 ALMOST_THE_SAME = 0.85
 # What errors expect in columns of names.
 SYSTEM, SEGMENT = "the name of a system", "the id of a segment"
-# How files of text and tables mark a missing score, in lower case. WMT's have None.
-MISSING_WORDS = ("", "nan", "-nan", "na", "n/a", "none", "null")
 # What graders and pandas write for right and wrong answers, in lower case.
 TRUTH = {"true": 1.0, "false": 0.0}
 # Numbers that are not written as such: 12.3%, 0,53.
@@ -472,18 +462,15 @@ def only(source: Source, kind: str, option: str | None, wanted: str | None, know
     if len(known) == 1 and (wanted is None or option is None):
         return known[0]
     if wanted is None:
-        of_file = f": choose one as in '{source.file}#{known[0]}'" if kind == "metric" else ""
-        raise InputError(
-            "{file}: expected one {kind}, got {n} ({names})"
-            + (of_file if option is None else ": choose one with {option}={first} ({flag})"),
-            file=source.name,
+        how = " with" if option else " as in" if kind == "metric" else None
+        flag = Argument(option, known[:1], "--" + option.replace("_", "-")) if option else f"'{source.file}#{known[0]}'"
+        source.fail(
+            "expected one {kind}, got {n} ({names})" + (f": choose one{how} {{choice}}" if how else ""),
             kind=kind,
             known=tuple(known),  # for programs
             n=len(known),
             names=listed(known),
-            option=option,
-            first=repr(known[0]),
-            flag=f"--{(option or '').replace('_', '-')}",
+            choice=flag,
         )
     exact = [name for name in known if name == wanted] or [name for name in known if name.lower() == wanted.lower()]
     if not exact:

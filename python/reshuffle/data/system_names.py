@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import InputError, listed, quoted, shortened, unknown_name, warn
+from ..errors import Argument, InputError, listed, quoted, shortened, unknown_name, warn
 from ..options.evaluations import Evaluation, NameMap
 from .files import MAX_INPUT, STDIN, at_line, decoded, display_name, read_bytes, split_lines, unique_json
 from .formats.base import Source
@@ -186,9 +186,15 @@ class Naming:
         if key in self.sysmap.names:
             problem = f"{shortened(key)} is mapped by {self.sysmap.where(key)}, to an {problem}"
         others = f"; {len(names)} systems have no output: {listed(names)}" if len(names) > 1 else ""
-        hint = "map its name with sysmap (--sysmap), or leave it out with unknown='drop' (--missing-systems drop)"
         file, _, line = place(index).rpartition(", line ")
-        raise at_line(file, int(line), f"{problem}{others}; {hint}")
+        raise at_line(
+            file,
+            int(line),
+            "{unknown}; map its name with {sysmap}, or leave it out with {drop}",
+            unknown=f"{problem}{others}",
+            sysmap=Argument("sysmap"),
+            drop=Argument("unknown", ("drop",), "--missing-systems"),
+        )
 
 
 def _files(folder: str | os.PathLike[str]) -> list[Path]:

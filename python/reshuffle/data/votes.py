@@ -12,13 +12,13 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..documented import record
-from ..errors import InputError, listed, quoted, unknown_name, warn
+from ..errors import Argument, InputError, listed, quoted, unknown_name, warn
 from .columns import check_rows
-from .evaluations import JUDGMENT_FORMATS, pearmut
-from .evaluations._samples import Samples
-from .evaluations.base import JudgmentFormat, first_line, recognized
 from .files import MAX_INPUT, display_name
+from .formats import JUDGMENT_FORMATS, Format, pearmut
+from .formats._samples import Samples
 from .formats.base import Source
+from .formats.recognition import first_line, recognized
 from .formats.table import read_rows
 from .from_json import DOCTOR
 from .scores import Integers, any_table, codes, roles_of
@@ -189,7 +189,7 @@ def _read(source: Source, columns: Mapping[str, str], language_pair: str | None)
     if judgments is not None and not columns:
         return _of_judgments(source, JUDGMENT_FORMATS[judgments], language_pair), False
     if language_pair is not None:
-        source.fail("there are no language pairs to choose from: leave out language_pair (--language-pair)")
+        source.fail("there are no language pairs to choose from: leave out {it}", it=Argument("language_pair"))
     if line.lstrip().startswith("["):
         source.fail("expected a JSON object on each line, got an array: write its elements on lines (jq -c '.[]')", 1)
     table = any_table(source)
@@ -204,9 +204,9 @@ def _read(source: Source, columns: Mapping[str, str], language_pair: str | None)
     return _checked(source, texts, found["first"].first_lines), True
 
 
-def _of_judgments(source: Source, file_format: JudgmentFormat, language_pair: str | None) -> Texts:
+def _of_judgments(source: Source, file_format: Format, language_pair: str | None) -> Texts:
     """Votes in a format of ``reshuffle meta``."""
-    votes = file_format.read(source, language_pair, None)
+    votes = file_format.votes(source, language_pair, None)
     order = np.argsort(votes.sign == 0, kind="stable")  # ties last
     columns = np.where(votes.sign < 0, [votes.second, votes.first], [votes.first, votes.second])[:, order]
     better, worse = ([votes.ids[i] for i in column] for column in columns.tolist())
@@ -247,13 +247,14 @@ def _of_pearmut(source: Source) -> Texts:
 def _roles(source: Source, names: Sequence[str], columns: Mapping[str, str]) -> dict[str, str]:
     """The header or key for each role."""
     roles = roles_of(names, ROLES, columns, source.name)
-    missing = next((role for role in ("first", "second", "winner") if role not in roles), None)
-    if missing is not None:
+    if not {"first", "second", "winner"} <= roles.keys():
         begins = "" if roles else "this is not a table of votes: "
         source.fail(
-            f"{begins}expected columns such as model_a, model_b and winner, got {listed(names)}: say which these "
-            f"are, as in --columns first=NAME second=NAME winner=NAME (columns={{{missing!r}: …}} in Python){DOCTOR}",
+            f"{begins}expected columns such as model_a, model_b and winner, got {{names}}: say which these are, as in "
+            f"{{columns}}{DOCTOR}",
             1,
+            names=listed(names),
+            columns=Argument("columns", dict.fromkeys(("first", "second", "winner"), "NAME")),
         )
     return roles
 

@@ -43,7 +43,8 @@ def files_from_options(given: GivenRuns, options: dict[str, Any]) -> RunFiles:
             )
         if name in systems:
             raise InputError(
-                f"--system {name} is used twice: give each system its own name, or all runs of one to one --system"
+                f"--system {name} is used twice: write the files of all runs of {name} after one --system {name}, or "
+                "choose another name"
             )
         systems[name] = files
     numbers = {"--scores": found.scores, "--counts": found.counts}

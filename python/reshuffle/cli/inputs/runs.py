@@ -21,7 +21,7 @@ from ...runs import Development, Runs, check_same_runs
 from ...settings import Units
 from ..declared import flags_of
 from .run_options import check_system, files_from_options, outputs_of
-from .sets import Inputs, check_one_set, check_outputs, command_line, completed, read_manifest
+from .sets import Inputs, check_one_set, check_outputs, command_line, completed, in_manifest, read_manifest
 from .test_set import Input
 
 
@@ -52,6 +52,10 @@ class RunInputs(Inputs[Input]):
 
     def read(self) -> tuple[Runs, Development]:
         """Read all files."""
+        with in_manifest(self.manifest, ": "):
+            return self._read()
+
+    def _read(self) -> tuple[Runs, Development]:
         found, runs = self.sets["test"].read(), self.sets["test"].runs
         names = dict(zip(_flat(runs), system_names(_flat(self.files.systems)), strict=True))
         shown = {name: [names[output] for output in own] for name, own in runs.items()}

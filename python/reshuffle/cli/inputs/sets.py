@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -13,6 +14,7 @@ from attrs import evolve
 
 from ...data.corpus import system_names
 from ...data.count_files import is_count_file
+from ...data.files import display_name
 from ...data.manifest import Manifest
 from ...data.reading import split_name
 from ...errors import InputError, listed
@@ -60,6 +62,17 @@ class Inputs(Generic[AnyInput]):
         return [*own, *(path for each in self.sets.values() for path in each.paths)]
 
 
+@contextlib.contextmanager
+def in_manifest(path: str | None, before: str = ", ") -> Iterator[None]:
+    """Errors in the body name the manifest, if there is one, and then have what is ``before`` their message."""
+    try:
+        yield
+    except InputError as error:
+        if path is None:
+            raise
+        raise error.with_prefix(f"{display_name(path)}{before}") from None
+
+
 def checked_sets(
     reference: str | None, systems: Sequence[str], options: dict[str, Any], threads: int | None
 ) -> Inputs[Input]:
@@ -79,7 +92,8 @@ def checked_sets(
     def checked(name: str, values: Mapping[str, Any]) -> Input:
         return Input.checked(_files_of_set(given, values, folder), least=2, threads=threads)
 
-    inputs = on_each(found, checked)
+    with in_manifest(sets.manifest):
+        inputs = on_each(found, checked)
     if given.metrics and not any(each.files.references for each in inputs.values()):
         raise InputError(f"-m {given.metrics[0].name} needs texts, which no test set has: external scores need no -m")
     return Inputs(inputs, sets.manifest)
@@ -87,7 +101,8 @@ def checked_sets(
 
 def read_sets(inputs: Inputs[Input]) -> dict[str, SetData]:
     """Read the files of all test sets."""
-    return on_each(inputs.sets, lambda name, each: SetData.of(each.read()))
+    with in_manifest(inputs.manifest):
+        return on_each(inputs.sets, lambda name, each: SetData.of(each.read()))
 
 
 def command_line(record: type[AnyFiles], options: dict[str, Any], **others: Any) -> AnyFiles:

@@ -370,10 +370,9 @@ def _check_number(systems: Sequence[str], files: SetFiles, least: int) -> None:
         hint = f"; {table} is a table: write REF and each SYS as {table}#NAME, where NAME is one of its columns: "
         hint += listed(columns)
     elif not systems and files.references and Path(files.references[0]).suffix in (".toml", ".json"):
-        hint = (
-            f"; before {display_name(files.references[0])} write --manifest if it is one, or --scores NAME if it has "
-        )
-        hint += "scores of several systems"
+        file = display_name(files.references[0])
+        hint = f"; if {file} is a manifest of test sets, write --manifest {file}; if it has scores of several systems, "
+        hint += f"--scores NAME {file}"
     elif least == 1:
         hint = "; - is standard input"
     elif len(systems) == 1:

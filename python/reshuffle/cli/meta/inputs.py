@@ -25,7 +25,7 @@ from ...resampling.counting import Data, labels_of
 from ...sets import on_each
 from ...settings import Resampling
 from ..declared import by_name, flags_of
-from ..inputs.sets import Inputs, check_one_set, command_line, completed, read_manifest
+from ..inputs.sets import Inputs, check_one_set, command_line, completed, in_manifest, read_manifest
 from ..inputs.test_set import Input
 from ..metric_options import metrics_of
 
@@ -202,7 +202,9 @@ def checked_sets(options: dict[str, Any], default: str, threads: int | None) -> 
     def checked(name: str, values: Mapping[str, Any]) -> MetaInput:
         return MetaInput.checked(name, completed(given, values, manifest.folder), default, threads)
 
-    return Inputs(on_each(manifest.sets(MetaFiles, reserved=("average", "pooled")), checked), path)
+    found = manifest.sets(MetaFiles, reserved=("average", "pooled"))
+    with in_manifest(path):
+        return Inputs(on_each(found, checked), path)
 
 
 def _with_names(given: MetaFiles) -> MetaFiles:

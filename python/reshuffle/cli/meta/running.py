@@ -16,6 +16,7 @@ from ...options.meta import Evaluation
 from ...results.studies import StudyResult
 from ...sets import on_each
 from ..declared import by_name, check_all_used, taken_options
+from ..inputs.sets import in_manifest
 from ..job import started
 from ..metric_options import MetricChoice, flag
 from ..output import Output
@@ -43,7 +44,8 @@ def run_meta(
         def compute() -> StudyResult:
             given: dict[str, Any] = job.given
             resampling = job.resampling(chosen)
-            sets = given["test_sets"] = [*on_each(inputs.sets, lambda _, each: each.read(resampling)).values()]
+            with in_manifest(inputs.manifest):
+                sets = given["test_sets"] = [*on_each(inputs.sets, lambda _, each: each.read(resampling)).values()]
             baseline = getattr(chosen, "baseline", None)
             if baseline is not None:
                 given["baseline"] = _metric(baseline, sets)

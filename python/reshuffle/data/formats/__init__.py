@@ -1,33 +1,117 @@
-"""Input formats, one module each. To add one, write a module with a ``FORMAT`` and list it in ``INPUT_FORMATS``."""
+"""The formats of files: how each is recognized, what a file of it has, and what reads it.
+
+To add one, write a module with its readers, and list it in :data:`FORMATS` and, by its name, in a ``Literal`` of
+:mod:`reshuffle.types`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from importlib import import_module
 from pathlib import Path
+from typing import Any, get_args
 
+from ... import types
 from ..files import uncompressed
 from . import comet, conll, conllu, jsonl, meeteval, mteval, named, table, text, transcripts
-from .base import Column, FileFormat, Source
+from .base import Column, Format, Source
+from .recognition import ZIP, any_of, begins, has_keys
 
-__all__ = ["INPUT_FORMATS", "Column", "FileFormat", "Source", "format_of"]
+__all__ = [
+    "FORMATS", "INPUT_FORMATS", "JUDGMENT_FORMATS", "LOGS", "SCORE_FORMATS", "Column", "Format", "Source", "format_of"
+]  # fmt: skip
 
-INPUT_FORMATS: Mapping[str, FileFormat] = {
+
+def _later(place: str) -> Callable[..., Any]:
+    """The function ``MODULE:NAME``, whose module is imported when it is called: most commands read no logs or votes."""
+    module, _, name = place.partition(":")
+    return lambda *args: getattr(import_module(f".{module}", __package__), name)(*args)
+
+
+# Of several formats that a file may have by its beginning, the first counts.
+FORMATS: Mapping[str, Format] = {
+    "inspect": Format(
+        "a log of inspect_ai",
+        recognizes=begins(rf'{ZIP}|\s*\{{\s*"version"\s*:\s*[^\s,{{\[]+\s*,\s*"(status|eval)"'),
+        samples=_later("inspect_logs:samples"),
+    ),
+    "lm-eval": Format(
+        "a sample of lm-evaluation-harness on each line",
+        recognizes=has_keys("doc_id", "filtered_resps"),
+        samples=_later("lm_eval_samples:samples"),
+    ),
+    "pearmut": Format(
+        "an annotation of Pearmut on each line",
+        recognizes=has_keys("annotation", "user_id"),
+        samples=_later("pearmut:samples"),
+    ),
+    "human-eval": Format(
+        "a sample of human-eval on each line (task_id, passed), or a problem with its numbers n and c",
+        recognizes=any_of(has_keys("task_id", "passed", "completion"), has_keys("task_id", "n", "c")),
+        samples=_later("code_results:human_eval"),
+    ),
+    "evalplus": Format(
+        "the results of EvalPlus",
+        recognizes=begins(r'\s*\{\s*"date"\s*:\s*"[^"]*"\s*,\s*"hash"\s*:'),
+        samples=_later("code_results:evalplus"),
+    ),
+    "swe-bench": Format(
+        "a report of SWE-bench",
+        recognizes=begins(r'\s*\{\s*"total_instances"\s*:\s*\d+\s*,\s*"submitted_instances"'),
+        samples=_later("harnesses:swe_bench"),
+    ),
+    "helm": Format(
+        "the statistics of HELM for each instance",
+        recognizes=any_of(
+            lambda file, line: Path(file).name == "per_instance_stats.json", begins(r'\s*\[\s*\{\s*"instance_id"\s*:')
+        ),
+        samples=_later("harnesses:helm"),
+    ),
     "text": text.FORMAT,
     "mteval": mteval.FORMAT,
     "tsv": table.TSV,
     "csv": table.CSV,
-    "jsonl": jsonl.FORMAT,
     "conllu": conllu.FORMAT,
     "conll": conll.FORMAT,
     "comet": comet.FORMAT,
     "comet-printed": comet.PRINTED,
-    "mt-metrics-eval": named.FORMAT,
+    "numbers": text.NUMBERS,
     "table": table.FORMAT,
+    "mt-metrics-eval": named.FORMAT,
+    "jsonl": jsonl.FORMAT,
     "trn": transcripts.TRN,
     "kaldi": transcripts.KALDI,
     "utt2spk": transcripts.UTT2SPK,
     "meeteval": meeteval.FORMAT,
+    "trec-eval": Format(
+        "a measure, a query and a value on each line, as by trec_eval -q",
+        recognizes=begins(r"\S+ *\t(all\t\S+|\S+\t[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?)\r?$"),
+        samples=_later("harnesses:trec_eval"),
+    ),
+    "rank": Format(
+        "segment, language pair, better system, language pair, worse system",
+        recognizes=begins(r"\s*\d+(\s+\S+){4}\s*$"),
+        votes=_later("rank:read"),
+    ),
+    "rnk": Format(
+        "a CSV file with the columns srclang, trglang, srcIndex, system1Id …, system1rank …",
+        recognizes=begins("srclang,trglang,"),
+        votes=_later("rnk:read"),
+        judge="judgeId",
+    ),
+    "rnk-2008": Format(
+        "a CSV file with the columns TASK, TYPE, ITEM_ID, SYSTEM_0, SCORE_0_A …",
+        recognizes=begins("TASK,TYPE,"),
+        votes=_later("rnk:read_2008"),
+        judge="ANNOTATOR_ID",
+    ),
 }
+# Those that each option takes by name.
+INPUT_FORMATS, SCORE_FORMATS, JUDGMENT_FORMATS = (
+    {name: FORMATS[name] for name in get_args(names)}
+    for names in (types.InputFormat, types.ScoreFormat, types.JudgmentFormat)
+)
+LOGS = {name: each for name, each in FORMATS.items() if each.samples is not None}
 
 
 def format_of(file: str) -> str:
@@ -40,4 +124,4 @@ def format_of(file: str) -> str:
     """
     path = Path(uncompressed(file))
     ending = path.suffix.lower() or path.name
-    return next((name for name, file_format in INPUT_FORMATS.items() if ending in file_format.endings), "text")
+    return next((name for name, each in FORMATS.items() if ending in each.endings), "text")

@@ -15,8 +15,11 @@ from ..files import MAX_INPUT, at_line, decoded, display_name, read_bytes, warn_
 
 T = TypeVar("T")
 
-# The start of the JSON of a result.
+# The starts of the JSON of a result, and of files of counts.
 SAVED = re.compile(rb'\s*\{\s*"schema":\s*"reshuffle\.')
+COUNTS = re.compile(rb"\x93NUMPY|PK\x03\x04.{26}reshuffle\.json", re.DOTALL)
+# How files of text and tables mark a missing score, in lower case. WMT's have None.
+MISSING_WORDS = ("", "nan", "-nan", "na", "n/a", "none", "null")
 
 
 @record
@@ -80,10 +83,15 @@ class StrippedText(str):
 
 
 def check_not_saved(file: str, data: bytes) -> None:
-    """:class:`InputError` for a file that begins as the JSON of a result does, where data are expected."""
+    """:class:`InputError` for a file that begins as a result or a file of counts does, where data are expected."""
+    name = display_name(file)
     if SAVED.match(data):
-        name = display_name(file)
         raise InputError(f"{name} is a saved result: 'reshuffle show {name}' shows it")
+    if COUNTS.match(data):
+        raise InputError(
+            f"{name} has counts of texts ('reshuffle count'), which stand in place of the reference and the outputs: "
+            f"write 'reshuffle compare {name}', perhaps with names of its systems after it"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +105,7 @@ class Source:
 
     @classmethod
     def read(cls, file: str, expected: str, max_input: int = MAX_INPUT) -> Source:
-        """Read a file. Arguments and errors as :func:`~reshuffle.data.files.read_bytes`; also for a saved result."""
+        """Read a file. Errors as :func:`~reshuffle.data.files.read_bytes` and :func:`check_not_saved`."""
         data = read_bytes(file, expected, max_input)
         check_not_saved(file, data)
         return cls(file, data, max_input)
@@ -131,11 +139,9 @@ class Source:
         found: T = self._parsed[parse]
         return found
 
-    def fail(self, message: str, line: int | None = None) -> NoReturn:
-        """Raise :class:`InputError` for a line of the file."""
-        if line is None:
-            raise InputError("{file}: {problem}", file=self.name, problem=message)
-        raise at_line(self.name, line, message)
+    def fail(self, message: str, line: int | None = None, **fields: Any) -> NoReturn:
+        """Raise the error of :func:`~reshuffle.data.files.at_line`."""
+        raise at_line(self.name, line, message, **fields)
 
 
 # Names of the columns, keys or systems to read. None stands for the only one in the file.
@@ -222,14 +228,14 @@ def choose(source: Source, kind: str, name: str | None, known: Sequence[str], fi
 
 
 @record
-class FileFormat:
-    """An input format."""
+class Format:
+    """A format of files. Each has texts or numbers in columns (``read``), samples of a log, or votes."""
 
     about: str
     """Short description of the content of a file."""
-    endings: tuple[str, ...]
+    endings: tuple[str, ...] = ()
     """File extensions, in lower case."""
-    read: Callable[[Source, Names], list[Column]]
+    read: Callable[[Source, Names], list[Column]] | None = None
     """Takes the file and the names of columns, and returns the columns. Values that are not strings are not converted.
     """
     numbers: type | None = None
@@ -240,3 +246,13 @@ class FileFormat:
     """Returns the names of all references, for formats in which one file can contain several."""
     systems: Callable[[Source], list[str]] | None = None
     """The same for systems."""
+    recognizes: Callable[[str, str], bool] = lambda file, line: False
+    """Whether a file of this name that begins with this line has the format."""
+    samples: Callable[[Source], Any] | None = None
+    """Returns the :class:`~reshuffle.data.formats._samples.Samples` of a log."""
+    votes: Callable[[Source, str | None, int | None], Any] | None = None
+    """Takes the file, the language pair or task (None for the only one) and the number of the first segment (None for
+    the format's own), and returns :class:`~reshuffle.data.evaluations.Votes`.
+    """
+    judge: str | None = None
+    """The column of the people, if each row is a ranking by one of them."""

@@ -17,9 +17,9 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from ...errors import InputError, listed, quoted, shortened, unknown_name
-from ..files import split_lines
+from ..files import split_lines, uncompressed
 from ._json_parts import after, next_entry, parts
-from .base import Column, FileFormat, Names, Source, choose, is_number, is_score, shown_json
+from .base import Column, Format, Names, Source, choose, is_number, is_score, shown_json
 
 # What the keys of scores are called by comet-score, MetricX and others, the first that a file has.
 KEYS = ("COMET", "prediction", "predicted_score", "score", "bleurt")
@@ -122,7 +122,7 @@ def score_keys(segment: dict[str, Any]) -> list[str]:
 
 
 def read(source: Source, names: Names) -> list[Column]:
-    """See :class:`FileFormat`. Systems follow each other."""
+    """See :class:`Format`. Systems follow each other."""
     records = source.once(read_records)
     return [Column(source.label(name), values_of(source, records, name), records.lines) for name in names]
 
@@ -222,7 +222,7 @@ def _printed_rows(source: Source) -> tuple[list[tuple[str, str, str]], list[int]
 
 
 def read_printed(source: Source, names: Names) -> list[Column]:
-    """See :class:`FileFormat`."""
+    """See :class:`Format`."""
     rows, numbers = _printed_rows(source)
     known = [SYSTEM, SEGMENT, KEYS[0]]
     columns = dict(zip(known, zip(*rows, strict=True), strict=True))
@@ -232,17 +232,39 @@ def read_printed(source: Source, names: Names) -> list[Column]:
     return [Column(source.label(name), list(columns[name or KEYS[0]]), numbers) for name in names]
 
 
-FORMAT = FileFormat(
+def _is_json(file: str, line: str) -> bool:
+    """JSON, but not JSON lines, whose first line is a whole object with several keys."""
+    if not line.lstrip().startswith(("{", "[")):
+        return False
+    try:
+        value = json.loads(line)
+    except ValueError:
+        return True
+    except RecursionError:
+        return False
+    if not isinstance(value, dict):
+        return isinstance(value, list)
+    of_systems = [*value.values()]
+    return (
+        isinstance(value.get(COMPARED), list)
+        or (len(value) < 2 and uncompressed(file).lower().endswith(".json"))
+        or (all(isinstance(each, list) for each in of_systems) and isinstance(next(chain(*of_systems), 0), dict))
+    )
+
+
+FORMAT = Format(
     "a list of scored segments for each system, as --to_json of COMET writes it",
     (".json",),
     read,
     numbers=float,
     names=names_of,
+    recognizes=_is_json,
 )
-PRINTED = FileFormat(
+PRINTED = Format(
     "the lines that comet-score prints",
     (),
     read_printed,
     numbers=str,
     names=lambda source: [SYSTEM, SEGMENT, KEYS[0]],
+    recognizes=lambda file, line: is_printed(line),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...errors import quoted
 from ..files import display_name, split_lines
-from .base import Column, FileFormat, Names, Source
+from .base import Column, Format, Names, Source
 
 # A line that begins a document.
 DOCUMENT = "-DOCSTART-"
@@ -13,7 +13,7 @@ COMMENT = "# id "
 
 
 def read(source: Source, names: Names) -> list[Column]:
-    """See :class:`FileFormat`. Segments are the tags of sentences, separated by spaces."""
+    """See :class:`Format`. Segments are the tags of sentences, separated by spaces."""
     indices = [_index(source, name) for name in names]
     sentences: list[list[list[str]]] = []
     first_lines: list[int] = []
@@ -55,6 +55,4 @@ def _index(source: Source, name: str | None) -> int:
     return int(name) - 1
 
 
-FORMAT = FileFormat(
-    "a word and its tags on each line, an empty line after each sentence", (".conll", ".iob", ".bio"), read
-)
+FORMAT = Format("a word and its tags on each line, an empty line after each sentence", (".conll", ".iob", ".bio"), read)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from ... import _core
 from ...errors import shortened
 from ..files import split_lines
-from .base import Column, FileFormat, Names, Source, check_unnamed
+from .base import Column, Format, Names, Source, check_unnamed
 
 
 def read(source: Source, names: Names) -> list[Column]:
-    """See :class:`FileFormat`."""
+    """See :class:`Format`."""
     check_unnamed(source, names, "CoNLL-U has")
     lines = split_lines(source.text())
     if lines[-1]:  # the last sentence need not be followed by an empty line
@@ -36,4 +36,4 @@ def read(source: Source, names: Names) -> list[Column]:
     return [Column(source.name, blocks, first_lines, format="conllu") for _ in names]
 
 
-FORMAT = FileFormat("sentences, each followed by an empty line", (".conllu",), read)
+FORMAT = Format("sentences, each followed by an empty line", (".conllu",), read)

@@ -9,7 +9,8 @@ from typing import Any, NoReturn, TypeAlias
 
 from ...errors import InputError, listed, quoted, unknown_name
 from ..files import split_lines, unique_keys
-from .base import Column, FileFormat, Names, Source, choose, shown_json
+from .base import Column, Format, Names, Source, choose, shown_json
+from .recognition import begins
 
 Hook: TypeAlias = Callable[[list[tuple[str, Any]]], Any]
 
@@ -37,7 +38,7 @@ def unique_values(source: Source) -> list[Any]:
 
 
 def read(source: Source, names: Names) -> list[Column]:
-    """See :class:`FileFormat`."""
+    """See :class:`Format`."""
     lines = source.once(values)
     # If no key is named, lines may be bare values instead of objects.
     bare = not isinstance(lines[0], dict)
@@ -98,4 +99,11 @@ def _twice(source: Source, line: int, key: str) -> NoReturn:
     source.fail(f"the key {key} occurs twice in one object", line)
 
 
-FORMAT = FileFormat("one JSON value per line", (".jsonl", ".ndjson"), read, numbers=float, names=names_of)
+FORMAT = Format(
+    "one JSON value per line",
+    (".jsonl", ".ndjson"),
+    read,
+    numbers=float,
+    names=names_of,
+    recognizes=begins(r"\s*\{"),
+)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ...errors import quoted, unknown_name
 from ._json_parts import parts
-from .base import Column, FileFormat, Names, Source, choose, is_number, shown_json
+from .base import Column, Format, Names, Source, choose, is_number, shown_json
 
 
 class Recording(NamedTuple):
@@ -45,7 +45,7 @@ def names_of(source: Source) -> list[str]:
 
 
 def read(source: Source, names: Names) -> list[Column]:
-    """See :class:`FileFormat`. Without a name, the errors."""
+    """See :class:`Format`. Without a name, the errors."""
     rows = recordings(source)
     ids, lines = [(row.name, "") for row in rows], [row.line for row in rows]
     columns = []
@@ -58,7 +58,7 @@ def read(source: Source, names: Names) -> list[Column]:
     return columns
 
 
-FORMAT = FileFormat(
+FORMAT = Format(
     "errors and length of each recording, as meeteval-wer writes them per recording",
     (),
     read,

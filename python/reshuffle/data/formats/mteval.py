@@ -19,7 +19,7 @@ from pathlib import Path
 from ...errors import InputError, quoted, shortened, warn
 from ..files import uncompressed
 from ._translations import MTEVAL_LEVELS, MtevalBuilder, Translations, WmtBuilder
-from .base import Column, FileFormat, Names, Source, choose
+from .base import Column, Format, Names, Source, choose
 
 ENDINGS = (".sgm", ".sgml", ".xml")
 TAG = re.compile(rf"<(/?)({'|'.join(MTEVAL_LEVELS)})(?=[\s>])\s*([^>]*)>", re.IGNORECASE)
@@ -141,7 +141,7 @@ def _parsed(source: Source) -> Translations:
 
 
 def read(source: Source, names: Names) -> list[Column]:
-    """See :class:`FileFormat`."""
+    """See :class:`Format`."""
     translations = _parsed(source)
 
     def column(name: str | None) -> Column:
@@ -176,4 +176,4 @@ def systems_of(source: Source) -> list[str]:
     return [name for name in translations.segments if name not in translations.references]
 
 
-FORMAT = FileFormat("mteval or WMT documents of segments", ENDINGS, read, references=references_of, systems=systems_of)
+FORMAT = Format("mteval or WMT documents of segments", ENDINGS, read, references=references_of, systems=systems_of)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from .base import Column, FileFormat, Names, Source, choose
+from ..files import uncompressed
+from .base import Column, Format, Names, Source, choose
 from .table import Rows, read_rows
 
 SYSTEM, SEGMENT, SCORE = "system", "segment", "score"
@@ -23,7 +24,7 @@ def _rows(source: Source) -> Rows:
 
 
 def read(source: Source, names: Names) -> list[Column]:
-    """See :class:`FileFormat`. The segment of a row is the number of rows of its system so far."""
+    """See :class:`Format`. The segment of a row is the number of rows of its system so far."""
     rows = source.once(_rows)
     if len(rows.header) != 2:
         rows.fail(0, f"expected {FORMAT.about}, got {len(rows.header)} fields")
@@ -40,10 +41,15 @@ def read(source: Source, names: Names) -> list[Column]:
     return [Column(source.label(n), columns[name], rows.lines) for n, name in zip(names, chosen, strict=True)]
 
 
-FORMAT = FileFormat(
+def _recognizes(file: str, line: str) -> bool:
+    return uncompressed(file).endswith(".score") or (len(line.split()) == 2 and not line.startswith("{"))
+
+
+FORMAT = Format(
     "a system and a score, separated by a tab, on each line",
     (),
     read,
     numbers=str,
     names=lambda source: [SYSTEM, SEGMENT, SCORE],
+    recognizes=_recognizes,
 )

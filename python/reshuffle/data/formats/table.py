@@ -11,11 +11,12 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, NoReturn
 
 from ...errors import InputError, counted, quoted, unknown_name
 from ..files import split_lines
-from .base import Column, FileFormat, Names, Source, choose, number_in
+from .base import Column, Format, Names, Source, choose, number_in
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,6 +24,15 @@ if TYPE_CHECKING:
 
 
 TAB = "\t"
+# Headers of tables of scores, in lower case, by the role of the column.
+ROLES = {
+    "system": ("system", "sys", "system_id", "systemid", "mt_system"),
+    "segment": ("segment", "seg_id", "sid", "segment_id", "segid"),
+    "score": ("human", "human_score", "mqm_avg_score", "score", "mqm", "da", "rating", "prediction"),
+    "language_pair": ("lp", "language_pair", "lang_pair", "langpair"),
+    "test_set": ("testset", "test_set", "data", "dataset"),
+    "metric": ("metric",),
+}
 
 
 @dataclass(frozen=True)
@@ -158,7 +168,7 @@ def names_of(source: Source, delimiter: str | None = None) -> list[str]:
 
 
 def read(source: Source, names: Names, rows_of: Callable[[Source], Rows] = read_rows) -> list[Column]:
-    """See :class:`FileFormat`."""
+    """See :class:`Format`."""
     rows = source.once(rows_of)
     chosen = [choose(source, "column", name, rows.header) for name in names]
     return [Column(source.label(n), rows[name], rows.lines) for n, name in zip(names, chosen, strict=True)]
@@ -175,15 +185,26 @@ def _csv(source: Source) -> Rows:
     return rows
 
 
-HEADER = "a header line with the names of the columns, then a line for each segment"
-TSV = FileFormat(HEADER, (".tsv",), partial(read, rows_of=_tsv), numbers=str, names=partial(names_of, delimiter=TAB))
-CSV = FileFormat(
+def _recognizes(file: str, line: str) -> bool:
+    """Whether a header has one of the names of columns that are known."""
+    names = {name.strip().lower() for name in (line.split("\t") if "\t" in line else line.replace(",", " ").split())}
+    return not names.isdisjoint(chain.from_iterable(ROLES.values()))
+
+
+HEADER = "a table with the names of the columns in its first line"
+TSV = Format(HEADER, (".tsv",), partial(read, rows_of=_tsv), numbers=str, names=partial(names_of, delimiter=TAB))
+CSV = Format(
     f"{HEADER}, with fields separated by commas",
     (".csv",),
     partial(read, rows_of=_csv),
     numbers=str,
     names=partial(names_of, delimiter=","),
 )
-FORMAT = FileFormat(
-    f"{HEADER}, with fields separated by tabs, commas or white space", (), read, numbers=str, names=names_of
+FORMAT = Format(
+    f"{HEADER}, with fields separated by tabs, commas or white space",
+    (),
+    read,
+    numbers=str,
+    names=names_of,
+    recognizes=_recognizes,
 )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 from ..files import decoded, split_lines, warn_of_mark
-from .base import Column, FileFormat, Names, Source, check_unnamed
+from .base import MISSING_WORDS, Column, Format, Names, Source, check_unnamed
 
 
 def read(source: Source, names: Names) -> list[Column]:
-    """See :class:`FileFormat`."""
+    """See :class:`Format`."""
     check_unnamed(source, names, "plain text has")
     text = decoded(source.data, source.name)
     if text.startswith("\ufeff"):
@@ -16,4 +18,12 @@ def read(source: Source, names: Names) -> list[Column]:
     return [Column(source.name, lines, range(1, len(lines) + 1)) for _ in names]
 
 
-FORMAT = FileFormat("one segment per line", (), read, numbers=str)
+def _is_score(file: str, line: str) -> bool:
+    try:
+        return line.strip().lower() in MISSING_WORDS[1:] or not math.isinf(float(line))
+    except ValueError:
+        return False
+
+
+FORMAT = Format("one segment per line", read=read, numbers=str)
+NUMBERS = Format("the score of a segment on each line, as BLEURT", read=read, numbers=str, recognizes=_is_score)

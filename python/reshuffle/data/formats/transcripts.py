@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from ...errors import quoted
 from ..files import split_lines
-from .base import Column, FileFormat, Names, Source, check_unnamed
+from .base import Column, Format, Names, Source, check_unnamed
 
 # The id of a segment, and its text; None for a line without an id.
 Split = Callable[[str], "tuple[str, str] | None"]
@@ -46,7 +46,7 @@ def of_kaldi(line: str) -> tuple[str, str] | None:
 def reader(
     split: Split, expected: str, comment: str | None = None, kind: str = "text"
 ) -> Callable[[Source, Names], list[Column]]:
-    """The function of :class:`FileFormat` for a format. Lines that begin with ``comment`` are left out."""
+    """The function of :class:`Format` for a format. Lines that begin with ``comment`` are left out."""
 
     def read(source: Source, names: Names) -> list[Column]:
         check_unnamed(source, names, "transcripts have")
@@ -69,17 +69,17 @@ def reader(
     return read
 
 
-TRN = FileFormat(
+TRN = Format(
     "a transcript and its id in parentheses on each line, as sclite reads them",
     (".trn",),
     reader(of_trn, "a transcript and its id, as in 'she left (anna-0001)'", ";;"),
 )
-KALDI = FileFormat(
+KALDI = Format(
     "an id and its transcript on each line, as in Kaldi's file text",
     (),
     reader(of_kaldi, "an id at the start of the line"),
 )
-UTT2SPK = FileFormat(
+UTT2SPK = Format(
     "for --docs and --strata: an id and its speaker on each line, as in Kaldi's file utt2spk",
     ("utt2spk",),
     reader(of_kaldi, "an id at the start of the line", kind="speakers"),

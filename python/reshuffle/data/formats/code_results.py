@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...errors import InputError, quoted
-from ...options.evaluations import ReadScores
 from ...validate import check_integer
-from ..formats.base import Source, shown_json
-from ..formats.jsonl import objects
-from ._samples import Sample, joined_cells
-from .base import Cells, ScoreFormat, has_keys
+from ._samples import Sample, Samples
+from .base import Source, shown_json
+from .jsonl import objects
 
 PASS_AT = "pass@"
 # Begins the names of EvalPlus for pass@k with its additional tests.
 PLUS = "plus "
-OF_EVALPLUS = re.compile(r'\s*\{\s*"date"\s*:\s*"[^"]*"\s*,\s*"hash"\s*:')
+# The number of samples, among the numbers of those that pass.
+N = "n"
 
 
 def pass_at_k(n: int, c: int, k: int) -> float:
@@ -61,40 +60,43 @@ def pass_at_k(n: int, c: int, k: int) -> float:
     return 1.0 - math.prod((n - many - i) / (n - i) for i in range(few))
 
 
-class Problems(NamedTuple):
-    """The line of each problem, its number of samples, and how many of them pass its tests, and those of EvalPlus."""
+class Problems(Samples):
+    """A sample for each problem: how many samples it has, and how many pass its tests, and those of EvalPlus."""
 
-    source: Source
-    counts: Mapping[str, tuple[int, int, Mapping[str, int]]]
+    @cached_property
+    def names(self) -> list[str]:
+        """``pass@1`` (the obvious one) to ``pass@n``, and with EvalPlus ``plus pass@1``."""
+        least = min(problem.scores[N] for problem in self.found)
+        kinds = [kind for kind in self.found[0].scores if kind != N]
+        return [f"{kind}{PASS_AT}{k}" for kind in kinds for k in range(1, least + 1)]
+
+    def value(self, sample: Sample, name: str) -> float:
+        """See :class:`Samples`."""
+        kind, _, k = name.partition(PASS_AT)
+        return pass_at_k(sample.scores[N], sample.scores[kind], int(k))
 
 
-def names(file: Problems, options: ReadScores) -> tuple[list[str], bool]:
-    """See :class:`ScoreFormat`: ``pass@1`` (the obvious one) to ``pass@n``, and with EvalPlus ``plus pass@1``."""
-    least = min(n for _, n, _ in file.counts.values())
-    kinds = next(iter(file.counts.values()))[2]
-    return [f"{kind}{PASS_AT}{k}" for kind in kinds for k in range(1, least + 1)], True
-
-
-def read(file: Problems, metric: str, options: ReadScores) -> Cells:
-    """See :class:`ScoreFormat`. Problems are the segments."""
-    kind, _, k = metric.partition(PASS_AT)
-    system = Path(file.source.file).stem
-    samples = [Sample(system, problem, {}, line) for problem, (line, _, _) in file.counts.items()]
-    return joined_cells(metric, samples, (pass_at_k(n, passed[kind], int(k)) for _, n, passed in file.counts.values()))
+def _problems(source: Source, found: Mapping[str, tuple[int, Mapping[str, int]]]) -> Problems:
+    """From the line and the numbers of each problem."""
+    system = Path(source.file).stem
+    samples = [Sample(system, problem, numbers, line) for problem, (line, numbers) in found.items()]
+    return Problems(source, samples, is_obvious=True)
 
 
 def _counted(source: Source, samples: Iterable[tuple[int, str, Mapping[str, bool]]]) -> Problems:
     """From samples, each with its line, its problem and whether it passes."""
-    found: dict[str, tuple[int, int, dict[str, int]]] = {}
+    found: dict[str, tuple[int, dict[str, int]]] = {}
     for line, problem, passes in samples:
-        first, n, passed = found.get(problem, (line, 0, dict.fromkeys(passes, 0)))
-        found[problem] = first, n + 1, {kind: passed[kind] + passes[kind] for kind in passes}
+        _, numbers = found.setdefault(problem, (line, dict.fromkeys([N, *passes], 0)))
+        numbers[N] += 1
+        for kind in passes:
+            numbers[kind] += passes[kind]
     if not found:
         source.fail("expected results of samples, got none")
-    return Problems(source, found)
+    return _problems(source, found)
 
 
-def _from_human_eval(source: Source) -> Problems:
+def human_eval(source: Source) -> Problems:
     """A sample on each line, or the numbers of a problem."""
     lines = objects(source)
     if lines and "passed" not in lines[0][1]:
@@ -105,7 +107,7 @@ def _from_human_eval(source: Source) -> Problems:
 
 
 def _from_numbers(source: Source, lines: list[tuple[int, dict[str, Any]]]) -> Problems:
-    found: dict[str, tuple[int, int, Mapping[str, int]]] = {}
+    found: dict[str, tuple[int, Mapping[str, int]]] = {}
     for line, each in lines:
         n, c = each.get("n"), each.get("c")
         if type(n) is not int or type(c) is not int or not 0 <= c <= n or n < 1:
@@ -114,8 +116,8 @@ def _from_numbers(source: Source, lines: list[tuple[int, dict[str, Any]]]) -> Pr
         problem = _id(source, each, line)
         if problem in found:
             source.fail(f"the problem {quoted(problem)} occurs twice", line)
-        found[problem] = line, n, {"": c}
-    return Problems(source, found)
+        found[problem] = line, {N: n, "": c}
+    return _problems(source, found)
 
 
 def _id(source: Source, sample: Mapping[str, Any], line: int) -> str:
@@ -132,7 +134,7 @@ def _passed(source: Source, sample: Mapping[str, Any], line: int) -> bool:
     return passed
 
 
-def _from_evalplus(source: Source) -> Problems:
+def evalplus(source: Source) -> Problems:
     """EvalPlus 0.3: for each problem a list of samples, with the status of its own tests and of EvalPlus's."""
     try:
         document = json.loads(source.text())
@@ -152,19 +154,3 @@ def _from_evalplus(source: Source) -> Problems:
         )
     passes = [{"": base == "pass", **({PLUS: base == plus == "pass"} if has_plus else {})} for _, base, plus in found]
     return _counted(source, ((1, problem, each) for (problem, *_), each in zip(found, passes, strict=True)))
-
-
-def _is_human_eval(file: str, line: str) -> bool:
-    return any(has(file, line) for has in (has_keys("task_id", "passed", "completion"), has_keys("task_id", "n", "c")))
-
-
-HUMAN_EVAL = ScoreFormat(
-    "a sample of human-eval on each line (task_id, passed), or a problem with its numbers n and c",
-    _is_human_eval,
-    names,
-    read,
-    _from_human_eval,
-)
-EVALPLUS = ScoreFormat(
-    "the results of EvalPlus", lambda file, line: OF_EVALPLUS.match(line) is not None, names, read, _from_evalplus
-)

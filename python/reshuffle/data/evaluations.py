@@ -1,19 +1,16 @@
-"""What readers of judgments and of scores share: columns of numbers, and the entries of the registries."""
+"""What readers of judgments and of scores share: votes, scores, and columns of numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...documented import record
-from ...errors import counted, quoted
-from ...options.evaluations import ReadScores
-from ..formats.base import Source
-from ..scores import Integers, codes
+from ..errors import Argument, counted, quoted
+from .formats.base import Source
+from .scores import Integers, codes
 
 # The largest number of segments that is taken from a file: a larger one is a mistake, and would need much memory.
 MAX_SEGMENTS = 10_000_000
@@ -36,22 +33,6 @@ class Votes(NamedTuple):
     sign: Integers
     lines: Integers
     base: int
-
-
-@record
-class JudgmentFormat:
-    """A format of judgments."""
-
-    about: str
-    """Short description of a line."""
-    recognizes: Callable[[str, str], bool]
-    """Whether a file of this name that begins with this line has the format."""
-    read: Callable[[Source, str | None, int | None], Votes]
-    """Takes the file, the language pair or task (None for the only one) and the number of the first segment (None for
-    the format's own), and returns the votes.
-    """
-    judge: str | None = None
-    """The column of the people, if each row is a ranking by one of them."""
 
 
 class Cells(NamedTuple):
@@ -86,49 +67,6 @@ def cells_of(
     return Cells(metric, ids, system, segment, values, lines, **others)
 
 
-@record
-class ScoreFormat:
-    """A format of scores."""
-
-    about: str
-    """Short description of a line."""
-    recognizes: Callable[[str, str], bool]
-    """Whether a file of this name that begins with this line has the format."""
-    names: Callable[[Any, ReadScores], tuple[list[str], bool]]
-    """The names of the metrics in a file, and whether one of them is the obvious choice (the first)."""
-    read: Callable[[Any, str, ReadScores], Cells]
-    """The scores of a metric, by name."""
-    parse: Callable[[Source], Any] = lambda source: source
-    """What ``names`` and ``read`` get instead of the file, so that a file is parsed once."""
-
-
-def has_keys(*keys: str) -> Callable[[str, str], bool]:
-    """Recognizes JSON lines whose first object has these keys."""
-    return lambda file, line: line.lstrip().startswith("{") and all(f'"{key}"' in line for key in keys)
-
-
-def recognized(source: Source, formats: Mapping[str, JudgmentFormat] | Mapping[str, ScoreFormat]) -> str | None:
-    """The name of the first of these formats that a file has, by its own name and its beginning; None for no one."""
-    first = beginning(source)
-    return next((name for name, each in formats.items() if each.recognizes(source.file, first)), None)
-
-
-def beginning(source: Source) -> str:
-    """The first line of a file, or more if the line has only a bracket; of a ZIP file only what it begins with."""
-    if source.data.startswith(b"PK\x03\x04"):
-        return "PK\x03\x04"
-    line = first_line(source)
-    if line.strip() != "{":
-        return line
-    return b"\n".join(source.data[:2000].split(b"\n", 3)[:3]).decode("utf-8", "replace")
-
-
-def first_line(source: Source) -> str:
-    """The first line of a file, as text. The rest is not decoded."""
-    line = source.data.partition(b"\n")[0]
-    return Source.text(replace(source, data=line)).removesuffix("\r") if line.strip() else ""
-
-
 def integers(
     fail: Callable[[int, str], NoReturn], name: str, column: Sequence[str], what: str = "a whole number"
 ) -> Integers:
@@ -159,13 +97,17 @@ def check_segments(
         return int(segment.max()) + 1 if n_segments is None else n
     line, at = min((int(lines[at]), at) for at in wrong.tolist())
     known = f" to {n - 1 + base:,}, because the texts have {counted(n, 'segment')}"
-    hint = f"the first segment is {base} unless segment_base (--segment-base) says otherwise"
+    option, hint = "segment_base", f"the first segment is {base} unless {{option}} says otherwise"
     got = f"got {segment[at] + base:,}"
     if n_segments is None and segment[at] > 0:
-        known, hint = f" to {n - 1 + base:,}", "if the texts have more segments, say how many with n_segments"
+        known, option, hint = (
+            f" to {n - 1 + base:,}",
+            "n_segments",
+            "if the texts have more, say how many with {option}",
+        )
     elif n_segments is None:
         known = ""
-    return source.fail(f"expected a segment from {base}{known}, {got}; {hint}", line)
+    return source.fail(f"expected a segment from {base}{known}, {got}; {hint}", line, option=Argument(option))
 
 
 def renumbered(names: Sequence[str], *columns: Integers) -> tuple[list[str], list[Integers]]:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from ...errors import listed, quoted
-from ...options.evaluations import ReadScores
-from ..formats.base import Source, shown_json
-from ..formats.jsonl import objects
-from ._samples import Sample, Samples, names, read
-from .base import ScoreFormat, has_keys
+from ._samples import Sample, Samples
+from .base import Source, shown_json
+from .jsonl import objects
 
 # Keys of a sample that are no metrics. Releases before 0.4.6 do not list the metrics.
 OTHERS = frozenset(
@@ -21,7 +20,7 @@ OTHERS = frozenset(
 HASH = 12
 
 
-def _samples(source: Source) -> Samples:
+def samples(source: Source) -> Samples:
     """Of a file with the harness's own name, the system is the folder, which is called after the model; else the file.
 
     A score is called METRIC,FILTER, as in the harness, or METRIC if there is one filter.
@@ -39,20 +38,23 @@ def _samples(source: Source) -> Samples:
         names = {name: name if has_one_filter else f"{name},{_filter(each)}" for name in _metrics(each)}
         scores = {full: each[name] for name, full in names.items()}
         found.append(Sample(system, _id(source, each, line), scores, line))
-    return Samples(source, found, are_complete=has_one_filter)
+    return _Samples(source, found, are_complete=has_one_filter)
 
 
-def _names(file: Samples, options: ReadScores) -> tuple[list[str], bool]:
-    """See :class:`ScoreFormat`. Lists for all samples are texts, from which the score of the corpus is computed."""
-    numeric = {name for sample in file.found for name, v in sample.scores.items() if not isinstance(v, list | dict)}
-    every, _ = names(file, options)
-    found = [name for name in every if name in numeric]
-    if not found:
-        file.source.fail(
-            f"no metric has a number for each sample, only {listed(every) or 'none'}: for metrics of the whole corpus, "
-            "such as bleu, the harness writes texts, which reshuffle compare counts"
-        )
-    return found, False
+class _Samples(Samples):
+    """Samples whose names are those of numbers. Lists for all samples are texts, of which the corpus has a score."""
+
+    @cached_property
+    def names(self) -> list[str]:
+        numeric = {name for sample in self.found for name, v in sample.scores.items() if not isinstance(v, list | dict)}
+        every = super().names
+        found = [name for name in every if name in numeric]
+        if not found:
+            self.source.fail(
+                f"no metric has a number for each sample, only {listed(every) or 'none'}: for metrics of the whole "
+                "corpus, such as bleu, the harness writes texts, which reshuffle compare counts"
+            )
+        return found
 
 
 def _filter(sample: dict[str, Any]) -> str:
@@ -76,8 +78,3 @@ def _id(source: Source, sample: dict[str, Any], line: int) -> str:
 
 # samples_TASK_DATE.jsonl
 OWN_NAME = re.compile(r"samples_.+_\d{4}")
-
-
-FORMAT = ScoreFormat(
-    "a sample of lm-evaluation-harness on each line", has_keys("doc_id", "filtered_resps"), _names, read, _samples
-)

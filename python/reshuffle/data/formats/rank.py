@@ -5,19 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from ...errors import quoted
-from ..formats.base import Source
-from ..formats.table import read_rows
+from ..evaluations import Votes, integers, renumbered
 from ..scores import codes, only
-from .base import JudgmentFormat, Votes, integers, renumbered
+from . import FORMATS
+from .base import Source
+from .table import read_rows
 
 BASE = 1  # "newstest2013" has 3,000 segments, and the files have numbers from 1 to 3000
 
 
 def read(source: Source, language_pair: str | None, base: int | None) -> Votes:
-    """See :class:`JudgmentFormat`."""
+    """See :class:`Format`."""
     rows = read_rows(source, header=False)
     if len(rows.header) != 5:
-        rows.fail(0, f"expected 5 fields ({FORMAT.about}), got {len(rows.header)}")
+        rows.fail(0, f"expected 5 fields ({FORMATS['rank'].about}), got {len(rows.header)}")
     numbers, pairs, better, other_pairs, worse = rows.columns
     if pairs != other_pairs:
         row = next(row for row, (one, other) in enumerate(zip(pairs, other_pairs, strict=True)) if one != other)
@@ -35,14 +36,3 @@ def read(source: Source, language_pair: str | None, base: int | None) -> Votes:
         source.fail(f"{quoted(ids[winners[same[0]]])} cannot be better than itself", int(lines[same[0]]))
     ids, (winners, losers) = renumbered(ids, winners, losers)
     return Votes(ids, segments - base, winners, losers, np.ones_like(winners), lines, base)
-
-
-def recognizes(file: str, line: str) -> bool:
-    """Whether a line is a vote."""
-    fields = line.split()
-    return len(fields) == 5 and fields[0].isdecimal()
-
-
-FORMAT = JudgmentFormat(
-    "segment, language pair, better system, language pair, worse system", recognizes=recognizes, read=read
-)

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import quoted
-from ..formats.base import Source
-from ..formats.table import Rows, read_rows
+from ..evaluations import Votes, integers, renumbered
 from ..scores import Integers, codes, only
-from .base import JudgmentFormat, Votes, integers, renumbered
+from .base import Source
+from .table import Rows, read_rows
 
 # Names of languages in the files, and their codes.
 LANGUAGES = {
@@ -22,8 +22,8 @@ LANGUAGES = {
 }  # fmt: skip
 
 
-def read_rnk(source: Source, language_pair: str | None, base: int | None) -> Votes:
-    """See :class:`JudgmentFormat`. Segments count from 1."""
+def read(source: Source, language_pair: str | None, base: int | None) -> Votes:
+    """See :class:`Format`. Segments count from 1."""
     rows = read_rows(source)
     pairs = [f"{one}-{other}" for one, other in zip(rows["srclang"], rows["trglang"], strict=True)]
     known, (code,) = codes([pairs])
@@ -45,7 +45,7 @@ def _coded(pair: str) -> str:
 
 
 def read_2008(source: Source, task: str | None, base: int | None) -> Votes:
-    """See :class:`JudgmentFormat`. Segments count from 0. Rows of another TYPE than RANK are left out."""
+    """See :class:`Format`. Segments count from 0. Rows of another TYPE than RANK are left out."""
     rows = read_rows(source, may_be_short=True)
     rows = rows.where(np.array([kind == "RANK" for kind in rows["TYPE"]]))
     if not rows.lines:
@@ -94,17 +94,3 @@ def _votes(
     order = np.argsort(ranking, kind="stable")
     known, (first, second) = renumbered(ids, first[order], second[order])
     return Votes(known, segment[ranking[order]], first, second, sign[order], lines[ranking[order]], base)
-
-
-RNK = JudgmentFormat(
-    "a CSV file with the columns srclang, trglang, srcIndex, system1Id …, system1rank …",
-    recognizes=lambda file, line: line.startswith("srclang,trglang,"),
-    read=read_rnk,
-    judge="judgeId",
-)
-RNK_2008 = JudgmentFormat(
-    "a CSV file with the columns TASK, TYPE, ITEM_ID, SYSTEM_0, SCORE_0_A …",
-    recognizes=lambda file, line: line.startswith("TASK,TYPE,"),
-    read=read_2008,
-    judge="ANNOTATOR_ID",
-)

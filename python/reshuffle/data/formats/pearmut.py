@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from ...errors import quoted
-from ...options.evaluations import ReadScores
-from ..formats.base import Source, shown_json
-from ..formats.jsonl import objects, unique_values
-from ._samples import Sample, Samples, names, read
-from .base import ScoreFormat, has_keys
+from ._samples import Sample, Samples
+from .base import Source, shown_json
+from .jsonl import objects, unique_values
 
 # What Pearmut writes as the annotation when an annotator starts again.
 RESET = "__RESET__"
@@ -46,13 +45,12 @@ def annotated(source: Source) -> dict[tuple[str, str, str], Sample]:
     return last
 
 
-def _samples(source: Source) -> Samples:
+def samples(source: Source) -> Samples:
     """The annotations; several people have a mean."""
-    samples = Samples(source, list(annotated(source).values()))
-    known, _ = names(samples, ReadScores(source.file))
-    if not known:
+    found = Samples(source, list(annotated(source).values()))
+    if not found.names:
         source.fail("expected annotations with a 'score', got none")
-    return samples._replace(is_obvious=known[0] == SCORE)
+    return replace(found, is_obvious=found.names[0] == SCORE)
 
 
 def _shown(entry: dict[str, Any], key: str) -> str:
@@ -70,6 +68,3 @@ def _scores(annotation: dict[str, Any]) -> dict[str, Any]:
     """The score, and those of sliders."""
     score, sliders = annotation.get(SCORE), annotation.get("sliders")
     return ({} if score is None else {SCORE: score}) | (sliders if isinstance(sliders, dict) else {})
-
-
-FORMAT = ScoreFormat("an annotation of Pearmut on each line", has_keys("annotation", "user_id"), names, read, _samples)

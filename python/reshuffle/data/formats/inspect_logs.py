@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...errors import quoted, warn
-from ..formats._json_parts import parts, value_of
-from ..formats.base import Source, shown_json
-from ._samples import Sample, Samples, names, number_of, read
-from ._zip import MAGIC, Archive
-from .base import ScoreFormat
+from ._json_parts import parts, value_of
+from ._samples import Sample, Samples, number_of
+from ._zip import Archive
+from .base import Source, shown_json
+from .recognition import ZIP
 
 # The versions of the schema that have been checked; 1 has a single score of each sample.
 VERSIONS = (1, 2)
@@ -21,26 +21,25 @@ SINGLE = "88F74D2C"
 WORDS: Mapping[str, float] = {
     "C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0,
 }  # fmt: skip
-BEGINNING = re.compile(r'\s*\{\s*"version"\s*:\s*[^\s,{\[]+\s*,\s*"(status|eval)"')
 
 
-def _log(source: Source) -> Samples:
+def samples(source: Source) -> Samples:
     """A score for each scorer, or each key of a scorer, SCORER/KEY. Epochs are several scores of the same segment."""
-    return _from_zip(source) if source.data.startswith(MAGIC) else _from_json(source)
+    return _from_zip(source) if source.data.startswith(ZIP.encode()) else _from_json(source)
 
 
 def _from_json(source: Source) -> Samples:
     header: dict[str, Any] = {}
-    samples = []
+    found = []
     for key, value, line in parts(source, source.text(), ["samples"]):
         if key == "samples":
             if value is not None:
-                samples.append(_sample(source, value, line))
+                found.append(_sample(source, value, line))
             continue
         header[key] = value
         if key == "version":
             _check_version(source, value)
-    return _checked(source, header, samples)
+    return _checked(source, header, found)
 
 
 def _from_zip(source: Source) -> Samples:
@@ -129,12 +128,3 @@ def _number(value: Any) -> float | None:
         except ValueError:
             return None
     return number_of(value)
-
-
-FORMAT = ScoreFormat(
-    "a log of inspect_ai",
-    lambda file, line: line.startswith(MAGIC.decode()) or BEGINNING.match(line) is not None,
-    names,
-    read,
-    _log,
-)

@@ -1,18 +1,19 @@
-"""Formats whose segments have ids of any kind: a sample is an output with its scores, by name."""
+"""Samples of logs, whose segments have ids of any kind: a sample is an output with its scores, by name."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...errors import quoted
-from ...options.evaluations import ReadScores
-from ..formats.base import Source, is_score, shown_json
+from ..evaluations import Cells, cells_of
 from ..scores import codes
-from .base import Cells, cells_of
+from .base import Source, is_score, shown_json
 
 
 class Sample(NamedTuple):
@@ -37,7 +38,8 @@ def number_of(value: Any) -> float | None:
     return None if math.isinf(number) else number
 
 
-class Samples(NamedTuple):
+@dataclass(frozen=True)
+class Samples:
     """The samples in a file."""
 
     source: Source
@@ -48,6 +50,11 @@ class Samples(NamedTuple):
     """Whether the score of a sample that lacks it is missing. Otherwise the file has no such sample."""
     number_of: Callable[[Any], float | None] = number_of
     expected: str = "a finite number"
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of the scores."""
+        return list(dict.fromkeys(name for sample in self.found for name in sample.scores))
 
     def value(self, sample: Sample, name: str) -> float:
         """A score; NaN if it is missing."""
@@ -61,20 +68,10 @@ class Samples(NamedTuple):
             self.source.fail(problem, sample.line)
         return number
 
-
-def names(file: Samples, options: ReadScores) -> tuple[list[str], bool]:
-    """See :class:`ScoreFormat`."""
-    return list(dict.fromkeys(name for sample in file.found for name in sample.scores)), file.is_obvious
-
-
-def read(file: Samples, metric: str, options: ReadScores) -> Cells:
-    """See :class:`ScoreFormat`."""
-    having = [sample for sample in file.found if file.are_complete or metric in sample.scores]
-    return joined_cells(metric, having, (file.value(sample, metric) for sample in having))
-
-
-def joined_cells(metric: str, samples: Sequence[Sample], values: Iterable[float]) -> Cells:
-    """The cells of at least one sample. Segments are in the order of their first occurrence."""
-    keys, (segment,) = codes([[sample.segment for sample in samples]])
-    systems, lines = [sample.system for sample in samples], [sample.line for sample in samples]
-    return cells_of(metric, systems, segment, np.fromiter(values, np.float64), lines, base=0, keys=keys)
+    def cells(self, metric: str) -> Cells:
+        """The scores of a metric. Segments are in the order of their first occurrence."""
+        having = [sample for sample in self.found if self.are_complete or metric in sample.scores]
+        keys, (segment,) = codes([[sample.segment for sample in having]])
+        systems, lines = [sample.system for sample in having], [sample.line for sample in having]
+        values = np.fromiter((self.value(sample, metric) for sample in having), np.float64)
+        return cells_of(metric, systems, segment, values, lines, base=0, keys=keys)

@@ -1,0 +1,82 @@
+"""Results of harnesses that are read to samples in a few lines: HELM, SWE-bench and trec_eval."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ...validate import LARGEST_SCORE
+from ..files import split_lines
+from ._samples import Sample, Samples
+from .base import Source, number_in
+
+# What HELM calls its file, beside which the name says nothing.
+OF_HELM = "per_instance_stats.json"
+# The lists of swebench 5.0, which together have the whole data set.
+LISTS = ("completed_ids", "incomplete_ids", "empty_patch_ids", "submitted_ids", "unresolved_ids", "error_ids")
+RESOLVED = "resolved"
+LINE_OF_TREC = re.compile(r"(\S+)[ ]*\t(\S+)\t(\S+)")
+# What is printed in place of a query, before the mean over queries.
+SUMMARY = "all"
+
+
+def helm(source: Source) -> Samples:
+    """HELM 0.5: a list of instances, each with a list of statistics. A perturbed instance is one of its own.
+
+    The system is the folder of the run, or the file if it has another name. Trials of an instance are averaged.
+    """
+    path = Path(source.file)
+    system = path.resolve().parent.name if path.name == OF_HELM else path.stem
+    try:
+        found = [Sample(system, _id(each), _means(each["stats"])) for each in json.loads(source.text())]
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
+        source.fail("expected a list of instances with an 'instance_id' and 'stats', as HELM 0.5 writes it")
+    if not any(sample.scores for sample in found):
+        source.fail("no instance has a statistic with a number")
+    return Samples(source, found)
+
+
+def _id(instance: Mapping[str, Any]) -> str:
+    perturbation = instance.get("perturbation")
+    return str(instance["instance_id"]) + (f" {json.dumps(perturbation, sort_keys=True)}" if perturbation else "")
+
+
+def _means(stats: list[Mapping[str, Any]]) -> Mapping[str, float]:
+    return {str(each["name"]["name"]): each["sum"] / each["count"] for each in stats if each.get("count")}
+
+
+def swe_bench(source: Source) -> Samples:
+    """Lists of the instances that were resolved, and of the others. Those without a patch or with an error are not."""
+    try:
+        document: Any = json.loads(source.text())
+        resolved = {str(name) for name in document["resolved_ids"]}
+        every = {str(name) for each in LISTS for name in document.get(each, ())} | resolved
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
+        source.fail("expected a report of SWE-bench, with a list of ids as 'resolved_ids'")
+    if not every:
+        source.fail("the report of SWE-bench has no instances")
+    system = Path(source.file).name.partition(".")[0]
+    return Samples(source, [Sample(system, name, {RESOLVED: float(name in resolved)}) for name in sorted(every)])
+
+
+def trec_eval(source: Source) -> Samples:
+    """What ``trec_eval -q`` prints: a measure, a query and a value on each line. Queries are the segments."""
+    found, system = [], Path(source.file).stem
+    for number, line in enumerate(split_lines(source.text()), 1):
+        parts = LINE_OF_TREC.fullmatch(line)
+        value = None if parts is None else _value(parts[3])
+        if parts is None or (value is None and parts[2] != SUMMARY):
+            source.fail("expected a measure, a query and a number, separated by tabs, as by trec_eval -q", number)
+        if parts[2] != SUMMARY and value is not None:
+            found.append(Sample(system, parts[2], {parts[1]: value}, number))
+    if not found:
+        source.fail("there is no value of a query, only means over queries: run trec_eval with -q")
+    return Samples(source, found, are_complete=False)
+
+
+def _value(text: str) -> float | None:
+    number = number_in(text)
+    return number if abs(number) <= LARGEST_SCORE else None
