@@ -14,9 +14,10 @@ import numpy as np
 
 from ..data.columns import named_columns, segment_list
 from ..data.corpus import Corpus, DocumentIds, Lines, References, Systems
+from ..data.id_columns import warn_of_repeated
 from ..errors import Argument, InputError, Option, counted, listed, quoted, unknown_name, warn
 from ..lazy import lazy
-from ..metrics.base import Counts, Metric
+from ..metrics.base import Counts, Metric, Scores
 from ..metrics.black_box import CorpusFunction
 from ..metrics.given import PrecomputedCounts
 from ..metrics.named import AnyMetric, Metrics, metric
@@ -181,6 +182,26 @@ def check_only(labels: Sequence[str], option: str, example: object) -> None:
         )
 
 
+def check_reachable(what: str, points: float, of_segments: Sequence[Scores], so: str) -> None:
+    """:class:`InputError` for points by which right and wrong answers cannot differ; a warning if other scores do not.
+
+    ``of_segments`` are the scores of segments of each system, and ``so`` is what follows if they cannot.
+    """
+    ends = [end(each) for each in of_segments for end in (np.nanmin, np.nanmax)]
+    low, high = min(ends, default=0), max(ends, default=0)
+    if not 0 < high - low <= points:
+        return
+    if (low, high) == (0, 1):
+        raise InputError(
+            f"{what} is {points:.12g}, but all scores of segments are from 0 to 1, so {so}: it is in points of the "
+            "metric, so write 0.05 for 5 of 100 segments"
+        )
+    warn(
+        f"{what} is {points:.12g}, and all scores of segments are between {low:g} and {high:g}: if others are not "
+        f"possible, {so}"
+    )
+
+
 def plain_number(text: str) -> float | str:
     """A number as short as people write it, or text that is none.
 
@@ -235,7 +256,10 @@ class Data:
         needy = [m.name for m in resolved if not isinstance(m, PrecomputedCounts)]
         if needy:
             raise _texts_missing(needy)
-        return cls(None, resolved, resolved[0].system_names, resolved[0].n_segments)
+        data = cls(None, resolved, resolved[0].system_names, resolved[0].n_segments)
+        if documents is None:
+            warn_of_repeated(data.labels[0], data.segment_ids)
+        return data
 
     @lazy
     def labels(self) -> list[str]:
