@@ -248,6 +248,7 @@ class Data:
             corpus.check(duplicates=warn_of_duplicates)
             _check_detokenized(corpus, resolved)
             _check_transcripts(corpus, resolved)
+            _check_labels(corpus, resolved)
             resolved = [m.of_texts(corpus, documents) if _waits_for_texts(m) else m for m in resolved]
             return cls(corpus, resolved, tuple(corpus.systems), corpus.n_segments)
         if references is not None or systems is not None:
@@ -477,7 +478,7 @@ def _check_detokenized(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
         warn_of_tokenized(found, tokenizing[0].name)
 
 
-# Fewer lines may look like transcripts by chance. So many are looked at.
+# Fewer lines may look like transcripts or labels by chance. So many are looked at.
 TRANSCRIPTS, LINES_READ = 50, 1_000
 # Apart from words, spaces and these characters, transcripts have nothing.
 NOT_IN_TRANSCRIPTS = re.compile(r"[^\w\s'’-]")
@@ -499,6 +500,20 @@ def _style(lines: Sequence[str | None]) -> str | None:
     if written >= MANY_WRITTEN:
         return WRITTEN
     return max(in_case, key=in_case.__getitem__) if written <= FEW_WRITTEN else None
+
+
+def _check_labels(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
+    """Warn of BLEU on single words, such as labels of classes: it is 0 without sequences of four words."""
+    bleu = next((m for m in metrics if isinstance(m, NativeMetric) and m.key in ("bleu", "sentbleu")), None)
+    words = [len(line.split()) for line in corpus.references[0][:LINES_READ] if isinstance(line, str)]
+    if bleu is not None and len(words) >= TRANSCRIPTS and max(words) == 1:
+        warn(
+            "the references have one word on each line, but {bleu} counts sequences of up to four words: labels of "
+            "classes are compared with {labels}, short answers with {answers}",
+            bleu=bleu.name,
+            labels=Argument("metrics", ("accuracy", "macro-f1")),
+            answers=Argument("metrics", ("exact", "f1")),
+        )
 
 
 def _check_transcripts(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
