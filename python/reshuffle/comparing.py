@@ -36,7 +36,7 @@ from .metrics.given import PrecomputedCounts
 from .metrics.named import Metrics
 from .resampling import CountSample, Pairs, Replicates, Sample
 from .resampling.averaged import AveragedData, averaged_samples
-from .resampling.counting import Data
+from .resampling.counting import Data, check_reachable
 from .resampling.influence import influences
 from .resampling.units import Documents, documents_and_strata
 from .results import (
@@ -106,6 +106,9 @@ class Design:
             )
         texts = data.texts(self.names, units) if "texts" in self.testing.include else None
         resampled = Resampled.from_data(data, self.names, units, replace(self.resampling, seed=seed), self.pairs)
+        for margin, label, sample in zip(self.plan.margins, data.labels, resampled.by_segment, strict=False):
+            scores = [sample.segment_scores(self.names)] if sample.metric.is_mean else []
+            check_reachable(f"the margin of {label}", margin, scores, "any difference would be within it")
         return resampled if texts is None else resampled.with_texts(texts)
 
     def for_average(self, n_metrics: int) -> Design:

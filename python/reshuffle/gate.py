@@ -15,7 +15,6 @@ import numpy as np
 from . import _core, signature
 from .comparing import Design, Resampled, data_and_units
 from .data.history import append_run, read_history
-from .data.id_columns import warn_of_repeated
 from .errors import Argument, InputError, counted, listed, quoted, unknown_name, warn
 from .human import LabelUnits, Question, labels_among, scores_by_segment
 from .inference.detectable import standard_errors
@@ -36,7 +35,8 @@ from .inference.multiplicity import holm
 from .inference.plan import Plan
 from .inference.power import POWER, detectable_factor
 from .inference.running import run_tests
-from .metrics.base import Scores
+from .metrics.base import Metric, Scores
+from .metrics.black_box import CorpusFunction
 from .metrics.precomputed import SegmentScores
 from .names import is_metric, metric_key
 from .options.declare import called_with, taken
@@ -46,7 +46,7 @@ from .options.groups import ONLY
 from .options.inputs import AnySet
 from .progress import reported
 from .resampling import CountSample, Replicates, Sample, TextSample
-from .resampling.counting import Data, check_only, metrics_named, plain_number
+from .resampling.counting import Data, check_only, check_reachable, metrics_named, plain_number
 from .resampling.influence import contributions
 from .results import Gate, GateTask, LostSegment
 from .results.gate import PastGate, PastTask
@@ -101,9 +101,6 @@ def gate(options: GateOptions) -> Gate:
     ('allow', 0.2, 1.0)
     """
     sets = _sets(options)
-    for each in sets.values():
-        if each.units.documents is None:
-            warn_of_repeated(each.data.labels[0], each.data.segment_ids)
     with reported(options.progress) as watched:
         return gated(sets, options, Resampling.from_options(options, watched))
 
@@ -452,7 +449,8 @@ class _LabelledSet(NamedTuple):
         if given is not None:
             known = [own[~np.isnan(own)] for own in labels]
             means = base.mean, system.mean
-            margin = _in_points(given, label, means, higher_is_better, known, lambda: float(known[0].std(ddof=1)))
+            deviation = float(known[0].std(ddof=1))
+            margin = _in_points(given, data.metrics[at], label, name, means, known, lambda: deviation)
             of_margin = MarginOutcome("t-test", 0.0, 0.0)
             if not is_identical:
                 bound = sign * better.interval(1 - 2 * rule.alpha)[0]
@@ -492,8 +490,8 @@ def _tested(
     data = on.data
     assert isinstance(data, Data)
     margins = [
-        None if margin is None else _points_on(margin, *sample)
-        for margin, sample in zip(given, zip(on.by_segment, data.labels, strict=True), strict=True)
+        None if margin is None else _points_on(margin, sample, label, name)
+        for margin, sample, label in zip(given, on.by_segment, data.labels, strict=True)
     ]
     outcomes = margin_outcomes(on.replicates, margins, rule.alpha)
     primary, ids = _primary(data, rule), data.segment_ids if on.documents is None else on.documents.names
@@ -527,7 +525,7 @@ def _tested(
         )
 
 
-def _points_on(margin: Margin, sample: Sample, label: str) -> float:
+def _points_on(margin: Margin, sample: Sample, label: str, test_set: str) -> float:
     """The margin in points of the metric. ``sample`` has the segments of the test set."""
     ((new, base),) = sample.rows_of([PAIR])
 
@@ -543,7 +541,7 @@ def _points_on(margin: Margin, sample: Sample, label: str) -> float:
     if isinstance(sample, CountSample) and sample.metric.is_mean:
         of_segments = [sample.metric.segment_scores(sample.rows(row)) for row in (new, base)]
     scores = [float(sample.scores[row]) for row in (base, new)]
-    return _in_points(margin, label, scores, sample.metric.higher_is_better, of_segments, deviation)
+    return _in_points(margin, sample.metric, label, test_set, scores, of_segments, deviation)
 
 
 # Of these metrics, 0 is agreement by chance, and the lowest score is -1.
@@ -553,51 +551,35 @@ BY_CHANCE = ("kappa", "mcc")
 @_about("margin")
 def _in_points(
     margin: Margin,
+    metric: Metric | CorpusFunction,
     label: str,
+    test_set: str,
     scores: Sequence[float],
-    higher_is_better: bool,
     of_segments: Sequence[Scores],
     deviation: Callable[[], float],
 ) -> float:
     """The margin in points, if it can refuse a system. ``scores`` are the baseline's and the other's.
 
     ``of_segments`` are those of segments that the scores are means of, and ``deviation`` the standard deviation of the
-    baseline's. :class:`InputError` if a score of 0 would be allowed, and for 1 or more if scores are from 0 to 1:
-    percent were probably meant. A warning if no difference of these scores exceeds it.
+    baseline's. :class:`InputError` if a score of 0 would be allowed, or scores cannot differ by as much.
     """
     score, scale = scores[0], 1.0
     if margin.unit:
         scale = deviation() if margin.unit == "sd" else abs(score) / 100
-    else:
-        _check_range(margin, label, of_segments)
     if not 0 < scale < math.inf:
         what = "the baseline's score" if margin.unit == "%" else "the standard deviation of the baseline's segments"
         raise InputError(f"the margin of {label} is {margin}, but {what} is {scale:g}: give the margin in points")
     points = margin.value * scale
     lowest = min([*scores, *(float(np.nanmin(each)) for each in of_segments)])
-    if higher_is_better and 0 < score < points and lowest >= 0 and metric_key(label) not in BY_CHANCE:
+    if metric.higher_is_better and 0 < score < points and lowest >= 0 and metric_key(label) not in BY_CHANCE:
         shown = f"{margin}, which is {points:.4g} points" if margin.unit else str(margin)
         raise InputError(
             f"the margin of {label} is {shown}, and the baseline's score is {score:.4g}, so that a score of 0 would be "
-            "allowed: choose a smaller margin"
+            "allowed: choose a smaller margin, such as {argument}",
+            argument=Argument("margin", {f"{test_set}/{label}" if test_set else label: _example(metric)}),
         )
+    check_reachable(f"the margin of {label}", points, of_segments, "any system would be allowed")
     return points
-
-
-def _check_range(margin: Margin, label: str, of_segments: Sequence[Scores]) -> None:
-    if not of_segments:
-        return
-    ends = [end(each) for each in of_segments for end in (np.nanmin, np.nanmax)]
-    if margin.value >= 1 and min(ends) == 0 and max(ends) == 1:
-        raise InputError(
-            f"the margin of {label} is {margin}, but all scores of segments are from 0 to 1, so any system would be "
-            "allowed: margins are in points of the metric, so write 0.05 for 5 of 100 segments"
-        )
-    if 0 < max(ends) - min(ends) <= margin.value:
-        warn(
-            f"the margin of {label} is {margin}, and all scores of segments are between {min(ends):g} and "
-            f"{max(ends):g}: if others are not possible, any system is allowed"
-        )
 
 
 def _lost(on: Resampled, m: int, ids: Sequence[str] | None) -> tuple[int, tuple[LostSegment, ...], int | None]:

@@ -24,7 +24,7 @@ from .metrics.precomputed import SegmentScores
 from .options.declare import called_with, taken
 from .options.human import HumanOptions
 from .progress import reported
-from .resampling.counting import Data
+from .resampling.counting import Data, check_reachable
 from .resampling.samples import Sample
 from .resampling.units import Documents, Strata, documents_and_strata
 from .results import RankedSystem
@@ -97,6 +97,8 @@ def human(options: HumanOptions) -> StudyResult[HumanPlan]:
         scores = scores_by_segment(data, samples)
         design = LabelUnits.of(units, data.n_segments, options.target == "set", options.raters == "random")
         asked = Asked.of(options, data, at, scores, design)
+        if options.difference is not None:
+            check_reachable("the difference", options.difference, [asked.ratings], "no labels are enough")
         ways = [asked, *asked.without_scales()]
         plan, metrics = _plan(asked), data.used_metrics()
         return StudyResult(

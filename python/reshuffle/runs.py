@@ -60,7 +60,7 @@ class Runs:
         outputs: Mapping[str, Sequence[str]] | None = None,
     ) -> Runs:
         """From the arguments of :func:`compare_runs`; :class:`InputError` if they cannot be used together."""
-        data = Data.from_arguments(None, None, metrics) if references is None else None
+        data = Data.from_arguments(None, None, metrics, documents=units.documents) if references is None else None
         if systems is None and references is not None:
             raise InputError(
                 "references without systems: pass systems={'NAME': [outputs of each run]}, or without texts "

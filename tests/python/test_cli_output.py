@@ -20,17 +20,22 @@ from reshuffle.cli import output
 from test_cli import COMPARE, SYSTEMS
 
 
-def test_the_ending_of_the_output_file_chooses_the_format_unless_an_option_does(demo: Path, run: Any) -> None:
+def test_the_ending_of_the_output_file_chooses_the_format_and_an_option_that_of_others(demo: Path, run: Any) -> None:
     for ending, fmt in {
         ".json": "json", ".md": "markdown", ".tex": "latex", ".typ": "typst", ".html": "html", ".txt": "text",
         ".TEX": "latex", "": "text",
     }.items():  # fmt: skip
         expected = run(*COMPARE, "--format", fmt).out
-        for chosen, name in (((), f"out{ending}"), (("--format", fmt), "other.json")):
+        for chosen, name in (((), f"out{ending}"), (("--format", fmt), "other.out")):
             assert run(*COMPARE, *chosen, "-o", name) == (0, "", "")
             # HTML also has the command line.
             options = shlex.join((*chosen, "-o", name))
             assert expected == (demo / name).read_text("utf-8").replace(f" {options}<", f" --format {fmt}<")
+    refused = run(*COMPARE, "--format", "markdown", "-o", "mine.json", "-o", "mine.html").refusal()
+    assert "--format markdown is for files whose names do not say their format, but mine.json does" in refused
+    both = run(*COMPARE, "--format", "markdown", "-o", "mine.json", "-o", "-")
+    assert both.out.startswith("**BLEU")
+    assert json.loads((demo / "mine.json").read_text("utf-8"))["seed"] == 12345
     segments = ("score", "reference.txt", "tuned.txt", "--segments", "-o")
     for ending, start in ((".jsonl", "{"), (".tsv", "segment\t"), ("", "segment\t")):
         assert run(*segments, f"segments{ending}").code == 0

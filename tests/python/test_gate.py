@@ -201,6 +201,12 @@ def test_a_margin_of_one_test_set_replaces_that_of_all(human: str | None) -> Non
     assert [task.margin for task in found.tasks] == [4, 5, 3]
 
 
+def test_a_refused_margin_names_its_test_set() -> None:
+    sets = {name: TestSet(metrics=SegmentScores("acc", {"a": [0, 1] * 30, "b": [1, 1] * 30})) for name in ("x", "y")}
+    with pytest.raises(reshuffle.InputError, match=r"the margin of acc is 5.* such as margin=\{'y/acc': 0\.02\}"):
+        gate(sets=sets, margin={"acc": 0.1, "y/acc": 5}, n_resamples=99)
+
+
 def of_few(sizes: dict[str, int], margin: float) -> Gate:
     """Equal systems on test sets with these numbers of segments."""
     sets = {name: TestSet(metrics=noisy(n, 0)) for name, n in sizes.items()}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gates import by_system, command, labelled, noisy, of_demo
-from reshuffle import InputError, SegmentScores, gate
+from reshuffle import InputError, SegmentScores, compare, gate
 from reshuffle.cli.main import run
 from reshuffle.errors import MisreadWarning
 from told import assert_raises, assert_refused
@@ -105,6 +105,8 @@ def test_in_python_such_mistakes_are_warnings() -> None:
     metric = SegmentScores("right", {"a": [1.0, 0.0] * 20, "b": [1.0] * 40}, segment_ids=ids)
     with pytest.warns(MisreadWarning, match="right: each of 20 ids occurs 2 times"):
         assert gate(metrics=metric, margin=0.2, n_resamples=99).verdict == "allow"
+    with pytest.warns(MisreadWarning, match="right: each of 20 ids occurs 2 times"):
+        compare(metrics=metric, n_resamples=99)
     assert gate(metrics=metric, documents=ids, margin=0.2, n_resamples=99).verdict == "allow"
 
 

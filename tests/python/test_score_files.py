@@ -545,7 +545,7 @@ def test_an_id_that_occurs_twice_is_no_reason_to_ignore_the_others(run: Any) -> 
 
 def test_several_rows_with_one_id_need_the_same_order_and_get_a_warning(run: Any) -> None:
     ids = ["q0", "q0", "q1", "q1", "q2", "q2"]
-    said = "a.tsv: each of 3 ids occurs 2 times, but rows with the same id are taken as independent"
+    said = "x: each of 3 ids occurs 2 times, but rows with the same id are taken as independent"
     assert said in compared(run, ids, ids).err
     assert compared(run, ids, ids, "--docs", "a.tsv#id").err == ""
     refused = compared(run, ids, ["q0", "q1", "q2"] * 2).refusal()

@@ -14,7 +14,7 @@ from scipy.stats import norm
 
 import reshuffle
 from known import known
-from reshuffle import InputError, SegmentScores, compare, metric
+from reshuffle import InputError, InputWarning, SegmentScores, compare, human, metric
 from reshuffle.inference.power import critical_value, detectable_factor, normal_errors, normal_power, t_power
 from reshuffle.resampling.counting import Data
 from reshuffle.results.studies import PowerRate, StudyResult
@@ -311,9 +311,8 @@ BAD: list[tuple[Callable[..., StudyResult], dict[str, Any], str]] = [
         "scheme 'orbit' needs systems without a difference: use",
     ),
     (plan, {"difference": {"bleu": 1.0}}, "metric.*bleu.*quality"),
-    (plan, {"difference": {"quality": 0}}, "difference: expected a positive number of points of quality, got 0"),
+    (plan, {"difference": {"quality": 0}}, "points of quality must be a number above 0, got 0"),
     (plan, {"difference": {"quality": [1, -2]}}, "got -2"),
-    (plan, {"difference": {"quality": 100}}, "the difference of quality is 100, but all scores of segments are from -"),
     (plan, {"power": 80}, "power must lie strictly between 0 and 1, got 80.0: for 80% write 0.8"),
     (plan, {"family_size": 0}, "family_size"),
     (plan, {"n_resamples": 38}, "at alpha 0.05, the test can reject only with 39 replicates or more, got 38"),
@@ -325,10 +324,22 @@ BAD: list[tuple[Callable[..., StudyResult], dict[str, Any], str]] = [
 ]
 
 
-def test_a_difference_in_percent_of_scores_from_0_to_1_is_refused() -> None:
+def test_differences_and_margins_that_scores_cannot_reach_are_refused_or_warned_of() -> None:
     right = SegmentScores("right", {"a": [0, 1, 1] * 20, "b": [1, 0, 1, 1] * 15})
-    with pytest.raises(InputError, match="differences are in points of the metric, so write"):
+    with pytest.raises(
+        InputError, match=r"is 5, but all scores .* so no test set is large enough.*write 0.05 for 5 of"
+    ):
         plan(metrics=right, difference=5, simulate=False)
+    with pytest.raises(InputError, match=r"is 5, but all scores .* so any difference would be within it: .*write 0.05"):
+        compare(metrics=right, test="non-inferiority:right=5", n_resamples=99)
+    with pytest.warns(InputWarning, match=r"the difference of quality is 100, and all .* between -"):
+        plan(metrics=normal_scores(), difference={"quality": 100}, simulate=False)
+    ratings = SegmentScores("people", {"a": [1, 5, None] * 30, "b": [2, 4, None] * 30}, missing="pairwise")
+    judge = SegmentScores("judge", {"a": range(90), "b": range(90, 0, -1)})
+    with pytest.warns(
+        InputWarning, match=r"the difference is 9, and all scores .* between 1 and 5: if .* no labels are enough"
+    ):
+        human(metrics=[ratings, judge], difference=9)
 
 
 @pytest.mark.parametrize(("study", "arguments", "message"), BAD)

@@ -69,6 +69,27 @@ def test_an_empty_last_segment_of_only_one_text_gives_a_warning() -> None:
     assert warnings_of(score, [["x", None], ["y", "z"]], {"a": OTHER}) == []
 
 
+def test_empty_outputs_give_a_warning_unless_they_are_few_or_the_references_are_empty() -> None:
+    lines = [f"text {n}" for n in range(200)]
+    for n, warns in ((2, False), (3, True)):
+        message = f"{n} of 200 outputs of system 'b' are empty: did it fail there?"
+        assert (
+            warnings_of(score, lines, {"a": ["x", *lines[1:]], "b": ["", "", ""][:n] + lines[n:]}) == [message] * warns
+        )
+    assert warnings_of(score, ["", "", *lines[2:]], {"a": ["", "", "x", *lines[3:]]}) == []
+
+
+def test_labels_of_classes_give_a_warning_under_bleu() -> None:
+    labels, outputs = ["yes", "no"] * 30, ["yes", "yes"] * 30
+    (message,) = warnings_of(score, labels, {"a": outputs})
+    assert message.startswith("the references have one word on each line, but BLEU counts sequences of up to four")
+    assert message.endswith(
+        "compared with metrics='accuracy' or 'macro-f1', short answers with metrics='exact' or 'f1'"
+    )
+    assert warnings_of(score, labels, {"a": outputs}, ["accuracy", "chrf"]) == []
+    assert warnings_of(score, [*labels[:-1], "not sure"], {"a": outputs}) == []
+
+
 def test_ids_that_are_probably_not_those_of_documents_give_a_warning() -> None:
     segments = [f"segment {n}" for n in range(40)]
     systems = {name: [f"{name} {line}" for line in segments] for name in "ab"}
@@ -187,7 +208,7 @@ def test_tokenized_text_gives_a_warning_if_sacrebleu_warns(lines: list[str]) -> 
 
 def test_tokenized_text_gives_a_warning_only_with_metrics_that_tokenize() -> None:
     lines = ["x ."] * 99 + ["y .", "z"]
-    reference = ["w"] * 101
+    reference = ["w w"] * 101
     message = (
         "100 segments of 'a' end in a tokenized period (' .'), but BLEU tokenizes texts itself: detokenize them, or "
         "turn its tokenizer off (tokenize 'none')"

@@ -75,13 +75,14 @@ class Output:
     ) -> Output:
         """Take ``-o``, ``--format``, ``--paper``, ``--table`` and ``--full`` out of ``options``, if they are there.
 
-        A file without an ending, or with that of plain text, has the default format. :class:`InputError` for an ending
+        ``--format`` is that of files without an ending, or with that of plain text. :class:`InputError` for an ending
         that is not that of one of the ``formats``. ``methods``: whether ``--methods`` was given.
 
         >>> Output.from_options({"fmt": None, "outputs": ["a.json", "a.HTML", "a"]}, ("text", "json", "html")).reports
         [('a.json', 'json'), ('a.HTML', 'html'), ('a', 'text')]
         """
-        fmt, outputs, by_ending = options.pop("fmt"), options.pop("outputs"), formats_by_ending(formats, default)
+        fmt, outputs = options.pop("fmt"), options.pop("outputs")
+        by_ending = formats_by_ending(formats, fmt or default)
         for output in outputs:
             ending = Path(output).suffix.lower()
             if fmt is None and ending not in by_ending and _descriptor(output) is None:
@@ -90,7 +91,12 @@ class Output:
                     f"-o {shortened(display_name(output))}: no format has the ending {shortened(ending)}; use "
                     f"{either([end for end in by_ending if end])}, or add --format{figures}"
                 )
-        reports = [(output, fmt or by_ending.get(Path(output).suffix.lower(), default)) for output in outputs]
+        reports = [(output, by_ending.get(Path(output).suffix.lower(), fmt or default)) for output in outputs]
+        if fmt is not None and reports and all(used != fmt for _, used in reports):
+            raise InputError(
+                f"--format {fmt} is for files whose names do not say their format, but "
+                f"{shortened(display_name(outputs[0]))} does: leave it out, or name another file"
+            )
         table, full = options.pop("table", None), options.pop("full", False)
         layout = Layout(table=table, full=full, methods=methods)
         found = cls(reports or [(None, fmt or default)], _paper(options.pop("paper", None)), layout, tables)

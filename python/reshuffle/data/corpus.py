@@ -33,6 +33,8 @@ DocumentIds: TypeAlias = "Sequence[str | int] | NDArray[Any]"
 StratumIds: TypeAlias = DocumentIds
 # A system of this name is probably an argument in the wrong place.
 CALLED_REFERENCE = ("ref", "reference", "references")
+# A larger share of empty outputs of a system is warned of, if there are at least two.
+MOST_EMPTY = 0.01
 # Fewer lines may begin with words of their own by chance.
 MANY_IDS = 20
 # The most texts of another length that an error names.
@@ -122,8 +124,8 @@ class Corpus:
         -----
         InputWarning
             If a system's output is identical to a reference or to another system's output, or is called like a
-            reference, if references are identical, if lines begin with ids, or if exactly one text has an empty last
-            segment. Never for a single segment, where this is common.
+            reference, if references are identical, if lines begin with ids, if more than 1% of a system's outputs are
+            empty, or if exactly one text has an empty last segment. Never for a single segment, where this is common.
         """
         if self.n_segments < 2:
             return
@@ -166,6 +168,10 @@ class Corpus:
                 "the files with {option}",
                 option=Argument("input_format", ("kaldi",)),
             )
+        for name, lines in self.systems.items():
+            n_empty = lines.count("") - max(column.count("") for _, column in references)
+            if n_empty > max(1, MOST_EMPTY * self.n_segments):
+                warn(f"{n_empty:,} of {self.n_segments:,} outputs of system {name!r} are empty: did it fail there?")
         blank = [what for what, column in columns if _is_blank(column[-1])]
         if len(blank) == 1:
             warn(f"only {blank[0]} has an empty last segment: is it aligned with the other texts?")

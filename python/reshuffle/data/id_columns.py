@@ -75,7 +75,7 @@ def warn_of_repeated(name: str, ids: Sequence[str] | None) -> None:
     if len(times) > 1 and each > 1 and each == max(times.values()):
         warn(
             "{file}: each of {n:,} ids occurs {times:,} times, but rows with the same id are taken as independent "
-            "segments, which can make p too small: give these ids as documents by {documents}, or compare runs, each "
+            "segments, which can make p too small: pass these ids as {documents}, or compare runs, each "
             "from a file of its own, by {runs}; if they are independent, leave these ids out",
             MisreadWarning,
             file=name,

@@ -170,7 +170,7 @@ def _inferred(
             yield Detail(f"The null hypothesis is that both systems have the same rating by all {comparison.unit}s.")
         elif not comparison.test.has_margin:
             yield Detail(null_sentence(comparison.test, comparison.unit))
-        yield from map(Detail, _other_tests(tested, comparison.test))
+        yield from map(Detail, _other_tests(tested, comparison.test, comparison.family_size))
         apart = " on each test set" if on_all_sets is not None and comparison.test.n_sets == 1 else ""
         yield _filled("significant", {**_values(comparison), "on_each_set": apart})
         if comparison.family_size > 1:
@@ -344,15 +344,15 @@ def _of_functions(comparison: Comparison, test: UsedTest) -> dict[str, str]:
     return {p.metric: p.test.test for p in others}
 
 
-def _other_tests(comparison: Comparison, test: UsedTest) -> Iterator[str]:
+def _other_tests(comparison: Comparison, test: UsedTest, family_size: int) -> Iterator[str]:
     """Sentences about the tests that pairs or metrics got instead."""
     few = _of_few(comparison, test)
     for name in dict.fromkeys(few):
         used = f"{name}, in which c is the number of {count_of(name, test.alternative)}"
         where = f"{counted(few.count(name), 'pair')} whose systems differ in few {comparison.unit}s"
         larger = ""
-        if comparison.family_size > 1 and test.adjustment == "maxt":
-            larger = f"; there, the adjusted p is at least {comparison.family_size:,} times p"
+        if family_size > 1 and test.adjustment == "maxt":
+            larger = f"; there, the adjusted p is at least {family_size:,} times p"
         yield f"For {where}, the test was {used}{larger}."
     at_kink = sum(c.values.get("at_kink", 0) for c in comparison.caveats if c.kind == "few-differing")
     if at_kink:

@@ -14,9 +14,10 @@ import numpy as np
 
 from ..data.columns import named_columns, segment_list
 from ..data.corpus import Corpus, DocumentIds, Lines, References, Systems
+from ..data.id_columns import warn_of_repeated
 from ..errors import Argument, InputError, Option, counted, listed, quoted, unknown_name, warn
 from ..lazy import lazy
-from ..metrics.base import Counts, Metric
+from ..metrics.base import Counts, Metric, Scores
 from ..metrics.black_box import CorpusFunction
 from ..metrics.given import PrecomputedCounts
 from ..metrics.named import AnyMetric, Metrics, metric
@@ -181,6 +182,26 @@ def check_only(labels: Sequence[str], option: str, example: object) -> None:
         )
 
 
+def check_reachable(what: str, points: float, of_segments: Sequence[Scores], so: str) -> None:
+    """:class:`InputError` for points by which right and wrong answers cannot differ; a warning if other scores do not.
+
+    ``of_segments`` are the scores of segments of each system, and ``so`` is what follows if they cannot.
+    """
+    ends = [end(each) for each in of_segments for end in (np.nanmin, np.nanmax)]
+    low, high = min(ends, default=0), max(ends, default=0)
+    if not 0 < high - low <= points:
+        return
+    if (low, high) == (0, 1):
+        raise InputError(
+            f"{what} is {points:.12g}, but all scores of segments are from 0 to 1, so {so}: it is in points of the "
+            "metric, so write 0.05 for 5 of 100 segments"
+        )
+    warn(
+        f"{what} is {points:.12g}, and all scores of segments are between {low:g} and {high:g}: if others are not "
+        f"possible, {so}"
+    )
+
+
 def plain_number(text: str) -> float | str:
     """A number as short as people write it, or text that is none.
 
@@ -227,6 +248,7 @@ class Data:
             corpus.check(duplicates=warn_of_duplicates)
             _check_detokenized(corpus, resolved)
             _check_transcripts(corpus, resolved)
+            _check_labels(corpus, resolved)
             resolved = [m.of_texts(corpus, documents) if _waits_for_texts(m) else m for m in resolved]
             return cls(corpus, resolved, tuple(corpus.systems), corpus.n_segments)
         if references is not None or systems is not None:
@@ -235,7 +257,10 @@ class Data:
         needy = [m.name for m in resolved if not isinstance(m, PrecomputedCounts)]
         if needy:
             raise _texts_missing(needy)
-        return cls(None, resolved, resolved[0].system_names, resolved[0].n_segments)
+        data = cls(None, resolved, resolved[0].system_names, resolved[0].n_segments)
+        if documents is None:
+            warn_of_repeated(data.labels[0], data.segment_ids)
+        return data
 
     @lazy
     def labels(self) -> list[str]:
@@ -453,7 +478,7 @@ def _check_detokenized(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
         warn_of_tokenized(found, tokenizing[0].name)
 
 
-# Fewer lines may look like transcripts by chance. So many are looked at.
+# Fewer lines may look like transcripts or labels by chance. So many are looked at.
 TRANSCRIPTS, LINES_READ = 50, 1_000
 # Apart from words, spaces and these characters, transcripts have nothing.
 NOT_IN_TRANSCRIPTS = re.compile(r"[^\w\s'’-]")
@@ -475,6 +500,20 @@ def _style(lines: Sequence[str | None]) -> str | None:
     if written >= MANY_WRITTEN:
         return WRITTEN
     return max(in_case, key=in_case.__getitem__) if written <= FEW_WRITTEN else None
+
+
+def _check_labels(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
+    """Warn of BLEU on single words, such as labels of classes: it is 0 without sequences of four words."""
+    bleu = next((m for m in metrics if isinstance(m, NativeMetric) and m.key in ("bleu", "sentbleu")), None)
+    words = [len(line.split()) for line in corpus.references[0][:LINES_READ] if isinstance(line, str)]
+    if bleu is not None and len(words) >= TRANSCRIPTS and max(words) == 1:
+        warn(
+            "the references have one word on each line, but {bleu} counts sequences of up to four words: labels of "
+            "classes are compared with {labels}, short answers with {answers}",
+            bleu=bleu.name,
+            labels=Argument("metrics", ("accuracy", "macro-f1")),
+            answers=Argument("metrics", ("exact", "f1")),
+        )
 
 
 def _check_transcripts(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from attrs import evolve
 
-from ..errors import Argument, InputError, quoted
+from ..errors import Argument, InputError
 from ..inference.detectable import median_and_range
 from ..inference.enough import check_replicates
 from ..inference.plan import check_test
@@ -31,7 +31,7 @@ from ..metrics.precomputed import SegmentScores
 from ..options.declare import called_with, taken
 from ..options.groups import ONLY
 from ..options.studies import Plan
-from ..resampling.counting import Data, check_only
+from ..resampling.counting import Data, check_only, check_reachable
 from ..results.studies import (
     DetectableAtSize,
     PairError,
@@ -73,19 +73,11 @@ def _by_label(differences: Mapping[str, Sequence[float]], data: Data) -> dict[st
 
 def _difference(label: str, value: object, data: Data) -> float:
     """A difference to detect, which is positive: its sign does not matter for power. Scores must be able to have it."""
-    number = check_number(f"the difference in points of {label}", value, 0)
-    if number <= 0:
-        raise InputError(f"difference: expected a positive number of points of {label}, got {quoted(value)}")
+    number = check_number(f"the difference in points of {label}", value, 0, is_open=True)
     metric = data.metrics[data.labels.index(label)]
     if isinstance(metric, SegmentScores):
         scores = [metric.segment_scores(counts) for counts in metric.counts.values()]
-        low, high = float(np.nanmin(scores)), float(np.nanmax(scores))
-        if 0 < high - low < number:
-            hint = ", so write 0.05 for 5 of 100 segments" if (low, high) == (0, 1) else ""
-            raise InputError(
-                f"the difference of {label} is {number:g}, but all scores of segments are from {low:g} to {high:g}: "
-                f"differences are in points of the metric{hint}"
-            )
+        check_reachable(f"the difference of {label}", number, scores, "no test set is large enough")
     return number
 
 

@@ -11,7 +11,7 @@ from attrs import evolve
 from numpy.typing import NDArray
 
 from .. import _core
-from ..errors import InputError
+from ..errors import Argument, InputError
 from ..execution import ItemJob
 from ..execution.tables import PROBABILITY, Column, Columns, stacked
 from ..inference.hypotheses import Hypotheses
@@ -137,7 +137,10 @@ def _family_sizes(material: Material, variances: str, options: Multiplicity) -> 
         return (available,)
     largest = max(options.n_systems)
     if largest > n:
-        raise InputError(f"n_systems: families of {largest:,} systems were asked for, but there are only {n:,}")
+        raise InputError(
+            f"{{option}}: families of {largest:,} systems were asked for, but there are only {n:,}",
+            option=Argument("n_systems"),
+        )
     return sorted(options.n_systems)
 
 

@@ -11,7 +11,7 @@ from attrs import evolve, field, frozen
 from numpy.typing import NDArray
 
 from .. import _core
-from ..errors import InputError
+from ..errors import Argument, InputError
 from ..options.choices import merged
 from ..options.groups import by_metric
 from ..options.nulls import NULLS_WITH_OPTIONS, TrainedSystems
@@ -134,7 +134,9 @@ class NullData:
         sizes = settings.sizes_in(available, "segment" if per_draw > 1 else self.draws)
         smallest = min(sizes)
         if smallest < 2 * per_draw:
-            raise InputError(f"sizes: {smallest} segments are fewer than two documents of {per_draw}")
+            raise InputError(
+                f"{{sizes}}: {smallest} segments are fewer than two documents of {per_draw}", sizes=Argument("sizes")
+            )
         return tuple(dict.fromkeys(size // per_draw * per_draw for size in sizes))
 
     def truth_of(self, settings: StudySettings) -> str:

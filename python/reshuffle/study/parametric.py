@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from .. import _core
-from ..errors import InputError
+from ..errors import Argument, InputError
 from ..execution import ChunkJob
 from ..execution.tables import NUMBER, PROBABILITY, Column, Columns, Table
 from ..inference.significance import approximate_randomization
@@ -36,9 +36,9 @@ class SwapEffects:
 
     def __post_init__(self) -> None:
         if not check_number("p_zero", self.p_zero, 0, 1) < 1:
-            raise InputError(f"p_zero must be at least 0 and below 1, got {self.p_zero!r}")
+            raise InputError("{p} must be at least 0 and below 1, got {value}", p=Argument("p_zero"), value=self.p_zero)
         if not check_number("b_zero", self.b_zero, 0):
-            raise InputError(f"b_zero must be a positive number, got {self.b_zero!r}")
+            raise InputError("{b} must be a positive number, got {value}", b=Argument("b_zero"), value=self.b_zero)
 
     @classmethod
     def fitted(cls, metric: Metric, counts: Counts) -> SwapEffects | None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import Argument, InputError
 from ..execution.tables import FLAG, NUMBER, PROBABILITY, SIGN, Column, Columns, Table, stacked
 from ..inference.estimates import Estimate
 from ..inference.intervals import INTERVALS, Interval, check_interval
@@ -148,16 +148,18 @@ def _numbers_of_references(data: Data, numbers: Sequence[int] | None) -> Sequenc
         return [n for n in range(1, most + 1) if _all_have_one(data, n)] if most > 1 else [None]
     if max(numbers) > most:
         raise InputError(
-            f"n_references has {max(numbers):,}, but segments have at most {most:,} reference{'s' * (most > 1)}: use "
+            f"{{option}} has {max(numbers):,}, but segments have at most {most:,} reference{'s' * (most > 1)}: use "
             f"at most {most:,}"
             if most
-            else "n_references needs references, but there are only precomputed scores: leave it out"
+            else "{option} needs references, but there are only precomputed scores: leave it out",
+            option=Argument("n_references"),
         )
     for n in numbers:
         if not _all_have_one(data, n):
             raise InputError(
-                f"n_references has {n:,}, but some segments have none of their first {n:,} references: use more, or "
-                "leave these segments out"
+                f"{{option}} has {n:,}, but some segments have none of their first {n:,} references: use more, or "
+                "leave these segments out",
+                option=Argument("n_references"),
             )
     return sorted(numbers)
 

@@ -12,7 +12,7 @@ from attrs import evolve, field, frozen
 from .. import _core, signature
 from .._core import Progress
 from ..comparing import data_and_units
-from ..errors import InputError
+from ..errors import Argument, InputError
 from ..execution import Execution
 from ..execution.checkpoint import Checkpoint, kept
 from ..inference.margins import check_margins
@@ -91,7 +91,8 @@ class StudySettings(Computed, Replicates, Simulated, SharedDraws, Sized, Pairs, 
         largest = max(self.sizes)
         if largest > available:
             raise InputError(
-                f"sizes: {largest:,} {unit}s were asked for, but the pool has only {available:,}: ask for fewer"
+                f"{{sizes}}: {largest:,} {unit}s were asked for, but the pool has only {available:,}: ask for fewer",
+                sizes=Argument("sizes"),
             )
         if self.sampling == "fixed" and self.sizes != (available,):
             raise InputError(

@@ -156,8 +156,6 @@ class Input:
         groups = self._given_groups()
         scores, documents, strata = self._score_files.read().with_groups(*groups)
         others = [scores.keys] if scores.rows else []
-        if documents is None:
-            warn_of_repeated(*scores.keys)
         others += [(display_name(each.path), each.ids) for each in groups if each is not None]
         beside = [Column(name, [], [], keys=ids) for name, ids in others[:1]]
         return TestSet(None, None, self._given(scores, beside, scores.shown_ids), documents, strata)

@@ -14,7 +14,7 @@ from ..pivot import Cells, Rows, as_number, fields, pivot
 from ..wording import joined, number
 from .base import Figure, StudyReport
 from .power import ERROR_SYMBOLS, power_table
-from .shared import as_percent, constant, in_percent, of_keys, of_name, unit_of
+from .shared import as_percent, constant, in_common, in_percent, of_keys, of_name, unit_of
 
 
 def title(study: StudyResult[DesignPlan]) -> str:
@@ -33,11 +33,11 @@ def tables(study: StudyResult[DesignPlan]) -> Iterator[Table]:
         yield _sequential(study).explained("Expected: units at the look that decides, if the difference is true.")
     if study.tables.get("simulated"):
         rates = study.tables["simulated"]
-        (first, *_) = rates
-        pairs = {(rate.system, rate.baseline) for rate in rates}
-        shown = f", {first.system} − {first.baseline}" if len(pairs) == 1 else ""
-        table = power_table(rates, f"Simulated power in %{shown}")
-        yield table.explained("±: half the width of the 95% interval.")
+        pairs = {f"{rate.system} − {rate.baseline}" for rate in rates}
+        shown = [*(pairs if len(pairs) == 1 else ()), in_common(rates, "size")]
+        table = power_table(rates, ", ".join(["Simulated power in %", *filter(None, shown)]))
+        unit = unit_of(study)
+        yield table.explained(f"n: {unit}s of a simulated test set; ±: half the width of the 95% interval.")
     yield _errors(study)
 
 
