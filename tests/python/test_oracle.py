@@ -209,8 +209,16 @@ def test_utilities_are_those_of_single_pairs(
     np.testing.assert_allclose(found.utilities, expected, rtol=1e-12, atol=1e-12)
     sign = 1 if m.higher_is_better else -1
     for own, first, row in zip(texts, lists.offsets, found.rows, strict=False):
-        values = np.nan_to_num(sign * found.utilities[first : first + len(own)], nan=-np.inf)
-        assert first + np.argmax(values) == row
+        values = np.nan_to_num(sign * found.utilities[first : first + len(own)], nan=-1e300)
+        assert first + np.argmax(values >= values.max() - 1e-12 * abs(values.max())) == row
+
+
+def test_of_equal_utilities_that_differ_by_rounding_the_first_is_chosen() -> None:
+    """TER is 0, 0, 200 and 0 with the three equal entries, and three times 66.7 and 0 with the other: 50 on average."""
+    found = mbr(NBest.from_texts([["b a a", "b a a", "a", "b a a"]]), "ter")
+    np.testing.assert_allclose(found.utilities, [50, 50, 50, 50], rtol=1e-12)
+    assert found.utilities[2] < 50
+    assert found.outputs() == ["b a a"]
 
 
 def test_probabilities_are_the_softmax_of_scaled_scores() -> None:

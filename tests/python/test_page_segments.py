@@ -518,6 +518,22 @@ def test_documents_are_those_of_the_pair_with_mean_scores_of_their_segments(brow
     assert all(", <b>talk 3" in text for text in browser.texts(f"{SEGMENT} > h3"))
 
 
+def test_documents_are_compared_on_the_segments_that_both_systems_have(browser: Browser) -> None:
+    scores = {"a": [1.0, 9.0, 2.0, 3.0, np.nan, 4.0], "b": [2.0, np.nan, 2.0, 2.0, 7.0, np.nan]}
+    ratings = SegmentScores("rating", scores, missing="pairwise")
+    systems = {name: [f"{name} {i}" for i in range(6)] for name in scores}
+    documents = ["x", "x", "y", "y", "z", "z"]
+    page = small(systems, ["r"] * 6, ratings, documents=documents, baseline="b").render("html")
+    browser.open(page, "system=a&baseline=b")
+    ((_, *rows),) = table_rows(browser, "#documents")
+    # The mean of all scores of a in x is 5, but 9 has no counterpart.
+    x, y, z = sorted(rows)
+    assert [x[0], x[1], *map(float, x[2:])] == ["x", "1", 1, 2, -1]
+    assert [y[0], y[1], *map(float, y[2:])] == ["y", "2", 2.5, 2, 0.5]
+    assert z[:2] == ["z", "0"]
+    assert not any(re.search(r"\d", cell) for cell in z[2:])
+
+
 def test_without_texts_or_documents_their_sections_are_hidden(browser: Browser) -> None:
     browser.open(demo().render("html"))
     assert not browser.one("#documents").is_displayed()

@@ -22,14 +22,14 @@ COUNTING = ("ngram", "presence")
 OTHERS = ("phrase", "words")
 
 
-def first_best(offsets: NDArray[np.int64], scores: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The first row with the highest score of each list: (N,).
+def first_best(offsets: NDArray[np.int64], scores: NDArray[np.float64], rounding: float = 0.0) -> NDArray[np.int64]:
+    """The first row with the highest score of each list: (N,). Scores equal the highest up to a share of it.
 
     >>> first_best(np.array([0, 3, 5]), np.array([1.0, 2.0, 2.0, 0.0, 5.0])).tolist()
     [1, 4]
     """
-    best = np.repeat(np.maximum.reduceat(scores, offsets[:-1]), np.diff(offsets))
-    rows = np.flatnonzero(scores == best)
+    best = np.maximum.reduceat(scores, offsets[:-1])
+    rows = np.flatnonzero(scores >= np.repeat(best - rounding * np.abs(best), np.diff(offsets)))
     _, first = np.unique(np.searchsorted(offsets, rows, "right"), return_index=True)
     found: NDArray[np.int64] = rows[first]
     return found

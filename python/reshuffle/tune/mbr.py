@@ -26,6 +26,10 @@ from .oracle import model_scores, places, preferred
 
 # Probabilities that are spread over this share of the entries, or more, are nearly uniform.
 NEARLY_UNIFORM = 0.9
+# Utilities are equal up to this share: they are sums, whose rounding depends on the order of the entries.
+ROUNDING = 1e-12
+# In place of the utility of an entry that has none.
+LOWEST = -1e300
 
 
 @record(eq=False)
@@ -102,7 +106,7 @@ def mbr(options: Mbr) -> MinimumRisk:
         else:
             utilities = (others + weights * own)[lists.text_of]
         sign = 1.0 if utility.higher_is_better else -1.0
-        rows = first_best(lists.offsets, np.nan_to_num(sign * utilities, nan=-np.inf))
+        rows = first_best(lists.offsets, np.nan_to_num(sign * utilities, nan=LOWEST), ROUNDING)
         choices = {"topbest": topbest, "mbr": rows}
         found = [
             MbrScore(choice, each.name, float(each.score(counts[own_rows].sum(axis=0))))

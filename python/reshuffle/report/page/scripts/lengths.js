@@ -57,7 +57,10 @@ function fillDocuments(view, pair, element) {
     return;
   }
   const scores = pair.map((name) => segmentScores(view, name));
-  const rows = [...segmentsOfDocuments(documents)].map(([id, segments]) => {
+  // As in tests, a difference is that of the segments for which both systems have scores.
+  const isCompared = (index) => scores.every((each) => each[index] !== null && !Number.isNaN(each[index]));
+  const rows = [...segmentsOfDocuments(documents)].map(([id, all]) => {
+    const segments = all.filter(isCompared);
     const means = scores.map((each) => meanAt(each, segments));
     return { id, segments, means, difference: means.includes(null) ? null : means[0] - means[1] };
   });
