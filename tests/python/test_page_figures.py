@@ -15,6 +15,7 @@ import pytest
 from scipy.stats import kendalltau
 
 from browser import Browser
+from known import known
 from reshuffle import NonInferiority, SegmentScores, compare, score
 from reshuffle.data.demo import demo_corpus
 from reshuffle.results import Comparison, Histogram, NullHistogram, PairedDifference
@@ -177,9 +178,16 @@ class TestRanking:
             assert "Systems in the same group" in caption
 
 
+def ends_from(result: Comparison, metric: str, system: str, baseline: str) -> tuple[float, float]:
+    """The interval of a difference, also of a pair that is reversed in the result."""
+    pairs = [p for p in result.comparisons if p.metric == metric and {p.system, p.baseline} == {system, baseline}]
+    interval = known(pairs[0].confidence_interval)
+    return (interval.low, interval.high) if pairs[0].system == system else (-interval.high, -interval.low)
+
+
 class TestDifferences:
     @pytest.mark.parametrize("metric", ["BLEU", "TER"])
-    def test_dots_are_at_the_differences_from_the_chosen_system(self, browser: Browser, metric: str) -> None:
+    def test_dots_and_lines_are_at_the_differences_from_the_chosen_system(self, browser: Browser, metric: str) -> None:
         result = everything(all_pairs=True)
         browser.open(result.render("html"))
         browser.run("showView(0, arguments[0])", ["BLEU", "TER"].index(metric))
@@ -196,34 +204,19 @@ class TestDifferences:
             expected = [scores[system] - scores[chosen] for system in others]
             dots = [float(mark["cx"]) for mark in marks(browser, "#differences .dot")]
             assert expected == pytest.approx(values_at(browser, "#differences", dots), abs=1e-6)
+            ends = [ends_from(result, metric, system, chosen) for system in others]
+            assert np.array(ends) == pytest.approx(np.array(whisker_ends(browser, "#differences")), abs=1e-6)
             (zero,) = marks(browser, "#differences .zero")
             assert pytest.approx(
                 values_at(browser, "#differences", [float(zero["d"][1:].partition(",")[0])]), abs=1e-6
             ) == [0.0]
 
-    def test_lines_end_at_the_ends_of_intervals_also_of_reversed_pairs(self, browser: Browser) -> None:
-        result = everything(all_pairs=True)
+    def test_sides_stars_and_colours_say_what_is_better(self, browser: Browser) -> None:
+        result = everything(baseline="baseline")
         browser.open(result.render("html"))
-        systems = by_score(result, "BLEU")
-        expected = []
-        for system in systems[1:]:
-            pair = next(p for p in result.comparisons if {p.system, p.baseline} == {system, systems[0]})
-            interval = pair.confidence_interval
-            assert interval is not None
-            forward = pair.system == system
-            expected.append((interval.low, interval.high) if forward else (-interval.high, -interval.low))
-        assert np.array(expected) == pytest.approx(np.array(whisker_ends(browser, "#differences")), abs=1e-6)
-
-    def test_sides_say_which_is_better(self, browser: Browser) -> None:
-        browser.open(everything(baseline="baseline").render("html"))
         assert browser.texts("#differences .side") == ["← worse than baseline", "better than baseline →"]
         browser.run("showView(0, 1)")
         assert browser.texts("#differences .side") == ["← better than baseline", "worse than baseline →"]
-
-    def test_stars_filled_dots_and_colours_mark_significant_differences(self, browser: Browser) -> None:
-        result = everything(baseline="baseline")
-        browser.open(result.render("html"))
-        browser.run("showView(0, 1)")
         found = browser.each("#differences .choice", MARKED)
         kinds = set()
         for system, stars, dot in found:

@@ -145,8 +145,8 @@ def words(hypotheses: list[str], references: list[list[str | None]]) -> float:
     return sum(len(line.split()) for line in hypotheses)
 
 
-@pytest.mark.parametrize("name", ["words", "toString"])  # every object has a toString
-def test_without_scores_of_segments_they_are_in_the_order_of_the_test_set(browser: Browser, name: str) -> None:
+def test_without_scores_of_segments_they_are_in_the_order_of_the_test_set(browser: Browser) -> None:
+    name = "toString"  # which every object of JavaScript has
     systems = {"a": ["one", "two words", "x"], "b": ["1", "2", "3 4 5"]}
     comparison = small(systems, ["r", "s", "t"], ["chrf", CorpusFunction(name, words)])
     browser.open(comparison.render("html"), f"metric={name}")
@@ -384,28 +384,28 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("edits", ["outputs", "reference", "none"])
-def test_hostile_texts_are_shown_as_they_are(browser: Browser, edits: str) -> None:
+def test_hostile_texts_are_shown_as_they_are(browser: Browser) -> None:
     name = "<b onclick='window.broken = true'>" + "long name " * 20
     systems = {name: HOSTILE, "b": [line[::-1] for line in HOSTILE]}
     ratings = SegmentScores("<i>", {each: [*range(i, i + len(HOSTILE))] for i, each in enumerate(systems)})
     comparison = small(systems, [HOSTILE[1:] + HOSTILE[:1]], ratings, all_pairs=True)
     browser.resize(400)
     browser.open(comparison.render("html"))
-    choose(browser, "Edits", edits)
     assert pair_of(browser) == ("b", name)
     assert numbers(browser) == [*range(len(HOSTILE))]
-    texts = browser.run(
-        """const copies = [...document.querySelectorAll(arguments[0])].map((text) => text.cloneNode(true));
-        if (arguments[1]) copies.forEach((copy) => copy.querySelectorAll("del").forEach((each) => each.remove()));
-        return copies.map((copy) => copy.textContent)""",
-        f"{SEGMENT} .outputs .text",
-        edits == "reference",
-    )
-    expected = [text for line in HOSTILE for text in (line, line[::-1])]
-    if edits == "reference":  # the white space after a removed word stays
-        texts, expected = (["".join(text.split()) for text in each] for each in (texts, expected))
-    assert texts == expected
+    for edits in ("outputs", "reference", "none"):
+        choose(browser, "Edits", edits)
+        texts = browser.run(
+            """const copies = [...document.querySelectorAll(arguments[0])].map((text) => text.cloneNode(true));
+            if (arguments[1]) copies.forEach((copy) => copy.querySelectorAll("del").forEach((each) => each.remove()));
+            return copies.map((copy) => copy.textContent)""",
+            f"{SEGMENT} .outputs .text",
+            edits == "reference",
+        )
+        expected = [text for line in HOSTILE for text in (line, line[::-1])]
+        if edits == "reference":  # the white space after a removed word stays
+            texts, expected = (["".join(text.split()) for text in each] for each in (texts, expected))
+        assert texts == expected
     assert browser.run("return window.broken") is None
     assert browser.all(f"{SECTION} img, {SECTION} script, {SECTION} b") == []
     browser.wait("return document.documentElement.scrollWidth <= 400")
@@ -420,16 +420,16 @@ def test_each_text_has_the_direction_of_its_letters(browser: Browser) -> None:
     assert browser.each(f"{SEGMENT} .text", "getComputedStyle(each).direction") == ["rtl"] * 3
 
 
-@pytest.mark.parametrize(("width", "columns"), [(400, 1), (1400, 2)])
-def test_outputs_are_side_by_side_where_there_is_room(browser: Browser, width: int, columns: int) -> None:
-    browser.resize(width)
+def test_outputs_are_side_by_side_where_there_is_room(browser: Browser) -> None:
     names = {"a": "a name that needs several lines " * 6, "b": "b"}
     page = small({"a": ["x y", "y"], "b": ["x", "y y"]}, ["x", "y"]).render("html", names=names)
     browser.open(page)
-    for part in ("div", "div > .text"):  # texts are in line, too
-        tops = browser.each(f"{SEGMENT}:first-child .outputs > {part}", "each.getBoundingClientRect().top")
-        assert len(set(tops)) == 3 - columns
-    assert browser.run("return document.documentElement.scrollWidth") <= width
+    for width, columns in ((400, 1), (1400, 2)):
+        browser.resize(width)
+        for part in ("div", "div > .text"):  # texts are in line, too
+            tops = browser.each(f"{SEGMENT}:first-child .outputs > {part}", "each.getBoundingClientRect().top")
+            assert len(set(tops)) == 3 - columns
+        assert browser.run("return document.documentElement.scrollWidth") <= width
     assert names["a"] in browser.texts(f"{SEGMENT} bdi")
 
 
@@ -443,25 +443,25 @@ def test_an_empty_output_is_named(browser: Browser) -> None:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("mark", ["ins", "del"])
-def test_marked_words_have_contrast_in_both_themes(browser: Browser, theme: str, mark: str) -> None:
+def test_marked_words_have_contrast_in_both_themes(browser: Browser, theme: str) -> None:
     browser.prefer(prefers_color_scheme=theme)
     browser.open(demo().render("html"))
-    colours = browser.run(
-        """const mark = document.querySelector(arguments[0]);
-        const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-        const painted = (...colours) => {  // one over the other
-          for (const colour of colours) { canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1); }
-          return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
-        };
-        const surface = getComputedStyle(document.body).backgroundColor;
-        const { backgroundColor, color } = getComputedStyle(mark);
-        return [painted(surface, backgroundColor), painted(color), painted(surface)]""",
-        f"{SEGMENT} {mark}",
-    )
-    background, text, surface = colours
-    assert contrast(background, text) >= 4.5
-    assert background != surface
+    for mark in ("ins", "del"):
+        colours = browser.run(
+            """const mark = document.querySelector(arguments[0]);
+            const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+            const painted = (...colours) => {  // one over the other
+              for (const colour of colours) { canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1); }
+              return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
+            };
+            const surface = getComputedStyle(document.body).backgroundColor;
+            const { backgroundColor, color } = getComputedStyle(mark);
+            return [painted(surface, backgroundColor), painted(color), painted(surface)]""",
+            f"{SEGMENT} {mark}",
+        )
+        background, text, surface = colours
+        assert contrast(background, text) >= 4.5
+        assert background != surface
 
 
 # --- What else is known of texts

@@ -42,7 +42,7 @@ from reshuffle.report.plots import figure_of
 from reshuffle.report.plots.densities import smoothed
 from reshuffle.report.plots.intervals import MARKER
 from reshuffle.report.plots.null import tails
-from reshuffle.report.plots.style import MUTED
+from reshuffle.report.plots.style import MUTED, PaperFigure
 from reshuffle.results import ConfidenceInterval, Histogram, NullHistogram
 from told import assert_raises
 
@@ -132,7 +132,10 @@ def test_a_far_difference_does_not_squeeze_the_others() -> None:
     assert "Arrow: a difference off the axis, with its value." in paper_files(far, Layout())["figures.tex"].decode()
 
 
-def test_forests_of_all_metrics_fit_a_page_or_the_figure_warns(tmp_path: Path, run: Any) -> None:
+def test_forests_of_all_metrics_fit_a_page_or_the_figure_warns(
+    tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(PaperFigure, "savefig", lambda figure, file, **_: file.write(b"%PDF-"))
     scores = {name: np.random.default_rng(i).normal(50 + i, 5, 30) for i, name in enumerate(numbered(25))}
     other = {name: -values for name, values in scores.items()}
     result = compare(metrics=[SegmentScores("m", scores), SegmentScores("o", other)], all_pairs=True, n_resamples=99)
@@ -441,7 +444,10 @@ def test_panels_of_many_systems_share_their_rows(kind: str, all_pairs: bool) -> 
             shown = [text.get_text() for text in ax.texts]
             ranks = [rank_cell(ranking[name].rank_low, ranking[name].rank_high) for name in first]
             assert shown == ["rank", *ranks, "group", *(ranking[name].letters for name in first)]
-    apart: Any = panels(of_three_metrics(16, True), "forest")  # each metric has its own best system
+
+
+def test_panels_of_forests_whose_best_systems_differ_have_rows_of_their_own() -> None:
+    apart: Any = panels(of_three_metrics(16, True), "forest")
     assert {len(names_of(ax)) for ax in apart} == {15}
 
 

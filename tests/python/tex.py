@@ -30,13 +30,14 @@ def need(*programs: str) -> None:
 
 
 def compiled(folder: Path, body: str, begin: str = ARTICLE, bibtex: bool = False) -> str:
-    """What pdflatex says about a document, ``folder/all.pdf``; with BibTeX on the last of three runs.
+    """What pdflatex says about a document; with BibTeX on the last of three runs.
 
-    The test is skipped if they are not installed.
+    It writes no PDF, for which it would make bitmaps of all fonts where these have no outlines. The test is skipped
+    if they are not installed.
     """
     need("pdflatex", *["bibtex"] * bibtex)
     (folder / "all.tex").write_text(f"{begin}\n{body}\n\\end{{document}}\n", "utf-8")
-    latex = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
+    latex = ["pdflatex", "-draftmode", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
     said = ""
     for command in [latex, ["bibtex", "all"], latex, latex] if bibtex else [latex]:
         done = subprocess.run(command, capture_output=True, check=False, cwd=folder, timeout=120)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.font_manager import FontProperties
+from matplotlib.font_manager import FontProperties, findfont
 from matplotlib.textpath import TextPath
 from matplotlib.transforms import Bbox, ScaledTranslation, Transform
 from numpy.typing import NDArray
@@ -234,8 +235,14 @@ def width_beside(beside_rows: Sequence[Column]) -> float:
 
 def _relative_width() -> float:
     """The width of letters, relative to that in the font of the figure's style: users' axes may have another font."""
-    used, own = (TextPath((0, 0), "adjusted p 0.0123", 10, FontProperties(family)) for family in (None, FONTS[0]))
-    return float(used.get_extents().width / own.get_extents().width)
+    used, own = (_width_of_letters(findfont(FontProperties(family))) for family in (None, FONTS[0]))
+    return used / own
+
+
+@cache
+def _width_of_letters(file: str) -> float:
+    """The width of some letters in the font of a file."""
+    return float(TextPath((0, 0), "adjusted p 0.0123", 10, FontProperties(fname=file)).get_extents().width)
 
 
 def beside(ax: Axes, points: float) -> Transform:

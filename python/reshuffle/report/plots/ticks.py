@@ -21,6 +21,9 @@ class Ticks(Locator):
     axis: Any
     """The axis of a figure, since only there labels have a width."""
 
+    def __init__(self) -> None:
+        self._widths: dict[Any, float] = {}
+
     def __call__(self) -> Any:
         """The positions in the limits of the axis."""
         return self.tick_values(*self.axis.get_view_interval())
@@ -47,6 +50,13 @@ class Ticks(Locator):
         point = 72 * axes.bbox.width / axes.figure.dpi / ((vmax - vmin) or 1.0)
         ends = []
         for tick, label in shown:
-            half = TextPath((0, 0), label, size, font).get_extents().width / 2 if label else 0.0
+            half = self._width(label, size, font) / 2
             ends.append((tick * point - half, tick * point + half))
         return all(right - left >= SPACE * size for (_, left), (right, _) in pairwise(ends))
+
+    def _width(self, label: str, size: float, font: Any) -> float:
+        """The width of a label. matplotlib asks for ticks many times while it lays out a figure: widths are kept."""
+        key = label, size, font
+        if key not in self._widths:
+            self._widths[key] = TextPath((0, 0), label, size, font).get_extents().width if label else 0.0
+        return self._widths[key]
