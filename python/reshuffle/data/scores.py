@@ -456,7 +456,9 @@ def only(source: Source, kind: str, option: str | None, wanted: str | None, know
         return known[0]
     if wanted is None:
         how = " with" if option else " as in" if kind == "metric" else None
-        flag = Argument(option, known[:1], "--" + option.replace("_", "-")) if option else f"'{source.file}#{known[0]}'"
+        flag = (
+            Argument(option, (known[0],), "--" + option.replace("_", "-")) if option else f"'{source.file}#{known[0]}'"
+        )
         source.fail(
             "expected one {kind}, got {n} ({names})" + (f": choose one{how} {{choice}}" if how else ""),
             kind=kind,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ...data.alignment import aligned, in_numeric_order, order_by, unclear_order
 from ...data.corpus import system_names
@@ -20,6 +20,9 @@ from ...grouping import grouped
 if TYPE_CHECKING:
     from ...data.score_tables import ScoreFile, ScoreTable
     from ...options.files import OfSystems, SetFiles
+
+# What each file has, by metric and number.
+ByFile: TypeAlias = "dict[tuple[str, int], ScoreTable]"
 
 # Formats that name systems by their files.
 BY_FILE = ("comet", "comet-printed")
@@ -214,9 +217,7 @@ class ScoreFiles:
         own = order.of_samples(next(iter(joined.values())), what, n_segments)
         return {key: on_segments(row, own) for key, row in joined.items()}
 
-    def _by_system(
-        self, files: Mapping[str, Sequence[str]], tables: Mapping[tuple[str, int], ScoreTable]
-    ) -> dict[tuple[str, str], ScoreTable]:
+    def _by_system(self, files: Mapping[str, Sequence[str]], tables: ByFile) -> dict[tuple[str, str], ScoreTable]:
         """The scores of each metric and system."""
         rows: dict[tuple[str, str], ScoreTable] = {}
         wanted = dict(self.systems) if self.known else {}
@@ -235,11 +236,10 @@ class ScoreFiles:
                     raise not_one_system(table.source, table.systems)
         return rows
 
-    def _read(
-        self, wanted: Mapping[tuple[str, int], str]
-    ) -> tuple[dict[tuple[str, int], ScoreTable], dict[tuple[str, int], ScoreTable]]:
+    def _read(self, wanted: Mapping[tuple[str, int], str]) -> tuple[ByFile, ByFile]:
         """What each table and each log has. Of a file that is named several times, the content is kept."""
-        tables, logs = {}, {}
+        tables: ByFile = {}
+        logs: ByFile = {}
         qrels = self.files.qrels
         judged = None if qrels is None else Source.read(qrels, "relevance judgments", self.files.max_input)
         for keys in grouped((split_name(path)[0], key) for key, path in wanted.items()).values():
@@ -260,7 +260,7 @@ class ScoreFiles:
                 found[key] = replace(table, source=display_name(wanted[key]))
         return tables, logs
 
-    def _on_common(self, found: dict[tuple[str, int], ScoreTable]) -> dict[tuple[str, int], ScoreTable]:
+    def _on_common(self, found: ByFile) -> ByFile:
         """The tables with ids on the rows that all of them have, if ``--unmatched`` asks for it.
 
         :class:`InputError` if it does not, and they have different numbers of rows.
@@ -292,8 +292,8 @@ class ScoreFiles:
         names = [UNNAMED if each is None else each for each in found.systems]
         if table.format_name in BY_FILE and not self.known and names != [UNNAMED]:
             names = system_names(names)
-        ids = None if found.ids is None else tuple(found.ids)
-        return ScoreTable(metric, tuple(names), found.values, segment_ids=ids)
+        keys = None if found.ids is None else tuple(found.ids)
+        return ScoreTable(metric, tuple(names), found.values, segment_ids=keys)
 
     def _systems_of(self, metric: str, table: ScoreTable, wanted: Mapping[str, str]) -> dict[str, str]:
         """What the file of a metric calls each system. ``wanted`` has the systems' files, by name, if any are known."""
