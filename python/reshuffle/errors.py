@@ -124,6 +124,10 @@ class _WithFields(Exception):  # noqa: N818 - the base of an error and of a warn
         fields = {name: name_of(value) if isinstance(value, kind) else value for name, value in self.fields.items()}
         return type(self)(self._template, **fields)
 
+    def with_flags(self: _Same) -> _Same:
+        """A copy in which arguments are flags, as users of the command line write them."""
+        return self.with_names(Argument, lambda argument: argument.flag)
+
 
 class InputError(_WithFields, ValueError):
     """An input or argument cannot be used.

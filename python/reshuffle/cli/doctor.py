@@ -51,7 +51,7 @@ def doctor_command(files: tuple[str, ...], as_json: bool) -> None:
         elif found:
             click.echo("\n\n".join(_about_file(file, kinds) for file, kinds in found.items()))
         for problem in problems[:-1]:
-            click.echo(f"reshuffle: error: {printable(str(problem))}", err=True)
+            click.echo(f"reshuffle: error: {printable(str(problem.with_flags()))}", err=True)
         if problems:
             raise problems[-1]
         return

@@ -95,7 +95,7 @@ def found_in(path: str) -> list[Found]:
             raise
         # The first line of texts may look like that of scores.
         named = bool(_columns(path)) and recognized(_source(path), SCORE_FORMATS) in AS_COLUMNS
-        scores = Found(kind=SCORES.name, problem=str(error)) if named else None
+        scores = Found(kind=SCORES.name, problem=str(error.with_flags())) if named else None
     read = scores if scores is not None and scores.format else None
     if read is not None and (read.format.partition(":")[0] not in AS_COLUMNS or _is_long(path)):
         return [read]
@@ -140,13 +140,8 @@ def _found(kind: Kind, path: str) -> Found | None:
     said = kind.read(path)
     if said is None:
         return None
-    return replace(
-        said, kind=said.kind or kind.name, commands=[_with(path, each) for each in said.commands or kind.commands]
-    )
-
-
-def _with(path: str, command: str) -> str:
-    return command.replace("FILE", shlex.quote(path))
+    commands = [each.replace("FILE", shlex.quote(path)) for each in said.commands or kind.commands]
+    return replace(said, kind=said.kind or kind.name, commands=commands)
 
 
 @lru_cache(maxsize=1)

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import click
 
-from ..errors import Argument, InputError, InputWarning, Option, counted, either, listed
+from ..errors import InputError, InputWarning, Option, counted, either, listed
 from .process import BAD_INPUT, leave
 from .root import COMPLETE, ClosedPipeError, cli
 
@@ -57,8 +57,7 @@ def _with_flags(warning: InputWarning) -> str:
     """The message with options and arguments as they are written on the command line."""
     from .metric_options import flag  # not at start-up: it imports the metrics
 
-    named = warning.with_names(Option, flag).with_names(Argument, lambda argument: argument.flag)
-    return str(named)
+    return str(warning.with_names(Option, flag).with_flags())
 
 
 def _missing(error: click.MissingParameter) -> str:

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, NoReturn
 
-from ..errors import Argument, InputError, WorkerError
+from ..errors import InputError, WorkerError
 from ..leftovers import leftover, undo_all
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def _run(command: Callable[[], int | None]) -> tuple[int, str]:
             sys.stdout.flush()
         return code, ""
     except InputError as error:
-        return BAD_INPUT, str(error.with_names(Argument, lambda argument: argument.flag))
+        return BAD_INPUT, str(error.with_flags())
     except WorkerError as error:
         return WORKER_FAILED, str(error)
     except KeyboardInterrupt:  # where our signal handler is not installed

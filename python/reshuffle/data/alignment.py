@@ -53,7 +53,9 @@ def _text_of(parse: str) -> str:
 
 
 def aligned(columns: Sequence[Column]) -> list[Column]:
-    """Sort the columns that have ids into the order of the first of them. Other columns are unchanged.
+    """Sort the columns that have ids into the order of the first of them, or of the first with the same ids.
+
+    Other columns are unchanged.
 
     Raises
     ------
@@ -75,17 +77,23 @@ def aligned(columns: Sequence[Column]) -> list[Column]:
     """
     first = next((column for column in columns if column.ids is not None), None)
     in_documents = [column if first is None or column is first else _aligned(first, column) for column in columns]
-    first = next((column for column in in_documents if column.keys is not None), None)
-    if first is None:
-        return in_documents
-    found = []
+    found: list[Column] = []
     plain = next((column.name for column in in_documents if column.keys is None), None)
     for column in in_documents:
-        order = order_by((column.name, column.keys), (first.name, first.keys))
+        wanted = _like(column, [each for each in found if each.keys is not None])
+        order = order_by((column.name, column.keys), (wanted.name, wanted.keys))
         if order is not None and plain is not None:
-            raise unclear_order(first.name, column.name, plain)
+            raise unclear_order(wanted.name, column.name, plain)
         found.append(column if order is None else column.in_order(order))
     return found
+
+
+def _like(column: Column, keyed: Sequence[Column]) -> Column:
+    """The first of some columns with ids that has those of another column; if none has, the first of all."""
+    if not keyed or column.keys is None or column.keys == keyed[0].keys:
+        return next(iter(keyed), column)
+    own = {*column.keys}
+    return next((each for each in keyed if own == {*(each.keys or ())}), keyed[0])
 
 
 def unclear_order(one: str, other: str, plain: str) -> InputError:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Argument, counted, quoted
 from .formats.base import Source
-from .scores import Integers, codes
+from .scores import Integers
 
 # The largest number of segments that is taken from a file: a larger one is a mistake, and would need much memory.
 MAX_SEGMENTS = 10_000_000
@@ -52,19 +52,6 @@ class Cells(NamedTuple):
     base: int = 1
     in_order: bool = False
     keys: Sequence[str] | None = None
-
-
-def cells_of(
-    metric: str,
-    systems: Sequence[str],
-    segment: Integers | None,
-    values: NDArray[np.float64],
-    lines: Sequence[int],
-    **others: Any,
-) -> Cells:
-    """The cells of a file that has a system on each row. ``others`` are further fields."""
-    ids, (system,) = codes([systems])
-    return Cells(metric, ids, system, segment, values, lines, **others)
 
 
 def integers(

@@ -23,7 +23,7 @@ from .formats.base import Source
 from .formats.recognition import recognized
 from .reading import split_name
 from .scored_tables import ScoredTable
-from .scores import table_in
+from .scores import Table
 from .system_names import Naming
 
 # For readers without options.
@@ -194,7 +194,7 @@ class ScoreFile:
         if samples is not None:
             found: Samples = samples(self.source)
             return found
-        return ScoredTable(table_in(self.source, self.format_name), self.options)
+        return ScoredTable(Table(self.source, self.format_name), self.options)
 
     @property
     def names(self) -> list[str]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import Argument, InputError, listed, quoted, warn
 from ..options.evaluations import ReadScores
-from .evaluations import Cells, cells_of, integers
+from .evaluations import Cells, integers
 from .files import at_line, uncompressed
 from .formats import comet, format_of, jsonl
 from .formats.base import Column, is_score
@@ -171,11 +171,12 @@ class ScoredTable:
             keys = ids if ids is not None and len(set(ids)) == len(ids) == len(values) else None
             rows = np.arange(len(values)) if segment is None else segment
             return Cells(metric, [UNNAMED], None, rows, values, lines, base, segment is None, keys)
-        names, keys = table.names_in(found["system"], SYSTEM), None
+        names, (system,) = codes([table.names_in(found["system"], SYSTEM)])
+        keys = None
         if roles["system"].lower() in MODELS and segment is None:  # each model has a row for each id
             keys, (segment,) = codes([table.ids([score, roles["system"]]) or ()])
             base = 0
-        cells = cells_of(metric, names, segment, values, lines, base=base, keys=keys)
+        cells = Cells(metric, names, system, segment, values, lines, base, keys=keys)
         return self._in_order(cells) if self.by_rows else cells
 
     def _in_order(self, cells: Cells) -> Cells:

@@ -234,29 +234,22 @@ def opened(
     path: str | os.PathLike[str], input_format: str | None = None, max_input: int = MAX_INPUT
 ) -> tuple[Table, str | None]:
     """The table of ``FILE`` or ``FILE#NAME``, and NAME."""
-    if input_format is not None:
-        check_name("input format", input_format, list(INPUT_FORMATS))
     file, name = split_name(os.fspath(path))
-    format_name = input_format or format_of(file)
-    if INPUT_FORMATS[format_name].numbers is None:
+    found = Opened.read(file, input_format, max_input)
+    if found.file_format.numbers is None:
         with_numbers = ", ".join(name for name, each in INPUT_FORMATS.items() if each.numbers is not None)
         raise InputError(
-            f"{display_name(os.fspath(path))}: scores cannot be read from the format {format_name}; these formats have "
-            f"numbers: {with_numbers}"
+            f"{display_name(os.fspath(path))}: scores cannot be read from the format {found.format_name}; these "
+            f"formats have numbers: {with_numbers}"
         )
-    source = Source.read(file, INPUT_FORMATS[format_name].about, max_input)
-    return table_in(source, format_name) if input_format else table_of(source), name
-
-
-def table_in(source: Source, format_name: str) -> Table:
-    """The table in a file of this format. A byte order mark is not part of the first number."""
-    marked = source.data.startswith(codecs.BOM_UTF8)
-    return Table(replace(source, data=source.data.removeprefix(codecs.BOM_UTF8)) if marked else source, format_name)
+    if input_format is None:
+        return table_of(found.source), name
+    return Table(found.source, "numbers" if found.format_name == "text" else found.format_name), name
 
 
 def any_table(source: Source) -> Table:
     """The table in a file of any name: JSON lines if it begins with an object."""
-    return table_in(source, "jsonl" if _begins_as_json(source) else "table")
+    return Table(source, "jsonl" if _begins_as_json(source) else "table")
 
 
 def _begins_as_json(source: Source) -> bool:
@@ -270,11 +263,11 @@ def table_of(source: Source) -> Table:
     is_text = format_name == "text"
     may_be_table = is_text or SEPARATORS.get(format_name, "") not in line
     if may_be_table and {"system", "segment"} <= set(roles_of(line.replace(",", " ").split())):
-        return table_in(source, "table")
+        return Table(source, "table")
     if is_text and _begins_as_json(source):
-        return table_in(source, "jsonl")
+        return Table(source, "jsonl")
     found = (name for name, is_first in PRINTED.items() if is_first(line))
-    return table_in(source, next(found, format_name) if is_text else format_name)
+    return Table(source, next(found, "numbers") if is_text else format_name)
 
 
 def scores_in(
@@ -463,7 +456,9 @@ def only(source: Source, kind: str, option: str | None, wanted: str | None, know
         return known[0]
     if wanted is None:
         how = " with" if option else " as in" if kind == "metric" else None
-        flag = Argument(option, known[:1], "--" + option.replace("_", "-")) if option else f"'{source.file}#{known[0]}'"
+        flag = (
+            Argument(option, (known[0],), "--" + option.replace("_", "-")) if option else f"'{source.file}#{known[0]}'"
+        )
         source.fail(
             "expected one {kind}, got {n} ({names})" + (f": choose one{how} {{choice}}" if how else ""),
             kind=kind,

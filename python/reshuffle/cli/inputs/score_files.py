@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from ...data.alignment import in_numeric_order, order_by, unclear_order
+from ...data.alignment import aligned, in_numeric_order, order_by, unclear_order
 from ...data.corpus import system_names
 from ...data.file_names import few, files_by_name, same_names
 from ...data.files import display_name
-from ...data.formats.base import Source
+from ...data.formats.base import Column, Source
 from ...data.reading import split_name
 from ...data.scores import Table, not_one_system, opened, scores_in
 from ...errors import InputError, counted, listed, quoted
@@ -20,6 +20,9 @@ from ...grouping import grouped
 if TYPE_CHECKING:
     from ...data.score_tables import ScoreFile, ScoreTable
     from ...options.files import OfSystems, SetFiles
+
+# What each file has, by metric and number.
+ByFile: TypeAlias = "dict[tuple[str, int], ScoreTable]"
 
 # Formats that name systems by their files.
 BY_FILE = ("comet", "comet-printed")
@@ -37,135 +40,74 @@ class Groups(NamedTuple):
     ids: Sequence[str] | None
 
 
-@dataclass(frozen=True)
-class ReadScores:
-    """A table for each metric and system. Those with ids of segments are from logs, and have the same ids."""
+class ReadScores(NamedTuple):
+    """Scores in one order of segments, and what else there is of these."""
 
-    rows: Mapping[tuple[str, str], ScoreTable]
-    keys: tuple[str, Sequence[str] | None] = ("", None)
-    """A table whose rows have ids, and these: all are in this order."""
-    moved: str | None = None
-    """A table whose rows were in another order."""
-    plain: str | None = None
-    """A table without ids."""
+    by_metric: Mapping[str, Mapping[str, Sequence[float]]]
+    """By metric and system."""
+    columns: Sequence[Column]
+    """The files that have this order, one for each way to name the segments."""
+    shown_ids: tuple[str, ...] | None
+    """The ids that reports show, of the samples of logs or of rows; None if they are 1, 2, 3 …"""
+    groups: Sequence[Sequence[str] | None]
+    """The ids of documents and strata."""
 
-    @property
-    def by_metric(self) -> dict[str, dict[str, list[float]]]:
-        """The scores by metric and system."""
-        found: dict[str, dict[str, list[float]]] = {}
-        for (metric, system), table in self.rows.items():
-            assert table.segments is not None
-            found.setdefault(metric, {})[system] = table.segments[0].tolist()
-        return found
 
-    @property
-    def log(self) -> ScoreTable | None:
-        """The first row that is from a log."""
-        return next((table for table in self.rows.values() if table.segment_ids is not None), None)
+class _Order:
+    """The order of segments in files whose rows may have ids: that of the first file that has them."""
 
-    @property
-    def shown_ids(self) -> tuple[str, ...] | None:
-        """The ids that reports show, of the samples of logs or of rows; None if they are 1, 2, 3 …"""
-        if self.log is not None:
-            return self._samples
-        keys = self.keys[1]
-        numbered = keys is None or all(key == str(number) for number, key in enumerate(keys, 1))
-        return None if numbered else tuple(keys or ())
+    def __init__(self, files: Iterable[tuple[str, int, Sequence[str] | None]]) -> None:
+        """``files`` are names, numbers of rows, and ids; those with the same ids have the same order."""
+        distinct: dict[tuple[str, ...] | None, Column] = {}
+        for name, n, ids in files:
+            keys = None if ids is None else tuple(ids)
+            distinct.setdefault(keys, Column(name, range(n), range(n), keys=keys))
+        self._columns = dict(zip(distinct, aligned([*distinct.values()]), strict=True))
+        self.columns = [*self._columns.values()]
 
-    @property
-    def _samples(self) -> tuple[str, ...]:
-        """The ids of the samples of logs: those of lm-evaluation-harness without the hash."""
-        from ...data.joined_scores import NUMBER
+    def of(self, ids: Sequence[str] | None) -> Sequence[int] | None:
+        """The rows of a file with these ids in the order of all; None if it has this order."""
+        rows: Sequence[int] = () if ids is None else self._columns[tuple(ids)].lines
+        return rows if isinstance(rows, list) else None
 
-        assert self.log is not None
-        assert self.log.segment_ids is not None
-        ids = self.log.segment_ids
-        numbers = tuple(found[1] for name in ids if (found := NUMBER.fullmatch(name)))
-        return numbers if len(set(numbers)) == len(ids) else ids
+    def of_samples(self, log: ScoreTable, what: str, n_segments: int | None) -> Sequence[int]:
+        """The samples of a log in the order of all, by their ids or numbers."""
+        from ...data.joined_scores import segment_order
 
-    def in_order(
-        self, what: str, n_segments: int | None = None, rows: tuple[str, Sequence[str] | None] = ("", None)
-    ) -> ReadScores:
-        """The samples of logs in the order of the segments of texts or of other files. ``what`` is named in errors.
-
-        ``rows``: a file of texts, and the ids of its rows. If it has none, those of tables of scores are used.
-        """
-        if self.log is None or self.log.segment_ids is None:
-            return self
-        from ...data.joined_scores import on_segments, segment_order
-
-        file, keys = self.keys if rows[1] is None else rows
-        order: Sequence[int] | None = order_by((self.log.source, self._samples), (file, keys))
-        moved = self.moved
-        if order is not None and not in_numeric_order(keys or ()):
-            moved = self.log.source
-            if self.plain is not None:
-                raise unclear_order(file, moved, self.plain)
-        elif order is None and keys is not None and self._samples == (*keys,):
-            order = range(len(keys))
-        elif order is None:
-            order = segment_order(self.log.segment_ids, self.log.source, what, n_segments)
-        found = {key: row if row.segment_ids is None else on_segments(row, order) for key, row in self.rows.items()}
-        return replace(self, rows=found, moved=moved)
-
-    def on_rows(self, file: str, keys: Sequence[str] | None) -> ReadScores:
-        """The scores in the order of the rows of another file, if both have the same ids."""
-        order = order_by(self.keys, (file, keys))
-        self._check_order(file, keys, order is not None)
+        samples = _shown(log)
+        first = next((each for each in self.columns if each.keys is not None), Column("", [], []))
+        order = order_by((log.source, samples), (first.name, first.keys))
         if order is None:
-            return self
-        rows = {key: row if row.segment_ids is not None else _reordered(row, order) for key, row in self.rows.items()}
-        return replace(self, rows=rows, keys=(file, keys))
-
-    def _check_order(self, file: str, keys: Sequence[str] | None, is_other: bool) -> None:
-        """:class:`InputError` if tables have different orders and a file has no ids, as ``file`` may."""
-        if keys is None and self.moved is not None:
-            raise unclear_order(self.keys[0], self.moved, file)
-        if is_other and self.plain is not None:
-            raise unclear_order(self.keys[0], file, self.plain)
-
-    def with_groups(self, *groups: Groups | None) -> tuple[ReadScores, Sequence[str] | None, Sequence[str] | None]:
-        """The scores, documents and strata of the same segments, without texts: of logs by the ids of samples."""
-        others = [display_name(each.path) for each in groups if each is not None and each.ids is None]
-        others += [row.source for row in self.rows.values() if row.segment_ids is None]
-        scores = self.in_order(others[0]) if others else self
-        for each in groups:
-            if each is not None:
-                scores._check_order(display_name(each.path), each.ids, False)
-        ids = None if scores.log is None else scores.log.segment_ids
-        documents, strata = (
-            None if each is None else self._of_rows(each) if ids is None else _of_samples(each, ids) for each in groups
-        )
-        return scores, documents, strata
-
-    def _of_rows(self, groups: Groups) -> Sequence[str]:
-        """The documents or strata of the rows of tables."""
-        file, ids = display_name(groups.path), self.keys[1]
-        if ids is not None and groups.ids is not None and len(ids) < len(groups.ids):  # rows were left out
-            return _of_samples(groups, ids)
-        order = order_by((file, groups.ids), self.keys)
-        self._check_order(file, groups.ids, order is not None)
-        return groups.values if order is None else [groups.values[at] for at in order]
+            is_same = first.keys is not None and samples == (*first.keys,)
+            ids = log.segment_ids or ()
+            return range(len(samples)) if is_same else segment_order(ids, log.source, what, n_segments)
+        if None in self._columns and not in_numeric_order(first.keys or ()):
+            raise unclear_order(first.name, log.source, self._columns[None].name)
+        return order
 
 
-def _reordered(table: ScoreTable, order: Sequence[int]) -> ScoreTable:
+def _shown(log: ScoreTable) -> tuple[str, ...]:
+    """The ids of the samples of a log: those of lm-evaluation-harness without the hash."""
+    from ...data.joined_scores import NUMBER
+
+    ids = log.segment_ids or ()
+    numbers = tuple(found[1] for name in ids if (found := NUMBER.fullmatch(name)))
+    return numbers if len(set(numbers)) == len(ids) else ids
+
+
+def _in_order(table: ScoreTable, order: Sequence[int] | None) -> ScoreTable:
+    """The table in another order, without the ids, which only logs keep."""
     assert table.segments is not None
-    return replace(table, segments=table.segments[:, order])
+    return replace(table, segments=table.segments if order is None else table.segments[:, order], segment_ids=None)
 
 
-class _Keyed(NamedTuple):
-    """A table, and the ids of its rows if it has them."""
-
-    table: ScoreTable
-    keys: Sequence[str] | None
-
-    def in_order_of(self, file: str, keys: Sequence[str] | None) -> ScoreTable:
-        """The table in the order of the rows of a file, if both have the same ids."""
-        order = order_by((self.table.source, self.keys), (file, keys))
-        return self.table if order is None else _reordered(self.table, order)
+def _ordered(groups: Groups, order: _Order) -> Sequence[str]:
+    """The documents or strata in the order of other files."""
+    rows = order.of(groups.ids)
+    return groups.values if rows is None else [groups.values[at] for at in rows]
 
 
-def _of_samples(groups: Groups, samples: Sequence[str]) -> Sequence[str]:
+def _in_samples(groups: Groups, samples: Sequence[str]) -> Sequence[str]:
     """The documents or strata of samples. Without ids of segments, these are in the order of the samples."""
     if groups.ids is None:
         return groups.values
@@ -214,85 +156,127 @@ class ScoreFiles:
         """Runs by the shortest names that tell their files apart, which files of scores may have for them, too."""
         return dict(zip(system_names(list(self.systems.values())), self.names, strict=True)) if self.runs else {}
 
-    def read(self) -> ReadScores:
-        """Read all files, each one once."""
-        if not self.files.scores:
-            return ReadScores({})
-        from ...data.joined_scores import join, row  # texts alone should not wait for readers of logs
+    def read(self, beside: Column | None = None, what: str = "", groups: Sequence[Groups | None] = ()) -> ReadScores:
+        """Read all files, each one once.
 
+        ``beside``: texts or counts, of whose segments the scores are, and which are ``what`` in errors; ``groups``: the
+        documents and strata, if there are no texts.
+        """
         files = {
             metric: ordered_files(f"--scores {metric}", own, self.systems, self.files.by_position)
             for metric, own in self.files.scores.items()
         }
-        found = self._read({(metric, i): file for metric, own in files.items() for i, file in enumerate(own)})
-        found = self._on_common(found)
-        with_ids = ((each.table.source, each.keys) for each in found.values() if each.keys is not None)
-        first: tuple[str, Sequence[str] | None] = next(with_ids, ("", None))
-        ordered = {key: each.in_order_of(*first) for key, each in found.items()}
-        moved = next((each.source for key, each in ordered.items() if each is not found[key].table), None)
-        without_ids = (each.table for each in found.values() if each.keys is None)
-        plain = next((each.source for each in without_ids if each.segment_ids is None), None)
-        if moved is not None and plain is not None:
-            raise unclear_order(first[0], moved, plain)
+        tables, logs = self._read({(metric, i): file for metric, own in files.items() for i, file in enumerate(own)})
+        tables = self._on_common(tables)
+        ids = next((each.segment_ids for each in tables.values() if each.segment_ids is not None), None)
+        # Samples of logs, and the rows that all tables have, are chosen from those of documents by their ids.
+        by_id = [
+            each
+            for each in groups
+            if each is not None and each.ids is not None and (logs or (ids and len(ids) < len(each.ids)))
+        ]
+        of_texts = [] if beside is None else [(beside.name, len(beside.lines), beside.keys)]
+        of_tables = [(each.source, each.n_segments or 0, each.segment_ids) for each in tables.values()]
+        of_groups = [
+            (display_name(each.path), len(each.values), each.ids)
+            for each in groups
+            if each is not None and each not in by_id
+        ]
+        order = _Order([*of_texts, *of_tables, *of_groups])
+        tables = {key: _in_order(table, order.of(table.segment_ids)) for key, table in tables.items()}
+        rows = self._by_system(files, tables | logs)
+        if logs:
+            others = what or next((name for name, *_ in (*of_groups, *of_tables)), None)
+            rows |= self._joined(rows, order, others, None if beside is None else len(beside.lines))
+        shown, log = None, next((row for row in rows.values() if row.segment_ids is not None), None)
+        if log is not None:
+            ids, shown = log.segment_ids, _shown(log)
+        elif ids is not None:
+            ids = next(tuple(each.keys) for each in order.columns if each.keys is not None)
+            shown = None if all(key == str(number) for number, key in enumerate(ids, 1)) else ids
+        by_metric: dict[str, dict[str, list[float]]] = {}
+        for (metric, system), row in rows.items():
+            assert row.segments is not None
+            by_metric.setdefault(metric, {})[system] = row.segments[0].tolist()
+        found = [
+            None if each is None else _in_samples(each, ids or ()) if each in by_id else _ordered(each, order)
+            for each in groups
+        ]
+        return ReadScores(by_metric, order.columns, shown, found)
+
+    def _joined(
+        self, rows: Mapping[tuple[str, str], ScoreTable], order: _Order, what: str | None, n_segments: int | None
+    ) -> dict[tuple[str, str], ScoreTable]:
+        """The samples of logs that all of them have, in the order of other files, if there are any (``what``)."""
+        from ...data.joined_scores import join, on_segments
+
+        logs = {key: row for key, row in rows.items() if row.segment_ids is not None}
+        joined, _, _ = join(logs, self.files.unmatched, "--unmatched drop")
+        if what is None:
+            return joined
+        own = order.of_samples(next(iter(joined.values())), what, n_segments)
+        return {key: on_segments(row, own) for key, row in joined.items()}
+
+    def _by_system(self, files: Mapping[str, Sequence[str]], tables: ByFile) -> dict[tuple[str, str], ScoreTable]:
+        """The scores of each metric and system."""
         rows: dict[tuple[str, str], ScoreTable] = {}
         wanted = dict(self.systems) if self.known else {}
         for metric, own in files.items():
-            tables = [ordered[metric, i] for i in range(len(own))]
-            if len(tables) == 1:
-                keys = self._systems_of(metric, tables[0], wanted)
+            if len(own) == 1:
+                from ...data.joined_scores import row
+
+                table = tables[metric, 0]
+                keys = self._systems_of(metric, table, wanted)
                 wanted = wanted or {system: key or system for system, key in keys.items()}
-                places = {system: tables[0].systems.index(key) for system, key in keys.items()}
-                rows |= {(metric, system): row(tables[0], at) for system, at in places.items()}
+                rows |= {(metric, system): row(table, table.systems.index(key)) for system, key in keys.items()}
                 continue
-            for system, table in zip(self.names, tables, strict=True):
+            for i, system in enumerate(self.names[: len(own)]):
+                rows[metric, system] = table = tables[metric, i]
                 if len(table.systems) != 1:
                     raise not_one_system(table.source, table.systems)
-                rows[metric, system] = table
-        logs = {key: table for key, table in rows.items() if table.segment_ids is not None}
-        joined = rows | join(logs, self.files.unmatched, "--unmatched drop")[0] if logs else rows
-        return ReadScores(joined, first, moved, plain)
+        return rows
 
-    def _read(self, wanted: Mapping[tuple[str, int], str]) -> dict[tuple[str, int], _Keyed]:
-        """What each file has. Of a file that is named several times, the content is kept as long as it is needed."""
-        from ...data.joined_scores import open_log
-        from ...data.retrieval import scores_of_run
-
-        of_file = grouped((split_name(path)[0], key) for key, path in wanted.items())
-        found, qrels = {}, self.files.qrels
+    def _read(self, wanted: Mapping[tuple[str, int], str]) -> tuple[ByFile, ByFile]:
+        """What each table and each log has. Of a file that is named several times, the content is kept."""
+        tables: ByFile = {}
+        logs: ByFile = {}
+        qrels = self.files.qrels
         judged = None if qrels is None else Source.read(qrels, "relevance judgments", self.files.max_input)
-        for keys in of_file.values():
+        for keys in grouped((split_name(path)[0], key) for key, path in wanted.items()).values():
+            from ...data.joined_scores import open_log  # texts alone should not wait for readers of logs
+            from ...data.retrieval import scores_of_run
+
             opened_table, _ = opened(wanted[keys[0]], self.input_format, self.files.max_input)
             source = opened_table.source
             log = open_log(source) if judged is None and self.input_format is None else None
             for key in keys:
                 metric, name = key[0], split_name(wanted[key])[1]
-                ids = None
                 if judged is not None:
-                    table = scores_of_run(source, judged, metric)
+                    found, table = logs, scores_of_run(source, judged, metric)
                 elif log is not None:
-                    table = log.table(log.chosen(_name_in_log(log, metric) if name is None else name))
+                    found, table = logs, log.table(log.chosen(_name_in_log(log, metric) if name is None else name))
                 else:
-                    table, ids = self._in_table(metric, opened_table, name)
-                found[key] = _Keyed(replace(table, source=display_name(wanted[key])), ids)
-        return found
+                    found, table = tables, self._in_table(metric, opened_table, name)
+                found[key] = replace(table, source=display_name(wanted[key]))
+        return tables, logs
 
-    def _on_common(self, found: dict[tuple[str, int], _Keyed]) -> dict[tuple[str, int], _Keyed]:
+    def _on_common(self, found: ByFile) -> ByFile:
         """The tables with ids on the rows that all of them have, if ``--unmatched`` asks for it.
 
         :class:`InputError` if it does not, and they have different numbers of rows.
         """
+        keyed = {key: each for key, each in found.items() if each.segment_ids is not None}
+        ids = [each.segment_ids or () for each in keyed.values()]
+        if len({frozenset(own) if self.files.unmatched == "drop" else len(own) for own in ids}) < 2:
+            return found
         from ...data.joined_scores import join
 
-        ids = {key: tuple(each.keys) for key, each in found.items() if each.keys is not None}
-        if len({frozenset(own) if self.files.unmatched == "drop" else len(own) for own in ids.values()}) < 2:
-            return found
-        tables = {(key[0], found[key].table.source): replace(found[key].table, segment_ids=ids[key]) for key in ids}
         empty = "an empty score, not a missing row, is a missing score; " * (self.files.missing == "pairwise")
-        joined, common, _ = join(tables, self.files.unmatched, f"{empty}--unmatched drop")
-        own = {key: joined[key[0], found[key].table.source] for key in ids}
-        return found | {key: _Keyed(replace(table, segment_ids=None), common) for key, table in own.items()}
+        by_file = {(key[0], each.source): each for key, each in keyed.items()}
+        joined, _, _ = join(by_file, self.files.unmatched, f"{empty}--unmatched drop")
+        return found | {key: joined[key[0], each.source] for key, each in keyed.items()}
 
-    def _in_table(self, metric: str, table: Table, name: str | None) -> _Keyed:
+    def _in_table(self, metric: str, table: Table, name: str | None) -> ScoreTable:
         from ...data.score_tables import ScoreTable
 
         ids = [split_name(path) for path in (self.files.documents, self.files.strata) if path is not None]
@@ -308,7 +292,8 @@ class ScoreFiles:
         names = [UNNAMED if each is None else each for each in found.systems]
         if table.format_name in BY_FILE and not self.known and names != [UNNAMED]:
             names = system_names(names)
-        return _Keyed(ScoreTable(metric, tuple(names), found.values), found.ids)
+        keys = None if found.ids is None else tuple(found.ids)
+        return ScoreTable(metric, tuple(names), found.values, segment_ids=keys)
 
     def _systems_of(self, metric: str, table: ScoreTable, wanted: Mapping[str, str]) -> dict[str, str]:
         """What the file of a metric calls each system. ``wanted`` has the systems' files, by name, if any are known."""

@@ -153,12 +153,9 @@ class Input:
             return self._read_counts(self.counts, outputs, stored_ids)
         if self.files.references:
             return self._read_texts(outputs)
-        groups = self._given_groups()
-        scores, documents, strata = self._score_files.read().with_groups(*groups)
-        others = [scores.keys] if scores.rows else []
-        others += [(display_name(each.path), each.ids) for each in groups if each is not None]
-        beside = [Column(name, [], [], keys=ids) for name, ids in others[:1]]
-        return TestSet(None, None, self._given(scores, beside, scores.shown_ids), documents, strata)
+        scores = self._score_files.read(groups=self._given_groups())
+        documents, strata = scores.groups
+        return TestSet(None, None, self._given(scores, scores.shown_ids), documents, strata)
 
     def _read_counts(
         self, counts: CountsFile, outputs: Mapping[str, Sequence[str]] | None, stored_ids: bool
@@ -169,10 +166,9 @@ class Input:
             raise InputError(f"{path} has counts, but this command makes outputs: use texts")
         read_arrays(path)
         ids = self.ids(stored_ids)
-        shown = display_name(path)
-        scores = self._score_files.read().in_order(shown, counts.n_segments).on_rows(shown, None)
-        beside = [Column(shown, [], [])]
-        return TestSet(None, None, [*counts, *self._given(scores, beside)], ids.documents, ids.strata)
+        beside = Column(display_name(path), range(counts.n_segments), [])
+        scores = self._score_files.read(beside, beside.name)
+        return TestSet(None, None, [*counts, *self._given(scores)], ids.documents, ids.strata)
 
     def _read_texts(self, outputs: Mapping[str, Sequence[str]] | None) -> TestSet:
         """Read texts, and scores of their segments."""
@@ -195,18 +191,14 @@ class Input:
             ]
         _check_kinds(metrics, corpus.sources)
         keyed = next((column for column in corpus.sources if column.keys is not None), corpus.sources[0])
-        rows = keyed.name, keyed.keys
         if files.documents is None:
-            warn_of_repeated(*rows)
-        scores = self._score_files.read().in_order("the texts", corpus.n_segments, rows).on_rows(*rows)
-        metrics_and_scores = [*metrics, *self._given(scores, [keyed])]
-        ids = corpus.documents, corpus.strata
-        return TestSet(corpus.references, corpus.systems, metrics_and_scores, *ids, source=corpus.source)
+            warn_of_repeated(keyed.name, keyed.keys)
+        scores = self._score_files.read(keyed, "the texts")
+        every, ids = [*metrics, *self._given(scores)], (corpus.documents, corpus.strata)
+        return TestSet(corpus.references, corpus.systems, every, *ids, source=corpus.source)
 
-    def _given(
-        self, found: ReadScores, beside: Sequence[Column], ids: Sequence[str] | None = None
-    ) -> list[SegmentScores | FromCounts]:
-        """The metrics of other programs. ``beside``: see :func:`given_counts`; ``ids``: of segments without texts."""
+    def _given(self, found: ReadScores, ids: Sequence[str] | None = None) -> list[SegmentScores | FromCounts]:
+        """The metrics of other programs. ``ids``: of segments without texts."""
         lower, missing = self.files.lower_is_better, self.files.missing
         for name, by_system in found.by_metric.items():
             check_same_length(name, by_system, "; if the files are of several tasks, name those of each in a manifest "
@@ -215,7 +207,7 @@ class Input:
             SegmentScores(name, scores, False if name in lower else None, missing, ids)
             for name, scores in found.by_metric.items()
         ]
-        return [*scores, *given_counts(self.files, self.systems, beside)]
+        return [*scores, *given_counts(self.files, self.systems, found.columns)]
 
     @property
     def _score_files(self) -> ScoreFiles:

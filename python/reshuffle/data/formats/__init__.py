@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 from ... import types
 from ..files import uncompressed
-from . import comet, conll, conllu, jsonl, meeteval, mteval, named, table, text, transcripts
+from . import comet, conll, jsonl, meeteval, mteval, named, table, text, transcripts
 from .base import Column, Format, Source
 from .recognition import ZIP, any_of, begins, has_keys
 
@@ -71,7 +71,7 @@ FORMATS: Mapping[str, Format] = {
     "mteval": mteval.FORMAT,
     "tsv": table.TSV,
     "csv": table.CSV,
-    "conllu": conllu.FORMAT,
+    "conllu": conll.PARSES,
     "conll": conll.FORMAT,
     "comet": comet.FORMAT,
     "comet-printed": comet.PRINTED,
@@ -91,18 +91,18 @@ FORMATS: Mapping[str, Format] = {
     "rank": Format(
         "segment, language pair, better system, language pair, worse system",
         recognizes=begins(r"\s*\d+(\s+\S+){4}\s*$"),
-        votes=_later("rank:read"),
+        votes=_later("wmt_judgments:read_rank"),
     ),
     "rnk": Format(
         "a CSV file with the columns srclang, trglang, srcIndex, system1Id …, system1rank …",
         recognizes=begins("srclang,trglang,"),
-        votes=_later("rnk:read"),
+        votes=_later("wmt_judgments:read_rnk"),
         judge="judgeId",
     ),
     "rnk-2008": Format(
         "a CSV file with the columns TASK, TYPE, ITEM_ID, SYSTEM_0, SCORE_0_A …",
         recognizes=begins("TASK,TYPE,"),
-        votes=_later("rnk:read_2008"),
+        votes=_later("wmt_judgments:read_2008"),
         judge="ANNOTATOR_ID",
     ),
 }

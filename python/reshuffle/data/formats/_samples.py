@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import quoted
-from ..evaluations import Cells, cells_of
+from ..evaluations import Cells
 from ..scores import codes
 from .base import Source, is_score, shown_json
 
@@ -72,6 +72,6 @@ class Samples:
         """The scores of a metric. Segments are in the order of their first occurrence."""
         having = [sample for sample in self.found if self.are_complete or metric in sample.scores]
         keys, (segment,) = codes([[sample.segment for sample in having]])
-        systems, lines = [sample.system for sample in having], [sample.line for sample in having]
+        ids, (system,) = codes([[sample.system for sample in having]])
         values = np.fromiter((self.value(sample, metric) for sample in having), np.float64)
-        return cells_of(metric, systems, segment, values, lines, base=0, keys=keys)
+        return Cells(metric, ids, system, segment, values, [sample.line for sample in having], base=0, keys=keys)

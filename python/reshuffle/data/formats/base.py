@@ -235,7 +235,7 @@ class Format:
     """Short description of the content of a file."""
     endings: tuple[str, ...] = ()
     """File extensions, in lower case."""
-    read: Callable[[Source, Names], list[Column]] | None = None
+    read: Callable[[Source, Names], list[Column]] = lambda source, names: []
     """Takes the file and the names of columns, and returns the columns. Values that are not strings are not converted.
     """
     numbers: type | None = None
@@ -250,7 +250,7 @@ class Format:
     """Whether a file of this name that begins with this line has the format."""
     samples: Callable[[Source], Any] | None = None
     """Returns the :class:`~reshuffle.data.formats._samples.Samples` of a log."""
-    votes: Callable[[Source, str | None, int | None], Any] | None = None
+    votes: Callable[[Source, str | None, int | None], Any] = lambda source, language_pair, base: None
     """Takes the file, the language pair or task (None for the only one) and the number of the first segment (None for
     the format's own), and returns :class:`~reshuffle.data.evaluations.Votes`.
     """

@@ -1,10 +1,11 @@
-"""Input format CoNLL, as of the task of 2003: a word and its tags on each line, an empty line after each sentence."""
+"""Input formats of CoNLL: words and their tags, as of the task of 2003, and dependency parses (CoNLL-U)."""
 
 from __future__ import annotations
 
-from ...errors import quoted
+from ... import _core
+from ...errors import quoted, shortened
 from ..files import display_name, split_lines
-from .base import Column, Format, Names, Source
+from .base import Column, Format, Names, Source, check_unnamed
 
 # A line that begins a document.
 DOCUMENT = "-DOCSTART-"
@@ -55,4 +56,33 @@ def _index(source: Source, name: str | None) -> int:
     return int(name) - 1
 
 
+def read_parses(source: Source, names: Names) -> list[Column]:
+    """See :class:`Format`."""
+    check_unnamed(source, names, "CoNLL-U has")
+    lines = split_lines(source.text())
+    if lines[-1]:  # the last sentence need not be followed by an empty line
+        lines.append("")
+    while len(lines) > 1 and not lines[-1] and not lines[-2]:  # ignore further empty lines at the end
+        lines.pop()
+    blocks: list[str] = []
+    first_lines: list[int] = []
+    start = 0
+    for number, line in enumerate(lines):
+        if line:
+            continue
+        if number == start:
+            source.fail(
+                "expected a sentence, got an empty line; a segment without words needs a comment line", number + 1
+            )
+        blocks.append("\n".join(lines[start:number]))
+        first_lines.append(start + 1)
+        start = number + 1
+    broken = _core.broken_parse(blocks)
+    if broken is not None:
+        block, line_of_block, expected, got = broken
+        source.fail(f"expected {expected}, got {shortened(got)}", first_lines[block] + line_of_block - 1)
+    return [Column(source.name, blocks, first_lines, format="conllu") for _ in names]
+
+
 FORMAT = Format("a word and its tags on each line, an empty line after each sentence", (".conll", ".iob", ".bio"), read)
+PARSES = Format("sentences, each followed by an empty line", (".conllu",), read_parses)

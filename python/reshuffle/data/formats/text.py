@@ -18,6 +18,13 @@ def read(source: Source, names: Names) -> list[Column]:
     return [Column(source.name, lines, range(1, len(lines) + 1)) for _ in names]
 
 
+def read_numbers(source: Source, names: Names) -> list[Column]:
+    """See :class:`Format`. A byte order mark is not part of the first number."""
+    check_unnamed(source, names, "plain text has")
+    lines = split_lines(source.text())
+    return [Column(source.name, lines, range(1, len(lines) + 1)) for _ in names]
+
+
 def _is_score(file: str, line: str) -> bool:
     try:
         return line.strip().lower() in MISSING_WORDS[1:] or not math.isinf(float(line))
@@ -26,4 +33,4 @@ def _is_score(file: str, line: str) -> bool:
 
 
 FORMAT = Format("one segment per line", read=read, numbers=str)
-NUMBERS = Format("the score of a segment on each line, as BLEURT", read=read, numbers=str, recognizes=_is_score)
+NUMBERS = Format("the score of a segment on each line, as BLEURT", (), read_numbers, str, recognizes=_is_score)

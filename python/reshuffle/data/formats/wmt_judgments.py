@@ -1,4 +1,4 @@
-"""Rankings of up to five outputs that WMT published: the CSV files of 2009 and later, and that of 2008."""
+"""Judgments that WMT published: votes of its metrics task, without ties, and rankings of up to five outputs in CSV."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ from numpy.typing import NDArray
 from ...errors import quoted
 from ..evaluations import Votes, integers, renumbered
 from ..scores import Integers, codes, only
+from . import FORMATS
 from .base import Source
 from .table import Rows, read_rows
 
+# The first segment of votes: "newstest2013" has 3,000 segments, and the files have numbers from 1 to 3000.
+BASE = 1
 # Names of languages in the files, and their codes.
 LANGUAGES = {
     "Chinese": "zh", "Czech": "cs", "English": "en", "Finnish": "fi", "French": "fr", "German": "de", "Hindi": "hi",
@@ -22,7 +25,31 @@ LANGUAGES = {
 }  # fmt: skip
 
 
-def read(source: Source, language_pair: str | None, base: int | None) -> Votes:
+def read_rank(source: Source, language_pair: str | None, base: int | None) -> Votes:
+    """See :class:`Format`."""
+    rows = read_rows(source, header=False)
+    if len(rows.header) != 5:
+        rows.fail(0, f"expected 5 fields ({FORMATS['rank'].about}), got {len(rows.header)}")
+    numbers, pairs, better, other_pairs, worse = rows.columns
+    if pairs != other_pairs:
+        row = next(row for row, (one, other) in enumerate(zip(pairs, other_pairs, strict=True)) if one != other)
+        rows.fail(row, f"the outputs are of two language pairs, {quoted(pairs[row])} and {quoted(other_pairs[row])}")
+    known = list(dict.fromkeys(pairs))
+    chosen = only(source, "language pair", "language_pair", language_pair, known)
+    kept = np.arange(len(pairs)) if len(known) == 1 else np.flatnonzero(np.array(pairs) == chosen)
+    segments = integers(rows.fail, "the number of the segment", numbers)[kept]
+    base = BASE if base is None else base
+    ids, (winners, losers) = codes([better, worse])
+    winners, losers = winners[kept], losers[kept]
+    lines = kept + 1
+    same = np.flatnonzero(winners == losers)
+    if same.size:
+        source.fail(f"{quoted(ids[winners[same[0]]])} cannot be better than itself", int(lines[same[0]]))
+    ids, (winners, losers) = renumbered(ids, winners, losers)
+    return Votes(ids, segments - base, winners, losers, np.ones_like(winners), lines, base)
+
+
+def read_rnk(source: Source, language_pair: str | None, base: int | None) -> Votes:
     """See :class:`Format`. Segments count from 1."""
     rows = read_rows(source)
     pairs = [f"{one}-{other}" for one, other in zip(rows["srclang"], rows["trglang"], strict=True)]
