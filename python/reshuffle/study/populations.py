@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
 from ..lazy import lazy
 from ..metrics.base import Counts, Metric
 from ..resampling import CountSample
@@ -58,7 +57,7 @@ class Selection:
 
 
 def swap_probability(eta: float) -> float:
-    """The probability with which two systems are swapped in a unit for an effect of size η: (1 − 2η)/2.
+    """The probability with which two systems are swapped in a unit for an effect of size η from 0 to ½: (1 − 2η)/2.
 
     η = 0 makes the systems exchangeable, the null hypothesis of approximate randomization; η = ½ is the real pair. In
     between, each system's expected counts move in proportion from the mean of both to its own, so that power curves
@@ -67,8 +66,6 @@ def swap_probability(eta: float) -> float:
     >>> swap_probability(0), swap_probability(0.25), swap_probability(0.5)
     (0.5, 0.25, 0.0)
     """
-    if not 0 <= eta <= 0.5:
-        raise InputError(f"eta must be from 0 (the null hypothesis) to 0.5 (the real pair), got {eta!r}")
     return (1 - 2 * eta) / 2
 
 
