@@ -362,7 +362,7 @@ class _Planned:
         """The difference of each pair and its standard error."""
         for pair in self.pairs:
             error = math.sqrt(pair.variance)
-            yield taken(PairError, pair, difference=pair.difference(), standard_error=error, size=pair.n_units)
+            yield taken(PairError, pair, difference=pair.observed, standard_error=error, size=pair.n_units)
 
 
 def _finite(value: float | None) -> float | None:

@@ -116,6 +116,11 @@ class MeasuredPair(NamedPair):
         return float(a - b) if effect else 0.0
 
     @lazy
+    def observed(self) -> float:
+        """The difference of the pair as it is."""
+        return self.difference()
+
+    @lazy
     def variance(self) -> float:
         """The variance of the difference on all units, by the delta method."""
         sample = CountSample.from_counts(self.formula, self.counts)
@@ -132,4 +137,4 @@ class MeasuredPair(NamedPair):
         A contribution d to the difference Δ of the real pair becomes ±d with mean 2ηd: its variance is that of d plus
         (1 − 4η²)·Δ².
         """
-        return math.sqrt((self.unit_error**2 + (1 - 4 * effect**2) * self.difference() ** 2) / size)
+        return math.sqrt((self.unit_error**2 + (1 - 4 * effect**2) * self.observed**2) / size)

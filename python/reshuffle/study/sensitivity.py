@@ -134,7 +134,7 @@ class _Sensitivity:
         for pairs in self.material.measured_pairs(self.settings.baseline, self.settings.all_pairs):
             found = []
             for pair in pairs:
-                difference, error = pair.difference(), pair.unit_error / math.sqrt(pair.n_units)
+                difference, error = pair.observed, pair.unit_error / math.sqrt(pair.n_units)
                 standardized = abs(difference) / error if error else None
                 measures = {"difference": difference, "standard_error": error, "standardized": standardized}
                 found.append(taken(MetricSensitivity, pair, **measures, rank=None))
