@@ -85,7 +85,7 @@ def multiplicity(options: Multiplicity) -> StudyResult[MultiplicityPlan]:
         n_cells = len(options.variances) * len(options.n_systems or (0,)) * settings.n_sizes * len(data.metrics)
         material = Material.from_data(data, units, settings.resampling, settings.steps(n_cells))
         options = evolve(options, equalize=_equalized_by(options, data))
-        request = Request(material, NullOptions(equalize=str(options.equalize)), settings.resampling)
+        request = Request(material, NullOptions(equalize=str(options.equalize)), settings)
         found: list[FamilyWiseRate] = []
         truths: dict[str, str] = {}
         for name in options.variances:
