@@ -32,14 +32,7 @@ from ..options.declare import called_with, taken
 from ..options.groups import ONLY
 from ..options.studies import Plan
 from ..resampling.counting import Data, check_only
-from ..results.studies import (
-    DetectableAtSize,
-    PairError,
-    PlannedLooks,
-    PlannedPower,
-    PlannedSize,
-    StudyResult,
-)
+from ..results.studies import DetectableAtSize, PairError, PlannedLooks, PlannedPower, PlannedSize, StudyResult
 from ..results.studies.design import DesignPlan
 from ..validate import check_number
 from .calibration import ROUNDS, Calibrator, Efficiency

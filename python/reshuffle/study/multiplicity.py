@@ -142,12 +142,7 @@ def _family_sizes(material: Material, variances: str, options: Multiplicity) -> 
 
 
 def _rates(
-    material: Material,
-    families: Families,
-    variances: str,
-    k: int,
-    settings: StudySettings,
-    options: Multiplicity,
+    material: Material, families: Families, variances: str, k: int, settings: StudySettings, options: Multiplicity
 ) -> Iterator[FamilyWiseRate]:
     """Simulate and test families of k systems, for each size."""
     m = k * (k - 1) // 2

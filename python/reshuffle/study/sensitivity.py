@@ -16,13 +16,7 @@ from ..options.declare import called_with, taken
 from ..options.studies import Sensitivity
 from ..resampling import CountSample, Replicates, samples_of
 from ..results import ConfidenceInterval
-from ..results.studies import (
-    MetricSensitivity,
-    PowerContrast,
-    ScoredSystem,
-    StudyResult,
-    TestedDifference,
-)
+from ..results.studies import MetricSensitivity, PowerContrast, ScoredSystem, StudyResult, TestedDifference
 from ..results.studies.sensitivity import SensitivityPlan
 from ..settings import ComparisonSettings, Resampling
 from .material import Material
