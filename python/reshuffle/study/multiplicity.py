@@ -159,23 +159,14 @@ def _rates(
             smallest = stacked(job.results(settings.simulations, settings.execution)["smallest"], -1)
             for (test, adjustment), of_metrics in zip(columns, smallest, strict=True):
                 for index, pvalues in zip(population.metrics, of_metrics, strict=True):
+                    label, n = material.data.labels[index], len(pvalues)
                     for alpha in settings.alphas:
                         count = int((pvalues <= alpha).sum())
+                        can_reject = _can_reject(test, adjustment, m, settings.n_resamples, alpha)
                         yield FamilyWiseRate(
-                            test,
-                            adjustment,
-                            material.data.labels[index],
-                            variances,
-                            k,
-                            m,
-                            size,
-                            alpha,
-                            count / len(pvalues),
-                            clopper_pearson(count, len(pvalues)),
-                            experimentwise_error(alpha, m),
-                            _can_reject(test, adjustment, m, settings.n_resamples, alpha),
-                            len(pvalues),
-                        )
+                            test, adjustment, label, variances, k, m, size, alpha, count / n, clopper_pearson(count, n),
+                            experimentwise_error(alpha, m), can_reject, n,
+                        )  # fmt: skip
 
 
 def _can_reject(test: str, adjustment: str, m: int, n_resamples: int, alpha: float) -> bool:
