@@ -16,6 +16,7 @@ from reshuffle.study import multiplicity
 from reshuffle.study.material import Material
 from reshuffle.study.multiplicity import VARIANCES, FamilyPopulation
 from reshuffle.study.null_data import NullOptions, Request
+from reshuffle.study.settings import StudySettings
 from texts import translations
 from told import assert_raises
 
@@ -57,7 +58,7 @@ def test_systems_of_unequal_variances_have_equal_scores(equalize: str, family: i
     references, systems = translations(100, 0.9, 0.85, 0.8, 0.7)
     data = Data.from_arguments(references, systems, [BLEU, TER])
     material = Material.from_data(data, Units(), Resampling())
-    request = Request(material, NullOptions(equalize=equalize), Resampling())
+    request = Request(material, NullOptions(equalize=equalize), StudySettings())
     found = VARIANCES["unequal"](request, family)
     for m, population in enumerate(found.populations):
         assert not population.permuted

@@ -17,6 +17,7 @@ from reshuffle.study.material import Material
 from reshuffle.study.null_data import NullData, NullOptions, Request
 from reshuffle.study.nulls import EDITS, NULLS, noisy
 from reshuffle.study.populations import Selection
+from reshuffle.study.settings import StudySettings
 from texts import translations
 from told import assert_raises
 
@@ -35,7 +36,7 @@ def material(metrics: Any = "bleu", systems: Any = None, documents: Sequence[int
 def built(name: str, of: Material, baseline: str | None = None, all_pairs: bool = False, **options: Any) -> NullData:
     own = NULLS_WITH_OPTIONS[name]().settings if name in NULLS_WITH_OPTIONS else {}
     found = NullOptions(**own | {"null": (name,)} | options).resolved(of.documents is not None)
-    return NULLS[name].build(Request(of, found, Resampling(), baseline, all_pairs))
+    return NULLS[name].build(Request(of, found, StudySettings(baseline=baseline, all_pairs=all_pairs)))
 
 
 def differences(null: NullData) -> list[list[float]]:
@@ -180,7 +181,7 @@ def test_real_documents_are_drawn_and_swapped_whole() -> None:
 
 
 def test_noise_edits_a_share_of_the_words() -> None:
-    request = Request(material(), NullOptions(), Resampling())
+    request = Request(material(), NullOptions(), StudySettings())
     lines = [f"a{i} b{i} c{i} d{i} e{i}" for i in range(2000)]
     kinds = dict.fromkeys(("same", "dropped", "repeated", "replaced", "exchanged", "several"), 0)
     for line, edited in zip(lines, noisy(lines, 0.02, request, 3), strict=True):

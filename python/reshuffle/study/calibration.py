@@ -16,7 +16,6 @@ from attrs import evolve
 
 from ..errors import InputError
 from ..inference.power import critical_value, detectable_factor
-from ..lazy import lazy
 from ..resampling import directed
 from ..results.studies import PowerRate
 from .populations import MeasuredPair
@@ -40,9 +39,9 @@ class Efficiency(NamedTuple):
 
 
 class _Point(NamedTuple):
-    """The index of a pair, and a difference and a size at which it has a given effect."""
+    """A pair, and a difference and a size at which it has a given effect."""
 
-    pair: int
+    pair: MeasuredPair
     difference: float
     size: int
 
@@ -78,56 +77,45 @@ class Calibrator:
                     f"{self.level:g}, because its p can hardly get that small: plan larger sizes, or choose another "
                     "test"
                 )
-            true_effect = point.difference * math.sqrt(point.size) / self._unit_errors[point.pair]
+            true_effect = point.difference * math.sqrt(point.size) / point.pair.unit_error
             found.append((max(_quantile(rate) + z, LEAST_EFFECT) / true_effect, rate))
         return Efficiency(_mean(found), found[-1][1]) if found else None
-
-    @lazy
-    def _differences(self) -> list[float]:
-        return [each.difference() for each in self.pairs]
-
-    @lazy
-    def _unit_errors(self) -> list[float]:
-        return [each.unit_error for each in self.pairs]
 
     def _at(self, difference: float | None, effect: float) -> _Point | None:
         """Where a given difference has this effect, for the median pair of those that differ as much."""
         if difference is None:
             return None
-        errors = self._unit_errors
         # The difference may be that of a pair, as it was printed.
-        own = [abs(each) * (1 + 1e-9) for each in self._differences]
-        able = [at for at, error in enumerate(errors) if error > 0 and own[at] >= difference]
+        able = [p for p in self.pairs if p.unit_error > 0 and abs(p.observed) * (1 + 1e-9) >= difference]
         if not able:
             return None
-        at = _median(able, errors)
-        size = max(2, math.ceil((effect * errors[at] / difference) ** 2))
-        if size > self.pairs[0].n_units:
-            return None
-        return _Point(at, min(difference, abs(self._differences[at])), size)
+        pair = _median(able)
+        size = max(2, math.ceil((effect * pair.unit_error / difference) ** 2))
+        return _Point(pair, min(difference, abs(pair.observed)), size) if size <= pair.n_units else None
 
     def _point(self, effect: float, size: int) -> _Point | None:
         """Where a difference has this effect, in standard errors.
 
         The pair is that with the (lower) median standard error of those that differ enough.
         """
-        units, errors, own = self.pairs[0].n_units, self._unit_errors, [abs(d) for d in self._differences]
+        units = self.pairs[0].n_units
         size = min(size, units)
-        needed = [effect * error / math.sqrt(size) for error in errors]
-        able = [at for at, error in enumerate(errors) if error > 0 and own[at] >= needed[at]]
+        root = math.sqrt(size)
+        able = [p for p in self.pairs if p.unit_error > 0 and abs(p.observed) >= effect * p.unit_error / root]
         if able:
-            at = _median(able, errors)
-            return _Point(at, needed[at], size)
-        at = max(range(len(own)), key=lambda at: own[at] / errors[at] if errors[at] > 0 else 0.0)
-        if own[at] * math.sqrt(MOST_REPEATS * units) < effect * errors[at] or not own[at]:
+            pair = _median(able)
+            return _Point(pair, effect * pair.unit_error / root, size)
+        pair = max(self.pairs, key=lambda p: abs(p.observed) / p.unit_error if p.unit_error > 0 else 0.0)
+        own = abs(pair.observed)
+        if own * math.sqrt(MOST_REPEATS * units) < effect * pair.unit_error or not own:
             return None
-        return _Point(at, own[at], math.ceil((effect * errors[at] / own[at]) ** 2))
+        return _Point(pair, own, math.ceil((effect * pair.unit_error / own) ** 2))
 
     def _simulated(self, test: str, point: _Point, simulations: int) -> PowerRate:
         """The power of a test at a point: that of a mixture of the outputs of its pair."""
         settings = evolve(self.settings, tests=(test,), alphas=(self.level,), simulations=simulations)
-        pair = self.pairs[point.pair]
-        wanted = math.copysign(point.difference, pair.difference())
+        pair = point.pair
+        wanted = math.copysign(point.difference, pair.observed)
         # One-sided tests are simulated in the direction of their alternative.
         alternative = directed(settings.alternative, pair.higher_is_better)
         if alternative != "two-sided" and (wanted > 0) != (alternative == "greater"):
@@ -137,9 +125,9 @@ class Calibrator:
         return rate
 
 
-def _median(pairs: Sequence[int], errors: Sequence[float]) -> int:
+def _median(pairs: Sequence[MeasuredPair]) -> MeasuredPair:
     """The one of these pairs with the (lower) median standard error."""
-    return sorted(pairs, key=lambda at: errors[at])[(len(pairs) - 1) // 2]
+    return sorted(pairs, key=lambda each: each.unit_error)[(len(pairs) - 1) // 2]
 
 
 def effect_for(pair: MeasuredPair, difference: float) -> float:

@@ -32,14 +32,7 @@ from ..options.declare import called_with, taken
 from ..options.groups import ONLY
 from ..options.studies import Plan
 from ..resampling.counting import Data, check_only, check_reachable
-from ..results.studies import (
-    DetectableAtSize,
-    PairError,
-    PlannedLooks,
-    PlannedPower,
-    PlannedSize,
-    StudyResult,
-)
+from ..results.studies import DetectableAtSize, PairError, PlannedLooks, PlannedPower, PlannedSize, StudyResult
 from ..results.studies.design import DesignPlan
 from ..validate import check_number
 from .calibration import ROUNDS, Calibrator, Efficiency
@@ -354,7 +347,7 @@ class _Planned:
         """The difference of each pair and its standard error."""
         for pair in self.pairs:
             error = math.sqrt(pair.variance)
-            yield taken(PairError, pair, difference=pair.difference(), standard_error=error, size=pair.n_units)
+            yield taken(PairError, pair, difference=pair.observed, standard_error=error, size=pair.n_units)
 
 
 def _finite(value: float | None) -> float | None:

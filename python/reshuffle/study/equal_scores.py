@@ -208,7 +208,7 @@ class _System:
             raise InputError(
                 f"{self.label}: equalize 'drop-words' needs texts, which this metric does not read: use 'mix'"
             )
-        name, threads = material.names[self.system], self.request.resampling.threads
+        name, threads = material.names[self.system], self.request.settings.threads
         words = [str(line).split() for line in corpus.systems[name]]
         ends = np.cumsum([len(line) for line in words])
         order = self.request.order(self.index, int(ends[-1]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
@@ -113,9 +114,8 @@ def _of_model(settings: StudySettings, options: Exchange) -> StudyResult[Exchang
     sizes = settings.sizes or MODEL_SEGMENTS
     found: list[ExchangeRate] = []
     settings.resampling.announce(settings.steps(len(options.runs or ()) * len(sizes)))
-    for n in options.runs or ():
-        for size in sizes:
-            found += _rates_of_model(RunModel(n, size), settings, options)
+    for n, size in product(options.runs or (), sizes):
+        found += _rates_of_model(RunModel(n, size), settings, options)
     truth = (
         "The two configurations have the same expected score. The score of a run on a segment is what the runs of "
         "its configuration have in common there, noise, and the quality of the run, each with mean 0. With a "
@@ -137,10 +137,9 @@ def _of_runs(data: Data, units: Units, settings: StudySettings, options: Exchang
     counts = material.population_of("runs", material.counts).counts
     sizes = settings.sizes_in(material.n_units, material.unit)
     found: list[ExchangeRate] = []
-    for n in options.runs or ():
-        for size in sizes:
-            pool = RunPool(material.metrics, counts, n, size, settings.sampling)
-            found += _rates_of_pool(pool, data.labels, settings, options)
+    for n, size in product(options.runs or (), sizes):
+        pool = RunPool(material.metrics, counts, n, size, settings.sampling)
+        found += _rates_of_pool(pool, data.labels, settings, options)
     few = " These runs are few: the rates say little about others of the same configuration." if k < 10 else ""
     truth = f"Both configurations were the same: two disjoint sets of its {k} runs, drawn anew for each test set.{few}"
     return _result(settings, options, found, {"replicate": truth}, material=material, run_sd=None, correlation=None)
@@ -159,7 +158,7 @@ def _result(
 
 def _rates_of_model(model: RunModel, settings: StudySettings, options: Exchange) -> Iterator[ExchangeRate]:
     """The rates of all units, correlations and standard deviations for one number of runs and segments."""
-    cells = [(correlation, run_sd) for correlation in options.correlation for run_sd in options.run_sd]
+    cells = list(product(options.correlation, options.run_sd))
     coefficients = np.array([model.coefficients(*cell) for cell in cells])
     units, n = _units(options, model.n_runs), settings.simulations
     drawn = options.statistic, settings.n_resamples, settings.seed, n
@@ -169,19 +168,18 @@ def _rates_of_model(model: RunModel, settings: StudySettings, options: Exchange)
     exact = dict(zip(job.units, found["exact"][-1], strict=True))
     dependence = Dependence(clusters=np.arange(n) // SHARED)
     for at, (correlation, run_sd) in enumerate(cells):
-        for unit in units:
-            for alpha in settings.alphas:
-                rejected = pvalues[unit.name][at] <= alpha
-                interval = rate_interval(rejected, Dependence() if unit.whole_runs and exact[unit.name] else dependence)
-                if unit.whole_runs:
-                    expected: float | None = size_of_splits(model.n_runs, correlation, run_sd, alpha)
-                else:
-                    ratio = variance_ratio(unit.name, model.n_runs, correlation, run_sd)
-                    expected = None if ratio is None else size_for_ratio(ratio, alpha, settings.n_resamples)
-                yield ExchangeRate(
-                    unit.name, LABEL, options.statistic, model.n_runs, run_sd, correlation, model.segments, alpha,
-                    float(rejected.mean()), interval, expected, n,
-                )  # fmt: skip
+        for unit, alpha in product(units, settings.alphas):
+            rejected = pvalues[unit.name][at] <= alpha
+            interval = rate_interval(rejected, Dependence() if unit.whole_runs and exact[unit.name] else dependence)
+            if unit.whole_runs:
+                expected: float | None = size_of_splits(model.n_runs, correlation, run_sd, alpha)
+            else:
+                ratio = variance_ratio(unit.name, model.n_runs, correlation, run_sd)
+                expected = None if ratio is None else size_for_ratio(ratio, alpha, settings.n_resamples)
+            yield ExchangeRate(
+                unit.name, LABEL, options.statistic, model.n_runs, run_sd, correlation, model.segments, alpha,
+                float(rejected.mean()), interval, expected, n,
+            )  # fmt: skip
 
 
 def _rates_of_pool(
@@ -195,14 +193,12 @@ def _rates_of_pool(
     splits = [pool.unordered(pool.split(derive_seed(settings.seed, "simulation", i))) for i in range(n)]
     numbers = {split: number for number, split in enumerate(dict.fromkeys(splits))}
     clusters = np.array([numbers[split] for split in splits], dtype=np.intp)
-    for m, label in enumerate(labels):
-        for unit in units:
-            for alpha in settings.alphas:
-                rejected = pvalues[unit.name][m] <= alpha
-                yield ExchangeRate(
-                    unit.name, label, options.statistic, pool.n_runs, None, None, pool.size, alpha,
-                    float(rejected.mean()), rate_interval(rejected, Dependence(clusters=clusters)), None, n,
-                )  # fmt: skip
+    for (m, label), unit, alpha in product(enumerate(labels), units, settings.alphas):
+        rejected = pvalues[unit.name][m] <= alpha
+        yield ExchangeRate(
+            unit.name, label, options.statistic, pool.n_runs, None, None, pool.size, alpha,
+            float(rejected.mean()), rate_interval(rejected, Dependence(clusters=clusters)), None, n,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

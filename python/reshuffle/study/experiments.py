@@ -86,9 +86,7 @@ class Experiment:
         return [np.ascontiguousarray(counts[systems, chosen]) for counts in self.population_of(simulation).counts]
 
 
-def _packed(
-    population: Population,
-) -> tuple[list[tuple[_core.Metric | None, _core.Counts]], NDArray[np.uint32] | None]:
+def _packed(population: Population) -> tuple[list[tuple[_core.Metric | None, _core.Counts]], NDArray[np.uint32] | None]:
     """A population as the core takes it."""
     samples: list[tuple[_core.Metric | None, _core.Counts]] = []
     for metric, counts in zip(population.metrics, population.counts, strict=True):

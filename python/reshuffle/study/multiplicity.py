@@ -85,7 +85,7 @@ def multiplicity(options: Multiplicity) -> StudyResult[MultiplicityPlan]:
         n_cells = len(options.variances) * len(options.n_systems or (0,)) * settings.n_sizes * len(data.metrics)
         material = Material.from_data(data, units, settings.resampling, settings.steps(n_cells))
         options = evolve(options, equalize=_equalized_by(options, data))
-        request = Request(material, NullOptions(equalize=str(options.equalize)), settings.resampling)
+        request = Request(material, NullOptions(equalize=str(options.equalize)), settings)
         found: list[FamilyWiseRate] = []
         truths: dict[str, str] = {}
         for name in options.variances:
@@ -145,12 +145,7 @@ def _family_sizes(material: Material, variances: str, options: Multiplicity) -> 
 
 
 def _rates(
-    material: Material,
-    families: Families,
-    variances: str,
-    k: int,
-    settings: StudySettings,
-    options: Multiplicity,
+    material: Material, families: Families, variances: str, k: int, settings: StudySettings, options: Multiplicity
 ) -> Iterator[FamilyWiseRate]:
     """Simulate and test families of k systems, for each size."""
     m = k * (k - 1) // 2
@@ -167,23 +162,14 @@ def _rates(
             smallest = stacked(job.results(settings.simulations, settings.execution)["smallest"], -1)
             for (test, adjustment), of_metrics in zip(columns, smallest, strict=True):
                 for index, pvalues in zip(population.metrics, of_metrics, strict=True):
+                    label, n = material.data.labels[index], len(pvalues)
                     for alpha in settings.alphas:
                         count = int((pvalues <= alpha).sum())
+                        can_reject = _can_reject(test, adjustment, m, settings.n_resamples, alpha)
                         yield FamilyWiseRate(
-                            test,
-                            adjustment,
-                            material.data.labels[index],
-                            variances,
-                            k,
-                            m,
-                            size,
-                            alpha,
-                            count / len(pvalues),
-                            clopper_pearson(count, len(pvalues)),
-                            experimentwise_error(alpha, m),
-                            _can_reject(test, adjustment, m, settings.n_resamples, alpha),
-                            len(pvalues),
-                        )
+                            test, adjustment, label, variances, k, m, size, alpha, count / n, clopper_pearson(count, n),
+                            experimentwise_error(alpha, m), can_reject, n,
+                        )  # fmt: skip
 
 
 def _can_reject(test: str, adjustment: str, m: int, n_resamples: int, alpha: float) -> bool:

@@ -18,7 +18,6 @@ from ..options.nulls import NULLS_WITH_OPTIONS, TrainedSystems
 from ..options.studies import Type1
 from ..resampling import Pairs
 from ..seeds import derive_seed
-from ..settings import Resampling
 from .material import Material
 from .populations import Population
 from .settings import StudySettings
@@ -75,25 +74,23 @@ class NullOptions:
 
 @dataclass(frozen=True)
 class Request:
-    """The input of a null: systems, options, and the pairs to use."""
+    """The input of a null: systems, options, and the study that asks for it."""
 
     material: Material
     options: NullOptions
-    resampling: Resampling
-    baseline: str | None = None
-    all_pairs: bool = False
+    settings: StudySettings
 
     @property
     def pairs(self) -> Pairs:
         """The pairs of systems of the study; :class:`InputError` if there is only one system."""
-        return self.material.pairs(self.baseline, self.all_pairs)
+        return self.material.pairs(self.settings.baseline, self.settings.all_pairs)
 
     def random(self, index: int, n: int) -> NDArray[np.uint64]:
         """n random 64-bit values. They depend on the seed, the index and nothing else.
 
         No simulation uses the same values, because the seeds of simulations are of another kind.
         """
-        return _core.stream_values(derive_seed(self.resampling.seed, "test-set", index), "selection", 0, n)
+        return _core.stream_values(derive_seed(self.settings.seed, "test-set", index), "selection", 0, n)
 
     def order(self, index: int, n: int) -> NDArray[np.intp]:
         """A random order of n things."""

@@ -186,7 +186,7 @@ def of_noise(request: Request) -> NullData:
         raise InputError(
             f"null 'noise' edits texts, which {listed(unread)} does not read: leave it out, or use another null"
         )
-    threads = request.resampling.threads
+    threads = request.settings.threads
     populations = []
     for number, name in enumerate(material.names):
         lines = [str(line) for line in corpus.systems[name]]
@@ -293,8 +293,8 @@ def _splits(request: Request, k: int, n: int) -> Iterator[tuple[tuple[int, ...],
 
 def of_variants(request: Request) -> NullData:
     """Pairs of systems that are assumed to be equivalent: all, or those with the baseline."""
-    material, trained = request.material, request.options.variants
-    pairs = material.pairs(request.baseline, all_pairs=request.all_pairs or request.baseline is None)
+    material, trained, settings = request.material, request.options.variants, request.settings
+    pairs = material.pairs(settings.baseline, settings.all_pairs or settings.baseline is None)
     populations: list[Population] = [material.population(pair) for pair in pairs]
     made = "" if trained is None else f"{trained.about} "
     truth = (

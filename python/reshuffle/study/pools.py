@@ -284,14 +284,7 @@ class Drawn:
     """One for each test and metric."""
 
     @classmethod
-    def from_pool(
-        cls,
-        pool: Pool,
-        split: Split,
-        tests: Sequence[str],
-        truth: str,
-        resampling: Resampling,
-    ) -> Drawn:
+    def from_pool(cls, pool: Pool, split: Split, tests: Sequence[str], truth: str, resampling: Resampling) -> Drawn:
         """Draw from all samples and test all pairs on them."""
         job = _DrawnSamples(pool, split, resampling.n_resamples, resampling.seed, tests, truth)
         table = job.results(split.samples, resampling.execution)

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
 from ..lazy import lazy
 from ..metrics.base import Counts, Metric
 from ..resampling import CountSample
@@ -58,7 +57,7 @@ class Selection:
 
 
 def swap_probability(eta: float) -> float:
-    """The probability with which two systems are swapped in a unit for an effect of size η: (1 − 2η)/2.
+    """The probability with which two systems are swapped in a unit for an effect of size η from 0 to ½: (1 − 2η)/2.
 
     η = 0 makes the systems exchangeable, the null hypothesis of approximate randomization; η = ½ is the real pair. In
     between, each system's expected counts move in proportion from the mean of both to its own, so that power curves
@@ -67,8 +66,6 @@ def swap_probability(eta: float) -> float:
     >>> swap_probability(0), swap_probability(0.25), swap_probability(0.5)
     (0.5, 0.25, 0.0)
     """
-    if not 0 <= eta <= 0.5:
-        raise InputError(f"eta must be from 0 (the null hypothesis) to 0.5 (the real pair), got {eta!r}")
     return (1 - 2 * eta) / 2
 
 
@@ -119,6 +116,11 @@ class MeasuredPair(NamedPair):
         return float(a - b) if effect else 0.0
 
     @lazy
+    def observed(self) -> float:
+        """The difference of the pair as it is."""
+        return self.difference()
+
+    @lazy
     def variance(self) -> float:
         """The variance of the difference on all units, by the delta method."""
         sample = CountSample.from_counts(self.formula, self.counts)
@@ -135,4 +137,4 @@ class MeasuredPair(NamedPair):
         A contribution d to the difference Δ of the real pair becomes ±d with mean 2ηd: its variance is that of d plus
         (1 − 4η²)·Δ².
         """
-        return math.sqrt((self.unit_error**2 + (1 - 4 * effect**2) * self.difference() ** 2) / size)
+        return math.sqrt((self.unit_error**2 + (1 - 4 * effect**2) * self.observed**2) / size)

@@ -332,7 +332,7 @@ class PowerStudy:
     def fits(self) -> Iterator[FittedSwapEffects]:
         """The parameters of the model for each metric and pair."""
         for pair in chain.from_iterable(self.material.measured_pairs(self.settings.baseline, self.settings.all_pairs)):
-            yield taken(FittedSwapEffects, pair, _fitted(pair), difference=pair.difference(), units=pair.n_units)
+            yield taken(FittedSwapEffects, pair, _fitted(pair), difference=pair.observed, units=pair.n_units)
 
 
 def _fitted(pair: MeasuredPair) -> SwapEffects:

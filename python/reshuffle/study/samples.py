@@ -20,28 +20,11 @@ from ..options.studies import Samples
 from ..resampling import Pairs, Replicates
 from ..resampling.counting import Data
 from ..results import ConfidenceInterval, clopper_pearson
-from ..results.studies import (
-    CurvePoint,
-    SampleDifference,
-    SampleRange,
-    SampleScore,
-    StudyResult,
-)
+from ..results.studies import CurvePoint, SampleDifference, SampleRange, SampleScore, StudyResult
 from ..results.studies.samples import SamplesPlan
 from ..settings import Resampling, Units
 from .material import Material
-from .pools import (
-    BY_WINS,
-    Conclusions,
-    OfSamples,
-    Pool,
-    Split,
-    check_sizes,
-    conclude,
-    sampling_step,
-    signs,
-    units_of,
-)
+from .pools import BY_WINS, Conclusions, OfSamples, Pool, Split, check_sizes, conclude, sampling_step, signs, units_of
 from .rates import clustered_interval
 from .settings import started
 from .validation import TRUTHS, pair_rows

@@ -16,13 +16,7 @@ from ..options.declare import called_with, taken
 from ..options.studies import Sensitivity
 from ..resampling import CountSample, Replicates, samples_of
 from ..results import ConfidenceInterval
-from ..results.studies import (
-    MetricSensitivity,
-    PowerContrast,
-    ScoredSystem,
-    StudyResult,
-    TestedDifference,
-)
+from ..results.studies import MetricSensitivity, PowerContrast, ScoredSystem, StudyResult, TestedDifference
 from ..results.studies.sensitivity import SensitivityPlan
 from ..settings import ComparisonSettings, Resampling
 from .material import Material
@@ -134,7 +128,7 @@ class _Sensitivity:
         for pairs in self.material.measured_pairs(self.settings.baseline, self.settings.all_pairs):
             found = []
             for pair in pairs:
-                difference, error = pair.difference(), pair.unit_error / math.sqrt(pair.n_units)
+                difference, error = pair.observed, pair.unit_error / math.sqrt(pair.n_units)
                 standardized = abs(difference) / error if error else None
                 measures = {"difference": difference, "standard_error": error, "standardized": standardized}
                 found.append(taken(MetricSensitivity, pair, **measures, rank=None))

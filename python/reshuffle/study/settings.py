@@ -137,7 +137,7 @@ class StudySettings(Computed, Replicates, Simulated, SharedDraws, Sized, Pairs, 
     @property
     def execution(self) -> Execution:
         """Where simulations are computed."""
-        return Execution(self.executor, self.threads, self.progress, self.checkpoint)
+        return self.resampling.execution
 
     def for_metrics(self, material: Material, indices: Sequence[int]) -> StudySettings:
         """The same settings with the margins of some of the metrics only."""

@@ -269,10 +269,7 @@ class _Chunk:
     def _drawn(self) -> Scores:
         """The scores of both systems on all draws: (metrics, n, 2, R)."""
         return self.experiment.core.draws(
-            n_resamples=self.testing.n_resamples,
-            n=self.n,
-            weight_sets=self.testing.weight_sets,
-            **self._where,
+            n_resamples=self.testing.n_resamples, n=self.n, weight_sets=self.testing.weight_sets, **self._where
         )
 
     def _observed(self, plan: Plan, drawn: Scores | None = None) -> ObservedPairs:

@@ -70,7 +70,7 @@ def type1(options: Type1) -> StudyResult[Type1Plan]:
         n_parts = sum(len(data.metrics) if NULLS[name].per_metric else 1 for name in nulls.null)
         material = Material.from_data(data, units, settings.resampling, settings.steps(n_parts * settings.n_sizes))
         nulls = nulls.resolved(material.documents is not None)
-        request = Request(material, nulls, settings.resampling, settings.baseline, settings.all_pairs)
+        request = Request(material, nulls, settings)
         built = {name: NULLS[name].build(request) for name in nulls.null}
         cells = list(chain.from_iterable(cells_of(material, name, found, settings) for name, found in built.items()))
         tables: dict[str, Iterable[object]] = {
