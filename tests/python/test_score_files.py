@@ -579,6 +579,9 @@ def test_rows_with_ids_that_a_file_lacks_are_refused_or_dropped(run: Any) -> Non
     found = run(*words, "--unmatched", "drop", "--docs", "a.jsonl#doc")
     assert said in found.err
     assert "5 segments in 3 documents" in found.out
+    assert "score: 1 segment left out, because not all files have it." in found.out
+    gated = run("gate", *words[1:], "--margin", "0.3", "--unmatched", "drop")
+    assert "\nTested on 5 segments.\n1 segment left out, because not all files have it.\n" in gated.out
     put("b.jsonl", "".join(json.dumps({"id": f"s{i}", "score": i}) + "\n" for i in (1, 2, 3, 1)))
     assert "b.jsonl: the id 's1' occurs twice" in run(*words, "--unmatched", "drop").refusal()
 

@@ -48,6 +48,8 @@ class ReadScores:
     """A table whose rows were in another order."""
     plain: str | None = None
     """A table without ids."""
+    n_left_out: int = 0
+    """How many segments that not all files have were left out."""
 
     @property
     def by_metric(self) -> dict[str, dict[str, list[float]]]:
@@ -225,7 +227,7 @@ class ScoreFiles:
             for metric, own in self.files.scores.items()
         }
         found = self._read({(metric, i): file for metric, own in files.items() for i, file in enumerate(own)})
-        found = self._on_common(found)
+        found, lacking = self._on_common(found)
         with_ids = ((each.table.source, each.keys) for each in found.values() if each.keys is not None)
         first: tuple[str, Sequence[str] | None] = next(with_ids, ("", None))
         ordered = {key: each.in_order_of(*first) for key, each in found.items()}
@@ -249,8 +251,11 @@ class ScoreFiles:
                     raise not_one_system(table.source, table.systems)
                 rows[metric, system] = table
         logs = {key: table for key, table in rows.items() if table.segment_ids is not None}
-        joined = rows | join(logs, self.files.unmatched, "--unmatched drop")[0] if logs else rows
-        return ReadScores(joined, first, moved, plain)
+        if logs:
+            joined, _, of_logs = join(logs, self.files.unmatched, "--unmatched drop")
+            rows, lacking = rows | joined, {**lacking, **of_logs}
+        n_left_out = len({name for names in lacking.values() for name in names})
+        return ReadScores(rows, first, moved, plain, n_left_out)
 
     def _read(self, wanted: Mapping[tuple[str, int], str]) -> dict[tuple[str, int], _Keyed]:
         """What each file has. Of a file that is named several times, the content is kept as long as it is needed."""
@@ -276,8 +281,10 @@ class ScoreFiles:
                 found[key] = _Keyed(replace(table, source=display_name(wanted[key])), ids)
         return found
 
-    def _on_common(self, found: dict[tuple[str, int], _Keyed]) -> dict[tuple[str, int], _Keyed]:
-        """The tables with ids on the rows that all of them have, if ``--unmatched`` asks for it.
+    def _on_common(
+        self, found: dict[tuple[str, int], _Keyed]
+    ) -> tuple[dict[tuple[str, int], _Keyed], Mapping[tuple[str, str], Sequence[str]]]:
+        """The tables with ids on the rows that all of them have, if ``--unmatched`` asks for it; what each lacks.
 
         :class:`InputError` if it does not, and they have different numbers of rows.
         """
@@ -285,12 +292,12 @@ class ScoreFiles:
 
         ids = {key: tuple(each.keys) for key, each in found.items() if each.keys is not None}
         if len({frozenset(own) if self.files.unmatched == "drop" else len(own) for own in ids.values()}) < 2:
-            return found
+            return found, {}
         tables = {(key[0], found[key].table.source): replace(found[key].table, segment_ids=ids[key]) for key in ids}
         empty = "an empty score, not a missing row, is a missing score; " * (self.files.missing == "pairwise")
-        joined, common, _ = join(tables, self.files.unmatched, f"{empty}--unmatched drop")
+        joined, common, lacking = join(tables, self.files.unmatched, f"{empty}--unmatched drop")
         own = {key: joined[key[0], found[key].table.source] for key in ids}
-        return found | {key: _Keyed(replace(table, segment_ids=None), common) for key, table in own.items()}
+        return found | {key: _Keyed(replace(table, segment_ids=None), common) for key, table in own.items()}, lacking
 
     def _in_table(self, metric: str, table: Table, name: str | None) -> _Keyed:
         from ...data.score_tables import ScoreTable
