@@ -577,7 +577,7 @@ def _by_system(table: Table, numbers: Numbers, segments: Column, systems: Column
         cell.tolist(),
         segments,
         lambda row: f"{shortened(ids[segment[row]])} of system {quoted(names[system[row]])}",
-        ": write each of several runs into a file of its own, for 'reshuffle runs'",
+        ": write each of several runs or raters into a file of its own, for 'reshuffle runs' or 'reshuffle human'",
     )
     values = np.full((len(names), len(ids)), np.nan)
     values[system, segment] = numbers
