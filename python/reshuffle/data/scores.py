@@ -24,6 +24,7 @@ from .files import MAX_INPUT, display_name
 from .formats import INPUT_FORMATS, format_of
 from .formats.base import Column, Names, Source, choose, is_score, number_in, shown_json
 from .formats.comet import KEYS, is_printed
+from .formats.jsonl import has_key
 from .formats.named import is_named
 from .id_columns import names_ids, warn_of_ids
 from .reading import Opened, split_name
@@ -343,6 +344,8 @@ def scores_in(
         return found
     key = name
     if name is None and len(known) > 1:
+        if metric is not None and table.format_name == "jsonl" and single is None and has_key(table.source, metric):
+            table.columns([metric])  # the error of the first line, which lacks it
         left = table.perhaps_scores()
         key = left[0] if single is None and len(left) == 1 else single
         if key is None:
