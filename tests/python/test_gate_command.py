@@ -162,6 +162,14 @@ def test_documents_of_folders_of_scores_are_a_column_of_each_file(demo: Path, ru
     assert "would both be called qa" in mixed
     assert "name only folders, one of each system" in mixed
     assert run("gate", "--scores", "correct", "base", "nwe", "--margin", "1").err.count("\n") == 1
+    (demo / "base/more.jsonl").write_bytes((demo / "base/qa.jsonl").read_bytes())
+    alone = run("gate", "--scores", "correct", "base", "--margin", "1").refusal()
+    assert "got the folder base: name a folder of each system" in alone
+    (demo / "base/more.jsonl").unlink()
+    watched = run("watch", "--scores", "correct", "base", "new", "--bounds", "0", "1").refusal()
+    assert "for several test sets use 'reshuffle compare' or 'reshuffle gate'" in watched
+    two = run("compare", "--scores", "correct", "speed", "base/qa.jsonl", "new/qa.jsonl").refusal()
+    assert "speed: no such file: if it is another metric, it needs a --scores of its own, as in --scores corr" in two
 
 
 def test_folders_of_samples_of_lm_eval_are_matched_by_task(demo: Path, run: Any) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from inputs import put
 from known import known
-from reshuffle import InputError, InputWarning, ScoreTable, join_scores, read_scores
+from reshuffle import InputError, InputWarning, ScoreTable, SegmentScores, join_scores, read_scores
 from told import assert_raises
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -317,6 +317,10 @@ def test_compare_reports_what_does_not_match(run: Any) -> None:
     assert said in run(*words).refusal()
     found = run(*words, "--unmatched", "drop", "--format", "json")
     assert (found.code, "f1 of b lacks 1: '0'" in found.err) == (0, True)
+    assert "|unmatched:drop[4]|" in json.loads(found.out)["signature"]
+    assert "f1: 4 segments left out, because not all files have them." in run(*words, "--unmatched", "drop").out
+    joined = join_scores({"a": "a.json", "b": "b.json"}, metric="f1", unmatched="drop")
+    assert SegmentScores.from_table(joined).signature().endswith("|unmatched:drop[4]")
 
 
 def test_scores_of_logs_are_not_called_otherwise(run: Any) -> None:

@@ -507,7 +507,9 @@ def test_a_column_of_models_has_the_systems_if_there_are_several(run: Any) -> No
     refused = run(
         "compare", "--scores", "right", put("models.csv", "id,model,right\n" + "q1,a,1\nq1,b,0\n" * 2)
     ).refusal()
-    assert "segment q1 of system 'a' occurs twice: write each of several runs into a file of its own" in refused
+    assert (
+        "segment q1 of system 'a' occurs twice: write each of several runs or raters into a file of its own" in refused
+    )
     # A single one says what a file is of.
     put("one.csv", "id,model,right\n" + "q1,a,1\nq2,a,0\n")
     put("other.csv", "id,model,right\n" + "q2,a,1\nq1,a,0\n")
@@ -599,8 +601,20 @@ def test_rows_with_ids_that_a_file_lacks_are_refused_or_dropped(run: Any) -> Non
     found = run(*words, "--unmatched", "drop", "--docs", "a.jsonl#doc")
     assert said in found.err
     assert "5 segments in 3 documents" in found.out
+    assert "score: 1 segment left out, because not all files have it." in found.out
+    gated = run("gate", *words[1:], "--margin", "0.3", "--unmatched", "drop")
+    assert "\nTested on 5 segments.\n1 segment left out, because not all files have it.\n" in gated.out
     put("b.jsonl", "".join(json.dumps({"id": f"s{i}", "score": i}) + "\n" for i in (1, 2, 3, 1)))
     assert "b.jsonl: the id 's1' occurs twice" in run(*words, "--unmatched", "drop").refusal()
+
+
+def test_a_key_that_the_first_line_lacks_is_not_another_one(run: Any) -> None:
+    rows = [{"id": i, "topic": "t", **({} if i < 2 else {"right": True})} for i in range(6)]
+    put("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    put("b.jsonl", "".join(json.dumps({"id": i, "right": False}) + "\n" for i in range(6)))
+    for name in ("a.jsonl", "a.jsonl#right"):
+        refused = run("compare", "--scores", "right", "b.jsonl#right", name, "--missing", "pairwise").refusal()
+        assert "a.jsonl, line 1: expected the key 'right', which line 3 has, got id, topic" in refused
 
 
 def test_lines_without_an_id_are_read_by_position(run: Any) -> None:

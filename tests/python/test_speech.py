@@ -438,3 +438,10 @@ def test_in_python_the_file_names_the_speakers() -> None:
     ):
         with pytest.raises(InputError, match=f"^{name}: no such file; .*{message}"):
             read_corpus(["ref.trn"], ["ref.trn"], documents=name)
+
+
+def test_files_with_a_line_for_each_word_are_refused_with_what_to_write(run: Any) -> None:
+    for name, n in (("ref", 5), ("hyp", 4)):
+        put(f"{name}.ctm", "".join(f"utt1 1 {i}.00 0.25 word\n" for i in range(n)))
+    refused = run("compare", "ref.ctm", "hyp.ctm", "hyp.ctm", "-m", "asr-wer").refusal()
+    assert "CTM and STM are not read: write a line for each utterance, TRANSCRIPT (ID), in files *.trn" in refused

@@ -414,6 +414,10 @@ def test_a_damaged_line_is_named() -> None:
     assert_raises("python_errors_of_votes", {"second": second})
 
 
+def test_options_of_compare_are_advised_as_those_of_votes(run: Any) -> None:
+    assert "there is no option --docs: use --units" in run("votes", "a.jsonl", "--docs", "judge").refusal()
+
+
 def test_votes_that_belong_to_nothing_are_an_error(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("a,b,winner,judge\nx,y,a,k\nx,y,b,\n", encoding="utf-8")
     with pytest.raises(InputError, match="line 3: expected a judge, got none"):

@@ -22,7 +22,7 @@ from ..options.files import SetFiles
 from ..options.gate import Gate as GateOptions
 from ..options.gate import Gated, GatedFiles, GatedSets, GateFiles, GateKeys
 from .declared import declared_options, given_values, made, taken_options
-from .inputs.folders import files_of_tasks
+from .inputs.folders import files_in, files_of_tasks, is_folder
 from .params import flattened
 from .process import INCONCLUSIVE, REJECTED
 from .shared import COMMON, METRICS, file_options, full_option, output_options, report_command
@@ -123,6 +123,9 @@ def _check_outputs(systems: Sequence[str], options: Mapping[str, Any]) -> None:
         if len(systems) == 1 and Path(systems[0]).suffix in (".toml", ".json"):
             hint = ": if it is a manifest, write --manifest before it"
         raise InputError(f"{expected}{listed(systems)}{hint}")
+    for files in given.values():
+        if len(files) == 1 and is_folder(files[0]) and len(files_in(files[0])) != 2:
+            raise InputError(f"{expected}the folder {display_name(files[0])}: name a folder of each system")
     if options["references"] and not given:
         _check_no_folders(systems, flattened(options["references"]) or ())
     if systems and not any(options[name] for name in ("references", "scores", "counts")):

@@ -16,7 +16,8 @@ _AFTER_REF = "outputs of systems are arguments after REF"
 _MORE_REFS = "use --refs FILE FILE"
 # Options of some commands, where others do not have them.
 ELSEWHERE = {
-    "--baseline": "the first of the outputs is that of the baseline",
+    "--baseline": "where outputs have a baseline, it is the first of them",
+    "--docs": "use --units",
     "--threshold": "use --margin METRIC=VALUE",
     "--save": "use -o",
 }

@@ -96,6 +96,8 @@ class Corpus:
             others = ", ".join(different[:MAX_DIFFERENT])
             more = f" and {len(different) - MAX_DIFFERENT:,} others differ" if len(different) > MAX_DIFFERENT else ""
             hint = _hint_on_empty_ends(columns) or ": they must match segment by segment"
+            if all(name.lower().endswith((".ctm", ".stm")) for name, _ in columns):
+                hint += "; CTM and STM are not read: write a line for each utterance, TRANSCRIPT (ID), in files *.trn"
             raise InputError(f"{first_name} has {counted(expected, 'segment')}, {others}{more}{hint}")
         # What is not a string is reported with its place when the texts are counted.
         if not any(line and not (isinstance(line, str) and line.isspace()) for c in self.references for line in c):

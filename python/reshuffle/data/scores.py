@@ -24,6 +24,7 @@ from .files import MAX_INPUT, display_name
 from .formats import INPUT_FORMATS, format_of
 from .formats.base import MISSING_WORDS, Column, Names, Source, choose, is_score, number_in, shown_json
 from .formats.comet import KEYS, is_printed
+from .formats.jsonl import has_key
 from .formats.named import is_named
 from .formats.table import ROLES
 from .id_columns import names_ids, warn_of_ids
@@ -326,6 +327,8 @@ def scores_in(
         return found
     key = name
     if name is None and len(known) > 1:
+        if metric is not None and table.format_name == "jsonl" and single is None and has_key(table.source, metric):
+            table.columns([metric])  # the error of the first line, which lacks it
         left = table.perhaps_scores()
         key = left[0] if single is None and len(left) == 1 else single
         if key is None:
@@ -559,7 +562,7 @@ def _by_system(table: Table, numbers: Numbers, segments: Column, systems: Column
         cell.tolist(),
         segments,
         lambda row: f"{shortened(ids[segment[row]])} of system {quoted(names[system[row]])}",
-        ": write each of several runs into a file of its own, for 'reshuffle runs'",
+        ": write each of several runs or raters into a file of its own, for 'reshuffle runs' or 'reshuffle human'",
     )
     values = np.full((len(names), len(ids)), np.nan)
     values[system, segment] = numbers

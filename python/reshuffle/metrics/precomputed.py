@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence, Sized
+from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -155,6 +156,8 @@ class SegmentScores(InCore, PrecomputedCounts):
     decimals: int | None = field(init=False, repr=False, compare=False)
     # Whether no score is missing.
     is_complete: bool = field(init=False, repr=False, compare=False)
+    # How many segments that not all files have were left out.
+    _n_left_out: int = field(init=False, repr=False, compare=False, default=0)
     # The number of steps of the resolution in 1.
     _steps: float = field(init=False, repr=False, compare=False)
     # The original scores if the counts had to round them, otherwise empty.
@@ -252,7 +255,15 @@ class SegmentScores(InCore, PrecomputedCounts):
             raise InputError(f"{table.source}: expected scores of segments, got scores of systems")
         by_system = dict(zip(table.systems, table.segments, strict=True))
         higher_is_better = None if table.higher_is_better else False
-        return cls(table.name, by_system, higher_is_better, missing, table.segment_ids)
+        found = cls(table.name, by_system, higher_is_better, missing, table.segment_ids)
+        unmatched: Mapping[str, tuple[str, ...]] = getattr(either, "unmatched", {})
+        return found.without_segments(len({name for names in unmatched.values() for name in names}))
+
+    def without_segments(self, n: int) -> SegmentScores:
+        """A copy whose signature says that n segments, which not all files have, were left out."""
+        found = copy(self)
+        vars(found)["_n_left_out"] = n
+        return found
 
     def _checked(self, system: str, scores: ArrayLike) -> Scores:
         """The scores of a system as floats, with NaN for missing ones."""
@@ -316,7 +327,8 @@ class SegmentScores(InCore, PrecomputedCounts):
     def signature(self, n_references: str | None = None) -> str:
         """See :meth:`Metric.signature`. The scores do not depend on references, so none are shown."""
         missing = [] if self.missing == "error" else [("missing", str(self.missing))]
-        return signature.for_metric(self.name, [*self.core.signature, *missing])
+        left_out = [("unmatched", f"drop[{self._n_left_out}]")] if self._n_left_out else []
+        return signature.for_metric(self.name, [*self.core.signature, *missing, *left_out])
 
 
 @dataclass(frozen=True)

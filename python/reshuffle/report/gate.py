@@ -24,7 +24,7 @@ from .frames import Columns, columns_from
 from .json import as_json
 from .layout import Layout
 from .page import STUDY_SCRIPTS, template_of
-from .wording import joined, named, number, percent
+from .wording import joined, left_out, named, number, percent
 
 # The most tasks that a sentence lists.
 MOST_LISTED = 3
@@ -97,6 +97,7 @@ def _of_units(gate: Gate) -> Iterator[str]:
     shown = [*sizes.values()] if len(sizes) == 1 else [f"{size} of {name}" for name, size in sizes.items()]
     others = [f"those of {counted(len(shown) - MOST_LISTED, 'more test set')}"] * (len(shown) > MOST_LISTED)
     yield f"Tested on {joined([*shown[:MOST_LISTED], *others])}."
+    yield from left_out(gate.signature, " of a test set" * (len(sizes) > 1))
     for task in gate.tasks:
         if task.n_missing:
             compared = f"{task.n_units:,} of {counted(task.n_units + task.n_missing, task.unit)}"

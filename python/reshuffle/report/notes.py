@@ -14,7 +14,7 @@ from .layout import Layout, by_name
 from .margins import claim, sides
 from .parts import notes_on_parts
 from .votes import vote_notes
-from .wording import counted, joined, option, percent
+from .wording import counted, joined, left_out, option, percent
 from .words import Template, filled, words, words_of
 
 
@@ -44,6 +44,7 @@ def explanations_of(comparison: Comparison, layout: Layout, of: SetComparison | 
             yield f"{metric.name}: computed from the texts by {metric.evaluations:,} calls of its function."
         if comparison.lacks_scores(metric.name):
             yield _note("missing", {"metric": metric.name, **_of_pairs(comparison, metric.name)})
+        yield from (f"{metric.name}: {sentence}" for sentence in left_out(metric.signature))
     values = values_of(comparison, of)
     if comparison.votes is not None:
         yield from map(layout.spelled, vote_notes(comparison.votes))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..errors import counted as counted
 
@@ -113,3 +113,13 @@ def spelled(sentence: str, for_command: bool) -> str:
 def strata(n: int) -> str:
     """A number of strata, as a phrase."""
     return f"{n:,} strat{'um' if n == 1 else 'a'}"
+
+
+def left_out(signature: str, of: str = "") -> Iterator[str]:
+    """That segments were left out because they did not match, as signatures say. ``of`` says of what they are.
+
+    >>> [*left_out("F1|mean:segments|resolution:1|unmatched:drop[20]|version:1")], [*left_out("BLEU|case:lc")]
+    (['20 segments left out, because not all files have them.'], [])
+    """
+    for n in dict.fromkeys(map(int, re.findall(r"\|unmatched:drop\[(\d+)\]", signature))):
+        yield f"{counted(n, 'segment')}{of} left out, because not all files have {'it' if n == 1 else 'them'}."

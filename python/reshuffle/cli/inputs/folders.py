@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -24,6 +25,8 @@ def is_folder(path: str) -> bool:
 # What to do about files of several test sets.
 SETS_OF_TEXTS = "write --set NAME REF SYS SYS with those of each"
 SETS_OF_SCORES = "name only folders, one of each system, or the files of each test set in a manifest (--manifest)"
+# If only folders are named, the command takes one test set.
+ONE_SET = "use 'reshuffle compare' or 'reshuffle gate'"
 # So many files in the order of their names may be what the shell made of a pattern such as *.txt.
 MANY = 3
 
@@ -74,6 +77,8 @@ def of_single_systems(files: SetFiles) -> SetFiles:
         systems = tuple(path for own in every for path in own)
         if len(systems) > len(every):
             _check_names(systems)
+    for metric, own in files.scores.items():
+        _check_metric(metric, own)
     scores, counts = (
         {metric: _of_systems(own, others, SETS_OF_SCORES) for metric, own in of.items()}
         for of in (files.scores, files.counts)
@@ -113,8 +118,23 @@ def _of_systems(given: OfSystems, others: Sequence[str], several: str = SETS_OF_
     for folder, own in found.items():
         _check_others(folder, own, others)
     if found:
-        _check_names(files, several)
+        _check_names(files, ONE_SET if several is SETS_OF_SCORES and len(found) == len(given) else several)
     return files
+
+
+def _check_metric(metric: str, given: OfSystems) -> None:
+    """:class:`InputError` if what follows ``--scores NAME`` seems to be another name."""
+    first, *others = given
+    if (
+        others
+        and not isinstance(given, Mapping)
+        and re.fullmatch(r"[^-./#][^./#]*", first)
+        and not Path(first).exists()
+    ):
+        raise InputError(
+            f"{display_name(first)}: no such file: if it is another metric, it needs a --scores of its own, as in "
+            f"--scores {metric} FILE FILE --scores {display_name(first)} FILE FILE"
+        )
 
 
 def files_in(folder: str, of: str = "system") -> list[str]:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # What each file has, by metric and number.
 ByFile: TypeAlias = "dict[tuple[str, int], ScoreTable]"
+# The ids of the segments that a system or file lacks, of those that others have.
+Lacking: TypeAlias = Mapping[tuple[str, str], Sequence[str]]
 
 # Formats that name systems by their files.
 BY_FILE = ("comet", "comet-printed")
@@ -51,6 +53,8 @@ class ReadScores(NamedTuple):
     """The ids that reports show, of the samples of logs or of rows; None if they are 1, 2, 3 …"""
     groups: Sequence[Sequence[str] | None]
     """The ids of documents and strata."""
+    n_left_out: int
+    """How many segments that not all files have were left out."""
 
 
 class _Order:
@@ -167,7 +171,7 @@ class ScoreFiles:
             for metric, own in self.files.scores.items()
         }
         tables, logs = self._read({(metric, i): file for metric, own in files.items() for i, file in enumerate(own)})
-        tables = self._on_common(tables)
+        tables, lacking = self._on_common(tables)
         ids = next((each.segment_ids for each in tables.values() if each.segment_ids is not None), None)
         # Samples of logs, and the rows that all tables have, are chosen from those of documents by their ids.
         by_id = [
@@ -187,7 +191,8 @@ class ScoreFiles:
         rows = self._by_system(files, tables | logs)
         if logs:
             others = what or next((name for name, *_ in (*of_groups, *of_tables)), None)
-            rows |= self._joined(rows, order, others, None if beside is None else len(beside.lines))
+            joined, of_logs = self._joined(rows, order, others, None if beside is None else len(beside.lines))
+            rows, lacking = rows | joined, {**lacking, **of_logs}
         shown, log = None, next((row for row in rows.values() if row.segment_ids is not None), None)
         if log is not None:
             ids, shown = log.segment_ids, _shown(log)
@@ -202,20 +207,21 @@ class ScoreFiles:
             None if each is None else _in_samples(each, ids or ()) if each in by_id else _ordered(each, order)
             for each in groups
         ]
-        return ReadScores(by_metric, order.columns, shown, found)
+        n_left_out = len({name for names in lacking.values() for name in names})
+        return ReadScores(by_metric, order.columns, shown, found, n_left_out)
 
     def _joined(
         self, rows: Mapping[tuple[str, str], ScoreTable], order: _Order, what: str | None, n_segments: int | None
-    ) -> dict[tuple[str, str], ScoreTable]:
+    ) -> tuple[dict[tuple[str, str], ScoreTable], Lacking]:
         """The samples of logs that all of them have, in the order of other files, if there are any (``what``)."""
         from ...data.joined_scores import join, on_segments
 
         logs = {key: row for key, row in rows.items() if row.segment_ids is not None}
-        joined, _, _ = join(logs, self.files.unmatched, "--unmatched drop")
+        joined, _, lacking = join(logs, self.files.unmatched, "--unmatched drop")
         if what is None:
-            return joined
+            return joined, lacking
         own = order.of_samples(next(iter(joined.values())), what, n_segments)
-        return {key: on_segments(row, own) for key, row in joined.items()}
+        return {key: on_segments(row, own) for key, row in joined.items()}, lacking
 
     def _by_system(self, files: Mapping[str, Sequence[str]], tables: ByFile) -> dict[tuple[str, str], ScoreTable]:
         """The scores of each metric and system."""
@@ -260,21 +266,21 @@ class ScoreFiles:
                 found[key] = replace(table, source=display_name(wanted[key]))
         return tables, logs
 
-    def _on_common(self, found: ByFile) -> ByFile:
-        """The tables with ids on the rows that all of them have, if ``--unmatched`` asks for it.
+    def _on_common(self, found: ByFile) -> tuple[ByFile, Lacking]:
+        """The tables with ids on the rows that all of them have, if ``--unmatched`` asks for it; what each lacks.
 
         :class:`InputError` if it does not, and they have different numbers of rows.
         """
         keyed = {key: each for key, each in found.items() if each.segment_ids is not None}
         ids = [each.segment_ids or () for each in keyed.values()]
         if len({frozenset(own) if self.files.unmatched == "drop" else len(own) for own in ids}) < 2:
-            return found
+            return found, {}
         from ...data.joined_scores import join
 
         empty = "an empty score, not a missing row, is a missing score; " * (self.files.missing == "pairwise")
         by_file = {(key[0], each.source): each for key, each in keyed.items()}
-        joined, _, _ = join(by_file, self.files.unmatched, f"{empty}--unmatched drop")
-        return found | {key: joined[key[0], each.source] for key, each in keyed.items()}
+        joined, _, lacking = join(by_file, self.files.unmatched, f"{empty}--unmatched drop")
+        return found | {key: joined[key[0], each.source] for key, each in keyed.items()}, lacking
 
     def _in_table(self, metric: str, table: Table, name: str | None) -> ScoreTable:
         from ...data.score_tables import ScoreTable

@@ -204,7 +204,9 @@ class Input:
             check_same_length(name, by_system, "; if the files are of several tasks, name those of each in a manifest "
                               "(--manifest)")  # fmt: skip
         scores = [
-            SegmentScores(name, scores, False if name in lower else None, missing, ids)
+            SegmentScores(name, scores, False if name in lower else None, missing, ids).without_segments(
+                found.n_left_out
+            )
             for name, scores in found.by_metric.items()
         ]
         return [*scores, *given_counts(self.files, self.systems, found.columns)]

@@ -42,7 +42,7 @@ def read(source: Source, names: Names) -> list[Column]:
     lines = source.once(values)
     # If no key is named, lines may be bare values instead of objects.
     bare = not isinstance(lines[0], dict)
-    keys = [None if bare and name is None else _key(source, name, lines[0]) for name in names]
+    keys = [None if bare and name is None else _key(source, name, lines) for name in names]
     numbers = range(1, len(lines) + 1)
     found = [lines if key is None else _column(source, key, lines) for key in keys]
     return [Column(source.label(name), column, numbers) for name, column in zip(names, found, strict=True)]
@@ -67,10 +67,23 @@ def names_of(source: Source) -> list[str]:
     return list(first) if isinstance(first, dict) else []
 
 
-def _key(source: Source, name: str | None, first: Any) -> str:
+def _key(source: Source, name: str | None, lines: list[Any]) -> str:
+    first = lines[0]
     if not isinstance(first, dict):
         source.fail(f"expected an object with the key {quoted(name)}, got {shown_json(first)}", 1)
+    if name not in first and (number := _line_with(lines, name)) is not None:
+        source.fail(f"expected the key {quoted(name)}, which line {number:,} has, got {listed(first)}", 1)
     return choose(source, "key", name, list(first))
+
+
+def _line_with(lines: list[Any], key: str | None) -> int | None:
+    """The first line with a key."""
+    return next((number for number, line in enumerate(lines, 1) if isinstance(line, dict) and key in line), None)
+
+
+def has_key(source: Source, key: str) -> bool:
+    """Whether any line has a key."""
+    return _line_with(source.once(values), key) is not None
 
 
 def _value(source: Source, line: str, number: int, hook: Hook | None = None) -> Any:
