@@ -3,7 +3,6 @@
 Each case runs on pandas, polars and Arrow.
 """
 
-import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 
 import reshuffle
+from processes import python
 from reshuffle import (
     Corpus,
     FromCounts,
@@ -236,8 +236,7 @@ reshuffle.score(rows["ref"], rows[["a"]])
 reshuffle.standard_error([0.5, 1, 2])
 print([name for name in ("pandas", "polars", "pyarrow", "torch", "jax") if name in sys.modules])
 """
-    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+    assert python(source) == "[]\n"
 
 
 def columns_of(values: list[Any]) -> list[Any]:
