@@ -7,8 +7,8 @@ import pytest
 import scipy.stats
 
 import reshuffle
-from known import known
-from meta_material import QUIET, Scores, ends, judged, random_matrices, random_votes, table, value
+from known import ends, known
+from meta_material import QUIET, Scores, judged, random_matrices, random_votes, table, value
 from reshuffle import FromCounts, InputError, compare, compare_sets, meta, metric
 from reshuffle.meta import JudgedSet, Judgments, ScoreTable
 from reshuffle.meta.coefficients import COEFFICIENTS
