@@ -12,16 +12,7 @@ import pytest
 
 import reshuffle
 from processes import python
-from reshuffle import (
-    Corpus,
-    FromCounts,
-    InputError,
-    SegmentScores,
-    compare,
-    f_score,
-    metric,
-    score,
-)
+from reshuffle import Corpus, FromCounts, InputError, SegmentScores, compare, f_score, metric, score
 from told import assert_raises
 
 # These have no types, or other ones than numpy's.

@@ -35,17 +35,7 @@ from reshuffle import (
 from reshuffle.data.demo import demo_corpus
 from reshuffle.execution.executors import NamedWorkers, process_pool
 from reshuffle.metrics.base import Formula
-from reshuffle.resampling import (
-    CountSample,
-    Draws,
-    Histograms,
-    MaxT,
-    PermutedTally,
-    Replicates,
-    Series,
-    Spread,
-    Tally,
-)
+from reshuffle.resampling import CountSample, Draws, Histograms, MaxT, PermutedTally, Replicates, Series, Spread, Tally
 from reshuffle.resampling.reductions import PermutedHistograms
 from reshuffle.resampling.replicates import ReplicatesJob
 from tuning_files import references, write_all
