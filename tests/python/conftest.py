@@ -8,7 +8,8 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, cast
 
@@ -21,6 +22,7 @@ from reshuffle import Corpus, read_corpus
 from reshuffle.cli.main import main
 from reshuffle.cli.root import cli
 from reshuffle.data.demo import write_demo
+from reshuffle.execution.executors import process_pool
 
 __all__ = ["browser", "browser_of_process", "budgets"]
 
@@ -191,3 +193,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def here(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the module's folder the current directory."""
     monkeypatch.chdir(folder)
+
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[ProcessPoolExecutor]:
+    """Two processes that compute parts of jobs."""
+    with process_pool(2) as pool:
+        yield pool

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from known import known
 from reshuffle import meta
 from reshuffle.meta import Judgments, ScoreTable
 
@@ -33,12 +32,6 @@ def value(result: meta.MetaEvaluation, name: str = "m", **where: Any) -> meta.Me
     ]
     (record,) = found
     return record
-
-
-def ends(record: Any) -> tuple[float, float]:
-    """The ends of the interval of a record."""
-    interval = known(record.confidence_interval)
-    return interval.low, interval.high
 
 
 def judged(systems: str, n_segments: int, votes: Iterable[Any]) -> Judgments:

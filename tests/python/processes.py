@@ -1,10 +1,17 @@
-"""Processes that have to end."""
+"""Other processes: what Python code prints in one, and processes that have to end."""
 
+import subprocess
+import sys
 import time
 from collections.abc import Iterable
 from typing import Any
 
 SECONDS = 60
+
+
+def python(source: str) -> str:
+    """The output of Python code in a new process, which must succeed."""
+    return subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True).stdout
 
 
 def wait_for_ends(processes: Iterable[Any]) -> None:

@@ -7,14 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reshuffle import (
-    Formula,
-    approximate_randomization,
-    bootstrap_interval,
-    bootstrap_test,
-    metric,
-    standard_error,
-)
+from reshuffle import Formula, approximate_randomization, bootstrap_interval, bootstrap_test, metric, standard_error
 from reshuffle.metrics.base import Counts, MetricLike
 from reshuffle.results import SignificanceResult
 from reshuffle.types import BootstrapTest

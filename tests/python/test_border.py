@@ -14,6 +14,7 @@ from budgets import budget
 from reshuffle import _core
 from told import assert_raises
 
+# What the calls in python_errors_of_the_core.txt are about.
 BLEU = _core.Metric("bleu", {})
 COUNTS = np.random.default_rng(0).integers(1, 30, size=(2, 70, 10))
 SAMPLES, PAIR, LIMIT = [(BLEU, COUNTS)], [(0, 1)], np.zeros((1, 1))

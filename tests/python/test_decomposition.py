@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from conftest import Outcome
 from counts import bleu_counts
-from known import known
+from known import ends, known
 from reshuffle import (
     Comparison,
     FromCounts,
@@ -105,12 +105,6 @@ def from_counts(m: NativeMetric, counts: Counts) -> FromCounts:
 def drawn(m: Any, counts: Counts, seed: int = 7, **units: Any) -> Replicates:
     sample = CountSample.from_arrays(m, counts[0], counts[1], Units(**units))
     return Replicates([sample], Resampling(DRAWS, seed))
-
-
-def ends(of: Any) -> tuple[float, float]:
-    """The ends of an interval, which must be there."""
-    interval = known(of.confidence_interval)
-    return interval.low, interval.high
 
 
 # They add up.

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,6 @@ import pytest
 from processes import wait_for_ends
 from reshuffle import SegmentScores, study
 from reshuffle.cli.main import run
-from reshuffle.execution.executors import process_pool
 from reshuffle.results.studies import StudyResult
 from texts import translations
 
@@ -56,12 +55,6 @@ STUDIES: dict[str, Callable[..., StudyResult]] = {
     "validate": lambda **own: study.validate(metrics=scores(), sizes=10, tests=["paired-bootstrap", "ar"], **own),
     "samples": lambda **own: study.samples(metrics=scores(), sizes=10, curve_sizes=[20], **own),
 }
-
-
-@pytest.fixture(scope="module")
-def processes() -> Iterator[Any]:
-    with process_pool(2) as pool:
-        yield pool
 
 
 @pytest.mark.parametrize("name", STUDIES)

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -67,12 +67,6 @@ class Squares:
 
 def joined(parts: list[NDArray[np.int64]]) -> list[int]:
     return [int(each) for part in parts for each in part]
-
-
-@pytest.fixture(scope="module")
-def processes() -> Iterator[ProcessPoolExecutor]:
-    with process_pool(2) as pool:
-        yield pool
 
 
 @pytest.fixture(scope="module")

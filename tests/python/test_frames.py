@@ -3,7 +3,6 @@
 Each case runs on pandas, polars and Arrow.
 """
 
-import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -12,16 +11,8 @@ import numpy as np
 import pytest
 
 import reshuffle
-from reshuffle import (
-    Corpus,
-    FromCounts,
-    InputError,
-    SegmentScores,
-    compare,
-    f_score,
-    metric,
-    score,
-)
+from processes import python
+from reshuffle import Corpus, FromCounts, InputError, SegmentScores, compare, f_score, metric, score
 from told import assert_raises
 
 # These have no types, or other ones than numpy's.
@@ -236,8 +227,7 @@ reshuffle.score(rows["ref"], rows[["a"]])
 reshuffle.standard_error([0.5, 1, 2])
 print([name for name in ("pandas", "polars", "pyarrow", "torch", "jax") if name in sys.modules])
 """
-    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+    assert python(source) == "[]\n"
 
 
 def columns_of(values: list[Any]) -> list[Any]:

@@ -264,6 +264,9 @@ def test_json_and_csv() -> None:
     assert result.render("csv").startswith("metric,standardized,predictor,system,baseline,labelled,estimate,")
 
 
+# What the calls in python_errors_of_human.txt are about.
+
+
 def _twice(sample: Sample) -> list[SegmentScores]:
     (people, _) = sample.metrics()
     return [people, SegmentScores("more", dict(zip("ab", sample.labels, strict=True)), missing="pairwise")]

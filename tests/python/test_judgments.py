@@ -230,7 +230,7 @@ def test_wins_are_the_official_scores_of_2012(data: Path) -> None:
         assert found == pytest.approx(published, abs=5e-5)
 
 
-# Bad files: the name, the content, options, and the message.
+# Contents of the bad files in python_errors_of_judgments.txt.
 VOTES = "1\ten-de\ta\ten-de\tb\n2\ten-de\tb\ten-de\tc\n"
 HEADER = rnk([])
 RANKING = rnk([(3, [("a", 1), ("b", 2), ("c", -1), ("d", -1), ("e", -1)])])

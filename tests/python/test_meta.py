@@ -7,8 +7,8 @@ import pytest
 import scipy.stats
 
 import reshuffle
-from known import known
-from meta_material import QUIET, Scores, ends, judged, random_matrices, random_votes, table, value
+from known import ends, known
+from meta_material import QUIET, Scores, judged, random_matrices, random_votes, table, value
 from reshuffle import FromCounts, InputError, compare, compare_sets, meta, metric
 from reshuffle.meta import JudgedSet, Judgments, ScoreTable
 from reshuffle.meta.coefficients import COEFFICIENTS
@@ -381,6 +381,7 @@ def test_size_of_tests_between_metrics(test: str) -> None:
             assert low <= rejected <= high, (name, alpha, rejected / n)
 
 
+# What the calls in python_errors_of_meta.txt are about.
 SCORES = table("m", [[1.0, 2.0, 3.0], [2.0, 1.0, 5.0], [0.0, 1.0, 1.0]])
 HUMAN = table("h", [[1.0, 2.0, 3.0], [2.0, 1.0, 5.0], [1.0, 0.0, 2.0]])
 FOUR = [ScoreTable(name, tuple("abcd"), None, np.arange(4.0) ** k) for k, name in ((1, "x"), (2, "y"), (3, "h"))]

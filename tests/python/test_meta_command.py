@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from known import known
-from reshuffle import meta, read_json, read_lines
+from reshuffle import InputError, meta, read_json, read_lines
 from reshuffle.cli.main import run as command
 from reshuffle.data.demo import demo_corpus, demo_votes
 from told import assert_raises, assert_refused
@@ -287,11 +287,9 @@ def test_saved_results_are_read_and_plotted(files: Path, run: Any) -> None:
     assert result.render("json") == Path("meta.json").read_text("utf-8")
     for kind, own in (("forest", ()), ("matrix", ()), ("scatter", ("--metric", "WER"))):
         assert run("plot", "meta.json", kind, *own, "-o", f"{kind}.svg").code == 0
-    outcome = run("plot", "meta.json", "scatter", "-o", "x.svg")
-    assert outcome.code == 2
-    assert "the result has several values of metric: choose one with --metric: BLEU, WER, PER" in outcome.err
-    outcome = run("plot", "meta.json", "forest", "--set", "de-en", "-o", "x.svg")
-    assert "unknown test_set 'de-en'" in outcome.err
+    several = "the result has several values of metric: choose one with --metric: BLEU, WER, PER"
+    assert several in run("plot", "meta.json", "scatter", "-o", "x.svg").refusal()
+    assert "unknown test_set 'de-en'" in run("plot", "meta.json", "forest", "--set", "de-en", "-o", "x.svg").refusal()
 
 
 def test_a_baseline_is_named_as_on_the_command_line(files: Path, run: Any) -> None:
@@ -299,9 +297,8 @@ def test_a_baseline_is_named_as_on_the_command_line(files: Path, run: Any) -> No
     for name, label in (("wer", "WER"), ("WER", "WER"), ("sentBLEU smooth:0", "sentBLEU smooth:0")):
         found = results(run("meta", "segments", *VOTES, *metrics, "--baseline-metric", name, *N, "--format", "json"))
         assert {each["metric_b"] for each in found["comparisons"]} == {label}
-    outcome = run("meta", "segments", *VOTES, *metrics, "--baseline-metric", "sentbleu", *N)
-    assert outcome.code == 2
-    assert "unknown baseline metric 'sentbleu'" in outcome.err
+    refusal = run("meta", "segments", *VOTES, *metrics, "--baseline-metric", "sentbleu", *N).refusal()
+    assert "unknown baseline metric 'sentbleu'" in refusal
 
 
 def test_the_demo_has_votes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any) -> None:
@@ -333,51 +330,21 @@ def changed(path: str, at: int, **fields: Any) -> None:
     write(path, ["\t".join(line) for line in lines])
 
 
-# Files that are wrong: what is changed, the options, and what the message must contain.
-WRONG: Mapping[str, tuple[tuple[str, int, dict[str, Any]], tuple[str, ...], tuple[str, ...]]] = {
-    "judged system without output": (
-        ("sysmap.tsv", 2, {"_1": "bata"}),
-        VOTES,
-        ("cs-en.rank, line 1:", "did you mean 'beta'?", "--missing-systems drop"),
-    ),
-    "id without a map": (
-        ("cs-en.rank", 4, {"_2": "sys9"}),
-        VOTES,
-        ("cs-en.rank, line 5: unknown system 'sys9'", "--sysmap"),
-    ),
-    "human score of another system": (
-        ("da.tsv", 3, {"_0": "alpah"}),
-        ("--human", "da.tsv", *TEXTS),
-        ("da.tsv, line 4", "did you mean 'alpha'?"),
-    ),
-    "segment of votes": (
-        ("cs-en.rank", 6, {"_0": SEGMENTS + 1}),
-        VOTES,
-        ("cs-en.rank, line 7: expected a segment from 1 to 30, because the texts have 30 segments, got 31",),
-    ),
-    "no number": (
-        ("da.tsv", 5, {"_2": "good"}),
-        SCORES,
-        ("da.tsv#score, line 6: expected a finite number", "got 'good'"),
-    ),
-    "two scores of a metric": (
-        ("comet.tsv", 5, {"_1": 1, "_2": 7}),
-        SCORES,
-        ("comet.tsv, line 6: a second score of 'alpha' on segment 1, 7, differs from that of line 2,",),
-    ),
-}
+def test_wrong_files_are_one_sentence_with_file_and_line(files: Path) -> None:
+    def wrong(level: str, words: Sequence[str], path: str, at: int, **fields: Any) -> int:
+        before = Path(path).read_bytes()
+        changed(path, at, **fields)
+        try:
+            return command(["meta", level, *words])
+        finally:
+            Path(path).write_bytes(before)
 
-
-@pytest.mark.parametrize("case", WRONG)
-@pytest.mark.parametrize("level", ["segments", "systems"])
-def test_wrong_files_are_one_sentence_with_file_and_line(files: Path, run: Any, case: str, level: str) -> None:
-    (path, at, fields), words, messages = WRONG[case]
-    changed(path, at, **fields)
-    outcome = run("meta", level, *words)
-    assert outcome.code == 2
-    for message in messages:
-        assert message in outcome.err
-    assert outcome.err.count("\n") == 1
+    assert_raises("python_errors_of_meta_files", globals() | {"wrong": wrong})
+    # What follows the known names, which the text leaves out.
+    with pytest.raises(InputError, match="--missing-systems drop"):
+        wrong("segments", VOTES, "sysmap.tsv", 2, _1="bata")
+    with pytest.raises(InputError, match="--sysmap"):
+        wrong("systems", VOTES, "cs-en.rank", 4, _2="sys9")
 
 
 # What is not defined: NaN, and a sentence that says why.

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from meta_material import ends, judged, table, value
+from known import ends
+from meta_material import judged, table, value
 from reshuffle import FromCounts, _core, derive_seed, meta
 from reshuffle.meta import JudgedSet, ScoreTable
 from reshuffle.meta.metric_scores import MetricScores

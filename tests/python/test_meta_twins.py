@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from agreement import agreement, of_vectors, swaps
-from known import known
-from meta_material import ends, table
+from known import ends, known
+from meta_material import table
 from reshuffle import _core, meta
 from reshuffle.meta import JudgedSet
 from step_down import step_down

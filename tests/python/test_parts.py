@@ -33,19 +33,9 @@ from reshuffle import (
     tune,
 )
 from reshuffle.data.demo import demo_corpus
-from reshuffle.execution.executors import NamedWorkers, process_pool
+from reshuffle.execution.executors import NamedWorkers
 from reshuffle.metrics.base import Formula
-from reshuffle.resampling import (
-    CountSample,
-    Draws,
-    Histograms,
-    MaxT,
-    PermutedTally,
-    Replicates,
-    Series,
-    Spread,
-    Tally,
-)
+from reshuffle.resampling import CountSample, Draws, Histograms, MaxT, PermutedTally, Replicates, Series, Spread, Tally
 from reshuffle.resampling.reductions import PermutedHistograms
 from reshuffle.resampling.replicates import ReplicatesJob
 from reshuffle.settings import Resampling
@@ -266,12 +256,6 @@ def test_replications_are_the_same_with_an_executor(lists: Any, optimizer: Any, 
     assert executor.tasks > 1
     assert expected.result == got.result
     assert [model.weights for model in expected.models] == [model.weights for model in got.models]
-
-
-@pytest.fixture(scope="module")
-def processes() -> Iterator[Executor]:
-    with process_pool(2) as pool:
-        yield pool
 
 
 @pytest.fixture(scope="module")

@@ -231,5 +231,5 @@ def test_wrong_runs_are_explained(run: Any, measure: str, qrels: str, contents: 
 def test_judgments_need_measures(run: Any) -> None:
     put("qrels", "q 0 d 1")
     put("a.tsv", "tp\n1\n")
-    outcome = run("score", "--counts", "x:tp", "a.tsv", "--qrels", "qrels")
-    assert (outcome.code, "--qrels needs --scores: name a measure and runs" in outcome.err) == (2, True)
+    refusal = run("score", "--counts", "x:tp", "a.tsv", "--qrels", "qrels").refusal()
+    assert "--qrels needs --scores: name a measure and runs" in refusal

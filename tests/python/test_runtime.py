@@ -23,6 +23,7 @@ import pytest
 
 import calls
 from known import known
+from processes import python
 from reshuffle import Progress, _core, approximate_randomization, bootstrap_test, metric
 from reshuffle.metrics.base import Counts, Scores
 
@@ -124,8 +125,7 @@ try:
 except ImportError as error:
     print(error.name)
 """
-    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
-    assert done.stdout == "numpy\n"
+    assert python(source) == "numpy\n"
 
 
 # Calls with long steps within one block: (preparation, call).
@@ -413,8 +413,7 @@ for name in ("per", "ter"):
     except InputError as error:
         print(error)
 """
-    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
-    per, ter = done.stdout.splitlines()
+    per, ter = python(source).splitlines()
     assert per == "[[0, 1], [3, 200000]]"
     assert ter.startswith("segment 2 is too long: a table of 625003125 numbers does not fit in memory")
 
@@ -430,9 +429,8 @@ for name in ("ter", "wer", "per", "gtm"):
     metric(name).suff_stats(references, [["a b"]], workers=1)
 print(peak() - before)
 """
-    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
     # A table with a row for every word of all references, for each reference, would take 640 MB.
-    assert int(done.stdout) < 30_000
+    assert int(python(source)) < 30_000
 
 
 def _pvalue(seed: int) -> float:
@@ -463,8 +461,7 @@ thread.start()
 thread.join()
 print(*set(sys.modules) - before)
 """
-    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
-    assert done.stdout == "\n"
+    assert python(source) == "\n"
 
 
 # Twice the time of the command alone would be enough; a child that waits for a lock never ends.
@@ -664,9 +661,8 @@ before = peak()
 approximate_randomization(a, b, "bleu", n_resamples=500_000, workers=2)
 print(peak() - before)
 """
-    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
     # 500,000 statistics would take 3,906 KiB, and their flips 61,000. The limit allows for noise of the allocator.
-    assert int(done.stdout) < 2_500
+    assert int(python(source)) < 2_500
 
 
 class Screen:

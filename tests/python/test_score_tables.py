@@ -254,7 +254,7 @@ def test_several_metrics_in_one_file(data: Path) -> None:
     assert r == pytest.approx(float(re.findall("AMBER (.*)", printed)[0]), abs=1e-12)
 
 
-# Bad files: the name, the content, options, and the message.
+# Contents of the bad files in python_errors_of_score_tables.txt.
 MQM = "system\tmqm_avg_score\tseg_id\na\t-1\t1\nb\tNone\t1\n"
 PAIRS = "LP HUMAN SYSTEM\nen-de 1 a\nen-fr 2 a\n"
 WIDE = "segment\tsystem\tBLEU\tTER\n1\ta\t1\t2\n1\tb\t3\t2\n"

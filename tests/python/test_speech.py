@@ -280,9 +280,9 @@ def test_of_many_speakers_those_with_most_errors_are_shown(run: Any) -> None:
 
 
 def test_the_word_speaker_needs_ids(demo: Path, run: Any) -> None:
-    refused = run("compare", "reference.txt", "tuned.txt", "rules.txt", "-m", "asr-wer", "--docs", "speaker")
-    assert refused.code == 2
-    assert "--docs speaker: reference.txt has no ids of utterances: use .trn files, --input-format kaldi" in refused.err
+    files = ("reference.txt", "tuned.txt", "rules.txt")
+    refusal = run("compare", *files, "-m", "asr-wer", "--docs", "speaker").refusal()
+    assert "--docs speaker: reference.txt has no ids of utterances: use .trn files, --input-format kaldi" in refusal
 
 
 @pytest.mark.usefixtures("here")

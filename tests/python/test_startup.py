@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args, get_origin
 import pytest
 
 import reshuffle
+from processes import python
 from reshuffle import types
 from reshuffle.cli.meta import COMMANDS as META_COMMANDS
 from reshuffle.cli.studies import COMMANDS
@@ -26,11 +27,6 @@ from reshuffle.report.studies import STUDIES
 from reshuffle.results.studies import STUDIES as RECORDS
 from reshuffle.results.studies.watch import BONFERRONI, E_BH
 from reshuffle.tune.options import OPTIMIZERS
-
-
-def python(source: str) -> str:
-    """The output of Python code in a new process."""
-    return subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True).stdout
 
 
 def imported_by(*args: str) -> set[str]:

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 import reshuffle
 from budgets import budget
-from known import known
+from known import ends, known
 from reshuffle import InputError, InputWarning, VoteTable, votes
 from reshuffle._core import draw_weights
 from reshuffle.cli.main import run as command
@@ -192,8 +192,7 @@ def test_draws_are_fits_of_the_votes_of_drawn_units(ties: str) -> None:
         drawn.append(Cells(again, ties == "half").fit().strengths)
     low, high = np.sort(drawn, axis=0)[[0, -1]]
     for score, least, most in zip(found.scores, low, high, strict=True):
-        assert known(score.confidence_interval).low == pytest.approx(least, abs=1e-9)
-        assert known(score.confidence_interval).high == pytest.approx(most, abs=1e-9)
+        assert ends(score) == pytest.approx((least, most), abs=1e-9)
 
 
 def test_the_same_bytes_with_any_number_of_threads_and_an_executor() -> None:

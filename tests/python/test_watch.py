@@ -373,6 +373,7 @@ class TestEBH:
         assert np.mean(wrong) <= 0.05 + 3 * np.std(wrong) / np.sqrt(len(wrong))
 
 
+# What the calls in python_errors_of_watch.txt are about.
 FOUR = SegmentScores("score", {"a": [0, 0, 1, 0], "b": [0, 1, 1, 0]})
 LACKING = SegmentScores("score", {"a": [0, 1, None], "b": [1, 1, 0]}, missing="pairwise")
 
