@@ -523,6 +523,7 @@ def test_the_length_ratio_equals_that_of_sacrebleu(segments: list[tuple[str, str
         ({"a": ["good", "bad"]}, "rating, system a: expected a number for every segment"),
         ({"a": [10**400, 1]}, "rating, system a: expected a number for every segment: int too large"),
         ({"a": [[1], [2]]}, r"a: expected a number for every segment, got shape \(2, 1\); of several runs, pass a"),
+        ({"a": np.ones((6, 4))}, r"got shape \(6, 4\); .* or, of more runs than segments, name them 'a#0', 'a#1' …"),
         ([[1, 2], [1]], "rating: system 1 has 2 segments, system 2 has 1: all systems"),
     ],
 )
