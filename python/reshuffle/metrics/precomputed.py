@@ -285,7 +285,13 @@ class SegmentScores(InCore, PrecomputedCounts):
                 ) from None
             raise InputError(f"{what}: expected a number for every segment: {shortened(str(error), 80)}") from None
         if array.ndim != 1 or array.size == 0:
-            hint = "; of several runs, pass a list with the scores of each run" if array.ndim == 2 else ""
+            # Rows that are more than the columns are taken for segments, as in a table that was not transposed.
+            hint = (
+                "; of several runs, pass a list with the scores of each run or, of more runs than segments, name them "
+                f"{quoted(output_name(system, 0))}, {quoted(output_name(system, 1))} …"
+                if array.ndim == 2
+                else ""
+            )
             raise InputError(f"{what}: expected a number for every segment, got shape {array.shape}{hint}")
         are_scores = np.abs(array) <= LARGEST_SCORE
         if are_scores.all():
