@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
+from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
@@ -226,9 +227,7 @@ def read_judgments(options: ReadJudgments) -> Judgments:
     if not votes.segment.size:
         source.fail("expected judgments, got none")
     n_segments = check_segments(source, votes.segment, votes.lines, votes.base, options.n_segments)
-    names, numbers = naming.resolve(
-        votes.ids, lambda i: f"{source.name}, line {_line_of(votes, i)}", lambda lost: _lost(votes, lost)
-    )
+    names, numbers = naming.resolve(source, votes.ids, partial(_line_of, votes), partial(_lost, votes))
     index = np.array(numbers, dtype=np.int64)
     first, second = index[votes.first], index[votes.second]
     kept = (first >= 0) & (second >= 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from attrs import evolve
@@ -259,10 +259,10 @@ def _systems(source: Source, cells: Cells, naming: Naming) -> tuple[tuple[str, .
         return (names[0].removesuffix(".txt"),), np.zeros(len(cells.values), dtype=np.int64)
     of_rows = cells.system
 
-    def place(system: int) -> str:
-        return f"{source.name}, line {cells.lines[int(np.flatnonzero(of_rows == system)[0])]}"
+    def line_of(system: int) -> int:
+        return cells.lines[int(np.flatnonzero(of_rows == system)[0])]
 
-    systems, numbers = naming.resolve(cells.ids, place, lambda lost: _lost(cells, lost))
+    systems, numbers = naming.resolve(source, cells.ids, line_of, partial(_lost, cells))
     return systems, np.array(numbers, dtype=np.int64)[of_rows]
 
 

@@ -76,38 +76,34 @@ class ScoredTable:
         return roles
 
     @property
-    def names(self) -> list[str]:
-        """The names of the metrics."""
-        return self._known[0]
-
-    @property
     def is_obvious(self) -> bool:
         """Whether one of the metrics is the obvious choice, the first."""
-        return self._known[1]
+        return self.by_rows or ("score" in self.roles and "metric" not in self.roles)
 
     @cached_property
-    def _known(self) -> tuple[list[str], bool]:
+    def names(self) -> list[str]:
+        """The names of the metrics."""
         table, name = self.table, Path(uncompressed(self.table.source.file)).name
         if table.format_name == "comet":
             first, _ = comet.first_segment(table.source)
             score = comet.score_key(table.source, list(first), first)
-            return [score, *(key for key in comet.score_keys(first) if key != score)], True
+            return [score, *(key for key in comet.score_keys(first) if key != score)]
         if table.format_name == "comet-printed":
-            return [comet.KEYS[0]], True
+            return [comet.KEYS[0]]
         if table.format_name == "mt-metrics-eval":
             endings = (OF_SEGMENTS, OF_SYSTEMS, ".score")
-            return [next((name[: -len(ending)] for ending in endings if name.endswith(ending)), name)], True
-        return ([name], True) if self.by_rows else self._in_header()
+            return [next((name[: -len(ending)] for ending in endings if name.endswith(ending)), name)]
+        return [name] if self.by_rows else self._in_header()
 
-    def _in_header(self) -> tuple[list[str], bool]:
+    def _in_header(self) -> list[str]:
         """The metrics of a table with a header."""
         table, roles, options = self.table, self.roles, self.options
         check_header(table)
         if "metric" in roles:
             (column,) = self._chosen([roles["metric"]])
-            return list(dict.fromkeys(table.names_in(column, "the name of a metric"))), False
+            return list(dict.fromkeys(table.names_in(column, "the name of a metric")))
         if "score" in (options.columns or ()):
-            return [roles["score"]], True
+            return [roles["score"]]
         wanted = roles.get("score"), options.metric
         taken = set(roles.values()).difference(wanted)
         others = [name for name in table.perhaps_scores() if name not in taken]
@@ -126,7 +122,7 @@ class ScoredTable:
             raise problem or at_line(table.source.name, 1, wrong, names=listed(table.header), columns=OF_SCORES)
         if "score" in roles:
             found = [roles["score"], *(name for name in found if name != roles["score"])]
-        return found, "score" in roles
+        return found
 
     def _is_numeric(self, name: str) -> bool:
         """Whether a column has only numbers and missing scores. Warns of one with mostly numbers, if all are read."""

@@ -135,12 +135,12 @@ class Naming:
         return cls(sysmap, names, options.unknown)
 
     def resolve(
-        self, ids: Sequence[str], place: Callable[[int], str], count: Callable[[set[int]], str]
+        self, source: Source, ids: Sequence[str], line_of: Callable[[int], int], count: Callable[[set[int]], str]
     ) -> tuple[tuple[str, ...], list[int]]:
         """The systems that the file has, and the index of each id among them, or -1 if it is left out.
 
-        ``place`` is the file and line of an id for messages. ``count`` says what is lost if the ids with these indices
-        are left out.
+        ``line_of`` is the line of an id, for messages. ``count`` says what is lost if the ids with these indices are
+        left out.
 
         :class:`InputError` if two ids stand for the same output; with ``unknown="error"`` for an id without an output.
         """
@@ -149,15 +149,15 @@ class Naming:
         for index, name in enumerate(found):
             if name is not None and name in taken:
                 both = f"{quoted(ids[taken[name]])} and {quoted(ids[index])}"
-                raise InputError(f"{place(index)}: {both} both stand for the output {quoted(name)}")
+                source.fail(f"{both} both stand for the output {quoted(name)}", line_of(index))
             if name is not None:
                 taken[name] = index
         lost = {index for index, name in enumerate(found) if name is None}
         if lost:
-            self._lost(ids, lost, place, count)
+            self._lost(source, ids, lost, line_of, count)
         systems = tuple(name for name in (taken if self.systems is None else self.systems) if name in taken)
         if not systems:
-            raise InputError(f"{place(0).partition(', line')[0]}: none of the systems has an output")
+            source.fail("none of the systems has an output")
         numbers = {name: number for number, name in enumerate(systems)}
         return systems, [-1 if name is None else numbers[name] for name in found]
 
@@ -172,13 +172,17 @@ class Naming:
         return next((output for output in self.systems if output.removesuffix(".txt") == plain), None)
 
     def _lost(
-        self, ids: Sequence[str], lost: set[int], place: Callable[[int], str], count: Callable[[set[int]], str]
+        self,
+        source: Source,
+        ids: Sequence[str],
+        lost: set[int],
+        line_of: Callable[[int], int],
+        count: Callable[[set[int]], str],
     ) -> None:
         names = [ids[index] for index in sorted(lost)]
         if self.unknown == "drop":
             verb = "system has" if len(names) == 1 else "systems have"
-            file = place(min(lost)).partition(", line")[0]
-            warn(f"{file}: {len(names)} {verb} no output: {listed(names)}; {count(lost)} are left out")
+            warn(f"{source.name}: {len(names)} {verb} no output: {listed(names)}; {count(lost)} are left out")
             return
         index = min(lost)
         key = ids[index]
@@ -186,11 +190,9 @@ class Naming:
         if key in self.sysmap.names:
             problem = f"{shortened(key)} is mapped by {self.sysmap.where(key)}, to an {problem}"
         others = f"; {len(names)} systems have no output: {listed(names)}" if len(names) > 1 else ""
-        file, _, line = place(index).rpartition(", line ")
-        raise at_line(
-            file,
-            int(line),
+        source.fail(
             "{unknown}; map its name with {sysmap}, or leave it out with {drop}",
+            line_of(index),
             unknown=f"{problem}{others}",
             sysmap=Argument("sysmap"),
             drop=Argument("unknown", ("drop",), "--missing-systems"),

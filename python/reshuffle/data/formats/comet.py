@@ -62,7 +62,7 @@ class _Lines(Sequence[int]):
 
 def _segments(source: Source, text: str) -> Iterator[tuple[str, Any, int]]:
     """The system, value and line of each segment, one by one."""
-    return parts(source, text if text.lstrip(BLANK).startswith("{") else f'{{"": {text}}}', None)
+    return parts(source, _as_object(text), None)
 
 
 def read_records(source: Source) -> Records:
@@ -164,22 +164,21 @@ def values_of(source: Source, records: Records, name: str | None) -> list[Any]:
 
 
 def _parsed(source: Source, text: str) -> Any:
-    if text.lstrip(BLANK).startswith("{"):  # system by system, to notice one that occurs twice
-        found: dict[str, Any] = {}
-        for key, value, line in parts(source, text):
-            if key in found:
-                source.fail(f"expected one list for each system, got a second one of {quoted(key)}", line)
-            found[key] = value
+    found: dict[str, Any] = {}
+    for key, value, line in parts(source, _as_object(text)):  # to notice a system that occurs twice
+        if key in found:
+            source.fail(f"expected one list for each system, got a second one of {quoted(key)}", line)
+        found[key] = value
+    if _as_object(text) is text:
         return found
-    try:
-        value = json.loads(text)
-    except json.JSONDecodeError as error:
-        source.fail(f"expected JSON: {error.msg}", error.lineno)
-    except (ValueError, RecursionError) as error:  # a number with thousands of digits, or thousands of nested brackets
-        source.fail(f"the JSON value cannot be read: {error}")
-    if not isinstance(value, dict | list):
-        source.fail(f"expected an object with a list of segments for each system, got {shown_json(value)}")
-    return value
+    if not isinstance(found[""], list):
+        source.fail(f"expected an object with a list of segments for each system, got {shown_json(found[''])}")
+    return found[""]
+
+
+def _as_object(text: str) -> str:
+    """The text of an object; of a list, that of an object with an empty key."""
+    return text if text.lstrip(BLANK).startswith("{") else f'{{"": {text}}}'
 
 
 def _lines_compared(text: str) -> Iterator[int]:
