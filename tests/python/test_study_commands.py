@@ -8,10 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from conftest import Outcome
-from reshuffle import StudyResult, read_json, study
+from counts import as_bleu, bleu_counts
+from reshuffle import CorpusFunction, SegmentScores, StudyResult, read_json, study
+from told import assert_raises, assert_refused
 
 FILES = "reference.txt baseline.txt tuned.txt"
 SMALL: dict[str, Any] = {"simulations": 15, "n_resamples": 19, "seed": 7}
@@ -129,47 +132,20 @@ def test_the_study_of_exchanges_reads_runs(run: Callable[..., Outcome]) -> None:
     assert "--run-sd is for simulated scores" in run(*words, "--run-sd", "1").refusal()
 
 
-BAD = {
-    "study tpye1": "unknown study 'tpye1': did you mean 'type1'?",
-    "study type1 reference.txt": "expected at least two systems after REF",
-    "study type1 FILES --tests ar bootstrop": "unknown test 'bootstrop': did you mean 'bootstrap'?",
-    "study type1 FILES --alphas 5%": "--alphas must be numbers separated by commas or spaces, got '5%'",
-    "study type1 FILES --sizes 5000": "5,000 segments were asked for, but the pool has only 400",
-    "study type1 FILES --table rates": "--table is for the format csv, not text",
-    "study type1 FILES --format csv --table rate": "unknown table 'rate': did you mean 'rates'?",
-    "study type1 FILES --strata reference.txt": "--strata does not apply to 'reshuffle study type1': leave it out",
-    "study type1 FILES --baseline bleu.txt": "unknown baseline 'bleu.txt'",
-    "study power FILES --effects 0.7": "--effects must be a number from 0 to 0.5, got 0.7",
-    "study power FILES --models reel": "unknown model 'reel': did you mean 'real'?",
-    "study power FILES --difference 1": "--difference is for --models parametric without REF and SYS",
-    "study power FILES --b-zero 1": "--b-zero is for --models parametric without REF and SYS",
-    "study power": "no reference and no systems: add REF and SYS",
-    "study power --models parametric -m bleu": "-m needs texts or scores: add REF and SYS",
-    "study power --models parametric --all-pairs": "--all-pairs needs texts or scores",
-    "study power --models parametric --tests t-test": "is for the test ar only",
-    "study power --models parametric --p-zero 1": "p_zero must be at least 0 and below 1",
-    "study power FILES --sizes 5000": "has only 400",
-    "study sensitivity FILES -m bleu": "only one metric (BLEU)",
-    "study validate FILES --sizes 5000": "a sample of 5,000 segments is larger than the pool of 400",
-    "study validate FILES --sizes 400": "or --truth whole",
-    "study validate FILES --layouts brood": "unknown layout 'brood'",
-    "study validate FILES --truth half": "unknown truth 'half'",
-    "study samples FILES --n-references 2": "n_references has 2, but segments have at most 1 reference:",
-    "study agreement FILES --alphas 2": "alphas must lie strictly between 0 and 1",
-    "study multiplicity FILES --n-systems 9": "n_systems: families of 9 systems were asked for",
-    "study gate reference.txt": "",
-    "plan FILES --difference bleu": "--difference must be a metric and a number",
-    "plan FILES --difference bleu=-1": "in points of BLEU must be a number of at least 0, got -1.0",
-    "plan FILES -m bleu chrf --difference 2": "as in --difference BLEU=0.5",
-    "plan FILES --difference blue=1": "unknown metric 'blue': did you mean 'BLEU'?",
-    "plan FILES --alpha 5": "alpha must lie strictly between 0 and 1",
-    "plan FILES --no-simulate --tests ar": "--tests is for simulated tests: leave it out, or --no-s",
-    "plan FILES --no-simulate -n 99": "-n is for simulated tests",
-    "plan reference.txt tuned.txt": "expected at least two systems after REF",
-}
+def test_wrong_arguments_are_one_sentence(run: Callable[..., Outcome], demo: Path) -> None:
+    assert_refused("errors_of_studies", run)
 
 
-@pytest.mark.usefixtures("demo")
-@pytest.mark.parametrize("words", BAD)
-def test_wrong_arguments_are_one_sentence(run: Callable[..., Outcome], words: str) -> None:
-    assert BAD[words] in run(*words.replace("FILES", FILES).split()).refusal()
+def test_wrong_arguments_of_the_functions_are_one_sentence() -> None:
+    base, errors = np.random.default_rng(4).normal(size=(2, 200))
+    names = {
+        **{name: getattr(study, name) for name in study.__all__},
+        "SegmentScores": SegmentScores,
+        "CorpusFunction": CorpusFunction,
+        "pool": as_bleu(bleu_counts(5, 3, 60, 0.02)),
+        "references": [["a b c d"] * 60, ["a b c e"] * 60, ["a b", None] * 30],
+        "systems": {"one": ["a b c d"] * 60, "two": ["a b d"] * 60},
+        "quality": SegmentScores("quality", {"old": base, "new": base + errors + 0.25}),
+        "same": SegmentScores("quality", {"a": [1.0, 2.0, 3.0], "b": [1.0, 2.0, 3.0]}),
+    }
+    assert_raises("python_errors_of_studies", names)
