@@ -34,13 +34,17 @@ def assert_refused(file: str, run: Callable[..., Any], program: str = "reshuffle
     """Each command of the file ends with exit code 2 and the error that is below it, and nothing else.
 
     A new command is a line of the file that begins with ``$``; an update writes its error. Before it may be lines that
-    write a file: ``$ printf 'text' > name``.
+    write or change a file: ``$ printf 'text' > name`` and ``$ sed -i 's/old/new/' name``.
     """
     told = []
     for line in (FOLDER / f"{file}.txt").read_text("utf-8").splitlines():
-        words = shlex.split(line) if line.startswith((f"$ {program}", "$ printf ")) else []
+        words = shlex.split(line) if line.startswith((f"$ {program}", "$ printf ", "$ sed ")) else []
         if words[1:2] == ["printf"]:
             Path(words[4]).write_text(words[2].replace(r"\n", "\n").replace(r"\t", "\t"), "utf-8")
+            told.append(line)
+        elif words[1:2] == ["sed"]:
+            (_, old, new, _), path = words[3].split("/"), Path(words[4])
+            path.write_text(path.read_text("utf-8").replace(old, new, 1), "utf-8")
             told.append(line)
         elif words:
             outcome = run(*words[2:])
