@@ -565,23 +565,8 @@ def test_errors_are_one_sentence(small: list[str], multeval: Program) -> None:
     assert before == {path: path.read_bytes() for path in before}
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("0 ||| a ||| f\n", "nbest, line 1: expected id ||| hypothesis ||| features ||| score, got '0 ||| a ||| f'"),
-        ("0 ||| a ||| f ||| x\n", "line 1: expected id"),
-        ("0 ||| a ||| f ||| 1_0\n", "line 1: expected id"),
-        ("0_0 ||| a ||| f ||| 0\n", "line 1: expected id"),
-        ("\u0660 ||| a ||| f ||| 0\n", "line 1: expected id"),
-        ("1 ||| a ||| f ||| 0\n", "line 1: segment 1 at the beginning"),
-        ("0 ||| a ||| f ||| 0\n2 ||| a ||| f ||| 0\n", "line 2: segment 2 after 0"),
-        ("0 ||| a ||| f ||| 0\n", "ref has 2 segments, but nbest has 1 segment"),
-        ("", "nbest is empty"),
-    ],
-)
-def test_errors_in_lists(lists: list[str], multeval: Program, text: str, message: str) -> None:
-    Path("nbest").write_text(text)
-    assert message in multeval(*lists, code=2).refusal("multeval")
+def test_errors_in_lists(lists: list[str], multeval: Program) -> None:
+    assert_refused("errors_of_lists", lambda: multeval(*lists, code=2), "multeval")
 
 
 def test_scores_of_the_decoder_that_are_not_finite(lists: list[str], multeval: Program) -> None:
