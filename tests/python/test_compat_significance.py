@@ -47,23 +47,26 @@ def scores_one_by_one(metric: Any, rows: Any) -> Any:
     return np.array([metric._compute_score_from_stats(row).score for row in rows.copy()])
 
 
-OPTIONS = st.one_of(
-    st.builds(
-        BLEU,
-        smooth_method=st.sampled_from(["none", "floor", "add-k", "exp"]),
-        smooth_value=st.sampled_from([None, 0, 1, 2, 0.1, 0.5, 3.7]),
-        max_ngram_order=st.integers(1, 6),
-        effective_order=st.booleans(),
-    ),
-    st.builds(
-        CHRF,
-        char_order=st.integers(1, 6),
-        word_order=st.integers(0, 2),
-        beta=st.sampled_from([0, 1, 2, 3, 0.7, 1.5]),
-        eps_smoothing=st.booleans(),
-    ),
-    st.builds(TER),
+OF_BLEU = st.fixed_dictionaries(
+    {
+        "smooth_method": st.sampled_from(["none", "floor", "add-k", "exp"]),
+        "smooth_value": st.sampled_from([None, 0, 1, 2, 0.1, 0.5, 3.7]),
+        "max_ngram_order": st.integers(1, 6),
+        "effective_order": st.booleans(),
+        "lowercase": st.booleans(),
+        "force": st.booleans(),
+    }
 )
+OF_CHRF = st.fixed_dictionaries(
+    {
+        "char_order": st.integers(1, 6),
+        "word_order": st.integers(0, 2),
+        "beta": st.sampled_from([0, 1, 2, 3, 0.7, 1.5]),
+        "eps_smoothing": st.booleans(),
+    }
+)
+OF_TER = st.fixed_dictionaries({"normalized": st.booleans(), "no_punct": st.booleans()})
+OPTIONS = st.one_of(OF_BLEU.map(lambda own: BLEU(**own)), OF_CHRF.map(lambda own: CHRF(**own)), st.builds(TER))
 
 
 def columns(metric: Any) -> int:
@@ -164,21 +167,7 @@ def texts(draw: st.DrawFn) -> tuple[Any, Any]:
 
 @st.composite
 def all_metrics(draw: st.DrawFn) -> Callable[[], dict[str, Any]]:
-    bleu = {
-        "smooth_method": draw(st.sampled_from(["none", "floor", "add-k", "exp"])),
-        "smooth_value": draw(st.sampled_from([None, 1, 0.3])),
-        "max_ngram_order": draw(st.integers(1, 5)),
-        "effective_order": draw(st.booleans()),
-        "lowercase": draw(st.booleans()),
-        "force": draw(st.booleans()),
-    }
-    chrf = {
-        "char_order": draw(st.integers(1, 6)),
-        "word_order": draw(st.integers(0, 2)),
-        "beta": draw(st.sampled_from([1, 2, 3])),
-        "eps_smoothing": draw(st.booleans()),
-    }
-    ter = {"normalized": draw(st.booleans()), "no_punct": draw(st.booleans())}
+    bleu, chrf, ter = draw(OF_BLEU), draw(OF_CHRF), draw(OF_TER)
     return lambda: {"BLEU": BLEU(**bleu), "chrF": CHRF(**chrf), "TER": TER(**ter)}
 
 
