@@ -6,6 +6,7 @@ import gzip
 import json
 import math
 import re
+from functools import partial
 from importlib.metadata import version
 from itertools import combinations
 from pathlib import Path
@@ -28,6 +29,7 @@ from reshuffle.compat.comet import report, resampled_means, resampling, statisti
 from reshuffle.compat.comet.outputs import as_json
 from reshuffle.data.formats.base import Source
 from reshuffle.data.formats.comet import read_records
+from told import assert_refused
 
 # Written by unbabel-comet 2.2.7 (torch 2.14.1, numpy 1.26.4, scipy 1.15.3), with stored scores in place of a model:
 # python -m benches.races.programs.comet_without_model score|compare … -s src.txt -t SYSTEMS -r ref.txt --to_json FILE
@@ -233,52 +235,8 @@ def test_scores_in_a_file_of_comet_compare(files: None) -> None:
         read_scores("changed.json")
 
 
-BAD: list[tuple[dict[str, str], list[str], str]] = [
-    ({}, [], "no scores: write them with comet-score"),
-    ({}, ["--scores", "missing.json"], "missing.json: no such file"),
-    ({}, ["--scores", "comet.json", "-d", "wmt20:de-en", "-s", "src.txt"], "-d replaces -s and -r"),
-    ({}, ["--scores", "comet.json", "-d", "wmt20"], "-d: expected SET:PAIR, such as wmt20:de-en, got 'wmt20'"),
-    ({}, ["--scores", "comet-score.out", "-d", "wmt20:de-en"], "-d: test sets are not downloaded, and the files of"),
-    ({}, ["--scores", "comet.json", "-t", "a.txt"], "-t: expected at least two files"),
-    ({}, ["--scores", "comet.json", "-t", "a.txt", "a.txt"], "-t names a file twice"),
-    ({}, ["--scores", "comet.json", "-t", "a.txt", "src.txt"], "no scores of src.txt in the files of --scores"),
-    ({}, ["--scores", "comet.json", "comet.json"], "which an earlier file of --scores has, too"),
-    ({}, ["--scores", "comet.json", "-s", "ref.txt"], "ref.txt, line 1: 'Quelle 0' was scored, but the text is"),
-    ({"a.txt": "x\n"}, ["--scores", "comet.json", "-t", "a.txt", "c.txt"], "a.txt has 1 lines, but there are scores"),
-    ({}, ["--scores", "comet.json", "--num_splits", "0"], "--num_splits: expected 1 to"),
-    ({}, ["--scores", "comet.json", "--sample_ratio", "nan"], "--sample_ratio: expected a number above 0, got 'nan'"),
-    ({}, ["--scores", "comet.json", "--t_test_alternative", "both"], "invalid choice: 'both'"),
-    ({}, ["--scores", "comet.json", "--tests", "arr"], "unknown test 'arr': did you mean 'ar'"),
-    ({}, ["--scores", "comet.json", "--seed", "4294967296"], "--seed: expected a number below 2^32"),
-    ({}, ["--scores", "comet.json", "--to_json", "no/x.json"], "cannot write no/x.json: there is no folder no"),
-    ({"x.json": "[1, 2]"}, ["--scores", "x.json"], "x.json, line 1: expected an object with the score of a segment"),
-    ({"x.json": '{"a": 1}'}, ["--scores", "x.json"], "expected a list of the segments of 'a', as comet-score"),
-    ({"x.json": '{"a": []}'}, ["--scores", "x.json"], "got an empty list"),
-    ({"x.json": "{}"}, ["--scores", "x.json"], "expected a list of segments for each system, got an empty"),
-    ({"x.json": '{\n"a": ['}, ["--scores", "x.json"], "x.json, line 2: expected JSON: Expecting value"),
-    ({"x.json": '{"a": [{"s": "x"}]}'}, ["--scores", "x.json"], "x.json#s, line 1: expected a finite number"),
-    (
-        {"x.json": '{"a": [{"COMET": 1}], "b": [{"COMET": 1}, {"COMET": 2}]}'},
-        ["--scores", "x.json"],
-        "expected the same number of scores for each system, but 'b' has 2 scores, and 'a' has 1",
-    ),
-    ({"x": "a\tSegment 0\tscore: 1\na\tSegment 2\tscore: 1\n"}, ["--scores", "x"], "x, line 2: expected segment 1"),
-    (
-        {"x": "a\tSegment 0\tscore: 1\nb\tSegment 0\tscore: y\n"},
-        ["--scores", "x"],
-        "x#COMET, line 2: expected a finite number",
-    ),
-    ({"x": "a\tSegment 0\tscore: 1\nhm\n"}, ["--scores", "x"], "x, line 2: expected a line as comet-score prints"),
-    ({"x": "1\nzwei\n"}, ["--scores", "x"], "x, line 2: expected a finite number, got 'zwei'"),
-    ({"x": "1\n", "y": "1\n2\n"}, ["--scores", "x", "y"], "y has scores of 2 segments, but x of 1"),
-]
-
-
-@pytest.mark.parametrize(("content", "arguments", "message"), BAD)
-def test_bad_input(files: None, ran: Program, content: dict[str, str], arguments: list[str], message: str) -> None:
-    for name, text in content.items():
-        put(name, text)
-    assert message in ran(*arguments, code=2).refusal("comet-compare")
+def test_bad_input(files: None, ran: Program) -> None:
+    assert_refused("errors_of_comet", partial(ran, code=2), "comet-compare")
 
 
 def test_scores_of_files_of_comet_are_read_by_the_option_scores(files: None, run: Program) -> None:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import math
 import re
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from conftest import Outcome
 from inputs import put
 from programs import Program, copies, program
 from reshuffle import read_lines
 from reshuffle.compat import mteval
 from reshuffle.compat.mteval.arguments import parse
+from told import assert_refused
 
 # perl mteval-v13a.pl or mteval-v14.pl with these arguments (mosesdecoder, scripts/generic; perl 5.36), on made-up
 # texts: what was printed, without dates and the command, and the files of --metricsMATR.
@@ -131,69 +134,30 @@ def test_segments_that_the_scripts_cannot_divide_by(files: None, ran: Program) -
     assert 'NIST score = 0.0000  BLEU score = 0.0000 for system "s"' in out
 
 
-def replaced(name: str, old: str, new: str) -> tuple[str, str]:
-    text = (FILES / name).read_text("utf-8")
-    assert old in text
-    return name, text.replace(old, new, 1)
+FILES_GIVEN = ("-r", "ref.sgm", "-s", "src.sgm", "-t", "tst.sgm")
 
 
-BAD: list[tuple[tuple[str, str | bytes] | None, list[str], str]] = [
-    (None, ["-r", "missing.sgm"], "missing.sgm cannot be read: No such file"),
-    (("src.sgm", b"<srcset>\n\xff"), [], "src.sgm, line 2: 0xff is not valid UTF-8"),
-    (None, ["--brevity-penalty", "longest"], "--brevity-penalty: expected closest or shortest, got 'longest'"),
-    (None, ["--mteval-version", "12"], "--mteval-version: expected 13a or 14"),
-    (None, ["-d=two"], "-d: expected a whole number, got 'two'"),
-    (None, ["-c=1"], "-c does not take a value"),
-    (None, ["-t"], "-t needs a value"),
-    (None, ["-m"], "the option -m is ambiguous"),
-    (None, ["-r", "tst.sgm"], "tst.sgm: there is no <refset>"),
-    (None, ["-s", "tst.sgm"], "tst.sgm: there is no tag <srcset>"),
-    (replaced("tst.sgm", 'setid="made up"', 'setid="other"'), [], "tst.sgm: the target"),
-    (replaced("tst.sgm", 'srclang="any"', 'srclang="de"'), [], "tst.sgm: the source language is 'de', but that of -s"),
-    (replaced("tst.sgm", 'trglang="en"', 'trglang="fr"'), [], "tst.sgm: the target language is 'fr', but 'en' in what"),
-    (replaced("tst.sgm", 'docid="b"', 'docid="c"'), [], "tst.sgm: the system 't0' lacks the document 'b'"),
-    (replaced("ref.sgm", 'docid="b"', 'docid="0"'), [], "ref.sgm: a document needs a name other than '0'"),
-    (replaced("tst.sgm", 'docid="b"', 'docid="a"'), [], "tst.sgm: the document 'a' of 't0' occurs twice"),
-    (replaced("src.sgm", 'docid="b"', 'docid="a"'), [], "src.sgm: the document 'a' occurs twice"),
-    (replaced("tst.sgm", '<seg id="1">', '<seg id="0">'), [], "a segment of the document 'b' needs an id other than"),
-    (replaced("tst.sgm", '<seg id="1">', '<seg id="2">'), [], "'b' of 't0' has 2 segments, but 3 in src.sgm"),
-    (replaced("tst.sgm", ' srclang="any"', ""), [], "tst.sgm: expected the attribute srclang in a tag"),
-    (("src.sgm", '<srcset setid="x" srclang="y"></srcset>'), [], "src.sgm: there are no documents"),
-    (("src.sgm", '<srcset setid="x" srclang="y"><doc docid="d"></doc></srcset>'), [], "there are no segments"),
-    (replaced("src.xml", "<srcset", "<other"), ["-s", "src.xml"], "src.xml, line 13: not well-formed XML"),
-    (replaced("src.xml", ' setid="made up"', ""), ["-s", "src.xml"], "src.xml: the element srcset needs the attribute"),
-    (
-        ("src.xml", '<!DOCTYPE mteval [<!ENTITY a "b">]><mteval></mteval>'),
-        ["-s", "src.xml"],
-        "src.xml, line 1: entity declarations are not supported",
-    ),
-    (("src.xml", "<a>" * 200), ["-s", "src.xml"], "more than 100 nested elements"),
-    (
-        ("src.xml", '<?xml version="1.0" encoding="none"?><mteval></mteval>'),
-        ["-s", "src.xml"],
-        "src.xml: the text cannot be decoded: unknown encoding: none",
-    ),
-    (
-        ("src.xml", '<?xml version="1.0" encoding="gb18030"?><mteval></mteval>'),
-        ["-s", "src.xml"],
-        "src.xml: the text cannot be decoded: multi-byte encodings are not supported",
-    ),
-    (("src.xml", "<mteval></mteval>"), ["-s", "src.xml"], "src.xml: there is no element srcset"),
-]
+def test_bad_input(files: None, ran: Program) -> None:
+    def refused(*arguments: str) -> Outcome:
+        done = ran(*FILES_GIVEN, *arguments, code=2)
+        shutil.copytree(FILES, Path.cwd(), dirs_exist_ok=True)  # for the next one
+        return done
+
+    assert_refused("errors_of_mteval", refused, "mteval")
+    put("src.sgm", b"<srcset>\n\xff")
+    assert "src.sgm, line 2: 0xff is not valid UTF-8" in refused().refusal("mteval")
+    put("src.xml", "<a>" * 200)
+    assert "more than 100 nested elements" in refused("-s", "src.xml").refusal("mteval")
 
 
-@pytest.mark.parametrize(("file", "arguments", "message"), BAD)
-def test_bad_input(
-    files: None, ran: Program, file: tuple[str, str | bytes] | None, arguments: list[str], message: str
-) -> None:
-    if file is not None:
-        put(*file)
-    if message.endswith("the target"):  # the first of two sets does not count, as in the scripts
-        assert "Evaluation" in ran("-r", "ref.sgm", "-s", "src.sgm", "-t", "tst.sgm").out
-        put("tst.sgm", Path("tst.sgm").read_text("utf-8").replace("made up", "other"))
-        message = "tst.sgm: the set is 'other', but 'made up' in src.sgm"
-    refused = ran("-r", "ref.sgm", "-s", "src.sgm", "-t", "tst.sgm", *arguments, code=2)
-    assert message in refused.refusal("mteval")
+def test_only_the_last_set_of_a_file_counts(files: None, ran: Program) -> None:
+    """As in the scripts."""
+    text = Path("tst.sgm").read_text("utf-8")
+    put("tst.sgm", text.replace('setid="made up"', 'setid="other"', 1))
+    assert "Evaluation" in ran(*FILES_GIVEN).out
+    put("tst.sgm", text.replace("made up", "other"))
+    refused = ran(*FILES_GIVEN, code=2).refusal("mteval")
+    assert "tst.sgm: the set is 'other', but 'made up' in src.sgm" in refused
 
 
 @pytest.mark.parametrize("missing", "rst")

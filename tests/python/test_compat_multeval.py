@@ -20,6 +20,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import Outcome
 from known import known
 from programs import Program, program
 from reshuffle import RunComparison, metric, read_json, tokenize
@@ -28,7 +29,7 @@ from reshuffle.compat.multeval.java import as_double, fixed
 from reshuffle.compat.multeval.metrics import counts_of, metrics_named
 from reshuffle.compat.multeval.outputs import EMPTY_TOKEN, normalized, read_texts, with_split_tokens
 from test_meteor import complete_jar, jar
-from told import assert_told
+from told import assert_refused, assert_told
 
 __all__ = ["complete_jar", "jar"]  # fixtures
 
@@ -545,74 +546,27 @@ def test_ranks_equal_those_of_a_slow_twin(groups: list[list[tuple[int, int]]]) -
 EN = ["--metrics", "meteor", "--meteor.language", "en"]
 
 
-@pytest.mark.parametrize(
-    ("given_options", "message"),
-    [
-        (["--hyps-sys1", "s0"], "--hyps-sys1 names 1 file, but --hyps-baseline 2 files"),
-        (["--hyps-sys3", "s0", "s1"], "--hyps-sys3 is given, but --hyps-sys2 is not"),
-        (["--refs", "short"], "short has 1 segment, but b0 has 5 segments: they must match line by line"),
-        (["--metrics", "blue"], "there is no metric 'blue'; expected any of bleu, meteor, ter, length"),
-        (["--metrics", "ter", "ter"], "ter is named twice"),
-        (["--metrics", ""], "--metrics: expected any of bleu, meteor, ter, length, got none"),
-        (["--metrics", "meteor"], "METEOR needs the language of the texts: add --meteor.language"),
-        (["--metrics", "meteor", "--meteor.language", "xx"], "unknown --meteor.language 'xx'; known: en, "),
-        ([*EN, "--meteor.task", "x"], "unknown --meteor.task 'x'; known: rank, "),
-        ([*EN, "--meteor.jar", "no.jar"], "--meteor.jar must be METEOR's jar, "),
-        ([*EN, "--meteor.wordnet", "x"], "--meteor.wordnet must be a folder "),
-        ([*EN, "--meteor.paraphraseFile", "x"], "--meteor.paraphraseFile must be a table "),
-        ([*EN, "--meteor.params", "1", "2"], "--meteor.params must be four numbers"),
-        ([*EN, "--meteor.modules", "x"], "unknown --meteor.modules 'x'"),
-        ([*EN, "--meteor.modules", "exact", "--meteor.weights", "1", "2"], "--meteor.weights must be "),
-        (["--metrics", "meteor", "--meteor.language", "en", "--meteor.params", "x"], "expected numbers, got 'x'"),
-        (["--metrics", "meteor", "--meteor.language", "en", "--meteor.synonymDirectory", "x"], "x is neither"),
-        (["--boot-samples", "0"], "--boot-samples: expected 1 to 1,000,000,000,000, got 0"),
-        (["--ar-shuffles", "9" * 15], "--ar-shuffles: expected 1 to 1,000,000,000,000, got 99"),
-        (["--ter.beamWidth", "30"], "--ter.beamWidth: reshuffle has 20 only, got 30: leave it out"),
-        (["--ter.punctuation", "maybe"], "expected true or false, got 'maybe'"),
-        (["--test", "runs"], "unknown exchange 'runs': did you mean 'run'"),
-        (["--unknown"], "--unknown"),
-        (["--latex", "ref"], "ref exists and does not look like an earlier output of this command"),
-        (["--latex", "folder"], "cannot write folder"),
-        (["--latex", "no/t.tex"], "cannot write no/t.tex: there is no folder no"),
-        (["--latex", "t", "--json", "folder/../t"], "--latex and --json name the same file"),
-        (["--sentLevelDir", ""], "--sentLevelDir: expected a name, got an empty one"),
-        (["--hyps-sys1", "s0", "--hyps-sys1", "s1"], "--hyps-sys1 is given twice: name all files after one"),
-        (["--rankDir", "mine"], "mine/sys2.sortedby.bleu exists"),
-        (["--sentLevelDir", "ref"], "cannot write ref/sys1.opt1: Not a directory"),
-    ],
-)
-def test_errors_are_one_sentence(small: list[str], multeval: Program, given_options: list[str], message: str) -> None:
+def test_errors_are_one_sentence(small: list[str], multeval: Program) -> None:
     write_lines("short", ["a"])
     for name in ("folder", "mine"):
         Path(name).mkdir()
     for name in ("sys1.opt1", "sys2.sortedby.bleu"):
         write_lines(f"mine/{name}", ["mine"])
     before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
-    done = multeval(*instead(small, *given_options), code=2)
-    (line,) = [line for line in done.err.splitlines() if not line.startswith(("RESULT", "note", "multeval: warning"))]
-    assert done.out == ""
-    assert line.startswith("multeval: error: ")
-    assert message in line
+
+    def refused(*given_options: str) -> Outcome:
+        """The options of the small files and these; some errors come after the results."""
+        done = multeval(*instead(small, *given_options), code=2)
+        lines = done.err.splitlines(keepends=True)
+        errors = [line for line in lines if not line.startswith(("RESULT", "note", "multeval: warning"))]
+        return done._replace(err="".join(errors))
+
+    assert_refused("errors_of_multeval", refused, "multeval")
     assert before == {path: path.read_bytes() for path in before}
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("0 ||| a ||| f\n", "nbest, line 1: expected id ||| hypothesis ||| features ||| score, got '0 ||| a ||| f'"),
-        ("0 ||| a ||| f ||| x\n", "line 1: expected id"),
-        ("0 ||| a ||| f ||| 1_0\n", "line 1: expected id"),
-        ("0_0 ||| a ||| f ||| 0\n", "line 1: expected id"),
-        ("\u0660 ||| a ||| f ||| 0\n", "line 1: expected id"),
-        ("1 ||| a ||| f ||| 0\n", "line 1: segment 1 at the beginning"),
-        ("0 ||| a ||| f ||| 0\n2 ||| a ||| f ||| 0\n", "line 2: segment 2 after 0"),
-        ("0 ||| a ||| f ||| 0\n", "ref has 2 segments, but nbest has 1 segment"),
-        ("", "nbest is empty"),
-    ],
-)
-def test_errors_in_lists(lists: list[str], multeval: Program, text: str, message: str) -> None:
-    Path("nbest").write_text(text)
-    assert message in multeval(*lists, code=2).refusal("multeval")
+def test_errors_in_lists(lists: list[str], multeval: Program) -> None:
+    assert_refused("errors_of_lists", lambda: multeval(*lists, code=2), "multeval")
 
 
 def test_scores_of_the_decoder_that_are_not_finite(lists: list[str], multeval: Program) -> None:

@@ -16,12 +16,12 @@ from scipy.stats import kendalltau
 
 from browser import Browser
 from known import known
+from plotted import with_histograms
 from reshuffle import NonInferiority, SegmentScores, compare, score
 from reshuffle.data.demo import demo_corpus
 from reshuffle.results import Comparison, Histogram, NullHistogram, PairedDifference
 
 CORPUS = demo_corpus()
-BINS = 64
 
 
 @cache
@@ -38,28 +38,6 @@ def rated(n_systems: int, **settings: Any) -> Comparison:
     names = [f"wmt-submission-{i:03d}-of-team-{i % 7}" for i in range(n_systems)]
     scores = {name: list(70 + 5 * rng.normal(size=200) + 8 * common + rng.normal()) for name in names}
     return compare(metrics=SegmentScores("rating", scores), **{"all_pairs": True, "n_resamples": 199, **settings})
-
-
-def histogram(values: Sequence[float]) -> tuple[float, float, tuple[int, ...]]:
-    """The lowest value, bin width and counts of a histogram."""
-    low, high = min(values), max(values)
-    if low == high:
-        return float(low), 0.0, (len(values),)
-    width = (high - low) / (BINS - 0.5)
-    counts, _ = np.histogram(values, BINS, (low, low + BINS * width))
-    return float(low), float(width), tuple(map(int, counts))
-
-
-def with_histograms(result: Comparison) -> Comparison:
-    """The result with known, lopsided histograms instead of its own."""
-    rng = np.random.default_rng(3)
-
-    def values() -> Any:
-        return rng.gamma(6, 0.2, 3000) - 1.2
-
-    scores = [replace(s, draws=Histogram(*histogram(s.score + values()))) for s in result.scores]
-    pairs = [replace(p, null=NullHistogram(*histogram(values()), p.difference)) for p in result.comparisons]
-    return replace(result, scores=tuple(scores), comparisons=tuple(pairs))
 
 
 def by_score(result: Comparison, metric: str) -> list[str]:

@@ -39,7 +39,7 @@ from plotted import (
     texts_of,
     with_histograms,
 )
-from reshuffle import InputError, InputWarning, SegmentScores, TestSet, compare, compare_sets
+from reshuffle import InputError, InputWarning, SegmentScores, compare
 from reshuffle.report.plots import figure_of, style
 from reshuffle.report.plots.intervals import set_limits
 from reshuffle.report.plots.labels import columns, printable, wrapped
@@ -367,7 +367,7 @@ def test_shades_are_apart_in_black_and_white() -> None:
         assert contrast(rgb("white" if i < 2 else INK), rgb(shade)) >= 4.5, shade
 
 
-# Without matplotlib, and on several test sets.
+# Without matplotlib.
 
 
 def test_a_missing_matplotlib_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -377,14 +377,3 @@ def test_a_missing_matplotlib_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     ) as r:
         compared(numbered(2)).plot  # noqa: B018
     assert r.value.name == "matplotlib"
-
-
-def test_test_sets_and_their_average_have_figures() -> None:
-    sets = {name: TestSet(metrics=SegmentScores("r", systems(numbered(3), seed))) for seed, name in enumerate("xy")}
-    result = compare_sets(sets, n_resamples=200, all_pairs=True)
-    assert result.average is not None
-    for comparison in (result["x"], result.average):
-        ax = comparison.plot.ranking()
-        assert [f"{comparison.score(system).score:.2f}" for system in names_of(ax)] == [
-            text for text in texts_of(ax) if re.fullmatch(r"\d\d\.\d\d", text)
-        ]

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 from matplotlib.offsetbox import AnnotationBbox
@@ -44,7 +45,7 @@ from reshuffle.report.plots.intervals import MARKER
 from reshuffle.report.plots.null import tails
 from reshuffle.report.plots.style import MUTED, PaperFigure
 from reshuffle.results import ConfidenceInterval, Histogram, NullHistogram
-from told import assert_raises
+from told import assert_raises, assert_told
 
 
 def test_the_ranking_shows_scores_intervals_ranks_and_groups() -> None:
@@ -84,8 +85,6 @@ def test_the_ranking_of_a_comparison_with_a_baseline_marks_it_and_significant_di
     assert {filled for _, filled in shown.values()} == {True, False}
     (square,) = [line for line in lines_of(ax) if line.get_marker() == "s"]
     assert square.get_xdata() == [comparison.score("system-1").score]
-    assert "■ system-1" in "".join(key_of(ax))
-    assert "adjusted $p$ ≤ 0.05" in "".join(key_of(ax))
 
 
 def test_scores_without_tests_have_a_ranking() -> None:
@@ -113,8 +112,6 @@ def test_the_forest_shows_the_differences_from_the_baseline() -> None:
         (p.confidence_interval.low, p.confidence_interval.high) for p in pairs if p.confidence_interval
     ] == whiskers(ax)
     assert names_of(ax) == ["system-2", "system-3", "system-5", "system-4"]  # by score
-    assert ax.get_xlabel() == "Δrating from system-1, 95% CI (→ better)"
-    assert "".join(key_of(ax)).startswith("● worse (adjusted $p$ ≤ 0.05)    ○ not significant")
 
 
 def test_a_far_difference_does_not_squeeze_the_others() -> None:
@@ -174,10 +171,40 @@ def test_an_interval_is_visible_however_far_apart_systems_are(k: int) -> None:
     assert sum(low <= tick <= high for tick in ax.get_xticks()) >= 3
 
 
-def test_simultaneous_intervals_are_named() -> None:
-    comparison = compared(numbered(3), all_pairs=False, interval="simultaneous", test="bootstrap")
-    assert ", simultaneous 95% CI (→ better)" in comparison.plot.forest().get_xlabel()
-    assert "rating, 95% CI (→ better)" in comparison.plot.ranking().get_xlabel()
+def words_of(ax: Axes) -> str:
+    """The title, the labels and the keys of a figure."""
+    legend = ax.get_legend()
+    boxes = [] if legend is None else [legend.get_title().get_text(), *(each.get_text() for each in legend.get_texts())]
+    texts = (ax.get_title(), ax.get_xlabel(), ax.get_ylabel(), "".join(key_of(ax)), ", ".join(boxes))
+    return "\n".join(filter(None, texts))
+
+
+# What differs from a comparison of all pairs of three systems.
+DIFFERENT: dict[str, dict[str, Any]] = {
+    "all pairs": {},
+    "a baseline": {"all_pairs": False},
+    "simultaneous intervals": {"all_pairs": False, "interval": "simultaneous", "test": "bootstrap"},
+    "no intervals": {"interval": None},
+    "less is better": {"lower": True},
+    "one-sided": {"alternative": "less"},
+    "another level": {"alpha": 0.02},
+    "shuffles": {"test": "ar"},
+}
+
+
+def test_figures_say_what_they_show() -> None:
+    told = {}
+    for case, options in DIFFERENT.items():
+        comparison = compared(numbered(3), **options)
+        for kind in KINDS:
+            if kind != "matrix" or comparison.baseline is None:
+                ax = plotted(comparison, kind)
+                told[f"{case}: {kind}"] = words_of(ax)
+                assert case != "no intervals" or kind not in ("ranking", "forest") or not whiskers(ax)
+    panel = {"": (of_three_metrics(4, True), "m1")}
+    for kind in ("ranking", "densities"):
+        told[f"a test set: {kind}"] = words_of(figure_of(kind, panel, test_set="news").axes[0])
+    assert_told("figures", told)
 
 
 @pytest.mark.parametrize("baseline", [None, *numbered(5)])
@@ -215,7 +242,6 @@ def test_lower_scores_are_better_if_the_metric_says_so() -> None:
     comparison = compared(numbered(4), lower=True)
     assert names_of(comparison.plot.ranking()) == ["system-4", "system-3", "system-2", "system-1"]
     ax = comparison.plot.forest()
-    assert "(← better)" in ax.get_xlabel()
     assert all(value > 0 for value, _ in markers(ax))
     worse = {line.get_color() for line in lines_of(ax) if line.get_linestyle() == "-" and line.get_linewidth() == 1.0}
     assert worse <= {"#D55E00", "#5f5f5f"}
@@ -255,13 +281,6 @@ def test_the_matrix_of_two_systems_is_that_of_all_pairs() -> None:
     assert len(names_of(compared(numbered(2), all_pairs=False).plot.matrix())) == 2
 
 
-def test_the_matrix_has_a_class_up_to_alpha() -> None:
-    legend = compared(numbered(3), alpha=0.02).plot.matrix().get_legend()
-    assert legend is not None
-    ends = ["≤ 0.001", "≤ 0.01", "≤ 0.02", "≤ 0.1", "> 0.1", "≤ 0.02"]
-    assert [text.get_text() for text in legend.get_texts()] == ends
-
-
 def test_the_null_distribution_shows_the_histogram_the_observed_value_and_the_tails() -> None:
     comparison = compared(numbered(3), test="ar")
     pair = comparison.comparisons[0]
@@ -276,12 +295,6 @@ def test_the_null_distribution_shows_the_histogram_the_observed_value_and_the_ta
     assert verticals == [null.observed, -null.observed]
     for patch in shaded:
         assert np.abs(patch.get_data().edges).min() == pytest.approx(abs(null.observed))
-    title = ax.get_title()
-    assert f"observed {null.observed:+.2f}".replace("-", "−") in title
-    assert f"$p$ = {pair.test.pvalue:.4f}" in title
-    assert f"adjusted $p$ = {pair.test.adjusted_pvalue:.4f}" in title
-    assert ax.get_xlabel() == f"Δrating: {pair.system} − {pair.baseline}\nunder the null hypothesis"
-    assert ax.get_ylabel() == "shuffles"
 
 
 def test_one_tail_is_filled_where_p_counts_one_and_a_key_has_its_formula() -> None:
@@ -363,7 +376,6 @@ def test_densities_show_the_smoothed_draws_of_each_system() -> None:
     for system, curve in zip(names_of(ax), curves, strict=True):
         mode = float(curve[np.argmin(curve[:, 1]), 0])
         assert mode == pytest.approx(comparison.score(system).score, abs=0.4)
-    assert ax.get_xlabel() == "rating on bootstrap draws; filled: 95% CI"
 
 
 @given(st.lists(st.integers(0, 1000), min_size=2, max_size=64).filter(any), st.floats(-1e6, 1e6), st.floats(1e-6, 1e3))
@@ -417,14 +429,6 @@ def test_undefined_scores_are_not_drawn_but_listed() -> None:
     drawn(ax)
 
 
-def test_results_without_intervals_have_only_markers() -> None:
-    comparison = compared(numbered(3), interval=None)
-    for kind in ("ranking", "forest", "densities"):
-        ax = plotted(comparison, kind)
-        assert "CI" not in ax.get_xlabel()
-        assert kind == "densities" or not whiskers(ax)
-
-
 @pytest.mark.parametrize(("kind", "all_pairs"), [("ranking", True), ("densities", True), ("forest", False)])
 def test_panels_of_many_systems_share_their_rows(kind: str, all_pairs: bool) -> None:
     comparison = of_three_metrics(16, all_pairs)
@@ -457,13 +461,6 @@ def test_forests_one_above_the_other_have_the_order_of_the_first_metric() -> Non
     comparison = compare(metrics=metrics, n_resamples=99)
     assert names_of(comparison.plot.forest("errors")) == ["b", "c", "d"]
     assert [names_of(ax) for ax in panels(comparison, "forest")] == [["d", "c", "b"]] * 2
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_figures_name_their_metric_and_test_set(kind: str) -> None:
-    options: dict[str, Any] = {"system": "system-1", "baseline": "system-2"} if kind == "null" else {}
-    figure: Any = figure_of(kind, {"": (of_three_metrics(4, True), "m1")}, test_set="news", **options)
-    assert "m1 (news)" in figure.axes[0].get_xlabel()
 
 
 def test_a_forest_says_that_intervals_are_unadjusted_where_one_disagrees_with_p() -> None:

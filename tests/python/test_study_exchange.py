@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from known import known
-from reshuffle import InputError, SegmentScores, StudyResult, compare_runs, derive_seed, read_json
+from reshuffle import SegmentScores, StudyResult, compare_runs, derive_seed, read_json
 from reshuffle.inference.exchange import EXCHANGES
 from reshuffle.results.studies import ExchangeRate
 from reshuffle.settings import Resampling
@@ -221,19 +221,3 @@ def test_a_rate_of_real_runs_is_that_of_comparisons() -> None:
 
 
 # Reports and errors.
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"exchange": "multeval", "statistic": "mean"}, "exchange 'multeval' supports the statistic 'pooled'"),
-        ({"run_sd": -1}, "run_sd must be a number of at least 0, got -1"),
-        ({"correlation": 1.5}, "correlation must be a number from 0 to 1, got 1.5"),
-        ({"correlation": [0.5, 0.5]}, "correlation: 0.5 is given twice"),
-        ({"exchange": "hierarchical", "runs": 1}, "hierarchical with 1 run cannot be tested, so add runs"),
-        ({"metrics": SegmentScores("x", runs_of(5, 10)), "runs": 3}, "two disjoint sets of 3 runs need at least 6 run"),
-    ],
-)
-def test_wrong_arguments_are_one_sentence(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        exchange(**arguments)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -12,7 +11,6 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-import reshuffle
 from known import known
 from reshuffle import InputError, InputWarning, SegmentScores, compare, human, metric
 from reshuffle.inference.power import critical_value, detectable_factor, normal_errors, normal_power, t_power
@@ -85,8 +83,6 @@ def test_stopping_leaves_power_as_it_is() -> None:
     stopped = power(metrics=normal_scores(), **stopping)
     assert stopped.tables == whole.tables
     assert stopped.plan["exceedances"] == 26
-    with pytest.raises(InputError, match="size-adjusted power needs the p of all shuffles"):
-        power(metrics=normal_scores(), size_adjusted=True, **stopping)
 
 
 @pytest.mark.parametrize("name", ["bleu", "chrf", "ter"])
@@ -151,8 +147,6 @@ def test_documents_are_units() -> None:
     assert (found.size, study.plan["unit"]) == (50, "document")
     assert found.difference == pytest.approx(0.4)
     assert found.rate == pytest.approx(found.approximation, abs=0.06)
-    with pytest.raises(InputError, match="only 50"):
-        power(metrics=scores, documents=ids, sizes=UNITS, **settings)
 
 
 def test_the_model_alone_needs_no_data() -> None:
@@ -168,16 +162,10 @@ def test_the_model_alone_needs_no_data() -> None:
     assert adjusted.tables["power"][0].rate <= 0.05
 
 
-def test_pairs_that_cannot_be_fitted() -> None:
+def test_systems_that_are_the_same_have_no_power() -> None:
     same = SegmentScores("quality", {"a": [1.0, 2.0, 3.0], "b": [1.0, 2.0, 3.0]})
-    with pytest.raises(InputError, match=r"parametric.*b, a.*quality"):
-        power(metrics=same, models="parametric", simulations=5)
     (found,) = power(metrics=same, effects=0.5, tests="ar", alphas=0.05, simulations=5).tables["power"]
     assert (found.rate, found.difference, found.type_m, found.approximation) == (0, 0, None, None)
-    with pytest.raises(InputError, match=r"difference must be a number from .*, got 'x'"):
-        parametric_power("x")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="no difference"):
-        parametric_power([])
 
 
 # Plans.
@@ -304,26 +292,6 @@ def test_one_sided_plans_are_simulated_in_their_direction() -> None:
         assert of(planned, "planned", method="ar")[0].type_m is None
 
 
-BAD: list[tuple[Callable[..., StudyResult], dict[str, Any], str]] = [
-    (
-        power,
-        {"tests": "ar:scheme=orbit", "sampling": "fixed"},
-        "scheme 'orbit' needs systems without a difference: use",
-    ),
-    (plan, {"difference": {"bleu": 1.0}}, "metric.*bleu.*quality"),
-    (plan, {"difference": {"quality": 0}}, "points of quality must be a number above 0, got 0"),
-    (plan, {"difference": {"quality": [1, -2]}}, "got -2"),
-    (plan, {"power": 80}, "power must lie strictly between 0 and 1, got 80.0: for 80% write 0.8"),
-    (plan, {"family_size": 0}, "family_size"),
-    (plan, {"n_resamples": 38}, "at alpha 0.05, the test can reject only with 39 replicates or more, got 38"),
-    (
-        plan,
-        {"tests": "ar", "family_size": 60},
-        r"at alpha 0\.0008\d+, the test can .* 1,199 replicates or more, got 999",
-    ),
-]
-
-
 def test_differences_and_margins_that_scores_cannot_reach_are_refused_or_warned_of() -> None:
     right = SegmentScores("right", {"a": [0, 1, 1] * 20, "b": [1, 0, 1, 1] * 15})
     with pytest.raises(
@@ -342,24 +310,11 @@ def test_differences_and_margins_that_scores_cannot_reach_are_refused_or_warned_
         human(metrics=[ratings, judge], difference=9)
 
 
-@pytest.mark.parametrize(("study", "arguments", "message"), BAD)
-def test_bad_input_is_one_sentence(study: Callable[..., StudyResult], arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message) as caught:
-        study(metrics=normal_scores(), **arguments)
-    assert "\n" not in str(caught.value)
-
-
 def test_plans_need_sizes_at_which_a_test_can_reject() -> None:
     options: dict[str, Any] = {"tests": "ar", "simulations": 200, "n_resamples": 199}
     with pytest.raises(InputError, match="quality: on test sets of 4, ar hardly ever rejects at alpha 0"):
         plan(metrics=normal_scores(3.0), sizes=[4, 40], **options)
     assert plan(metrics=normal_scores(3.0), sizes=[7, 40], **options)
-
-
-def test_plans_need_systems_that_differ() -> None:
-    same = SegmentScores("quality", {"a": [1.0, 2.0, 3.0], "b": [1.0, 2.0, 3.0]})
-    with pytest.raises(InputError, match="quality: the systems do not differ"):
-        plan(metrics=same)
 
 
 # Sensitivity.
@@ -403,10 +358,7 @@ def test_the_published_example_of_the_paired_interval() -> None:
     assert paired_difference(50, 0, 50).high <= 1
 
 
-def test_bad_input_of_sensitivity() -> None:
-    function = reshuffle.CorpusFunction("f", lambda hypotheses, references: float(len(hypotheses)))
-    with pytest.raises(InputError, match="a study needs counts"):
-        sensitivity(["a", "b"], {"x": ["a", "c"], "y": ["b", "d"]}, [function, "bleu"])
+def test_a_metric_under_which_no_system_differs_has_no_rank() -> None:
     pairs = SegmentScores("one", {"a": [1.0, 2.0], "b": [1.0, 2.0]}), SegmentScores("two", {"a": [1, 2], "b": [2, 4]})
     study = sensitivity(metrics=pairs, tests="ar", effects=0.5, alphas=0.5, simulations=4, n_resamples=9)
     assert [(s.standardized is None, s.rank) for s in study.tables["sensitivity"]] == [(True, None), (False, 1)]

@@ -26,7 +26,7 @@ from reshuffle.results import UsedMetric, clopper_pearson
 from reshuffle.results.studies import DomainBand, PvalueShare, Rate
 from reshuffle.results.studies.type1 import Type1Plan
 from tex import compiled_all, plain
-from told import assert_told
+from told import assert_raises, assert_refused, assert_told
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs/guide"
 LEVELS = (0.01, 0.05, 0.1)
@@ -125,15 +125,14 @@ def test_typst_compiles(tmp_path: Path) -> None:
     assert typst.compile(str(tmp_path / "study.typ")).startswith(b"%PDF")
 
 
-def test_a_result_displays_itself() -> None:
+def test_a_result_displays_itself_or_says_why_not() -> None:
     result = made()
     assert repr(result) == "<StudyResult: type1; rates: 9, pvalues: 9>"
     assert str(result) == render(result, "text", Layout(Terminal.from_stdout())).rstrip("\n")
     assert result._repr_html_().count("<table") == 1
-    with pytest.raises(InputError, match=r"table is for the format csv, not for json"):
-        result.render("json", table="rates")
-    with pytest.raises(InputError, match="unknown study 'type2': did you mean 'type1'"):
-        replace(result, study="type2").render()
+    results = {"one": result, "several": SEVERAL}
+    changed = {"unknown": replace(result, study="type2"), "without": replace(result, tables={"rates": result.rates})}
+    assert_raises("python_errors_of_study_results", {**results, **changed})
 
 
 # --- Saved studies
@@ -181,18 +180,6 @@ def test_a_figure_is_of_one_metric_null_and_size() -> None:
     assert dir(plots) == ["qq", "rates", "study"]
     chosen = plots.rates(metric="chrf2", null="swap", size=100)
     assert len([line for line in chosen.lines if line.get_marker() not in ("None", "")]) == 9
-    for options, message in (
-        ({}, r"several values of metric: choose one with metric: BLEU, chrF2"),
-        ({"metric": "blue"}, "unknown metric 'blue'"),
-        ({"metric": "BLEU", "null": "swap", "size": 3}, "unknown size '3'"),
-        ({"alpha": 0.1}, "rates has no option alpha: it has metric, null, size"),
-    ):
-        with pytest.raises(InputError, match=message):
-            plots.rates(**options)
-    with pytest.raises(AttributeError, match="has no figure 'forest'; its figures: rates, qq"):
-        plots.forest  # noqa: B018
-    with pytest.raises(InputError, match="shows the table pvalues, but the result has none"):
-        replace(made(), tables={"rates": made().rates}).plot.qq()
 
 
 # --- Studies of pools
@@ -354,19 +341,8 @@ def test_plots_of_studies_and_comparisons_are_told_apart(run: Any, tmp_path: Pat
     Path("result.json").write_text(compare(metrics=scores, n_resamples=99).render("json"), "utf-8")
     good = run("plot", "study.json", "rates", "--metric", "bleu", "--null", "swap", "--size", "100", "-o", "x.pdf")
     assert (good.code, good.err) == (0, "")
-    for words, message in (
-        (("study.json", "forest"), "unknown figure of the study type1 'forest'; known: rates, qq"),
-        (("study.json", "rates"), "several values of metric: choose one with --metric: BLEU, chrF2"),
-        (("study.json", "rates", "--baseline", "a"), "--baseline is for figures of comparisons"),
-        (("result.json", "rates"), "'rates' shows a study, but the result is a comparison: choose ranking, "),
-        (("result.json", "ranking", "--null", "swap"), "--null is for figures of studies"),
-        (("study.json", "rat"), "unknown figure 'rat': did you mean 'rates'? Known: rates, qq\n"),
-        (("result.json", "foo"), "unknown figure 'foo'; known: ranking, forest, null, densities\n"),
-    ):
-        outcome = run("plot", *words, "-o", "y.pdf")
-        assert outcome.code == 2
-        assert message in outcome.err
-        assert not Path("y.pdf").exists()
+    assert_refused("errors_of_plots_of_studies", run)
+    assert not Path("y.pdf").exists()
 
 
 def test_every_study_and_every_figure_is_in_the_guide(run: Any) -> None:

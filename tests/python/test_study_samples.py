@@ -10,7 +10,7 @@ import pytest
 
 from counts import as_bleu, bleu_counts
 from known import known
-from reshuffle import InputError, SegmentScores, bootstrap_interval, compare, derive_seed, metric
+from reshuffle import SegmentScores, bootstrap_interval, compare, derive_seed, metric
 from reshuffle.study import samples, validate
 
 
@@ -123,24 +123,3 @@ def test_curves_by_number_of_references_count_again_with_the_first_ones() -> Non
         chosen = samples(references, SYSTEMS, sizes=20, n_resamples=50, curve_sizes=60)
         first = 1 if references[0][1] is not None else 2
         assert chosen.plan["n_references"] == list(range(first, len(references) + 1))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"curve_sizes": 100}, "a sample of 100 segments is larger than the pool of 60"),
-        ({"interval": "t"}, "means of segment scores"),
-        ({"interval": "ar-studentized"}, "nothing is tested here"),
-        ({"n_references": 0}, "n_references must be a whole number of at least 1"),
-    ],
-)
-def test_bad_input_is_refused_with_one_sentence(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        samples(REFERENCES, SYSTEMS, **arguments)
-
-
-def test_missing_references_and_counts_without_texts_cannot_be_counted_again() -> None:
-    with pytest.raises(InputError, match="some segments have none of their first 1 references"):
-        samples(REFERENCES[::-1], SYSTEMS, n_references=1)
-    with pytest.raises(InputError, match="only precomputed scores"):
-        samples(metrics=as_bleu(bleu_counts(5, 3, 60, 0.02)), n_references=1)

@@ -13,7 +13,7 @@ import pytest
 
 from counts import as_bleu, bleu_counts
 from known import known
-from reshuffle import InputError, SegmentScores, _core, compare, derive_seed, metric, read_corpus
+from reshuffle import SegmentScores, _core, compare, derive_seed, metric, read_corpus
 from reshuffle.metrics.base import Counts
 from reshuffle.results import clopper_pearson
 from reshuffle.results.studies import BandAccuracy, StudyResult
@@ -213,22 +213,6 @@ def test_intervals_of_shares_of_pairs_cover_where_those_of_independent_pairs_do_
         covered += [known(own).low <= 0.5 <= known(own).high, naive.low <= 0.5 <= naive.high]
     assert covered[0] / 400 > 0.93
     assert covered[1] / 400 < 0.7
-
-
-# --- Bad input
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"sizes": 20, "n_samples": 4}, "4 disjoint samples of 20 segments need 80 segments, but the pool has 60"),
-        ({"bins": (1, 1)}, "bins: 1.0 is given twice"),
-        ({"metrics": SegmentScores("x", {"a": [1.0, 2.0, 3.0]})}, "there is only one system"),
-    ],
-)
-def test_bad_input_is_refused_with_one_sentence(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        validate(**{"metrics": as_bleu(bleu_counts(5, 3, 60, 0.02)), **arguments})
 
 
 # --- Real outputs

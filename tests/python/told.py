@@ -20,6 +20,8 @@ __all__ = ["assert_raises", "assert_refused", "assert_told"]
 FOLDER = Path(__file__).resolve().parents[1] / "data/told"
 # The names that an error lists, of which the first will do.
 KNOWN = re.compile(r"([Kk]nown: [^,\n]+, [^,\n]+), [^\n]+")
+# What argparse lists, in quotation marks in earlier releases of Python only.
+CHOICES = re.compile(r"\(choose from [^\n]+\)")
 
 
 def assert_told(file: str, texts: Mapping[str, str]) -> None:
@@ -27,18 +29,28 @@ def assert_told(file: str, texts: Mapping[str, str]) -> None:
     assert_same(file, "\n".join(f"=== {case}\n\n{text.strip()}\n" for case, text in texts.items()))
 
 
-def assert_refused(file: str, run: Callable[..., Any]) -> None:
+def assert_refused(file: str, run: Callable[..., Any], program: str = "reshuffle") -> None:
     """Each command of the file ends with exit code 2 and the error that is below it, and nothing else.
 
-    A new command is a line of the file that begins with ``$``; an update writes its error.
+    A new command is a line of the file that begins with ``$``; an update writes its error. Before it may be lines that
+    write or change a file: ``$ printf 'text' > name`` and ``$ sed -i 's/old/new/' name``.
     """
     told = []
     for line in (FOLDER / f"{file}.txt").read_text("utf-8").splitlines():
-        if line.startswith("$ reshuffle "):
-            outcome = run(*shlex.split(line)[2:])
+        words = shlex.split(line) if line.startswith((f"$ {program}", "$ printf ", "$ sed ")) else []
+        if words[1:2] == ["printf"]:
+            Path(words[4]).write_text(words[2].replace(r"\n", "\n").replace(r"\t", "\t"), "utf-8")
+            told.append(line)
+        elif words[1:2] == ["sed"]:
+            (_, old, new, _), path = words[3].split("/"), Path(words[4])
+            path.write_text(path.read_text("utf-8").replace(old, new, 1), "utf-8")
+            told.append(line)
+        elif words:
+            outcome = run(*words[2:])
             *_, error = outcome.err.splitlines()
-            assert (outcome.code, outcome.out, error[:18]) == (2, "", "reshuffle: error: "), line
-            told += [line, KNOWN.sub(r"\1, …", outcome.err)]
+            assert (outcome.code, outcome.out) == (2, ""), line
+            assert error.startswith(f"{program}: error: "), line
+            told += [line, CHOICES.sub("(choose from …)", KNOWN.sub(r"\1, …", outcome.err))]
     assert_same(file, "\n".join(told))
 
 
