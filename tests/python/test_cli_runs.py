@@ -13,10 +13,9 @@ import pytest
 
 import reshuffle
 from reshuffle import SegmentScores, compare_runs, types
-from reshuffle.cli.main import run as command
 from reshuffle.data.manifest import Manifest
 from reshuffle.options.run_files import RunFiles
-from told import assert_raises, assert_refused
+from told import assert_raises, assert_refused, command
 
 N = ("-n", "99", "--workers", "1")
 SEGMENTS = 30

@@ -13,9 +13,8 @@ import pytest
 
 from known import known
 from reshuffle import InputError, meta, read_json, read_lines
-from reshuffle.cli.main import run as command
 from reshuffle.data.demo import demo_corpus, demo_votes
-from told import assert_raises, assert_refused
+from told import assert_raises, assert_refused, command
 
 N = ("-n", "99", "--workers", "1")
 NAMES = ("alpha", "beta", "gamma", "delta")

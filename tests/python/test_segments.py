@@ -23,9 +23,8 @@ from reshuffle import (
     score,
     segment_scores,
 )
-from reshuffle.cli.main import run as command
 from reshuffle.report import pieces, render
-from told import assert_raises, assert_refused
+from told import assert_raises, assert_refused, command
 
 LINES = st.lists(st.sampled_from(["a", "b", "A", "a-b", "1,5", "c.", "&amp;", "Σ"]), max_size=8).map(" ".join)
 SMOOTHING: st.SearchStrategy[dict[str, Any]] = st.one_of(

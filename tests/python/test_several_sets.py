@@ -35,13 +35,12 @@ from reshuffle import (
     derive_seed,
     toml,
 )
-from reshuffle.cli.main import run as command
 from reshuffle.inference.multiplicity import ADJUSTMENTS
 from reshuffle.inference.tests import TESTS
 from reshuffle.results import may_lie_across
 from step_down import step_down
 from test_resampling import BLEU, flips, random_counts, weights
-from told import assert_raises, assert_refused, assert_told
+from told import assert_raises, assert_refused, assert_told, command
 from unnamed import unnamed
 
 Counts: TypeAlias = "NDArray[np.int64]"

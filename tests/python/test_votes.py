@@ -26,11 +26,10 @@ from budgets import budget
 from known import ends, known
 from reshuffle import InputError, InputWarning, VoteTable, votes
 from reshuffle._core import draw_weights
-from reshuffle.cli.main import run as command
 from reshuffle.data.votes import read_votes
 from reshuffle.resampling.votes import Cells
 from reshuffle.settings import Resampling
-from told import assert_raises, assert_told
+from told import assert_raises, assert_told, command
 
 WMT12 = "wmt12-judgments/wmt12.RNK_results.csv"
 # Strengths on WMT 2012: each ranking as all pairs, equal ranks as ties.

@@ -6,7 +6,7 @@ After an intended change of wording, run the tests with ``RESHUFFLE_UPDATE_DOCS=
 import os
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,9 @@ import pytest
 
 import reshuffle
 from reshuffle import InputError, __version__
+from reshuffle.cli.main import run
 
-__all__ = ["assert_raises", "assert_refused", "assert_told"]
+__all__ = ["assert_raises", "assert_refused", "assert_told", "command"]
 
 FOLDER = Path(__file__).resolve().parents[1] / "data/told"
 # The names that an error lists, of which the first will do.
@@ -66,6 +67,14 @@ def assert_raises(file: str, names: Mapping[str, Any]) -> None:
                 eval(line[4:], {"reshuffle": reshuffle, **names})
             told += [line, KNOWN.sub(r"\1, …", f"{raised.type.__name__}: {raised.value}"), ""]
     assert_same(file, "\n".join(told))
+
+
+def command(words: Sequence[str]) -> int:
+    """Run a command in this process; its error is raised as users of the command line read it."""
+    try:
+        return run(words)
+    except InputError as error:
+        raise error.with_flags() from None
 
 
 def assert_same(file: str, found: str) -> None:
