@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from .. import _core
 from ..data.files import CHUNK, display_name
-from ..errors import InputError, Option, warn
+from ..errors import Argument, InputError, Option, warn
 
 if TYPE_CHECKING:
     from zipfile import ZipFile
@@ -350,10 +350,10 @@ def warn_of_gaps(core: _core.Metric) -> None:
     what = {"synonym": "WordNet", "paraphrase": "table of paraphrases"}
     files = " and no ".join(what[module] for module in missing)
     plural, was = ("s", "were") if len(missing) > 1 else ("", "was")
+    used = signature["modules"].split("+")
     warn(
         f"METEOR is computed without its module{plural} {' and '.join(missing)}, because no {files} {was} found: name "
-        f"METEOR's jar ({{jar}}), or leave the module{plural} out on purpose ({{modules}}={{used}})",
+        f"METEOR's jar ({{jar}}), or leave the module{plural} out on purpose ({{modules}})",
         jar=Option("meteor_jar"),
-        modules=Option("modules"),
-        used=signature["modules"].replace("+", ","),
+        modules=Argument(f"modules={used}", as_flag=f"--modules={','.join(used)}"),
     )

@@ -238,6 +238,8 @@ def _parsed(file: str) -> Element:
     data = read_bytes(file)
     try:
         parser.Parse(data, True)
+    except InputError:  # of a handler
+        raise
     except expat.ExpatError as error:
         raise InputError(f"{file}, line {error.lineno}: not well-formed XML: {expat.ErrorString(error.code)}") from None
     except (LookupError, ValueError) as error:  # of the encoding that the file declares
