@@ -159,7 +159,7 @@ class Corpus:
                 else (f"the output of system {numbers[0]!r} has")
             )
             warn(
-                "{outputs} only numbers, which are compared as texts: scores of segments are given by {reader}",
+                "{outputs} only numbers, which are compared as texts: for scores of segments use {reader}",
                 outputs=outputs,
                 reader=AS_SCORES,
             )
