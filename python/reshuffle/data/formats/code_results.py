@@ -18,7 +18,7 @@ from .jsonl import objects
 PASS_AT = "pass@"
 # Begins the names of EvalPlus for pass@k with its additional tests.
 PLUS = "plus "
-# The number of samples, among the numbers of those that pass.
+# The key of the number of samples of a problem. Other keys have the numbers of those that pass.
 N = "n"
 
 
