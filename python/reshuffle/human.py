@@ -35,6 +35,8 @@ from .validate import DEFAULT_SEED, check_name
 
 # With fewer labels nothing is estimated.
 FEWEST = 20
+# What tests scores that are all there.
+COMPARE = Argument("compare", as_flag="'reshuffle compare'")
 # Where a larger share has labels, their order means little.
 NEARLY_ALL = 0.9
 # For the error of a stratum.
@@ -98,7 +100,7 @@ def human(options: HumanOptions) -> StudyResult[HumanPlan]:
         design = LabelUnits.of(units, data.n_segments, options.target == "set", options.raters == "random")
         asked = Asked.of(options, data, at, scores, design)
         if options.difference is not None:
-            check_reachable("the difference", options.difference, [asked.ratings], "no labels are enough")
+            check_reachable("the difference", options.difference, [asked.ratings], "no number of labels is enough")
         ways = [asked, *asked.without_scales()]
         plan, metrics = _plan(asked), data.used_metrics()
         return StudyResult(
@@ -122,7 +124,8 @@ def labels_among(data: Data, named: Sequence[str], random_raters: bool = False) 
     if not incomplete:
         raise InputError(
             "no metric has missing scores: leave segments without a label empty or NaN; if all have labels, use "
-            "'reshuffle compare'"
+            "{compare}",
+            compare=COMPARE,
         )
     if not named and len(incomplete) > 1:
         raise InputError(
@@ -136,8 +139,10 @@ def labels_among(data: Data, named: Sequence[str], random_raters: bool = False) 
         check_name("human", name, data.labels)
         if name not in incomplete:
             raise InputError(
-                f"human: {name} has no missing scores: leave segments without a label empty or NaN; if all have "
-                "labels, use 'reshuffle compare'"
+                "human: {name} has no missing scores: leave segments without a label empty or NaN; if all have "
+                "labels, use {compare}",
+                name=name,
+                compare=COMPARE,
             )
     others = [each for each in incomplete if each not in named]
     if others:
@@ -229,7 +234,8 @@ class Question(NamedTuple):
         if (~labelled).sum() < 2:
             raise InputError(
                 f"{labelled.sum():,} of {len(sizes):,} {unit}s have labels, but at least 2 must have none: leave "
-                "some labels out, or label all and use compare"
+                "some labels out, or label all and use {compare}",
+                compare=COMPARE,
             )
         if design.strata is not None:
             _check_strata(design.strata, labelled, unit + "s")

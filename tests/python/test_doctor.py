@@ -241,7 +241,7 @@ def test_commands_for_scores_of_any_form_work(tmp_path: Path, run: Any, monkeypa
         (b'{"model_a": "a", "model_b": "b", "winner": "model_a"}\n{"model_a', "a.jsonl", "line 2"),
         (b"0.5\n1\nx\n0\n", "a.scores", "line 3: expected a finite number, got 'x'"),
         (b"a\t0.5\na\t1\nb\tbad\nb\t1\n", "a.seg.score", "line 3: expected a finite number, got 'bad'"),
-        (b'{"a": [{"COMET": 0.5}, {"CO', "a.json", "line 1: expected JSON"),
+        (b'{"a": [{"COMET": 0.5}, {"CO', "a.json", "line 1: not valid JSON"),
         (b"lm= 0.5\ntm= x\n", "weights", "line 2"),
         (b"PK\x03\x04", "a.zip", "ZIP"),
         (b"%PDF-1.4\n", "a.pdf", "expected text, got a binary file"),

@@ -118,7 +118,7 @@ BAD: dict[str, tuple[str, str, str | bytes, str]] = {
     "column": ("x.tsv", "#reff", "ref\tb\nx\ty\n", "x.tsv: unknown column 'reff': did you mean 'ref'? Known: ref, b"),
     "columns": ("x.tsv", "", "a\tb\nx\ty\n", "x.tsv: expected one column, got 2 (a, b): choose one as in 'x.tsv#a'"),
     "column twice": ("x.tsv", "#a", "a\ta\nx\ty\n", "x.tsv: 2 columns in the header are called 'a': expected one"),
-    "empty table": ("x.tsv", "#a", "", "x.tsv is empty: expected a table with the names of the columns"),
+    "empty table": ("x.tsv", "#a", "", "x.tsv is empty: expected the names of the columns"),
     "bad UTF-8": ("x.tsv", "#a", b"a\n\xff\n", "x.tsv, line 2, byte 1: 0xff is not valid UTF-8"),
     "no JSON": ("x.jsonl", "#a", '{"a": "x"}\n{"a": x}\n', "x.jsonl, line 2: expected a JSON value, got '{\"a\": x}'"),
     "blank line": ("x.jsonl", "#a", '{"a": "x"}\n\n{"a": "x"}\n', "x.jsonl, line 2: expected a JSON value, got an"),

@@ -220,7 +220,7 @@ def test_noisy_copies_of_each_system_take_turns() -> None:
     assert "10% of the words" in built("noise", one, noise=0.1).truth
     scores = SegmentScores("score", {"a": [1.0, 2.0], "b": [1.0, 1.0]})
     of = Material.from_data(Data.from_arguments(None, None, scores), Units(), Resampling())
-    with pytest.raises(InputError, match="null 'noise' edits texts, which score does not read"):
+    with pytest.raises(InputError, match="null 'noise' edits texts, but score cannot be computed from them again"):
         built("noise", of)
 
 

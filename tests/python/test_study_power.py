@@ -305,7 +305,8 @@ def test_differences_and_margins_that_scores_cannot_reach_are_refused_or_warned_
     ratings = SegmentScores("people", {"a": [1, 5, None] * 30, "b": [2, 4, None] * 30}, missing="pairwise")
     judge = SegmentScores("judge", {"a": range(90), "b": range(90, 0, -1)})
     with pytest.warns(
-        InputWarning, match=r"the difference is 9, and all scores .* between 1 and 5: if .* no labels are enough"
+        InputWarning,
+        match=r"the difference is 9, and all scores .* between 1 and 5: if .* no number of labels is enough",
     ):
         human(metrics=[ratings, judge], difference=9)
 

@@ -55,7 +55,7 @@ def test_identical_systems_give_a_warning() -> None:
 
 def test_outputs_of_numbers_give_a_warning_unless_the_references_are_labels() -> None:
     (message,) = warnings_of(score, REFERENCE, {"a": OTHER, "b": ["0.5", "1"]})
-    assert message.startswith("the output of system 'b' has only numbers, which are compared as texts: scores of segm")
+    assert message.startswith("the output of system 'b' has only numbers, which are compared as texts: for scores of")
     (message,) = warnings_of(compare, ["0.25", "0.75"], {"a": ["1", "0"], "b": ["0.5", "1"]})
     assert message.startswith("the outputs of 2 systems (a, b) have only numbers")
     assert warnings_of(score, ["1", "0"], {"a": ["0", "0"]}) == []
@@ -84,7 +84,7 @@ def test_labels_of_classes_give_a_warning_under_bleu() -> None:
     (message,) = warnings_of(score, labels, {"a": outputs})
     assert message.startswith("the references have one word on each line, but BLEU counts sequences of up to four")
     assert message.endswith(
-        "compared with metrics='accuracy' or 'macro-f1', short answers with metrics='exact' or 'f1'"
+        "compare labels of classes with metrics='accuracy' or 'macro-f1', short answers with metrics='exact' or 'f1'"
     )
     assert warnings_of(score, labels, {"a": outputs}, ["accuracy", "chrf"]) == []
     assert warnings_of(score, [*labels[:-1], "not sure"], {"a": outputs}) == []

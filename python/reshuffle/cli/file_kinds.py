@@ -510,7 +510,7 @@ def _of_numbers(table: Table, names: Sequence[str], lacks: bool) -> list[str]:
 
 
 def _are_counts(table: Table, name: str) -> bool:
-    """Whether a column has whole numbers, not only of right and wrong, that number no runs."""
+    """Whether a column has whole numbers that are not all 0 or 1 and do not number runs or answers."""
     values = table.floats(*table.columns([name]))
     are_whole = bool((values >= 0).all() and (values == np.rint(values)).all())
     return are_whole and values.max() > 1 and name.lower() not in NUMBERS_OF_RUNS

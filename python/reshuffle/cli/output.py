@@ -75,8 +75,8 @@ class Output:
     ) -> Output:
         """Take ``-o``, ``--format``, ``--paper``, ``--table`` and ``--full`` out of ``options``, if they are there.
 
-        ``--format`` is that of files without an ending, or with that of plain text. :class:`InputError` for an ending
-        that is not that of one of the ``formats``. ``methods``: whether ``--methods`` was given.
+        ``--format`` is for files whose ending names no format. Without it, :class:`InputError` for an ending of none of
+        the ``formats``. ``methods``: whether ``--methods`` was given.
 
         >>> Output.from_options({"fmt": None, "outputs": ["a.json", "a.HTML", "a"]}, ("text", "json", "html")).reports
         [('a.json', 'json'), ('a.HTML', 'html'), ('a', 'text')]

@@ -33,7 +33,7 @@ DocumentIds: TypeAlias = "Sequence[str | int] | NDArray[Any]"
 StratumIds: TypeAlias = DocumentIds
 # A system of this name is probably an argument in the wrong place.
 CALLED_REFERENCE = ("ref", "reference", "references")
-# A larger share of empty outputs of a system is warned of, if there are at least two.
+# A warning says if a larger share of the outputs of a system is empty, and at least two are.
 MOST_EMPTY = 0.01
 # Fewer lines may begin with words of their own by chance.
 MANY_IDS = 20
@@ -159,7 +159,7 @@ class Corpus:
                 else (f"the output of system {numbers[0]!r} has")
             )
             warn(
-                "{outputs} only numbers, which are compared as texts: scores of segments are given by {reader}",
+                "{outputs} only numbers, which are compared as texts: for scores of segments use {reader}",
                 outputs=outputs,
                 reader=AS_SCORES,
             )

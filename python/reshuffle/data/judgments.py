@@ -243,7 +243,7 @@ def read_judgments(options: ReadJudgments) -> Judgments:
 def _unknown(source: Source) -> NoReturn:
     """Raise the error for a file that has none of the formats."""
     known = "; ".join(f"{name}: {each.about}" for name, each in JUDGMENT_FORMATS.items())
-    problem = "expected judgments ({known}), got {got}; scores of outputs are not judgments: {reader} reads them"
+    problem = "expected judgments ({known}), got {got}; scores of outputs are not judgments: use {reader} for them"
     source.fail(
         problem, 1, known=known, got=quoted(first_line(source)), reader=Argument("read_scores", as_flag="--human")
     )

@@ -277,7 +277,7 @@ def _check_strings(column: Column) -> None:
             if has_lone_surrogate(value):
                 column.fail(segment, "not valid Unicode: it contains a lone surrogate")
         elif value is not None:
-            hint = "; numbers are read by {reader}" if is_score(value) else ""
+            hint = "; for numbers use {reader}" if is_score(value) else ""
             got = {"got": shown_json(value), "reader": AS_SCORES}
             raise at_line(column.name, column.first_lines[segment - 1], f"expected a string, got {{got}}{hint}", **got)
 

@@ -13,7 +13,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from ..errors import Argument, InputError, listed, quoted, warn
+from ..errors import Argument, InputError, counted, listed, quoted, warn
 from ..options.evaluations import ReadScores
 from .evaluations import Cells, integers
 from .files import at_line, uncompressed
@@ -72,7 +72,7 @@ class ScoredTable:
             known = listed(sorted({name for each in ROLES.values() for name in each}))
             problem = "expected a header with columns such as {known}, got {names}: name the columns with {columns}"
             columns = Argument("columns", {"system": "NAME", "score": "NAME"})
-            table.source.fail(problem, 1, known=known, names=listed(table.header), columns=columns)
+            table.source.fail(problem, 1, known=known, names=listed(table.header) or "none", columns=columns)
         return roles
 
     @property
@@ -189,7 +189,7 @@ class ScoredTable:
             source.fail(problem, cells.lines[again])
         if (counts != counts[0]).any():
             other = int(np.flatnonzero(counts != counts[0])[0])
-            got = f"{quoted(ids[other])} has {counts[other]:,} scores, and {quoted(ids[0])} has {counts[0]:,}"
+            got = f"{quoted(ids[other])} has {counted(counts[other], 'score')}, and {quoted(ids[0])} has {counts[0]:,}"
             source.fail(f"expected the same number of scores for each system, but {got}; a missing one is None or null")
         return cells._replace(in_order=True)
 

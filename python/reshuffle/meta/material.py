@@ -227,7 +227,8 @@ def _other(scores: ScoreTable | SegmentScores, systems: tuple[str, ...], n_segme
     found = _n_segments(scores)
     if found != n_segments:
         raise InputError(
-            f"{scores.name} has {found:,} segments, the test set {n_segments:,}: the numbers must be equal"
+            f"{scores.name} has {found:,} segment{'s' * (found != 1)}, the test set {n_segments:,}: the numbers "
+            "must be equal"
         )
     data = Data(None, [scores], systems, n_segments)
     (sample,) = data.count(systems, Resampling())

@@ -138,8 +138,9 @@ def rows_at(values: Scores, at: NDArray[np.intp]) -> Scores:
 
 def check_shape(table: ScoreTable, n_segments: int) -> None:
     """:class:`InputError` for a table with another number of segments."""
-    if table.segments is not None and table.segments.shape[1] != n_segments:
+    found = n_segments if table.segments is None else table.segments.shape[1]
+    if found != n_segments:
         raise InputError(
-            f"{table.name} has {table.segments.shape[1]:,} segments, the test set {n_segments:,}: the numbers must be "
+            f"{table.name} has {found:,} segment{'s' * (found != 1)}, the test set {n_segments:,}: the numbers must be "
             "equal"
         )

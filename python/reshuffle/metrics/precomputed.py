@@ -287,7 +287,7 @@ class SegmentScores(InCore, PrecomputedCounts):
         if array.ndim != 1 or array.size == 0:
             # Rows that are more than the columns are taken for segments, as in a table that was not transposed.
             hint = (
-                "; of several runs, pass a list with the scores of each run or, of more runs than segments, name them "
+                "; for several runs, pass a list with the scores of each; with more runs than segments, name them "
                 f"{quoted(output_name(system, 0))}, {quoted(output_name(system, 1))} …"
                 if array.ndim == 2
                 else ""

@@ -146,8 +146,8 @@ class Tested(Test):
     set (set) or all sets (all).
     """
     alpha: Alpha = None
-    """Significance level. A star marks p, or adjusted p, <= alpha. By default 1 minus ``confidence_level``, half of it
-    with margins.
+    """Significance level. A star marks p, or adjusted p, <= alpha. By default 1 minus ``confidence_level``; half of
+    that for tests with margins.
     """
 
 
@@ -159,7 +159,8 @@ class Intervals(Options):
     interval: Annotated[IntervalChoice, Kind("str, Simultaneous or None", "interval")] = field(
         default="percentile", converter=interval_choice
     )
-    """Confidence intervals: a name in :data:`reshuffle.inference.intervals.INTERVALS`. Or simultaneous in families.
+    """Confidence intervals: a name in :data:`reshuffle.inference.intervals.INTERVALS`. Or ``simultaneous`` for all
+    differences of a family.
 
     None for no intervals. Simultaneous intervals of the differences in a family hold at once. They have the statistic
     and the replicates that decide about stars: a difference whose interval excludes 0 has a star. They are for the

@@ -50,7 +50,7 @@ class Outputs(Options):
     scores: ScoreFiles = field(factory=dict)
     """Segment scores (COMET, people), or results of lm-eval, inspect_ai or trec_eval: a FILE for each SYS, or a table
     (.tsv, .csv) for all. A FILE is named like its SYS; the files may be in a folder. Higher is better unless
-    --lower-is-better NAME. Without REF, each FILE is a system, or each folder, with files of the same names for several
+    --lower-is-better NAME. Without REF, each FILE is a system; so is each folder, with a file for each of several
     test sets.
     """
     counts: Annotated[Mapping[str, OfSystems], Flag(("--counts",), "NAME:FORMULA FILE", greedy=("--counts",))] = field(

@@ -193,11 +193,11 @@ def check_reachable(what: str, points: float, of_segments: Sequence[Scores], so:
         return
     if (low, high) == (0, 1):
         raise InputError(
-            f"{what} is {points:.12g}, but all scores of segments are from 0 to 1, so {so}: it is in points of the "
-            "metric, so write 0.05 for 5 of 100 segments"
+            f"{what} is {points:.12g}, but all scores of segments are from 0 to 1, so {so}: in points of the "
+            "metric, write 0.05 for 5 of 100 segments"
         )
     warn(
-        f"{what} is {points:.12g}, and all scores of segments are between {low:g} and {high:g}: if others are not "
+        f"{what} is {points:.12g}, and all scores of segments are between {low:g} and {high:g}: if no others are "
         f"possible, {so}"
     )
 
@@ -508,8 +508,8 @@ def _check_labels(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
     words = [len(line.split()) for line in corpus.references[0][:LINES_READ] if isinstance(line, str)]
     if bleu is not None and len(words) >= TRANSCRIPTS and max(words) == 1:
         warn(
-            "the references have one word on each line, but {bleu} counts sequences of up to four words: labels of "
-            "classes are compared with {labels}, short answers with {answers}",
+            "the references have one word on each line, but {bleu} counts sequences of up to four words: compare "
+            "labels of classes with {labels}, short answers with {answers}",
             bleu=bleu.name,
             labels=Argument("metrics", ("accuracy", "macro-f1")),
             answers=Argument("metrics", ("exact", "f1")),

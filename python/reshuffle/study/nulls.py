@@ -184,7 +184,8 @@ def of_noise(request: Request) -> NullData:
     unread = [m.name for m in material.metrics if not isinstance(m, NativeMetric) or m.reads_parses]
     if corpus is None or unread:
         raise InputError(
-            f"null 'noise' edits texts, which {listed(unread)} does not read: leave it out, or use another null"
+            f"null 'noise' edits texts, but {listed(unread)} cannot be computed from them again: leave it out, or use "
+            "another null"
         )
     threads = request.settings.threads
     populations = []

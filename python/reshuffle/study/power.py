@@ -339,7 +339,7 @@ def _fitted(pair: MeasuredPair) -> SwapEffects:
     model = SwapEffects.fitted(pair.formula, pair.counts)
     if model is None:
         raise InputError(
-            f"model 'parametric': swaps of {pair.system}, {pair.baseline} have no effects under {pair.metric} whose "
-            "spread could be fitted: leave it out"
+            f"model 'parametric': no swap of {pair.system} and {pair.baseline} has an effect under {pair.metric} that "
+            "could be fitted: leave the model out"
         )
     return model

@@ -131,8 +131,8 @@ def _numbers_of_references(data: Data, numbers: Sequence[int] | None) -> Sequenc
         return [n for n in range(1, most + 1) if _all_have_one(data, n)] if most > 1 else [None]
     if max(numbers) > most:
         raise InputError(
-            f"{{option}} has {max(numbers):,}, but segments have at most {most:,} reference{'s' * (most > 1)}: use "
-            f"at most {most:,}"
+            f"{{option}}: {max(numbers):,} were asked for, but segments have at most {most:,} reference"
+            f"{'s' * (most > 1)}: use at most {most:,}"
             if most
             else "{option} needs references, but there are only precomputed scores: leave it out",
             option=Argument("n_references"),
@@ -140,9 +140,8 @@ def _numbers_of_references(data: Data, numbers: Sequence[int] | None) -> Sequenc
     for n in numbers:
         if not _all_have_one(data, n):
             raise InputError(
-                f"{{option}} has {n:,}, but some segments have none of their first {n:,} references: use more, or "
-                "leave these segments out",
-                option=Argument("n_references"),
+                "with {option}, some segments have no reference: use more, or leave these segments out",
+                option=Argument("n_references", (n,)),
             )
     return sorted(numbers)
 

@@ -73,7 +73,9 @@ def sensitivity(options: Sensitivity) -> StudyResult[SensitivityPlan]:
     with started("sensitivity", options) as (data, units, settings):
         check_shuffles(settings, options.size_adjusted)
         if len(data.metrics) < 2:
-            raise InputError(f"only one metric ({data.labels[0]}): a study of sensitivity compares at least two")
+            raise InputError(
+                f"only one metric ({data.labels[0]}): a study of sensitivity compares at least two, so add one"
+            )
         for test in settings.tests:
             check_test(test, settings.alternative, *data.metrics)
         n_effects = len({0.0, *options.effects} if options.size_adjusted else options.effects)

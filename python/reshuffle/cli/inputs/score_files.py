@@ -43,7 +43,7 @@ class Groups(NamedTuple):
 
 
 class ReadScores(NamedTuple):
-    """Scores in one order of segments, and what else there is of these."""
+    """Scores in one order of segments, with the ids, documents and strata of these."""
 
     by_metric: Mapping[str, Mapping[str, Sequence[float]]]
     """By metric and system."""

@@ -64,7 +64,7 @@ class Inputs(Generic[AnyInput]):
 
 @contextlib.contextmanager
 def in_manifest(path: str | None, before: str = ", ") -> Iterator[None]:
-    """Errors in the body name the manifest, if there is one, and then have what is ``before`` their message."""
+    """Errors in the body begin with the name of the manifest, if there is one, and ``before``."""
     try:
         yield
     except InputError as error:

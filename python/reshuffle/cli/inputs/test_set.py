@@ -198,7 +198,7 @@ class Input:
         return TestSet(corpus.references, corpus.systems, every, *ids, source=corpus.source)
 
     def _given(self, found: ReadScores, ids: Sequence[str] | None = None) -> list[SegmentScores | FromCounts]:
-        """The metrics of other programs. ``ids``: of segments without texts."""
+        """The metrics whose scores or counts were given. ``ids`` are those of segments without texts."""
         lower, missing = self.files.lower_is_better, self.files.missing
         for name, by_system in found.by_metric.items():
             check_same_length(name, by_system, "; if the files are of several tasks, name those of each in a manifest "

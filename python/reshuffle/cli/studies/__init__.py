@@ -123,7 +123,7 @@ def _parametric(options: dict[str, Any]) -> bool:
     from .running import run_without_data
 
     if options["tests"] not in ((), (("ar",),)):
-        raise InputError("--tests: --models parametric without REF and SYS is for the test ar only: leave it out")
+        raise InputError("--tests: --models parametric without REF and SYS is for the test ar only: leave out --tests")
     run_without_data(parametric_power, records.ParametricPower, options, ("models", "tests"))
     return True
 

@@ -10,7 +10,7 @@ from attrs import frozen
 
 from ...data.files import display_name
 from ...data.reading import read_columns
-from ...errors import InputError, writing
+from ...errors import InputError, counted, writing
 from ...options.files import Reading
 from ...options.list_files import Lists
 from ...tune import NBest, Tuned, read_nbest, read_weights, write_weights
@@ -43,7 +43,8 @@ class InputFiles(Reading, Lists):
             return None
         (column,) = read_columns([path], self.input_format, max_input=self.max_input)
         if len(column.lines) != n:
-            raise InputError(f"{column.name} has {len(column.lines):,} sources for lists of {n:,} sentences")
+            found = counted(len(column.lines), "source")
+            raise InputError(f"{column.name} has {found}, but the lists have {counted(n, 'sentence')}")
         return ["" if line is None else line for line in column.lines]
 
     def named_weights(self, path: str, lists: NBest) -> dict[str, float]:

@@ -180,7 +180,10 @@ def _lines(path: str) -> list[str]:
 def _check(name: str, lines: Sequence[str], scored: Sequence[str | None] | None, n: int) -> None:
     """Check that a text is the one that was scored."""
     if len(lines) != n:
-        raise InputError(f"{name} has {len(lines):,} lines, but there are scores of {n:,} segments: they must match")
+        raise InputError(
+            f"{name} has {len(lines):,} line{'s' * (len(lines) != 1)}, but there are scores of {n:,} segments: they "
+            "must match"
+        )
     if scored is None or lines == scored:
         return
     for number, (line, text) in enumerate(zip(lines, scored, strict=True), 1):

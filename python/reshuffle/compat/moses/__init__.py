@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str]) -> str:
     if not arguments:
-        raise InputError(f"no script: name {MULTI_BLEU} or {SIGNIFICANCE}")
+        raise InputError(f"no script: choose {MULTI_BLEU} or {SIGNIFICANCE}")
     # The scripts may be called by their file names.
     first = [argument.removesuffix(".perl").removesuffix(".pl") for argument in arguments[:1]]
     options = _parser().parse_args([*first, *arguments[1:]])

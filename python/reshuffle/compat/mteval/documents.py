@@ -113,7 +113,7 @@ class _Reader:
             raise InputError(f"{file}: the source language is {source!r}, but that of -s is {self.source_language!r}")
         if same_target and self.target_language not in (None, target):
             raise InputError(
-                f"{file}: the target language is {target!r}, but {self.target_language!r} in what was read before"
+                f"{file}: the target language is {target!r}, but {self.target_language!r} in the files before"
             )
         self.target_language = target
 

@@ -23,7 +23,7 @@ ORDERS = 4
 
 # Texts of several outputs or references: normalized lines.
 Columns: TypeAlias = Sequence[Sequence[str]]
-# From distinct outputs, columns of references and the number of threads to counts.
+# A function that counts distinct outputs, from these, columns of references and the number of threads.
 Counting: TypeAlias = Callable[[Columns, Columns, "int | None"], Counts]
 
 

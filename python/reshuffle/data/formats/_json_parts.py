@@ -41,7 +41,7 @@ def parts(source: Source, text: str, lists: Collection[str] | None = ()) -> Iter
         if after(text, position + 1) < len(text):
             raise json.JSONDecodeError("Extra data", text, after(text, position + 1))
     except json.JSONDecodeError as error:
-        source.fail(f"expected JSON: {error.msg}", error.lineno)
+        source.fail(f"not valid JSON: {error.msg}", error.lineno)
     except IndexError:
         source.fail("the file ends within its JSON: is it complete?", 1 + text.count("\n"))
     except (ValueError, RecursionError) as error:  # a number with thousands of digits, or thousands of nested brackets
@@ -53,7 +53,7 @@ def value_of(source: Source, text: str, where: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        source.fail(f"{where}: expected JSON ({error})")
+        source.fail(f"{where}: not valid JSON: {error}")
 
 
 def after(text: str, position: int) -> int:

@@ -18,7 +18,7 @@ from .jsonl import objects
 PASS_AT = "pass@"
 # Begins the names of EvalPlus for pass@k with its additional tests.
 PLUS = "plus "
-# The number of samples, among the numbers of those that pass.
+# The key of the number of samples of a problem. Other keys have the numbers of those that pass.
 N = "n"
 
 
@@ -61,7 +61,7 @@ def pass_at_k(n: int, c: int, k: int) -> float:
 
 
 class Problems(Samples):
-    """A sample for each problem: how many samples it has, and how many pass its tests, and those of EvalPlus."""
+    """The number of samples of each problem, and of those that pass its tests and EvalPlus's tests."""
 
     @cached_property
     def names(self) -> list[str]:

@@ -13,7 +13,7 @@ from ..files import split_lines
 from ._samples import Sample, Samples
 from .base import Source, number_in
 
-# What HELM calls its file, beside which the name says nothing.
+# How HELM names the file of every run, so that the name says nothing about the system.
 OF_HELM = "per_instance_stats.json"
 # The lists of swebench 5.0, which together have the whole data set.
 LISTS = ("completed_ids", "incomplete_ids", "empty_patch_ids", "submitted_ids", "unresolved_ids", "error_ids")

@@ -52,7 +52,7 @@ class _Samples(Samples):
         if not found:
             self.source.fail(
                 f"no metric has a number for each sample, only {listed(every) or 'none'}: for metrics of the whole "
-                "corpus, such as bleu, the harness writes texts, which reshuffle compare counts"
+                "corpus, such as bleu, the harness writes texts: compare these as REF and SYS"
             )
         return found
 

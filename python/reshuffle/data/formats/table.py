@@ -191,17 +191,17 @@ def _recognizes(file: str, line: str) -> bool:
     return not names.isdisjoint(chain.from_iterable(ROLES.values()))
 
 
-HEADER = "a table with the names of the columns in its first line"
+HEADER = "the names of the columns in the first line"
 TSV = Format(HEADER, (".tsv",), partial(read, rows_of=_tsv), numbers=str, names=partial(names_of, delimiter=TAB))
 CSV = Format(
-    f"{HEADER}, with fields separated by commas",
+    f"{HEADER}, fields separated by commas",
     (".csv",),
     partial(read, rows_of=_csv),
     numbers=str,
     names=partial(names_of, delimiter=","),
 )
 FORMAT = Format(
-    f"{HEADER}, with fields separated by tabs, commas or white space",
+    f"{HEADER}, fields separated by tabs, commas or white space",
     (),
     read,
     numbers=str,

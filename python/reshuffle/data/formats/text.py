@@ -33,4 +33,4 @@ def _is_score(file: str, line: str) -> bool:
 
 
 FORMAT = Format("one segment per line", read=read, numbers=str)
-NUMBERS = Format("the score of a segment on each line, as BLEURT", (), read_numbers, str, recognizes=_is_score)
+NUMBERS = Format("a score on each line, as BLEURT writes them", (), read_numbers, str, recognizes=_is_score)
