@@ -136,4 +136,6 @@ def test_looks_keep_their_level_where_looking_naively_does_not() -> None:
         if each.is_wrong and each.method != "naive":
             level = 0.05 if each.method in ("betting", "sign") else 0.055
             assert each.rate <= level + 3 * math.sqrt(0.05 * 0.95 / n), each
-    assert min(each.rate for each in study.tables["decisions"] if each.is_wrong and each.method == "naive") > 0.2
+    # Of a system that is worse, naive looks soon say so. It is where nothing differs that they find differences.
+    naive = [each for each in study.tables["decisions"] if each.is_wrong and each.method == "naive"]
+    assert min(each.rate for each in naive if each.truth == "equal") > 0.2
