@@ -28,7 +28,7 @@ def _later(place: str) -> Callable[..., Any]:
     return lambda *args: getattr(import_module(f".{module}", __package__), name)(*args)
 
 
-# Of several formats that a file may have by its beginning, the first counts.
+# Of several logs that a file may be by its beginning, the first counts; of other formats, the first of their Literal.
 FORMATS: Mapping[str, Format] = {
     "inspect": Format(
         "a log of inspect_ai",
