@@ -440,6 +440,7 @@ def test_in_python_the_file_names_the_speakers() -> None:
             read_corpus(["ref.trn"], ["ref.trn"], documents=name)
 
 
+@pytest.mark.usefixtures("here")
 def test_files_with_a_line_for_each_word_are_refused_with_what_to_write(run: Any) -> None:
     for name, n in (("ref", 5), ("hyp", 4)):
         put(f"{name}.ctm", "".join(f"utt1 1 {i}.00 0.25 word\n" for i in range(n)))
