@@ -186,6 +186,8 @@ def _folder(path: str) -> Found | None:
 
 def _with_column(file: str) -> str:
     """A file of texts; with the name of the column of a table that has them, if it is the only one."""
+    if FORMATS[format_of(file)].names is None:  # not read again
+        return file
     with contextlib.suppress(InputError):
         table, columns = _read_table(file)
         texts = [name for name, column in columns.items() if not names_ids(name) and has_texts(table, column)]
