@@ -14,8 +14,8 @@ from typing import Any, get_args
 from ... import types
 from ..files import uncompressed
 from . import comet, conll, jsonl, meeteval, mteval, named, table, text, transcripts
-from .base import Column, Format, Source
-from .recognition import ZIP, any_of, begins, has_keys
+from .base import ZIP, Column, Format, Source
+from .recognition import any_of, begins, has_keys
 
 __all__ = [
     "FORMATS", "INPUT_FORMATS", "JUDGMENT_FORMATS", "LOGS", "SCORE_FORMATS", "Column", "Format", "Source", "format_of"
@@ -32,7 +32,7 @@ def _later(place: str) -> Callable[..., Any]:
 FORMATS: Mapping[str, Format] = {
     "inspect": Format(
         "a log of inspect_ai",
-        recognizes=begins(rf'{ZIP}|\s*\{{\s*"version"\s*:\s*[^\s,{{\[]+\s*,\s*"(status|eval)"'),
+        recognizes=begins(rf'{ZIP.decode()}|\s*\{{\s*"version"\s*:\s*[^\s,{{\[]+\s*,\s*"(status|eval)"'),
         samples=_later("inspect_logs:samples"),
     ),
     "lm-eval": Format(
