@@ -7,9 +7,12 @@ from xml.sax.saxutils import escape, quoteattr
 from reshuffle.data.reading import read_columns
 from reshuffle.data.scores import opened, scores_in
 
+ROOT = Path(__file__).resolve().parents[2]
+
 
 def put(name: str, content: str | bytes) -> str:
-    """Write a file of the current directory."""
+    """Write a file of the current directory, which must be that of a test."""
+    assert Path(name).is_absolute() or Path.cwd() != ROOT, "the fixture here is missing"
     Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
     return name
 

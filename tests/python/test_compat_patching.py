@@ -48,7 +48,6 @@ def average(numbers):
 # The backend: replacements leave a call to the original if a subclass overrides the hook, or a number is no integer.
 BACKEND = """
 from reshuffle.compat.patching import Seam
-from told import assert_raises
 import library
 
 def score(self, text, times=1):

@@ -17,6 +17,7 @@ from reshuffle import _core
 from reshuffle.cli.doctor import Health, _optional
 from reshuffle.cli.file_kinds import KINDS, OF_FORMAT, SCORES, TABLE, TEXTS, found_in
 from reshuffle.cli.root import CONTEXT, cli
+from reshuffle.data.files import read_bytes
 from reshuffle.metrics.tokenizers import EXTERNAL
 from reshuffle.report.checklist import TITLE
 from told import assert_told
@@ -262,6 +263,21 @@ def test_a_folder_with_the_reference_names_its_files(demo: Path, run: Any) -> No
     for command in found.commands:
         _, *arguments = shlex.split(command)
         assert run(*arguments, "-n", "99").code == 0
+
+
+def test_texts_in_a_folder_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = [tmp_path / f"{number}.txt" for number in range(6)]
+    for file in files:
+        file.write_text("some words\nand others\n", "utf-8")
+    seen: list[str] = []
+
+    def read(path: str, expected: str) -> bytes:
+        seen.append(path)
+        return read_bytes(path, expected)
+
+    monkeypatch.setattr("reshuffle.cli.file_kinds.read_bytes", read)
+    found_in(str(tmp_path))
+    assert seen.count(str(files[-1])) == 1  # of the first ones, it looks for scores
 
 
 def test_numbers_that_are_written_otherwise_are_no_texts(tmp_path: Path, run: Any) -> None:

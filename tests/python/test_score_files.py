@@ -608,6 +608,17 @@ def test_rows_with_ids_that_a_file_lacks_are_refused_or_dropped(run: Any) -> Non
     assert "b.jsonl: the id 's1' occurs twice" in run(*words, "--unmatched", "drop").refusal()
 
 
+def test_rows_that_are_left_out_are_counted_on_each_test_set(run: Any) -> None:
+    for test_set, lost in (("x", 1), ("y", 2)):
+        for system, scores in (("a", A), ("b", B[lost:])):
+            Path(system).mkdir(exist_ok=True)
+            rows = [f"{test_set}{i},{score}\n" for i, score in enumerate(scores)]
+            put(f"{system}/{test_set}.csv", "id,score\n" + "".join(rows))
+    found = run("compare", "--scores", "score", "a", "b", "--unmatched", "drop", "-n", "99")
+    assert "\n[x] score: 1 segment left out, because not all files have it.\n" in found.out
+    assert "\n[y] score: 2 segments left out, because not all files have them.\n" in found.out
+
+
 def test_a_key_that_the_first_line_lacks_is_not_another_one(run: Any) -> None:
     rows = [{"id": i, "topic": "t", **({} if i < 2 else {"right": True})} for i in range(6)]
     put("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import weakref
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -49,6 +50,16 @@ def of(study: StudyResult, table: str = "power", **values: Any) -> list[Any]:
 
 
 # Power.
+
+
+def test_counts_of_pairs_are_in_memory_one_at_a_time() -> None:
+    scores = SegmentScores("quality", dict(zip("abcdefgh", np.random.default_rng(1).normal(size=(8, 50)), strict=True)))
+    material = Material.from_data(Data.from_arguments(None, None, [scores]), Units(), Resampling(1, 1))
+    seen: list[weakref.ref[Any]] = []
+    for (pair,) in material.measured_pairs(None, all_pairs=True):
+        assert sum(each() is not None for each in seen) <= 1
+        seen.append(weakref.ref(pair.counts))
+    assert len(seen) == 28
 
 
 def test_simulated_power_agrees_with_closed_forms() -> None:

@@ -20,7 +20,7 @@ from ..data.corpus import MANY_IDS, first_words, system_names
 from ..data.count_files import is_count_file
 from ..data.files import STDIN, read_bytes
 from ..data.formats import FORMATS, JUDGMENT_FORMATS, SCORE_FORMATS, Column, Source, format_of
-from ..data.formats.base import MISSING_WORDS, is_number, number_in
+from ..data.formats.base import MISSING_WORDS, WITH_NUL, ZIP, is_number, number_in
 from ..data.formats.recognition import first_line, recognized
 from ..data.history import runs_but_the_end, runs_in
 from ..data.id_columns import names_ids
@@ -129,7 +129,7 @@ def _are_damaged_scores(path: str) -> bool:
     if _columns(path):
         return False
     source = _source(path)
-    if re.match(rb'PK\x03\x04|\s*(\{|\[\s*[\[{"])', source.data):
+    if re.match(ZIP + rb'|\s*(\{|\[\s*[\[{"])', source.data):
         return True
     ends = [line.split()[-1] for line in source.text().splitlines()[1:] if line.strip()]
     numbers = [end for end in ends if end.lower() in MISSING_WORDS or not math.isnan(number_in(end))]
@@ -151,8 +151,8 @@ def _source(path: str) -> Source:
         warnings.simplefilter("ignore", InputWarning)  # of characters that texts should not have; texts are read again
         source = Source(path, read_bytes(path, "texts, scores or a result"))
     start = source.data[:1000]
-    archive_or_utf16 = start.startswith((b"PK\x03\x04", b"\xff\xfe", b"\xfe\xff"))  # which are recognized later
-    if start.startswith(b"%PDF") or (b"\0" in start and not archive_or_utf16):
+    # Archives and UTF-16 are recognized later.
+    if start.startswith(b"%PDF") or (b"\0" in start and not start.startswith(WITH_NUL)):
         raise InputError(f"{source.name}: expected text, got a binary file")
     return source
 
@@ -186,6 +186,8 @@ def _folder(path: str) -> Found | None:
 
 def _with_column(file: str) -> str:
     """A file of texts; with the name of the column of a table that has them, if it is the only one."""
+    if FORMATS[format_of(file)].names is None:  # not read again
+        return file
     with contextlib.suppress(InputError):
         table, columns = _read_table(file)
         texts = [name for name, column in columns.items() if not names_ids(name) and has_texts(table, column)]

@@ -133,15 +133,15 @@ def join_scores(
 
 def _joined(rows: Mapping[str, ScoreTable], unmatched: str, by_position: bool) -> JoinedScores:
     lacking: dict[str, tuple[str, ...]] = {}
-    ids: tuple[str, ...] | None = None
     if by_position:
         _check_sizes(rows)
     else:
-        rows, ids, lacking = join(rows, unmatched, "unmatched='drop'")
+        rows, lacking = join(rows, unmatched, "unmatched='drop'")
         names = {table.name for table in rows.values()}
         if len(names) > 1:
             raise InputError(f"expected scores of one metric, got {listed(sorted(names))}: choose one with metric=")
     first = next(iter(rows.values()))
+    ids = None if by_position else first.segment_ids
     source = ", ".join(dict.fromkeys(table.source for table in rows.values()))
     matrix = np.concatenate([table.segments for table in rows.values() if table.segments is not None])
     table = ScoreTable(first.name, tuple(rows), matrix, None, first.higher_is_better, -1, source, ids)
@@ -150,8 +150,8 @@ def _joined(rows: Mapping[str, ScoreTable], unmatched: str, by_position: bool) -
 
 def join(
     rows: Mapping[K, ScoreTable], unmatched: str, option: str
-) -> tuple[dict[K, ScoreTable], tuple[str, ...], dict[K, tuple[str, ...]]]:
-    """Each row, a table of one system, on the common segments; the ids of these; what each lacks."""
+) -> tuple[dict[K, ScoreTable], dict[K, tuple[str, ...]]]:
+    """Each row, a table of one system, on the common segments; the ids that each lacks."""
     where: dict[K, dict[str, int]] = {}
     for key, table in rows.items():
         if table.segment_ids is None:
@@ -176,7 +176,7 @@ def join(
             raise InputError(f"the ids of segments do not match: {report}{hint}")
         warn(f"the ids of segments do not match: {report}")
     joined = {key: on_segments(table, [where[key][name] for name in common]) for key, table in rows.items()}
-    return joined, common, lacking
+    return joined, lacking
 
 
 def _check_sizes(rows: Mapping[str, ScoreTable]) -> None:

@@ -182,8 +182,8 @@ class KeyReader:
         if get_origin(kind) is Mapping:
             return self.mapping(key, kind, value, may_be_empty=len(members) == 1)
         if get_origin(kind) is tuple:
-            forms = ("a string", "a list of strings", "an object with one for each system")
-            return self.several(key, get_args(kind)[0], value, either(forms[: 1 + len(members)]))
+            others = ["an object with one for each system"] if len(members) > 1 else []
+            return self.several(key, get_args(kind)[0], value, either(["a string", "a list of strings", *others]))
         if float in members:
             return float(value) if is_finite(value) else self.string(key, value, "a number or a string")
         if attrs.has(kind):

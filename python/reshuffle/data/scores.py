@@ -21,7 +21,7 @@ from ..types import InputFormat, Missing
 from ..validate import LARGEST_SCORE, check_name, expected_score
 from .alignment import aligned
 from .files import MAX_INPUT, display_name
-from .formats import INPUT_FORMATS, format_of
+from .formats import FORMATS, INPUT_FORMATS, format_of
 from .formats.base import MISSING_WORDS, Column, Names, Source, choose, is_score, number_in, shown_json
 from .formats.comet import KEYS, is_printed
 from .formats.jsonl import has_key
@@ -219,7 +219,9 @@ def read_count_tables(
         table, _ = opened(path, input_format, max_input)
         if table.file_format.names is None:
             expected = f"a table with names of columns ({', '.join(TABLES[:3])})"
-            table.source.fail(f"expected {expected}, got {table.file_format.about}")
+            # A text without names of columns is opened as one of numbers, which these lines are not.
+            got = FORMATS["text" if table.format_name == "numbers" else table.format_name].about
+            table.source.fail(f"expected {expected}, got {got}")
         names = used(os.fspath(path), table.header)
         keys = table.ids(names)
         places.append((table, names, len(columns)))
@@ -458,17 +460,18 @@ def only(source: Source, kind: str, option: str | None, wanted: str | None, know
     if len(known) == 1 and (wanted is None or option is None):
         return known[0]
     if wanted is None:
-        how = " with" if option else " as in" if kind == "metric" else None
-        flag = (
-            Argument(option, (known[0],), "--" + option.replace("_", "-")) if option else f"'{source.file}#{known[0]}'"
-        )
+        how: str = "as in"
+        choice: Argument | str = f"'{source.file}#{known[0]}'"
+        if option is not None:
+            how, choice = "with", Argument(option, (known[0],), "--" + option.replace("_", "-"))
+        hint = f": choose one {how} {{choice}}" if option is not None or kind == "metric" else ""
         source.fail(
-            "expected one {kind}, got {n} ({names})" + (f": choose one{how} {{choice}}" if how else ""),
+            "expected one {kind}, got {n} ({names})" + hint,
             kind=kind,
             known=tuple(known),  # for programs
             n=len(known),
             names=listed(known),
-            choice=flag,
+            choice=choice,
         )
     exact = [name for name in known if name == wanted] or [name for name in known if name.lower() == wanted.lower()]
     if not exact:

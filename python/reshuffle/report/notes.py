@@ -44,7 +44,8 @@ def explanations_of(comparison: Comparison, layout: Layout, of: SetComparison | 
             yield f"{metric.name}: computed from the texts by {metric.evaluations:,} calls of its function."
         if comparison.lacks_scores(metric.name):
             yield _note("missing", {"metric": metric.name, **_of_pairs(comparison, metric.name)})
-        yield from (f"{metric.name}: {sentence}" for sentence in left_out(metric.signature))
+        if of is None or comparison is not of.average:  # of an average, each test set says it
+            yield from (f"{metric.name}: {sentence}" for sentence in left_out(metric.signature))
     values = values_of(comparison, of)
     if comparison.votes is not None:
         yield from map(layout.spelled, vote_notes(comparison.votes))

@@ -230,12 +230,12 @@ class StudentizedNative(StudentizedSample, NativeSample):
 class StudentizedFormula(StudentizedSample):
     """Studentized in numpy, for a formula in Python, whose gradients are finite differences."""
 
+    rounding: ClassVar[float] = ROUNDING_OF_FINITE_DIFFERENCES
+
     @lazy
     def scores(self) -> Scores:
         """See :attr:`Sample.scores`."""
         return self.metric.score(self.totals[:, : self.width])
-
-    rounding: ClassVar[float] = ROUNDING_OF_FINITE_DIFFERENCES
 
     def _parts(self) -> tuple[Scores, Scores]:
         return self._variances(self.totals[:, None])

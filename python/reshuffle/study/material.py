@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -81,9 +81,9 @@ class Material:
             for label, metric, counts in zip(self.data.labels, population.metrics, population.counts, strict=True)
         ]
 
-    def measured_pairs(self, baseline: str | None, all_pairs: bool) -> list[list[MeasuredPair]]:
-        """The pairs of a study, each under all metrics."""
-        return list(map(self.measured, self.pairs(baseline, all_pairs)))
+    def measured_pairs(self, baseline: str | None, all_pairs: bool) -> Iterator[list[MeasuredPair]]:
+        """The pairs of a study, each under all metrics. One at a time, because each has counts of its own."""
+        return map(self.measured, self.pairs(baseline, all_pairs))
 
     def population(self, pair: tuple[int, int]) -> Population:
         """The population of a pair of systems as they are."""

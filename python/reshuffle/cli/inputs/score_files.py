@@ -69,6 +69,11 @@ class _Order:
         self._columns = dict(zip(distinct, aligned([*distinct.values()]), strict=True))
         self.columns = [*self._columns.values()]
 
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids in this order; none if no file has them."""
+        return next((tuple(each.keys) for each in self.columns if each.keys is not None), ())
+
     def of(self, ids: Sequence[str] | None) -> Sequence[int] | None:
         """The rows of a file with these ids in the order of all; None if it has this order."""
         rows: Sequence[int] = () if ids is None else self._columns[tuple(ids)].lines
@@ -103,6 +108,15 @@ def _in_order(table: ScoreTable, order: Sequence[int] | None) -> ScoreTable:
     """The table in another order, without the ids, which only logs keep."""
     assert table.segments is not None
     return replace(table, segments=table.segments if order is None else table.segments[:, order], segment_ids=None)
+
+
+def _by_metric(rows: Mapping[tuple[str, str], ScoreTable]) -> dict[str, dict[str, list[float]]]:
+    """The scores by metric and system."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for (metric, system), row in rows.items():
+        assert row.segments is not None
+        found.setdefault(metric, {})[system] = row.segments[0].tolist()
+    return found
 
 
 def _ordered(groups: Groups, order: _Order) -> Sequence[str]:
@@ -173,42 +187,30 @@ class ScoreFiles:
         tables, logs = self._read({(metric, i): file for metric, own in files.items() for i, file in enumerate(own)})
         tables, lacking = self._on_common(tables)
         ids = next((each.segment_ids for each in tables.values() if each.segment_ids is not None), None)
+        given = [each for each in groups if each is not None]
         # Samples of logs, and the rows that all tables have, are chosen from those of documents by their ids.
-        by_id = [
-            each
-            for each in groups
-            if each is not None and each.ids is not None and (logs or (ids and len(ids) < len(each.ids)))
-        ]
+        by_id = [each for each in given if each.ids is not None and (logs or (ids and len(ids) < len(each.ids)))]
+        others = [(display_name(each.path), len(each.values), each.ids) for each in given if each not in by_id]
         of_texts = [] if beside is None else [(beside.name, len(beside.lines), beside.keys)]
         of_tables = [(each.source, each.n_segments or 0, each.segment_ids) for each in tables.values()]
-        of_groups = [
-            (display_name(each.path), len(each.values), each.ids)
-            for each in groups
-            if each is not None and each not in by_id
-        ]
-        order = _Order([*of_texts, *of_tables, *of_groups])
+        order = _Order([*of_texts, *of_tables, *others])
         tables = {key: _in_order(table, order.of(table.segment_ids)) for key, table in tables.items()}
-        rows = self._by_system(files, tables | logs)
+        rows, shown = self._by_system(files, tables | logs), None
         if logs:
-            others = what or next((name for name, *_ in (*of_groups, *of_tables)), None)
-            joined, of_logs = self._joined(rows, order, others, None if beside is None else len(beside.lines))
+            named = what or next((name for name, *_ in (*others, *of_tables)), None)
+            joined, of_logs = self._joined(rows, order, named, None if beside is None else len(beside.lines))
             rows, lacking = rows | joined, {**lacking, **of_logs}
-        shown, log = None, next((row for row in rows.values() if row.segment_ids is not None), None)
-        if log is not None:
+            log = next(iter(joined.values()))
             ids, shown = log.segment_ids, _shown(log)
         elif ids is not None:
-            ids = next(tuple(each.keys) for each in order.columns if each.keys is not None)
+            ids = order.ids
             shown = None if all(key == str(number) for number, key in enumerate(ids, 1)) else ids
-        by_metric: dict[str, dict[str, list[float]]] = {}
-        for (metric, system), row in rows.items():
-            assert row.segments is not None
-            by_metric.setdefault(metric, {})[system] = row.segments[0].tolist()
         found = [
             None if each is None else _in_samples(each, ids or ()) if each in by_id else _ordered(each, order)
             for each in groups
         ]
         n_left_out = len({name for names in lacking.values() for name in names})
-        return ReadScores(by_metric, order.columns, shown, found, n_left_out)
+        return ReadScores(_by_metric(rows), order.columns, shown, found, n_left_out)
 
     def _joined(
         self, rows: Mapping[tuple[str, str], ScoreTable], order: _Order, what: str | None, n_segments: int | None
@@ -217,7 +219,7 @@ class ScoreFiles:
         from ...data.joined_scores import join, on_segments
 
         logs = {key: row for key, row in rows.items() if row.segment_ids is not None}
-        joined, _, lacking = join(logs, self.files.unmatched, "--unmatched drop")
+        joined, lacking = join(logs, self.files.unmatched, "--unmatched drop")
         if what is None:
             return joined, lacking
         own = order.of_samples(next(iter(joined.values())), what, n_segments)
@@ -279,7 +281,7 @@ class ScoreFiles:
 
         empty = "an empty score, not a missing row, is a missing score; " * (self.files.missing == "pairwise")
         by_file = {(key[0], each.source): each for key, each in keyed.items()}
-        joined, _, lacking = join(by_file, self.files.unmatched, f"{empty}--unmatched drop")
+        joined, lacking = join(by_file, self.files.unmatched, f"{empty}--unmatched drop")
         return found | {key: joined[key[0], each.source] for key, each in keyed.items()}, lacking
 
     def _in_table(self, metric: str, table: Table, name: str | None) -> ScoreTable:

@@ -14,8 +14,8 @@ from typing import Any, get_args
 from ... import types
 from ..files import uncompressed
 from . import comet, conll, jsonl, meeteval, mteval, named, table, text, transcripts
-from .base import Column, Format, Source
-from .recognition import ZIP, any_of, begins, has_keys
+from .base import ZIP, Column, Format, Source
+from .recognition import any_of, begins, has_keys
 
 __all__ = [
     "FORMATS", "INPUT_FORMATS", "JUDGMENT_FORMATS", "LOGS", "SCORE_FORMATS", "Column", "Format", "Source", "format_of"
@@ -28,11 +28,11 @@ def _later(place: str) -> Callable[..., Any]:
     return lambda *args: getattr(import_module(f".{module}", __package__), name)(*args)
 
 
-# Of several formats that a file may have by its beginning, the first counts.
+# Of several logs that a file may be by its beginning, the first counts; of other formats, the first of their Literal.
 FORMATS: Mapping[str, Format] = {
     "inspect": Format(
         "a log of inspect_ai",
-        recognizes=begins(rf'{ZIP}|\s*\{{\s*"version"\s*:\s*[^\s,{{\[]+\s*,\s*"(status|eval)"'),
+        recognizes=begins(rf'{ZIP.decode()}|\s*\{{\s*"version"\s*:\s*[^\s,{{\[]+\s*,\s*"(status|eval)"'),
         samples=_later("inspect_logs:samples"),
     ),
     "lm-eval": Format(

@@ -12,8 +12,7 @@ from typing import Any
 
 from ...errors import InputError
 from ..files import Limit, Readable
-from .base import Source
-from .recognition import ZIP
+from .base import ZIP, Source
 
 # ZIP's number of Zstandard, and the bytes of a local header before the name.
 ZSTANDARD = 93
@@ -62,7 +61,7 @@ class Archive:
             return self.archive.open(info)
         data = self.source.data
         header = data[info.header_offset : info.header_offset + HEADER]
-        if len(header) < HEADER or not header.startswith(ZIP.encode()):
+        if len(header) < HEADER or not header.startswith(ZIP):
             self.source.fail(f"{info.filename} cannot be read: its header is damaged")
         start = info.header_offset + HEADER + sum(struct.unpack("<HH", header[26:]))
         try:

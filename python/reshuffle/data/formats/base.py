@@ -15,9 +15,12 @@ from ..files import MAX_INPUT, at_line, decoded, display_name, read_bytes, warn_
 
 T = TypeVar("T")
 
+# What a ZIP file begins with, and what all files that may have NUL begin with: also UTF-16, which XML allows.
+ZIP = b"PK\x03\x04"
+WITH_NUL = (b"\xff\xfe", b"\xfe\xff", ZIP)
 # The starts of the JSON of a result, and of files of counts.
 SAVED = re.compile(rb'\s*\{\s*"schema":\s*"reshuffle\.')
-COUNTS = re.compile(rb"\x93NUMPY|PK\x03\x04.{26}reshuffle\.json", re.DOTALL)
+COUNTS = re.compile(rb"\x93NUMPY|" + ZIP + rb".{26}reshuffle\.json", re.DOTALL)
 # How files of text and tables mark a missing score, in lower case. WMT's have None.
 MISSING_WORDS = ("", "nan", "-nan", "na", "n/a", "none", "null")
 
@@ -112,8 +115,7 @@ class Source:
 
     def __post_init__(self) -> None:
         nul = self.data.find(b"\0")
-        # Not UTF-16, which XML allows, nor ZIP.
-        if nul >= 0 and not self.data.startswith((b"\xff\xfe", b"\xfe\xff", b"PK\x03\x04")):
+        if nul >= 0 and not self.data.startswith(WITH_NUL):
             warn_of_nul(self.name, self.data.count(b"\n", 0, nul) + 1)
 
     @property

@@ -10,8 +10,7 @@ from ...errors import quoted, warn
 from ._json_parts import parts, value_of
 from ._samples import Sample, Samples, number_of
 from ._zip import Archive
-from .base import Source, shown_json
-from .recognition import ZIP
+from .base import ZIP, Source, shown_json
 
 # The versions of the schema that have been checked; 1 has a single score of each sample.
 VERSIONS = (1, 2)
@@ -25,7 +24,7 @@ WORDS: Mapping[str, float] = {
 
 def samples(source: Source) -> Samples:
     """A score for each scorer, or each key of a scorer, SCORER/KEY. Epochs are several scores of the same segment."""
-    return _from_zip(source) if source.data.startswith(ZIP.encode()) else _from_json(source)
+    return _from_zip(source) if source.data.startswith(ZIP) else _from_json(source)
 
 
 def _from_json(source: Source) -> Samples:

@@ -6,10 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from .base import Format, Source
+from .base import ZIP, Format, Source
 
-# What a ZIP file begins with.
-ZIP = "PK\x03\x04"
 # The lines that are looked at if the first has only a bracket, and the most bytes of them.
 LINES, BYTES = 3, 2000
 
@@ -22,8 +20,8 @@ def recognized(source: Source, formats: Mapping[str, Format]) -> str | None:
 
 def beginning(source: Source) -> str:
     """The first line of a file, or more if the line has only a bracket; of a ZIP file only what it begins with."""
-    if source.data.startswith(ZIP.encode()):
-        return ZIP
+    if source.data.startswith(ZIP):
+        return ZIP.decode()
     line = first_line(source)
     if line.strip() not in ("{", "["):
         return line
