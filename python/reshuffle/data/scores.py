@@ -219,7 +219,8 @@ def read_count_tables(
         table, _ = opened(path, input_format, max_input)
         if table.file_format.names is None:
             expected = f"a table with names of columns ({', '.join(TABLES[:3])})"
-            table.source.fail(f"expected {expected}, got {table.file_format.about}")
+            found = "text" if table.format_name == "numbers" else table.format_name  # any text is read as numbers
+            table.source.fail(f"expected {expected}, got {INPUT_FORMATS[found].about}")
         names = used(os.fspath(path), table.header)
         keys = table.ids(names)
         places.append((table, names, len(columns)))
