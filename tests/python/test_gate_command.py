@@ -165,9 +165,14 @@ def test_documents_of_folders_of_scores_are_a_column_of_each_file(demo: Path, ru
     (demo / "base/more.jsonl").write_bytes((demo / "base/qa.jsonl").read_bytes())
     alone = run("gate", "--scores", "correct", "base", "--margin", "1").refusal()
     assert "got the folder base: name a folder of each system" in alone
+    beside = run("gate", "baseline.txt", "tuned.txt", "--scores", "correct", "base", "--margin", "1").refusal()
+    assert "--scores correct: expected a file for each of 2 systems after the name, got 3" in beside
     (demo / "base/more.jsonl").unlink()
     watched = run("watch", "--scores", "correct", "base", "new", "--bounds", "0", "1").refusal()
     assert "for several test sets use 'reshuffle compare' or 'reshuffle gate'" in watched
+    texts = ("reference.txt", "baseline.txt", "tuned.txt")
+    beside = run("compare", *texts, "--scores", "correct", "base", "new").refusal()
+    assert "for several test sets 'reshuffle compare' and 'reshuffle gate' take a manifest (--manifest)" in beside
     two = run("compare", "--scores", "correct", "speed", "base/qa.jsonl", "new/qa.jsonl").refusal()
     assert "speed: no such file: if it is another metric, it needs a --scores of its own, as in --scores corr" in two
 

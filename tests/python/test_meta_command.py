@@ -340,9 +340,9 @@ def test_wrong_files_are_one_sentence_with_file_and_line(files: Path) -> None:
 
     assert_raises("python_errors_of_meta_files", globals() | {"wrong": wrong})
     # What follows the known names, which the text leaves out.
-    with pytest.raises(InputError, match=r"with sysmap, or leave it out with unknown='drop'$"):
+    with pytest.raises(InputError, match=r"with --sysmap, or leave it out with --missing-systems drop$"):
         wrong("segments", VOTES, "sysmap.tsv", 2, _1="bata")
-    with pytest.raises(InputError, match="map its name with sysmap, or leave"):
+    with pytest.raises(InputError, match="map its name with --sysmap, or leave"):
         wrong("systems", VOTES, "cs-en.rank", 4, _2="sys9")
 
 

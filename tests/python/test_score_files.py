@@ -189,6 +189,7 @@ def test_tables_of_several_systems(run: Any) -> None:
             "tests need a score for each segment, as in the samples of lm-e",
         ),
         ("x.json", '{"a": [{"COMET": 1}]} x', "x.json, line 1: not valid JSON: Extra data"),
+        ("x.json", '[{"COMET": 1}],\n"x": [{"COMET": 2}]', "x.json, line 2: not valid JSON: Extra data"),
         ("x.score", "a\t1\nb\n", "x.score, line 2: expected 2 fields as in the first line, got 1"),
         ("x.score", "a\t1\nb\tx\n", "x.score#score, line 2: expected a finite number, got 'x'"),
     ],

@@ -463,6 +463,7 @@ def test_manifests_and_meta_take_counts(texts: list[str], run: Callable[..., Any
 def test_wrong_uses_say_what_to_do(texts: list[str], run: Callable[..., Any], demo: Path) -> None:
     (demo / "short.txt").write_text("a\nb\n")
     (demo / "bytes.txt").write_bytes(b"a\n\xff\n" * 200)
+    np.save(demo / "array.npy", np.zeros(3, np.uint8))
     assert run("count", *texts, "-o", "c.npz").code == 0
     assert_refused("errors_of_counts", run)
     assert not [path for path in demo.iterdir() if path.name.startswith((".", "d."))]

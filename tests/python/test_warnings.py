@@ -77,6 +77,8 @@ def test_empty_outputs_give_a_warning_unless_they_are_few_or_the_references_are_
             warnings_of(score, lines, {"a": ["x", *lines[1:]], "b": ["", "", ""][:n] + lines[n:]}) == [message] * warns
         )
     assert warnings_of(score, ["", "", *lines[2:]], {"a": ["", "", "x", *lines[3:]]}) == []
+    (message,) = warnings_of(score, ["", *lines[1:]], {"a": ["", "", "", "", *lines[4:]]})
+    assert message.startswith("4 of 200 outputs of system 'a' are empty")
 
 
 def test_labels_of_classes_give_a_warning_under_bleu() -> None:
@@ -88,6 +90,10 @@ def test_labels_of_classes_give_a_warning_under_bleu() -> None:
     )
     assert warnings_of(score, labels, {"a": outputs}, ["accuracy", "chrf"]) == []
     assert warnings_of(score, [*labels[:-1], "not sure"], {"a": outputs}) == []
+    for of_others in (metric("bleu", tokenize="char"), metric("bleu", max_ngram_order=1)):
+        assert warnings_of(score, labels, {"a": outputs}, of_others) == []
+    for chosen in (metric("bleu"), metric("bleu", tokenize="zh")):  # sentences without spaces
+        assert warnings_of(score, ["今天天气很好"] * 60, {"a": ["今天天气好"] * 60}, chosen) == []
 
 
 def test_ids_that_are_probably_not_those_of_documents_give_a_warning() -> None:

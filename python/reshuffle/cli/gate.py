@@ -124,7 +124,7 @@ def _check_outputs(systems: Sequence[str], options: Mapping[str, Any]) -> None:
             hint = ": if it is a manifest, write --manifest before it"
         raise InputError(f"{expected}{listed(systems)}{hint}")
     for files in given.values():
-        if len(files) == 1 and is_folder(files[0]) and len(files_in(files[0])) != 2:
+        if not systems and len(files) == 1 and is_folder(files[0]) and len(files_in(files[0])) != 2:
             raise InputError(f"{expected}the folder {display_name(files[0])}: name a folder of each system")
     if options["references"] and not given:
         _check_no_folders(systems, flattened(options["references"]) or ())

@@ -171,8 +171,9 @@ class Corpus:
                 option=Argument("input_format", ("kaldi",)),
             )
         for name, lines in self.systems.items():
-            n_empty = lines.count("") - max(column.count("") for _, column in references)
-            if n_empty > max(1, MOST_EMPTY * self.n_segments):
+            n_empty = lines.count("")
+            of_references = max(column.count("") for _, column in references)
+            if n_empty - of_references > max(1, MOST_EMPTY * self.n_segments):
                 warn(f"{n_empty:,} of {self.n_segments:,} outputs of system {name!r} are empty: did it fail there?")
         blank = [what for what, column in columns if _is_blank(column[-1])]
         if len(blank) == 1:

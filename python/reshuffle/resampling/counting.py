@@ -9,6 +9,7 @@ from functools import singledispatch
 from numbers import Real
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any, ClassVar
+from unicodedata import category
 
 import numpy as np
 
@@ -502,11 +503,21 @@ def _style(lines: Sequence[str | None]) -> str | None:
     return max(in_case, key=in_case.__getitem__) if written <= FEW_WRITTEN else None
 
 
+# Tokenizers of BLEU that split lines where there are spaces.
+SPACED = ("13a", "intl", "mteval-intl", "multi-bleu", "none")
+
+
 def _check_labels(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
     """Warn of BLEU on single words, such as labels of classes: it is 0 without sequences of four words."""
-    bleu = next((m for m in metrics if isinstance(m, NativeMetric) and m.key in ("bleu", "sentbleu")), None)
-    words = [len(line.split()) for line in corpus.references[0][:LINES_READ] if isinstance(line, str)]
-    if bleu is not None and len(words) >= TRANSCRIPTS and max(words) == 1:
+    bleu = next((m for m in metrics if isinstance(m, NativeMetric) and _is_of_words(m)), None)
+    lines = [line for line in corpus.references[0][:LINES_READ] if isinstance(line, str)]
+    # Letters without case are those of Chinese, Japanese, Thai and others, where a sentence may have no spaces.
+    if (
+        bleu is not None
+        and len(lines) >= TRANSCRIPTS
+        and max(len(line.split()) for line in lines) == 1
+        and not any(category(character) == "Lo" for line in lines for character in line)
+    ):
         warn(
             "the references have one word on each line, but {bleu} counts sequences of up to four words: compare "
             "labels of classes with {labels}, short answers with {answers}",
@@ -514,6 +525,17 @@ def _check_labels(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
             labels=Argument("metrics", ("accuracy", "macro-f1")),
             answers=Argument("metrics", ("exact", "f1")),
         )
+
+
+def _is_of_words(metric: NativeMetric) -> bool:
+    """Whether it is BLEU, and counts sequences of words."""
+    own = metric.options
+    return (
+        metric.key in ("bleu", "sentbleu")
+        and not metric.other_tokenizer
+        and own.get("tokenize", "13a") in SPACED
+        and own.get("max_ngram_order", 4) > 1
+    )
 
 
 def _check_transcripts(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:

@@ -56,7 +56,7 @@ def options() -> dict[str, Any]:
     for name, every in grouped((each.name, each) for each in _written()).items():
         (first, of_first), *others = grouped((DEFAULT.sub("", each.about), each) for each in every).items()
         texts = {written.about for written in of_first}
-        elsewhere = (f"{_places(own)}: {DEFAULT.sub('', text).split('. ')[0].rstrip('.')}." for text, own in others)
+        elsewhere = (f"{_places(own)}: {DEFAULT.sub('', text).rstrip('. ')}." for text, own in others)
         places = _places(of_first)
         # An option that only commands take has the name of its flag.
         taken = {each.flag for each in of_first} == {f"--{name}"} and all(each.command for each in of_first)

@@ -25,8 +25,9 @@ def is_folder(path: str) -> bool:
 # What to do about files of several test sets.
 SETS_OF_TEXTS = "write --set NAME REF SYS SYS with those of each"
 SETS_OF_SCORES = "name only folders, one of each system, or the files of each test set in a manifest (--manifest)"
-# If only folders are named, the command takes one test set.
+# If only folders are named, the command takes one test set. Beside texts, folders cannot be test sets.
 ONE_SET = "use 'reshuffle compare' or 'reshuffle gate'"
+BESIDE_TEXTS = "'reshuffle compare' and 'reshuffle gate' take a manifest (--manifest)"
 # So many files in the order of their names may be what the shell made of a pattern such as *.txt.
 MANY = 3
 
@@ -79,9 +80,9 @@ def of_single_systems(files: SetFiles) -> SetFiles:
             _check_names(systems)
     for metric, own in files.scores.items():
         _check_metric(metric, own)
+    several = BESIDE_TEXTS if systems else SETS_OF_SCORES
     scores, counts = (
-        {metric: _of_systems(own, others, SETS_OF_SCORES) for metric, own in of.items()}
-        for of in (files.scores, files.counts)
+        {metric: _of_systems(own, others, several) for metric, own in of.items()} for of in (files.scores, files.counts)
     )
     if not scores and not counts and not files.parses and not isinstance(systems, Mapping):
         systems = _once(systems)

@@ -18,9 +18,10 @@ T = TypeVar("T")
 # What a ZIP file begins with, and what all files that may have NUL begin with: also UTF-16, which XML allows.
 ZIP = b"PK\x03\x04"
 WITH_NUL = (b"\xff\xfe", b"\xfe\xff", ZIP)
-# The starts of the JSON of a result, and of files of counts.
+# The starts of the JSON of a result, and of files of counts; what .npy files of counts have at the end.
 SAVED = re.compile(rb'\s*\{\s*"schema":\s*"reshuffle\.')
-COUNTS = re.compile(rb"\x93NUMPY|" + ZIP + rb".{26}reshuffle\.json", re.DOTALL)
+COUNTS = re.compile(rb"(\x93NUMPY)|" + ZIP + rb".{26}reshuffle\.json", re.DOTALL)
+CHECKSUM = re.compile(rb"\n[0-9a-f]{8}\n")
 # How files of text and tables mark a missing score, in lower case. WMT's have None.
 MISSING_WORDS = ("", "nan", "-nan", "na", "n/a", "none", "null")
 
@@ -90,7 +91,8 @@ def check_not_saved(file: str, data: bytes) -> None:
     name = display_name(file)
     if SAVED.match(data):
         raise InputError(f"{name} is a saved result: 'reshuffle show {name}' shows it")
-    if COUNTS.match(data):
+    counts = COUNTS.match(data)
+    if counts and (counts[1] is None or CHECKSUM.fullmatch(data, len(data) - 10)):
         raise InputError(
             f"{name} has counts of texts ('reshuffle count'), which stand in place of the reference and the outputs: "
             f"write 'reshuffle compare {name}', perhaps with names of its systems after it"

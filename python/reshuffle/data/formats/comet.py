@@ -165,11 +165,14 @@ def values_of(source: Source, records: Records, name: str | None) -> list[Any]:
 
 def _parsed(source: Source, text: str) -> Any:
     found: dict[str, Any] = {}
+    is_object = _as_object(text) is text
     for key, value, line in parts(source, _as_object(text)):  # to notice a system that occurs twice
+        if found and not is_object:
+            source.fail("not valid JSON: Extra data", line)
         if key in found:
             source.fail(f"expected one list for each system, got a second one of {quoted(key)}", line)
         found[key] = value
-    if _as_object(text) is text:
+    if is_object:
         return found
     if not isinstance(found[""], list):
         source.fail(f"expected an object with a list of segments for each system, got {shown_json(found[''])}")
