@@ -11,7 +11,7 @@ from .base import Format, Source
 # What a ZIP file begins with.
 ZIP = "PK\x03\x04"
 # The lines that are looked at if the first has only a bracket, and the most bytes of them.
-LINES, BYTES = 3, 2000
+LINES, BYTES = 4, 2000
 
 
 def recognized(source: Source, formats: Mapping[str, Format]) -> str | None:
