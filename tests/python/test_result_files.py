@@ -154,6 +154,8 @@ def test_statistics_of_helm_are_read_by_name() -> None:
         put("old.json", json.dumps(instances, indent=indent))
         renamed = read_scores("old.json", metric="exact_match")
         assert (renamed.systems, renamed.segment_ids) == (("old",), table.segment_ids)
+        put("new.json", json.dumps([{"instance_id": "i1", "acc": 1}, {"instance_id": "i2", "acc": 0}], indent=indent))
+        assert known(read_scores("new.json").segments)[0].tolist() == [1, 0]  # a table with such ids
 
 
 # --- Retrieval

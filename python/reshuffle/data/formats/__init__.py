@@ -63,7 +63,8 @@ FORMATS: Mapping[str, Format] = {
     "helm": Format(
         "the statistics of HELM for each instance",
         recognizes=any_of(
-            lambda file, line: Path(file).name == "per_instance_stats.json", begins(r'\s*\[\s*\{\s*"instance_id"\s*:')
+            lambda file, line: Path(file).name == "per_instance_stats.json",
+            begins(r'\s*\[\s*\{\s*"instance_id"\s*:\s*"[^"]*"\s*,\s*"(perturbation|train_trial_index)"\s*:'),
         ),
         samples=_later("harnesses:helm"),
     ),

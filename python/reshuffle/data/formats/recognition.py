@@ -9,7 +9,7 @@ from dataclasses import replace
 from .base import ZIP, Format, Source
 
 # The lines that are looked at if the first has only a bracket, and the most bytes of them.
-LINES, BYTES = 3, 2000
+LINES, BYTES = 4, 2000
 
 
 def recognized(source: Source, formats: Mapping[str, Format]) -> str | None:
