@@ -311,6 +311,9 @@ def test_differences_and_margins_that_scores_cannot_reach_are_refused_or_warned_
         plan(metrics=right, difference=5, simulate=False)
     with pytest.raises(InputError, match=r"is 5, but all scores .* so any difference would be within it: .*write 0.05"):
         compare(metrics=right, test="non-inferiority:right=5", n_resamples=99)
+    shares = SegmentScores("comet", {"a": [0.25, 0.995] * 30, "b": [0.5, 0.875] * 30})
+    with pytest.raises(InputError, match=r"is 1, but all scores of segments are from 0.25 to 0.995, so no test set"):
+        plan(metrics=shares, difference=1, simulate=False)
     with pytest.warns(InputWarning, match=r"the difference of quality is 100, and all .* between -"):
         plan(metrics=normal_scores(), difference={"quality": 100}, simulate=False)
     ratings = SegmentScores("people", {"a": [1, 5, None] * 30, "b": [2, 4, None] * 30}, missing="pairwise")

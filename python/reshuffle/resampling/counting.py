@@ -184,7 +184,7 @@ def check_only(labels: Sequence[str], option: str, example: object) -> None:
 
 
 def check_reachable(what: str, points: float, of_segments: Sequence[Scores], so: str) -> None:
-    """:class:`InputError` for points by which right and wrong answers cannot differ; a warning if other scores do not.
+    """:class:`InputError` for points by which scores from 0 to 1 cannot differ; a warning if other scores do not.
 
     ``of_segments`` are the scores of segments of each system, and ``so`` is what follows if they cannot.
     """
@@ -192,10 +192,10 @@ def check_reachable(what: str, points: float, of_segments: Sequence[Scores], so:
     low, high = min(ends, default=0), max(ends, default=0)
     if not 0 < high - low <= points:
         return
-    if (low, high) == (0, 1):
+    if low >= 0 and high <= 1 <= points:
         raise InputError(
-            f"{what} is {points:.12g}, but all scores of segments are from 0 to 1, so {so}: in points of the "
-            "metric, write 0.05 for 5 of 100 segments"
+            f"{what} is {points:.12g}, but all scores of segments are from {low:g} to {high:g}, so {so}: in points of "
+            "the metric, write 0.05 for 5 of 100"
         )
     warn(
         f"{what} is {points:.12g}, and all scores of segments are between {low:g} and {high:g}: if no others are "
