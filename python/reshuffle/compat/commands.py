@@ -45,7 +45,7 @@ def run(program: str, job: Callable[[], str], option_named: Callable[[str], str]
 
     def show(message: Warning | str, *_: object) -> None:
         if isinstance(message, InputWarning):
-            message = message.with_names(str, option_named)
+            message = message.with_names(str, option_named).with_flags()
         say(f"{program}: warning: {message}")
 
     try:
@@ -60,7 +60,7 @@ def run(program: str, job: Callable[[], str], option_named: Callable[[str], str]
         sys.stdout.buffer.write(output.encode("utf-8", "surrogateescape"))
         sys.stdout.flush()
     except InputError as error:
-        say(f"{program}: error: {error.with_names(str, option_named)}")
+        say(f"{program}: error: {error.with_names(str, option_named).with_flags()}")
         return 2
     except MemoryError:
         say(f"{program}: error: not enough memory: fewer draws, shuffles, systems or metrics need less")

@@ -353,7 +353,8 @@ def warn_of_gaps(core: _core.Metric) -> None:
     used = signature["modules"].split("+")
     warn(
         f"METEOR is computed without its module{plural} {' and '.join(missing)}, because no {files} {was} found: name "
-        f"METEOR's jar ({{jar}}), or leave the module{plural} out on purpose ({{modules}})",
+        f"METEOR's jar ({{jar}}), or leave the module{plural} out on purpose ({{modules}}={{used}})",
         jar=Option("meteor_jar"),
-        modules=Argument(f"modules={used}", as_flag=f"--modules={','.join(used)}"),
+        modules=Option("modules"),
+        used=Argument(str(used), as_flag=",".join(used)),
     )
