@@ -69,7 +69,12 @@ def test_report_and_json_equal_those_of_comet_compare(files: None, ran: Program,
     ours, theirs = Path("ours.json").read_text("utf-8"), Path("comet-compare.json").read_text("utf-8")
     assert rounded(json.loads(ours)) == rounded(json.loads(theirs))
     if (1, 15) <= SCIPY < (1, 17):
-        assert ours == theirs
+        assert to_10_digits(ours) == to_10_digits(theirs)
+
+
+def to_10_digits(text: str) -> str:
+    """The same text of JSON with 10 digits of each p-value: the last ones depend on SciPy and the processor."""
+    return re.sub(r'(?<="p_value": )[\d.e-]+', lambda p: f"{float(p[0]):.10g}", text)
 
 
 @pytest.mark.parametrize("scores", ["comet.json", "comet-compare.json"])
