@@ -155,10 +155,15 @@ def read_votes(
     other = next((each for each in files if not isinstance(each, str | os.PathLike)), None)
     if other is not None:
         raise InputError(f"expected paths, got {quoted(other)}: make votes with reshuffle.VoteTable.from_columns")
+    read: list[Texts] = []
     found, ordered = [], []
     for number, path in enumerate(files):
         source = Source.read(os.fspath(path), "a vote on each line", max_input)
         texts, has_order = _read(source, dict(columns or {}), language_pair)
+        if texts in read:
+            first, second = (display_name(os.fspath(files[i])) for i in (read.index(texts), number))
+            warn(f"{first} and {second} have the same votes: was a file passed twice?")
+        read.append(texts)
         rankings = {"ranking": [f"{number} {each}" for each in texts["ranking"]]} if "ranking" in texts else {}
         found.append({**texts, **rankings})
         ordered.append(has_order)

@@ -194,8 +194,8 @@ def check_reachable(what: str, points: float, of_segments: Sequence[Scores], so:
         return
     if low >= 0 and high <= 1 <= points:
         raise InputError(
-            f"{what} is {points:.12g}, but all scores of segments are from {low:g} to {high:g}, so {so}: in points of "
-            "the metric, write 0.05 for 5 of 100"
+            f"{what} is {points:.12g}, but all scores of segments are from {low:g} to {high:g}, so {so}: give it "
+            "on the scale of the scores, as 0.05 for 5 percentage points"
         )
     warn(
         f"{what} is {points:.12g}, and all scores of segments are between {low:g} and {high:g}: if no others are "
