@@ -320,7 +320,7 @@ class _Chunk:
                 studentized=is_studentized,
                 **self._where,
             ).astype(np.int64)
-        return Shuffled.from_counts(scheme, counts, n_resamples, includes_observed=scheme == "subgroup")
+        return Shuffled(scheme, counts, n_resamples, includes_observed=scheme == "subgroup")
 
     def _stopped(self, plan: Plan, thresholds: Scores, rule: BesagClifford) -> Shuffled:
         """The number of shuffles that reach each threshold until the rule ends the test: (metrics, n)."""
@@ -332,7 +332,7 @@ class _Chunk:
             studentized=plan.test.name == STUDENTIZED,
             **self._where,
         )
-        return Shuffled.from_counts(
+        return Shuffled(
             "iid",
             exceedances.astype(np.int64),
             n_resamples.astype(np.int64),
