@@ -290,7 +290,7 @@ class Outcome:
     """Shape (H,). The name of the test, if another one than the plan's was used; else empty."""
     scheme: NDArray[np.str_] | str | None = field(default=None, metadata=NAMES)
     """Shape (H,). The scheme of the shuffles; empty for tests without any."""
-    bits: Integers | None = field(default=None, metadata=COUNTS)
+    bits: Integers | int | None = field(default=None, metadata=COUNTS)
     """Shape (H,). The logarithm to base 2 of the number of shuffles of ``subgroup`` and ``exact``; MISSING for other
     schemes.
     """

@@ -78,17 +78,12 @@ def outcome_of_shuffles(
         pvalues = np.where(shuffled.n_resamples == MISSING, shuffled.probability, pvalues)
     return Outcome(
         statistic,
-        _flat(pvalues),
-        _flat(shuffled.exceedances),
-        _flat(shuffled.n_resamples),
-        scheme=_flat(shuffled.scheme),
-        bits=_flat(shuffled.bits),
-        stopped=_flat(shuffled.stopped),
+        pvalues,
+        shuffled.exceedances,
+        shuffled.n_resamples,
+        scheme=shuffled.scheme,
+        bits=shuffled.bits,
+        stopped=shuffled.stopped,
         null=None if shuffled.null is None else null_histograms(shuffled.null, statistic if tested is None else tested),
         extra=extra,
     )
-
-
-def _flat(column: Any) -> Any:
-    """The (H,) values of a (metrics, pairs) array; what all tests share as it is."""
-    return column.ravel() if isinstance(column, np.ndarray) else column

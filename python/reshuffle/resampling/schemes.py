@@ -54,7 +54,7 @@ class Shuffling:
 
 
 class Shuffled(NamedTuple):
-    """Counts of shuffles. All arrays have shape (metrics, pairs); what all tests share may be one value."""
+    """Counts of shuffles, metric by metric. All arrays have shape (H,); what all tests share may be one value."""
 
     scheme: str | NDArray[np.str_]
     """The scheme of each test, never ``auto``."""
@@ -65,7 +65,7 @@ class Shuffled(NamedTuple):
     n_resamples: int | NDArray[np.int64]
     includes_observed: bool | NDArray[np.bool_] = False
     """Whether the observed arrangement is one of the shuffles."""
-    bits: NDArray[np.int64] | None = None
+    bits: int | NDArray[np.int64] | None = None
     """The logarithm to base 2 of the number of shuffles of ``subgroup`` and ``exact``, MISSING for ``iid``. None if all
     tests are ``iid``.
     """
@@ -74,10 +74,10 @@ class Shuffled(NamedTuple):
     probability: Scores | None = None
     """p of tests by convolution, NaN for other tests. None if no test is exact."""
     null: HistogramArray | None = None
-    """The null distributions, if they were requested."""
+    """The null distributions, in an array of any shape, if they were requested."""
 
-    def replace_exact(self, results: Mapping[tuple[int, int], ExactResult]) -> Shuffled:
-        """A copy in which the tests with these (metric, pair) keys are exact."""
+    def replace_exact(self, results: Mapping[int, ExactResult]) -> Shuffled:
+        """A copy in which the tests with these indices are exact."""
         shape = self.exceedances.shape
         out = self._replace(
             scheme=np.full(shape, self.scheme, dtype="<U8"),
@@ -128,13 +128,13 @@ def shuffle(
     if shuffling.stopping is not None:
         tally = SequentialTally(alternatives, thresholds, shuffling.stopping.core(), histograms)
         counts, *results = replicates.run([tally, *extra], pairs)
-        includes = shuffling.stopping.includes_observed(counts.stopped)
+        stopped = counts.stopped.ravel()
         shuffled = Shuffled(
             "iid",
-            counts.exceedances,
-            counts.shuffles,
-            includes_observed=includes,
-            stopped=counts.stopped,
+            counts.exceedances.ravel(),
+            counts.shuffles.ravel(),
+            includes_observed=shuffling.stopping.includes_observed(stopped),
+            stopped=stopped,
             null=counts.null,
         )
         return shuffled, results
@@ -152,13 +152,15 @@ def shuffle(
     if shuffling.scheme == "subgroup":
         subgroup = _subgroup(replicates)
         counts, null, *results = run(subgroup, every, extra)
-        bits = np.full(counts.shape, subgroup_bits(replicates.n_resamples))
-        return Shuffled("subgroup", counts, subgroup.n_resamples, includes_observed=True, bits=bits, null=null), results
+        bits = subgroup_bits(replicates.n_resamples)
+        return Shuffled(
+            "subgroup", counts.ravel(), subgroup.n_resamples, includes_observed=True, bits=bits, null=null
+        ), results
     exact = exact_tests(replicates, pairs, shuffling.scheme, shuffled_together or pairs)
     if not exact:
         counts, null, *results = run(replicates, every, extra)
         scheme = "replay" if replicates.is_replay else "iid"
-        return Shuffled(scheme, counts, replicates.n_resamples, null=null), results
+        return Shuffled(scheme, counts.ravel(), replicates.n_resamples, null=null), results
 
     return _exact_or_iid(
         exact,
@@ -200,7 +202,7 @@ def shuffle_batch(
     if scheme == "subgroup":
         bits = subgroup_bits(replicates.n_resamples)
         counted = count(np.arange(n_pairs), 1 << bits, scheme)
-        return Shuffled(scheme, counted, 1 << bits, includes_observed=True, bits=np.full(counted.shape, bits))
+        return Shuffled(scheme, counted.ravel(), 1 << bits, includes_observed=True, bits=bits)
     pairs = [(2 * p, 2 * p + 1) for p in range(n_pairs)]
     # The scheme of a pair must not depend on the rest of the batch, so the cost of shuffles is that of a single pair.
     exact = exact_tests(replicates, pairs, scheme, pairs[:1])
@@ -237,12 +239,14 @@ def _exact_or_iid(
         counts[:, others], nulls = count_iid(others)
         if null is not None:
             null[:, others] = nulls
-    shuffled = Shuffled("iid", counts, n_resamples, null=null)
+    shuffled = Shuffled("iid", counts.ravel(), n_resamples, null=None if null is None else null.ravel())
     if not exact:
         return shuffled
     return shuffled.replace_exact(
         {
-            (metric, pair): test.result(float(thresholds[metric, pair]), alternatives[metric], histograms)
+            metric * thresholds.shape[1] + pair: test.result(
+                float(thresholds[metric, pair]), alternatives[metric], histograms
+            )
             for (metric, pair), test in exact.items()
         }
     )
