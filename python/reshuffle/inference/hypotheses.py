@@ -186,7 +186,7 @@ class Observed:
         """The alternative of each hypothesis: (H,)."""
         return np.array(self.alternatives)[self.hypotheses.metric]
 
-    @lazy
+    @property
     def one_or_each_alternative(self) -> Alternative:
         """The alternative of all hypotheses; that of each, (H,), if there are several."""
         # A name costs less than an array of names, and a test of few replicates has little else to do.
