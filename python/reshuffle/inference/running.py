@@ -194,8 +194,9 @@ def records(
     # The seed and the run's part of the signature, by what they depend on. Most hypotheses share it.
     runs: dict[tuple[int, str, float | None, str | None, int | None], tuple[int | None, str]] = {}
     results: list[SignificanceResult] = []
+    n_tests = len(outcome.pvalue)
     columns = [
-        column.tolist() if isinstance(column, np.ndarray) else [column] * len(outcome.pvalue)
+        column.tolist() if isinstance(column, np.ndarray) else [column] * n_tests
         for column in (hypotheses.test_set, hypotheses.metric, *shown_columns(outcome))
     ]
     for t, m, statistic, p, exceedances, n, adjusted, other, scheme, bits, stopped, wins, ties, tails, error in zip(
