@@ -35,7 +35,7 @@ def run_batch(
         resampling.announce(array_steps(plan.test.replicates))
         replicates = replay.replicates(problems.samples, resampling)
         hypotheses = Hypotheses.from_pairs(ONE_PAIR.pairs, n_metrics=len(problems))
-        return batch.record(replicates, run_on_test_set(plan, replicates, hypotheses))
+        return batch.record(replicates, Outcome.concatenate([run_on_test_set(plan, replicates, hypotheses)]))
     resampling.announce(array_steps(plan.test.replicates, sum(map(batch.n_stages, problems.groups))))
     indices: list[int] = []
     outcomes: list[Outcome] = []
@@ -117,7 +117,7 @@ class _Batch:
         """One result with an array element for each problem. ``replicates`` are those of any one of them."""
         plan, problems = self.plan, self.problems
         metric = problems.groups[0].metric
-        names = set() if outcome.scheme is None else set(outcome.scheme.tolist())
+        names = set() if outcome.scheme is None else set(outcome.each(outcome.scheme).tolist())
         schemes = "+".join(sorted(names)) if names - {"iid"} else None
         seed: int | None = int(problems.seeds[0])
         if replicates.is_replay:

@@ -68,9 +68,8 @@ def _on_draws(count: Callable[[Drawn], Integers]) -> Callable[[Observed], Outcom
             exceedances[here] = count(drawn)
             wins[here] = _numbers(drawn.differences > 0)
             ties[here] = _numbers(drawn.differences == 0)
-        each = np.full(n, n_resamples)
-        p = pvalue(exceedances, each, tails=observed.tails)
-        return Outcome(observed.statistic, p, exceedances, each, wins=wins, ties=ties)
+        p = pvalue(exceedances, n_resamples, tails=observed.tails)
+        return Outcome(observed.statistic, p, exceedances, n_resamples, wins=wins, ties=ties)
 
     test.__doc__ = count.__doc__
     return test

@@ -76,8 +76,8 @@ def retested(observed: Observed, outcome: Outcome, few: Index) -> Outcome:
 def _tested_by(test: str, observed: Observed, outcome: Outcome, at: Index, found: Outcome) -> Outcome:
     """The outcome with what another test found, which has one tail, for the hypotheses ``at``."""
     if outcome.tails is None:
-        outcome = replace(outcome, tails=np.full(len(outcome.pvalue), observed.tails))
-    return outcome.with_rows(at, replace(found, test=np.full(len(at), test), tails=np.ones(len(at), np.int64)))
+        outcome = replace(outcome, tails=observed.tails)
+    return outcome.with_rows(at, replace(found, test=test, tails=1))
 
 
 def _tested_alone(observed: Observed, h: int) -> Outcome:

@@ -186,7 +186,7 @@ class Observed:
         """The alternative of each hypothesis: (H,)."""
         return np.array(self.alternatives)[self.hypotheses.metric]
 
-    @lazy
+    @property
     def one_or_each_alternative(self) -> Alternative:
         """The alternative of all hypotheses; that of each, (H,), if there are several."""
         # A name costs less than an array of names, and a test of few replicates has little else to do.
@@ -272,7 +272,7 @@ FLAGS, TAILS, HISTOGRAMS = {"missing": False}, {"missing": 1}, {"missing": None}
 
 @dataclass(eq=False)
 class Outcome:
-    """The outcome of a test for each hypothesis."""
+    """The outcome of a test for each hypothesis. A column that is the same for all may be one value."""
 
     statistic: Scores = field(metadata=REALS)
     """Shape (H,). score(a) − score(b), and its p-value."""
@@ -282,15 +282,15 @@ class Outcome:
     """Shape (H,). The number of replicates at least as extreme as the observed difference, and of all replicates;
     MISSING if p is not a proportion of replicates. For a test that doubles the smaller tail, the number in that tail.
     """
-    n_resamples: Integers = field(metadata=COUNTS)
+    n_resamples: Integers | int = field(metadata=COUNTS)
     """Shape (H,)."""
     adjusted: Scores | None = field(default=None, metadata=REALS)
     """Shape (H,). p adjusted for all hypotheses of the family."""
-    test: NDArray[np.str_] | None = field(default=None, metadata=NAMES)
+    test: NDArray[np.str_] | str | None = field(default=None, metadata=NAMES)
     """Shape (H,). The name of the test, if another one than the plan's was used; else empty."""
-    scheme: NDArray[np.str_] | None = field(default=None, metadata=NAMES)
+    scheme: NDArray[np.str_] | str | None = field(default=None, metadata=NAMES)
     """Shape (H,). The scheme of the shuffles; empty for tests without any."""
-    bits: Integers | None = field(default=None, metadata=COUNTS)
+    bits: Integers | int | None = field(default=None, metadata=COUNTS)
     """Shape (H,). The logarithm to base 2 of the number of shuffles of ``subgroup`` and ``exact``; MISSING for other
     schemes.
     """
@@ -300,7 +300,7 @@ class Outcome:
     """Shape (H,). The number of draws in which a scored higher than b, and in which the scores were equal."""
     ties: Integers | None = field(default=None, metadata=COUNTS)
     """Shape (H,)."""
-    tails: Integers | None = field(default=None, metadata=TAILS)
+    tails: Integers | int | None = field(default=None, metadata=TAILS)
     """Shape (H,). 2 where p is twice the share of the smaller tail, else 1; None if it is :attr:`Observed.tails`
     everywhere.
     """
@@ -325,17 +325,22 @@ class Outcome:
             parts = [getattr(outcome, name) for outcome in outcomes]
             if all(part is None for part in parts):
                 return None
-            sizes = [len(outcome.pvalue) for outcome in outcomes]
-            filled = [np.full(n, missing) if part is None else part for n, part in zip(sizes, parts, strict=True)]
-            return np.concatenate(filled)
+            filled = [missing if part is None else part for part in parts]
+            return np.concatenate([outcome.each(part) for outcome, part in zip(outcomes, filled, strict=True)])
 
         return cls(**{name: column(name, missing) for name, missing in COLUMNS.items()})
 
     def take(self, indices: NDArray[np.intp]) -> Outcome:
         """The outcomes of the hypotheses with these indices, in their order, without ``extra``."""
         columns: dict[str, Any] = {name: getattr(self, name) for name in COLUMNS}
-        taken: dict[str, Any] = {name: None if column is None else column[indices] for name, column in columns.items()}
+        taken: dict[str, Any] = {
+            name: column[indices] if isinstance(column, np.ndarray) else column for name, column in columns.items()
+        }
         return Outcome(**taken)
+
+    def each(self, column: Any) -> NDArray[Any]:
+        """A column with a value for each hypothesis, also where it is the same for all: (H,)."""
+        return np.broadcast_to(column, len(self.pvalue))
 
     def with_rows(self, at: Index, others: Outcome) -> Outcome:
         """This outcome, but for the hypotheses ``at`` with what others have, in their order."""

@@ -276,7 +276,7 @@ def least_favourable_of(observed: Observed, chosen: Sequence[int]) -> Outcome:
     """The same for the hypotheses with these indices."""
     counted = np.array([_counted(observed, h) for h in chosen], dtype=np.int64)
     exceedances, wins, ties = counted.reshape(-1, 3).T
-    n = np.full(len(chosen), observed.replicates.n_resamples)
+    n = observed.replicates.n_resamples
     return Outcome(observed.statistic[list(chosen)], pvalue(exceedances, n), exceedances, n, wins=wins, ties=ties)
 
 

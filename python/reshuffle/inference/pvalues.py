@@ -30,8 +30,9 @@ def pvalue(
     >>> pvalue(np.array([24, 600]), 999, tails=2)
     array([0.05, 1.  ])
     """
+    # As floats, because numpy divides integers in slow steps. They are exact.
     observed = ONE if includes_observed is False else np.logical_not(includes_observed)
-    p: Scores = (exceedances + observed) / (n_resamples + observed)
+    p: Scores = (np.asarray(exceedances, dtype=float) + observed) / (np.asarray(n_resamples, dtype=float) + observed)
     return p if tails == 1 else np.minimum(tails * p, 1)
 
 

@@ -35,11 +35,8 @@ def permutation_test(observed: Observed) -> Outcome:
     counts: PermutedCounts
     counts, *nulls = observed.replicates.run(reductions, hypotheses.pairs)
     exceedances = counts.pairs.ravel()
-    replicates = np.full(len(hypotheses), n)
     null = null_histograms(nulls[0], observed.statistic) if nulls else None
-    return Outcome(
-        observed.statistic, pvalue(exceedances, n), exceedances, replicates, null=null, extra=[counts.ranges]
-    )
+    return Outcome(observed.statistic, pvalue(exceedances, n), exceedances, n, null=null, extra=[counts.ranges])
 
 
 def _tukey(tests: Unadjusted) -> Adjusted:
@@ -81,12 +78,12 @@ def outcome_of_shuffles(
         pvalues = np.where(shuffled.n_resamples == MISSING, shuffled.probability, pvalues)
     return Outcome(
         statistic,
-        pvalues.ravel(),
-        shuffled.exceedances.ravel(),
-        shuffled.n_resamples.ravel(),
-        scheme=shuffled.scheme.ravel(),
-        bits=None if shuffled.bits is None else shuffled.bits.ravel(),
-        stopped=None if shuffled.stopped is None else shuffled.stopped.ravel(),
+        pvalues,
+        shuffled.exceedances,
+        shuffled.n_resamples,
+        scheme=shuffled.scheme,
+        bits=shuffled.bits,
+        stopped=shuffled.stopped,
         null=None if shuffled.null is None else null_histograms(shuffled.null, statistic if tested is None else tested),
         extra=extra,
     )

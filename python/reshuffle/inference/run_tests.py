@@ -23,7 +23,7 @@ from ..resampling.schemes import Shuffling
 from ..results.studies.runs import smallest_of_splits
 from ..settings import RunSettings
 from .exchange import ALL, EXCHANGES, ExchangeUnit
-from .hypotheses import Hypotheses, Observed, Outcome, family_size
+from .hypotheses import COUNTS, Hypotheses, Integers, Observed, Outcome, family_size
 from .multiplicity import ADJUSTMENTS, Adjustment
 from .plan import Plan
 from .pvalues import pvalue
@@ -169,6 +169,8 @@ class ObservedRuns(Observed):
 class RunOutcome(Outcome):
     """The outcome of a test of runs for each hypothesis: see :class:`~reshuffle.results.studies.RunDifference`."""
 
+    n_resamples: Integers = field(metadata=COUNTS)
+    """Shape (H,): pairs may have different numbers of runs."""
     exact: NDArray[np.bool_] = field(kw_only=True)
     """Shape (H,)."""
     smallest: Sequence[float] = field(kw_only=True)

@@ -107,7 +107,7 @@ def run_on_test_set(plan: Plan, replicates: Replicates, hypotheses: Hypotheses, 
     if few.size and few.size == len(hypotheses):  # one test for all, and its own adjustment
         plan, few = plan.for_few, near
         observed = _observed(plan, replicates, hypotheses, histograms)
-        outcome = replace(_unadjusted(plan, observed), test=np.full(len(hypotheses), FOR_FEW))
+        outcome = replace(_unadjusted(plan, observed), test=FOR_FEW)
     else:
         outcome = _unadjusted(plan, observed)
         if few.size:
@@ -147,7 +147,7 @@ def _unadjusted(plan: Plan, observed: Observed) -> Outcome:
     run = plan.test.run if step_down is None or step_down.run is None else step_down.run
     outcome = run(observed)
     if observed.replicates.is_replay:
-        outcome = replace(outcome, scheme=np.full(len(observed.hypotheses), "replay"))
+        outcome = replace(outcome, scheme="replay")
     # The null hypothesis of a margin is not a difference of 0, so draws centred on 0 are not its null distribution.
     if observed.histograms and plan.test.replicates == "draws" and plan.test.margin is None:
         outcome = replace(outcome, null=null_distributions_of_draws(observed))
@@ -194,10 +194,10 @@ def records(
     # The seed and the run's part of the signature, by what they depend on. Most hypotheses share it.
     runs: dict[tuple[int, str, float | None, str | None, int | None], tuple[int | None, str]] = {}
     results: list[SignificanceResult] = []
-    none = [None] * len(outcome.pvalue)
+    n_tests = len(outcome.pvalue)
     columns = [
-        none if array is None else array.tolist()
-        for array in (hypotheses.test_set, hypotheses.metric, *shown_columns(outcome))
+        column.tolist() if isinstance(column, np.ndarray) else [column] * n_tests
+        for column in (hypotheses.test_set, hypotheses.metric, *shown_columns(outcome))
     ]
     for t, m, statistic, p, exceedances, n, adjusted, other, scheme, bits, stopped, wins, ties, tails, error in zip(
         *columns, strict=True

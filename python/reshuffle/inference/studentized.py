@@ -251,7 +251,7 @@ def _randomization_with_max_t(observed: Observed) -> Outcome:
     one_pass = _OnePass(observed)
     pvalues, largest = step_down_max(observed, one_pass.to_reach, one_pass.extremeness)
     n = observed.replicates.n_resamples
-    shuffled = Shuffled.from_counts("iid", one_pass.exceedances, n, null=one_pass.histograms)
+    shuffled = Shuffled("iid", one_pass.exceedances, n, null=one_pass.histograms)
     band = Band(partial(critical_values, largest), one_pass.to_reach, one_pass.scales, one_pass.scales)
     outcome = outcome_of_shuffles(observed.statistic, shuffled, [Adjusted(pvalues, (band,))], one_pass.statistics)
     return replace(outcome, standard_error=one_pass.errors)

@@ -237,12 +237,13 @@ def _compared(question: Question, replicates: Mapping[str, Replicates], testing:
     )
     plan = Plan.from_settings(settings, found.samples[0].metric, n_pairs=len(pairs))
     outcome = run_on_test_set(plan, found, Hypotheses.from_pairs(pairs))
+    n_resamples = outcome.each(outcome.n_resamples)
     for h, (a, b) in enumerate(pairs):
         own = {
             "difference": found.samples[0].round_score(float(outcome.statistic[h])),
             "pvalue": float(outcome.pvalue[h]),
             "exceedances": int(outcome.exceedances[h]),
-            "n_resamples": int(outcome.n_resamples[h]),
+            "n_resamples": int(n_resamples[h]),
         }
         adjusted = None if outcome.adjusted is None else float(outcome.adjusted[h])
         yield _difference(question, a, b, replicates.get("common"), testing, adjusted_pvalue=adjusted, **own)

@@ -294,7 +294,7 @@ def check_sums(counts: Counts, place: str = "") -> None:
 
 
 # numpy takes longer to convert a number of Python than to add or multiply a few numbers.
-ONE, SIXTEEN = np.array(1), np.array(16.0)
+ONE, SIXTEEN = np.array(1.0), np.array(16.0)
 
 
 def tolerance(scores_a: Scores, scores_b: Scores) -> Scores:
@@ -303,7 +303,7 @@ def tolerance(scores_a: Scores, scores_b: Scores) -> Scores:
     Equal sums give equal scores, so most ties are exact. But two different sums may have differences that are equal in
     exact arithmetic and not in floating point. The tolerance is 16 units in the last place of the larger score.
     """
-    tolerances: Scores = SIXTEEN * np.spacing(np.maximum(np.abs(scores_a), np.abs(scores_b)))
+    tolerances: Scores = SIXTEEN * np.spacing(np.maximum(abs(scores_a), abs(scores_b)))
     return tolerances
 
 

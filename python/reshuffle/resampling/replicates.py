@@ -23,7 +23,6 @@ from .incomplete import IncompleteSample
 from .parts import Part, SentSample, merged, sent
 from .reductions import Draws, Reduction
 from .samples import BATCH_CELLS, Batch, GroupCodes, Pairs, Sample, TextSample, resampler_of_sums, stratum_sizes
-from .units import Strata
 
 T = TypeVar("T")
 
@@ -74,6 +73,9 @@ class Replicates:
 
     def __init__(self, samples: Sequence[Sample], settings: Resampling, codes: GroupCodes | None = None) -> None:
         self.samples = tuple(samples)
+        first = self.samples[0]
+        # The resampling unit, ``segment`` or ``document``, its number, and the strata of the bootstrap, if any.
+        self.unit, self.n_units, self.strata = first.unit, first.n_units, first.strata
         self.n_resamples = check_integer("n_resamples", settings.n_resamples, 1, MAX_RESAMPLES)
         self.seed = check_integer("seed", settings.seed, 0, MAX_SEED)
         self.progress = settings.progress
@@ -85,21 +87,6 @@ class Replicates:
         self._found: dict[Hashable, Any] = {}
         if self.n_units < 2:
             raise InputError("there is only one segment: tests and intervals need at least 2")
-
-    @property
-    def unit(self) -> str:
-        """The resampling unit: ``segment`` or ``document``."""
-        return self.samples[0].unit
-
-    @property
-    def n_units(self) -> int:
-        """The number of resampling units."""
-        return self.samples[0].n_units
-
-    @property
-    def strata(self) -> Strata | None:
-        """The strata of the bootstrap, or None."""
-        return self.samples[0].strata
 
     def first(self, n: int) -> Replicates:
         """The first n of these replicates."""

@@ -54,18 +54,18 @@ class Shuffling:
 
 
 class Shuffled(NamedTuple):
-    """Counts of shuffles. All arrays have shape (metrics, pairs)."""
+    """Counts of shuffles, metric by metric. All arrays have shape (H,); what all tests share may be one value."""
 
-    scheme: NDArray[np.str_]
+    scheme: str | NDArray[np.str_]
     """The scheme of each test, never ``auto``."""
     exceedances: NDArray[np.int64]
     """The number of shuffles at least as extreme as the observed arrangement, and the number of all shuffles. MISSING
     for tests by convolution, whose p is in ``probability``.
     """
-    n_resamples: NDArray[np.int64]
+    n_resamples: int | NDArray[np.int64]
     includes_observed: bool | NDArray[np.bool_] = False
     """Whether the observed arrangement is one of the shuffles."""
-    bits: NDArray[np.int64] | None = None
+    bits: int | NDArray[np.int64] | None = None
     """The logarithm to base 2 of the number of shuffles of ``subgroup`` and ``exact``, MISSING for ``iid``. None if all
     tests are ``iid``.
     """
@@ -74,22 +74,14 @@ class Shuffled(NamedTuple):
     probability: Scores | None = None
     """p of tests by convolution, NaN for other tests. None if no test is exact."""
     null: HistogramArray | None = None
-    """The null distributions, if they were requested."""
+    """The null distributions, in an array of any shape, if they were requested."""
 
-    @classmethod
-    def from_counts(
-        cls, scheme: str, exceedances: NDArray[np.int64], n_resamples: int | NDArray[np.int64], **others: Any
-    ) -> Shuffled:
-        """All tests by the same scheme."""
-        schemes, n = np.empty(exceedances.shape, dtype="<U8"), np.empty(exceedances.shape, dtype=np.int64)
-        schemes.fill(scheme)
-        n[...] = n_resamples
-        return cls(schemes, exceedances, n, **others)
-
-    def replace_exact(self, results: Mapping[tuple[int, int], ExactResult]) -> Shuffled:
-        """A copy in which the tests with these (metric, pair) keys are exact."""
+    def replace_exact(self, results: Mapping[int, ExactResult]) -> Shuffled:
+        """A copy in which the tests with these indices are exact."""
         shape = self.exceedances.shape
         out = self._replace(
+            scheme=np.full(shape, self.scheme, dtype="<U8"),
+            n_resamples=np.full(shape, self.n_resamples),
             includes_observed=np.full(shape, False),
             bits=np.full(shape, MISSING),
             stopped=np.full(shape, False),
@@ -136,13 +128,13 @@ def shuffle(
     if shuffling.stopping is not None:
         tally = SequentialTally(alternatives, thresholds, shuffling.stopping.core(), histograms)
         counts, *results = replicates.run([tally, *extra], pairs)
-        includes = shuffling.stopping.includes_observed(counts.stopped)
-        shuffled = Shuffled.from_counts(
+        stopped = counts.stopped.ravel()
+        shuffled = Shuffled(
             "iid",
-            counts.exceedances,
-            counts.shuffles,
-            includes_observed=includes,
-            stopped=counts.stopped,
+            counts.exceedances.ravel(),
+            counts.shuffles.ravel(),
+            includes_observed=shuffling.stopping.includes_observed(stopped),
+            stopped=stopped,
             null=counts.null,
         )
         return shuffled, results
@@ -160,15 +152,15 @@ def shuffle(
     if shuffling.scheme == "subgroup":
         subgroup = _subgroup(replicates)
         counts, null, *results = run(subgroup, every, extra)
-        bits = np.full(counts.shape, subgroup_bits(replicates.n_resamples))
-        return Shuffled.from_counts(
-            "subgroup", counts, subgroup.n_resamples, includes_observed=True, bits=bits, null=null
+        bits = subgroup_bits(replicates.n_resamples)
+        return Shuffled(
+            "subgroup", counts.ravel(), subgroup.n_resamples, includes_observed=True, bits=bits, null=null
         ), results
     exact = exact_tests(replicates, pairs, shuffling.scheme, shuffled_together or pairs)
     if not exact:
         counts, null, *results = run(replicates, every, extra)
         scheme = "replay" if replicates.is_replay else "iid"
-        return Shuffled.from_counts(scheme, counts, replicates.n_resamples, null=null), results
+        return Shuffled(scheme, counts.ravel(), replicates.n_resamples, null=null), results
 
     return _exact_or_iid(
         exact,
@@ -210,9 +202,7 @@ def shuffle_batch(
     if scheme == "subgroup":
         bits = subgroup_bits(replicates.n_resamples)
         counted = count(np.arange(n_pairs), 1 << bits, scheme)
-        return Shuffled.from_counts(
-            scheme, counted, 1 << bits, includes_observed=True, bits=np.full(counted.shape, bits)
-        )
+        return Shuffled(scheme, counted.ravel(), 1 << bits, includes_observed=True, bits=bits)
     pairs = [(2 * p, 2 * p + 1) for p in range(n_pairs)]
     # The scheme of a pair must not depend on the rest of the batch, so the cost of shuffles is that of a single pair.
     exact = exact_tests(replicates, pairs, scheme, pairs[:1])
@@ -249,12 +239,14 @@ def _exact_or_iid(
         counts[:, others], nulls = count_iid(others)
         if null is not None:
             null[:, others] = nulls
-    shuffled = Shuffled.from_counts("iid", counts, n_resamples, null=null)
+    shuffled = Shuffled("iid", counts.ravel(), n_resamples, null=None if null is None else null.ravel())
     if not exact:
         return shuffled
     return shuffled.replace_exact(
         {
-            (metric, pair): test.result(float(thresholds[metric, pair]), alternatives[metric], histograms)
+            metric * thresholds.shape[1] + pair: test.result(
+                float(thresholds[metric, pair]), alternatives[metric], histograms
+            )
             for (metric, pair), test in exact.items()
         }
     )

@@ -303,7 +303,7 @@ class _Chunk:
         return np.where(follows_difference.ravel(), observed.thresholds, studentized)
 
     def _counted(self, plan: Plan, thresholds: Scores) -> Shuffled:
-        """The number of all shuffles that reach each threshold: (metrics, n)."""
+        """The number of all shuffles that reach each threshold: (metrics·n,)."""
         is_studentized = plan.test.name == STUDENTIZED
         scheme = plan.shuffling.scheme if is_studentized else self.testing.scheme
         n_resamples = self.testing.n_resamples
@@ -320,10 +320,10 @@ class _Chunk:
                 studentized=is_studentized,
                 **self._where,
             ).astype(np.int64)
-        return Shuffled.from_counts(scheme, counts, n_resamples, includes_observed=scheme == "subgroup")
+        return Shuffled(scheme, counts.ravel(), n_resamples, includes_observed=scheme == "subgroup")
 
     def _stopped(self, plan: Plan, thresholds: Scores, rule: BesagClifford) -> Shuffled:
-        """The number of shuffles that reach each threshold until the rule ends the test: (metrics, n)."""
+        """The number of shuffles that reach each threshold until the rule ends the test: (metrics·n,)."""
         n_resamples, exceedances, stopped = self.experiment.core.sequential(
             self._alternatives,
             np.ascontiguousarray(thresholds),
@@ -332,10 +332,11 @@ class _Chunk:
             studentized=plan.test.name == STUDENTIZED,
             **self._where,
         )
-        return Shuffled.from_counts(
+        stopped = stopped.ravel()
+        return Shuffled(
             "iid",
-            exceedances.astype(np.int64),
-            n_resamples.astype(np.int64),
+            exceedances.astype(np.int64).ravel(),
+            n_resamples.astype(np.int64).ravel(),
             includes_observed=rule.includes_observed(stopped),
             stopped=stopped,
         )
