@@ -22,7 +22,6 @@ from reshuffle.report import Layout, Terminal, render
 from reshuffle.report.plots import file_of
 from reshuffle.report.studies import STUDIES, draw_figure
 from reshuffle.report.studies.page import MAX_FIGURES
-from reshuffle.report.studies.plots import choices
 from reshuffle.results.studies import types_of
 from schemas import validator
 from test_meta_report import RESULTS as META
@@ -160,7 +159,7 @@ def test_every_table_is_data(result: StudyResult) -> None:
 def test_every_figure_is_drawn(result: StudyResult) -> None:
     """The first for each choice. Those of commands and of many metrics are in pages."""
     for name, figure in STUDIES[result.study].figures.items():
-        for chosen in choices(result, figure)[:1]:
+        for chosen in figure.choices(result)[:1]:
             drawn = draw_figure(result, name, **chosen).figure
             assert file_of(drawn, "pdf").startswith(b"%PDF")
             assert all(axes.has_data() and "None" not in axes.get_ylabel() for axes in drawn.axes), name
@@ -180,7 +179,7 @@ def test_every_page_is_whole(browser: Browser, name: str, files: list[str], resu
     assert captions == [table.title for table in report.tables(result)]
     assert browser.texts("#truths h2") == [report.truths] * bool(result.truths)
     assert browser.texts("#truths dd") == [*result.truths.values()]
-    figures = sum(len(choices(result, figure)) for figure in report.figures.values())
+    figures = sum(len(figure.choices(result)) for figure in report.figures.values())
     assert len(browser.all("#figures img")) == min(figures, MAX_FIGURES)
     assert browser.run("return [...document.images].every((image) => image.naturalWidth > 100)")
     assert json.loads(browser.texts("#plan")[0]) == result.plan

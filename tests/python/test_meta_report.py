@@ -24,7 +24,7 @@ from reshuffle.meta.coefficients import COEFFICIENTS, GROUPINGS, TESTS, TIES
 from reshuffle.meta.human import HUMAN_SCORES
 from reshuffle.report import Layout, Terminal, render
 from reshuffle.report.studies import STUDIES
-from reshuffle.report.studies.figures.meta import places_of_names
+from reshuffle.report.studies.meta_figures import places_of_names
 from reshuffle.report.studies.meta_sentences import conclusions, notes
 from reshuffle.report.words import words
 from reshuffle.results import ConfidenceInterval, UsedMetric

@@ -188,7 +188,7 @@ def test_the_appendix_explains_how_segment_scores_were_stored(unsaved: None) -> 
 def test_a_caption_says_that_not_all_panels_have_room(unsaved: None, monkeypatch: pytest.MonkeyPatch) -> None:
     said = "Only the first 1 of 2 panels have room."
     assert said not in paper_files(ranked(), Layout())["figures.tex"].decode()
-    monkeypatch.setattr("reshuffle.report.plots.style.PAGE_HEIGHT", 1.0)
+    monkeypatch.setattr("reshuffle.report.paper.PAGE_HEIGHT", 1.0)
     assert said in paper_files(ranked(), Layout())["figures.tex"].decode()
 
 

@@ -21,7 +21,6 @@ from reshuffle.report import Layout, Terminal, render
 from reshuffle.report.cells import Table
 from reshuffle.report.plots import file_of
 from reshuffle.report.studies import STUDIES
-from reshuffle.report.studies.plots import choices
 from reshuffle.report.studies.run_sentences import answers, conclusions, notes, variance_test
 from reshuffle.report.wording import MAX_NAMED, spelled
 from reshuffle.results import ConfidenceInterval, UsedMetric
@@ -455,11 +454,11 @@ def test_every_figure_is_drawn(kind: str, name: str) -> None:
     """Twice alike, on one of the results."""
     result = RESULTS[name]()
     figure = STUDIES["runs"].figures[kind]
-    for chosen in choices(result, figure)[:1]:
+    for chosen in figure.choices(result)[:1]:
         drawn = [file_of(getattr(result.plot, kind)(**chosen).figure, "svg") for _ in range(1 + (name == "all pairs"))]
         assert drawn[0].startswith(b"<?xml")
         assert drawn[0] == drawn[-1]
-    assert choices(result, figure) or (kind == "observed" and not result.observed)
+    assert figure.choices(result) or (kind == "observed" and not result.observed)
 
 
 def test_each_run_is_a_point_with_its_deviation() -> None:

@@ -4,53 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from ...documented import record
 from ...results.studies import StudyResult
 from ..cells import Table
-
-if TYPE_CHECKING:
-    from ..plots.style import Drawing
+from .figures import Figure
 
 # The functions of a study take results of its own type.
 Sentences: TypeAlias = Callable[[Any], Iterator[str]]
-
-
-@record(slots=False)
-class Figure:
-    """A figure of some records of a study."""
-
-    about: str
-    """What it shows, as a caption."""
-    table: str
-    """The table of the records."""
-    by: Sequence[str]
-    """The fields in which all records of one figure agree. They are the options of the figure: ``metric`` is a keyword
-    of ``result.plot.NAME`` and ``--metric`` of ``reshuffle plot``, and may be left out where the result has only one.
-    """
-    drawing: str
-    """Its class in ``figures``, a ``StudyFigure``, as ``MODULE:CLASS``. Importing it imports matplotlib."""
-    over: str | None = None
-    """The field on the x axis. HTML pages have the figure only if the records differ in it."""
-    flat: Callable[[Sequence[Any]], Sequence[Any]] | None = None
-    """From the records of the table to those of the figure, where these are fewer or have other fields."""
-    needs: str | None = None
-    """What a result without records for the figure lacks; by default the table."""
-    among: Sequence[str] = ()
-    """Fields in which records of one figure may differ. They are options, too, which choose some of the records."""
-
-    def records(self, study: StudyResult) -> Sequence[Any]:
-        """All records of figures of this kind."""
-        records: Sequence[Any] = study.tables.get(self.table, ())
-        return records if self.flat is None else self.flat(records)
-
-    def draw(self, study: StudyResult, records: Sequence[Any]) -> Drawing:
-        """The figure of some of these records."""
-        module, _, name = self.drawing.partition(":")
-        drawing: Drawing = getattr(import_module(f"{__package__}.figures.{module}"), name)(study, records)
-        return drawing
 
 
 class Brief(NamedTuple):

@@ -11,7 +11,8 @@ from ..cells import Table, decimals_for, pvalue_cell, short_pvalue
 from ..pivot import Cells, Rows, as_ends, as_number, ends_cell, number_cell, pivot
 from ..wording import ci, counted, joined, number
 from ..words import words, words_of
-from .base import Figure, StudyReport
+from .base import StudyReport
+from .figures import Figure, in_module
 from .meta_sentences import MAX_TESTED, conclusions, notes
 from .meta_values import AVERAGE, POOLED, Family, families, on_segments, pvalue_of, shown_families, sized
 from .shared import constant, with_arrow
@@ -267,14 +268,14 @@ FIGURES = {
         "significantly.",
         "results",
         ("test_set", "coefficient", "grouping"),
-        "meta:AgreementForest",
+        in_module("meta_figures", "AgreementForest"),
         over="metric",
     ),
     "matrix": Figure(
         "p-values of all pairs of metrics, from best to worst agreement with people.",
         "comparisons",
         ("test_set", "coefficient", "grouping"),
-        "meta:MetricMatrix",
+        in_module("meta_figures", "MetricMatrix"),
         over="metric_a",
         flat=complete_pairs,
         needs="tests of all pairs of at least 3 metrics",
@@ -283,7 +284,7 @@ FIGURES = {
         "Scores of systems by the metric and by people.",
         "systems",
         ("test_set", "metric"),
-        "meta:SystemScatter",
+        in_module("meta_figures", "SystemScatter"),
         over="system",
     ),
 }
