@@ -269,4 +269,4 @@ StudyPlotKind: TypeAlias = Literal[
     "differences", "scores", "gains", "agreement", "exchange", "runs", "histogram", "observed", "forest", "matrix",
     "scatter", "grid", "replications", "course",
 ]  # fmt: skip
-"""The figures of all studies: :data:`reshuffle.report.studies.STUDIES`."""
+"""The figures of all studies, in the order of :data:`reshuffle.results.studies.tables.STUDIES`."""

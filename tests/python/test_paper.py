@@ -34,8 +34,8 @@ from reshuffle.meta.coefficients import TESTS
 from reshuffle.report import Layout, paper_files, render
 from reshuffle.report.paper import MOST_FIGURES
 from reshuffle.report.sources import entries_of
-from reshuffle.report.studies import STUDIES as REPORTS
 from reshuffle.report.words import words
+from reshuffle.results.studies import STUDIES as REPORTS
 from reshuffle.results.studies.watch import SEQUENTIAL_TESTS
 from test_meta_report import RESULTS as META
 from test_run_reports import RESULTS as RUNS

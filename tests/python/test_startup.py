@@ -23,8 +23,8 @@ from reshuffle.meta.coefficients import TESTS as META_TESTS
 from reshuffle.metrics.in_python import every_spec
 from reshuffle.metrics.registry import tokenizer_specs
 from reshuffle.report import FORMATS
-from reshuffle.report.studies import STUDIES
-from reshuffle.results.studies import STUDIES as RECORDS
+from reshuffle.report.studies import report_of
+from reshuffle.results.studies import STUDIES
 from reshuffle.results.studies.watch import BONFERRONI, E_BH
 from reshuffle.tune.options import OPTIMIZERS
 
@@ -248,16 +248,16 @@ REGISTRIES: list[tuple[object, Iterable[str] | str]] = [
     (types.ScoredSegments, "meta.systems.SCORED_SEGMENTS"),
     (types.MetaTest, META_TESTS),
     (types.MetaInterval, [name for name, test in META_TESTS.items() if test.replicates == "draws"]),
-    (types.MetaTable, RECORDS["meta"].tables),
+    (types.MetaTable, STUDIES["meta"].tables),
     (types.JudgmentFormat, "data.formats.JUDGMENT_FORMATS"),
     (types.ScoreFormat, "data.formats.SCORE_FORMATS"),
     (types.ScoreColumn, "data.scores.ROLES"),
     (types.OptimizerName, OPTIMIZERS),
     (types.MertPreset, "options.tuning.PRESETS"),
-    (types.OracleTable, RECORDS["oracle"].tables),
-    (types.MbrTable, RECORDS["mbr"].tables),
-    (types.TuneTable, RECORDS["tune"].tables),
-    (types.StudyPlotKind, dict.fromkeys(name for report in STUDIES.values() for name in report.figures)),
+    (types.OracleTable, STUDIES["oracle"].tables),
+    (types.MbrTable, STUDIES["mbr"].tables),
+    (types.TuneTable, STUDIES["tune"].tables),
+    (types.StudyPlotKind, dict.fromkeys(name for study in STUDIES for name in report_of(study).figures)),
 ]
 
 

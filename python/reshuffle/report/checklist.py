@@ -85,7 +85,7 @@ def _of_study(study: StudyResult, layout: Layout) -> _Facts:
         systems = [f"{name} ({counted(n, 'run')})" for name, n in study.plan.systems.items()]
     if isinstance(systems, list):
         data.append(f"Systems: {', '.join(systems)}")
-    said = SEVERAL_RUNS if isinstance(study, RunComparison) else report_of(study).intervals
+    said = SEVERAL_RUNS if isinstance(study, RunComparison) else report_of(study.study).intervals
     return _Facts(study.metrics, data, [*study_facts(study)], said, study_document(study, layout).tables)
 
 

@@ -237,14 +237,15 @@ def _study_figures(study: StudyResult) -> Iterator[tuple[str, Picture]]:
     """The first figures of a study, for each of their options."""
     from .studies.registry import draw_figure, report_of
 
-    every = [(kind, chosen) for kind, figure in report_of(study).figures.items() for chosen in figure.choices(study)]
+    figures = report_of(study.study).figures
+    every = [(kind, chosen) for kind, figure in figures.items() for chosen in figure.choices(study)]
     kinds = [kind for kind, _ in every]
     given = [" ".join([kind, *map(str, filter(None, own.values()))]) for kind, own in every]
     labels = [label if kinds.count(kind) > 1 else kind for label, kind in zip(given, kinds, strict=True)]
     for (kind, chosen), name in [*zip(every, file_names(labels).values(), strict=True)][:MOST_FIGURES]:
         # Without what a result has none of, such as a grouping of scores of systems.
         values = ", ".join(f"{field.replace('_', ' ')}: {value}" for field, value in chosen.items() if value)
-        about = report_of(study).figures[kind].about.rstrip(".")
+        about = figures[kind].about.rstrip(".")
         caption = f"{about} ({values})." if values else f"{about}."
         yield f"{name}.pdf", _picture(draw_figure(study, kind, **chosen).figure, caption)
 

@@ -16,8 +16,8 @@ To add a study to the reports:
 3. A figure is a class in the same file, usually a ``ColumnFigure`` (``figures.py``), with a method ``draw(ax)``, which
    reads ``self.records`` and ``self.study``, and imports what it needs of matplotlib; an entry in the study's
    ``FIGURES`` (:class:`~reshuffle.report.studies.figures.Figure`); and its name in
-   :data:`reshuffle.types.StudyPlotKind`, in the order of :data:`STUDIES`. ``figures.py`` also has markers and lines
-   that differ without colours. Look at the picture.
+   :data:`reshuffle.types.StudyPlotKind`, in the order of ``MODULES``. ``figures.py`` also has markers and lines that
+   differ without colours. Look at the picture.
 
 Every format, ``result.plot``, ``reshuffle plot`` and ``reshuffle study --table`` follow from these.
 """
@@ -27,6 +27,6 @@ from __future__ import annotations
 from .base import StudyReport
 from .documents import study_document
 from .figures import Figure
-from .registry import STUDIES, draw_figure
+from .registry import draw_figure, report_of
 
-__all__ = ["STUDIES", "Figure", "StudyReport", "draw_figure", "study_document"]
+__all__ = ["Figure", "StudyReport", "draw_figure", "report_of", "study_document"]

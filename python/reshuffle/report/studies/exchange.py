@@ -149,11 +149,11 @@ class ExchangeFigure(ColumnFigure[ExchangeRate]):
             for rate in own:
                 point(ax, rate.run_sd or 0.0, rate.rate, rate.confidence_interval, look)
         ax.set_ylim(0, min(1.02, 1.1 * max(max(rate.confidence_interval.high for rate in self.records), 2 * alpha)))
-        x = "standard deviation between runs / sampling standard deviation"
+        below = "standard deviation between runs / sampling standard deviation"
         if self.records[0].run_sd is None:
-            x = ""
+            below = ""
             ax.set_xticks([])
-        label(ax, x, f"type-I error at α = {number(alpha)}")
+        label(ax, below, f"type-I error at α = {number(alpha)}")
         key_above(ax, shown, 3)
 
 

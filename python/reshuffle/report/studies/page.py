@@ -60,7 +60,7 @@ class StudyContent(Content):
 
 def study_page(study: StudyResult, document: Document, layout: Layout) -> Page:
     """The page of a study, whose document is known."""
-    report = report_of(study)
+    report = report_of(study.study)
     truths = report.truths_of(study)
     figures, without = _figures(study, report.figures)
     shown = StudyContent(

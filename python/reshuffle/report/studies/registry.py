@@ -1,29 +1,24 @@
-"""How each study is shown."""
+"""How each study is shown. The module of a study is imported when its report is asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ...errors import InputError, unknown_name
 from ...results.studies import MODULES, StudyResult
-from ...results.studies import STUDIES as RECORDS
 from .base import StudyReport
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-STUDIES: Mapping[str, StudyReport] = {
-    study: import_module(f"{__package__}.{module}").REPORT for study, module in zip(RECORDS, MODULES, strict=True)
-}
 
-
-def report_of(study: StudyResult) -> StudyReport:
-    """How a study is shown. :class:`InputError` for a study that this version does not know."""
-    if study.study not in STUDIES:
-        raise unknown_name("study", study.study, STUDIES)
-    return STUDIES[study.study]
+def report_of(study: str) -> StudyReport:
+    """How the study of this name is shown. :class:`InputError` if this version does not know it."""
+    if study not in MODULES:
+        raise unknown_name("study", study, MODULES)
+    report: StudyReport = import_module(f"{__package__}.{MODULES[study]}").REPORT
+    return report
 
 
 def draw_figure(
@@ -38,7 +33,7 @@ def draw_figure(
     """Draw a figure of the records that have the values ``where``. Values of None are ignored."""
     from ..plots.style import axes_of
 
-    figures = report_of(study).figures
+    figures = report_of(study.study).figures
     if name not in figures:
         if not figures:
             raise InputError(f"the study {study.study} has no figures")

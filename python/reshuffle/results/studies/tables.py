@@ -7,14 +7,16 @@ from importlib import import_module
 
 from .base import StudyTypes
 
-# The modules of the studies: here with the types of their records, in ``report/studies`` with what reports show.
-MODULES = (
-    "type1", "multiplicity", "power", "design", "sensitivity", "validation", "samples", "agreement", "exchange", "gate",
-    "runs", "meta", "smoothing", "tune", "oracle", "mbr", "human", "watch",
-)  # fmt: skip
+# The module of each study: here with the types of its records, in ``report/studies`` with what reports show.
+MODULES: Mapping[str, str] = {
+    "type1": "type1", "multiplicity": "multiplicity", "power": "power", "plan": "design", "sensitivity": "sensitivity",
+    "validate": "validation", "samples": "samples", "agreement": "agreement", "exchange": "exchange", "gate": "gate",
+    "runs": "runs", "meta": "meta", "tune-smoothing": "smoothing", "tune": "tune", "oracle": "oracle", "mbr": "mbr",
+    "human": "human", "watch": "watch",
+}  # fmt: skip
 
 STUDIES: Mapping[str, StudyTypes] = {
-    types.study: types for types in (import_module(f"{__package__}.{module}").STUDY for module in MODULES)
+    study: import_module(f"{__package__}.{module}").STUDY for study, module in MODULES.items()
 }
 
 
@@ -23,4 +25,4 @@ def types_of(study: str) -> StudyTypes:
     if study in STUDIES:
         return STUDIES[study]
     every = [each.tables for each in STUDIES.values()]
-    return StudyTypes(study, (), **{name: kind for tables in reversed(every) for name, kind in tables.items()})
+    return StudyTypes((), **{name: kind for tables in reversed(every) for name, kind in tables.items()})
