@@ -185,7 +185,7 @@ Null: TypeAlias = Literal[
 """:data:`reshuffle.study.nulls.NULLS`."""
 
 Sampling: TypeAlias = Literal["replace", "subset", "fixed"]
-""":data:`reshuffle.study.populations.SAMPLING`."""
+""":data:`reshuffle.study.experiments.SAMPLING`."""
 
 StudyScheme: TypeAlias = Literal["iid", "subgroup", "orbit"]
 """:data:`reshuffle.study.settings.STUDY_SCHEMES`."""

@@ -237,7 +237,7 @@ REGISTRIES: list[tuple[object, Iterable[str] | str]] = [
     (types.Null, "study.nulls.NULLS"),
     (types.Equalize, "study.null_data.EQUALIZE"),
     (types.Variances, "study.multiplicity.VARIANCES"),
-    (types.Sampling, "study.populations.SAMPLING"),
+    (types.Sampling, "study.experiments.SAMPLING"),
     (types.Study, COMMANDS),
     (types.StudyScheme, "study.settings.STUDY_SCHEMES"),
     (types.PowerModel, "study.power.MODELS"),

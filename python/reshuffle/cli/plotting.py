@@ -21,6 +21,7 @@ from ..options.display import ComparisonFigure, Figure, StudyFigure
 from ..report import PLOTS
 from ..report.layout import check_names, named_systems
 from ..report.plots import figure_of, file_of
+from ..report.plots.look import PAGE_HEIGHT
 from ..report.studies import draw_figure
 from ..report.studies.registry import report_of
 from ..report.systems import sorted_systems
@@ -126,8 +127,6 @@ def _baseline_of_all(comparison: Comparison, draw: Callable[[], Any]) -> dict[st
     best = grouped((sorted_systems(comparison, metric)[0], metric.name) for metric in comparison.metrics)
     if len(comparison.metrics) == 1 or comparison.baseline is not None or not comparison.is_reversible:
         return {}
-    from ..report.plots.look import PAGE_HEIGHT
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the figure that is kept warns, too
         is_high = draw().get_figheight() > PAGE_HEIGHT

@@ -16,6 +16,7 @@ from ..errors import Argument, InputError
 from ..execution import Execution
 from ..execution.checkpoint import Checkpoint, kept
 from ..inference.margins import check_margins
+from ..inference.plan import check_test
 from ..inference.pvalues import largest_rank
 from ..inference.tests import DEFAULT, TESTS
 from ..options.choices import TESTS_WITH_MARGIN, Choice, WithMargin, merged
@@ -115,6 +116,12 @@ class StudySettings(Computed, Replicates, Simulated, SharedDraws, Sized, Pairs, 
         cost = float(self.simulations * self.n_resamples * len(self.tests) * NANOSECONDS)
         numbers = [f" ({i} of {n_cells})" for i in range(1, n_cells + 1)] if n_cells > 1 else [""] * n_cells
         return [(f"simulating{number}", cost, 1) for number in numbers]
+
+    def material(self, data: Data, units: Units, n_cells: int) -> Material:
+        """Count all systems, before so many cells are simulated. :class:`InputError` for tests of other metrics."""
+        for test in self.tests:
+            check_test(test, self.alternative, *data.metrics)
+        return Material.from_data(data, units, self.resampling, self.steps(n_cells))
 
     def dependence(self, test: str, simulations: int, n_samples: int | None = None) -> Dependence:
         """How the simulations of this test depend on one another.

@@ -14,7 +14,7 @@ from ..words import words, words_of
 from .base import StudyReport
 from .figures import Figure, in_module
 from .meta_sentences import MAX_TESTED, conclusions, notes
-from .meta_values import AVERAGE, POOLED, Family, families, on_segments, pvalue_of, shown_families, sized
+from .meta_values import AVERAGE, POOLED, Family, families, on_segments, shown_families, sized
 from .shared import constant, with_arrow
 
 # So many pairs have a row each, with intervals; more metrics have a matrix of p-values, up to a number that fits.
@@ -189,7 +189,8 @@ def _matrix(family: Family, metrics: Sequence[str]) -> Table:
             if metrics.index(other) >= i or pair is None:
                 cells.append("")
                 continue
-            cells.append(f"{short_pvalue(pvalue_of(pair), family.alpha)}{'*' if family.is_significant(pair) else ' '}")
+            star = "*" if pair.is_significant(family.alpha) else " "
+            cells.append(f"{short_pvalue(pair.final_pvalue, family.alpha)}{star}")
         table.add(cells)
     return table
 
@@ -212,7 +213,7 @@ def _differences(family: Family) -> Table:
         return ends_cell(sorted(sign(each) * end + 0.0 for end in each.confidence_interval or ()), spec)  # no -0.0
 
     def p_cell(each: MetricDifference, p: float, decides: bool) -> str:
-        star = ("*" if family.is_significant(each) else " ") * decides
+        star = ("*" if each.is_significant(family.alpha) else " ") * decides
         return pvalue_cell(p, each.n_resamples, family.alpha) + star
 
     cells: Cells = {
@@ -221,7 +222,7 @@ def _differences(family: Family) -> Table:
         "Δ": lambda each: f"{sign(each) * each.difference:{spec}}",
         **dict.fromkeys(_interval_header(pairs), interval),
         "p": lambda each: p_cell(each, each.pvalue, not adjusted),
-        "Adjusted p": adjusted and (lambda each: p_cell(each, pvalue_of(each), True)),
+        "Adjusted p": adjusted and (lambda each: p_cell(each, each.final_pvalue, True)),
     }
     return pivot(
         f"{'Differences' if baseline is None else f'Differences from {baseline}'} in {family.name}{_where(family)}",

@@ -20,13 +20,13 @@ from .base import StudyReport
 from .figures import ColumnFigure, Figure, key_above, label, looks, point
 from .shared import (
     HEADINGS,
+    alphas_of,
     constant,
     differing,
     half_width,
     in_common,
     in_percent,
     level_of,
-    levels_of,
     of_keys,
     rate_decimals,
     tests_note,
@@ -105,7 +105,7 @@ def _table(
         title,
         [rate for rate in ordered if _case(rate) in cases],
         Rows(fields(HEADINGS, names) | effect, _case, attrgetter(*names), len(names)),
-        Columns("alpha", heading, cells, levels_of(rates)),  # type: ignore[arg-type]
+        Columns("alpha", heading, cells, alphas_of(rates)),
     )
 
 
@@ -134,7 +134,7 @@ def error_table(rates: Sequence[PowerRate], title: str) -> Table:
 def conclusions(study: StudyResult) -> Iterator[str]:
     """The power for the largest difference at the level nearest to .05, and the worst exaggeration."""
     rates: Sequence[PowerRate] = study.tables["power"]
-    alpha = min(levels_of(rates), key=lambda level: abs(level - 0.05))  # type: ignore[arg-type]
+    alpha = min(alphas_of(rates), key=lambda level: abs(level - 0.05))
     at = [rate for rate in rates if rate.alpha == alpha and rate.difference]
     if not at:
         return

@@ -15,12 +15,12 @@ from .base import StudyReport
 from .figures import Figure
 from .power import PowerFigure, levels_used, power_table, power_title, symbols, without_level
 from .shared import (
+    alphas_of,
     constant,
     differing,
     half_width,
     in_percent,
     level_of,
-    levels_of,
     of_name,
     rate_decimals,
     tests_note,
@@ -120,7 +120,7 @@ def _contrasts(contrasts: Sequence[PowerContrast]) -> Table:
             "alpha",
             lambda alpha: [f"α={number(alpha)}"],
             lambda each: [_contrast_cell(each, decimals)],
-            levels_of(contrasts),  # type: ignore[arg-type]
+            alphas_of(contrasts),
         ),
     )
 

@@ -17,12 +17,12 @@ from .figures import ColumnFigure, Figure, key, key_above, label, looks, point
 from .shared import (
     CONSERVATIVE,
     LIBERAL,
+    alphas_of,
     constant,
     differing,
     half_width,
     in_common,
     level_of,
-    levels_of,
     mark_of,
     of_name,
     rates_by_level,
@@ -121,7 +121,7 @@ class RatesFigure(ColumnFigure[Rate]):
     """Rejection rates divided by their levels, with intervals: a group of tests for each level."""
 
     def draw(self, ax: Axes) -> None:
-        levels, shown = levels_of(self.records), looks(rate.test for rate in self.records)
+        levels, shown = alphas_of(self.records), looks(rate.test for rate in self.records)
         ax.axhline(1, color=INK, linewidth=0.8, linestyle=(0, (3, 2)), zorder=1)
         step = 0.7 / len(shown)
         for at, alpha in enumerate(levels):
