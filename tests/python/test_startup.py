@@ -24,7 +24,7 @@ from reshuffle.metrics.in_python import every_spec
 from reshuffle.metrics.registry import tokenizer_specs
 from reshuffle.report import FORMATS
 from reshuffle.report.studies import report_of
-from reshuffle.results.studies import STUDIES
+from reshuffle.results.studies import MODULES, types_of
 from reshuffle.results.studies.watch import BONFERRONI, E_BH
 from reshuffle.tune.options import OPTIMIZERS
 
@@ -248,16 +248,16 @@ REGISTRIES: list[tuple[object, Iterable[str] | str]] = [
     (types.ScoredSegments, "meta.systems.SCORED_SEGMENTS"),
     (types.MetaTest, META_TESTS),
     (types.MetaInterval, [name for name, test in META_TESTS.items() if test.replicates == "draws"]),
-    (types.MetaTable, STUDIES["meta"].tables),
+    (types.MetaTable, types_of("meta").tables),
     (types.JudgmentFormat, "data.formats.JUDGMENT_FORMATS"),
     (types.ScoreFormat, "data.formats.SCORE_FORMATS"),
     (types.ScoreColumn, "data.scores.ROLES"),
     (types.OptimizerName, OPTIMIZERS),
     (types.MertPreset, "options.tuning.PRESETS"),
-    (types.OracleTable, STUDIES["oracle"].tables),
-    (types.MbrTable, STUDIES["mbr"].tables),
-    (types.TuneTable, STUDIES["tune"].tables),
-    (types.StudyPlotKind, dict.fromkeys(name for study in STUDIES for name in report_of(study).figures)),
+    (types.OracleTable, types_of("oracle").tables),
+    (types.MbrTable, types_of("mbr").tables),
+    (types.TuneTable, types_of("tune").tables),
+    (types.StudyPlotKind, dict.fromkeys(name for study in MODULES for name in report_of(study).figures)),
 ]
 
 

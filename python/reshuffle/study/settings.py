@@ -27,7 +27,7 @@ from ..progress import Step, reported
 from ..resampling.counting import Data, labels_of
 from ..resampling.stopping import BesagClifford
 from ..results import UsedMetric
-from ..results.studies import STUDIES, StudyResult
+from ..results.studies import StudyResult, types_of
 from ..results.studies.plan import Plan
 from ..settings import Resampling, Units
 from ..validate import check_name
@@ -187,7 +187,7 @@ class StudySettings(Computed, Replicates, Simulated, SharedDraws, Sized, Pairs, 
         else:
             names = {"systems": material.names, "units": material.n_units, "unit": material.unit}
             data, metrics = {**names, "metrics": material.data.labels}, material.data.used_metrics()
-        planned = taken(plan or STUDIES[self.study].plans[0], options, self, **{**data, **others})
+        planned = taken(plan or types_of(self.study).plans[0], options, self, **{**data, **others})
         signed = {
             "n" if name == "n_resamples" else name: value
             for name, value in planned.items()

@@ -1,4 +1,4 @@
-"""All studies by name, with the types of their records."""
+"""All studies by name, with the types of their records. The module of a study is imported when these are asked for."""
 
 from __future__ import annotations
 
@@ -15,14 +15,11 @@ MODULES: Mapping[str, str] = {
     "human": "human", "watch": "watch",
 }  # fmt: skip
 
-STUDIES: Mapping[str, StudyTypes] = {
-    study: import_module(f"{__package__}.{module}").STUDY for study, module in MODULES.items()
-}
-
 
 def types_of(study: str) -> StudyTypes:
     """The types of a study. One that this version does not know may have tables of those that it knows."""
-    if study in STUDIES:
-        return STUDIES[study]
-    every = [each.tables for each in STUDIES.values()]
+    if study in MODULES:
+        types: StudyTypes = import_module(f"{__package__}.{MODULES[study]}").STUDY
+        return types
+    every = [types_of(name).tables for name in MODULES]
     return StudyTypes((), **{name: kind for tables in reversed(every) for name, kind in tables.items()})
