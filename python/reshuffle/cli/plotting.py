@@ -22,8 +22,7 @@ from ..report import PLOTS
 from ..report.layout import check_names, named_systems
 from ..report.plots import figure_of, file_of
 from ..report.plots.look import PAGE_HEIGHT
-from ..report.studies import draw_figure
-from ..report.studies.registry import report_of
+from ..report.studies import draw_figure, report_of
 from ..report.systems import sorted_systems
 from ..report.wording import joined
 from ..results import Comparison, Flips, Gate, SetComparison

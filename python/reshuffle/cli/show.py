@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..options.declare import options_of
 from ..options.display import ComparisonDisplay
 from ..report import TABLES
-from ..report.studies.registry import report_of
+from ..report.studies import report_of
 from ..report.studies.rows import tables_of
 from ..results import Comparison, Flips, Gate, SetComparison
 from ..results.studies import StudyResult

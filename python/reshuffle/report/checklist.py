@@ -75,9 +75,9 @@ def _of_comparison(result: Comparison | SetComparison, layout: Layout) -> _Facts
 
 
 def _of_study(study: StudyResult, layout: Layout) -> _Facts:
+    from .studies import report_of
     from .studies.documents import study_document
     from .studies.page import study_facts
-    from .studies.registry import report_of
 
     systems, units = study.plan.get("systems"), study.plan.get("units")
     data = [f"Test set: {counted(units, str(study.plan.get('unit', 'segment')))}"] if isinstance(units, int) else []

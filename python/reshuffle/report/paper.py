@@ -235,7 +235,7 @@ def _has_arrows(comparison: Comparison, metric: str, layout: Layout) -> bool:
 
 def _study_figures(study: StudyResult) -> Iterator[tuple[str, Picture]]:
     """The first figures of a study, for each of their options."""
-    from .studies.registry import draw_figure, report_of
+    from .studies import draw_figure, report_of
 
     figures = report_of(study.study).figures
     every = [(kind, chosen) for kind, figure in figures.items() for chosen in figure.choices(study)]

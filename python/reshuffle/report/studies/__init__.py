@@ -24,9 +24,8 @@ Every format, ``result.plot``, ``reshuffle plot`` and ``reshuffle study --table`
 
 from __future__ import annotations
 
-from .base import StudyReport
+from .base import StudyReport, draw_figure, report_of
 from .documents import study_document
 from .figures import Figure
-from .registry import draw_figure, report_of
 
 __all__ = ["Figure", "StudyReport", "draw_figure", "report_of", "study_document"]

@@ -1,15 +1,20 @@
-"""What a study tells the formats about itself."""
+"""What a study tells the formats about itself. Its module is imported when its report is asked for."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
-from typing import Any, NamedTuple, TypeAlias
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ...documented import record
-from ...results.studies import StudyResult
+from ...errors import InputError, unknown_name
+from ...results.studies import MODULES, StudyResult
 from ..cells import Table
 from .figures import Figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # The functions of a study take results of its own type.
 Sentences: TypeAlias = Callable[[Any], Iterator[str]]
@@ -58,3 +63,32 @@ class StudyReport:
     def truths_of(self, study: StudyResult) -> list[str]:
         """The truths of a result as notes."""
         return [f"{self.truth}{self.truth_title(name)}: {truth.rstrip('.')}." for name, truth in study.truths.items()]
+
+
+def report_of(study: str) -> StudyReport:
+    """How the study of this name is shown. :class:`InputError` if this version does not know it."""
+    if study not in MODULES:
+        raise unknown_name("study", study, MODULES)
+    report: StudyReport = import_module(f"{__package__}.{MODULES[study]}").REPORT
+    return report
+
+
+def draw_figure(
+    study: StudyResult,
+    name: str,
+    *,
+    ax: Axes | None = None,
+    width: float | None = None,
+    height: float | None = None,
+    **where: Any,
+) -> Axes:
+    """Draw a figure of the records that have the values ``where``. Values of None are ignored."""
+    from ..plots.style import axes_of
+
+    figures = report_of(study.study).figures
+    if name not in figures:
+        if not figures:
+            raise InputError(f"the study {study.study} has no figures")
+        raise unknown_name(f"figure of the study {study.study}", name, figures)
+    figure = figures[name]
+    return axes_of(figure.drawing(study, figure.chosen(study, name, where)), ax, width, height)

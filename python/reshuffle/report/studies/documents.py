@@ -15,7 +15,7 @@ from ..layout import Layout
 from ..methods import Methods, cite, metrics_phrase, signed_by
 from ..wording import joined, number
 from ..words import filled, words, words_of
-from .registry import report_of
+from .base import report_of
 from .shared import unit_of
 
 

@@ -20,8 +20,8 @@ from ..page.content import Content
 from ..plots import file_of
 from ..plots.look import COLUMN
 from ..wording import joined, number
+from .base import draw_figure, report_of
 from .figures import Figure
-from .registry import draw_figure, report_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
