@@ -25,8 +25,7 @@ from reshuffle.data.demo_lists import write_demo_lists
 from reshuffle.execution import Execution
 from reshuffle.results.studies import StudyResult
 from reshuffle.study import testing
-from reshuffle.study.experiments import Experiment
-from reshuffle.study.populations import Population, Selection
+from reshuffle.study.experiments import Experiment, Population, Selection
 
 Counts: TypeAlias = NDArray[np.int64]
 

@@ -185,7 +185,7 @@ Null: TypeAlias = Literal[
 """:data:`reshuffle.study.nulls.NULLS`."""
 
 Sampling: TypeAlias = Literal["replace", "subset", "fixed"]
-""":data:`reshuffle.study.populations.SAMPLING`."""
+""":data:`reshuffle.study.experiments.SAMPLING`."""
 
 StudyScheme: TypeAlias = Literal["iid", "subgroup", "orbit"]
 """:data:`reshuffle.study.settings.STUDY_SCHEMES`."""
@@ -247,7 +247,7 @@ MetaInterval: TypeAlias = Literal["boot-both", "boot-inputs", "boot-systems"]
 """The entries of :data:`reshuffle.meta.TESTS` with draws."""
 
 MetaTable: TypeAlias = Literal["results", "comparisons", "groups", "human", "systems"]
-"""The tables of ``meta`` in :data:`reshuffle.results.studies.tables.STUDIES`."""
+"""The tables of ``STUDY`` in :mod:`reshuffle.results.studies.meta`."""
 
 OptimizerName: TypeAlias = Literal["mert", "kbmira", "pro", "xbleu", "l1"]
 """:data:`reshuffle.tune.OPTIMIZERS`."""
@@ -256,17 +256,17 @@ MertPreset: TypeAlias = Literal["both", "moses", "cdec"]
 """:data:`reshuffle.options.tuning.PRESETS`."""
 
 OracleTable: TypeAlias = Literal["scores", "searches", "entries"]
-"""The tables of ``oracle`` in :data:`reshuffle.results.studies.tables.STUDIES`."""
+"""The tables of ``STUDY`` in :mod:`reshuffle.results.studies.oracle`."""
 
 MbrTable: TypeAlias = Literal["choices", "scores"]
-"""The tables of ``mbr`` in :data:`reshuffle.results.studies.tables.STUDIES`."""
+"""The tables of ``STUDY`` in :mod:`reshuffle.results.studies.mbr`."""
 
 TuneTable: TypeAlias = Literal["runs", "start", "trace"]
-"""The tables of ``tune`` in :data:`reshuffle.results.studies.tables.STUDIES`."""
+"""The tables of ``STUDY`` in :mod:`reshuffle.results.studies.tune`."""
 
 StudyPlotKind: TypeAlias = Literal[
     "rates", "qq", "families", "power", "sizes", "detectable", "sensitivity", "bands", "gaps", "curves",
     "differences", "scores", "gains", "agreement", "exchange", "runs", "histogram", "observed", "forest", "matrix",
     "scatter", "grid", "replications", "course",
 ]  # fmt: skip
-"""The figures of all studies: :data:`reshuffle.report.studies.STUDIES`."""
+"""The figures of all studies, in the order of :data:`reshuffle.results.studies.tables.MODULES`."""

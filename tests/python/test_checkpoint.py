@@ -27,7 +27,7 @@ from reshuffle import InputError, InputWarning, _core, metric
 from reshuffle.execution.checkpoint import SCHEMA, Checkpoint, Stage, kept
 from reshuffle.execution.digest import Described, described
 from reshuffle.execution.tables import FLAG, NUMBER, PROBABILITY, SIGN, Column, Columns, Table
-from reshuffle.study.populations import Selection
+from reshuffle.study.experiments import Selection
 
 JOB = described(("example", 1))
 COLUMNS = Columns(

@@ -13,10 +13,10 @@ import pytest
 import reshuffle
 from reshuffle.documented import Field, documented, fields_of, own_texts
 from reshuffle.options.declare import Options
-from reshuffle.results.studies import STUDIES
+from reshuffle.results.studies import MODULES, types_of
 from test_options import FUNCTIONS
 
-RECORDS_OF_STUDIES: set[Any] = {record for study in STUDIES.values() for record in study.tables.values()}
+RECORDS_OF_STUDIES: set[Any] = {record for study in MODULES for record in types_of(study).tables.values()}
 PUBLIC: set[Any] = {each for name in reshuffle.__all__ if is_dataclass(each := getattr(reshuffle, name))}
 
 

@@ -20,9 +20,8 @@ from reshuffle.cli.studies import COMMANDS, plan_command
 from reshuffle.data.demo import write_demo
 from reshuffle.report import Layout, Terminal, render
 from reshuffle.report.plots import file_of
-from reshuffle.report.studies import STUDIES, draw_figure
+from reshuffle.report.studies import draw_figure, report_of
 from reshuffle.report.studies.page import MAX_FIGURES
-from reshuffle.report.studies.plots import choices
 from reshuffle.results.studies import types_of
 from schemas import validator
 from test_meta_report import RESULTS as META
@@ -125,7 +124,7 @@ def test_a_changed_value_is_refused_or_shown(result: StudyResult) -> None:
 
 @EVERY
 def test_every_format_is_written(result: StudyResult) -> None:
-    tables = STUDIES[result.study].paper or STUDIES[result.study].tables
+    tables = report_of(result.study).paper or report_of(result.study).tables
     for fmt in get_args(types.Format):
         if fmt == "html":  # another test opens the pages
             continue
@@ -159,8 +158,8 @@ def test_every_table_is_data(result: StudyResult) -> None:
 @pytest.mark.parametrize("name", [name for name in (*META, *POWER) if "many metrics" not in name])
 def test_every_figure_is_drawn(result: StudyResult) -> None:
     """The first for each choice. Those of commands and of many metrics are in pages."""
-    for name, figure in STUDIES[result.study].figures.items():
-        for chosen in choices(result, figure)[:1]:
+    for name, figure in report_of(result.study).figures.items():
+        for chosen in figure.choices(result)[:1]:
             drawn = draw_figure(result, name, **chosen).figure
             assert file_of(drawn, "pdf").startswith(b"%PDF")
             assert all(axes.has_data() and "None" not in axes.get_ylabel() for axes in drawn.axes), name
@@ -174,13 +173,13 @@ def test_every_page_is_whole(browser: Browser, name: str, files: list[str], resu
     for width in (1400, 400):
         browser.resize(width)
         assert browser.run("return document.documentElement.scrollWidth") == width
-    report = STUDIES[result.study]
+    report = report_of(result.study)
     assert browser.one("h1").text == report.title(result)
     captions = [text.strip() for text in browser.texts("table caption")]
     assert captions == [table.title for table in report.tables(result)]
     assert browser.texts("#truths h2") == [report.truths] * bool(result.truths)
     assert browser.texts("#truths dd") == [*result.truths.values()]
-    figures = sum(len(choices(result, figure)) for figure in report.figures.values())
+    figures = sum(len(figure.choices(result)) for figure in report.figures.values())
     assert len(browser.all("#figures img")) == min(figures, MAX_FIGURES)
     assert browser.run("return [...document.images].every((image) => image.naturalWidth > 100)")
     assert json.loads(browser.texts("#plan")[0]) == result.plan

@@ -28,8 +28,7 @@ from reshuffle.execution import Execution, executors, run_job, worker
 from reshuffle.execution.executors import NamedWorkers, check_workers, process_pool
 from reshuffle.study import testing as study_testing
 from reshuffle.study import type1
-from reshuffle.study.experiments import Experiment
-from reshuffle.study.populations import Population, Selection
+from reshuffle.study.experiments import Experiment, Population, Selection
 from told import assert_raises
 
 

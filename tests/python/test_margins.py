@@ -36,8 +36,7 @@ from reshuffle.options.inputs import TestSet
 from reshuffle.report import FORMATS, Layout, render
 from reshuffle.report.conclusions import conclusions
 from reshuffle.study import testing
-from reshuffle.study.experiments import Experiment
-from reshuffle.study.populations import Population, Selection
+from reshuffle.study.experiments import Experiment, Population, Selection
 from test_resampling import weights
 from told import assert_raises, assert_refused, assert_told
 

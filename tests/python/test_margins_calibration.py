@@ -19,9 +19,8 @@ from reshuffle.resampling.counting import Data
 from reshuffle.seeds import derive_seed
 from reshuffle.settings import ComparisonSettings, Resampling, Units
 from reshuffle.study import testing
-from reshuffle.study.experiments import Experiment
+from reshuffle.study.experiments import Experiment, Selection
 from reshuffle.study.material import Material
-from reshuffle.study.populations import Selection
 
 pytestmark = pytest.mark.slow
 

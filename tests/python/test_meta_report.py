@@ -23,8 +23,8 @@ from reshuffle.meta import JudgedSet
 from reshuffle.meta.coefficients import COEFFICIENTS, GROUPINGS, TESTS, TIES
 from reshuffle.meta.human import HUMAN_SCORES
 from reshuffle.report import Layout, Terminal, render
-from reshuffle.report.studies import STUDIES
-from reshuffle.report.studies.figures.meta import places_of_names
+from reshuffle.report.studies import report_of
+from reshuffle.report.studies.meta_figures import places_of_names
 from reshuffle.report.studies.meta_sentences import conclusions, notes
 from reshuffle.report.words import words
 from reshuffle.results import ConfidenceInterval, UsedMetric
@@ -128,7 +128,7 @@ def prose(result: MetaEvaluation) -> str:
 def test_bold_type_marks_metrics_that_agree_better_than_the_baseline() -> None:
     compared = [difference("X", "Y", 0.05, 0.01), difference("Z", "Y", -0.05, 0.01)]
     result = evaluation([agreement("X", 0.3), agreement("Y", 0.25), agreement("Z", 0.2)], compared, baseline="Y")
-    values, differences = STUDIES["meta"].tables(result)
+    values, differences = report_of("meta").tables(result)
     assert [row[0] for row, flags in zip(differences.rows, differences.bold, strict=True) if any(flags)] == ["X"]
     assert differences.key == "Bold: significantly better agreement than Y."
     assert values.key == ""

@@ -12,11 +12,10 @@ from reshuffle.options.nulls import NULLS_WITH_OPTIONS
 from reshuffle.resampling.counting import Data
 from reshuffle.settings import Resampling, Units
 from reshuffle.study import type1
-from reshuffle.study.experiments import Experiment
+from reshuffle.study.experiments import Experiment, Selection
 from reshuffle.study.material import Material
 from reshuffle.study.null_data import NullData, NullOptions, Request
 from reshuffle.study.nulls import EDITS, NULLS, noisy
-from reshuffle.study.populations import Selection
 from reshuffle.study.settings import StudySettings
 from texts import translations
 from told import assert_raises

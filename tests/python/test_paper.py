@@ -34,8 +34,8 @@ from reshuffle.meta.coefficients import TESTS
 from reshuffle.report import Layout, paper_files, render
 from reshuffle.report.paper import MOST_FIGURES
 from reshuffle.report.sources import entries_of
-from reshuffle.report.studies import STUDIES as REPORTS
 from reshuffle.report.words import words
+from reshuffle.results.studies import MODULES
 from reshuffle.results.studies.watch import SEQUENTIAL_TESTS
 from test_meta_report import RESULTS as META
 from test_run_reports import RESULTS as RUNS
@@ -188,7 +188,7 @@ def test_the_appendix_explains_how_segment_scores_were_stored(unsaved: None) -> 
 def test_a_caption_says_that_not_all_panels_have_room(unsaved: None, monkeypatch: pytest.MonkeyPatch) -> None:
     said = "Only the first 1 of 2 panels have room."
     assert said not in paper_files(ranked(), Layout())["figures.tex"].decode()
-    monkeypatch.setattr("reshuffle.report.plots.style.PAGE_HEIGHT", 1.0)
+    monkeypatch.setattr("reshuffle.report.paper.PAGE_HEIGHT", 1.0)
     assert said in paper_files(ranked(), Layout())["figures.tex"].decode()
 
 
@@ -257,7 +257,7 @@ def test_names_in_a_study_are_no_citations() -> None:
 
 def test_every_study_has_a_paragraph() -> None:
     texts = words("studies")
-    assert {*REPORTS} - {"runs", "human"} == {*texts["study"]}
+    assert {*MODULES} - {"runs", "human"} == {*texts["study"]}
     every = [*texts["common"].values(), *(each for own in texts["study"].values() for each in own)]
     assert {each[1:] for each in every if each.startswith("=")} == {*texts["common"]}
     cited = {source for each in every for source in re.findall(r"\[@(.+?)\]", each)}

@@ -43,7 +43,8 @@ from reshuffle import InputError, InputWarning, SegmentScores, compare
 from reshuffle.report.plots import figure_of, style
 from reshuffle.report.plots.intervals import set_limits
 from reshuffle.report.plots.labels import columns, printable, wrapped
-from reshuffle.report.plots.style import COLUMN, INK, PAGE, STYLE
+from reshuffle.report.plots.look import COLUMN, INK, PAGE
+from reshuffle.report.plots.style import STYLE
 
 # The options that all figures have.
 

@@ -42,8 +42,9 @@ from reshuffle.report.cells import rank_cell, short_pvalue
 from reshuffle.report.plots import figure_of
 from reshuffle.report.plots.densities import smoothed
 from reshuffle.report.plots.intervals import MARKER
+from reshuffle.report.plots.look import MUTED
 from reshuffle.report.plots.null import tails
-from reshuffle.report.plots.style import MUTED, PaperFigure
+from reshuffle.report.plots.style import PaperFigure
 from reshuffle.results import ConfidenceInterval, Histogram, NullHistogram
 from told import assert_raises, assert_told
 

@@ -31,8 +31,7 @@ from benches.races.rivals.study import (
 from reshuffle import SegmentScores, approximate_randomization, bootstrap_test, meta, metric
 from reshuffle.data.demo import demo_corpus
 from reshuffle.study import testing
-from reshuffle.study.experiments import Experiment
-from reshuffle.study.populations import Population, Selection
+from reshuffle.study.experiments import Experiment, Population, Selection
 
 
 def matrix(seed: int) -> tuple[Any, Any, Any]:

@@ -20,8 +20,7 @@ from reshuffle import InputError, SegmentScores, compare_runs, read_html, read_j
 from reshuffle.report import Layout, Terminal, render
 from reshuffle.report.cells import Table
 from reshuffle.report.plots import file_of
-from reshuffle.report.studies import STUDIES
-from reshuffle.report.studies.plots import choices
+from reshuffle.report.studies import report_of
 from reshuffle.report.studies.run_sentences import answers, conclusions, notes, variance_test
 from reshuffle.report.wording import MAX_NAMED, spelled
 from reshuffle.results import ConfidenceInterval, UsedMetric
@@ -338,7 +337,7 @@ def test_variances_of_two_runs_cannot_be_compared() -> None:
 
 @pytest.mark.parametrize(("case", "better"), [("better", {"BLEU", "TER"}), ("worse under one metric", {"TER"})])
 def test_bold_type_follows_the_direction_of_the_metric(case: str, better: set[str]) -> None:
-    for shown in (STUDIES["runs"].tables, STUDIES["runs"].paper):
+    for shown in (report_of("runs").tables, report_of("runs").paper):
         (table,) = (table for table in known(shown)(CASES[case]()) if "Δ" in table.header)
         assert {row[0][:-2] for row, bold in zip(table.rows, table.bold, strict=True) if any(bold)} == better
         assert table.key == "Bold: significantly better than baseline, by the hierarchical bootstrap."
@@ -354,7 +353,7 @@ def test_a_terminal_shows_the_answer_and_where_the_rest_is(name: str) -> None:
     assert "--full and all other formats also show" in " ".join(render(result, "text", Layout(command="x")).split())
     for sentence in answers(result):
         assert spelled(sentence, for_command=False) in lines
-    assert len(re.findall(r"^\| ---", result.render("markdown"), re.M)) == len([*STUDIES["runs"].tables(result)])
+    assert len(re.findall(r"^\| ---", result.render("markdown"), re.M)) == len([*report_of("runs").tables(result)])
 
 
 def test_a_terminal_shows_two_metrics_of_two_systems_in_25_lines() -> None:
@@ -448,18 +447,18 @@ def test_damaged_results_are_named() -> None:
         ("runs", "one run"),
         ("observed", "one run"),
         ("histogram", "many runs"),
-        *((kind, "all pairs") for kind in STUDIES["runs"].figures),
+        *((kind, "all pairs") for kind in report_of("runs").figures),
     ],
 )
 def test_every_figure_is_drawn(kind: str, name: str) -> None:
     """Twice alike, on one of the results."""
     result = RESULTS[name]()
-    figure = STUDIES["runs"].figures[kind]
-    for chosen in choices(result, figure)[:1]:
+    figure = report_of("runs").figures[kind]
+    for chosen in figure.choices(result)[:1]:
         drawn = [file_of(getattr(result.plot, kind)(**chosen).figure, "svg") for _ in range(1 + (name == "all pairs"))]
         assert drawn[0].startswith(b"<?xml")
         assert drawn[0] == drawn[-1]
-    assert choices(result, figure) or (kind == "observed" and not result.observed)
+    assert figure.choices(result) or (kind == "observed" and not result.observed)
 
 
 def test_each_run_is_a_point_with_its_deviation() -> None:

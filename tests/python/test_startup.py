@@ -23,8 +23,8 @@ from reshuffle.meta.coefficients import TESTS as META_TESTS
 from reshuffle.metrics.in_python import every_spec
 from reshuffle.metrics.registry import tokenizer_specs
 from reshuffle.report import FORMATS
-from reshuffle.report.studies import STUDIES
-from reshuffle.results.studies import STUDIES as RECORDS
+from reshuffle.report.studies import report_of
+from reshuffle.results.studies import MODULES, types_of
 from reshuffle.results.studies.watch import BONFERRONI, E_BH
 from reshuffle.tune.options import OPTIMIZERS
 
@@ -237,7 +237,7 @@ REGISTRIES: list[tuple[object, Iterable[str] | str]] = [
     (types.Null, "study.nulls.NULLS"),
     (types.Equalize, "study.null_data.EQUALIZE"),
     (types.Variances, "study.multiplicity.VARIANCES"),
-    (types.Sampling, "study.populations.SAMPLING"),
+    (types.Sampling, "study.experiments.SAMPLING"),
     (types.Study, COMMANDS),
     (types.StudyScheme, "study.settings.STUDY_SCHEMES"),
     (types.PowerModel, "study.power.MODELS"),
@@ -248,16 +248,16 @@ REGISTRIES: list[tuple[object, Iterable[str] | str]] = [
     (types.ScoredSegments, "meta.systems.SCORED_SEGMENTS"),
     (types.MetaTest, META_TESTS),
     (types.MetaInterval, [name for name, test in META_TESTS.items() if test.replicates == "draws"]),
-    (types.MetaTable, RECORDS["meta"].tables),
+    (types.MetaTable, types_of("meta").tables),
     (types.JudgmentFormat, "data.formats.JUDGMENT_FORMATS"),
     (types.ScoreFormat, "data.formats.SCORE_FORMATS"),
     (types.ScoreColumn, "data.scores.ROLES"),
     (types.OptimizerName, OPTIMIZERS),
     (types.MertPreset, "options.tuning.PRESETS"),
-    (types.OracleTable, RECORDS["oracle"].tables),
-    (types.MbrTable, RECORDS["mbr"].tables),
-    (types.TuneTable, RECORDS["tune"].tables),
-    (types.StudyPlotKind, dict.fromkeys(name for report in STUDIES.values() for name in report.figures)),
+    (types.OracleTable, types_of("oracle").tables),
+    (types.MbrTable, types_of("mbr").tables),
+    (types.TuneTable, types_of("tune").tables),
+    (types.StudyPlotKind, dict.fromkeys(name for study in MODULES for name in report_of(study).figures)),
 ]
 
 

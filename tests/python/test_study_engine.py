@@ -28,8 +28,7 @@ from reshuffle.inference.tests import DEFAULT
 from reshuffle.metrics.base import Counts
 from reshuffle.metrics.precomputed import SegmentScores
 from reshuffle.study import testing
-from reshuffle.study.experiments import Experiment
-from reshuffle.study.populations import SAMPLING, Population, Selection
+from reshuffle.study.experiments import SAMPLING, Experiment, Population, Selection
 from reshuffle.study.settings import StudySettings
 from reshuffle.types import BootstrapTest
 

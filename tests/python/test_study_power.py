@@ -20,8 +20,7 @@ from reshuffle.results.studies import PowerRate, StudyResult
 from reshuffle.settings import Resampling, Units
 from reshuffle.study import parametric_power, plan, power, sensitivity
 from reshuffle.study.calibration import effect_for
-from reshuffle.study.material import Material
-from reshuffle.study.populations import MeasuredPair
+from reshuffle.study.material import Material, MeasuredPair
 from reshuffle.study.power import simulated_mixture
 from reshuffle.study.sensitivity import paired_difference
 from reshuffle.study.settings import StudySettings

@@ -10,8 +10,7 @@ import numpy as np
 from known import known
 from reshuffle import SegmentScores, StudyResult, study
 from reshuffle.report import Layout, Terminal, render
-from reshuffle.report.studies import STUDIES
-from reshuffle.report.studies.plots import choices
+from reshuffle.report.studies import report_of
 from told import assert_told
 
 SMALL: dict[str, Any] = {"simulations": 40, "n_resamples": 39}
@@ -119,6 +118,6 @@ def test_curves_show_the_records() -> None:
 
 
 def test_pages_leave_out_figures_of_one_point() -> None:
-    figures = STUDIES["power"].figures
-    assert choices(made("models"), figures["sizes"]) == []
-    assert len(choices(made("power"), figures["sizes"])) == 2 * 3
+    figures = report_of("power").figures
+    assert figures["sizes"].choices(made("models")) == []
+    assert len(figures["sizes"].choices(made("power"))) == 2 * 3

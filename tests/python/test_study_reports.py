@@ -20,8 +20,8 @@ from pages import markup
 from reshuffle import FromCounts, InputError, SegmentScores, StudyResult, compare, read_html, read_json, study, types
 from reshuffle.cli.studies import COMMANDS
 from reshuffle.report import Layout, Terminal, render
+from reshuffle.report.studies import draw_figure
 from reshuffle.report.studies.agreement import pooled
-from reshuffle.report.studies.plots import draw_figure
 from reshuffle.results import UsedMetric, clopper_pearson
 from reshuffle.results.studies import DomainBand, PvalueShare, Rate
 from reshuffle.results.studies.type1 import Type1Plan

@@ -18,8 +18,7 @@ from reshuffle import InputError, derive_seed, metric, read_html, read_json, tun
 from reshuffle.options.declare import options_of
 from reshuffle.report import Layout, Terminal, render
 from reshuffle.report.plots import file_of
-from reshuffle.report.studies import STUDIES, draw_figure
-from reshuffle.report.studies.plots import choices
+from reshuffle.report.studies import draw_figure, report_of
 from reshuffle.results.studies import TuningResult
 from reshuffle.tune.optimizers import FITTERS
 from reshuffle.tune.options import OPTIMIZERS, find_optimizer
@@ -268,8 +267,8 @@ def test_reports_say_what_fixed_lists_lack(result: TuningResult, dev: Part, star
 
 
 def test_every_figure_is_drawn(result: TuningResult) -> None:
-    figures = STUDIES["tune"].figures
-    drawn = [(name, chosen) for name, figure in figures.items() for chosen in choices(result, figure)]
+    figures = report_of("tune").figures
+    drawn = [(name, chosen) for name, figure in figures.items() for chosen in figure.choices(result)]
     assert len(drawn) > 0
     for name, chosen in (drawn[0], drawn[-1]):
         assert file_of(draw_figure(result, name, **chosen).figure, "pdf").startswith(b"%PDF")

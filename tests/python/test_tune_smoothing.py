@@ -15,7 +15,7 @@ from reshuffle import InputError, StudyResult, metric, read_html, read_json, rea
 from reshuffle.cli.root import cli
 from reshuffle.meta import JudgedSet, Judgments, segments, smoothing_grid, tune_smoothing
 from reshuffle.report.plots import file_of
-from reshuffle.report.studies import STUDIES, draw_figure
+from reshuffle.report.studies import draw_figure, report_of
 from told import assert_raises
 
 SMALL: dict[str, list[float]] = {"1": [0.1, 2.0], "4": [1.0, 5.0], "6": [5.0], "7": [5.0, 0.5, 20.0]}
@@ -146,7 +146,7 @@ def test_reports_and_figures(wmt08: dict[str, JudgedSet]) -> None:
     assert ". K = 5 is the largest value of the grid" in text
     for smoothing in ("1", "7"):
         assert file_of(draw_figure(result, "grid", smoothing=smoothing).figure, "pdf").startswith(b"%PDF")
-    assert list(STUDIES["tune-smoothing"].figures) == ["grid"]
+    assert list(report_of("tune-smoothing").figures) == ["grid"]
     assert len(result.to_dicts("grid")) == 4 * 3
 
 

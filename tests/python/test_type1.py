@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from reshuffle import Corpus, InputError, SegmentScores, approximate_randomization, compare, derive_seed
 from reshuffle.results.studies import Rate, StudyResult
 from reshuffle.study import Documents, power, type1
-from reshuffle.study.experiments import Experiment
-from reshuffle.study.populations import Population, Selection
+from reshuffle.study.experiments import Experiment, Population, Selection
 from reshuffle.study.rates import Dependence, rate_interval
 from reshuffle.study.settings import DEFAULT_TESTS
 from told import assert_raises

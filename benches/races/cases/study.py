@@ -16,8 +16,7 @@ import numpy as np
 from benches.data import Array, Texts
 from reshuffle import metric
 from reshuffle.execution import Execution
-from reshuffle.study.experiments import Experiment
-from reshuffle.study.populations import Population, Selection
+from reshuffle.study.experiments import Experiment, Population, Selection
 from reshuffle.study.testing import Testing
 
 from ..race import Contender, Measurement, Race, call

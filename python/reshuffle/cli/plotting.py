@@ -21,8 +21,8 @@ from ..options.display import ComparisonFigure, Figure, StudyFigure
 from ..report import PLOTS
 from ..report.layout import check_names, named_systems
 from ..report.plots import figure_of, file_of
-from ..report.studies import draw_figure
-from ..report.studies.registry import report_of
+from ..report.plots.look import PAGE_HEIGHT
+from ..report.studies import draw_figure, report_of
 from ..report.systems import sorted_systems
 from ..report.wording import joined
 from ..results import Comparison, Flips, Gate, SetComparison
@@ -70,7 +70,7 @@ def _drawable(source: str) -> Comparison | SetComparison | StudyResult:
 def _kinds(result: Comparison | SetComparison | StudyResult) -> Sequence[str]:
     """The figures that a result has."""
     if isinstance(result, StudyResult):
-        figures = report_of(result).figures
+        figures = report_of(result.study).figures
         if not figures:
             raise InputError(f"the study {result.study} has no figures")
         return [name for name, figure in figures.items() if figure.records(result)] or list(figures)
@@ -126,8 +126,6 @@ def _baseline_of_all(comparison: Comparison, draw: Callable[[], Any]) -> dict[st
     best = grouped((sorted_systems(comparison, metric)[0], metric.name) for metric in comparison.metrics)
     if len(comparison.metrics) == 1 or comparison.baseline is not None or not comparison.is_reversible:
         return {}
-    from ..report.plots.style import PAGE_HEIGHT  # imports matplotlib
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the figure that is kept warns, too
         is_high = draw().get_figheight() > PAGE_HEIGHT

@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..options.declare import options_of
 from ..options.display import ComparisonDisplay
 from ..report import TABLES
-from ..report.studies.registry import report_of
+from ..report.studies import report_of
 from ..report.studies.rows import tables_of
 from ..results import Comparison, Flips, Gate, SetComparison
 from ..results.studies import StudyResult
@@ -35,7 +35,7 @@ def show(source: str, options: dict[str, Any]) -> None:
         if not tables:
             raise InputError("--table is for results with several tables: leave it out")
         check_name("table", output.layout.table, tables)
-    is_brief = isinstance(result, Gate) or (isinstance(result, StudyResult) and report_of(result).brief)
+    is_brief = isinstance(result, Gate) or (isinstance(result, StudyResult) and report_of(result.study).brief)
     if output.layout.full and not is_brief:
         raise InputError("--full is for results of 'reshuffle runs' and 'reshuffle gate': leave it out")
     if output.paper is not None and isinstance(result, Flips | Gate):

@@ -32,7 +32,7 @@ from .plots import drawn as drawn
 from .printed import in_words as in_words
 from .rows import TABLES as TABLES
 from .studies import draw_figure as draw_figure
-from .studies.registry import report_of as report_of
+from .studies import report_of as report_of
 from .terminal import Terminal as Terminal
 from .text import as_text as as_text
 

@@ -75,9 +75,9 @@ def _of_comparison(result: Comparison | SetComparison, layout: Layout) -> _Facts
 
 
 def _of_study(study: StudyResult, layout: Layout) -> _Facts:
+    from .studies import report_of
     from .studies.documents import study_document
     from .studies.page import study_facts
-    from .studies.registry import report_of
 
     systems, units = study.plan.get("systems"), study.plan.get("units")
     data = [f"Test set: {counted(units, str(study.plan.get('unit', 'segment')))}"] if isinstance(units, int) else []
@@ -85,7 +85,7 @@ def _of_study(study: StudyResult, layout: Layout) -> _Facts:
         systems = [f"{name} ({counted(n, 'run')})" for name, n in study.plan.systems.items()]
     if isinstance(systems, list):
         data.append(f"Systems: {', '.join(systems)}")
-    said = SEVERAL_RUNS if isinstance(study, RunComparison) else report_of(study).intervals
+    said = SEVERAL_RUNS if isinstance(study, RunComparison) else report_of(study.study).intervals
     return _Facts(study.metrics, data, [*study_facts(study)], said, study_document(study, layout).tables)
 
 

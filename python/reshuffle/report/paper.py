@@ -28,6 +28,7 @@ from .latex import DIFFERENCES, as_latex, figure_label, labels_of, latex_figures
 from .layout import Layout, averaged
 from .methods import of_differences
 from .plots import check_matplotlib, figure_of, file_of
+from .plots.look import COLUMN, PAGE_HEIGHT
 from .sets import headed
 from .systems import shows_best_alone
 from .tables import differences
@@ -174,8 +175,6 @@ Panels: TypeAlias = dict[str, tuple[Comparison, str]]
 
 def _that_fit(kind: str, panels: Panels, **options: Any) -> tuple[Panels, Any]:
     """As many panels as a page has room for, the first metric first, and their figure."""
-    from .plots.style import PAGE_HEIGHT  # imports matplotlib
-
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         figure: Any = figure_of(kind, panels, **options)
@@ -189,8 +188,6 @@ def _that_fit(kind: str, panels: Panels, **options: Any) -> tuple[Panels, Any]:
 
 
 def _picture(figure: Any, caption: str, what: str = "", groups: Sequence[Groups] = ()) -> Picture:
-    from .plots.style import COLUMN  # imports matplotlib
-
     return Picture(file_of(figure, "pdf"), caption, bool(figure.get_figwidth() > 1.01 * COLUMN), what, groups)
 
 
@@ -238,17 +235,17 @@ def _has_arrows(comparison: Comparison, metric: str, layout: Layout) -> bool:
 
 def _study_figures(study: StudyResult) -> Iterator[tuple[str, Picture]]:
     """The first figures of a study, for each of their options."""
-    from .studies.plots import choices, draw_figure
-    from .studies.registry import report_of
+    from .studies import draw_figure, report_of
 
-    every = [(kind, chosen) for kind, figure in report_of(study).figures.items() for chosen in choices(study, figure)]
+    figures = report_of(study.study).figures
+    every = [(kind, chosen) for kind, figure in figures.items() for chosen in figure.choices(study)]
     kinds = [kind for kind, _ in every]
     given = [" ".join([kind, *map(str, filter(None, own.values()))]) for kind, own in every]
     labels = [label if kinds.count(kind) > 1 else kind for label, kind in zip(given, kinds, strict=True)]
     for (kind, chosen), name in [*zip(every, file_names(labels).values(), strict=True)][:MOST_FIGURES]:
         # Without what a result has none of, such as a grouping of scores of systems.
         values = ", ".join(f"{field.replace('_', ' ')}: {value}" for field, value in chosen.items() if value)
-        about = report_of(study).figures[kind].about.rstrip(".")
+        about = figures[kind].about.rstrip(".")
         caption = f"{about} ({values})." if values else f"{about}."
         yield f"{name}.pdf", _picture(draw_figure(study, kind, **chosen).figure, caption)
 

@@ -28,7 +28,7 @@ from ..results.schemas import (
     derived_keys,
     field_types,
 )
-from ..results.studies import STUDIES, StudyResult
+from ..results.studies import MODULES, StudyResult, types_of
 
 Schema = dict[str, Any]
 
@@ -81,16 +81,17 @@ def _schema(record: type[Any]) -> Schema:
 
 def _study() -> Schema:
     """That of a study, whose tables are keys: by name, in all studies that have one of that name."""
-    tables = grouped(dict.fromkeys(each for study in STUDIES.values() for each in study.tables.items()))
+    studies = {name: types_of(name) for name in MODULES}
+    tables = grouped(dict.fromkeys(each for study in studies.values() for each in study.tables.items()))
     schema = _record(StudyResult)
     del schema["properties"]["tables"]
     schema["required"].remove("tables")
-    for study in STUDIES.values():
+    for study in studies.values():
         schema["properties"] |= _derived(study.result)
     for name, records in tables.items():
         schema["properties"][name] = {"type": "array", "items": _any_of(map(_value, records))}
     every = [
-        record for records in (*(study.plans for study in STUDIES.values()), *tables.values()) for record in records
+        record for records in (*(study.plans for study in studies.values()), *tables.values()) for record in records
     ]
     definitions = _definitions([*field_types(StudyResult).values(), *every])
     return {
@@ -101,7 +102,7 @@ def _study() -> Schema:
                 "if": {"properties": {"study": {"const": name}}},
                 "then": {"properties": {"plan": _any_of(map(_value, study.plans))}},
             }
-            for name, study in STUDIES.items()
+            for name, study in studies.items()
         ],
         "$defs": {**DEFINITIONS, **definitions},
     }

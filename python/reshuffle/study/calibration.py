@@ -18,7 +18,7 @@ from ..errors import InputError
 from ..inference.power import critical_value, detectable_factor
 from ..resampling import directed
 from ..results.studies import PowerRate
-from .populations import MeasuredPair
+from .material import MeasuredPair
 from .power import power_rates, simulated_mixture
 from .settings import StudySettings
 

@@ -36,8 +36,7 @@ from ..results.studies import DetectableAtSize, PairError, PlannedLooks, Planned
 from ..results.studies.design import DesignPlan
 from ..validate import check_number
 from .calibration import ROUNDS, Calibrator, Efficiency
-from .material import Material
-from .populations import MeasuredPair
+from .material import Material, MeasuredPair
 from .settings import StudySettings, started
 
 # Default sizes as shares of the data.

@@ -1,4 +1,7 @@
-"""Experiments: the simulated test sets of a study, each a pure function of the seed and its number."""
+"""Experiments: populations of pairs of systems, and the simulated test sets that are drawn from them.
+
+Each test set is a pure function of the seed and its number.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,65 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..lazy import lazy
-from ..metrics.base import Counts
+from ..metrics.base import Counts, Metric
 from ..resampling import CountSample
 from ..resampling.samples import core_counts
 from ..seeds import DerivedSeed, derive_seed
-from .populations import Population, Selection
+
+# How the units of a simulated test set are chosen from the population.
+SAMPLING = ("replace", "subset", "fixed")
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """Two systems under one or more metrics."""
+
+    name: str
+    """Such as ``A, B``."""
+    metrics: Sequence[Metric]
+    counts: Sequence[Counts]
+    """Shape (2, U, K). The counts of both systems, for each metric."""
+    groups: NDArray[np.uint32] | None = None
+    """Shape (U,). The document of each unit, counted from 0 in order of first appearance, if whole documents are drawn
+    and swapped although the tests resample units.
+    """
+
+    @property
+    def n_units(self) -> int:
+        """U."""
+        return int(self.counts[0].shape[1])
+
+    @property
+    def n_groups(self) -> int:
+        """What a selection chooses from: the number of units or, with groups, of groups."""
+        return self.n_units if self.groups is None else int(self.groups.max()) + 1
+
+
+@dataclass(frozen=True)
+class Selection:
+    """How a simulated test set is chosen from a population."""
+
+    sampling: str = "replace"
+    """Draw units with replacement or without it, or take all of them. With groups, whole groups are drawn."""
+    size: int | None = None
+    """How many units (or groups) to draw; None for all of them."""
+    swapped: float = 0.5
+    """The probability with which the two systems of a unit (or group) are swapped: ½ makes them exchangeable, 0 leaves
+    their difference as it is, and (1 − 2η)/2 shrinks it by about the factor 2η.
+    """
+
+
+def swap_probability(eta: float) -> float:
+    """The probability with which two systems are swapped in a unit for an effect of size η from 0 to ½: (1 − 2η)/2.
+
+    η = 0 makes the systems exchangeable, the null hypothesis of approximate randomization; η = ½ is the real pair. In
+    between, each system's expected counts move in proportion from the mean of both to its own, so that power curves
+    over η compare metrics on the same effects, with real covariance.
+
+    >>> swap_probability(0), swap_probability(0.25), swap_probability(0.5)
+    (0.5, 0.25, 0.0)
+    """
+    return (1 - 2 * eta) / 2
 
 
 @dataclass(frozen=True, eq=False)

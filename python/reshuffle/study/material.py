@@ -2,22 +2,95 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..errors import InputError
 from ..inference.hypotheses import pairs_of
+from ..lazy import lazy
 from ..metrics.base import Counts, Metric, check_sums
 from ..progress import Step
-from ..resampling import Pairs
+from ..resampling import CountSample, Pairs
 from ..resampling.counting import Data
 from ..resampling.incomplete import complete_counts
 from ..resampling.units import Documents
 from ..settings import Resampling, Units
 from ..validate import check_name
-from .populations import MeasuredPair, Population
+from .experiments import Population, swap_probability
+
+
+@dataclass(frozen=True, eq=False)
+class NamedPair:
+    """A pair of systems under one metric, by their names. Those of the systems are empty for a model without data."""
+
+    metric: str
+    system: str
+    baseline: str
+    higher_is_better: bool
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredPair(NamedPair):
+    """A pair of systems under one metric, and its counts: (2, U, K)."""
+
+    formula: Metric
+    counts: Counts
+
+    @property
+    def n_units(self) -> int:
+        """U."""
+        return int(self.counts.shape[1])
+
+    @property
+    def reversed(self) -> MeasuredPair:
+        """The same pair with the systems exchanged."""
+        counts = np.ascontiguousarray(self.counts[::-1])
+        return replace(self, system=self.baseline, baseline=self.system, counts=counts)
+
+    @lazy
+    def totals(self) -> Counts:
+        """The summed counts of both systems: (2, K)."""
+        return np.asarray(self.counts.sum(axis=1))
+
+    def difference(self, effect: float = 0.5) -> float:
+        """The difference of the scores of the expected sums of the two systems when they are mixed by η.
+
+        Expected sums are rounded to whole counts. Means are linear in the sums, so that they need no rounding.
+        """
+        if self.formula.is_mean or effect == 0.5:
+            a, b = self.formula.score(self.totals).tolist()
+            return float(2 * effect * (a - b)) if effect else 0.0
+        swapped = swap_probability(effect)
+        expected = np.rint((1 - swapped) * self.totals + swapped * self.totals[::-1]).astype(np.int64)
+        a, b = self.formula.score(expected).tolist()
+        return float(a - b) if effect else 0.0
+
+    @lazy
+    def observed(self) -> float:
+        """The difference of the pair as it is."""
+        return self.difference()
+
+    @lazy
+    def variance(self) -> float:
+        """The variance of the difference on all units, by the delta method."""
+        sample = CountSample.from_counts(self.formula, self.counts)
+        return float(sample.variances_of_differences([(0, 1)])[0])
+
+    @property
+    def unit_error(self) -> float:
+        """The standard deviation of the contribution of a unit to the difference: se·√U."""
+        return math.sqrt(self.variance * self.n_units)
+
+    def mixture_error(self, effect: float, size: int) -> float:
+        """The standard error of the difference of a mixture on a test set of this size.
+
+        A contribution d to the difference Δ of the real pair becomes ±d with mean 2ηd: its variance is that of d plus
+        (1 − 4η²)·Δ².
+        """
+        return math.sqrt((self.unit_error**2 + (1 - 4 * effect**2) * self.observed**2) / size)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from ..execution import ItemJob
 from ..execution.tables import PROBABILITY, Column, Columns, stacked
 from ..inference.hypotheses import Hypotheses
 from ..inference.multiplicity import ADJUSTMENTS, experimentwise_error
-from ..inference.plan import Plan, check_test
+from ..inference.plan import Plan
 from ..inference.running import run_on_test_set
 from ..inference.tests import TESTS
 from ..metrics.base import Counts, Metric, Scores
@@ -80,10 +80,8 @@ def multiplicity(options: Multiplicity) -> StudyResult[MultiplicityPlan]:
     """
     with started("multiplicity", options) as (data, units, settings):
         _check_adjustments(options)
-        for test in settings.tests:
-            check_test(test, "two-sided", *data.metrics)
         n_cells = len(options.variances) * len(options.n_systems or (0,)) * settings.n_sizes * len(data.metrics)
-        material = Material.from_data(data, units, settings.resampling, settings.steps(n_cells))
+        material = settings.material(data, units, n_cells)
         options = evolve(options, equalize=_equalized_by(options, data))
         request = Request(material, NullOptions(equalize=str(options.equalize)), settings)
         found: list[FamilyWiseRate] = []

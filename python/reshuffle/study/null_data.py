@@ -18,8 +18,8 @@ from ..options.nulls import NULLS_WITH_OPTIONS, TrainedSystems
 from ..options.studies import Type1
 from ..resampling import Pairs
 from ..seeds import derive_seed
+from .experiments import Population
 from .material import Material
-from .populations import Population
 from .settings import StudySettings
 
 # Defaults of simulated documents: their segments, and the intraclass correlation of differences.

@@ -1,6 +1,6 @@
 """Null hypotheses of studies: populations of real outputs in which the truth is known.
 
-A null is a function from real systems to populations (:class:`~reshuffle.study.populations.Population`), in
+A null is a function from real systems to populations (:class:`~reshuffle.study.experiments.Population`), in
 :data:`BUILD`, and an entry in nulls.toml. It says in words what is true in them; reports repeat these words.
 """
 
@@ -23,8 +23,8 @@ from ..metrics.native import NativeMetric, count_all
 from ..resampling.units import Documents
 from ..toml import loads
 from .equal_scores import of_equal_scores, of_margins
+from .experiments import Population, swap_probability
 from .null_data import NullData, Part, Request
-from .populations import Population, swap_probability
 
 # All splits of the runs into two sets are used if there are at most this many.
 MAX_SPLITS = 1000

@@ -14,7 +14,6 @@ from attrs import evolve
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from ..inference.plan import check_test
 from ..inference.power import normal_power
 from ..metrics.base import Scores
 from ..options.declare import called_with, taken
@@ -23,10 +22,9 @@ from ..resampling import directed
 from ..results.studies import FittedSwapEffects, PowerRate, Rate, StudyResult
 from ..results.studies.power import ParametricPlan, PowerPlan
 from ..toml import loads
-from .experiments import Experiment
-from .material import Material
+from .experiments import Experiment, Population, Selection, swap_probability
+from .material import Material, MeasuredPair, NamedPair
 from .parametric import SwapEffects, SwapTests
-from .populations import MeasuredPair, NamedPair, Population, Selection, swap_probability
 from .rates import rate_interval
 from .settings import StudySettings, settings_of, started
 
@@ -89,10 +87,8 @@ def power(options: Power) -> StudyResult[PowerPlan]:
     """
     with started("power", options) as (data, units, settings):
         check_shuffles(settings, options.size_adjusted)
-        for test in settings.tests:
-            check_test(test, settings.alternative, *data.metrics)
         n_cells = settings.n_pairs(len(data.names)) * settings.n_sizes * _n_cells(options)
-        material = Material.from_data(data, units, settings.resampling, settings.steps(n_cells))
+        material = settings.material(data, units, n_cells)
         study = PowerStudy(material, settings, options, options.models)
         found = [rate for cells in study.cells() for cell in cells for rate in power_rates(cell, settings)]
         tables: dict[str, Iterable[object]] = {"power": found, "rates": map(as_rate, found)}

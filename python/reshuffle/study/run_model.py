@@ -96,7 +96,7 @@ class RunPool:
     """Runs of one real system, from which two disjoint sets of n runs are drawn for each simulated test set.
 
     ``counts`` has an array (k, units, K) for each metric. The units of a test set are drawn, too: ``sampling`` is a
-    name in :data:`~reshuffle.study.populations.SAMPLING`.
+    name in :data:`~reshuffle.study.experiments.SAMPLING`.
     """
 
     metrics: Sequence[Metric]

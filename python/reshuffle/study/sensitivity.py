@@ -10,7 +10,7 @@ from itertools import combinations
 from ..errors import InputError
 from ..inference.estimates import Estimate
 from ..inference.hypotheses import Hypotheses
-from ..inference.plan import Plan, check_test
+from ..inference.plan import Plan
 from ..inference.running import run_on_test_set
 from ..options.declare import called_with, taken
 from ..options.studies import Sensitivity
@@ -76,11 +76,9 @@ def sensitivity(options: Sensitivity) -> StudyResult[SensitivityPlan]:
             raise InputError(
                 f"only one metric ({data.labels[0]}): a study of sensitivity compares at least two, so add one"
             )
-        for test in settings.tests:
-            check_test(test, settings.alternative, *data.metrics)
         n_effects = len({0.0, *options.effects} if options.size_adjusted else options.effects)
         n_cells = settings.n_pairs(len(data.names)) * n_effects * settings.n_sizes
-        material = Material.from_data(data, units, settings.resampling, settings.steps(n_cells))
+        material = settings.material(data, units, n_cells)
         study = _Sensitivity(material, settings)
         cells = [*PowerStudy(material, settings, options).cells()]
         tables: dict[str, Iterable[object]] = {

@@ -16,6 +16,7 @@ from ..errors import Argument, InputError
 from ..execution import Execution
 from ..execution.checkpoint import Checkpoint, kept
 from ..inference.margins import check_margins
+from ..inference.plan import check_test
 from ..inference.pvalues import largest_rank
 from ..inference.tests import DEFAULT, TESTS
 from ..options.choices import TESTS_WITH_MARGIN, Choice, WithMargin, merged
@@ -26,7 +27,7 @@ from ..progress import Step, reported
 from ..resampling.counting import Data, labels_of
 from ..resampling.stopping import BesagClifford
 from ..results import UsedMetric
-from ..results.studies import STUDIES, StudyResult
+from ..results.studies import StudyResult, types_of
 from ..results.studies.plan import Plan
 from ..settings import Resampling, Units
 from ..validate import check_name
@@ -116,6 +117,12 @@ class StudySettings(Computed, Replicates, Simulated, SharedDraws, Sized, Pairs, 
         numbers = [f" ({i} of {n_cells})" for i in range(1, n_cells + 1)] if n_cells > 1 else [""] * n_cells
         return [(f"simulating{number}", cost, 1) for number in numbers]
 
+    def material(self, data: Data, units: Units, n_cells: int) -> Material:
+        """Count all systems, before so many cells are simulated. :class:`InputError` for tests of other metrics."""
+        for test in self.tests:
+            check_test(test, self.alternative, *data.metrics)
+        return Material.from_data(data, units, self.resampling, self.steps(n_cells))
+
     def dependence(self, test: str, simulations: int, n_samples: int | None = None) -> Dependence:
         """How the simulations of this test depend on one another.
 
@@ -180,7 +187,7 @@ class StudySettings(Computed, Replicates, Simulated, SharedDraws, Sized, Pairs, 
         else:
             names = {"systems": material.names, "units": material.n_units, "unit": material.unit}
             data, metrics = {**names, "metrics": material.data.labels}, material.data.used_metrics()
-        planned = taken(plan or STUDIES[self.study].plans[0], options, self, **{**data, **others})
+        planned = taken(plan or types_of(self.study).plans[0], options, self, **{**data, **others})
         signed = {
             "n" if name == "n_resamples" else name: value
             for name, value in planned.items()

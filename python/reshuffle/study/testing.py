@@ -29,8 +29,7 @@ from ..resampling.stopping import BesagClifford
 from ..resampling.studentized import ObservedStatistics
 from ..seeds import derive_seed
 from ..settings import ComparisonSettings, Resampling
-from .experiments import Experiment
-from .populations import Population
+from .experiments import Experiment, Population
 
 # How ``ar`` makes its shuffles in a study.
 SCHEMES: Mapping[str, str] = {

@@ -9,18 +9,16 @@ from attrs import evolve
 
 from ..errors import InputError
 from ..inference.margins import check_margins
-from ..inference.plan import check_test
 from ..options.choices import TESTS_WITH_MARGIN
 from ..options.declare import called_with
 from ..options.studies import Type1
 from ..resampling.counting import Data
 from ..results.studies import StudyResult
 from ..results.studies.type1 import Type1Plan
-from .experiments import Experiment
+from .experiments import Experiment, Selection
 from .material import Material
 from .null_data import NullData, NullOptions, Request
 from .nulls import NULLS
-from .populations import Selection
 from .rates import Cell, pvalue_shares, rates
 from .settings import StudySettings, started
 
@@ -64,11 +62,9 @@ def type1(options: Type1) -> StudyResult[Type1Plan]:
     """
     with started("type1", options) as (data, units, settings):
         settings, nulls = _with_margins(settings, NullOptions.from_options(options))
-        for test in settings.tests:
-            check_test(test, settings.alternative, *data.metrics)
         _check_margins(data, settings, nulls.null)
         n_parts = sum(len(data.metrics) if NULLS[name].per_metric else 1 for name in nulls.null)
-        material = Material.from_data(data, units, settings.resampling, settings.steps(n_parts * settings.n_sizes))
+        material = settings.material(data, units, n_parts * settings.n_sizes)
         nulls = nulls.resolved(material.documents is not None)
         request = Request(material, nulls, settings)
         built = {name: NULLS[name].build(request) for name in nulls.null}

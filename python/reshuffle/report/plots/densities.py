@@ -15,8 +15,8 @@ from ...lazy import lazy
 from ...results import Histogram, SystemScore
 from .intervals import set_limits
 from .labels import LABEL, PLAIN, columns, printable, wrapped
+from .look import INK, MUTED
 from .rows import RowFigure, Rows
-from .style import INK, MUTED
 from .view import View
 
 Curve: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]

@@ -10,8 +10,8 @@ from ...lazy import lazy
 from ...results import PairedDifference
 from .intervals import Key, draw_key, inner_limits, mark, set_limits, whisker
 from .labels import LABEL, LETTER, columns, text_size, wrapped
+from .look import INK
 from .rows import Column, RowFigure, Rows, columns_beside, make_room_beside, width_beside, width_of
-from .style import INK
 from .view import View
 
 # The height of what is above and below the rows, in inches.

@@ -15,7 +15,7 @@ from matplotlib.offsetbox import AnnotationBbox, HPacker, TextArea, VPacker
 from ...results import ConfidenceInterval, PairedDifference
 from ..wording import number
 from .labels import MATHEMATICAL, PLAIN, columns, lines_of, mathematical, text_size
-from .style import BETTER, INK, MUTED, WORSE
+from .look import BETTER, INK, MUTED, WORSE
 from .ticks import Ticks
 from .view import View
 

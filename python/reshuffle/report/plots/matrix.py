@@ -20,8 +20,8 @@ from ...lazy import lazy
 from ..cells import short_pvalue
 from ..wording import number
 from .labels import LABEL, mathematical, text_size, wrapped
+from .look import INK, MUTED
 from .rows import RowFigure, Rows
-from .style import INK, MUTED
 from .view import View
 
 # In inches: the margins above and below the rows, the height of the legend, and the height of a row with values.

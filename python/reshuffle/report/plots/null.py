@@ -15,7 +15,8 @@ from ...results import NullHistogram, PairedDifference
 from ..cells import equation, pvalue_cell, random_replicates
 from .intervals import Pieces, write_below
 from .labels import LABEL, LETTER, MATHEMATICAL, columns, mathematical, wrapped
-from .style import BETTER, COLUMN, FONT_SIZE, INK, MUTED, PaperFigure
+from .look import BETTER, COLUMN, FONT_SIZE, INK, MUTED
+from .style import PaperFigure
 from .view import View
 
 HEIGHT = 2.0

@@ -11,7 +11,8 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from ...errors import Argument, warn
 from .intervals import add_key, merged_key
-from .style import PADDING, PAGE, PAGE_HEIGHT, SIZES, STYLE, PaperAxes, PaperFigure, length_of, warn_of_missing_letters
+from .look import PAGE, PAGE_HEIGHT
+from .style import PADDING, SIZES, STYLE, PaperAxes, PaperFigure, length_of, warn_of_missing_letters
 
 # The height of the title of a panel with the space above it, and the space between two panels as a fraction of one.
 TITLE, GAP = 0.2, 0.08

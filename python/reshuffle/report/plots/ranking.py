@@ -15,6 +15,7 @@ from ..captions import MOST_RANKED
 from ..cells import rank_cell
 from .intervals import Key, draw_key, mark, set_limits, whisker
 from .labels import LABEL, PLAIN, columns, printable, text_size, wrapped
+from .look import FONT_SIZE, INK
 from .rows import (
     HEADER,
     Column,
@@ -26,7 +27,6 @@ from .rows import (
     width_beside,
     width_of,
 )
-from .style import FONT_SIZE, INK
 from .view import View
 
 # The height of what is above and below the rows, in inches.

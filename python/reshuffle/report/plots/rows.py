@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from ...lazy import lazy
 from .labels import LETTER, MATHEMATICAL, PLAIN, columns, lines_of, mathematical, text_size, wrapped
-from .style import COLUMN, FAINT, FONT_SIZE, FONTS, PAGE, PAGE_HEIGHT, PaperFigure
+from .look import COLUMN, FAINT, FONT_SIZE, PAGE, PAGE_HEIGHT
+from .style import FONTS, PaperFigure
 
 # The length of a line of a name, in average letters: in a column-wide figure, a page-wide one, and one with many rows.
 NARROW, WIDE, SINGLE = 24, 36, 62

@@ -1,4 +1,4 @@
-"""The style of figures: sizes, colours and fonts, for a column of an ACL paper printed in black and white."""
+"""The style of figures: fonts and settings, for a column of an ACL paper printed in black and white."""
 
 from __future__ import annotations
 
@@ -17,27 +17,12 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.text import Text
 
 from ...errors import Argument, InputError, listed, quoted, warn
+from .look import FONT_SIZE, INK
 
-# In inches. In ACL's style, a column is 7.7 cm wide and a page 16 cm. The height is 24.7 cm, less that of a caption of
-# four lines.
-COLUMN = 7.7 / 2.54
-PAGE = 16.0 / 2.54
-PAGE_HEIGHT = 22.0 / 2.54
 # Pixels of an inch in a notebook, where a figure is larger than in print.
 NOTEBOOK = 144
 # The margin of a figure, so that no line is cut off.
 PADDING = 0.02
-
-# In points; captions in ACL's style have 10 pt.
-FONT_SIZE = 7.5
-
-# Blue and vermilion of Okabe and Ito, which are distinguishable with any kind of colour vision. No meaning depends on
-# colour alone: better and worse are also sides of a figure, and significant results have filled markers and stars.
-BETTER = "#0072B2"
-WORSE = "#D55E00"
-INK = "#222222"
-MUTED = "#5f5f5f"
-FAINT = "#d9d9d9"
 
 # STIXGeneral resembles Times, the font of ACL papers, and comes with matplotlib, so that files do not depend on the
 # fonts of a machine. DejaVu Sans, which also comes with it, and the fonts of the machine supply characters it lacks.

@@ -22,7 +22,7 @@ from ..layout import Layout
 from ..margins import is_significant, margin_of
 from ..systems import some_interval_disagrees
 from ..wording import ci, number
-from .style import BETTER, INK, MUTED, WORSE
+from .look import BETTER, INK, MUTED, WORSE
 
 
 @dataclass(frozen=True)

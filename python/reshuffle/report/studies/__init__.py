@@ -13,19 +13,19 @@ To add a study to the reports:
    and ``STUDY``, which has them by the names of the tables. A name is the key of the JSON and the value of ``--table``.
    JSON, CSV, data frames and ``read_json`` are made from the fields. :data:`~reshuffle.results.studies.tables.MODULES`
    has the name of the module.
-3. A figure is a class in ``report/studies/figures/NAME.py``, usually a ``ColumnFigure`` (``figures/base.py``), with a
-   method ``draw(ax)``, which reads ``self.records`` and ``self.study``; an entry in the study's ``FIGURES``
-   (:class:`~reshuffle.report.studies.base.Figure`); and its name in :data:`reshuffle.types.StudyPlotKind`, in the order
-   of :data:`STUDIES`. ``figures/base.py`` also has markers and lines that differ without colours. Look at the picture.
+3. A figure is a class in the same file, usually a ``ColumnFigure`` (``figures.py``), with a method ``draw(ax)``, which
+   reads ``self.records`` and ``self.study``, and imports what it needs of matplotlib; an entry in the study's
+   ``FIGURES`` (:class:`~reshuffle.report.studies.figures.Figure`); and its name in
+   :data:`reshuffle.types.StudyPlotKind`, in the order of ``MODULES``. ``figures.py`` also has markers and lines that
+   differ without colours. Look at the picture.
 
 Every format, ``result.plot``, ``reshuffle plot`` and ``reshuffle study --table`` follow from these.
 """
 
 from __future__ import annotations
 
-from .base import Figure, StudyReport
+from .base import StudyReport, draw_figure, report_of
 from .documents import study_document
-from .plots import draw_figure
-from .registry import STUDIES
+from .figures import Figure
 
-__all__ = ["STUDIES", "Figure", "StudyReport", "draw_figure", "study_document"]
+__all__ = ["Figure", "StudyReport", "draw_figure", "report_of", "study_document"]

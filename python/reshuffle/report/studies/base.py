@@ -1,4 +1,4 @@
-"""What a study tells the formats about itself."""
+"""What a study tells the formats about itself. Its module is imported when its report is asked for."""
 
 from __future__ import annotations
 
@@ -8,49 +8,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ...documented import record
-from ...results.studies import StudyResult
+from ...errors import InputError, unknown_name
+from ...results.studies import MODULES, StudyResult
 from ..cells import Table
+from .figures import Figure
 
 if TYPE_CHECKING:
-    from ..plots.style import Drawing
+    from matplotlib.axes import Axes
 
 # The functions of a study take results of its own type.
 Sentences: TypeAlias = Callable[[Any], Iterator[str]]
-
-
-@record(slots=False)
-class Figure:
-    """A figure of some records of a study."""
-
-    about: str
-    """What it shows, as a caption."""
-    table: str
-    """The table of the records."""
-    by: Sequence[str]
-    """The fields in which all records of one figure agree. They are the options of the figure: ``metric`` is a keyword
-    of ``result.plot.NAME`` and ``--metric`` of ``reshuffle plot``, and may be left out where the result has only one.
-    """
-    drawing: str
-    """Its class in ``figures``, a ``StudyFigure``, as ``MODULE:CLASS``. Importing it imports matplotlib."""
-    over: str | None = None
-    """The field on the x axis. HTML pages have the figure only if the records differ in it."""
-    flat: Callable[[Sequence[Any]], Sequence[Any]] | None = None
-    """From the records of the table to those of the figure, where these are fewer or have other fields."""
-    needs: str | None = None
-    """What a result without records for the figure lacks; by default the table."""
-    among: Sequence[str] = ()
-    """Fields in which records of one figure may differ. They are options, too, which choose some of the records."""
-
-    def records(self, study: StudyResult) -> Sequence[Any]:
-        """All records of figures of this kind."""
-        records: Sequence[Any] = study.tables.get(self.table, ())
-        return records if self.flat is None else self.flat(records)
-
-    def draw(self, study: StudyResult, records: Sequence[Any]) -> Drawing:
-        """The figure of some of these records."""
-        module, _, name = self.drawing.partition(":")
-        drawing: Drawing = getattr(import_module(f"{__package__}.figures.{module}"), name)(study, records)
-        return drawing
 
 
 class Brief(NamedTuple):
@@ -96,3 +63,32 @@ class StudyReport:
     def truths_of(self, study: StudyResult) -> list[str]:
         """The truths of a result as notes."""
         return [f"{self.truth}{self.truth_title(name)}: {truth.rstrip('.')}." for name, truth in study.truths.items()]
+
+
+def report_of(study: str) -> StudyReport:
+    """How the study of this name is shown. :class:`InputError` if this version does not know it."""
+    if study not in MODULES:
+        raise unknown_name("study", study, MODULES)
+    report: StudyReport = import_module(f"{__package__}.{MODULES[study]}").REPORT
+    return report
+
+
+def draw_figure(
+    study: StudyResult,
+    name: str,
+    *,
+    ax: Axes | None = None,
+    width: float | None = None,
+    height: float | None = None,
+    **where: Any,
+) -> Axes:
+    """Draw a figure of the records that have the values ``where``. Values of None are ignored."""
+    from ..plots.style import axes_of
+
+    figures = report_of(study.study).figures
+    if name not in figures:
+        if not figures:
+            raise InputError(f"the study {study.study} has no figures")
+        raise unknown_name(f"figure of the study {study.study}", name, figures)
+    figure = figures[name]
+    return axes_of(figure.drawing(study, figure.chosen(study, name, where)), ax, width, height)

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ...errors import counted
 from ...results.studies import DetectableAtSize, PairError, PlannedLooks, PlannedPower, PlannedSize, StudyResult
 from ...results.studies.design import DesignPlan
 from ..cells import Table, decimals_for
 from ..pivot import Cells, Rows, as_number, fields, pivot
+from ..plots.look import FAINT
 from ..wording import joined, number
-from .base import Figure, StudyReport
+from .base import StudyReport
+from .figures import ColumnFigure, Figure, key, label, looks, point
 from .power import ERROR_SYMBOLS, power_table
 from .shared import as_percent, constant, in_common, in_percent, of_keys, of_name, unit_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 def title(study: StudyResult[DesignPlan]) -> str:
@@ -213,12 +220,45 @@ def notes(study: StudyResult[DesignPlan]) -> Iterator[str]:
         yield f"Not simulated{why}: this is the power of a z-test whose SE is known. {advice}"
 
 
+class DetectableFigure(ColumnFigure[DetectableAtSize]):
+    """The minimum detectable difference against the size, with the range over pairs as a band."""
+
+    HEIGHT = 2.3
+
+    def draw(self, ax: Axes) -> None:
+        methods = {each.method for each in self.records}
+        series = {
+            f"{values['method'] + ', ' if len(methods) > 1 else ''}power {number(values['power'])}": own
+            for values, own in of_keys(self.records, "method", "power")
+        }
+        shown = looks(series)
+        for own, look in zip(series.values(), shown.values(), strict=True):
+            own.sort(key=lambda each: int(each.size))
+            sizes = np.array([each.size for each in own])
+            x = np.geomspace(sizes[0], sizes[-1], 101)
+            # Nearly in proportion to 1/√n, which is a curve.
+            scaled = np.array([(each.low, each.difference, each.high) for each in own]).T * np.sqrt(sizes)
+            low, middle, high = (np.interp(np.log(x), np.log(sizes), each) / np.sqrt(x) for each in scaled)
+            ax.fill_between(x, low, high, color=FAINT, linewidth=0, zorder=1)
+            ax.plot(x, middle, color=look["color"], linestyle=look["linestyle"], linewidth=1.0)
+            for each in own:
+                point(ax, each.size, each.difference, None, look)
+        ax.set_xscale("log")
+        ticks = sorted({each.size for each in self.records})
+        ax.set_xticks(ticks, [f"{size:,}" for size in ticks])
+        ax.minorticks_off()
+        ax.set_ylim(0, None)
+        metric = constant(self.records, "metric")
+        label(ax, f"{unit_of(self.study)}s", f"minimum detectable difference ({metric})")
+        key(ax, shown, loc="upper right")
+
+
 FIGURES = {
     "detectable": Figure(
         "Minimum detectable difference by the size of the test set; the band covers all pairs of systems.",
         "detectable",
         ("metric",),
-        "power:DetectableFigure",
+        DetectableFigure,
         "size",
     ),
 }

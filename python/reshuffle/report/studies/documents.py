@@ -15,13 +15,13 @@ from ..layout import Layout
 from ..methods import Methods, cite, metrics_phrase, signed_by
 from ..wording import joined, number
 from ..words import filled, words, words_of
-from .registry import report_of
+from .base import report_of
 from .shared import unit_of
 
 
 def study_document(study: StudyResult, layout: Layout) -> Document:
     """The main table, what was found, the other tables, and the notes; or the short form, if the study has one."""
-    report = report_of(study)
+    report = report_of(study.study)
     if report.brief is not None and not (layout.full or layout.paper):
         shown, found, notes = report.brief(study)
     else:
@@ -47,7 +47,7 @@ def study_document(study: StudyResult, layout: Layout) -> Document:
 
 def study_sentences(study: StudyResult) -> Iterator[str]:
     """What was computed and how, what was true, and the version."""
-    report = report_of(study)
+    report = report_of(study.study)
     if report.methods is not None:
         yield from report.methods(study)
     else:
@@ -59,7 +59,7 @@ def study_sentences(study: StudyResult) -> Iterator[str]:
 def _of_words(study: StudyResult) -> Iterator[str]:
     """The sentences whose settings the study has."""
     values = {name: text for name, value in study.plan.items() if (text := _shown(name, value))} | _material(study)
-    settings = report_of(study).settings
+    settings = report_of(study.study).settings
     if settings is not None:
         values |= settings(study)
     for template in words_of("studies", "study", study.study):

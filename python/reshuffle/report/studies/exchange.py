@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from ...errors import counted
 from ...results.studies import StudyResult
 from ...results.studies.exchange import ExchangePlan, ExchangeRate
 from ..cells import Table
 from ..pivot import Columns, Rows, fields, pivot
+from ..plots.look import COLUMN, MUTED
 from ..wording import joined, number
-from .base import Figure, StudyReport
+from .base import StudyReport
+from .figures import ColumnFigure, Figure, key_above, label, looks, point
 from .shared import (
     BOLD_RATES,
     HEADINGS,
@@ -27,6 +30,10 @@ from .shared import (
     rate_decimals,
     symbols_of,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 # The fields that identify a row.
 NAMES = ("metric", "size", "runs", "correlation", "run_sd")
@@ -115,13 +122,48 @@ def notes(study: StudyResult[ExchangePlan]) -> Iterator[str]:
         yield f"Left out, because they need more runs: {joined(study.plan.left_out)}."
 
 
+class ExchangeFigure(ColumnFigure[ExchangeRate]):
+    """A line for each exchange unit, over the standard deviations between runs."""
+
+    @property
+    def size(self) -> tuple[float, float]:
+        return COLUMN, 2.4 + 0.14 * -(-len(self.units) // 3)
+
+    @property
+    def units(self) -> list[str]:
+        """The exchange units, in order of appearance."""
+        return list(dict.fromkeys(rate.exchange for rate in self.records))
+
+    def draw(self, ax: Axes) -> None:
+        shown, alpha = looks(self.units), self.records[0].alpha
+        ax.axhline(alpha, color=MUTED, linewidth=0.6, linestyle=(0, (3, 2)), zorder=1)
+        for unit, look in shown.items():
+            own = sorted(of_name(self.records, exchange=unit), key=lambda rate: rate.run_sd or 0.0)
+            x = [rate.run_sd or 0.0 for rate in own]
+            color = look["color"]
+            ax.plot(x, [rate.rate for rate in own], color=color, linestyle=look["linestyle"], linewidth=1.0, zorder=3)
+            if all(rate.expected is not None for rate in own):
+                ax.plot(
+                    x, [rate.expected for rate in own], color=color, linestyle=(0, (1, 1.5)), linewidth=0.7, zorder=2
+                )
+            for rate in own:
+                point(ax, rate.run_sd or 0.0, rate.rate, rate.confidence_interval, look)
+        ax.set_ylim(0, min(1.02, 1.1 * max(max(rate.confidence_interval.high for rate in self.records), 2 * alpha)))
+        below = "standard deviation between runs / sampling standard deviation"
+        if self.records[0].run_sd is None:
+            below = ""
+            ax.set_xticks([])
+        label(ax, below, f"type-I error at α = {number(alpha)}")
+        key_above(ax, shown, 3)
+
+
 FIGURES = {
     "exchange": Figure(
         "Type-I error against the standard deviation between runs, with confidence intervals; dotted lines are "
         "expected values for many segments, and the dashed line is α.",
         "exchange_sizes",
         ("metric", "runs", "correlation", "size", "alpha"),
-        "rates:ExchangeFigure",
+        ExchangeFigure,
         over="run_sd",
     ),
 }

@@ -11,9 +11,10 @@ from ..cells import Table, decimals_for, pvalue_cell, short_pvalue
 from ..pivot import Cells, Rows, as_ends, as_number, ends_cell, number_cell, pivot
 from ..wording import ci, counted, joined, number
 from ..words import words, words_of
-from .base import Figure, StudyReport
+from .base import StudyReport
+from .figures import Figure, in_module
 from .meta_sentences import MAX_TESTED, conclusions, notes
-from .meta_values import AVERAGE, POOLED, Family, families, on_segments, pvalue_of, shown_families, sized
+from .meta_values import AVERAGE, POOLED, Family, families, on_segments, shown_families, sized
 from .shared import constant, with_arrow
 
 # So many pairs have a row each, with intervals; more metrics have a matrix of p-values, up to a number that fits.
@@ -188,7 +189,8 @@ def _matrix(family: Family, metrics: Sequence[str]) -> Table:
             if metrics.index(other) >= i or pair is None:
                 cells.append("")
                 continue
-            cells.append(f"{short_pvalue(pvalue_of(pair), family.alpha)}{'*' if family.is_significant(pair) else ' '}")
+            star = "*" if pair.is_significant(family.alpha) else " "
+            cells.append(f"{short_pvalue(pair.final_pvalue, family.alpha)}{star}")
         table.add(cells)
     return table
 
@@ -211,7 +213,7 @@ def _differences(family: Family) -> Table:
         return ends_cell(sorted(sign(each) * end + 0.0 for end in each.confidence_interval or ()), spec)  # no -0.0
 
     def p_cell(each: MetricDifference, p: float, decides: bool) -> str:
-        star = ("*" if family.is_significant(each) else " ") * decides
+        star = ("*" if each.is_significant(family.alpha) else " ") * decides
         return pvalue_cell(p, each.n_resamples, family.alpha) + star
 
     cells: Cells = {
@@ -220,7 +222,7 @@ def _differences(family: Family) -> Table:
         "Δ": lambda each: f"{sign(each) * each.difference:{spec}}",
         **dict.fromkeys(_interval_header(pairs), interval),
         "p": lambda each: p_cell(each, each.pvalue, not adjusted),
-        "Adjusted p": adjusted and (lambda each: p_cell(each, pvalue_of(each), True)),
+        "Adjusted p": adjusted and (lambda each: p_cell(each, each.final_pvalue, True)),
     }
     return pivot(
         f"{'Differences' if baseline is None else f'Differences from {baseline}'} in {family.name}{_where(family)}",
@@ -267,14 +269,14 @@ FIGURES = {
         "significantly.",
         "results",
         ("test_set", "coefficient", "grouping"),
-        "meta:AgreementForest",
+        in_module("meta_figures", "AgreementForest"),
         over="metric",
     ),
     "matrix": Figure(
         "p-values of all pairs of metrics, from best to worst agreement with people.",
         "comparisons",
         ("test_set", "coefficient", "grouping"),
-        "meta:MetricMatrix",
+        in_module("meta_figures", "MetricMatrix"),
         over="metric_a",
         flat=complete_pairs,
         needs="tests of all pairs of at least 3 metrics",
@@ -283,7 +285,7 @@ FIGURES = {
         "Scores of systems by the metric and by people.",
         "systems",
         ("test_set", "metric"),
-        "meta:SystemScatter",
+        in_module("meta_figures", "SystemScatter"),
         over="system",
     ),
 }

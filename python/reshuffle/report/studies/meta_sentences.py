@@ -68,7 +68,7 @@ def _ranking(family: Family) -> str:
     value = values[best]
     if not same:
         return f"{best} agrees better with people ({value}) than {_some(worse, 'all others', len(others))}"
-    if not any(family.is_significant(pair) for pair in family.comparisons):
+    if not any(pair.is_significant(family.alpha) for pair in family.comparisons):
         if len(others) == 1:
             return f"{best} ({value}) and {same[0]} ({values[same[0]]}) do not differ significantly"
         highest = family.by_metric[family.by_value[0]].value

@@ -86,14 +86,10 @@ class Family:
         found = {(each.metric_a, each.metric_b): each for each in self.comparisons}
         return {**{(b, a): each for (a, b), each in found.items()}, **found}
 
-    def is_significant(self, pair: MetricDifference) -> bool:
-        """Whether two metrics differ."""
-        return pair.is_significant(self.alpha)
-
     def better(self, a: str, b: str) -> bool:
         """Whether the first metric agrees significantly better with people than the second."""
         pair = self.pairs.get((a, b))
-        if pair is None or not self.is_significant(pair):
+        if pair is None or not pair.is_significant(self.alpha):
             return False
         return (pair.difference if pair.metric_a == a else -pair.difference) > 0
 
@@ -104,11 +100,6 @@ class Family:
             return set()
         first = set(self.group_of[self.ranked[0]].letters)
         return {each.metric for each in self.groups if first.intersection(each.letters)}
-
-
-def pvalue_of(pair: MetricDifference) -> float:
-    """The p-value that decides."""
-    return float(pair.final_pvalue)
 
 
 def families(result: MetaEvaluation) -> list[Family]:

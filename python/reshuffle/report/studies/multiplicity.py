@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from ...results.studies import FamilyWiseRate, StudyResult
 from ..cells import Table
+from ..plots.look import COLUMN, FAINT, INK, MUTED
 from ..wording import joined, number
-from .base import Figure, StudyReport
+from .base import StudyReport
+from .figures import ColumnFigure, Figure, key, label, looks
 from .shared import (
     MARKS,
     constant,
@@ -23,6 +26,10 @@ from .shared import (
     symbols_of,
     tests_note,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 # The mark of rates that are low because there are too few replicates.
 TOO_FEW = "‡"
@@ -98,12 +105,56 @@ def notes(study: StudyResult) -> Iterator[str]:
     yield from tests_note(study)
 
 
+class FamilyWiseFigure(ColumnFigure[FamilyWiseRate]):
+    """A row for each adjustment, and in it a rate with its interval for each test and kind of family."""
+
+    @property
+    def size(self) -> tuple[float, float]:
+        return COLUMN, 0.9 + 0.2 * (len(self.series) + 2) / 3 + 0.09 * len(self.records)
+
+    @property
+    def series(self) -> list[str]:
+        """The tests, with what distinguishes families."""
+        return list(dict.fromkeys(map(self._series_of, self.records)))
+
+    def _series_of(self, rate: FamilyWiseRate) -> str:
+        several = differing(self.records, ("variances", "systems"))
+        parts = {"variances": rate.variances, "systems": f"{rate.systems:,} systems"}
+        return ", ".join([rate.test, *(parts[name] for name in several)])
+
+    def draw(self, ax: Axes) -> None:
+        rows, shown = list(dict.fromkeys(rate.adjustment for rate in self.records)), looks(self.series)
+        alpha, most = self.records[0].alpha, max(self.records, key=lambda rate: rate.pairs)
+        ax.axvline(alpha, color=INK, linewidth=0.8, linestyle=(0, (3, 2)), zorder=1)
+        ax.axvline(most.independent, color=MUTED, linewidth=0.8, linestyle=(0, (1, 1.5)), zorder=1)
+        step = 0.8 / len(shown)
+        for rate in self.records:
+            name, interval = self._series_of(rate), rate.confidence_interval
+            y = rows.index(rate.adjustment) + (list(shown).index(name) - (len(shown) - 1) / 2) * step
+            color = shown[name]["color"] if rate.enough_replicates else FAINT
+            ax.plot([interval.low, interval.high], [y, y], color=color, linewidth=0.9, zorder=2)
+            ax.plot(
+                rate.rate, y, marker=shown[name]["marker"], markersize=3.2, markeredgewidth=0.8, markeredgecolor=color,
+                markerfacecolor="white" if rate.verdict == "at its level" else color, linestyle="none", zorder=4,
+                clip_on=False,
+            )  # fmt: skip
+        ax.set_yticks(range(len(rows)), rows)
+        ax.set_ylim(len(rows) - 0.5, -0.5)
+        ax.set_xlim(0, 1)
+        ax.tick_params(axis="y", length=0)
+        ax.spines["left"].set_visible(False)
+        faint = "" if all(rate.enough_replicates for rate in self.records) else "\nfaint: too few replicates"
+        lines = f"dashed: α = {number(alpha)}, dotted: {most.pairs:,} independent tests"
+        label(ax, f"family-wise error rate\n{lines}{faint}", "")
+        key(ax, shown, loc="lower left", bbox_to_anchor=(-0.2, 1.0), ncols=min(len(shown), 2), columnspacing=1.0)
+
+
 FIGURES = {
     "families": Figure(
         "Family-wise error rates by adjustment, with confidence intervals; the dashed line is α.",
         "family_wise",
         ("metric", "size", "alpha"),
-        "rates:FamilyWiseFigure",
+        FamilyWiseFigure,
     ),
 }
 REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

@@ -18,10 +18,10 @@ from ..layout import Layout
 from ..page import STUDY_SCRIPTS
 from ..page.content import Content
 from ..plots import file_of
+from ..plots.look import COLUMN
 from ..wording import joined, number
-from .base import Figure
-from .plots import choices, draw_figure
-from .registry import report_of
+from .base import draw_figure, report_of
+from .figures import Figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,7 +60,7 @@ class StudyContent(Content):
 
 def study_page(study: StudyResult, document: Document, layout: Layout) -> Page:
     """The page of a study, whose document is known."""
-    report = report_of(study)
+    report = report_of(study.study)
     truths = report.truths_of(study)
     figures, without = _figures(study, report.figures)
     shown = StudyContent(
@@ -117,7 +117,7 @@ def _figures(study: StudyResult, figures: Mapping[str, Figure]) -> tuple[list[Dr
     """Every figure for each of its options, as far as the page has room, and what is not there."""
     if not figures:
         return [], ""
-    every = [(name, figure, chosen) for name, figure in figures.items() for chosen in choices(study, figure)]
+    every = [(name, figure, chosen) for name, figure in figures.items() for chosen in figure.choices(study)]
     if find_spec("matplotlib") is None:
         return [], "matplotlib, which draws the figures, is not installed: pip install 'reshuffle[plots]'."
     drawn = []
@@ -127,7 +127,7 @@ def _figures(study: StudyResult, figures: Mapping[str, Figure]) -> tuple[list[Dr
             svg, width = file_of(axes.figure, "svg"), _width(axes)
         except InputError:  # names are too long: that is no reason to have no page
             continue
-        several = [key for key in chosen if chosen[key] and len({each[key] for each in choices(study, figure)}) > 1]
+        several = [key for key in chosen if chosen[key] and len({each[key] for each in figure.choices(study)}) > 1]
         options = ", ".join(" ".join([key.replace("_", " "), str(chosen[key])]) for key in several)
         shown = f" ({options})" if several else ""
         drawn.append(Drawn(base64.b64encode(svg).decode("ascii"), f"{figure.about}{shown}", width))
@@ -139,8 +139,6 @@ def _figures(study: StudyResult, figures: Mapping[str, Figure]) -> tuple[list[Dr
 
 def _width(axes: Axes) -> int | None:
     """The width of a figure in pixels of the page if it is wider than a column."""
-    from ..plots.style import COLUMN
-
     figure: Any = axes.figure
     width = float(figure.get_figwidth())
     return round(width / COLUMN * COLUMN_PIXELS) if width > 1.01 * COLUMN else None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from operator import attrgetter
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from ...errors import counted
 from ...grouping import grouped
@@ -12,20 +14,27 @@ from ...results.studies.power import ParametricPlan, PowerPlan
 from ...results.studies.sensitivity import SensitivityPlan
 from ..cells import Table, decimals_for
 from ..pivot import Cells, Columns, Rows, fields, number_cell, pivot
+from ..plots.look import COLUMN, MUTED, PAGE
 from ..wording import joined, number
-from .base import Figure, StudyReport
+from .base import StudyReport
+from .figures import ColumnFigure, Figure, key_above, label, looks, point
 from .shared import (
     HEADINGS,
+    alphas_of,
+    constant,
     differing,
     half_width,
     in_common,
     in_percent,
     level_of,
-    levels_of,
     of_keys,
     rate_decimals,
     tests_note,
+    unit_of,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 def title(study: StudyResult) -> str:
@@ -96,7 +105,7 @@ def _table(
         title,
         [rate for rate in ordered if _case(rate) in cases],
         Rows(fields(HEADINGS, names) | effect, _case, attrgetter(*names), len(names)),
-        Columns("alpha", heading, cells, levels_of(rates)),  # type: ignore[arg-type]
+        Columns("alpha", heading, cells, alphas_of(rates)),
     )
 
 
@@ -125,7 +134,7 @@ def error_table(rates: Sequence[PowerRate], title: str) -> Table:
 def conclusions(study: StudyResult) -> Iterator[str]:
     """The power for the largest difference at the level nearest to .05, and the worst exaggeration."""
     rates: Sequence[PowerRate] = study.tables["power"]
-    alpha = min(levels_of(rates), key=lambda level: abs(level - 0.05))  # type: ignore[arg-type]
+    alpha = min(alphas_of(rates), key=lambda level: abs(level - 0.05))
     at = [rate for rate in rates if rate.alpha == alpha and rate.difference]
     if not at:
         return
@@ -178,19 +187,121 @@ def without_level(rates: Sequence[PowerRate]) -> Iterator[str]:
         )
 
 
+# The number of characters for which the key of a figure of one column has room.
+WIDEST = 48
+
+
+class PowerFigure(ColumnFigure[PowerRate], ABC):
+    """Power against a field of the rates: a line for each test, and whatever else differs."""
+
+    BY: ClassVar[Literal["difference", "effect", "size"]]
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """Of the x axis."""
+
+    @property
+    def rates(self) -> Sequence[PowerRate]:
+        """The rates that are drawn."""
+        return self.records
+
+    @property
+    def size(self) -> tuple[float, float]:
+        rows = -(-len(self._lines) // self._columns)
+        return (COLUMN if self._longest <= WIDEST else PAGE), 2.1 + 0.14 * rows
+
+    def draw(self, ax: Axes) -> None:
+        lines, shown = self._lines, looks(self._lines)
+        alpha = constant(self.rates, "alpha")
+        if alpha is not None:
+            ax.axhline(alpha, color=MUTED, linewidth=0.6, linestyle=(0, (3, 2)), zorder=1)
+        for name, rates in lines.items():
+            ordered = sorted(rates, key=self._x)
+            look = shown[name]
+            x, y = [self._x(rate) for rate in ordered], [rate.rate for rate in ordered]
+            ax.plot(x, y, color=look["color"], linestyle=look["linestyle"], linewidth=1.0, zorder=3)
+            for rate in ordered:
+                point(ax, self._x(rate), rate.rate, rate.confidence_interval, look)
+        ax.set_ylim(0, 1.02)
+        ax.set_xlim(0, None)
+        if self.BY == "size":
+            ax.xaxis.set_major_formatter(lambda x, _: f"{x:,.0f}")
+        label(ax, self.label, "power" if alpha is None else f"power at α = {number(alpha)}")
+        key_above(ax, shown, self._columns)
+
+    @property
+    def _lines(self) -> dict[str, list[PowerRate]]:
+        return grouped((self._name(rate), rate) for rate in self.rates)
+
+    @property
+    def _longest(self) -> int:
+        """The number of characters of the longest name of a line."""
+        return max(map(len, self._lines))
+
+    @property
+    def _columns(self) -> int:
+        """The columns of the key."""
+        return max(1, min(len(self._lines), 3, WIDEST // (self._longest + 4)))
+
+    def _x(self, rate: PowerRate) -> float:
+        return abs(float(getattr(rate, self.BY) or 0))
+
+    def _name(self, rate: PowerRate) -> str:
+        """The test, with what else differs between lines."""
+        others = [name for name in ("test", "metric", "model") if name in self._differing]
+        parts = [str(getattr(rate, name)) for name in others] or [rate.test]
+        if {"system", "baseline"} & set(self._differing):
+            parts.append(f"{rate.system} − {rate.baseline}")
+        if self.BY == "size" and "effect" in self._differing and rate.effect is not None:
+            parts.append(f"η = {number(rate.effect)}")
+        elif self.BY == "size" and "difference" in self._differing:
+            parts.append(f"Δ = {number(rate.difference)}")
+        return ", ".join(parts)
+
+    @property
+    def _differing(self) -> list[str]:
+        return differing(self.rates, ("test", "metric", "model", "system", "baseline", "effect", "difference"))
+
+
+class ByDifference(PowerFigure):
+    """Power against the true difference."""
+
+    BY = "difference"
+
+    @property
+    def label(self) -> str:
+        return f"true difference ({constant(self.records, 'metric')})"
+
+
+class BySize(PowerFigure):
+    """Power against the size of the test set."""
+
+    BY = "size"
+
+    @property
+    def label(self) -> str:
+        return f"{unit_of(self.study)}s"
+
+    @property
+    def rates(self) -> Sequence[PowerRate]:
+        """Without the rates under the null hypothesis, unless there are no others."""
+        return [rate for rate in self.records if rate.difference] or self.records
+
+
 FIGURES = {
     "power": Figure(
         "Power by the true difference, with confidence intervals.",
         "power",
         ("metric", "size", "alpha"),
-        "power:ByDifference",
+        ByDifference,
         "difference",
     ),
     "sizes": Figure(
         "Power by the size of the test set, with confidence intervals.",
         "power",
         ("metric", "test", "alpha"),
-        "power:BySize",
+        BySize,
         "size",
     ),
 }

@@ -13,7 +13,8 @@ from ...results.studies import ObservedDifference, RunComparison, RunDifference
 from ..cells import EXACT, Table, decimals_apart, decimals_in_column, difference_and_interval, pvalue_cell, signed
 from ..pivot import Bold, Cells, Columns, Rows, pivot
 from ..wording import ci, joined, number, option
-from .base import Brief, Figure, StudyReport
+from .base import Brief, StudyReport
+from .figures import Figure, in_module
 from .run_sentences import answers, conclusions, intervals, methods, notes, tests_of
 from .run_values import (
     ScoredRuns,
@@ -376,21 +377,21 @@ FIGURES = {
         "The score of each run ± s_sel, their mean (line) and s_test around it (band).",
         "systems",
         ("metric",),
-        "runs:RunsFigure",
+        in_module("run_figures", "RunsFigure"),
         flat=scored_runs,
     ),
     "histogram": Figure(
         "The distribution of the runs' scores of each system, as in Fig. 1 of Clark et al. 2011.",
         "systems",
         ("metric",),
-        "runs:HistogramFigure",
+        in_module("run_figures", "HistogramFigure"),
         flat=scored_runs,
     ),
     "observed": Figure(
         "The difference that experiments with fewer or more runs would observe, as in Fig. 2 of Clark et al. 2011.",
         "observed",
         ("metric", "system"),
-        "runs:ObservedFigure",
+        in_module("run_figures", "ObservedFigure"),
     ),
 }
 REPORT = StudyReport(

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ...errors import counted
-from ...results.studies import CurvePoint, SampleRange, StudyResult
+from ...errors import InputError, counted
+from ...results.studies import CurvePoint, SampleDifference, SampleRange, SampleScore, StudyResult
 from ...results.studies.samples import SamplesPlan
 from ..cells import Table, decimals_for
 from ..pivot import Cells, Columns, Rows, as_number, pivot
+from ..plots.look import INK, MUTED
 from ..wording import ci, number
-from .base import Figure, StudyReport
+from .base import StudyReport
+from .figures import ColumnFigure, Figure, key, key_above, label, looks, point
 from .shared import as_percent, constant, in_percent, of_keys, of_name
-from .validation import FEW, MOST_PAIRS, SHARES, by_size, mark, pairs_table, samples_note, what
+from .validation import FEW, MOST_PAIRS, SHARES, by_size, interval_in_percent, mark, pairs_table, samples_note, what
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 def _ranges_table(values: Mapping[str, Any], ranges: Sequence[SampleRange]) -> Table:
@@ -134,11 +139,95 @@ def notes(study: StudyResult[SamplesPlan]) -> Iterator[str]:
 
 
 CELL = ("metric", "layout", "size", "system")
+# Curves show intervals from so many test sets on: with fewer, these intervals are hardly shorter than the axis.
+FEWEST = 5
+
+
+class ScoresFigure(ColumnFigure[SampleScore]):
+    """The score and the interval of a system on each sample, against its score on the pool."""
+
+    @property
+    def _pool_score(self) -> float:
+        """The score on the pool, which is in another table."""
+        first = self.records[0]
+        own = of_name(
+            self.study.tables["ranges"],
+            metric=first.metric, layout=first.layout, size=first.size, system=first.system,
+        )  # fmt: skip
+        if len(own) != 1:  # in edited JSON
+            raise InputError(f"the scores of {first.system} on samples need one record in the table ranges")
+        return float(own[0].pool_score)
+
+    def draw(self, ax: Axes) -> None:
+        from ..plots.labels import printable
+
+        (look,) = looks([self.records[0].system]).values()
+        ax.axhline(self._pool_score, color=MUTED, linewidth=0.8, linestyle=(0, (3, 2)), zorder=1)
+        for each in self.records:
+            point(ax, each.sample, each.score, each.confidence_interval, look, not each.covers)
+        level = ci(self.records[0].confidence_interval.confidence_level)
+        ax.set_xlim(0, len(self.records) + 1)
+        label(
+            ax,
+            f"sample\n● {level} misses the overall score (dashes)    ○ contains it",
+            f"{printable(self.records[0].metric)} of {printable(self.records[0].system)}",
+        )
+
+
+class DifferencesFigure(ColumnFigure[SampleDifference]):
+    """The difference of a system from its baselines on each sample. Reversed differences are filled."""
+
+    def draw(self, ax: Axes) -> None:
+        from ..plots.labels import printable
+
+        baselines = looks(each.baseline for each in self.records)
+        ax.axhline(0, color=INK, linewidth=0.6, zorder=1)
+        for each in self.records:
+            point(ax, each.sample, each.difference, None, baselines[each.baseline], each.reversal)
+        ax.set_xlim(0, max(each.sample for each in self.records) + 1)
+        first = self.records[0]
+        label(
+            ax,
+            "sample\n● opposite sign to the whole test set    ○ same sign",
+            f"{printable(first.metric)}: {printable(first.system)} − baseline",
+        )
+        key_above(ax, baselines, 3)
+
+
+class CurvesFigure(ColumnFigure[CurvePoint]):
+    """The share of separated pairs by the size of the test set, with a line for each number of references."""
+
+    def draw(self, ax: Axes) -> None:
+        names = {each.references: _references(each.references) for each in self.records}
+        lines = looks(names.values())
+        for where, own in of_keys(self.records, "references"):
+            look = lines[names[where["references"]]]
+            x, y = [each.size for each in own], [100 * each.separated for each in own]
+            ax.plot(x, y, color=look["color"], linestyle=look["linestyle"], linewidth=0.9, zorder=2)
+            for each in own:
+                interval = (
+                    interval_in_percent(each.confidence_interval)
+                    if len(lines) == 1 and each.samples >= FEWEST
+                    else None
+                )
+                point(ax, each.size, 100 * each.separated, interval, look)
+        ax.set_xscale("log")
+        sizes = sorted({each.size for each in self.records})
+        ax.set_xticks(sizes, map(number, sizes))
+        ax.minorticks_off()
+        ax.set_ylim(0, 102)
+        label(ax, "size of the test set", "separated pairs in %")
+        if len(lines) > 1:
+            key(ax, lines, loc="lower right")
+
+
+def _references(n: int | None) -> str:
+    return "all references" if n is None else counted(n, "reference")
+
+
 FIGURES = {
-    "curves": Figure("Separated pairs by the size of the test set.", "curves", ("metric",), "pools:CurvesFigure"),
-    "differences": Figure(
-        "Differences from the baseline on each sample.", "differences", CELL, "pools:DifferencesFigure"
-    ),
-    "scores": Figure("Scores on each sample, with confidence intervals.", "scores", CELL, "pools:ScoresFigure"),
+    "curves": Figure("Separated pairs by the size of the test set.", "curves", ("metric",), CurvesFigure),
+    "differences": Figure("Differences from the baseline on each sample.", "differences", CELL, DifferencesFigure),
+    "scores": Figure("Scores on each sample, with confidence intervals.", "scores", CELL, ScoresFigure),
 }
 REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

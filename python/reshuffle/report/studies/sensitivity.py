@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...errors import counted
 from ...results.studies import MetricSensitivity, PowerContrast, StudyResult
@@ -11,19 +11,23 @@ from ...results.studies.sensitivity import SensitivityPlan
 from ..cells import Table, decimals_for, pvalue_cell
 from ..pivot import Cells, Columns, Rows, fields, pivot
 from ..wording import joined, number
-from .base import Figure, StudyReport
-from .power import levels_used, power_table, power_title, symbols, without_level
+from .base import StudyReport
+from .figures import Figure
+from .power import PowerFigure, levels_used, power_table, power_title, symbols, without_level
 from .shared import (
+    alphas_of,
     constant,
     differing,
     half_width,
     in_percent,
     level_of,
-    levels_of,
     of_name,
     rate_decimals,
     tests_note,
 )
+
+if TYPE_CHECKING:
+    pass
 
 
 def title(study: StudyResult) -> str:
@@ -116,7 +120,7 @@ def _contrasts(contrasts: Sequence[PowerContrast]) -> Table:
             "alpha",
             lambda alpha: [f"α={number(alpha)}"],
             lambda each: [_contrast_cell(each, decimals)],
-            levels_of(contrasts),  # type: ignore[arg-type]
+            alphas_of(contrasts),
         ),
     )
 
@@ -160,12 +164,19 @@ def notes(study: StudyResult[SensitivityPlan]) -> Iterator[str]:
     yield from tests_note(study)
 
 
+class ByEffect(PowerFigure):
+    """Power against the effect η, under every metric."""
+
+    BY = "effect"
+    label = "η"
+
+
 FIGURES = {
     "sensitivity": Figure(
         "Power under each metric by η: from no difference (0) to the real pair (0.5).",
         "power",
         ("test", "size", "alpha"),
-        "power:ByEffect",
+        ByEffect,
         "effect",
     ),
 }

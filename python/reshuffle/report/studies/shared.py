@@ -9,7 +9,7 @@ from typing import Any
 
 from ...errors import counted
 from ...results import ConfidenceInterval, UsedMetric
-from ...results.studies import Rate, StudyResult
+from ...results.studies import StudyResult
 from ...results.studies.base import ErrorRate
 from ..cells import Table
 from ..pivot import Bold, Columns, Rows, fields, pivot
@@ -85,7 +85,7 @@ def mark_of(rate: ErrorRate) -> str:
     return {"liberal": LIBERAL, "conservative": CONSERVATIVE}.get(rate.verdict, "")
 
 
-def levels_of(rates: Iterable[Rate]) -> list[float]:
+def alphas_of(rates: Iterable[Any]) -> list[float]:
     """The levels of rates, in increasing order."""
     return sorted({rate.alpha for rate in rates})
 
@@ -157,7 +157,7 @@ def rates_by_level(
         found = ["", ""] if rate is None else [cell(rate), percent_interval(rate.confidence_interval, decimals)]
         return found[:shown]
 
-    columns = Columns("alpha", lambda alpha: [f"α={number(alpha)}", level_of(rates)][:shown], cells, levels_of(rates))
+    columns = Columns("alpha", lambda alpha: [f"α={number(alpha)}", level_of(rates)][:shown], cells, alphas_of(rates))
     return pivot(title, rates, Rows(fields(HEADINGS, names), group=attrgetter(*group)), columns, BOLD_RATES)
 
 

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...errors import counted
+from ...results import ConfidenceInterval
 from ...results.studies import BandAccuracy, GapConclusions, PairConclusions, SampleSpread, StudyResult
 from ...results.studies.plan import PoolPlan
 from ...results.studies.samples import SamplesPlan
 from ...results.studies.validation import ValidationPlan
 from ..cells import Table, decimals_for
 from ..pivot import Cells, Columns, Rows, as_number, number_cell, pivot
+from ..plots.look import MUTED
 from ..wording import ci, joined, number
-from .base import Figure, StudyReport
+from .base import StudyReport
+from .figures import ColumnFigure, Figure, key, label, looks, point
 from .shared import band_name, constant, gap_name, in_percent, of_keys, of_name, percent_interval
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 # The mark of sizes with fewer than ten samples, and the largest number of pairs that reports for people list.
 FEW, MOST_PAIRS = "†", 36
@@ -211,19 +219,65 @@ def notes(study: StudyResult[ValidationPlan]) -> Iterator[str]:
         yield "Conclusions about each pair: --format csv --table pairs."
 
 
+class BandsFigure(ColumnFigure[BandAccuracy]):
+    """The share of right conclusions by confidence, with a marker for each layout. The dashes are the bands."""
+
+    def draw(self, ax: Axes) -> None:
+        sizes = {band.size for band in self.records}
+        shown = [band for band in self.records if band.size is None or len(sizes) == 1]
+        layouts = looks(band.layout for band in shown)
+        places = {low: at for at, low in enumerate(sorted({band.low for band in shown}))}
+        names = {band.low: band_name(band.low, band.high) for band in shown}
+        for low, at in places.items():
+            high = of_name(shown, low=low)[0].high
+            ax.fill_between([at - 0.4, at + 0.4], 100 * low, 100 * high, color=MUTED, alpha=0.25, linewidth=0.4)
+        step = 0.5 / len(layouts)
+        for i, (layout, look) in enumerate(layouts.items()):
+            for band in of_name(shown, layout=layout):
+                if band.right is not None:
+                    x = places[band.low] + (i - (len(layouts) - 1) / 2) * step
+                    point(ax, x, 100 * band.right, interval_in_percent(band.confidence_interval), look)
+        ax.set_xticks(range(len(places)), [names[low].replace(" to <", "–") for low in places], rotation=40, ha="right")
+        ax.set_ylim(0 if 0 in places else 30, 102)
+        label(ax, "confidence in %; grey: the band itself", "right conclusions in %")
+        key(ax, layouts, loc="lower right")
+
+
+def interval_in_percent(interval: ConfidenceInterval | None) -> ConfidenceInterval | None:
+    return None if interval is None else replace(interval, low=100 * interval.low, high=100 * interval.high)
+
+
+class GapsFigure(ColumnFigure[GapConclusions]):
+    """The share of right conclusions by the size of the true difference, with a marker for each size of samples."""
+
+    def draw(self, ax: Axes) -> None:
+        sizes = looks(f"n = {gap.size:,}" for gap in self.records)
+        bins = list(dict.fromkeys((gap.low, gap.high) for gap in sorted(self.records, key=lambda gap: gap.low)))
+        step = 0.5 / len(sizes)
+        for i, (size, look) in enumerate(sizes.items()):
+            for gap in self.records:
+                if f"n = {gap.size:,}" == size:
+                    x = bins.index((gap.low, gap.high)) + (i - (len(sizes) - 1) / 2) * step
+                    point(ax, x, 100 * gap.right, interval_in_percent(gap.right_interval), look)
+        ax.set_xticks(range(len(bins)), [gap_name(*ends).replace(" to ", "–") for ends in bins])
+        ax.set_ylim(0, 102)
+        label(ax, "difference on the whole test set", "samples with a right conclusion in %")
+        key(ax, sizes, loc="lower right")
+
+
 FIGURES = {
     "bands": Figure(
         "Right conclusions by confidence, with confidence intervals.",
         "bands",
         ("metric", "test"),
-        "pools:BandsFigure",
+        BandsFigure,
         among=("layout",),
     ),
     "gaps": Figure(
         "Right conclusions by the difference on the whole test set.",
         "gaps",
         ("metric", "test", "layout"),
-        "pools:GapsFigure",
+        GapsFigure,
     ),
 }
 REPORT = StudyReport(title, tables, conclusions, notes, FIGURES)

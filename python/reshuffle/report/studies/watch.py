@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,8 +14,13 @@ from ...results.studies import SequentialLook, SequentialVerdict, StudyResult
 from ...results.studies.watch import E_BH, SEQUENTIAL_TESTS, WatchPlan
 from ..cells import Table, decimals_for, decimals_in_column, equation, pvalue_cell, signed
 from ..pivot import Cells, Rows, pivot
+from ..plots.look import INK, MUTED
 from ..wording import number
-from .base import Figure, StudyReport
+from .base import StudyReport
+from .figures import ColumnFigure, Figure, label
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 def _verdicts(study: StudyResult[WatchPlan]) -> tuple[SequentialVerdict, ...]:
@@ -126,12 +132,33 @@ def notes(study: StudyResult[WatchPlan]) -> Iterator[str]:
     )
 
 
+class WatchFigure(ColumnFigure[SequentialLook]):
+    """A line for the difference, and a band for its confidence sequence."""
+
+    HEIGHT = 2.2
+
+    def draw(self, ax: Axes) -> None:
+        from ..plots.labels import wrapped
+
+        looks = sorted(self.records, key=lambda look: look.units)
+        units = [look.units for look in looks]
+        ax.axhline(0, color=MUTED, linewidth=0.6, linestyle=(0, (3, 2)), zorder=1)
+        ends = [(look.units, look.low, look.high) for look in looks if look.low is not None and look.high is not None]
+        if ends:
+            at, low, high = zip(*ends, strict=True)
+            ax.fill_between(at, low, high, color=INK, alpha=0.15, linewidth=0, zorder=2)
+        ax.plot(
+            units, [look.difference for look in looks], color=INK, linewidth=1.0, marker="o", markersize=2, zorder=3
+        )
+        label(ax, "units", wrapped(f"Δ {looks[0].metric}", 30))
+
+
 FIGURES = {
     "course": Figure(
         "The difference and its confidence sequence after every look.",
         "looks",
         ("metric", "system"),
-        "watch:WatchFigure",
+        WatchFigure,
         over="units",
     )
 }

@@ -46,7 +46,6 @@ from .sensitivity import ScoredSystem as ScoredSystem
 from .sensitivity import TestedDifference as TestedDifference
 from .smoothing import SmoothingSetting as SmoothingSetting
 from .tables import MODULES as MODULES
-from .tables import STUDIES as STUDIES
 from .tables import types_of as types_of
 from .tune import StartingScores as StartingScores
 from .tune import TuningResult as TuningResult

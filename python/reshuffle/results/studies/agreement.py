@@ -136,7 +136,6 @@ class AgreementPlan(PoolPlan):
 
 
 STUDY = StudyTypes(
-    "agreement",
     [AgreementPlan],
     pair_pvalues=PairPvalue,
     gains=GainBin,

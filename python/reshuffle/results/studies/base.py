@@ -133,9 +133,9 @@ class StudyTypes:
     """
 
     def __init__(
-        self, study: str, plans: Sequence[type[Plan]], result: type[StudyResult[Any]] = StudyResult, /, **tables: type
+        self, plans: Sequence[type[Plan]], result: type[StudyResult[Any]] = StudyResult, /, **tables: type
     ) -> None:
-        self.study, self.plans, self.result, self.tables = study, plans, result, tables
+        self.plans, self.result, self.tables = plans, result, tables
 
     def plan_with(self, settings: Mapping[str, Any]) -> type[Plan] | None:
         """The type of these settings: of the variants of the study, that of most keys. None for unknown studies."""
@@ -167,7 +167,7 @@ class StudyPlots:
 
     @property
     def _figures(self) -> Mapping[str, Any]:
-        figures: Mapping[str, Any] = reports().report_of(self.study).figures
+        figures: Mapping[str, Any] = reports().report_of(self.study.study).figures
         return figures
 
     def __repr__(self) -> str:

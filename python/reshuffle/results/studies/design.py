@@ -139,7 +139,6 @@ class DesignPlan(DataPlan):
 
 
 STUDY = StudyTypes(
-    "plan",
     [DesignPlan],
     detectable=DetectableAtSize,
     planned=PlannedPower,

@@ -63,4 +63,4 @@ class ExchangePlan(Plan):
     """Exchange units that need more runs, in words."""
 
 
-STUDY = StudyTypes("exchange", [ExchangePlan], exchange_sizes=ExchangeRate)
+STUDY = StudyTypes([ExchangePlan], exchange_sizes=ExchangeRate)

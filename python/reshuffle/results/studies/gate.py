@@ -69,4 +69,4 @@ class GatePlan(Plan):
     seed: int
 
 
-STUDY = StudyTypes("gate", [GatePlan], decisions=GateRate)
+STUDY = StudyTypes([GatePlan], decisions=GateRate)

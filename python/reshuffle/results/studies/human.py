@@ -150,7 +150,6 @@ class HumanPlan(Plan):
 
 
 STUDY = StudyTypes(
-    "human",
     [HumanPlan],
     differences=LabelledEstimate,
     scores=LabelledEstimate,

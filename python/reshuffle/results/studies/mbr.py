@@ -54,4 +54,4 @@ class MbrPlan(Plan):
     entries: int
 
 
-STUDY = StudyTypes("mbr", [MbrPlan], choices=MbrChoice, scores=MbrScore)
+STUDY = StudyTypes([MbrPlan], choices=MbrChoice, scores=MbrScore)

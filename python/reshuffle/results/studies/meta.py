@@ -214,7 +214,6 @@ class MetaEvaluation(StudyResult[MetaPlan]):
 
 
 STUDY = StudyTypes(
-    "meta",
     [MetaPlan],
     MetaEvaluation,
     results=MetricAgreement,

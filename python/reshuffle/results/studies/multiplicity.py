@@ -52,4 +52,4 @@ class MultiplicityPlan(SimulatedPlan):
     """None without unequal variances."""
 
 
-STUDY = StudyTypes("multiplicity", [MultiplicityPlan], family_wise=FamilyWiseRate)
+STUDY = StudyTypes([MultiplicityPlan], family_wise=FamilyWiseRate)

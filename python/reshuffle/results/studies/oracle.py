@@ -65,4 +65,4 @@ class OraclePlan(Plan):
     seed: int
 
 
-STUDY = StudyTypes("oracle", [OraclePlan], scores=ListScore, searches=OracleSearch, entries=ChosenEntry)
+STUDY = StudyTypes([OraclePlan], scores=ListScore, searches=OracleSearch, entries=ChosenEntry)

@@ -96,4 +96,4 @@ class ParametricPlan(Plan):
     seed: int
 
 
-STUDY = StudyTypes("power", [PowerPlan, ParametricPlan], power=PowerRate, rates=Rate, fits=FittedSwapEffects)
+STUDY = StudyTypes([PowerPlan, ParametricPlan], power=PowerRate, rates=Rate, fits=FittedSwapEffects)

@@ -329,6 +329,4 @@ class RunComparison(StudyResult[RunPlan]):
         return pair_of(pairs, names, list(self.plan.systems), metrics, self.plan.baseline, reversible)
 
 
-STUDY = StudyTypes(
-    "runs", [RunPlan], RunComparison, systems=SystemRuns, comparisons=RunDifference, observed=ObservedDifference
-)
+STUDY = StudyTypes([RunPlan], RunComparison, systems=SystemRuns, comparisons=RunDifference, observed=ObservedDifference)

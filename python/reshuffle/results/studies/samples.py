@@ -112,7 +112,6 @@ class SamplesPlan(PoolPlan):
 
 
 STUDY = StudyTypes(
-    "samples",
     [SamplesPlan],
     scores=SampleScore,
     ranges=SampleRange,

@@ -86,7 +86,6 @@ class SensitivityPlan(PairsPlan):
 
 
 STUDY = StudyTypes(
-    "sensitivity",
     [SensitivityPlan],
     sensitivity=MetricSensitivity,
     scored=ScoredSystem,

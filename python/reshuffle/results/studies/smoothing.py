@@ -56,4 +56,4 @@ class SmoothingPlan(MetaPlan):
     """The test set by which a value was selected, ``average`` or ``pooled``."""
 
 
-STUDY = StudyTypes("tune-smoothing", [SmoothingPlan], grid=SmoothingSetting)
+STUDY = StudyTypes([SmoothingPlan], grid=SmoothingSetting)

@@ -1,4 +1,4 @@
-"""All studies by name, with the types of their records."""
+"""All studies by name, with the types of their records. The module of a study is imported when these are asked for."""
 
 from __future__ import annotations
 
@@ -7,20 +7,19 @@ from importlib import import_module
 
 from .base import StudyTypes
 
-# The modules of the studies: here with the types of their records, in ``report/studies`` with what reports show.
-MODULES = (
-    "type1", "multiplicity", "power", "design", "sensitivity", "validation", "samples", "agreement", "exchange", "gate",
-    "runs", "meta", "smoothing", "tune", "oracle", "mbr", "human", "watch",
-)  # fmt: skip
-
-STUDIES: Mapping[str, StudyTypes] = {
-    types.study: types for types in (import_module(f"{__package__}.{module}").STUDY for module in MODULES)
-}
+# The module of each study: here with the types of its records, in ``report/studies`` with what reports show.
+MODULES: Mapping[str, str] = {
+    "type1": "type1", "multiplicity": "multiplicity", "power": "power", "plan": "design", "sensitivity": "sensitivity",
+    "validate": "validation", "samples": "samples", "agreement": "agreement", "exchange": "exchange", "gate": "gate",
+    "runs": "runs", "meta": "meta", "tune-smoothing": "smoothing", "tune": "tune", "oracle": "oracle", "mbr": "mbr",
+    "human": "human", "watch": "watch",
+}  # fmt: skip
 
 
 def types_of(study: str) -> StudyTypes:
     """The types of a study. One that this version does not know may have tables of those that it knows."""
-    if study in STUDIES:
-        return STUDIES[study]
-    every = [each.tables for each in STUDIES.values()]
-    return StudyTypes(study, (), **{name: kind for tables in reversed(every) for name, kind in tables.items()})
+    if study in MODULES:
+        types: StudyTypes = import_module(f"{__package__}.{MODULES[study]}").STUDY
+        return types
+    every = [types_of(name).tables for name in MODULES]
+    return StudyTypes((), **{name: kind for tables in reversed(every) for name, kind in tables.items()})

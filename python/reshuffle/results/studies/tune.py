@@ -131,4 +131,4 @@ class TuningResult(StudyResult[TuningPlan]):
         return _deviation(scores)
 
 
-STUDY = StudyTypes("tune", [TuningPlan], TuningResult, runs=TuningRun, start=StartingScores, trace=TuningStep)
+STUDY = StudyTypes([TuningPlan], TuningResult, runs=TuningRun, start=StartingScores, trace=TuningStep)

@@ -43,4 +43,4 @@ class Type1Plan(PairsPlan):
     """How the systems of the null ``variants`` were trained."""
 
 
-STUDY = StudyTypes("type1", [Type1Plan], rates=Rate, pvalues=PvalueShare)
+STUDY = StudyTypes([Type1Plan], rates=Rate, pvalues=PvalueShare)

@@ -123,5 +123,5 @@ class ValidationPlan(PoolPlan):
 
 
 STUDY = StudyTypes(
-    "validate", [ValidationPlan], pairs=PairConclusions, bands=BandAccuracy, gaps=GapConclusions, spread=SampleSpread
+    [ValidationPlan], pairs=PairConclusions, bands=BandAccuracy, gaps=GapConclusions, spread=SampleSpread
 )

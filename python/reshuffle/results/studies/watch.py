@@ -134,4 +134,4 @@ class WatchPlan(Plan):
     planned: int | None
 
 
-STUDY = StudyTypes("watch", [WatchPlan], verdicts=SequentialVerdict, looks=SequentialLook)
+STUDY = StudyTypes([WatchPlan], verdicts=SequentialVerdict, looks=SequentialLook)

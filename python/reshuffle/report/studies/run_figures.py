@@ -9,15 +9,15 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from ....lazy import lazy
-from ....results.studies import ObservedDifference
-from ...plots.labels import PLAIN, printable, wrapped
-from ...plots.rows import RowFigure, Rows
-from ...plots.style import BETTER, COLUMN, FAINT, INK, MUTED
-from ...plots.ticks import Ticks
-from ...wording import counted
-from ..run_values import ScoredRuns
-from .base import ColumnFigure, StudyFigure, key_above, label, looks
+from ...lazy import lazy
+from ...results.studies import ObservedDifference
+from ..plots.labels import PLAIN, printable, wrapped
+from ..plots.look import BETTER, COLUMN, FAINT, INK, MUTED
+from ..plots.rows import RowFigure, Rows
+from ..plots.ticks import Ticks
+from ..wording import counted
+from .figures import ColumnFigure, StudyFigure, key_above, label, looks
+from .run_values import ScoredRuns
 
 # Inches: below the rows, and the height of a row of runs: at least, for each run, and at most.
 FURNITURE, LOWEST, EACH_RUN, HIGHEST = 0.62, 0.28, 0.085, 1.1

@@ -8,16 +8,17 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from ....lazy import lazy
-from ....results.studies import MetricAgreement, MetricSystemScore
-from ...plots.intervals import mark, set_limits, whisker, write_below
-from ...plots.labels import LETTER, PLAIN, columns, printable, text_size, wrapped
-from ...plots.matrix import LEGEND, PvalueMatrix
-from ...plots.rows import Column, RowFigure, Rows, columns_beside, width_of
-from ...plots.style import BETTER, COLUMN, FAINT, INK, MUTED, PaperFigure
-from ...wording import ci
-from ..meta_values import AVERAGE, Family, families, pvalue_of
-from .base import ColumnFigure, StudyFigure, label
+from ...lazy import lazy
+from ...results.studies import MetricAgreement, MetricSystemScore
+from ..plots.intervals import mark, set_limits, whisker, write_below
+from ..plots.labels import LETTER, PLAIN, columns, printable, text_size, wrapped
+from ..plots.look import BETTER, COLUMN, FAINT, INK, MUTED
+from ..plots.matrix import LEGEND, PvalueMatrix
+from ..plots.rows import Column, RowFigure, Rows, columns_beside, width_of
+from ..plots.style import PaperFigure
+from ..wording import ci
+from .figures import ColumnFigure, StudyFigure, label
+from .meta_values import AVERAGE, Family, families
 
 # In inches: the height of what is above and below the rows of a forest, and the width of a cell of a matrix.
 FURNITURE, CELL = 0.62, 0.36
@@ -125,7 +126,7 @@ class MetricMatrix(_FamilyFigure, PvalueMatrix):
         for row, metric in enumerate(self.names):
             for column, other in enumerate(self.names[:row]):
                 pair = self.family.pairs[metric, other]
-                found[row, column] = pvalue_of(pair), self.family.is_significant(pair)
+                found[row, column] = pair.final_pvalue, pair.is_significant(self.family.alpha)
         return found
 
     def draw(self, ax: Axes) -> None:

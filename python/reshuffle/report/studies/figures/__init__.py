@@ -1,1 +1,0 @@
-"""Drawings of studies; importing one imports matplotlib."""
