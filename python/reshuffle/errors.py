@@ -88,6 +88,8 @@ class Argument(NamedTuple):
     values: tuple[str | float, ...] | Mapping[str, float | str] = ()
     as_flag: str = ""
     """What to write on the command line, if it does not follow from the name."""
+    as_key: str = ""
+    """What to write in a manifest, if it is not as in a call."""
 
     def __str__(self) -> str:
         if isinstance(self.values, Mapping):
@@ -127,6 +129,10 @@ class _WithFields(Exception):  # noqa: N818 - the base of an error and of a warn
     def with_flags(self: _Same) -> _Same:
         """A copy in which arguments are flags, as users of the command line write them."""
         return self.with_names(Argument, lambda argument: argument.flag)
+
+    def with_keys(self: _Same) -> _Same:
+        """A copy in which arguments are keys, as users of manifests write them."""
+        return self.with_names(Argument, lambda argument: argument.as_key or str(argument))
 
 
 class InputError(_WithFields, ValueError):
@@ -291,7 +297,7 @@ def nearest(name: str, known: Iterable[str], n: int = 1, cutoff: float = 0.6) ->
     return [folded[other] for other in difflib.get_close_matches(wanted, folded, n=n, cutoff=cutoff)]
 
 
-def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
+def unknown_name(kind: object, name: str, known: Iterable[str]) -> InputError:
     """The error for a name that is not in ``known``. It suggests the most similar known name, if there is one.
 
     >>> print(unknown_name("metric", "blue", ["bleu", "ter"]))

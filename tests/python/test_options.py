@@ -216,10 +216,11 @@ def test_options_that_need_or_exclude_others_are_declared(values: dict[str, Any]
     if message is None:
         made(Joined, values)
         return
-    with pytest.raises(InputError, match=f"^{message}$"):
-        made(Joined, values)
-    with pytest.raises(InputError, match="^" + re.sub("--?(w)?", lambda found: "weights" * bool(found[1]), message)):
+    with pytest.raises(InputError) as raised:
         check(Joined(**values))
+    assert str(raised.value.with_flags()) == message
+    in_words = re.sub("--?(w)?", lambda found: "weights" * bool(found[1]), message)
+    assert str(raised.value) == str(raised.value.with_keys()) == in_words
 
 
 @pytest.mark.parametrize("record", [*FUNCTIONS.values(), files.SetFiles, list_files.TuneFiles, list_files.ListFiles])

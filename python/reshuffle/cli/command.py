@@ -52,7 +52,7 @@ class Command(click.Command):
         self.place = place
         self.arguments = arguments
         self.common = common
-        self.instead, self.allow_extra_args = instead, bool(instead)
+        self.instead, self.allow_extra_args = instead, True
         self.params.append(HELP_ALL)  # also where --help shows all, so that nobody has to know where
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
@@ -99,8 +99,11 @@ class Command(click.Command):
         except InputError as error:
             raise (_own_scores(args) if error.fields.get("kind") == "metric" else None) or error from None
         ctx.params.update({name: _unmarked(value) for name, value in ctx.params.items()})
-        if self.instead and ctx.args:
-            raise InputError(f"{listed(ctx.args)}: expected a file after an option: write {self.instead}")
+        if ctx.args and not ctx.resilient_parsing:
+            takes = [param.make_metavar(ctx) for param in self.params if isinstance(param, click.Argument)]
+            own = f"'{ctx.command_path}' takes {f'only {listed(takes)}' if takes else 'no files'}: leave it out"
+            hint = f"expected a file after an option: write {self.instead}" if self.instead else own
+            raise InputError(f"{listed(ctx.args)}: {hint}")
         return rest
 
     def takers(self) -> dict[str, Words]:

@@ -159,7 +159,10 @@ def metrics_of(chosen: Sequence[MetricChoice], flags_of: Mapping[str, Any]) -> l
     owners = {each.option.name: each.metrics for each in flags()}
     for option in flags_of:
         if not set(owners[option]).intersection(names):
-            raise InputError(f"{flag(option)} does not apply to {', '.join(names) or 'external scores'}: leave it out")
+            others = ", ".join(names) or "external scores"
+            raise InputError(
+                "{option} does not apply to {metrics}: leave it out", option=errors.Argument(option), metrics=others
+            )
     return [
         _metric(choice.name, {o: v for o, v in flags_of.items() if choice.name in owners[o]} | choice.options)
         for choice in chosen
@@ -172,4 +175,4 @@ def _metric(name: str, options: dict[str, Any]) -> NamedMetric:
     try:
         return metric(name, **options)
     except InputError as error:
-        raise error.with_names(errors.Option, flag) from None
+        raise error.with_names(errors.Option, errors.Argument) from None

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from datetime import date, time
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -118,8 +119,15 @@ def _parsed(path: str, text: str, expected: str) -> Any:
 def table_of(where: str, value: Any) -> dict[str, Any]:
     """The value as an object, or :class:`InputError`."""
     if not isinstance(value, dict):
-        raise InputError(f"{where}: expected an object (a table in TOML), got {quoted(value)}")
+        raise InputError(f"{where}: expected an object (a table in TOML), got {_shown(value)}")
     return value
+
+
+def _shown(value: Any) -> str:
+    """A value of another kind than expected, as files have it."""
+    if isinstance(value, date | time):  # of TOML; there are also a date and a time in one
+        return f"the {'time' if isinstance(value, time) else 'date'} {value}"
+    return f"the boolean {str(value).lower()}" if isinstance(value, bool) else quoted(value)
 
 
 # Keys by which a test set is recognized that is not among 'sets'.
@@ -212,8 +220,7 @@ class KeyReader:
 
     def fail(self, key: str, expected: str, value: Any) -> InputError:
         """The error for a value of another kind than expected."""
-        shown = f"the boolean {str(value).lower()}" if isinstance(value, bool) else quoted(value)
-        return InputError(f"{self.where}, {key}: expected {expected}, got {shown}")
+        return InputError(f"{self.where}, {key}: expected {expected}, got {_shown(value)}")
 
     def string(self, key: str, value: Any, expected: str = "a string") -> str:
         """A string that is not empty."""

@@ -517,16 +517,18 @@ def _wide(table: Table, left_out: Collection[str], segment: str | None, may_be_m
     return Scores([key for key, _ in found], values, None if ids is None else [ids[row] for row in rows])
 
 
-def models_of_rows(table: Table) -> str | None:
-    """The column with the models of a table that has a row for each model and question.
+def models_of_rows(table: Table, without_ids: bool = False) -> str | None:
+    """The column with the models of a table that has a row for each model and question, or one ``without_ids``.
 
     Its ids repeat. Where they do not, models say something of each segment, such as who answered, or are scores.
     """
     models, ids = next((key for key in table.header if key.lower() in MODELS), None), table.id_column(())
-    if not (models and ids) or {"system", "segment"} & {*roles_of(table.header)}:
+    if models is None or "system" in roles_of(table.header) or len({*map(str, table.values(models))}) < 2:
         return None
-    names, segments = ([*map(str, table.values(key))] for key in (models, ids))
-    return models if len(set(names)) > 1 and len(set(segments)) < len(segments) else None
+    if ids is None:
+        return models if without_ids else None
+    segments = [*map(str, table.values(ids))]
+    return models if len(set(segments)) < len(segments) else None
 
 
 def has_texts(table: Table, column: Column) -> bool:

@@ -43,10 +43,10 @@ from typing import (
 
 import attrs
 from annotated_types import Ge, Gt, Le, Lt, MinLen
-from typing_extensions import Doc
+from typing_extensions import Doc, Self
 
 from ..documented import own_texts
-from ..errors import InputError, either, meant_argument, quoted
+from ..errors import Argument, InputError, either, meant_argument, quoted
 from ..lazy import lazy
 from ..validate import LARGEST, check_flag, check_integer, check_level, check_name, check_number, check_text
 from .hints import meant_here
@@ -433,6 +433,16 @@ def several(value: Any) -> tuple[Any, ...]:
     return tuple(value)
 
 
+class Several(tuple[T, ...]):
+    """The converter of an option that takes one value or several, as ``converter=Several[int]``: see :func:`several`.
+
+    Type checkers take what a converter accepts for the type of the keyword argument.
+    """
+
+    def __new__(cls, value: T | Sequence[T]) -> Self:
+        return several(value)  # type: ignore[return-value]  # a plain tuple
+
+
 def taken(record: Callable[..., R], *options: object, **others: Any) -> R:
     """A record with those of its options that other records have, too, the last one counting, and ``others``."""
     make: Callable[..., R] = record
@@ -479,8 +489,18 @@ def check(options: Options, names: Mapping[str, str] | None = None) -> None:
     ``names`` has the names of options that errors show, where these are not the names of the fields.
     """
     check_each(options, names)
-    check_combined(options, names)
+    check_combined(options)
     options.check_together()
+
+
+def flag_of(each: Option) -> str:
+    """The option as it is written on the command line: its first name, which takes several words if any does."""
+    return (each.flag.greedy or each.flag.names or (default_flag(each),))[0].partition("/")[0]
+
+
+def default_flag(each: Option) -> str:
+    """The flag of an option that declares none."""
+    return "--" + each.name.replace("_", "-")
 
 
 def check_each(options: Options, names: Mapping[str, str] | None = None) -> None:
@@ -501,18 +521,23 @@ def _checked(record: Any) -> list[tuple[str, Any, bool, Callable[[str, Any], obj
     return [(name, each.default, each.optional, each.check) for name, each in options if each.check is not None]
 
 
-def check_combined(options: Options, names: Mapping[str, str] | None = None) -> None:
+def check_combined(options: Options) -> None:
     """The second part of :func:`check`: what the declared options need and exclude."""
     record: Any = type(options)  # mypy takes classes of attrs for unhashable
+    declared = options_of(record)
     for name, rule in _combining(record):
         if not _is_given(options, name):
             continue
         given = [other for other in rule.others if _is_given(options, other)]
-        this, *others = ((names or {}).get(each, each) for each in (name, *(given or rule.others)))
+        others = given or [*rule.others]
+        problem = f"{{{name}}} needs {either(f'{{{each}}}' for each in others)}"
         if isinstance(rule, Excludes) and given:
-            raise InputError(f"{this} and {others[0]} cannot be combined: {rule.advice}")
-        if isinstance(rule, Needs) and not given:
-            raise InputError(f"{this} needs {either(others)}: {rule.advice}")
+            problem = f"{{{name}}} and {{{others[0]}}} cannot be combined"
+        elif isinstance(rule, Excludes) or given:
+            continue
+        flags = {each: flag_of(declared[each]) if each in declared else "" for each in (name, *others)}
+        shown = {each: Argument(each, as_flag=flag) for each, flag in flags.items()}
+        raise InputError(f"{problem}: {{advice}}", **shown, advice=rule.advice)
 
 
 @functools.cache

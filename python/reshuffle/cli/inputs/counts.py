@@ -17,7 +17,7 @@ from ...metrics.precomputed import FromCounts
 from ...metrics.stored import CountsFile, open_counts
 from ...options.files import SetFiles
 from ..metric_options import MetricChoice, flag
-from .score_files import ordered_files
+from .score_files import of_metric, ordered_files
 
 if TYPE_CHECKING:
     from ...metrics.named import NamedMetric
@@ -107,7 +107,7 @@ def given_counts(files: SetFiles, systems: Mapping[str, str], beside: Sequence[C
     found, input_format = [], None if files.references else files.input_format
     for given, own in files.counts.items():
         name, formula = name_and_formula(given)
-        ordered = ordered_files(f"--counts {name}", own, systems, files.by_position)
+        ordered = ordered_files(of_metric("counts", name), own, systems, files.by_position)
         used = partial(_used, name, formula)
         read = read_count_tables(ordered, used, input_format, max_input=files.max_input, beside=beside)
         tables = dict(zip(systems, read, strict=True))

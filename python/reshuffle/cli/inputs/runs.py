@@ -19,7 +19,6 @@ from ...options.files import OfSystems, SetFiles
 from ...options.run_files import GivenRuns, OfRuns, RunFiles
 from ...runs import Development, Runs, check_same_runs
 from ...settings import Units
-from ..declared import flags_of
 from .run_options import check_system, files_from_options, outputs_of
 from .sets import Inputs, check_one_set, check_outputs, command_line, completed, in_manifest, read_manifest
 from .test_set import Input
@@ -41,7 +40,7 @@ class RunInputs(Inputs[Input]):
             check_one_set(
                 RunFiles, options, "{flag} and --manifest cannot be combined: use the key '{key}' of the manifest"
             )
-            check_combined(given, flags_of(GivenRuns))
+            check_combined(given)
             files = _from_manifest(read_manifest(path, "the files of systems' runs, in JSON or TOML"), options)
         _check_development(files)
         if not files.references:

@@ -24,7 +24,7 @@ from ...options.meta_files import MetaFiles
 from ...resampling.counting import Data, labels_of
 from ...sets import on_each
 from ...settings import Resampling
-from ..declared import by_name, flags_of
+from ..declared import by_name
 from ..inputs.sets import Inputs, check_one_set, command_line, completed, in_manifest, read_manifest
 from ..inputs.test_set import Input
 from ..metric_options import metrics_of
@@ -186,7 +186,7 @@ def _check_files(files: MetaFiles) -> None:
         raise InputError("outputs without references: add --refs")
     if not files.references and not files.metric_scores and not files.score_files:
         raise InputError("no metrics: add --refs and --systems for metrics on texts, or --metric-scores NAME=FILE")
-    check_combined(files, flags_of(MetaFiles))
+    check_combined(files)
 
 
 def checked_sets(options: dict[str, Any], default: str, threads: int | None) -> Inputs[MetaInput]:
