@@ -229,15 +229,15 @@ def completed(given: AnyFiles, values: Mapping[str, Any], folder: Path) -> AnyFi
     return evolve(given, **values)
 
 
-def check_outputs(files: SetFiles | RunFiles, numbers: Mapping[str, object], where: str = "") -> None:
-    """:class:`InputError` unless a manifest has texts, or scores or counts. ``where`` comes before the message."""
+def check_outputs(files: SetFiles | RunFiles, numbers: Mapping[str, object]) -> None:
+    """:class:`InputError` unless a manifest has texts, or scores or counts."""
     if files.references and not files.systems:
-        raise InputError(f"{where}references without systems: add the key 'systems'")
+        raise InputError("references without systems: add the key 'systems'")
     if files.systems and not files.references:
-        raise InputError(f"{where}systems without references: add the key 'references'")
+        raise InputError("systems without references: add the key 'references'")
     if not files.systems and not numbers:
         raise InputError(
-            f"{where}no references and no systems: add the keys 'references' and 'systems', or 'scores' or 'counts'"
+            "no references and no systems: add the keys 'references' and 'systems', or 'scores' or 'counts'"
         )
 
 

@@ -345,14 +345,20 @@ def _check_options_of_scores(files: SetFiles) -> None:
 def _check_without_texts(files: SetFiles, chosen: Sequence[MetricChoice]) -> None:
     """:class:`InputError` unless there are scores, and nothing that needs texts."""
     if chosen:
-        raise InputError(
-            "{metrics} needs texts: add {texts}; external scores need no {option}",
-            metrics=Argument(f"metrics={chosen[0].name!r}", as_flag=f"-m {chosen[0].name}"),
-            texts=Argument("references and systems", as_flag="REF and SYS"),
-            option=Argument("metrics", as_flag="-m"),
-        )
+        raise needs_texts(chosen[0].name, Argument("references and systems", as_flag="REF and SYS"))
     if not files.numbers:
         raise InputError("no reference and no systems: add REF and SYS, or external scores with --scores or --counts")
+
+
+def needs_texts(metric: str, texts: Argument, others: object = "external scores") -> InputError:
+    """The error for a metric on texts where there are none. ``others`` are what has scores without one."""
+    return InputError(
+        "{metric} needs texts: add {texts}; {others} need no {metrics}",
+        metric=Argument(f"metrics={metric!r}", as_flag=f"-m {metric}"),
+        texts=texts,
+        others=others,
+        metrics=Argument("metrics", as_flag="-m"),
+    )
 
 
 def _check_number(systems: Sequence[str], files: SetFiles, least: int) -> None:
