@@ -197,7 +197,11 @@ class KeyReader:
         if attrs.has(kind):
             where = f"{self.where}, {key}"
             return kind(**KeyReader(where, self.manifest).record(kind, value, nested=True))
-        return self.whole_number(key, value) if kind is int else self.string(key, value)
+        if kind is not int:
+            return self.string(key, value)
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise self.fail(key, "a whole number from 0", value)
+        return value
 
     def mapping(self, key: str, kind: Any, value: Any, may_be_empty: bool) -> dict[str, Any]:
         """An object whose values have a type."""
@@ -213,7 +217,10 @@ class KeyReader:
         """One value, or a list of values."""
         values = value if isinstance(value, list) else [value]
         if kind is float:
-            return tuple(self.number(key, each) for each in values)
+            for each in values:
+                if not is_finite(each):
+                    raise self.fail(key, "a list of finite numbers, one for each run", each)
+            return tuple(map(float, values))
         if not values or not all(isinstance(each, str) and each for each in values):
             raise self.fail(key, expected, value)
         return tuple(self.value(key, kind, each) for each in values)
@@ -232,15 +239,3 @@ class KeyReader:
         """A path, from the current folder."""
         path = self.string(key, value)
         return path if path == STDIN or path.startswith(f"{STDIN}#") else str(self.manifest.folder / path)
-
-    def whole_number(self, key: str, value: Any) -> int:
-        """A whole number from 0."""
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise self.fail(key, "a whole number from 0", value)
-        return value
-
-    def number(self, key: str, value: Any) -> float:
-        """A finite number."""
-        if not is_finite(value):
-            raise self.fail(key, "a list of finite numbers, one for each run", value)
-        return float(value)

@@ -29,8 +29,6 @@ from .scores import (
     check_header,
     codes,
     columns_of_scores,
-    models_of_rows,
-    roles_of,
 )
 
 # All known headers of segments count from 1. WMT17's SID: the sources of all 560 segments of de-en are on these lines.
@@ -63,9 +61,7 @@ class ScoredTable:
         table, options = self.table, self.options
         if self.by_rows:
             return {role: role for role in ("system", "segment") if role in table.header}
-        roles = roles_of(table.header, columns=options.columns, file=table.source.name)
-        if "system" not in roles and (models := models_of_rows(table, without_ids="segment" not in roles)):
-            roles["system"] = models
+        roles = table.roles(options.columns, without_ids=True)
         # A file whose header has no known name may be something else, unless its extension says that it is a table.
         if not roles and (not table.header or format_of(table.source.file) not in TABLES):
             known = listed(sorted({name for each in ROLES.values() for name in each}))

@@ -245,20 +245,10 @@ class Option:
         return low, high, not any(isinstance(rule, Ge | Le) for rule in self.rules)
 
     @lazy
-    def checks(self) -> list[Check]:
-        """The checks of its own, instead of those of its type."""
-        return [rule for rule in self.rules if isinstance(rule, Check)]
-
-    @lazy
     def check(self) -> Callable[[str, Any], object] | None:
         """Raises :class:`InputError` for a bad value, which it gets after the name to show. None if all are good."""
-        if self.checks:
-            return self._check_by_rules
-        return self._check_several if self.several else self._check_of_type
-
-    def _check_by_rules(self, shown: str, value: Any) -> None:
-        for rule in self.checks:
-            rule.function(shown, value)
+        own = next((rule.function for rule in self.rules if isinstance(rule, Check)), None)
+        return own or (self._check_several if self.several else self._check_of_type)
 
     def _check_several(self, shown: str, values: Any) -> None:
         if not values and MinLen(0) not in self.rules:
