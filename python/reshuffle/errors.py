@@ -67,6 +67,15 @@ class Option(str):
     __slots__ = ()
 
 
+def flag(option: str) -> str:
+    """An option as it is written on the command line, unless it has another name there.
+
+    >>> flag("max_ngram_order")
+    '--max-ngram-order'
+    """
+    return "--" + option.replace("_", "-")
+
+
 # The flags that have other names than their arguments.
 SHORT_FLAGS = {"confidence_level": "--confidence", "documents": "--docs", "n_resamples": "-n", "test_set": "--set"}
 
@@ -99,10 +108,10 @@ class Argument(NamedTuple):
     @property
     def flag(self) -> str:
         """The argument as on the command line."""
-        flag = self.as_flag or SHORT_FLAGS.get(self.name, "--" + self.name.replace("_", "-"))
+        written = self.as_flag or SHORT_FLAGS.get(self.name) or flag(self.name)
         if isinstance(self.values, Mapping):
-            return " ".join([flag, *(f"{name}={value}" for name, value in self.values.items())])
-        return f"{flag} {either(map(str, self.values))}" if self.values else flag
+            return " ".join([written, *(f"{name}={value}" for name, value in self.values.items())])
+        return f"{written} {either(map(str, self.values))}" if self.values else written
 
 
 # What several messages advise.
@@ -121,7 +130,7 @@ class _WithFields(Exception):  # noqa: N818 - the base of an error and of a warn
         self.fields = fields
         self._template = message
 
-    def with_names(self: _Same, kind: type[T], name_of: Callable[[T], str]) -> _Same:
+    def with_names(self: _Same, kind: type[T], name_of: Callable[[T], object]) -> _Same:
         """A copy in which ``name_of`` has replaced every field of one type, such as :class:`System`."""
         fields = {name: name_of(value) if isinstance(value, kind) else value for name, value in self.fields.items()}
         return type(self)(self._template, **fields)

@@ -14,9 +14,20 @@ from attrs import frozen
 import reshuffle
 import reshuffle.meta
 from reshuffle import InputError, study, tune
-from reshuffle.cli.declared import declared_options, flag_of, given_values, made
+from reshuffle.cli.declared import declared_options, given_values, made
 from reshuffle.options import arrays, files, list_files
-from reshuffle.options.declare import Excludes, Flag, Needs, Option, Options, call, called_with, check, options_of
+from reshuffle.options.declare import (
+    Excludes,
+    Flag,
+    Needs,
+    Option,
+    Options,
+    call,
+    called_with,
+    check,
+    flag_of,
+    options_of,
+)
 
 
 def records() -> Iterator[tuple[Callable[..., Any], type[Options]]]:

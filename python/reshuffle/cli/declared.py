@@ -7,8 +7,9 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar, get_origin
 
+from .. import errors
 from ..errors import InputError, either
-from ..options.declare import SIZE, WORKERS, Option, Options, Reads, check, default_flag, flag_of, options_of
+from ..options.declare import SIZE, WORKERS, Option, Options, Reads, check, flag_of, options_of
 from .params import (
     Name,
     Named,
@@ -40,7 +41,7 @@ def declared_options(record: type[Options], only: Collection[str] = ()) -> list[
 
 
 def _option(each: Option, record: type[Options]) -> Decorator:
-    names, flag = each.flag.names or (default_flag(each),), each.flag
+    names, flag = each.flag.names or (errors.flag(each.name),), each.flag
     attributes: dict[str, Any] = {"group": each.title, "help": help_of(each, record), "hidden": flag.hidden}
     attributes |= {"required": True} if each.default is inspect.Parameter.empty else {"default": None}
     if each.is_flag:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from .. import errors
-from ..errors import InputError, quoted, unknown_name
+from ..errors import InputError, flag, quoted, unknown_name
 from ..grouping import grouped
 from ..metrics.registry import metric_specs
 from ..names import IN_PYTHON, metric_key
@@ -24,15 +24,6 @@ from .habits import habits, name_advice
 
 if TYPE_CHECKING:
     from ..metrics.named import NamedMetric
-
-
-def flag(option: str) -> str:
-    """An option as it is written on the command line.
-
-    >>> flag("max_ngram_order")
-    '--max-ngram-order'
-    """
-    return "--" + option.replace("_", "-")
 
 
 def describe_option(text: str) -> str:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import Argument, InputError, listed, nearest, quoted, shortened, unknown_name, warn
+from ..errors import Argument, InputError, flag, listed, nearest, quoted, shortened, unknown_name, warn
 from ..types import InputFormat, Missing
 from ..validate import LARGEST_SCORE, check_name, expected_score
 from .alignment import aligned
@@ -476,7 +476,7 @@ def only(source: Source, kind: str, option: str | None, wanted: str | None, know
         how: str = "as in"
         choice: Argument | str = f"'{source.file}#{known[0]}'"
         if option is not None:
-            how, choice = "with", Argument(option, (known[0],), "--" + option.replace("_", "-"))
+            how, choice = "with", Argument(option, (known[0],), flag(option))
         hint = f": choose one {how} {{choice}}" if option is not None or kind == "metric" else ""
         source.fail(
             "expected one {kind}, got {n} ({names})" + hint,

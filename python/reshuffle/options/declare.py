@@ -46,7 +46,7 @@ from annotated_types import Ge, Gt, Le, Lt, MinLen
 from typing_extensions import Doc, Self
 
 from ..documented import own_texts
-from ..errors import Argument, InputError, either, meant_argument, quoted
+from ..errors import Argument, InputError, either, flag, meant_argument, quoted
 from ..lazy import lazy
 from ..validate import LARGEST, check_flag, check_integer, check_level, check_name, check_number, check_text
 from .hints import meant_here
@@ -485,12 +485,7 @@ def check(options: Options, names: Mapping[str, str] | None = None) -> None:
 
 def flag_of(each: Option) -> str:
     """The option as it is written on the command line: its first name, which takes several words if any does."""
-    return (each.flag.greedy or each.flag.names or (default_flag(each),))[0].partition("/")[0]
-
-
-def default_flag(each: Option) -> str:
-    """The flag of an option that declares none."""
-    return "--" + each.name.replace("_", "-")
+    return (each.flag.greedy or each.flag.names or (flag(each.name),))[0].partition("/")[0]
 
 
 def check_each(options: Options, names: Mapping[str, str] | None = None) -> None:
@@ -526,7 +521,7 @@ def check_combined(options: Options) -> None:
         elif isinstance(rule, Excludes) or given:
             continue
         flags = {each: flag_of(declared[each]) if each in declared else "" for each in (name, *others)}
-        shown = {each: Argument(each, as_flag=flag) for each, flag in flags.items()}
+        shown = {each: Argument(each, as_flag=written) for each, written in flags.items()}
         raise InputError(f"{problem}: {{advice}}", **shown, advice=rule.advice)
 
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from ...data.files import display_name
 from ...data.formats.base import Column
 from ...data.scores import read_count_tables
-from ...errors import InputError, listed, unknown_name
+from ...errors import InputError, flag, listed, unknown_name
 from ...metrics.expression import Expression
 from ...metrics.precomputed import FromCounts
 from ...metrics.stored import CountsFile, open_counts
 from ...options.files import SetFiles
-from ..metric_options import MetricChoice, flag
+from ..metric_options import MetricChoice
 from .score_files import of_metric, ordered_files
 
 if TYPE_CHECKING:

@@ -34,6 +34,7 @@ T = TypeVar("T")
 # The name of people's scores in --lower-is-better.
 HUMAN = "human"
 LOWER = Argument("lower_is_better")
+TEXTS = Argument("references and systems", as_flag="--refs and --systems")
 NAME_OF_LOWER = Argument("name in lower_is_better", as_flag="name in --lower-is-better")
 FLAGS = {"segment_base": "--segment-base"}
 
@@ -55,9 +56,8 @@ class MetaInput:
             own = taken(SetFiles, files, lower_is_better=())
             texts = Input.checked(own, least=1, default=default, threads=threads)
         elif files.metrics:
-            texts = Argument("references and systems", as_flag="--refs and --systems")
             others = Argument("metrics of metric_scores", as_flag="metrics of --metric-scores")
-            raise needs_texts(files.metrics[0].name, texts, others)
+            raise needs_texts(files.metrics[0].name, TEXTS, others)
         else:
             metrics_of([], files.metric_options)
         checked = cls(name, files, texts)
@@ -205,7 +205,7 @@ def _check_files(files: MetaFiles) -> None:
     if not files.references and not files.metric_scores and not files.score_files:
         raise InputError(
             "no metrics: add {texts} for metrics on texts, or {scores}",
-            texts=Argument("references and systems", as_flag="--refs and --systems"),
+            texts=TEXTS,
             scores=Argument("metric_scores", as_flag="--metric-scores NAME=FILE"),
         )
     check_combined(files)
