@@ -21,6 +21,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import string
 import textwrap
 import types
 from collections.abc import Callable, Mapping, Sequence
@@ -509,20 +510,24 @@ def _checked(record: Any) -> list[tuple[str, Any, bool, Callable[[str, Any], obj
 def check_combined(options: Options) -> None:
     """The second part of :func:`check`: what the declared options need and exclude."""
     record: Any = type(options)  # mypy takes classes of attrs for unhashable
-    declared = options_of(record)
     for name, rule in _combining(record):
         if not _is_given(options, name):
             continue
         given = [other for other in rule.others if _is_given(options, other)]
         others = given or [*rule.others]
-        problem = f"{{{name}}} needs {either(f'{{{each}}}' for each in others)}"
         if isinstance(rule, Excludes) and given:
-            problem = f"{{{name}}} and {{{others[0]}}} cannot be combined"
-        elif isinstance(rule, Excludes) or given:
-            continue
-        flags = {each: flag_of(declared[each]) if each in declared else "" for each in (name, *others)}
-        shown = {each: Argument(each, as_flag=written) for each, written in flags.items()}
-        raise InputError(f"{problem}: {{advice}}", **shown, advice=rule.advice)
+            raise refused(record, f"{{{name}}} and {{{others[0]}}} cannot be combined: {{advice}}", advice=rule.advice)
+        if isinstance(rule, Needs) and not given:
+            names = either(f"{{{each}}}" for each in others)
+            raise refused(record, f"{{{name}}} needs {names}: {{advice}}", advice=rule.advice)
+
+
+def refused(record: type[Options], message: str, **others: Any) -> InputError:
+    """The error with a message in which ``{name}`` is an option of the record, or else one of ``others``."""
+    options = options_of(record)
+    names = [name for _, name, _, _ in string.Formatter().parse(message) if name and name not in others]
+    flags = {name: flag_of(options[name]) if name in options else "" for name in names}
+    return InputError(message, **{name: Argument(name, as_flag=flags[name]) for name in names}, **others)
 
 
 @functools.cache

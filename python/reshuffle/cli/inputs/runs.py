@@ -13,7 +13,7 @@ from ...data.corpus import system_names
 from ...data.files import display_name
 from ...errors import Argument, InputError, counted, listed, unknown_name
 from ...metrics.precomputed import output_name
-from ...options.declare import check_combined, taken
+from ...options.declare import check_combined, refused, taken
 from ...options.files import OfSystems, SetFiles
 from ...options.run_files import GivenRuns, OfRuns, RunFiles
 from ...runs import Development, Runs, check_same_runs
@@ -90,11 +90,7 @@ def _by_system(runs: Mapping[str, Sequence[str]], outputs: Any) -> dict[str, Any
 def _test_input(files: RunFiles, threads: int | None) -> Input:
     """The test set, whose systems are the outputs of all runs."""
     if files.parses and not files.references:
-        raise InputError(
-            "{parses} needs texts: add {refs}, or leave it out",
-            parses=Argument("parses"),
-            refs=Argument("references", as_flag="--refs"),
-        )
+        raise refused(RunFiles, "{parses} needs texts: add {references}, or leave it out")
     runs = _outputs(files.systems)
 
     def by_output(what: str, given: Mapping[str, OfRuns]) -> dict[str, OfSystems]:
@@ -171,11 +167,9 @@ def _check_development(files: RunFiles) -> None:
         outputs = Argument("'systems' of 'dev'", as_flag=flags)
         raise InputError("references of the development set without outputs: add {outputs}", outputs=outputs)
     if dev.systems and not files.references:
-        raise InputError(
-            "outputs on the development set need metrics on texts: add {refs}, or use {scores}",
-            refs=Argument("references", as_flag="--refs"),
-            scores=Argument("'scores' of 'dev'", as_flag="--dev-scores"),
-        )
+        scores = Argument("'scores' of 'dev'", as_flag="--dev-scores")
+        problem = "outputs on the development set need metrics on texts: add {references}, or use {scores}"
+        raise refused(RunFiles, problem, scores=scores)
     for name, own in dev.systems.items():
         check_same_runs(n_runs, name, len(own), "outputs")
 

@@ -24,7 +24,7 @@ from ...errors import Argument, InputError, listed, unknown_name
 from ...metrics.native import NativeMetric
 from ...metrics.precomputed import FromCounts, OwnTexts, SegmentScores, check_same_length
 from ...metrics.stored import CountsFile, StoredCounts, open_counts
-from ...options.declare import check_combined, files_in
+from ...options.declare import check_combined, files_in, refused
 from ...options.files import SetFiles
 from ...options.inputs import TestSet
 from ...settings import Units
@@ -330,12 +330,8 @@ def _check_options_of_scores(files: SetFiles) -> None:
     for name in files.lower_is_better:
         known = [*files.scores, *counted]
         if not known:
-            raise InputError(
-                "{option} {name} needs {scores}, or {counts}",
-                option=Argument("lower_is_better"),
-                name=name,
-                scores=Argument(f"scores of {name}", as_flag=f"--scores {name}"),
-                counts=Argument(f"counts of {name}:FORMULA", as_flag=f"--counts {name}:FORMULA"),
+            raise refused(
+                SetFiles, "{lower_is_better} {name} needs {scores} {name}, or {counts} {name}:FORMULA", name=name
             )
         if name not in known:
             raise unknown_name(Argument("lower_is_better"), name, known)
@@ -405,12 +401,8 @@ def _check_parses(files: SetFiles, metrics: Sequence[NamedMetric]) -> None:
             "no texts: --parses takes all files up to the next option, so put it after REF and SYS, or leave it out"
         )
     if not any(m.reads_parses for m in metrics):
-        raise InputError(
-            "{option} does not apply to {metrics}: add {depf}, or leave it out",
-            option=Argument("parses"),
-            metrics=", ".join(m.key for m in metrics),
-            depf=Argument("metrics='depf'", as_flag="-m depf"),
-        )
+        depf, own = Argument("metrics='depf'", as_flag="-m depf"), ", ".join(m.key for m in metrics)
+        raise refused(SetFiles, "{parses} does not apply to {own}: add {depf}, or leave it out", own=own, depf=depf)
 
 
 def _check_kinds(metrics: Sequence[OnTexts], columns: Sequence[Column]) -> None:

@@ -17,7 +17,7 @@ from ...data.score_tables import ScoreTable, read_all_scores, read_scores
 from ...data.system_names import read_sysmap
 from ...errors import Argument, InputError, quoted, unknown_name
 from ...meta.material import JudgedSet
-from ...options.declare import call, check, check_combined, files_in, taken
+from ...options.declare import call, check, check_combined, files_in, refused, taken
 from ...options.evaluations import Evaluation, ReadAllScores, ReadJudgments, ReadScores
 from ...options.files import SetFiles
 from ...options.meta_files import MetaFiles
@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 # The name of people's scores in --lower-is-better.
 HUMAN = "human"
-LOWER = Argument("lower_is_better")
+METRICS = Argument("metrics", as_flag="-m")
 TEXTS = Argument("references and systems", as_flag="--refs and --systems")
 NAME_OF_LOWER = Argument("name in lower_is_better", as_flag="name in --lower-is-better")
 FLAGS = {"segment_base": "--segment-base"}
@@ -76,29 +76,18 @@ class MetaInput:
         native = labels_of(metrics)
         for label in native:
             if label in self.files.metric_scores:
-                raise InputError(
-                    "{scores} has the name of a metric of {metrics}: choose another name",
-                    scores=Argument(f"metric_scores, {label}", as_flag=f"--metric-scores {label}=…"),
-                    metrics=Argument("metrics", as_flag="-m"),
-                )
+                scores = Argument(f"metric_scores, {label}", as_flag=f"--metric-scores {label}=…")
+                problem = "{scores} has the name of a metric of {metrics}: choose another name"
+                raise refused(MetaFiles, problem, scores=scores, metrics=METRICS)
         if HUMAN in self.files.metric_scores and HUMAN in self.files.lower_is_better:
-            raise InputError(
-                "{lower} human: both {human} and {scores} have this name: rename the latter",
-                lower=LOWER,
-                human=Argument(HUMAN),
-                scores=Argument("metric_scores"),
-            )
+            problem = "{lower_is_better} human: both {human} and {metric_scores} have this name: rename the latter"
+            raise refused(MetaFiles, problem)
         known = [*self.files.metric_scores, *([HUMAN] if self.files.human else [])]
         for name in self.files.lower_is_better:
             if name not in known and not self.files.score_files:
                 if name in native:
-                    raise InputError(
-                        "{lower} {name} is for {scores}, not for {metrics}: leave it out",
-                        lower=LOWER,
-                        name=name,
-                        scores=Argument("metric_scores"),
-                        metrics=Argument("metrics", as_flag="-m"),
-                    )
+                    problem = "{lower_is_better} {name} is for {metric_scores}, not for {metrics}: leave it out"
+                    raise refused(MetaFiles, problem, name=name, metrics=METRICS)
                 raise unknown_name(NAME_OF_LOWER, name, known)
 
     def read(self, resampling: Resampling) -> JudgedSet:
@@ -199,9 +188,9 @@ def _check_files(files: MetaFiles) -> None:
             human=Argument("human", as_flag="--human FILE"),
         )
     if files.references and not files.systems and not is_count_file(files.references[0]):
-        raise InputError("references without outputs: add {systems}", systems=Argument("systems"))
+        raise refused(MetaFiles, "references without outputs: add {systems}")
     if files.systems and not files.references:
-        raise InputError("outputs without references: add {refs}", refs=Argument("references", as_flag="--refs"))
+        raise refused(MetaFiles, "outputs without references: add {references}")
     if not files.references and not files.metric_scores and not files.score_files:
         raise InputError(
             "no metrics: add {texts} for metrics on texts, or {scores}",
