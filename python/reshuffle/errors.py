@@ -67,6 +67,15 @@ class Option(str):
     __slots__ = ()
 
 
+def flag(option: str) -> str:
+    """An option as it is written on the command line, unless it has another name there.
+
+    >>> flag("max_ngram_order")
+    '--max-ngram-order'
+    """
+    return "--" + option.replace("_", "-")
+
+
 # The flags that have other names than their arguments.
 SHORT_FLAGS = {"confidence_level": "--confidence", "documents": "--docs", "n_resamples": "-n", "test_set": "--set"}
 
@@ -88,6 +97,8 @@ class Argument(NamedTuple):
     values: tuple[str | float, ...] | Mapping[str, float | str] = ()
     as_flag: str = ""
     """What to write on the command line, if it does not follow from the name."""
+    as_key: str = ""
+    """What to write in a manifest, if it is not as in a call."""
 
     def __str__(self) -> str:
         if isinstance(self.values, Mapping):
@@ -97,10 +108,10 @@ class Argument(NamedTuple):
     @property
     def flag(self) -> str:
         """The argument as on the command line."""
-        flag = self.as_flag or SHORT_FLAGS.get(self.name, "--" + self.name.replace("_", "-"))
+        written = self.as_flag or SHORT_FLAGS.get(self.name) or flag(self.name)
         if isinstance(self.values, Mapping):
-            return " ".join([flag, *(f"{name}={value}" for name, value in self.values.items())])
-        return f"{flag} {either(map(str, self.values))}" if self.values else flag
+            return " ".join([written, *(f"{name}={value}" for name, value in self.values.items())])
+        return f"{written} {either(map(str, self.values))}" if self.values else written
 
 
 # What several messages advise.
@@ -119,7 +130,7 @@ class _WithFields(Exception):  # noqa: N818 - the base of an error and of a warn
         self.fields = fields
         self._template = message
 
-    def with_names(self: _Same, kind: type[T], name_of: Callable[[T], str]) -> _Same:
+    def with_names(self: _Same, kind: type[T], name_of: Callable[[T], object]) -> _Same:
         """A copy in which ``name_of`` has replaced every field of one type, such as :class:`System`."""
         fields = {name: name_of(value) if isinstance(value, kind) else value for name, value in self.fields.items()}
         return type(self)(self._template, **fields)
@@ -127,6 +138,10 @@ class _WithFields(Exception):  # noqa: N818 - the base of an error and of a warn
     def with_flags(self: _Same) -> _Same:
         """A copy in which arguments are flags, as users of the command line write them."""
         return self.with_names(Argument, lambda argument: argument.flag)
+
+    def with_keys(self: _Same) -> _Same:
+        """A copy in which arguments are keys, as users of manifests write them."""
+        return self.with_names(Argument, lambda argument: argument.as_key or str(argument))
 
 
 class InputError(_WithFields, ValueError):
@@ -291,7 +306,7 @@ def nearest(name: str, known: Iterable[str], n: int = 1, cutoff: float = 0.6) ->
     return [folded[other] for other in difflib.get_close_matches(wanted, folded, n=n, cutoff=cutoff)]
 
 
-def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
+def unknown_name(kind: object, name: str, known: Iterable[str]) -> InputError:
     """The error for a name that is not in ``known``. It suggests the most similar known name, if there is one.
 
     >>> print(unknown_name("metric", "blue", ["bleu", "ter"]))

@@ -384,3 +384,10 @@ def test_numbers_of_runs_are_no_counts_and_the_index_of_pandas_has_no_name(tmp_p
     assert [each for each in found.commands if "--counts" in each] == [
         f"reshuffle compare --counts ratio:edits/chars {tmp_path / 'a.csv'} OTHER"
     ]
+
+
+def test_numbers_of_epochs_are_no_scores_of_a_system(tmp_path: Path) -> None:
+    path = tmp_path / "epochs.csv"
+    path.write_text("epoch,loss,accuracy\n" + "".join(f"{i},{0.5 / i},{0.3 + i / 100}\n" for i in range(1, 9)))
+    (found,) = found_in(str(path))
+    assert [each for each in found.commands if "--scores" in each] == [f"reshuffle compare --scores loss {path} OTHER"]

@@ -615,7 +615,7 @@ def test_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert own["estimate"] == pytest.approx(expected.estimate, rel=1e-9)
 
     (tmp_path / "strata").write_text("".join(f"{i % 2}\n" for i in range(len(sample.labelled))))
-    with pytest.raises(InputError, match=r"^--strata and --looks cannot be combined: the degrees of freedom"):
+    with pytest.raises(InputError, match=r"^strata and looks cannot be combined: the degrees of freedom"):
         run([*words, "--strata", str(tmp_path / "strata"), "--difference", "0.2", "--looks", "2"])
 
 

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import reshuffle
 from inputs import put, scores_by_system
 from known import known
 from reshuffle import InputError, InputWarning, read_lines
@@ -321,3 +322,30 @@ def test_a_column_with_a_wrong_field_is_not_left_out_without_a_word(tmp_path: Pa
     assert f"{path}#A, line 3: '.' is not a number, so the column 'A' is left out" in message
     with pytest.raises(InputError, match=r"#A, line 3: expected a finite number, got '\.'"):
         read_scores(path, metric="A")
+
+
+@pytest.mark.parametrize(
+    ("content", "segments", "means"),
+    [
+        ("model,seg_id,score\na,1,1\na,2,0\nb,1,1\nb,2,1\n", [[1, 0], [1, 1]], [0.5, 1]),
+        ("model,id,score\na,x,1\na,y,0\nb,x,1\nb,y,1\n", [[1, 0], [1, 1]], [0.5, 1]),
+        ("model,score\na,1\na,0\nb,1\nb,1\n", None, [0.5, 1]),
+    ],
+    ids=["numbers", "ids", "neither"],
+)
+def test_models_are_systems_whatever_names_the_segments(
+    content: str, segments: list[list[int]] | None, means: list[float]
+) -> None:
+    table = read_scores(put("models.csv", content))
+    assert table.systems == ("a", "b")
+    assert (None if table.segments is None else table.segments.tolist()) == segments
+    assert table.means.tolist() == means
+
+
+def test_what_the_tables_of_files_are_not_is_said_in_the_words_of_python() -> None:
+    put("a.json", "[1, 2.5]")
+    with pytest.raises(InputError, match="got the number 1; a list of numbers alone is read as text, with one on each"):
+        read_scores("a.json")
+    reshuffle.save_counts("a.npz", ["a b"], {"A": ["a"], "B": ["b"]})
+    with pytest.raises(InputError, match=r"write compare\(metrics=open_counts\('a.npz'\)\)$"):
+        read_scores("a.npz")

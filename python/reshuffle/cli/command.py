@@ -52,7 +52,7 @@ class Command(click.Command):
         self.place = place
         self.arguments = arguments
         self.common = common
-        self.instead, self.allow_extra_args = instead, bool(instead)
+        self.instead, self.allow_extra_args = instead, True
         self.params.append(HELP_ALL)  # also where --help shows all, so that nobody has to know where
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
@@ -67,7 +67,8 @@ class Command(click.Command):
         groups: dict[str, list[tuple[str, str]]] = {"Input": [(name, shown(text)) for name, text in self.arguments]}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
-            if record is not None and self._is_shown(param, is_short):
+            is_shown = param.name in (*self.common, "help_all") if is_short else param is not HELP_ALL
+            if record is not None and is_shown:
                 name, text = record
                 groups.setdefault(getattr(param, "group", "Output"), []).append((name, shown(text)))
         groups["Output"] = groups.pop("Output")
@@ -77,9 +78,6 @@ class Command(click.Command):
         for group, rows in groups.items():
             with formatter.section(group):
                 _write_rows(formatter, rows)
-
-    def _is_shown(self, param: click.Parameter, is_short: bool) -> bool:
-        return param.name in (*self.common, "help_all") if is_short else param is not HELP_ALL
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         every = self.get_params(ctx)
@@ -99,8 +97,11 @@ class Command(click.Command):
         except InputError as error:
             raise (_own_scores(args) if error.fields.get("kind") == "metric" else None) or error from None
         ctx.params.update({name: _unmarked(value) for name, value in ctx.params.items()})
-        if self.instead and ctx.args:
-            raise InputError(f"{listed(ctx.args)}: expected a file after an option: write {self.instead}")
+        if ctx.args and not ctx.resilient_parsing:
+            takes = [param.make_metavar(ctx) for param in self.params if isinstance(param, click.Argument)]
+            own = f"'{ctx.command_path}' takes {f'only {listed(takes)}' if takes else 'no files'}: leave it out"
+            hint = f"expected a file after an option: write {self.instead}" if self.instead else own
+            raise InputError(f"{listed(ctx.args)}: {hint}")
         return rest
 
     def takers(self) -> dict[str, Words]:
@@ -215,8 +216,9 @@ def _spread(args: list[str], takers: Mapping[str, Words]) -> list[Any]:
             continue
         elif taker is not None and not is_first:
             if taker.accepts(arg):
-                if name in METRIC:
-                    _warn_of_file(arg)
+                if name in METRIC and Path(arg).is_file():
+                    read = f"{arg!r} after -m is read as a metric, though a file with this name exists"
+                    warn(f"{read}: for the file write ./{arg}")
                 spread.append(name)
             else:  # the list ends here
                 name = ""
@@ -229,12 +231,6 @@ def _is_option(arg: str, taker: Words | None) -> bool:
     if not arg.startswith("-") or arg == "-" or arg.startswith("-#"):
         return False
     return not (taker is not None and taker.joined and NEGATIVE.match(arg))
-
-
-def _warn_of_file(word: str) -> None:
-    """Warn of a file that has the name of a metric in a list of metrics."""
-    if Path(word).is_file():
-        warn(f"{word!r} after -m is read as a metric, though a file with this name exists: for the file write ./{word}")
 
 
 # A safe mark, because no argument can contain one: before -#NAME it keeps click from seeing options there.

@@ -7,8 +7,9 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar, get_origin
 
+from .. import errors
 from ..errors import InputError, either
-from ..options.declare import SIZE, WORKERS, Option, Options, Reads, check, options_of
+from ..options.declare import SIZE, WORKERS, Option, Options, Reads, check, flag_of, options_of
 from .params import (
     Name,
     Named,
@@ -39,17 +40,8 @@ def declared_options(record: type[Options], only: Collection[str] = ()) -> list[
     return [_option(options[name], record) for name in only or options if options[name].flag.shown]
 
 
-def flag_of(each: Option) -> str:
-    """The option as it is written on the command line: its first name, which takes several words if any does."""
-    return (each.flag.greedy or each.flag.names or (_default_flag(each),))[0].partition("/")[0]
-
-
-def _default_flag(each: Option) -> str:
-    return "--" + each.name.replace("_", "-")
-
-
 def _option(each: Option, record: type[Options]) -> Decorator:
-    names, flag = each.flag.names or (_default_flag(each),), each.flag
+    names, flag = each.flag.names or (errors.flag(each.name),), each.flag
     attributes: dict[str, Any] = {"group": each.title, "help": help_of(each, record), "hidden": flag.hidden}
     attributes |= {"required": True} if each.default is inspect.Parameter.empty else {"default": None}
     if each.is_flag:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..data.reading import path_is, split_name
-from ..errors import InputError, InputWarning, Option, counted, printable
+from ..errors import InputError, InputWarning, Option, counted, flag, printable
 from ..grouping import grouped
 from .examples import WithExamples
 from .params import option
@@ -152,8 +152,6 @@ def _optional() -> Iterator[tuple[str, Callable[[], object]]]:
 def _problem(check: Callable[[], object]) -> str:
     """Why something cannot be used, and how to get it; empty if it can."""
     import warnings
-
-    from .metric_options import flag
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of other packages, while they are imported

@@ -30,10 +30,10 @@ from ..data.retrieval import is_qrel, is_run
 from ..data.saved import read_json
 from ..data.score_tables import ScoreFile
 from ..data.scores import (
+    MODELS,
     Table,
     columns_of_scores,
     has_texts,
-    models_of_rows,
     roles_of,
     scores_in,
     table_of,
@@ -497,11 +497,12 @@ def _of_numbers(table: Table, names: Sequence[str], lacks: bool) -> list[str]:
     """The commands that take columns of numbers: scores of systems, or of one, or counts."""
     if not names:
         return []
-    best = columns_of_scores(table, names)[:1] or names[:1]
-    if models_of_rows(table):
+    others = [name for name in names if name.lower() not in NUMBERS_OF_RUNS] or names
+    best = columns_of_scores(table, others)[:1] or others[:1]
+    if table.roles().get("system", "").lower() in MODELS:
         return _with_scores(shlex.quote(best[0]), "FILE", lacks)
     one = _with_scores(shlex.quote(best[0]), "FILE OTHER", lacks)
-    if _n_systems(table.source) < 2:
+    if _n_systems(table.source) < 2 or len(others) < len(names):
         found = one
     else:
         every = _with_scores("METRIC", "FILE", lacks)

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import click
 
-from ..errors import InputError, InputWarning, Option, counted, either, listed
+from ..errors import InputError, InputWarning, Option, counted, either, flag, listed
 from .process import BAD_INPUT, leave
 from .root import COMPLETE, ClosedPipeError, cli
 
@@ -55,8 +55,6 @@ def _warnings_as_lines() -> Iterator[None]:
 
 def _with_flags(warning: InputWarning) -> str:
     """The message with options and arguments as they are written on the command line."""
-    from .metric_options import flag  # not at start-up: it imports the metrics
-
     return str(warning.with_names(Option, flag).with_flags())
 
 

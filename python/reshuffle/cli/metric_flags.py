@@ -8,10 +8,11 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from ..errors import flag
 from ..options.choices import read_value
 from ..options.declare import Option
 from . import params
-from .metric_options import check_names, flag, flags
+from .metric_options import check_names, flags
 from .params import Parsed, starting
 
 

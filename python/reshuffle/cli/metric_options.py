@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from .. import errors
-from ..errors import InputError, quoted, unknown_name
+from ..errors import InputError, flag, quoted, unknown_name
 from ..grouping import grouped
 from ..metrics.registry import metric_specs
 from ..names import IN_PYTHON, metric_key
@@ -24,15 +24,6 @@ from .habits import habits, name_advice
 
 if TYPE_CHECKING:
     from ..metrics.named import NamedMetric
-
-
-def flag(option: str) -> str:
-    """An option as it is written on the command line.
-
-    >>> flag("max_ngram_order")
-    '--max-ngram-order'
-    """
-    return "--" + option.replace("_", "-")
 
 
 def describe_option(text: str) -> str:
@@ -159,7 +150,10 @@ def metrics_of(chosen: Sequence[MetricChoice], flags_of: Mapping[str, Any]) -> l
     owners = {each.option.name: each.metrics for each in flags()}
     for option in flags_of:
         if not set(owners[option]).intersection(names):
-            raise InputError(f"{flag(option)} does not apply to {', '.join(names) or 'external scores'}: leave it out")
+            others = ", ".join(names) or "external scores"
+            raise InputError(
+                "{option} does not apply to {metrics}: leave it out", option=errors.Argument(option), metrics=others
+            )
     return [
         _metric(choice.name, {o: v for o, v in flags_of.items() if choice.name in owners[o]} | choice.options)
         for choice in chosen
@@ -172,4 +166,4 @@ def _metric(name: str, options: dict[str, Any]) -> NamedMetric:
     try:
         return metric(name, **options)
     except InputError as error:
-        raise error.with_names(errors.Option, flag) from None
+        raise error.with_names(errors.Option, errors.Argument) from None

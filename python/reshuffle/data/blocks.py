@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..errors import InputError, first_three
+from .count_files import is_count_file
 from .files import (
     MAX_INPUT,
     STDIN,
@@ -19,11 +20,13 @@ from .files import (
     decompressing,
     display_name,
     opened,
+    read_bytes,
     split_lines,
     warn_of_mark,
     warn_of_nul,
 )
 from .formats import format_of
+from .formats.base import check_not_saved
 from .reading import split_name
 
 # Segments that are read at a time.
@@ -51,6 +54,8 @@ class TextBlocks:
         self._size = size
         try:
             for path in paths:
+                if is_count_file(path):
+                    check_not_saved(path, read_bytes(path, "one segment per line", max_input))
                 self._columns.append(_Column(path, max_input))
         except BaseException:
             self.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..errors import InputError, quoted
+from ..errors import Argument, InputError, quoted
 from .files import STDIN, display_name, uncompressed
 from .reading import split_name
 
@@ -22,7 +22,7 @@ def few(names: Sequence[str]) -> str:
     return ", ".join(map(quoted, names[:EXAMPLES])) + (" …" if len(names) > EXAMPLES else "")
 
 
-def files_by_name(option: str, files: Sequence[str], systems: Sequence[str]) -> list[str]:
+def files_by_name(option: object, files: Sequence[str], systems: Sequence[str]) -> list[str]:
     """As many files as systems, in the order of the systems.
 
     :class:`InputError` if a system has no file that is named like it, with the number of these systems and three of
@@ -41,8 +41,14 @@ def files_by_name(option: str, files: Sequence[str], systems: Sequence[str]) -> 
     if lost:
         left = [display_name(file) for at, file in enumerate(files) if at not in found]
         raise InputError(
-            f"{option}: no file is named like {len(lost)} of {len(systems)} systems: {few(lost)}; left over: "
-            f"{few(left)}; if the files are in the order of the systems, add --by-position"
+            "{option}: no file is named like {n} of {all} systems: {lost}; left over: {left}; if the files are in the "
+            "order of the systems, add {by_position}",
+            option=option,
+            n=len(lost),
+            all=len(systems),
+            lost=few(lost),
+            left=few(left),
+            by_position=Argument("by_position", as_key="--by-position"),
         )
     return [files[at] for at in found if at is not None]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from datetime import date, time
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -118,8 +119,15 @@ def _parsed(path: str, text: str, expected: str) -> Any:
 def table_of(where: str, value: Any) -> dict[str, Any]:
     """The value as an object, or :class:`InputError`."""
     if not isinstance(value, dict):
-        raise InputError(f"{where}: expected an object (a table in TOML), got {quoted(value)}")
+        raise InputError(f"{where}: expected an object (a table in TOML), got {_shown(value)}")
     return value
+
+
+def _shown(value: Any) -> str:
+    """A value of another kind than expected, as files have it."""
+    if isinstance(value, date | time):  # of TOML; there are also a date and a time in one
+        return f"the {'time' if isinstance(value, time) else 'date'} {value}"
+    return f"the boolean {str(value).lower()}" if isinstance(value, bool) else quoted(value)
 
 
 # Keys by which a test set is recognized that is not among 'sets'.
@@ -189,7 +197,11 @@ class KeyReader:
         if attrs.has(kind):
             where = f"{self.where}, {key}"
             return kind(**KeyReader(where, self.manifest).record(kind, value, nested=True))
-        return self.whole_number(key, value) if kind is int else self.string(key, value)
+        if kind is not int:
+            return self.string(key, value)
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise self.fail(key, "a whole number from 0", value)
+        return value
 
     def mapping(self, key: str, kind: Any, value: Any, may_be_empty: bool) -> dict[str, Any]:
         """An object whose values have a type."""
@@ -205,15 +217,17 @@ class KeyReader:
         """One value, or a list of values."""
         values = value if isinstance(value, list) else [value]
         if kind is float:
-            return tuple(self.number(key, each) for each in values)
+            for each in values:
+                if not is_finite(each):
+                    raise self.fail(key, "a list of finite numbers, one for each run", each)
+            return tuple(map(float, values))
         if not values or not all(isinstance(each, str) and each for each in values):
             raise self.fail(key, expected, value)
         return tuple(self.value(key, kind, each) for each in values)
 
     def fail(self, key: str, expected: str, value: Any) -> InputError:
         """The error for a value of another kind than expected."""
-        shown = f"the boolean {str(value).lower()}" if isinstance(value, bool) else quoted(value)
-        return InputError(f"{self.where}, {key}: expected {expected}, got {shown}")
+        return InputError(f"{self.where}, {key}: expected {expected}, got {_shown(value)}")
 
     def string(self, key: str, value: Any, expected: str = "a string") -> str:
         """A string that is not empty."""
@@ -225,15 +239,3 @@ class KeyReader:
         """A path, from the current folder."""
         path = self.string(key, value)
         return path if path == STDIN or path.startswith(f"{STDIN}#") else str(self.manifest.folder / path)
-
-    def whole_number(self, key: str, value: Any) -> int:
-        """A whole number from 0."""
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise self.fail(key, "a whole number from 0", value)
-        return value
-
-    def number(self, key: str, value: Any) -> float:
-        """A finite number."""
-        if not is_finite(value):
-            raise self.fail(key, "a list of finite numbers, one for each run", value)
-        return float(value)

@@ -29,8 +29,6 @@ from .scores import (
     check_header,
     codes,
     columns_of_scores,
-    models_of_rows,
-    roles_of,
 )
 
 # All known headers of segments count from 1. WMT17's SID: the sources of all 560 segments of de-en are on these lines.
@@ -63,10 +61,7 @@ class ScoredTable:
         table, options = self.table, self.options
         if self.by_rows:
             return {role: role for role in ("system", "segment") if role in table.header}
-        roles = roles_of(table.header, columns=options.columns, file=table.source.name)
-        models = None if "system" in roles else models_of_rows(table)
-        if models is not None:
-            roles["system"] = models
+        roles = table.roles(options.columns, without_ids=True)
         # A file whose header has no known name may be something else, unless its extension says that it is a table.
         if not roles and (not table.header or format_of(table.source.file) not in TABLES):
             known = listed(sorted({name for each in ROLES.values() for name in each}))
@@ -169,8 +164,9 @@ class ScoredTable:
             return Cells(metric, [UNNAMED], None, rows, values, lines, base, segment is None, keys)
         names, (system,) = codes([table.names_in(found["system"], SYSTEM)])
         keys = None
-        if roles["system"].lower() in MODELS and segment is None:  # each model has a row for each id
-            keys, (segment,) = codes([table.ids([score, roles["system"]]) or ()])
+        ids = table.ids([score, roles["system"]])
+        if roles["system"].lower() in MODELS and segment is None and ids is not None:  # a row for each model and id
+            keys, (segment,) = codes([ids])
             base = 0
         cells = Cells(metric, names, system, segment, values, lines, base, keys=keys)
         return self._in_order(cells) if self.by_rows else cells

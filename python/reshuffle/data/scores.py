@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import Argument, InputError, listed, nearest, quoted, shortened, unknown_name, warn
+from ..errors import Argument, InputError, flag, listed, nearest, quoted, shortened, unknown_name, warn
 from ..types import InputFormat, Missing
 from ..validate import LARGEST_SCORE, check_name, expected_score
 from .alignment import aligned
@@ -59,6 +59,22 @@ ALMOST_NUMBER = re.compile(r"[-+]?\d[\d.,]*\s*%?")
 @dataclass(frozen=True)
 class Table(Opened):
     """A file with columns or keys of scores."""
+
+    def roles(self, columns: Mapping[str, str] | None = None, without_ids: bool = False) -> dict[str, str]:
+        """The column for each role: that of ``columns``, or with a known header; also of the models of rows.
+
+        Models are systems if there is a row for each model and question, so that ids repeat, or if there are no ids and
+        ``without_ids``. Else they say something of each segment, such as who answered, or are scores.
+        """
+        found = roles_of(self.header, columns=columns, file=self.source.name)
+        models = next((key for key in self.header if key.lower() in MODELS), None)
+        if "system" in found or models is None or len({*map(str, self.values(models))}) < 2:
+            return found
+        ids = self.id_column(())
+        segments = [] if ids is None else [*map(str, self.values(ids))]
+        if without_ids if ids is None else len(set(segments)) < len(segments):
+            found["system"] = models
+        return found
 
     def chosen(
         self, names: Names, roles: Mapping[str, str], wanted: Mapping[str, str | None], has_options: bool = True
@@ -303,10 +319,7 @@ def scores_in(
     """
     check_name("missing", missing, get_args(Missing))
     source, known, may_be_missing = table.source, table.header, missing == "pairwise"
-    roles = roles_of(known)
-    ids = table.id_column(())
-    if models := models_of_rows(table):
-        roles["system"] = models
+    roles, ids = table.roles(), table.id_column(())
     if "system" in roles and ids:
         roles.setdefault("segment", ids)
     is_table = table.format_name in TABLES and name is None
@@ -463,7 +476,7 @@ def only(source: Source, kind: str, option: str | None, wanted: str | None, know
         how: str = "as in"
         choice: Argument | str = f"'{source.file}#{known[0]}'"
         if option is not None:
-            how, choice = "with", Argument(option, (known[0],), "--" + option.replace("_", "-"))
+            how, choice = "with", Argument(option, (known[0],), flag(option))
         hint = f": choose one {how} {{choice}}" if option is not None or kind == "metric" else ""
         source.fail(
             "expected one {kind}, got {n} ({names})" + hint,
@@ -515,18 +528,6 @@ def _wide(table: Table, left_out: Collection[str], segment: str | None, may_be_m
     found = [(key, column) for key, column in found if not _has_flags(table, column)] or found
     values = np.array([table.numbers(column, may_be_missing) for _, column in found])[:, rows]
     return Scores([key for key, _ in found], values, None if ids is None else [ids[row] for row in rows])
-
-
-def models_of_rows(table: Table) -> str | None:
-    """The column with the models of a table that has a row for each model and question.
-
-    Its ids repeat. Where they do not, models say something of each segment, such as who answered, or are scores.
-    """
-    models, ids = next((key for key in table.header if key.lower() in MODELS), None), table.id_column(())
-    if not (models and ids) or {"system", "segment"} & {*roles_of(table.header)}:
-        return None
-    names, segments = ([*map(str, table.values(key))] for key in (models, ids))
-    return models if len(set(names)) > 1 and len(set(segments)) < len(segments) else None
 
 
 def has_texts(table: Table, column: Column) -> bool:

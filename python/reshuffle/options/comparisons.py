@@ -12,7 +12,7 @@ from .. import types
 from ..errors import Argument, InputError
 from ..validate import DEFAULT_SEED, check_n_resamples
 from .choices import AR, INTERVALS_WITH_OPTIONS, TESTS_WITH_OPTIONS, Simultaneous, WithMargin, read
-from .declare import Check, Excludes, Flag, Kind, Options, several
+from .declare import Check, Excludes, Flag, Kind, Options, Several
 from .groups import PYTHON, SYSTEM_OR_FILE, Alpha, Alternative, Computed, ConfidenceLevel, Progress, Threads, Working
 from .inputs import AnyMetrics, IdsOfDocuments, IdsOfStrata, OutputTexts
 
@@ -30,16 +30,6 @@ TestChoice = types.TestChoice | str | AR | WithMargin
 IntervalChoice = types.IntervalChoice | str | Simultaneous | None
 ExchangeName = Literal["auto", "all"] | types.Exchange | str
 Included = Literal["texts", "parts"] | str
-
-
-def exchanges(value: ExchangeName | Sequence[ExchangeName]) -> tuple[ExchangeName, ...]:
-    """One exchange unit or several as a tuple."""
-    return several(value)
-
-
-def included(value: Included | Sequence[Included]) -> tuple[Included, ...]:
-    """One or several parts of a result as a tuple."""
-    return several(value)
 
 
 def test_choice(value: TestChoice) -> TestChoice:
@@ -216,7 +206,7 @@ class Kept(Options):
         tuple[Included, ...],
         MinLen(0),
         Kind("{'texts', 'parts'} or sequence of these", "value of include"),
-    ] = field(default=(), converter=included)
+    ] = field(default=(), converter=Several[Included])
     """What else results have: texts, with segment scores (HTML, JSON), and parts of differences.
 
     ``texts``: HTML lists the segments that differ most. ``Comparison.texts`` has the references, the outputs, and the
@@ -317,7 +307,7 @@ class RunTests(Test):
     """The tests of runs."""
 
     exchange: Annotated[tuple[ExchangeName, ...], Kind("str or sequence of str", "exchange")] = field(
-        default=("auto",), converter=exchanges
+        default=("auto",), converter=Several[ExchangeName]
     )
     """What is exchanged between two systems: names in :data:`reshuffle.inference.exchange.EXCHANGES`. The first one
     decides. ``auto`` is hierarchical (segment if a system has one run), then tests of other questions; ``all`` is all

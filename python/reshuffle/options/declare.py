@@ -21,6 +21,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import string
 import textwrap
 import types
 from collections.abc import Callable, Mapping, Sequence
@@ -43,10 +44,10 @@ from typing import (
 
 import attrs
 from annotated_types import Ge, Gt, Le, Lt, MinLen
-from typing_extensions import Doc
+from typing_extensions import Doc, Self
 
 from ..documented import own_texts
-from ..errors import InputError, either, meant_argument, quoted
+from ..errors import Argument, InputError, either, flag, meant_argument, quoted
 from ..lazy import lazy
 from ..validate import LARGEST, check_flag, check_integer, check_level, check_name, check_number, check_text
 from .hints import meant_here
@@ -245,20 +246,10 @@ class Option:
         return low, high, not any(isinstance(rule, Ge | Le) for rule in self.rules)
 
     @lazy
-    def checks(self) -> list[Check]:
-        """The checks of its own, instead of those of its type."""
-        return [rule for rule in self.rules if isinstance(rule, Check)]
-
-    @lazy
     def check(self) -> Callable[[str, Any], object] | None:
         """Raises :class:`InputError` for a bad value, which it gets after the name to show. None if all are good."""
-        if self.checks:
-            return self._check_by_rules
-        return self._check_several if self.several else self._check_of_type
-
-    def _check_by_rules(self, shown: str, value: Any) -> None:
-        for rule in self.checks:
-            rule.function(shown, value)
+        own = next((rule.function for rule in self.rules if isinstance(rule, Check)), None)
+        return own or (self._check_several if self.several else self._check_of_type)
 
     def _check_several(self, shown: str, values: Any) -> None:
         if not values and MinLen(0) not in self.rules:
@@ -433,6 +424,16 @@ def several(value: Any) -> tuple[Any, ...]:
     return tuple(value)
 
 
+class Several(tuple[T, ...]):
+    """The converter of an option that takes one value or several, as ``converter=Several[int]``: see :func:`several`.
+
+    Type checkers take what a converter accepts for the type of the keyword argument.
+    """
+
+    def __new__(cls, value: T | Sequence[T]) -> Self:
+        return several(value)  # type: ignore[return-value]  # a plain tuple
+
+
 def taken(record: Callable[..., R], *options: object, **others: Any) -> R:
     """A record with those of its options that other records have, too, the last one counting, and ``others``."""
     make: Callable[..., R] = record
@@ -479,8 +480,13 @@ def check(options: Options, names: Mapping[str, str] | None = None) -> None:
     ``names`` has the names of options that errors show, where these are not the names of the fields.
     """
     check_each(options, names)
-    check_combined(options, names)
+    check_combined(options)
     options.check_together()
+
+
+def flag_of(each: Option) -> str:
+    """The option as it is written on the command line: its first name, which takes several words if any does."""
+    return (each.flag.greedy or each.flag.names or (flag(each.name),))[0].partition("/")[0]
 
 
 def check_each(options: Options, names: Mapping[str, str] | None = None) -> None:
@@ -501,18 +507,27 @@ def _checked(record: Any) -> list[tuple[str, Any, bool, Callable[[str, Any], obj
     return [(name, each.default, each.optional, each.check) for name, each in options if each.check is not None]
 
 
-def check_combined(options: Options, names: Mapping[str, str] | None = None) -> None:
+def check_combined(options: Options) -> None:
     """The second part of :func:`check`: what the declared options need and exclude."""
     record: Any = type(options)  # mypy takes classes of attrs for unhashable
     for name, rule in _combining(record):
         if not _is_given(options, name):
             continue
         given = [other for other in rule.others if _is_given(options, other)]
-        this, *others = ((names or {}).get(each, each) for each in (name, *(given or rule.others)))
+        others = given or [*rule.others]
         if isinstance(rule, Excludes) and given:
-            raise InputError(f"{this} and {others[0]} cannot be combined: {rule.advice}")
+            raise refused(record, f"{{{name}}} and {{{others[0]}}} cannot be combined: {{advice}}", advice=rule.advice)
         if isinstance(rule, Needs) and not given:
-            raise InputError(f"{this} needs {either(others)}: {rule.advice}")
+            names = either(f"{{{each}}}" for each in others)
+            raise refused(record, f"{{{name}}} needs {names}: {{advice}}", advice=rule.advice)
+
+
+def refused(record: type[Options], message: str, **others: Any) -> InputError:
+    """The error with a message in which ``{name}`` is an option of the record, or else one of ``others``."""
+    options = options_of(record)
+    names = [name for _, name, _, _ in string.Formatter().parse(message) if name and name not in others]
+    flags = {name: flag_of(options[name]) if name in options else "" for name in names}
+    return InputError(message, **{name: Argument(name, as_flag=flags[name]) for name in names}, **others)
 
 
 @functools.cache

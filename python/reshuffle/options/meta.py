@@ -11,7 +11,7 @@ from attrs.converters import optional
 
 from .. import types
 from ..errors import InputError, quoted
-from .declare import Check, Except, Flag, Kind, Options, several
+from .declare import Check, Except, Flag, Kind, Options, Several, several
 from .groups import PYTHON, Alpha, Computed, ConfidenceLevel, Resamples, real
 
 if TYPE_CHECKING:
@@ -35,19 +35,9 @@ OF_SYSTEMS_ONLY = ("accuracy", "soft-accuracy")
 BY_DEFAULT: tuple[CoefficientName, ...] = ("pearson", "spearman", "kendall-b", "accuracy")
 
 
-def coefficients(value: CoefficientName | Sequence[CoefficientName]) -> tuple[CoefficientName, ...]:
-    """One coefficient or several as a tuple."""
-    return several(value)
-
-
 def of_systems(value: CoefficientName | Sequence[CoefficientName] | None) -> tuple[CoefficientName, ...]:
     """One coefficient or several as a tuple; those of systems by default."""
     return BY_DEFAULT if value is None else several(value)
-
-
-def groupings(value: GroupingName | Sequence[GroupingName]) -> tuple[GroupingName, ...]:
-    """One grouping or several as a tuple."""
-    return several(value)
 
 
 def no_interval(value: IntervalName | None) -> IntervalName | None:
@@ -109,11 +99,11 @@ class OfSegments(Options):
         Except(OF_SYSTEMS_ONLY),
         Flag(("--coefficient", "--coefficients")),
         Kind(noun="coefficient at segment level"),
-    ] = field(default=None, converter=optional(coefficients))
+    ] = field(default=None, converter=optional(Several[CoefficientName]))
     """Names in :data:`reshuffle.meta.COEFFICIENTS`. By default tau for votes; pearson, kendall-b and acc23 for scores.
     """
     groupings: Annotated[tuple[GroupingName, ...] | None, Flag(("--grouping", "--groupings"))] = field(
-        default=None, converter=optional(groupings)
+        default=None, converter=optional(Several[GroupingName])
     )
     """With human scores of segments: agreement over all outputs (none), or its mean within systems (sys) or within
     segments (item). By default item for coefficients that count pairs, none for correlations.

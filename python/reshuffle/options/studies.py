@@ -14,7 +14,7 @@ from typing_extensions import Doc
 from .. import types
 from ..errors import Argument, InputError
 from .choices import AR, TESTS_WITH_MARGIN, TESTS_WITH_OPTIONS, WithMargin, read
-from .declare import Except, Flag, Kind, Options, Reads, several
+from .declare import Except, Flag, Kind, Options, Reads, Several, several
 from .groups import (
     ONLY,
     PYTHON,
@@ -94,44 +94,9 @@ def tests_with_options(value: StudyTest | Sequence[StudyTest]) -> tuple[StudyTes
     return tuple(read("test", each, TESTS_WITH_OPTIONS, get_args(types.Test)) for each in several(value))
 
 
-def layouts(value: LayoutName | Sequence[LayoutName]) -> tuple[LayoutName, ...]:
-    """One layout or several as a tuple."""
-    return several(value)
-
-
-def models(value: ModelName | Sequence[ModelName]) -> tuple[ModelName, ...]:
-    """One model or several as a tuple."""
-    return several(value)
-
-
 def nulls(value: NullName | Sequence[NullName]) -> tuple[NullName, ...]:
     """One null hypothesis or several as a tuple, which may have options of their own."""
     return tuple(read("null", each, NULLS_WITH_OPTIONS, get_args(types.Null)) for each in several(value))
-
-
-def exchanges(value: ExchangeName | Sequence[ExchangeName]) -> tuple[ExchangeName, ...]:
-    """One exchange unit or several as a tuple."""
-    return several(value)
-
-
-def variances(value: VariancesName | Sequence[VariancesName]) -> tuple[VariancesName, ...]:
-    """One or both kinds of variances as a tuple."""
-    return several(value)
-
-
-def adjustments(value: AdjustmentName | Sequence[AdjustmentName]) -> tuple[AdjustmentName, ...]:
-    """One adjustment or several as a tuple."""
-    return several(value)
-
-
-def methods(value: MethodName | Sequence[MethodName]) -> tuple[MethodName, ...]:
-    """One method or several as a tuple."""
-    return several(value)
-
-
-def distributions(value: DifferencesName | Sequence[DifferencesName]) -> tuple[DifferencesName, ...]:
-    """One distribution or several as a tuple."""
-    return several(value)
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -281,7 +246,9 @@ class Effects(Study):
 class Models(Study):
     """Models of the true difference."""
 
-    models: Annotated[tuple[ModelName, ...], Flag(("--models", "--model"))] = field(default=("eta",), converter=models)
+    models: Annotated[tuple[ModelName, ...], Flag(("--models", "--model"))] = field(
+        default=("eta",), converter=Several[ModelName]
+    )
     """Models of the true difference: eta (a mixture of no difference and the real pair), real (the real pair), or
     parametric (the model of Card et al. 2020, fitted to the pair; test ar only).
 
@@ -421,7 +388,7 @@ class Pooled(Study):
     least ten samples.
     """
     layouts: Annotated[tuple[LayoutName, ...], Flag(("--layouts", "--layout"))] = field(
-        default=("broad", "block"), converter=layouts
+        default=("broad", "block"), converter=Several[LayoutName]
     )
     """How samples are taken: broad (sample j has every m-th segment from the j-th on) or block (consecutive segments).
 
@@ -453,7 +420,7 @@ class Samples(StudyInputs, PoolReplicates, Pairs, Pooled, Inputs):
     allows at least ten samples.
     """
     layouts: Annotated[tuple[LayoutName, ...], Flag(("--layouts", "--layout"))] = field(
-        default=("block", "broad"), converter=layouts, kw_only=True
+        default=("block", "broad"), converter=Several[LayoutName], kw_only=True
     )
     """How samples are taken: broad (sample j has every m-th segment from the j-th on) or block (consecutive segments).
 
@@ -559,7 +526,7 @@ class Multiplicity(StudyInputs, Replicates, Simulated, Sized, Counted):
     """:func:`reshuffle.study.multiplicity`."""
 
     variances: Annotated[tuple[VariancesName, ...], Kind(noun="value of variances")] = field(
-        default=("equal", "unequal"), converter=variances, kw_only=True
+        default=("equal", "unequal"), converter=Several[VariancesName], kw_only=True
     )
     """How all systems are made equally good: equal (outputs are permuted, so systems are exchangeable) or unequal
     (better systems are degraded to the score of the worst, so variances differ).
@@ -581,7 +548,7 @@ class Multiplicity(StudyInputs, Replicates, Simulated, Sized, Counted):
     """
     adjustments: Annotated[
         tuple[AdjustmentName, ...] | None, Except(("auto",)), Flag(("--adjustments", "--adjust"))
-    ] = field(default=None, converter=optional(adjustments), kw_only=True)
+    ] = field(default=None, converter=optional(Several[AdjustmentName]), kw_only=True)
     """Adjustments of p for multiple comparisons: names in :data:`reshuffle.inference.multiplicity.ADJUSTMENTS`. By
     default all.
 
@@ -608,7 +575,7 @@ class Exchange(StudyInputs, Replicates, Simulated, Sized, Inputs):
     Without data, scores are simulated.
     """
     exchange: Annotated[tuple[ExchangeName, ...], Kind(noun="exchange")] = field(
-        default=("all",), converter=exchanges, kw_only=True
+        default=("all",), converter=Several[ExchangeName], kw_only=True
     )
     """What is exchanged between two systems: names in :data:`reshuffle.inference.exchange.EXCHANGES`; ``all`` is all
     but multeval.
@@ -646,7 +613,7 @@ class Gate(StudyOptions, Replicates, Simulated, Looks):
     """:func:`reshuffle.study.gate`."""
 
     methods: Annotated[tuple[MethodName, ...], Flag(("--methods", "--method")), Kind(noun="method")] = field(
-        default=("gate",), converter=methods
+        default=("gate",), converter=Several[MethodName]
     )
     """gate, or a test while data arrive: a method of :func:`reshuffle.watch`; naive, a z-test after every segment from
     the 51st on; once, a z-test at the end.
@@ -664,7 +631,7 @@ class Gate(StudyOptions, Replicates, Simulated, Looks):
     allowed in 80% of the cases if nothing changed.
     """
     differences: Annotated[tuple[DifferencesName, ...], Kind(noun="differences")] = field(
-        default=("normal",), converter=distributions
+        default=("normal",), converter=Several[DifferencesName]
     )
     """Differences of segments: normal; 4%, 10% or 40% (scores of 0 and 1 that differ in that share of them); skewed
     (0.9 in a tenth of the segments, else −0.1) or mirrored (the reverse).

@@ -13,7 +13,7 @@ from typing_extensions import Doc
 from .. import types
 from ..errors import InputError, quoted
 from ..validate import DEFAULT_SEED, MAX_SEED, check_integer, chosen_seed
-from .declare import Check, Flag, Kind, Options, check, documented, several
+from .declare import Check, Flag, Kind, Options, Several, check, documented
 from .groups import PYTHON, Progress, Seed, Threads, Workers, Working, names, real, whole_numbers
 
 if TYPE_CHECKING:
@@ -55,11 +55,6 @@ Initial = Annotated[
     "ArrayLike | None", PYTHON, Kind("array, optional"), Doc("The weights at the start. By default each is 0.")
 ]
 ModelScores = Annotated["ArrayLike | None", PYTHON, Kind("(K,) array of numbers, optional")]
-
-
-def seed_list(value: int | Sequence[int]) -> tuple[int, ...]:
-    """One seed or several as a tuple."""
-    return several(value)
 
 
 def each_within(least: int, most: int | None = None) -> Check:
@@ -233,7 +228,7 @@ class Seeds(Options):
     """A run for each seed."""
 
     seeds: Annotated[tuple[int, ...], each_within(0, MAX_SEED), PYTHON, Kind("int or sequence of int")] = field(
-        default=(12345,), converter=seed_list
+        default=(12345,), converter=Several[int]
     )
     """One run for each seed, which decides all random choices."""
 
@@ -365,7 +360,7 @@ class Replications(Working):
     Run i has the seed ``derive_seed(seed, "run", i)``.
     """
     seeds: Annotated[tuple[int, ...] | None, each_within(0, MAX_SEED), PYTHON, Kind("sequence of int, optional")] = (
-        field(default=None, converter=optional(seed_list))
+        field(default=None, converter=optional(Several[int]))
     )
     """The seeds of the runs instead."""
     workers: Workers = None

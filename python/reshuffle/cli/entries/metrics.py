@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 from ... import _core
+from ...errors import flag
 from ...metrics.in_python import every_spec
 from ...metrics.in_python.base import Spec
 from ...metrics.registry import tokenizer_specs
 from ...options.declare import Flag
 from ...signature import for_metric
-from ..metric_options import flag
 
 
 def metrics() -> dict[str, Any]:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from ...data.files import display_name
 from ...data.formats.base import Column
 from ...data.scores import read_count_tables
-from ...errors import InputError, listed, unknown_name
+from ...errors import InputError, flag, listed, unknown_name
 from ...metrics.expression import Expression
 from ...metrics.precomputed import FromCounts
 from ...metrics.stored import CountsFile, open_counts
 from ...options.files import SetFiles
-from ..metric_options import MetricChoice, flag
-from .score_files import ordered_files
+from ..metric_options import MetricChoice
+from .score_files import of_metric, ordered_files
 
 if TYPE_CHECKING:
     from ...metrics.named import NamedMetric
@@ -107,7 +107,7 @@ def given_counts(files: SetFiles, systems: Mapping[str, str], beside: Sequence[C
     found, input_format = [], None if files.references else files.input_format
     for given, own in files.counts.items():
         name, formula = name_and_formula(given)
-        ordered = ordered_files(f"--counts {name}", own, systems, files.by_position)
+        ordered = ordered_files(of_metric("counts", name), own, systems, files.by_position)
         used = partial(_used, name, formula)
         read = read_count_tables(ordered, used, input_format, max_input=files.max_input, beside=beside)
         tables = dict(zip(systems, read, strict=True))

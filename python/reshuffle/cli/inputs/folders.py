@@ -13,7 +13,7 @@ from attrs import evolve
 from ...data.corpus import SAMPLES, system_names
 from ...data.files import STDIN, display_name, uncompressed
 from ...data.reading import path_is, split_name, systems_in
-from ...errors import InputError, listed, printable, warn
+from ...errors import Argument, InputError, listed, printable, warn
 from ...options.files import OfSystems, SetFiles
 
 
@@ -132,10 +132,12 @@ def _check_metric(metric: str, given: OfSystems) -> None:
         and re.fullmatch(r"[^-./#][^./#]*", first)
         and not Path(first).exists()
     ):
-        raise InputError(
-            f"{display_name(first)}: no such file: if it is another metric, it needs a --scores of its own, as in "
-            f"--scores {metric} FILE FILE --scores {display_name(first)} FILE FILE"
+        name = display_name(first)
+        hint = (
+            f": if it is another metric, it needs a --scores of its own, as in --scores {metric} FILE FILE --scores "
+            f"{name} FILE FILE"
         )
+        raise InputError("{file}: no such file{hint}", file=name, hint=Argument("", as_flag=hint))
 
 
 def files_in(folder: str, of: str = "system") -> list[str]:

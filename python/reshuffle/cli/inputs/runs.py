@@ -11,18 +11,16 @@ from attrs import evolve
 
 from ...data.corpus import system_names
 from ...data.files import display_name
-from ...data.manifest import Manifest
-from ...errors import InputError, counted, listed, unknown_name
+from ...errors import Argument, InputError, counted, listed, unknown_name
 from ...metrics.precomputed import output_name
-from ...options.declare import check_combined, taken
+from ...options.declare import check_combined, refused, taken
 from ...options.files import OfSystems, SetFiles
 from ...options.run_files import GivenRuns, OfRuns, RunFiles
 from ...runs import Development, Runs, check_same_runs
 from ...settings import Units
-from ..declared import flags_of
 from .run_options import check_system, files_from_options, outputs_of
 from .sets import Inputs, check_one_set, check_outputs, command_line, completed, in_manifest, read_manifest
-from .test_set import Input
+from .test_set import Input, needs_texts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,13 +39,17 @@ class RunInputs(Inputs[Input]):
             check_one_set(
                 RunFiles, options, "{flag} and --manifest cannot be combined: use the key '{key}' of the manifest"
             )
-            check_combined(given, flags_of(GivenRuns))
-            files = _from_manifest(read_manifest(path, "the files of systems' runs, in JSON or TOML"), options)
-        _check_development(files)
-        if not files.references:
-            _check_without_texts(files)
-        test = _test_input(files, threads)
-        dev = _dev_input(files, test)
+            check_combined(given)
+            manifest = read_manifest(path, "the files of systems' runs, in JSON or TOML")
+            named, values = command_line(RunFiles, options), manifest.values(RunFiles)
+            with in_manifest(path, ": "):
+                files = _with_systems(completed(named, values, manifest.folder))
+        with in_manifest(path, ": "):
+            _check_development(files)
+            if not files.references:
+                _check_without_texts(files)
+            test = _test_input(files, threads)
+            dev = _dev_input(files, test)
         return cls({"test": test, **({} if dev is None else {"dev": dev})}, path, files=files)
 
     def read(self) -> tuple[Runs, Development]:
@@ -88,7 +90,7 @@ def _by_system(runs: Mapping[str, Sequence[str]], outputs: Any) -> dict[str, Any
 def _test_input(files: RunFiles, threads: int | None) -> Input:
     """The test set, whose systems are the outputs of all runs."""
     if files.parses and not files.references:
-        raise InputError("--parses needs texts: add --refs, or leave it out")
+        raise refused(RunFiles, "{parses} needs texts: add {references}, or leave it out")
     runs = _outputs(files.systems)
 
     def by_output(what: str, given: Mapping[str, OfRuns]) -> dict[str, OfSystems]:
@@ -122,20 +124,19 @@ def _dev_input(files: RunFiles, test: Input) -> Input | None:
     return replace(test, files=own, systems=systems, metrics=metrics, runs=runs)
 
 
-def _from_manifest(manifest: Manifest, options: dict[str, Any]) -> RunFiles:
-    """The files that a manifest names."""
-    name, files = manifest.name, completed(command_line(RunFiles, options), manifest.values(RunFiles), manifest.folder)
+def _with_systems(files: RunFiles) -> RunFiles:
+    """The files that a manifest names, with the outputs of each system and the baseline."""
     numbers = {**files.scores, **files.counts}
-    check_outputs(files, numbers, f"{name}: ")
+    check_outputs(files, numbers)
     # Without texts, the first metric that has files by name names the systems.
     systems = files.systems or next((own for own in numbers.values() if isinstance(own, Mapping)), {})
     if "" in systems or not systems:
         got = "an empty one" if systems else "none: add the key 'systems', or scores by system"
-        raise InputError(f"{name}: expected a name for each system, got {got}")
+        raise InputError(f"expected a name for each system, got {got}")
     systems = {name: outputs_of(own) for name, own in systems.items()}
     baseline = files.baseline or next(iter(systems))
     if baseline not in systems:
-        raise InputError(f"{name}: {unknown_name('baseline', baseline, systems)}")
+        raise unknown_name("baseline", baseline, systems)
     return evolve(files, systems=systems, baseline=baseline)
 
 
@@ -159,16 +160,16 @@ def _check_development(files: RunFiles) -> None:
     """Raise :class:`InputError` unless the outputs on the development set are of the runs on the test set."""
     dev, n_runs = files.dev, {name: len(own) for name, own in files.systems.items()}
     if dev.systems and not dev.references:
-        raise InputError(
-            "outputs on the development set without references: add --dev-refs (in a manifest: 'references' of 'dev')"
-        )
+        refs = Argument("'references' of 'dev'", as_flag="--dev-refs")
+        raise InputError("outputs on the development set without references: add {refs}", refs=refs)
     if dev.references and not dev.systems:
-        raise InputError(
-            "references of the development set without outputs: add --dev-baseline FILE FILE ... and --dev-system NAME "
-            "FILE FILE ... (in a manifest: 'systems' of 'dev')"
-        )
+        flags = "--dev-baseline FILE FILE ... and --dev-system NAME FILE FILE ..."
+        outputs = Argument("'systems' of 'dev'", as_flag=flags)
+        raise InputError("references of the development set without outputs: add {outputs}", outputs=outputs)
     if dev.systems and not files.references:
-        raise InputError("outputs on the development set need metrics on texts: add --refs, or use --dev-scores")
+        scores = Argument("'scores' of 'dev'", as_flag="--dev-scores")
+        problem = "outputs on the development set need metrics on texts: add {references}, or use {scores}"
+        raise refused(RunFiles, problem, scores=scores)
     for name, own in dev.systems.items():
         check_same_runs(n_runs, name, len(own), "outputs")
 
@@ -176,7 +177,7 @@ def _check_development(files: RunFiles) -> None:
 def _check_without_texts(files: RunFiles) -> None:
     """Raise :class:`InputError` unless the files are scores or counts from other tools."""
     if files.metrics:
-        raise InputError(f"-m {files.metrics[0].name} needs texts: add --refs; external scores need no -m")
+        raise needs_texts(files.metrics[0].name, Argument("references", as_flag="--refs"))
     if not files.scores and not files.counts:
         shown = display_name(_flat(files.systems)[0])
         raise InputError(

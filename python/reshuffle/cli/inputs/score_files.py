@@ -14,7 +14,7 @@ from ...data.files import display_name
 from ...data.formats.base import Column, Source
 from ...data.reading import split_name
 from ...data.scores import Table, not_one_system, opened, scores_in
-from ...errors import InputError, counted, listed, quoted
+from ...errors import Argument, InputError, counted, listed, quoted
 from ...grouping import grouped
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ class ScoreFiles:
         documents and strata, if there are no texts.
         """
         files = {
-            metric: ordered_files(f"--scores {metric}", own, self.systems, self.files.by_position)
+            metric: ordered_files(of_metric("scores", metric), own, self.systems, self.files.by_position)
             for metric, own in self.files.scores.items()
         }
         tables, logs = self._read({(metric, i): file for metric, own in files.items() for i, file in enumerate(own)})
@@ -354,7 +354,12 @@ def _name_in_log(log: ScoreFile, metric: str) -> str | None:
     raise log.unknown(metric, f"; to report another as {quoted(metric)}, write FILE#{own} (for folders, in a manifest)")
 
 
-def ordered_files(option: str, files: OfSystems, systems: Mapping[str, str], by_position: bool) -> Sequence[str]:
+def of_metric(option: str, metric: str) -> Argument:
+    """The scores or counts of a metric, as errors name them."""
+    return Argument(f"{option}, {metric}", as_flag=f"--{option} {metric}")
+
+
+def ordered_files(option: Argument, files: OfSystems, systems: Mapping[str, str], by_position: bool) -> Sequence[str]:
     """The files of a metric in the order of the systems, whose own files they are named like."""
     if isinstance(files, Mapping):
         return [files[name] for name in systems]
@@ -378,7 +383,7 @@ def wrong_number_of_files(
     files: Sequence[str],
     systems: Sequence[str],
     runs: Mapping[str, Sequence[str]],
-    option: str = "--scores",
+    option: str = "scores",
 ) -> InputError:
     """The error for another number of files than systems, or than the runs of systems."""
     hint = ""
@@ -387,6 +392,8 @@ def wrong_number_of_files(
     elif Path(split_name(name)[0]).is_file():
         hint = f"; {name} is a file: write a name before it"
     return InputError(
-        f"{option} {name}: expected a file for each of {numbered(runs) if runs else f'{len(systems)} systems'} after "
-        f"the name, got {len(files)}{hint}"
+        "{option}: expected a file for each of {systems}{got}",
+        option=of_metric(option, name),
+        systems=numbered(runs) if runs else f"{len(systems)} systems",
+        got=Argument(f", got {len(files)}", as_flag=f" after the name, got {len(files)}{hint}"),
     )

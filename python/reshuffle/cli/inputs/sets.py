@@ -18,11 +18,11 @@ from ...data.files import display_name
 from ...data.manifest import Manifest
 from ...data.reading import split_name
 from ...errors import InputError, listed
-from ...options.declare import FILE, NO_KEY, OF_ALL_SETS, Options, options_of
+from ...options.declare import FILE, NO_KEY, OF_ALL_SETS, Options, flag_of, options_of
 from ...options.files import Measured, SetFiles, Sets
 from ...options.run_files import RunFiles
 from ...sets import SetData, on_each
-from ..declared import flag_of, given_values, taken_options
+from ..declared import given_values, taken_options
 from ..metric_options import flags, metric_flags, parse_metric
 from ..params import flattened
 from .counts import names_in_counts
@@ -64,13 +64,13 @@ class Inputs(Generic[AnyInput]):
 
 @contextlib.contextmanager
 def in_manifest(path: str | None, before: str = ", ") -> Iterator[None]:
-    """Errors in the body begin with the name of the manifest, if there is one, and ``before``."""
+    """Errors in the body begin with the name of the manifest, if there is one, and ``before``; arguments are keys."""
     try:
         yield
     except InputError as error:
         if path is None:
             raise
-        raise error.with_prefix(f"{display_name(path)}{before}") from None
+        raise error.with_keys().with_prefix(f"{display_name(path)}{before}") from None
 
 
 def checked_sets(
@@ -229,15 +229,15 @@ def completed(given: AnyFiles, values: Mapping[str, Any], folder: Path) -> AnyFi
     return evolve(given, **values)
 
 
-def check_outputs(files: SetFiles | RunFiles, numbers: Mapping[str, object], where: str = "") -> None:
-    """:class:`InputError` unless a manifest has texts, or scores or counts. ``where`` comes before the message."""
+def check_outputs(files: SetFiles | RunFiles, numbers: Mapping[str, object]) -> None:
+    """:class:`InputError` unless a manifest has texts, or scores or counts."""
     if files.references and not files.systems:
-        raise InputError(f"{where}references without systems: add the key 'systems'")
+        raise InputError("references without systems: add the key 'systems'")
     if files.systems and not files.references:
-        raise InputError(f"{where}systems without references: add the key 'references'")
+        raise InputError("systems without references: add the key 'references'")
     if not files.systems and not numbers:
         raise InputError(
-            f"{where}no references and no systems: add the keys 'references' and 'systems', or 'scores' or 'counts'"
+            "no references and no systems: add the keys 'references' and 'systems', or 'scores' or 'counts'"
         )
 
 

@@ -20,16 +20,15 @@ from ...data.formats.base import Column, check_not_saved
 from ...data.id_columns import warn_of_repeated
 from ...data.reading import Opened, read_columns, read_groups, split_name
 from ...data.scores import TABLES
-from ...errors import InputError, listed
+from ...errors import Argument, InputError, listed, unknown_name
 from ...metrics.native import NativeMetric
 from ...metrics.precomputed import FromCounts, OwnTexts, SegmentScores, check_same_length
 from ...metrics.stored import CountsFile, StoredCounts, open_counts
-from ...options.declare import check_combined, files_in
+from ...options.declare import check_combined, files_in, refused
 from ...options.files import SetFiles
 from ...options.inputs import TestSet
 from ...settings import Units
 from ...validate import check_name
-from ..declared import flags_of
 from ..metric_options import MetricChoice, metrics_of
 from .counts import check_no_flags, chosen_counts, given_counts, name_and_formula
 from .folders import note_baseline, of_single_systems
@@ -104,7 +103,7 @@ class Input:
                         f"scores, {metric}: expected a file for each system, got none for {listed(lacking)}"
                     )
             elif len(files) != len(self.systems) and (len(files) != 1 or metric in self.files.counts):
-                option = "--counts" if metric in self.files.counts else "--scores"
+                option = "counts" if metric in self.files.counts else "scores"
                 raise wrong_number_of_files(metric, files, self.names, self.runs, option)
 
     @property
@@ -329,18 +328,33 @@ def _check_options_of_scores(files: SetFiles) -> None:
                 raise InputError(f"{option} {metric}: expected a file for each system after the name, got none{hint}")
     counted = [name_and_formula(given)[0] for given in files.counts]
     for name in files.lower_is_better:
-        if not files.numbers:
-            raise InputError(f"--lower-is-better {name} needs --scores {name}, or --counts {name}:FORMULA")
-        check_name("--lower-is-better", name, [*files.scores, *counted])
-    check_combined(files, flags_of(type(files)))
+        known = [*files.scores, *counted]
+        if not known:
+            raise refused(
+                SetFiles, "{lower_is_better} {name} needs {scores} {name}, or {counts} {name}:FORMULA", name=name
+            )
+        if name not in known:
+            raise unknown_name(Argument("lower_is_better"), name, known)
+    check_combined(files)
 
 
 def _check_without_texts(files: SetFiles, chosen: Sequence[MetricChoice]) -> None:
     """:class:`InputError` unless there are scores, and nothing that needs texts."""
     if chosen:
-        raise InputError(f"-m {chosen[0].name} needs texts: add REF and SYS; external scores need no -m")
+        raise needs_texts(chosen[0].name, Argument("references and systems", as_flag="REF and SYS"))
     if not files.numbers:
         raise InputError("no reference and no systems: add REF and SYS, or external scores with --scores or --counts")
+
+
+def needs_texts(metric: str, texts: Argument, others: object = "external scores") -> InputError:
+    """The error for a metric on texts where there are none. ``others`` are what has scores without one."""
+    return InputError(
+        "{metric} needs texts: add {texts}; {others} need no {metrics}",
+        metric=Argument(f"metrics={metric!r}", as_flag=f"-m {metric}"),
+        texts=texts,
+        others=others,
+        metrics=Argument("metrics", as_flag="-m"),
+    )
 
 
 def _check_number(systems: Sequence[str], files: SetFiles, least: int) -> None:
@@ -350,7 +364,7 @@ def _check_number(systems: Sequence[str], files: SetFiles, least: int) -> None:
         path, _ = split_name(file)
         if path != STDIN and not Path(path).is_dir():
             check_not_saved(path, read_bytes(path, "one segment per line"))
-    wanted = "expected at least one system after REF" if least == 1 else "expected at least two systems after REF"
+    wanted = "at least one system" if least == 1 else "at least two systems"
     hint = "; the first file is the reference, and scores of segments follow --scores NAME"
     if len(files.references) == 2:
         first, reference = map(display_name, files.references)
@@ -373,7 +387,12 @@ def _check_number(systems: Sequence[str], files: SetFiles, least: int) -> None:
             f"; the first file is the reference: for scores of segments write --scores NAME {both}; 'reshuffle score' "
         )
         hint += "scores a single system"
-    raise InputError(f"{wanted}, got {', '.join(map(display_name, systems)) or 'none'}{hint}")
+    raise InputError(
+        "expected {wanted}, got {systems}{hint}",
+        wanted=Argument(wanted, as_flag=f"{wanted} after REF"),
+        systems=", ".join(map(display_name, systems)) or "none",
+        hint=Argument("", as_flag=hint),
+    )
 
 
 def _check_parses(files: SetFiles, metrics: Sequence[NamedMetric]) -> None:
@@ -382,9 +401,8 @@ def _check_parses(files: SetFiles, metrics: Sequence[NamedMetric]) -> None:
             "no texts: --parses takes all files up to the next option, so put it after REF and SYS, or leave it out"
         )
     if not any(m.reads_parses for m in metrics):
-        raise InputError(
-            f"--parses does not apply to {', '.join(m.key for m in metrics)}: add -m depf, or leave it out"
-        )
+        depf, own = Argument("metrics='depf'", as_flag="-m depf"), ", ".join(m.key for m in metrics)
+        raise refused(SetFiles, "{parses} does not apply to {own}: add {depf}, or leave it out", own=own, depf=depf)
 
 
 def _check_kinds(metrics: Sequence[OnTexts], columns: Sequence[Column]) -> None:

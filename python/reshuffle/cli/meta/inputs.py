@@ -15,24 +15,27 @@ from ...data.judgments import Judgments, read_judgments
 from ...data.reading import split_name
 from ...data.score_tables import ScoreTable, read_all_scores, read_scores
 from ...data.system_names import read_sysmap
-from ...errors import InputError, quoted, unknown_name
+from ...errors import Argument, InputError, quoted, unknown_name
 from ...meta.material import JudgedSet
-from ...options.declare import call, check, check_combined, files_in, taken
+from ...options.declare import call, check, check_combined, files_in, refused, taken
 from ...options.evaluations import Evaluation, ReadAllScores, ReadJudgments, ReadScores
 from ...options.files import SetFiles
 from ...options.meta_files import MetaFiles
 from ...resampling.counting import Data, labels_of
 from ...sets import on_each
 from ...settings import Resampling
-from ..declared import by_name, flags_of
+from ..declared import by_name
 from ..inputs.sets import Inputs, check_one_set, command_line, completed, in_manifest, read_manifest
-from ..inputs.test_set import Input
+from ..inputs.test_set import Input, needs_texts
 from ..metric_options import metrics_of
 
 T = TypeVar("T")
 
 # The name of people's scores in --lower-is-better.
 HUMAN = "human"
+METRICS = Argument("metrics", as_flag="-m")
+TEXTS = Argument("references and systems", as_flag="--refs and --systems")
+NAME_OF_LOWER = Argument("name in lower_is_better", as_flag="name in --lower-is-better")
 FLAGS = {"segment_base": "--segment-base"}
 
 
@@ -53,10 +56,8 @@ class MetaInput:
             own = taken(SetFiles, files, lower_is_better=())
             texts = Input.checked(own, least=1, default=default, threads=threads)
         elif files.metrics:
-            raise InputError(
-                f"-m {files.metrics[0].name} needs texts: add --refs and --systems; metrics of --metric-scores need no "
-                "-m"
-            )
+            others = Argument("metrics of metric_scores", as_flag="metrics of --metric-scores")
+            raise needs_texts(files.metrics[0].name, TEXTS, others)
         else:
             metrics_of([], files.metric_options)
         checked = cls(name, files, texts)
@@ -75,17 +76,19 @@ class MetaInput:
         native = labels_of(metrics)
         for label in native:
             if label in self.files.metric_scores:
-                raise InputError(f"--metric-scores {label}=… has the name of a metric of -m: choose another name")
+                scores = Argument(f"metric_scores, {label}", as_flag=f"--metric-scores {label}=…")
+                problem = "{scores} has the name of a metric of {metrics}: choose another name"
+                raise refused(MetaFiles, problem, scores=scores, metrics=METRICS)
         if HUMAN in self.files.metric_scores and HUMAN in self.files.lower_is_better:
-            raise InputError(
-                "--lower-is-better human: both --human and --metric-scores have this name: rename the latter"
-            )
+            problem = "{lower_is_better} human: both {human} and {metric_scores} have this name: rename the latter"
+            raise refused(MetaFiles, problem)
         known = [*self.files.metric_scores, *([HUMAN] if self.files.human else [])]
         for name in self.files.lower_is_better:
             if name not in known and not self.files.score_files:
                 if name in native:
-                    raise InputError(f"--lower-is-better {name} is for --metric-scores, not for -m: leave it out")
-                raise unknown_name("name in --lower-is-better", name, known)
+                    problem = "{lower_is_better} {name} is for {metric_scores}, not for {metrics}: leave it out"
+                    raise refused(MetaFiles, problem, name=name, metrics=METRICS)
+                raise unknown_name(NAME_OF_LOWER, name, known)
 
     def read(self, resampling: Resampling) -> JudgedSet:
         """Read all files, and score the outputs."""
@@ -150,7 +153,7 @@ class MetaInput:
             found += [replace(table, higher_is_better=name not in lower) for name, table in tables.items()]
             lower -= set(tables)
         if lower:
-            raise unknown_name("name in --lower-is-better", min(lower), [table.name for table in found])
+            raise unknown_name(NAME_OF_LOWER, min(lower), [table.name for table in found])
         return found
 
     def _table(self, given: str, known: Mapping[str, Any], **others: Any) -> ScoreTable:
@@ -179,14 +182,22 @@ def _padded(table: ScoreTable, n_segments: int) -> ScoreTable:
 def _check_files(files: MetaFiles) -> None:
     """:class:`InputError` if something that every evaluation needs is missing."""
     if files.judgments is None and files.human is None:
-        raise InputError("nothing from people: add --judgments FILE (votes) or --human FILE (scores)")
+        raise InputError(
+            "nothing from people: add {judgments} (votes) or {human} (scores)",
+            judgments=Argument("judgments", as_flag="--judgments FILE"),
+            human=Argument("human", as_flag="--human FILE"),
+        )
     if files.references and not files.systems and not is_count_file(files.references[0]):
-        raise InputError("references without outputs: add --systems")
+        raise refused(MetaFiles, "references without outputs: add {systems}")
     if files.systems and not files.references:
-        raise InputError("outputs without references: add --refs")
+        raise refused(MetaFiles, "outputs without references: add {references}")
     if not files.references and not files.metric_scores and not files.score_files:
-        raise InputError("no metrics: add --refs and --systems for metrics on texts, or --metric-scores NAME=FILE")
-    check_combined(files, flags_of(MetaFiles))
+        raise InputError(
+            "no metrics: add {texts} for metrics on texts, or {scores}",
+            texts=TEXTS,
+            scores=Argument("metric_scores", as_flag="--metric-scores NAME=FILE"),
+        )
+    check_combined(files)
 
 
 def checked_sets(options: dict[str, Any], default: str, threads: int | None) -> Inputs[MetaInput]:

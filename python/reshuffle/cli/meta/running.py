@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import evolve
 
-from ...errors import InputError, unknown_name
+from ...errors import InputError, flag, unknown_name
 from ...meta.material import JudgedSet
 from ...meta.smoothing import PARAMETERS, smoothing_grid
 from ...names import metric_key
@@ -18,7 +18,7 @@ from ...sets import on_each
 from ..declared import by_name, check_all_used, taken_options
 from ..inputs.sets import in_manifest
 from ..job import started
-from ..metric_options import MetricChoice, flag
+from ..metric_options import MetricChoice
 from ..output import Output
 from .inputs import checked_sets
 

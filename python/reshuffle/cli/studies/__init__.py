@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import click
 from click.core import ParameterSource
 
-from ...errors import InputError
+from ...errors import InputError, flag
 from ...options import studies as records
 from ...options.declare import options_of
 from ...options.files import HumanFiles, Unstratified, WatchFiles
@@ -107,10 +107,11 @@ MODEL = ("difference", "p_zero", "b_zero")
 
 def _fitted(values: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     """Power: no options of a model that is fitted to the data."""
-    for name, flag in zip(MODEL, ("--difference", "--p-zero", "--b-zero"), strict=True):
+    for name in MODEL:
         if options.pop(name) not in (None, ()):
             raise InputError(
-                f"{flag} is for --models parametric without REF and SYS; with them, the model is fitted: leave it out"
+                f"{flag(name)} is for --models parametric without REF and SYS; with them, the model is fitted: leave "
+                "it out"
             )
     return {}
 
@@ -132,8 +133,7 @@ def _of_runs(values: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     """Exchange: no options of simulated scores beside files."""
     for name in ("run_sd", "correlation"):
         if name in values:
-            flag = f"--{name.replace('_', '-')}"
-            raise InputError(f"{flag} is for simulated scores: leave out {flag}, or the files")
+            raise InputError(f"{flag(name)} is for simulated scores: leave out {flag(name)}, or the files")
     return {}
 
 
@@ -152,9 +152,9 @@ def _simulation(values: dict[str, Any], options: dict[str, Any]) -> dict[str, An
     """Plan: no options of simulations without any."""
     if values.get("simulate") is False:
         context = click.get_current_context()
-        for name, flag in (("tests", "--tests"), ("simulations", "--simulations"), ("n_resamples", "-n")):
+        for name, written in (("tests", "--tests"), ("simulations", "--simulations"), ("n_resamples", "-n")):
             if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-                raise InputError(f"{flag} is for simulated tests: leave it out, or --no-simulate")
+                raise InputError(f"{written} is for simulated tests: leave it out, or --no-simulate")
     return {}
 
 

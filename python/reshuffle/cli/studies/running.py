@@ -20,7 +20,7 @@ from ...options.studies import StudyInputs
 from ...options.watch import WatchOptions
 from ...results.studies import StudyResult
 from ...validate import check_name
-from ..declared import flags_of, taken_options
+from ..declared import taken_options
 from ..inputs.sets import given_files
 from ..inputs.test_set import Input
 from ..job import progress_bar, started
@@ -71,7 +71,7 @@ def run_study(
         given |= {"domains": found.strata, "baseline": baseline, **job.given}
         own = {name: value for name, value in given.items() if name in options_of(type(chosen))}
         whole = taken(type(chosen), chosen, found, **own)
-        check_combined(whole, flags_of(type(whole)))  # with what the files have
+        check_combined(whole)  # with what the files have
         job.report(lambda: call(study, whole))
 
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
-from ...errors import InputError, either
+from ...errors import InputError, either, flag
 from ...names import names_in
 from ...options.declare import call
 from ...options.tuning import TrainVariants
 from ..declared import declared_options, flags_of, taken_options
-from ..metric_options import MetricChoice, flag
+from ..metric_options import MetricChoice
 from ..params import option
 from ..tune.options import COUNTED
 

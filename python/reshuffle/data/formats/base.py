@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from ...documented import record
-from ...errors import InputError, listed, quoted, shortened, unknown_name
+from ...errors import Argument, InputError, listed, quoted, shortened, unknown_name
 from ..files import MAX_INPUT, at_line, decoded, display_name, read_bytes, warn_of_nul
 
 T = TypeVar("T")
@@ -90,12 +90,20 @@ def check_not_saved(file: str, data: bytes) -> None:
     """:class:`InputError` for a file that begins as a result or a file of counts does, where data are expected."""
     name = display_name(file)
     if SAVED.match(data):
-        raise InputError(f"{name} is a saved result: 'reshuffle show {name}' shows it")
+        show = Argument(f"reshuffle.read_json({name!r})", as_flag=f"'reshuffle show {name}'")
+        raise InputError("{file} is a saved result: {show} shows it", file=name, show=show)
     counts = COUNTS.match(data)
     if counts and (counts[1] is None or CHECKSUM.fullmatch(data, len(data) - 10)):
+        compare = Argument(
+            f"compare(metrics=open_counts({name!r}))",
+            as_flag=f"'reshuffle compare {name}', perhaps with names of its systems after it",
+        )
         raise InputError(
-            f"{name} has counts of texts ('reshuffle count'), which stand in place of the reference and the outputs: "
-            f"write 'reshuffle compare {name}', perhaps with names of its systems after it"
+            "{file} has counts of texts ({count}), which stand in place of the reference and the outputs: write "
+            "{compare}",
+            file=name,
+            count=Argument("save_counts", as_flag="'reshuffle count'"),
+            compare=compare,
         )
 
 

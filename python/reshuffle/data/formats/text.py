@@ -10,18 +10,20 @@ from .base import MISSING_WORDS, Column, Format, Names, Source, check_unnamed
 
 def read(source: Source, names: Names) -> list[Column]:
     """See :class:`Format`."""
-    check_unnamed(source, names, "plain text has")
     text = decoded(source.data, source.name)
     if text.startswith("\ufeff"):
         warn_of_mark(source.name)
-    lines = split_lines(text)
-    return [Column(source.name, lines, range(1, len(lines) + 1)) for _ in names]
+    return _columns(source, names, text)
 
 
 def read_numbers(source: Source, names: Names) -> list[Column]:
     """See :class:`Format`. A byte order mark is not part of the first number."""
+    return _columns(source, names, source.text())
+
+
+def _columns(source: Source, names: Names, text: str) -> list[Column]:
     check_unnamed(source, names, "plain text has")
-    lines = split_lines(source.text())
+    lines = split_lines(text)
     return [Column(source.name, lines, range(1, len(lines) + 1)) for _ in names]
 
 
