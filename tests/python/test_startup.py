@@ -24,6 +24,7 @@ from reshuffle.metrics.in_python import every_spec
 from reshuffle.metrics.registry import tokenizer_specs
 from reshuffle.report import FORMATS
 from reshuffle.report.studies import STUDIES
+from reshuffle.report.words import words
 from reshuffle.results.studies import STUDIES as RECORDS
 from reshuffle.results.studies.watch import BONFERRONI, E_BH
 from reshuffle.tune.options import OPTIMIZERS
@@ -221,7 +222,7 @@ REGISTRIES: list[tuple[object, Iterable[str] | str]] = [
     (types.GateFormat, [*FORMATS, "junit"]),
     (types.GateRule, "inference.gate.RULES"),
     (types.VoteUnit, [*registry("data.votes.UNITS"), "vote"]),
-    (types.VoteTies, "report.votes.MODELS"),
+    (types.VoteTies, words("votes")["model"]),
     (types.RatingScale, "votes.FACTORS"),
     (types.CatalogueFormat, "cli.explain.CATALOGUE_FORMATS"),
     (types.PlotKind, "report.PLOTS"),

@@ -10,14 +10,6 @@ from ..results import UsedTest
 from .wording import number
 from .words import Template, filled, words, words_of
 
-SIDES = {
-    "two-sided": "two-sided",
-    "better": "one-sided (better: the system is better than its baseline)",
-    "worse": "one-sided (worse: the system is worse than its baseline)",
-    "greater": "one-sided (greater: the system scores higher than its baseline)",
-    "less": "one-sided (less: the system scores lower than its baseline)",
-}
-
 
 def name_of(test: UsedTest) -> str:
     """The test as the object of a sentence.
@@ -31,7 +23,8 @@ def name_of(test: UsedTest) -> str:
 
 def alternative_phrase(alternative: str) -> str:
     """Whether a test without a margin is two-sided or one-sided."""
-    return SIDES.get(alternative, f"one-sided ({alternative})")
+    sides: str = words("methods")["alternative"].get(alternative, f"one-sided ({alternative})")
+    return sides
 
 
 def count_of(name: str, alternative: str) -> str:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from ..results import Comparison, PairedDifference, UsedMetric, UsedTest
 from .cells import under
-from .wording import are, counted, joined, named, number
-
-# How statements begin that name no system, so that they may begin a sentence in upper case.
-WITHOUT_NAME = ("no pair is shown to be ",)
+from .wording import Nameless, are, counted, joined, named, number
 
 
 def has_margin(comparison: Comparison) -> bool:
@@ -69,7 +66,7 @@ def margin_statement(comparison: Comparison, metric: UsedMetric) -> str:
 def _of_pairs(comparison: Comparison, n_shown: int, n: int, limit: str) -> str:
     """For all pairs: how many there are."""
     if not n_shown:
-        return f"no pair is shown to be {claim(comparison, limit)}"
+        return Nameless(f"no pair is shown to be {claim(comparison, limit)}")
     of = f"{n_shown:,} of {counted(n, 'pair')} {are(n_shown)}"
     others = ", and the others are not shown to be" if n_shown < n else ""
     if _is_equivalence(comparison):
