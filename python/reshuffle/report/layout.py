@@ -11,9 +11,9 @@ from attrs import evolve, field, frozen
 from .. import types
 from ..errors import ALL_PAIRS, Argument, InputError, quoted, unknown_name
 from ..options.declare import check_each, taken
-from ..results import Caveat, ComparedTexts, Comparison, ConfidenceInterval, SetComparison
+from ..results import Caveat, ComparedTexts, Comparison, SetComparison
 from ..results.compared import Displayed
-from .cells import decimals_in_column, decimals_of, difference_and_interval, under
+from .cells import decimals_in_column, decimals_of, under
 from .terminal import Terminal
 from .wording import spelled
 
@@ -71,10 +71,6 @@ class Layout(Displayed):
         """Whether tables of systems show the letters or the ranks."""
         chosen = self.groups or ("letters" if self.paper and n_metrics > 1 else "both")
         return chosen in (kind, "both")
-
-    def difference(self, value: float, interval: ConfidenceInterval | None, decimals: int) -> list[str]:
-        """The cells of a difference, with the chosen decimals or with enough to tell it from 0."""
-        return difference_and_interval(value, interval, decimals, exactly=self.digits is not None)
 
     def decimals(self, comparison: Comparison, metric: str) -> int:
         """The decimals of scores under a metric, and of their differences."""

@@ -12,7 +12,7 @@ from ..errors import InputError
 from ..grouping import grouped
 from ..lazy import lazy
 from ..results import NO_DIFFERENCE, Comparison, PairedDifference, Ranking, SetComparison, UsedMetric
-from .cells import Table, decimals_of, rank_cell, under
+from .cells import Table, decimals_of, difference_and_interval, rank_cell, under
 from .conclusions import MAX_CANDIDATES
 from .layout import Layout, by_name
 from .margins import claim, has_margin, is_significant, within, within_all
@@ -296,13 +296,13 @@ def _both_scores(change: Change) -> list[_Scores]:
     ]
 
 
-def _score_cells(scores: _Scores, decimals: int, layout: Layout) -> tuple[str, str, str]:
+def _score_cells(scores: _Scores, decimals: int, layout: Layout) -> tuple[str, ...]:
     """A score before, a score now, and the change."""
     before, now = ("" if score is None else f"{score:.{decimals}f}" for score in (scores.before, scores.now))
     if scores.before is None or scores.now is None:
         return before or "new", now or "removed", ABSENT
-    (difference,) = layout.difference(scores.now - scores.before, None, decimals)
-    return before, now, difference
+    difference = scores.now - scores.before
+    return before, now, *difference_and_interval(difference, None, decimals, exactly=layout.digits is not None)
 
 
 def _common_ranks(change: Change) -> dict[str, dict[str, tuple[str, str]]]:
