@@ -48,21 +48,17 @@ def gate_document(gate: Gate, layout: Layout) -> Document:
         tables = [_tasks(gate), *_lost(gate)]
     elif gate.verdict != "allow" and len(gate.tasks) > 1:
         tables = [_tasks(gate)]
+    has_margins = any(task.margin is not None for task in gate.tasks)
+    meaning = _said("meaning", gate.rule, alpha=gate.alpha, has_margins=has_margins)
     return Document(
         [*tables, Paragraph([*_sentences(gate)])],
-        [*_directions(gate), " ".join([_meaning(gate), *_of_few(gate)]), *_of_units(gate)],
+        [*_directions(gate), " ".join([meaning, *_of_few(gate)]), *_of_units(gate)],
         gate.signature,
         page=lambda: _page(gate, gate_document(gate, layout), layout),
         headline=headline(gate),
         marker=f"reshuffle-gate {_suite(gate)}",
         link=layout.page,
     )
-
-
-def _meaning(gate: Gate) -> str:
-    """What the verdict bounds."""
-    has_margins = any(task.margin is not None for task in gate.tasks)
-    return _said("meaning", gate.rule, alpha=gate.alpha, has_margins=has_margins)
 
 
 def _directions(gate: Gate) -> Iterator[str]:

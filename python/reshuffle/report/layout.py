@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from attrs import evolve, field, frozen
@@ -167,7 +167,7 @@ class Layout(Displayed):
         if isinstance(value, Caveat):
             named = {key: self.name(each) for key, each in value.values.items() if key in ("system", "baseline")}
             return replace(value, values={**value.values, **named})
-        own = {field.name: getattr(value, field.name) for field in fields(value) if field.name in NAMING}
+        own = {name: getattr(value, name) for name in NAMING.intersection(value.__dataclass_fields__)}
         return replace(value, **{name: self._renamed(each) for name, each in own.items() if each is not None})
 
 

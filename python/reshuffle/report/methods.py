@@ -48,10 +48,6 @@ def cite(source: str | None) -> str:
     return "" if source is None else f"{_MARK}{source}{_MARK}"
 
 
-def _uncited(sentence: str) -> str:
-    return re.sub(f"{_MARK}.*?{_MARK}", "", sentence, flags=re.DOTALL)
-
-
 class Detail(str):
     """A sentence that a paper has in its appendix: how a number is computed, or what a table shows beside it."""
 
@@ -233,7 +229,7 @@ def _size(comparison: Comparison) -> str:
 
 def in_caption(part: str, comparison: Comparison) -> str:
     """The test, adjustment or interval as captions have it, without citations: a part of ``words/methods.toml``."""
-    return _uncited(_filled(part, _values(comparison)))
+    return re.sub(f"{_MARK}.*?{_MARK}", "", _filled(part, _values(comparison)), flags=re.DOTALL)
 
 
 def _filled(part: str, values: Mapping[str, Any]) -> str:

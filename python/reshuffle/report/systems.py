@@ -285,12 +285,12 @@ def some_interval_disagrees(comparison: Comparison) -> bool:
     """Whether an interval excludes 0 although p, which is adjusted, is above α."""
     if comparison.family_size == 1 or has_margin(comparison):
         return False
-    return any(_excludes_0(pair) and not is_significant(comparison, pair) for pair in comparison.comparisons)
-
-
-def _excludes_0(pair: PairedDifference) -> bool:
-    interval = pair.confidence_interval
-    return interval is not None and (interval.low > 0 or interval.high < 0)
+    return any(
+        pair.confidence_interval is not None
+        and (pair.confidence_interval.low > 0 or pair.confidence_interval.high < 0)
+        and not is_significant(comparison, pair)
+        for pair in comparison.comparisons
+    )
 
 
 def bold_means(comparison: Comparison) -> str:
