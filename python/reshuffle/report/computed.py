@@ -43,12 +43,23 @@ def about_test(test: UsedTest, unit: str) -> dict[str, Any]:
     own = words_of("methods", "test", test.name)
     values = {"null": filled(own["null"], {"unit": unit}), "compared": own.get("compared", "")}
     if test.name == "bootstrap-both":
-        of_two = (count_of(name, test.alternative) for name in ("bootstrap", "bootstrap-percentile"))
-        return {**values, **dict(zip(("of_centred", "of_percentile"), of_two, strict=True))}
+        centred, percentile = (count_of(name, test.alternative) for name in ("bootstrap", "bootstrap-percentile"))
+        return {**values, "of_centred": centred, "of_percentile": percentile}
     if values["compared"]:
         return values
     is_doubled = test.alternative == "two-sided" and own.get("tails", 1) == 2
     return {**values, "counted": count_of(test.name, test.alternative), "is_doubled": is_doubled}
+
+
+def pvalue_sentence(test: UsedTest) -> str:
+    """How p is computed from all replicates, without citations."""
+    values = {
+        "alternative": test.alternative,
+        "has_margin": test.has_margin,
+        **about_test(test, ""),
+        "cited_counting": "",
+    }
+    return Template(words("methods")["sentence"]).filled("of_p", values)
 
 
 def adjusted_sentence(test: UsedTest, n_tests: int, n_systems: int) -> str:
