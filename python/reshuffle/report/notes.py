@@ -113,7 +113,6 @@ def values_of(comparison: Comparison, of: SetComparison | None = None) -> dict[s
 def _of_test(comparison: Comparison, test: UsedTest) -> dict[str, Any]:
     """The same of the test."""
     tests = [pair.test for pair in comparison.comparisons]
-    # Exact tests have no rule.
     rule = next((each.stopping for each in tests if each.stopping is not None), None)
     numbers = [each.n_resamples or 0 for each in tests]
     values: dict[str, Any] = {
