@@ -121,7 +121,7 @@ FlipFormat: TypeAlias = Literal["text", "markdown", "latex", "typst", "json", "c
 """As :data:`Format`, without pages."""
 
 GateFormat: TypeAlias = Literal["text", "markdown", "latex", "typst", "html", "json", "csv", "junit"]
-"""As :data:`Format`, and :data:`reshuffle.report.OF_GATES`."""
+"""As :data:`Format`, and JUnit's XML."""
 
 AnyFormat: TypeAlias = Format | FlipFormat | GateFormat | SegmentFormat
 """The formats of results of any kind."""

@@ -24,6 +24,7 @@ from reshuffle.metrics.in_python import every_spec
 from reshuffle.metrics.registry import tokenizer_specs
 from reshuffle.report import FORMATS
 from reshuffle.report.studies import report_of
+from reshuffle.report.words import words
 from reshuffle.results.studies import MODULES, types_of
 from reshuffle.results.studies.watch import BONFERRONI, E_BH
 from reshuffle.tune.options import OPTIMIZERS
@@ -210,18 +211,18 @@ REGISTRIES: list[tuple[object, Iterable[str] | str]] = [
     (types.Family, "inference.hypotheses.FAMILIES"),
     (types.Interval, "inference.intervals.INTERVALS"),
     (types.IntervalChoice, [*registry("inference.intervals.INTERVALS"), "simultaneous"]),
-    (types.Format, FORMATS),
+    (types.Format, [*registry("report.WRITERS"), "json", "csv"]),
     (types.Table, "report.TABLES"),
-    (types.SegmentFormat, "report.OF_SEGMENTS"),
+    (types.SegmentFormat, [name for name in registry("report.DATA") if name not in get_args(types.GateFormat)]),
     (types.SequentialMethod, ["auto", *registry("watch.METHODS")]),
     (types.SequentialAdjustment, (BONFERRONI, E_BH)),
     (types.SimulatedDifferences, "study.gate.DIFFERENCES"),
     (types.DecisionMethod, ["gate", *registry("watch.METHODS"), "naive", "once"]),
     (types.FlipFormat, [name for name in FORMATS if name != "html"]),
-    (types.GateFormat, [*FORMATS, *registry("report.OF_GATES")]),
+    (types.GateFormat, [*FORMATS, "junit"]),
     (types.GateRule, "inference.gate.RULES"),
     (types.VoteUnit, [*registry("data.votes.UNITS"), "vote"]),
-    (types.VoteTies, "report.votes.MODELS"),
+    (types.VoteTies, words("votes")["model"]),
     (types.RatingScale, "votes.FACTORS"),
     (types.CatalogueFormat, "cli.explain.CATALOGUE_FORMATS"),
     (types.PlotKind, "report.PLOTS"),

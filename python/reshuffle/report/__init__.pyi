@@ -2,8 +2,6 @@ from ..results.plots import Plots as Plots
 from .document import Document as Document
 from .formats import DATA as DATA
 from .formats import FORMATS as FORMATS
-from .formats import OF_GATES as OF_GATES
-from .formats import OF_SEGMENTS as OF_SEGMENTS
 from .formats import PAPERS as PAPERS
 from .formats import WITH_METHODS as WITH_METHODS
 from .formats import WRITERS as WRITERS

@@ -6,17 +6,11 @@ replicates, and c that of the replicates that p counts.
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..results import UsedTest
 from .wording import number
 from .words import Template, filled, words, words_of
-
-SIDES = {
-    "two-sided": "two-sided",
-    "better": "one-sided (better: the system is better than its baseline)",
-    "worse": "one-sided (worse: the system is worse than its baseline)",
-    "greater": "one-sided (greater: the system scores higher than its baseline)",
-    "less": "one-sided (less: the system scores lower than its baseline)",
-}
 
 
 def name_of(test: UsedTest) -> str:
@@ -31,7 +25,8 @@ def name_of(test: UsedTest) -> str:
 
 def alternative_phrase(alternative: str) -> str:
     """Whether a test without a margin is two-sided or one-sided."""
-    return SIDES.get(alternative, f"one-sided ({alternative})")
+    sides: str = words("methods")["alternative"].get(alternative, f"one-sided ({alternative})")
+    return sides
 
 
 def count_of(name: str, alternative: str) -> str:
@@ -41,47 +36,30 @@ def count_of(name: str, alternative: str) -> str:
     return found
 
 
-def null_sentence(test: UsedTest, unit: str) -> str:
-    """The null hypothesis of a test without a margin."""
-    return f"The null hypothesis is that {filled(words_of('methods', 'test', test.name)['null'], {'unit': unit})}."
-
-
-def pvalue_sentence(test: UsedTest, formula: str = "({c} + 1)/(R + 1)", cited: str = "", more: str = "") -> str:
-    """How p is computed. Of a test with replicates, ``formula`` is the share of the replicates that ``{c}`` counts.
-
-    ``cited`` is the citation of the formula, and ``more`` defines what else is in it.
-    """
-    alternative = test.alternative
+def about_test(test: UsedTest, unit: str) -> dict[str, Any]:
+    """What sentences on the null hypothesis and on p say of a test."""
     if test.has_margin:
-        return f"{_with_margin(test, formula.format(c='c'), cited)}{more}."
-    compared = words_of("methods", "test", test.name).get("compared")
-    if compared is not None:
-        return f"For p, {compared}."
-    if test.name != "bootstrap-both":
-        share = _share(test.name, alternative, formula, "c")
-        return f"The p-value is {share}{cited}, where c is the number of {count_of(test.name, alternative)}{more}."
-    parts = [
-        f"{_share(name, alternative, formula, c)}, where {c} is the number of {count_of(name, alternative)}"
-        for name, c in (("bootstrap", "c₁"), ("bootstrap-percentile", "c₂"))
-    ]
-    return f"The p-value is the larger of two p-values{cited}: {'; and '.join(parts)}{more}."
+        return {"against_margin": words_of("methods", "margin", test.name.removeprefix(test.alternative))}
+    own = words_of("methods", "test", test.name)
+    values = {"null": filled(own["null"], {"unit": unit}), "compared": own.get("compared", "")}
+    if test.name == "bootstrap-both":
+        centred, percentile = (count_of(name, test.alternative) for name in ("bootstrap", "bootstrap-percentile"))
+        return {**values, "of_centred": centred, "of_percentile": percentile}
+    if values["compared"]:
+        return values
+    is_doubled = test.alternative == "two-sided" and own.get("tails", 1) == 2
+    return {**values, "counted": count_of(test.name, test.alternative), "is_doubled": is_doubled}
 
 
-def _share(name: str, alternative: str, formula: str, c: str) -> str:
-    """The share of replicates, twice if it is that of the smaller tail."""
-    share = formula.format(c=c)
-    tails = words_of("methods", "test", name).get("tails", 1)
-    return f"2{share}, but at most 1" if alternative == "two-sided" and tails == 2 else share
-
-
-def _with_margin(test: UsedTest, share: str, cited: str) -> str:
-    values = words_of("methods", "margin", test.name.removeprefix(test.alternative))
-    if test.alternative == "equivalence":
-        return (
-            f"The p-value is the larger one of those of two tests, one for each end of the margin; each is {share}"
-            f"{cited}, where c is the number of {values} lies at or beyond that end"
-        )
-    return f"The p-value is {share}{cited}, where c is the number of {values} is a loss of at least the margin"
+def pvalue_sentence(test: UsedTest) -> str:
+    """How p is computed from all replicates, without citations."""
+    values = {
+        "alternative": test.alternative,
+        "has_margin": test.has_margin,
+        **about_test(test, ""),
+        "cited_counting": "",
+    }
+    return Template(words("methods")["sentence"]).filled("of_p", values)
 
 
 def adjusted_sentence(test: UsedTest, n_tests: int, n_systems: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..errors import counted
@@ -20,13 +19,12 @@ from ..results import (
 from .caveats import MAX_PAIRS, doubt
 from .cells import decimals_apart, under
 from .layout import Layout
-from .margins import WITHOUT_NAME, has_margin, is_significant, margin_statement
+from .margins import has_margin, is_significant, margin_statement
 from .systems import has_ranks, pairs_of
 from .votes import vote_conclusions
-from .wording import MAX_NAMED, are, joined, named, percent
+from .wording import MAX_NAMED, Nameless, are, joined, named, percent
 
 AVERAGE = "On average, "
-NONE_BETTER = "no system is significantly better than another"
 CANDIDATES = "Candidates are not significantly worse than any other system."
 # More candidates for the best system are counted.
 MAX_CANDIDATES = 10
@@ -150,8 +148,7 @@ def one_sentence(statements: Mapping[str, tuple[str, str]], preposition: str, st
 
 def _capitalized(text: str) -> str:
     """A statement as the start of a sentence, unless it begins with the name of a system, which keeps its case."""
-    ours = text.startswith((NONE_BETTER, *WITHOUT_NAME)) or re.match(r"all [\d,]+ other systems (are|show) ", text)
-    return f"{text[0].upper()}{text[1:]}" if ours else text
+    return f"{text[0].upper()}{text[1:]}" if isinstance(text, Nameless) else text
 
 
 def _order(comparison: Comparison) -> Sequence[str]:
@@ -169,7 +166,7 @@ def _top(ranking: Ranking, order: Sequence[str]) -> str:
     if len(ranking.best) == n_systems:
         if n_systems == 2:
             return f"{joined(best)} show no significant difference"
-        return NONE_BETTER
+        return Nameless("no system is significantly better than another")
     if len(ranking.best) == 1:
         it = "is the only candidate for the best system, but not significantly better than all others"
         return f"{ranking.best[0]} {it}"
@@ -224,6 +221,8 @@ def against_baseline(relations: Mapping[str, str], baseline: str) -> str:
     than = (RELATIONS[each] if at == 0 else f"{each} {baseline}" for at, (each, _) in enumerate(others))
     more = (f"{_some(each, own, counts)} {words}" for (each, own), words in zip(others, than, strict=True))
     *phrases, last = f"{subject} {first} {baseline}", *more
+    if every:
+        return Nameless(last)
     return f"{', '.join(phrases)}, and {last}" if phrases else last
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
@@ -37,19 +37,18 @@ WRITERS: Mapping[str, Callable[[Document, Layout], str]] = {
 }
 PAPERS = ("latex", "typst")
 WITH_METHODS = ("text", *PAPERS)
-# For programs: with every number in full, and the names of the input.
-DATA: Mapping[str, Callable[[Any, Layout], str]] = {
-    "json": lambda result, layout: as_json(result),
-    "csv": lambda result, layout: as_csv(columns_of(result, layout.table)),
+# For programs, with every number in full and the names of the input. They are in pieces, because scores of segments may
+# be large.
+DATA: Mapping[str, Callable[[Any, Layout], Iterable[str]]] = {
+    "json": lambda result, layout: [as_json(result)],
+    "csv": lambda result, layout: [as_csv(columns_of(result, layout.table))],
+    "junit": lambda gate, layout: [gate_as_junit(gate)],
+    "tsv": lambda table, layout: segments_as_tsv(table),
+    "jsonl": lambda table, layout: segments_as_jsonl(table),
 }
-# Only of gates, for programs that show the results of tests.
-OF_GATES: Mapping[str, Callable[[Gate], str]] = {"junit": gate_as_junit}
-# For programs, piece by piece, because the scores of all segments may be large.
-OF_SEGMENTS: Mapping[str, Callable[[SegmentTable], Iterator[str]]] = {
-    "tsv": segments_as_tsv,
-    "jsonl": segments_as_jsonl,
-}
-FORMATS = (*WRITERS, *DATA)
+FORMATS: Sequence[str] = get_args(types.Format)
+# Those of kinds of results that have others.
+FORMATS_OF = {SegmentTable: types.SegmentFormat, Gate: types.GateFormat, Flips: types.FlipFormat}
 ENDINGS: Mapping[str, str] = {
     ".json": "json",
     ".csv": "csv",
@@ -65,11 +64,7 @@ ENDINGS: Mapping[str, str] = {
 
 def formats_of(result: Any) -> tuple[str, ...]:
     """The formats of a kind of result."""
-    if isinstance(result, SegmentTable):
-        return tuple(OF_SEGMENTS)
-    if isinstance(result, Gate):
-        return (*FORMATS, *OF_GATES)
-    return get_args(types.FlipFormat) if isinstance(result, Flips) else FORMATS
+    return get_args(FORMATS_OF.get(type(result), types.Format))
 
 
 def formats_by_ending(known: Collection[str], default: str) -> dict[str, str]:
@@ -117,12 +112,8 @@ def pieces(result: Any, fmt: str, layout: Layout | None = None) -> Iterable[str]
         )
     if layout.table is not None and fmt != "csv":
         raise InputError(f"{{table}} is for the format csv, not for {fmt}: leave it out", table=Argument("table"))
-    if fmt in OF_SEGMENTS:
-        return OF_SEGMENTS[fmt](result)
-    if fmt in OF_GATES:
-        return [OF_GATES[fmt](result)]
     if fmt in DATA:
-        return [DATA[fmt](result, layout)]
+        return DATA[fmt](result, layout)
     if fmt != "text":
         layout = layout.for_paper() if fmt in PAPERS else evolve(layout, full=True)
     made = paper_document if fmt in PAPERS else document

@@ -16,7 +16,7 @@ from ..names import higher_is_better, is_metric
 from ..results import Gate, GateTask, Trend, may_lie_across
 from ..results.caveats import SMALL_SAMPLE
 from ..results.gate import SCORE_TEST
-from ..results.schemas import GATE
+from ..results.schemas import GATE, as_dict
 from .cells import Table, decimals_apart, decimals_for, equation, pvalue_cell, signed
 from .document import Document, Page, Paragraph
 from .flips import segments_table
@@ -25,30 +25,17 @@ from .json import as_json
 from .layout import Layout
 from .page import STUDY_SCRIPTS, template_of
 from .wording import joined, left_out, named, number, percent
+from .words import Template, words
 
 # The most tasks that a sentence lists.
 MOST_LISTED = 3
-# "About": tests hold their levels only nearly. Under metrics that are no means of segment scores, those of margins were
-# measured to have up to .08 at .05 with 100 segments, and about .05 only from 500 on (docs/evidence/equivalence.md).
+# With fewer units, tests of margins under metrics that are no means of segment scores are liberal.
 NEAR_LEVEL = 500
-LIBERAL = (
-    f"Under {{metrics}}, with fewer than {NEAR_LEVEL} segments or documents, a system worse by a margin may be allowed "
-    "more often: up to 0.08 where that was measured (alpha 0.05, BLEU, 100 segments)."
-)
-# docs/evidence/gate.md has the rates of answers that are right or wrong.
-FEW_DIFFER = (
-    f"Where fewer than {SMALL_SAMPLE} segments or documents differ (here: {{tasks}}), a system worse by a margin "
-    "may be allowed more often. In simulations with 200 right-or-wrong answers (alpha 0.05), shuffles allowed it on "
-    "10% of test sets if 8 answers were expected to differ, and on 37% if one was expected to be worse and none better."
-)
-MEANINGS = {
-    "non-inferior": "A system worse by a margin is allowed on at most about {alpha} of test sets; one that is no worse "
-    "is rejected on at most about {alpha}.",
-    "superior": "A system no better under a primary metric{or_worse} is allowed on at most about {alpha} of test sets; "
-    "one that is no worse is rejected on at most about {alpha}.",
-    "no-regression": "A system that is no worse is rejected on at most about {alpha} of test sets. How often a worse "
-    "one is allowed is not bounded.",
-}
+
+
+def _said(kind: str, part: str, **values: Any) -> str:
+    """A sentence of ``words/gate.toml``."""
+    return Template(words("gate")[kind]).filled(part, values)
 
 
 def gate_document(gate: Gate, layout: Layout) -> Document:
@@ -61,21 +48,17 @@ def gate_document(gate: Gate, layout: Layout) -> Document:
         tables = [_tasks(gate), *_lost(gate)]
     elif gate.verdict != "allow" and len(gate.tasks) > 1:
         tables = [_tasks(gate)]
+    has_margins = any(task.margin is not None for task in gate.tasks)
+    meaning = _said("meaning", gate.rule, alpha=gate.alpha, has_margins=has_margins)
     return Document(
         [*tables, Paragraph([*_sentences(gate)])],
-        [*_directions(gate), " ".join([_meaning(gate), *_of_few(gate)]), *_of_units(gate)],
+        [*_directions(gate), " ".join([meaning, *_of_few(gate)]), *_of_units(gate)],
         gate.signature,
         page=lambda: _page(gate, gate_document(gate, layout), layout),
         headline=headline(gate),
         marker=f"reshuffle-gate {_suite(gate)}",
         link=layout.page,
     )
-
-
-def _meaning(gate: Gate) -> str:
-    """What the verdict bounds."""
-    has_margins = any(task.margin is not None for task in gate.tasks)
-    return MEANINGS[gate.rule].format(alpha=percent(gate.alpha), or_worse=", or worse by a margin," * has_margins)
 
 
 def _directions(gate: Gate) -> Iterator[str]:
@@ -88,7 +71,7 @@ def _directions(gate: Gate) -> Iterator[str]:
             if higher == is_higher and not (higher and is_metric(name) and higher_is_better(name))
         ]
         if names:
-            yield f"Under {named(names, 'metric', MOST_LISTED)}, {word} scores are better."
+            yield _said("note", "direction", metrics=named(names, "metric", MOST_LISTED), word=word)
 
 
 def _of_units(gate: Gate) -> Iterator[str]:
@@ -98,10 +81,7 @@ def _of_units(gate: Gate) -> Iterator[str]:
     others = [f"those of {counted(len(shown) - MOST_LISTED, 'more test set')}"] * (len(shown) > MOST_LISTED)
     yield f"Tested on {joined([*shown[:MOST_LISTED], *others])}."
     yield from left_out(gate.signature, " of a test set" * (len(sizes) > 1))
-    for task in gate.tasks:
-        if task.n_missing:
-            compared = f"{task.n_units:,} of {counted(task.n_units + task.n_missing, task.unit)}"
-            yield f"{task.name}: {compared} were compared, those with scores of both systems."
+    yield from (_of_task(gate, task, "size") for task in gate.tasks if task.n_missing)
 
 
 def _of_few(gate: Gate) -> Iterator[str]:
@@ -110,14 +90,14 @@ def _of_few(gate: Gate) -> Iterator[str]:
     liberal = [task for task in gate.tasks if task.margin_test in no_means and task.n_units < NEAR_LEVEL]
     if liberal:
         metrics = [*dict.fromkeys(task.metric for task in liberal)]
-        yield LIBERAL.format(metrics=named(metrics, "metric", MOST_LISTED))
+        yield _said("note", "liberal", metrics=named(metrics, "metric", MOST_LISTED), near=NEAR_LEVEL)
     with_margin = [task for task in gate.tasks if task.margin is not None]
     shuffled = [task for task in with_margin if task.has_enough and task.margin_test != SCORE_TEST]
     # Where nothing differs under a metric that is no mean, the outputs are nearly always identical.
     may_differ = [task for task in shuffled if task.n_differing or task.margin_test == "non-inferiority-ar"]
     few = [task for task in may_differ if task.n_differing < SMALL_SAMPLE]
     if few:
-        yield FEW_DIFFER.format(tasks=_names(few))
+        yield _said("note", "few_differ", tasks=_names(few), few=SMALL_SAMPLE)
 
 
 def _names(tasks: Sequence[GateTask]) -> str:
@@ -138,20 +118,20 @@ def headline(gate: Gate) -> str:
 def _reason(gate: Gate) -> str:
     """Why the verdict was reached."""
     if not all(task.has_enough for task in gate.tasks) and gate.verdict != "reject":
-        return f"{_own_reason(gate, min(gate.tasks, key=lambda each: each.n_units))}."
+        return f"{_of_task(gate, min(gate.tasks, key=lambda each: each.n_units), 'reason')}."
     if gate.is_identical and not _untested(gate) and all(task.is_primary for task in _open_tasks(gate)):
         return "the systems do not differ under any metric."
     if gate.verdict == "reject":
         worse = sorted((task for task in gate.tasks if task.is_worse), key=_is_within)
-        reasons = [_listed(gate, worse, _rejected)]
+        reasons = [_listed(gate, worse, "rejected")]
         if all(map(_is_within, worse)):  # which would be allowed, but for these
-            reasons.append(_listed(gate, _open_tasks(gate), _own_reason))
+            reasons.append(_listed(gate, _open_tasks(gate), "reason"))
         return f"{'; '.join(filter(None, reasons))}."
     if gate.rule == "no-regression":
         return f"the system is not shown to be worse under {_names(gate.tasks)}."
     if gate.verdict == "allow":
-        return f"{_listed(gate, _closest(gate.tasks), _shown)}."
-    return f"{_listed(gate, _open_tasks(gate), _open)}."
+        return f"{_listed(gate, _closest(gate.tasks), 'shown')}."
+    return f"{_listed(gate, _open_tasks(gate), 'open')}."
 
 
 def _is_within(task: GateTask) -> bool:
@@ -180,9 +160,9 @@ def _closest(tasks: Sequence[GateTask]) -> list[GateTask]:
     return sorted(tasks, key=used, reverse=True)
 
 
-def _listed(gate: Gate, tasks: Sequence[GateTask], words: Callable[[Gate, GateTask], str]) -> str:
-    """The first tasks in words, and how many there are if these are not all."""
-    shown = "; ".join(words(gate, task) for task in tasks[:MOST_LISTED])
+def _listed(gate: Gate, tasks: Sequence[GateTask], part: str) -> str:
+    """A sentence about each of the first tasks, and how many there are if these are not all."""
+    shown = "; ".join(_of_task(gate, task, part) for task in tasks[:MOST_LISTED])
     return shown if len(tasks) <= MOST_LISTED else f"{shown}; and {counted(len(tasks) - MOST_LISTED, 'more task')}"
 
 
@@ -206,100 +186,66 @@ def _margin(task: GateTask) -> str:
     return f"{points} ({task.given_margin})" if has_unit else points
 
 
-def _values(gate: Gate, task: GateTask) -> str:
-    """The difference, and its bound or, under a primary metric, its p, in brackets."""
-    beside = f", {_pvalue(gate, task.better_pvalue)}" if task.better_pvalue is not None else _bound(task)
-    return f"({_signed(task, task.difference)}{beside})"
+def _pvalue(gate: Gate, p: float | None, adjusted: bool = False) -> str:
+    return "" if p is None else f"{'adjusted ' * adjusted}{equation('p', pvalue_cell(p, alpha=gate.alpha))}"
 
 
-def _bound(task: GateTask) -> str:
-    return "" if task.bound is None else f", bound {_signed(task, task.bound)}"
+def _of_task(gate: Gate, task: GateTask, part: str) -> str:
+    """A sentence about a task: fields of the record, and how numbers are shown."""
+    are_equal = not task.n_differing and task.margin_test == SCORE_TEST and bool(task.margin and task.bound)
+    values = {
+        **as_dict(task),
+        "name": task.name,
+        "is_primary": task.is_primary,
+        "is_within": _is_within(task),
+        "may_be_within": task.margin is not None and task.bound is not None and task.loss < task.margin,
+        "n_all": task.n_units + task.n_missing,
+        "difference": _signed(task, task.difference),
+        "bound": "" if task.bound is None else _signed(task, task.bound),
+        "margin": _margin(task),
+        "worse_p": _pvalue(gate, task.worse_adjusted_pvalue, task.worse_adjusted_pvalue != task.worse_pvalue),
+        "better_p": _pvalue(gate, task.better_pvalue),
+        "regression": "" if task.detectable is None else number(float(f"{task.detectable:.2g}")),
+        "are_equal": are_equal,
+        "more": _more_equal(gate, task) if are_equal else 0,
+    }
+    return _said("task", part, **values)
 
 
-def _worse(gate: Gate, task: GateTask) -> str:
-    adjusted = "adjusted " * (task.worse_adjusted_pvalue != task.worse_pvalue)
-    p = f"{adjusted}{_pvalue(gate, task.worse_adjusted_pvalue)}"
-    return f"{task.name} is worse ({_signed(task, task.difference)}, {p})"
-
-
-def _rejected(gate: Gate, task: GateTask) -> str:
-    worse = _worse(gate, task)
-    if _is_within(task):
-        return f"{worse}, though within its margin of {_margin(task)}"
-    if task.margin is None or task.bound is None or task.loss >= task.margin:
-        return worse
-    return f"{worse}, and not shown to be within {_margin(task)} of the baseline (bound {_signed(task, task.bound)})"
-
-
-def _own_reason(gate: Gate, task: GateTask) -> str:
-    """Why this task keeps the outputs from being allowed."""
-    if task.is_worse:
-        return _rejected(gate, task)
-    if not task.has_enough:
-        return f"{counted(task.n_units, task.unit)} are too few for a verdict: 20 are needed ({task.name})"
-    return _open(gate, task)
-
-
-def _pvalue(gate: Gate, p: float) -> str:
-    return equation("p", pvalue_cell(p, alpha=gate.alpha))
-
-
-def _shown(gate: Gate, task: GateTask) -> str:
-    says = "is better" if task.is_primary else f"is not worse by {_margin(task)} or more"
-    return f"{task.name} {says} {_values(gate, task)}"
-
-
-def _open(gate: Gate, task: GateTask) -> str:
-    if not task.n_differing and task.margin_test == SCORE_TEST and task.margin and task.bound:
-        # The bound of n equal answers is z^2 / (n + z^2) times the range of the scores.
-        z2 = NormalDist().inv_cdf(gate.alpha) ** 2
-        more = math.ceil(abs(task.bound) * (task.n_units + z2) / task.margin - z2) - task.n_units
-        return (
-            f"{task.name} does not differ, but {counted(task.n_units, f'equal {task.unit}')} are too few to show that "
-            f"it is within {_margin(task)} of the baseline ({_bound(task)[2:]}); {more:,} more would be enough"
-        )
-    says = "better" if task.is_primary else f"within {_margin(task)} of the baseline"
-    return f"{task.name} is not shown to be {says} {_values(gate, task)}"
+def _more_equal(gate: Gate, task: GateTask) -> int:
+    """How many more equal answers would be enough: the bound of n is z^2 / (n + z^2) times the range of the scores."""
+    assert task.bound is not None
+    assert task.margin is not None
+    z2 = NormalDist().inv_cdf(gate.alpha) ** 2
+    return math.ceil(abs(task.bound) * (task.n_units + z2) / task.margin - z2) - task.n_units
 
 
 def _sentences(gate: Gate) -> Iterator[str]:
     """What else was found, what would decide an open case, and trends."""
     labelled = [task for task in gate.tasks if task.unit.startswith("labelled ")]
     if labelled:
-        numbers = joined(f"{counted(task.n_units, task.unit)} ({task.name})" for task in labelled)
-        yield (
-            f"This holds if {numbers} were drawn at random. Scores and Δ are estimated separately, so Δ need not equal "
-            "the difference of the scores."
-        )
+        yield _said("found", "labelled", numbers=[f"{counted(t.n_units, t.unit)} ({t.name})" for t in labelled])
     untested = _untested(gate)
     if untested:
-        yield (
-            f"The labels of {joined(task.name for task in untested)}, or their differences, are all equal or predicted "
-            "exactly, so the standard error is unknown and nothing can be tested."
-        )
+        yield _said("found", "untested", names=[task.name for task in untested])
     elif gate.is_identical:
-        yield "The outputs are identical, or have the same scores everywhere: a file may have been passed twice."
+        yield _said("found", "identical")
     worse = [task for task in gate.tasks if task.is_worse]
     if gate.verdict == "allow" and worse:
-        yield f"{_listed(gate, worse, _worse)}: by less than the margin."
+        yield _said("found", "within", worse=_listed(gate, worse, "worse"))
     if gate.verdict == "reject" and all(map(_is_within, worse)):
-        yield "A loss within its margin is allowed only if no other task is inconclusive."
+        yield _said("found", "not_alone")
     if gate.verdict == "inconclusive" and not worse and all(task.has_enough for task in gate.tasks):
         shown = [task for task in gate.tasks if task.is_shown]
-        closest = f"; {_listed(gate, _closest(shown), _shown)}" if shown else ""
-        yield f"{gate.system} is not shown to be worse, either{closest}."
+        closest = f"; {_listed(gate, _closest(shown), 'shown')}" if shown else ""
+        yield _said("found", "either", system=gate.system, closest=closest)
     by_chance = [task.name for task in gate.tasks if _is_open_by_chance(gate, task)]
     if by_chance:
-        within = f"{joined(by_chance)} {'is' if len(by_chance) == 1 else 'are'} within the margin"
-        yield (
-            f"Monte Carlo error leaves open whether {within} (95% Clopper-Pearson interval of p): more replicates may "
-            "decide otherwise."
-        )
+        yield _said("found", "by_chance", names=by_chance, n=len(by_chance))
     yield from _power(gate)
     detectable = [task for task in gate.tasks if task.has_enough and task.detectable is not None]
     if gate.rule == "no-regression" and detectable:
-        smallest = _listed(gate, detectable, lambda _, t: f"{t.name} {number(float(f'{t.detectable:.2g}'))}")
-        yield f"Regressions that would have been found with a probability of 80%: {smallest}."
+        yield _said("found", "detectable", smallest=_listed(gate, detectable, "detectable"))
     yield from _trends(gate)
 
 
@@ -319,17 +265,10 @@ def _power(gate: Gate) -> Iterator[str]:
         return
     if gate.allowed_if_equal is None or needed is None:
         return
-    suite = "these outputs" if len(gate.tasks) == 1 else f"these {len(gate.tasks)} tasks"
-    chance = f"If nothing had changed, {suite} would be allowed with probability {gate.allowed_if_equal:.2f}"
-    if weakest.room >= needed:
-        yield f"{chance}."
-        return
-    units = _more(gate)
-    enough = f", or about {units}" if units else ""
-    yield (
-        f"{chance}. For 0.80, it would take margins of {needed:.2f} standard errors{enough}. "
-        f"Tightest margin: {weakest.name}, {weakest.room:.2f} standard errors."
-    )
+    yield _said(
+        "found", "power", has_room=weakest.room >= needed, needed=needed, room=weakest.room, weakest=weakest.name,
+        units=_more(gate), n_tasks=len(gate.tasks), allowed=gate.allowed_if_equal,
+    )  # fmt: skip
 
 
 def _more(gate: Gate) -> str:
@@ -363,12 +302,10 @@ def _trends(gate: Gate) -> Iterator[str]:
     moving = [trend for trend in gate.trends if trend.pvalue <= gate.alpha]
     runs = max(trend.n_runs for trend in gate.trends)
     if not moving:
-        yield f"No trend over {counted(runs, 'run')} (Mann and Kendall's test)."
-    adjusted = "adjusted " * (len(gate.trends) > 1)
+        yield _said("found", "no_trend", runs=runs)
     for trend in moving[:MOST_LISTED]:
-        verb = "rise" if trend.tau > 0 else "fall"
-        test = f"τ = {trend.tau:.2f}, Mann and Kendall's test, {adjusted}{_pvalue(gate, trend.pvalue)}"
-        yield f"The scores of {trend.task} {verb} over {counted(trend.n_runs, 'run')} ({test})."
+        p = _pvalue(gate, trend.pvalue, adjusted=len(gate.trends) > 1)
+        yield _said("found", "trend", **as_dict(trend), rises=trend.tau > 0, p=p)
 
 
 def _tasks(gate: Gate) -> Table:
@@ -448,11 +385,10 @@ def gate_as_junit(gate: Gate) -> str:
             suite, "testcase", classname=_plain(task.test_set or "reshuffle gate"), name=_plain(task.metric)
         )
         if n in failed:
-            said = _plain(_own_reason(gate, task))
+            said = _plain(_of_task(gate, task, "reason"))
             failure = ElementTree.SubElement(case, "failure", type=failed[n], message=said)
             failure.text = f"{failed[n].upper()}: {said}."
-        margin = "" if task.margin is None else f", margin {_margin(task)}"
-        values = f"Δ {_signed(task, task.difference)}{_bound(task)}{margin}"
+        values = _of_task(gate, task, "with_margin")
         ElementTree.SubElement(case, "system-out").text = f"{result_of(gate, task)}: {values}"
     ElementTree.SubElement(suite, "system-out").text = _plain("\n".join([headline(gate), *_sentences(gate)]))
     ElementTree.indent(suite)

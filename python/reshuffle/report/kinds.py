@@ -25,7 +25,7 @@ from .layout import Layout
 from .methods import Methods, comparison_sentences
 from .notes import notes
 from .page import page_of
-from .rows import comparison_columns, set_columns
+from .rows import comparison_columns
 from .segments import preview, segment_columns
 from .sets import headed, set_tables, with_choice
 from .since import since_sentences, since_tables
@@ -84,7 +84,7 @@ def _(result: StudyResult, table: str | None = None) -> Columns:
 
 
 columns_of.register(Comparison, comparison_columns)
-columns_of.register(SetComparison, set_columns)
+columns_of.register(SetComparison, comparison_columns)
 columns_of.register(Flips, flip_columns)
 columns_of.register(Gate, gate_columns)
 columns_of.register(SegmentTable, segment_columns)

@@ -11,9 +11,9 @@ from attrs import evolve, field, frozen
 from .. import types
 from ..errors import ALL_PAIRS, Argument, InputError, quoted, unknown_name
 from ..options.declare import check_each, taken
-from ..results import Caveat, ComparedTexts, Comparison, ConfidenceInterval, Ranking, SetComparison
+from ..results import Caveat, ComparedTexts, Comparison, SetComparison
 from ..results.compared import Displayed
-from .cells import decimals_in_column, decimals_of, difference_and_interval, under
+from .cells import decimals_in_column, decimals_of, under
 from .terminal import Terminal
 from .wording import spelled
 
@@ -24,6 +24,11 @@ AVERAGE = "Average"
 FEW = 12
 # A triangular matrix of more systems does not fit 80 columns.
 MAX_TRIANGLE = 20
+# The fields of a result that have names of systems, or records with such fields.
+NAMING = {
+    "system", "systems", "baseline", "dropped", "groups", "best", "mcb_best", "sets", "average", "scores",
+    "document_scores", "comparisons", "rankings", "caveats",
+}  # fmt: skip
 # Bytes, before compression; browsers read them within seconds.
 MAX_TEXTS = 50_000_000
 
@@ -66,10 +71,6 @@ class Layout(Displayed):
         """Whether tables of systems show the letters or the ranks."""
         chosen = self.groups or ("letters" if self.paper and n_metrics > 1 else "both")
         return chosen in (kind, "both")
-
-    def difference(self, value: float, interval: ConfidenceInterval | None, decimals: int) -> list[str]:
-        """The cells of a difference, with the chosen decimals or with enough to tell it from 0."""
-        return difference_and_interval(value, interval, decimals, exactly=self.digits is not None)
 
     def decimals(self, comparison: Comparison, metric: str) -> int:
         """The decimals of scores under a metric, and of their differences."""
@@ -152,48 +153,22 @@ class Layout(Displayed):
         if not self.names:
             return result
         check_names(self.names, named_systems(result))
-        shown: Any
-        if isinstance(result, Comparison):
-            shown = self._renamed(result)
-        else:
-            shown = replace(
-                result,
-                sets={name: self._renamed(comparison) for name, comparison in result.sets.items()},
-                average=None if result.average is None else self._renamed(result.average),
-                dropped=tuple(map(self.name, result.dropped)),
-            )
-        renamed: R = shown
+        renamed: R = self._renamed(result)
         return renamed
 
-    def _renamed(self, comparison: Comparison) -> Comparison:
-        return replace(
-            comparison,
-            systems=tuple(map(self.name, comparison.systems)),
-            scores=tuple(replace(s, system=self.name(s.system)) for s in comparison.scores),
-            document_scores=tuple(replace(s, system=self.name(s.system)) for s in comparison.document_scores),
-            comparisons=tuple(
-                replace(p, system=self.name(p.system), baseline=self.name(p.baseline)) for p in comparison.comparisons
-            ),
-            baseline=None if comparison.baseline is None else self.name(comparison.baseline),
-            caveats=tuple(map(self._caveat, comparison.caveats)),
-            rankings=tuple(map(self._ranking, comparison.rankings)),
-        )
-
-    def _caveat(self, caveat: Caveat) -> Caveat:
-        values = {key: self.name(v) if key in ("system", "baseline") else v for key, v in caveat.values.items()}
-        return replace(caveat, values=values)
-
-    def _ranking(self, ranking: Ranking) -> Ranking:
-        def named(systems: tuple[str, ...]) -> tuple[str, ...]:
-            return tuple(map(self.name, systems))
-
-        return replace(
-            ranking,
-            systems=tuple(replace(ranked, system=self.name(ranked.system)) for ranked in ranking.systems),
-            groups=None if ranking.groups is None else tuple(map(named, ranking.groups)),
-            best=named(ranking.best),
-            mcb_best=None if ranking.mcb_best is None else named(ranking.mcb_best),
-        )
+    def _renamed(self, value: Any) -> Any:
+        """What is in one of the fields :data:`NAMING`, with the names of the report."""
+        if isinstance(value, str):
+            return self.name(value)
+        if isinstance(value, tuple):
+            return tuple(map(self._renamed, value))
+        if isinstance(value, Mapping):
+            return {name: self._renamed(each) for name, each in value.items()}
+        if isinstance(value, Caveat):
+            named = {key: self.name(each) for key, each in value.values.items() if key in ("system", "baseline")}
+            return replace(value, values={**value.values, **named})
+        own = {name: getattr(value, name) for name in NAMING.intersection(value.__dataclass_fields__)}
+        return replace(value, **{name: self._renamed(each) for name, each in own.items() if each is not None})
 
 
 def named_systems(result: Comparison | SetComparison) -> list[str]:

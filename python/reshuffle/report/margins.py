@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from ..results import Comparison, PairedDifference, UsedMetric, UsedTest
 from .cells import under
-from .wording import are, counted, joined, named, number
-
-# How statements begin that name no system, so that they may begin a sentence in upper case.
-WITHOUT_NAME = ("no pair is shown to be ",)
+from .wording import Nameless, joined, named, number
+from .words import Template, words
 
 
 def has_margin(comparison: Comparison) -> bool:
@@ -47,34 +45,24 @@ def claim(comparison: Comparison, of: str) -> str:
 def margin_statement(comparison: Comparison, metric: UsedMetric) -> str:
     """Which systems are equivalent or not inferior under a metric, and of which this is not shown."""
     pairs = under(metric.name, comparison.comparisons)
-    shown = [pair for pair in pairs if is_significant(comparison, pair)]
-    others = [pair for pair in pairs if not is_significant(comparison, pair)]
+    shown = [pair.system for pair in pairs if is_significant(comparison, pair)]
+    others = [pair.system for pair in pairs if not is_significant(comparison, pair)]
     limit = within(comparison, metric.name)
+    values = {
+        "is_equivalence": _is_equivalence(comparison),
+        "claim": claim(comparison, limit),
+        "limit": limit,
+        "baseline": comparison.baseline,
+        "n_pairs": len(pairs),
+        "n_shown": len(shown),
+        "n_others": len(others),
+        "shown": named(shown, "system") if shown else "",
+        "others": named(others, "system") if others else "",
+    }
     if comparison.baseline is None:
-        return _of_pairs(comparison, len(shown), len(pairs), limit)
-    baseline = comparison.baseline
-    if _is_equivalence(comparison):
-        positive, negative = f"equivalent to {baseline} within {limit}", "not shown to be equivalent to it"
-        alone = f"not shown to be equivalent to {baseline} within {limit}"
-    else:
-        positive = f"not worse than {baseline} by {limit} or more"
-        negative = "not shown to be non-inferior to it"
-        alone = f"not shown to be non-inferior to {baseline} (not worse by {limit} or more)"
-    if not shown:
-        return f"{_some(others)} {alone}"
-    first = f"{_some(shown)} {positive}"
-    return f"{first}, and {_some(others)} {negative}" if others else first
-
-
-def _of_pairs(comparison: Comparison, n_shown: int, n: int, limit: str) -> str:
-    """For all pairs: how many there are."""
-    if not n_shown:
-        return f"no pair is shown to be {claim(comparison, limit)}"
-    of = f"{n_shown:,} of {counted(n, 'pair')} {are(n_shown)}"
-    others = ", and the others are not shown to be" if n_shown < n else ""
-    if _is_equivalence(comparison):
-        return f"{of} equivalent within {limit}{others}"
-    return f"{of} non-inferior (the system is not worse than its baseline by {limit} or more){others}"
+        said = Template(words("notes")["margin"]).filled("of_pairs", values)
+        return said if shown else Nameless(said)
+    return Template(words("notes")["margin"]).filled("against", values)
 
 
 def _is_equivalence(comparison: Comparison) -> bool:
@@ -84,7 +72,3 @@ def _is_equivalence(comparison: Comparison) -> bool:
 def is_significant(comparison: Comparison, pair: PairedDifference) -> bool:
     """Whether the difference has a star."""
     return comparison.alpha is not None and pair.is_significant(comparison.alpha)
-
-
-def _some(pairs: list[PairedDifference]) -> str:
-    return f"{named([pair.system for pair in pairs], 'system')} {are(len(pairs))}"

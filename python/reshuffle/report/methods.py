@@ -8,23 +8,22 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import counted, printable
-from ..results import Comparison, SetComparison, UsedInterval, UsedMetric, UsedTest, VoteFit
+from ..results import Comparison, SetComparison, UsedInterval, UsedMetric, UsedTest
 from ..types import Groups
 from .computed import (
+    about_test,
     adjusted_sentence,
     alternative_phrase,
     count_of,
     interval_phrases,
     name_of,
-    null_sentence,
-    pvalue_sentence,
 )
 from .margins import has_margin, within_all
 from .notes import values_of
 from .sources import cited, entries_of, papers
 from .systems import has_ranks, shows_best_alone, size_of
 from .votes import ratings_phrase
-from .wording import joined, number
+from .wording import joined
 from .words import Template, words
 
 PHIPSON_SMYTH = "doi:10.2202/1544-6115.1585"
@@ -47,10 +46,6 @@ _MARK, _SIGNATURE = "\3", "\4"
 def cite(source: str | None) -> str:
     """A citation in a sentence, which each format writes in its own way; nothing without a source."""
     return "" if source is None else f"{_MARK}{source}{_MARK}"
-
-
-def _uncited(sentence: str) -> str:
-    return re.sub(f"{_MARK}.*?{_MARK}", "", sentence, flags=re.DOTALL)
 
 
 class Detail(str):
@@ -164,12 +159,12 @@ def _inferred(
     """The sentences about tests, intervals and ranks. ``on_all_sets`` has the tests of all test sets."""
     if comparison.test is not None:
         tested = comparison if on_all_sets is None else on_all_sets
-        yield f"{_differences(comparison)} tested by {_filled('in_sentence', {**_values(tested), 'r': True})}."
-        yield from map(Detail, _pvalues(tested, comparison.test))
-        if comparison.votes is not None:
-            yield Detail(f"The null hypothesis is that both systems have the same rating by all {comparison.unit}s.")
-        elif not comparison.test.has_margin:
-            yield Detail(null_sentence(comparison.test, comparison.unit))
+        about = {**_values(tested), "r": True, "baseline": comparison.baseline}
+        yield _filled("tested", {**about, "n_compared": len(comparison.comparisons) // len(comparison.metrics)})
+        about |= {**about_test(comparison.test, comparison.unit), "unit": comparison.unit}
+        yield Detail(_filled("pvalue", about))
+        if not comparison.test.has_margin:
+            yield Detail(_filled("null_hypothesis", {**about, "of_votes": comparison.votes is not None}))
         yield from map(Detail, _other_tests(tested, comparison.test, comparison.family_size))
         apart = " on each test set" if on_all_sets is not None and comparison.test.n_sets == 1 else ""
         yield _filled("significant", {**_values(comparison), "on_each_set": apart})
@@ -181,23 +176,16 @@ def _inferred(
 
 
 def _scored(comparison: Comparison) -> str:
-    if comparison.votes is not None:
-        return _rated(comparison, comparison.votes)
-    return f"{_systems(comparison)} on a test set of {_size(comparison)}."
-
-
-def _rated(comparison: Comparison, votes: VoteFit) -> str:
-    sentences = [
-        f"{begun(len(comparison.systems), 'system')} rated from {size_of(comparison)}",
-        f"Ratings are {ratings_phrase(votes, cite(comparison.metrics[0].source))}",
-        *(["The model has an advantage of the system that was shown first"] if votes.first is not None else []),
-        *(
-            [f"Each system of every pair that was compared was given {number(votes.prior)} wins more"]
-            if votes.prior
-            else []
-        ),
-    ]
-    return f"{'. '.join(sentences)}."
+    if (votes := comparison.votes) is None:
+        return f"{_systems(comparison)} on a test set of {_size(comparison)}."
+    values = {
+        "systems_were": begun(len(comparison.systems), "system"),
+        "size": size_of(comparison),
+        "ratings": ratings_phrase(votes, cite(comparison.metrics[0].source)),
+        "has_first": votes.first is not None,
+        "prior": votes.prior,
+    }
+    return _filled("rated", values)
 
 
 def _scored_on_sets(result: SetComparison, first: Comparison) -> str:
@@ -239,19 +227,9 @@ def _size(comparison: Comparison) -> str:
     return size
 
 
-def _differences(comparison: Comparison) -> str:
-    """Which differences were tested, as the subject and the verb of a sentence."""
-    if comparison.baseline is not None:
-        return f"The differences from {comparison.baseline} were"
-    n = len(comparison.comparisons) // len(comparison.metrics)
-    if n == 1:
-        return "The difference between the two systems was"
-    return f"The differences between all {n:,} pairs of systems were"
-
-
 def in_caption(part: str, comparison: Comparison) -> str:
     """The test, adjustment or interval as captions have it, without citations: a part of ``words/methods.toml``."""
-    return _uncited(_filled(part, _values(comparison)))
+    return re.sub(f"{_MARK}.*?{_MARK}", "", _filled(part, _values(comparison)), flags=re.DOTALL)
 
 
 def _filled(part: str, values: Mapping[str, Any]) -> str:
@@ -263,51 +241,21 @@ def _values(comparison: Comparison) -> dict[str, Any]:
     test, interval = comparison.test, comparison.interval
     values = {**values_of(comparison), "seed": "" if comparison.seed is None else _seed(comparison.seed)}
     if test is not None:
-        rules = (pair.test.stopping for pair in comparison.comparisons)
-        rule = next((each.rule for each in rules if each is not None), "")
         values |= {
             "title": test.title,
             "test_named": name_of(test),
             "one_or_two_sided": alternative_phrase(test.alternative),
             "margins": within_all(comparison) if test.has_margin else "",
-            "rule_of_any": rule,
             "single_step": (test.adjustment_title or "").replace("step-down", "single-step"),
             "cited": cite(test.source),
+            "cited_counting": cite(PHIPSON_SMYTH),
             "cited_subgroup": cite(HEMERIK_GOEMAN),
-            "cited_rule": cite(STOPPING_RULES.get(rule)),
+            "cited_rule": cite(STOPPING_RULES.get(values.get("rule", ""))),
             "cited_adjustment": cite(test.adjustment_source),
         }
     if interval is not None:
         values["cited_interval"] = cite(interval.source)
     return values
-
-
-def _pvalues(comparison: Comparison, test: UsedTest) -> Iterator[str]:
-    """How p is computed, and what c and R are in it."""
-    schemes = {pair.test.scheme for pair in comparison.comparisons}
-    if test.replicates is None:
-        yield pvalue_sentence(test)
-        return
-    if schemes == {"exact"}:
-        yield pvalue_sentence(test, "{c}/R", more=f", and R that of all possible {test.replicates}")
-        return
-    if "subgroup" in schemes:
-        yield f"{pvalue_sentence(test, '{c}/R')} The subgroup contains the observed arrangement."
-        return
-    rules = (pair.test.stopping for pair in comparison.comparisons)
-    stopping = next((each for each in rules if each is not None), None)
-    if stopping is None:
-        yield pvalue_sentence(test, cited=cite(PHIPSON_SMYTH))
-    else:
-        used = f", and n that of all {test.replicates} that were used"
-        yield pvalue_sentence(test, "({c} + 1)/(n + 1)", more=used)
-        if stopping.rule == "besag-clifford":
-            yield f"Shuffling stopped when c reached {stopping.exceedances:,}, and then p = c/n; otherwise n = R."
-        else:
-            risk = f"with a risk of error of at most {number(stopping.risk or 0)}"
-            yield f"Shuffling stopped when it was known, {risk}, whether p exceeds {number(stopping.level or 0)}."
-    if "exact" in schemes:
-        yield f"Exact p-values are shares of all possible {test.replicates}."
 
 
 def _seed(seed: int) -> str:
@@ -346,23 +294,20 @@ def _of_functions(comparison: Comparison, test: UsedTest) -> dict[str, str]:
 
 def _other_tests(comparison: Comparison, test: UsedTest, family_size: int) -> Iterator[str]:
     """Sentences about the tests that pairs or metrics got instead."""
-    few = _of_few(comparison, test)
+    few, values = _of_few(comparison, test), _values(comparison)
+    values |= {"family_size": family_size, "is_higher": family_size > 1 and test.adjustment == "maxt"}
     for name in dict.fromkeys(few):
-        used = f"{name}, in which c is the number of {count_of(name, test.alternative)}"
-        where = f"{counted(few.count(name), 'pair')} whose systems differ in few {comparison.unit}s"
-        larger = ""
-        if family_size > 1 and test.adjustment == "maxt":
-            larger = f"; there, the adjusted p is at least {family_size:,} times p"
-        yield f"For {where}, the test was {used}{larger}."
+        yield _filled("few_units", {**values, "pairs": few.count(name), **_count(name, test)})
     at_kink = sum(c.values.get("at_kink", 0) for c in comparison.caveats if c.kind == "few-differing")
     if at_kink:
-        yield (
-            f"For {counted(at_kink, 'pair')} whose systems differ in few {comparison.unit}s and are about as long as "
-            "the references, p is the larger one of those of ar and bootstrap-kink."
-        )
+        yield _filled("at_kink", {**values, "pairs": at_kink})
     for metric, name in _of_functions(comparison, test).items():
-        counts = f", in which c is the number of {count_of(name, test.alternative)}"
-        yield f"For {metric}, which is a function of texts, the test was {name}{counts}."
+        yield _filled("of_function", {"metric": metric, **_count(name, test)})
+
+
+def _count(name: str, test: UsedTest) -> dict[str, str]:
+    """The name of another test, and what c is the number of in it."""
+    return {"test_name": name, "counted": count_of(name, test.alternative)}
 
 
 def _intervals(comparison: Comparison, interval: UsedInterval, level: float) -> Iterator[str]:

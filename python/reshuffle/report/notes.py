@@ -113,7 +113,8 @@ def values_of(comparison: Comparison, of: SetComparison | None = None) -> dict[s
 def _of_test(comparison: Comparison, test: UsedTest) -> dict[str, Any]:
     """The same of the test."""
     tests = [pair.test for pair in comparison.comparisons]
-    rule, numbers = tests[0].stopping, [each.n_resamples or 0 for each in tests]
+    rule = next((each.stopping for each in tests if each.stopping is not None), None)
+    numbers = [each.n_resamples or 0 for each in tests]
     values: dict[str, Any] = {
         # The name that one types, and what it stands for.
         "test_name": test.title if test.name in test.title else f"{test.name} ({test.title})",
@@ -186,12 +187,11 @@ def _ranks(comparison: Comparison, layout: Layout, of: SetComparison | None) -> 
 def _not_shown(comparison: Comparison, layout: Layout, of: SetComparison | None) -> Iterator[str]:
     """What the report leaves out, and how to see it."""
     several, tests = len(comparison.metrics) > 1, len(comparison.comparisons) * (1 if of is None else len(by_name(of)))
+    pairs = layout.spelled(option("--pairs", "render(pairs=True)"))
     if tests and not layout.shows_pairs(comparison) and (several or comparison.baseline is None):
         shown = "differences, intervals and p" if comparison.interval is not None else "differences and p"
-        pairs = layout.spelled(option("--pairs", "render(pairs=True)"))
         yield f"For the {shown} of all {counted(tests, 'test')}: {pairs}, or save as JSON or CSV."
     if not (layout.paper or layout.shows_all_documents(comparison)):
-        pairs = layout.spelled(option("--pairs", "render(pairs=True)"))
         yield f"For the scores on all documents: {f'{pairs}, or ' if tests else ''}save as JSON or HTML."
     if several and not (tests or layout.shows_details(comparison)) and any(s.details for s in comparison.scores):
         yield "The components of the scores, such as precisions, are in json, and in reports on a single metric."

@@ -106,27 +106,22 @@ PAIR_COLUMNS: Fields = {
 }
 
 
-def comparison_columns(result: Comparison, table: str | None = None) -> Columns:
-    """The columns of a table of a comparison: for None its main table, or the only one."""
-    columns, rows_of = _table(result, table)
-    return columns_from(columns, [*rows_of(result)])
+def comparison_columns(result: Comparison | SetComparison, table: str | None = None) -> Columns:
+    """The columns of a table of a comparison: for None its main table, or the only one.
 
-
-def set_columns(result: SetComparison, table: str | None = None) -> Columns:
-    """The same of a comparison on several test sets, and of the average over them."""
-    comparisons = [*result.sets.items()]
-    if result.average is not None:
-        comparisons.append((AVERAGE, result.average))
-    columns, rows_of = _table(result, table)
-    rows = [(name, row) for name, comparison in comparisons for row in rows_of(comparison)]
-    return {"test_set": ([name for name, _ in rows], None), **columns_from(columns, [row for _, row in rows])}
-
-
-def _table(result: Comparison | SetComparison, table: str | None) -> Table:
-    main = "pairs" if any(comparison.comparisons for comparison in sets_of(result).values()) else "systems"
+    On several test sets, the rows are those of each and then of the average.
+    """
+    comparisons = [*sets_of(result).items()]
+    main = "pairs" if any(comparison.comparisons for _, comparison in comparisons) else "systems"
     name = main if table is None else table
     check_name("table", name, list(TABLES))
-    return TABLES[name]
+    columns, rows_of = TABLES[name]
+    average = getattr(result, "average", None)
+    if average is not None:
+        comparisons.append((AVERAGE, average))
+    rows = [(name, row) for name, comparison in comparisons for row in rows_of(comparison)]
+    found = columns_from(columns, [row for _, row in rows])
+    return found if isinstance(result, Comparison) else {"test_set": ([name for name, _ in rows], None), **found}
 
 
 def _systems(comparison: Comparison) -> Iterator[SystemRow]:
@@ -145,5 +140,7 @@ def _pairs(comparison: Comparison) -> Iterator[PairRow]:
         yield PairRow(comparison, pair, scores[pair.metric, pair.system], scores[pair.metric, pair.baseline])
 
 
-Table = tuple[Fields, Callable[[Comparison], Iterator[Any]]]
-TABLES: Mapping[str, Table] = {"systems": (SYSTEM_COLUMNS, _systems), "pairs": (PAIR_COLUMNS, _pairs)}
+TABLES: Mapping[str, tuple[Fields, Callable[[Comparison], Iterator[Any]]]] = {
+    "systems": (SYSTEM_COLUMNS, _systems),
+    "pairs": (PAIR_COLUMNS, _pairs),
+}

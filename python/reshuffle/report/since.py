@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from ..errors import InputError
 from ..grouping import grouped
-from ..results import NO_DIFFERENCE, Comparison, PairedDifference, Ranking, SetComparison, UsedMetric, Verdict
-from .cells import Table, decimals_of, rank_cell, under
+from ..lazy import lazy
+from ..results import NO_DIFFERENCE, Comparison, PairedDifference, Ranking, SetComparison, UsedMetric
+from .cells import Table, decimals_of, difference_and_interval, rank_cell, under
 from .conclusions import MAX_CANDIDATES
 from .layout import Layout, by_name
 from .margins import claim, has_margin, is_significant, within, within_all
@@ -19,10 +21,10 @@ from .systems import has_ranks, sorted_systems
 from .wording import counted, joined, named, number, option
 
 ABSENT = "–"
-OPPOSITE: Mapping[Verdict, Verdict] = {"better": "worse", "worse": "better", NO_DIFFERENCE: NO_DIFFERENCE}
 
 
-class Change(NamedTuple):
+@dataclass(frozen=True)
+class Change:
     """A test set, or the average, that both results have. ``name`` is that of the test set, if there are several."""
 
     name: str
@@ -51,8 +53,26 @@ class Change(NamedTuple):
     @property
     def has_common_pairs(self) -> bool:
         """Whether a pair has a verdict in both, under any metric."""
-        before = _verdicts_of(self.before)
-        return any((pair.system, pair.baseline, pair.metric) in before for pair in self.now.comparisons)
+        return any((pair.system, pair.baseline, pair.metric) in self._earlier for pair in self.now.comparisons)
+
+    @lazy
+    def _earlier(self) -> dict[tuple[str, str, str], _Found]:
+        """The verdict of each pair before, and in the other direction where the test has none."""
+        comparison = self.before
+        both = [[pair, pair.reversed] if comparison.is_reversible else [pair] for pair in comparison.comparisons]
+        return {(p.system, p.baseline, p.metric): _verdict_of(comparison, p) for pairs in both for p in pairs}
+
+    @lazy
+    def verdicts(self) -> list[tuple[_Found, _Found]]:
+        """The verdicts before and now of the pairs whose verdict is not what it was."""
+        names = {metric.name for metric in self.metrics}
+        found = []
+        for pair in self.now.comparisons:
+            before = self._earlier.get((pair.system, pair.baseline, pair.metric))
+            now = _verdict_of(self.now, pair)
+            if pair.metric in names and before is not None and before.kind == now.kind and before.found != now.found:
+                found.append((before, now))
+        return found
 
     @property
     def gone(self) -> list[str]:
@@ -115,7 +135,7 @@ def _what_changed(changes: Sequence[Change]) -> str:
     of_common = " among the common systems" if any(change.new or change.gone for change in changes) else ""
     pairs = [pair for change in changes for of in _common_ranks(change).values() for pair in of.values()]
     n_ranks = sum(before != now for before, now in pairs)
-    n_verdicts = sum(len([*_changed(change)]) for change in changes)
+    n_verdicts = sum(len(change.verdicts) for change in changes)
     best = dict.fromkeys(metric for change in changes for metric in _new_candidates(change))
     found = [f"{counted(n_ranks, 'rank')}{of_common}"] if n_ranks else []
     found += [counted(n_verdicts, "verdict")] if n_verdicts else []
@@ -276,13 +296,13 @@ def _both_scores(change: Change) -> list[_Scores]:
     ]
 
 
-def _score_cells(scores: _Scores, decimals: int, layout: Layout) -> tuple[str, str, str]:
+def _score_cells(scores: _Scores, decimals: int, layout: Layout) -> tuple[str, ...]:
     """A score before, a score now, and the change."""
     before, now = ("" if score is None else f"{score:.{decimals}f}" for score in (scores.before, scores.now))
     if scores.before is None or scores.now is None:
         return before or "new", now or "removed", ABSENT
-    (difference,) = layout.difference(scores.now - scores.before, None, decimals)
-    return before, now, difference
+    difference = scores.now - scores.before
+    return before, now, *difference_and_interval(difference, None, decimals, exactly=layout.digits is not None)
 
 
 def _common_ranks(change: Change) -> dict[str, dict[str, tuple[str, str]]]:
@@ -322,7 +342,7 @@ def _verdicts(change: Change, layout: Layout) -> Table:
     """The pairs whose verdict is not what it was."""
     header = ["System", "Baseline", "Metric", "before", "now"]
     table = Table(f"Verdicts that changed since {layout.since_name}", header, n_names=3, stacks=True)
-    for before, now in _changed(change):
+    for before, now in change.verdicts:
         shown = layout.name(now.pair.system), layout.name(now.pair.baseline)
         table.add([*shown, now.pair.metric, before.words, now.words])
     return table
@@ -335,17 +355,6 @@ class _Found(NamedTuple):
     found: str
     words: str
     pair: PairedDifference
-
-
-def _changed(change: Change) -> Iterator[tuple[_Found, _Found]]:
-    """The verdicts before and now of the pairs whose verdict is not what it was."""
-    earlier = _verdicts_of(change.before)
-    names = {metric.name for metric in change.metrics}
-    for pair in change.now.comparisons:
-        before = earlier.get((pair.system, pair.baseline, pair.metric))
-        now = _verdict_of(change.now, pair)
-        if pair.metric in names and before is not None and before.kind == now.kind and before.found != now.found:
-            yield before, now
 
 
 def _pairs(change: Change, found: Sequence[_Found], layout: Layout) -> str:
@@ -364,7 +373,7 @@ def _only_adjusted(change: Change, layout: Layout) -> Iterator[str]:
     sizes = [change.before.family_size, change.now.family_size]
     found = [
         now
-        for before, now in _changed(change)
+        for before, now in change.verdicts
         if NO_DIFFERENCE in (before.found, now.found)
         and (before.pair.test.pvalue <= levels[0]) == (now.pair.test.pvalue <= levels[1])
     ]
@@ -378,7 +387,7 @@ def _only_adjusted(change: Change, layout: Layout) -> Iterator[str]:
 
 def _by_chance(change: Change, layout: Layout) -> Iterator[str]:
     """Verdicts that other replicates may change back."""
-    found = [both[1] for both in _changed(change) if any("near-alpha" in each.pair.caveats for each in both)]
+    found = [both[1] for both in change.verdicts if any("near-alpha" in each.pair.caveats for each in both)]
     if found and not [*_incomparable(change, layout)]:
         n = layout.spelled(option("-n", "n_resamples"))
         yield (
@@ -395,17 +404,3 @@ def _verdict_of(comparison: Comparison, pair: PairedDifference) -> _Found:
         return _Found(comparison.test.alternative, "shown" if shown else "", words, pair)
     verdict = comparison.verdict(pair)
     return _Found("", verdict, verdict, pair)
-
-
-def _verdicts_of(comparison: Comparison) -> dict[tuple[str, str, str], _Found]:
-    """The verdict of each pair, and in the other direction where the test has none."""
-    found: dict[tuple[str, str, str], _Found] = {}
-    alternative = None if comparison.test is None else comparison.test.alternative
-    for pair in comparison.comparisons:
-        own = found[pair.system, pair.baseline, pair.metric] = _verdict_of(comparison, pair)
-        if alternative == "two-sided":
-            verdict = OPPOSITE[comparison.verdict(pair)]
-            own = _Found(own.kind, verdict, verdict, pair)
-        if alternative in ("two-sided", "equivalence"):
-            found[pair.baseline, pair.system, pair.metric] = own
-    return found

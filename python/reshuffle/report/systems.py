@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -84,8 +83,8 @@ def has_ranks(comparison: Comparison) -> bool:
 def of_one_metric(comparison: Comparison, metric: UsedMetric, layout: Layout) -> Table:
     """Everything about the systems under one metric: with the differences or, without tests, the score components."""
     columns = _Columns(comparison, metric, layout, complete=True)
-    details = _Details([] if comparison.comparisons else list(columns.scores.values()))
-    header = ["System", *columns.header, *details.header]
+    details = [*_details({} if comparison.comparisons else columns.scores)]
+    header = ["System", *columns.header, *(heading for heading, _ in details)]
     title = (
         _title(comparison, [metric])
         if len(comparison.metrics) == 1
@@ -98,7 +97,7 @@ def of_one_metric(comparison: Comparison, metric: UsedMetric, layout: Layout) ->
         if cluster is not None and columns.cluster(system) != cluster:
             table.rule()
         cluster = columns.cluster(system)
-        cells = [system, *columns.cells(system), *details.cells(system)]
+        cells = [system, *columns.cells(system), *(cell(system) for _, cell in details)]
         table.add(cells, columns.bold(system))
     return table
 
@@ -286,12 +285,12 @@ def some_interval_disagrees(comparison: Comparison) -> bool:
     """Whether an interval excludes 0 although p, which is adjusted, is above α."""
     if comparison.family_size == 1 or has_margin(comparison):
         return False
-    return any(_excludes_0(pair) and not is_significant(comparison, pair) for pair in comparison.comparisons)
-
-
-def _excludes_0(pair: PairedDifference) -> bool:
-    interval = pair.confidence_interval
-    return interval is not None and (interval.low > 0 or interval.high < 0)
+    return any(
+        pair.confidence_interval is not None
+        and (pair.confidence_interval.low > 0 or pair.confidence_interval.high < 0)
+        and not is_significant(comparison, pair)
+        for pair in comparison.comparisons
+    )
 
 
 def bold_means(comparison: Comparison) -> str:
@@ -301,36 +300,24 @@ def bold_means(comparison: Comparison) -> str:
     return f"significantly better than {comparison.baseline}"
 
 
-@dataclass
-class _Details:
-    """The parts of scores under one metric, such as the precisions of BLEU."""
+def _details(scores: Mapping[str, SystemScore]) -> Iterator[Column]:
+    """The parts of the scores under one metric that all systems have, such as the precisions of BLEU."""
+    every = [score.details for score in scores.values()]
+    # The precisions p_1, p_2 … have equal decimals, because they are compared with each other.
+    largest: dict[str, float] = {}
+    for details in every:
+        for name, value in details.items():
+            largest[_group(name)] = max(value, largest.get(_group(name), value))
 
-    scores: Sequence[SystemScore]
-
-    def __post_init__(self) -> None:
-        self.of_system = {score.system: score.details for score in self.scores}
-        of_all = self.of_system.values()
-        self.names = [name for name in next(iter(of_all), ()) if all(name in details for details in of_all)]
-        # The precisions p_1, p_2 … have equal decimals, because they are compared with each other.
-        self.largest: dict[str, float] = {}
-        for score in self.scores:
-            for name, value in score.details.items():
-                group = _group(name)
-                self.largest[group] = max(value, self.largest.get(group, value))
-
-    @property
-    def header(self) -> list[str]:
-        """The names of the parts. Precisions, which results call p_1, p_2 …, are not p-values."""
-        return [f"prec_{name[2:]}" if _group(name) == "p" else name for name in self.names]
-
-    def cells(self, system: str) -> list[str]:
+    def cell(name: str, system: str) -> str:
         """Counts as integers, other parts with one decimal in the tens and three below."""
-        return [self._cell(name, self.of_system[system][name]) for name in self.names]
+        value = scores[system].details[name]
+        return f"{value:,}" if isinstance(value, int) else f"{value:.{1 if largest[_group(name)] >= 10 else 3}f}"
 
-    def _cell(self, name: str, value: float) -> str:
-        if isinstance(value, int):
-            return f"{value:,}"
-        return f"{value:.{1 if self.largest[_group(name)] >= 10 else 3}f}"
+    for name in next(iter(every), ()):
+        if all(name in details for details in every):
+            # Precisions, which results call p_1, p_2 …, are not p-values.
+            yield f"prec_{name[2:]}" if _group(name) == "p" else name, partial(cell, name)
 
 
 def _group(name: str) -> str:

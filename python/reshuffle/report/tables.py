@@ -147,8 +147,7 @@ def _pairs(comparison: Comparison, metric: UsedMetric, layout: Layout) -> Table:
 def triangle(comparison: Comparison, metric: UsedMetric, layout: Layout) -> Table:
     """A matrix of how much each system is better than each system below it, from best to worst under the metric."""
     sign = 1 if metric.higher_is_better else -1
-    scores = under(metric.name, comparison.scores)
-    systems = [each.system for each in sorted(scores, key=lambda each: -sign * each.score)]
+    systems = sorted_systems(comparison, metric)
     pairs = {}
     for pair in under(metric.name, comparison.comparisons):
         star, verdict = "*" if is_significant(comparison, pair) else " ", comparison.verdict(pair)

@@ -66,6 +66,12 @@ def few(names: Sequence[str]) -> str:
     return joined([*names[:MOST_LISTED], f"{more:,} more"] if more > 0 else names)
 
 
+class Nameless(str):
+    """A statement that does not begin with the name of a system, so that it may begin a sentence in upper case."""
+
+    __slots__ = ()
+
+
 def are(n: int) -> str:
     """The verb after so many names."""
     return "is" if n == 1 else "are"

@@ -36,7 +36,7 @@ SIMULTANEOUS: Mapping[str, str] = {
 def pvalue_of(test: SignificanceTest) -> str:
     """How p is computed."""
     used = UsedTest(test.name, test.title, test.alternatives[0], test.replicates)
-    return computed.pvalue_sentence(used).removeprefix("Here ")
+    return computed.pvalue_sentence(used)
 
 
 def formula_of(adjustment: str) -> str:

@@ -24,7 +24,6 @@ from ..document import Document, Page
 from ..formulas import names_in, symbols_for_scripts
 from ..json import embedded_json
 from ..layout import Layout, by_name
-from ..since import since_sentences, since_tables
 from ..words import words
 from .content import content
 
@@ -87,7 +86,6 @@ def as_html(document: Document, layout: Layout) -> str:
 
 def page_of(result: Comparison | SetComparison, layout: Layout) -> Page:
     """The page of a comparison on one test set or on several."""
-    since = [*since_tables(result, layout)], [*since_sentences(result, layout)]
     named = layout.apply(result)
     # With the names of the report, in the order of those in scripts/result.js.
     comparisons = [*by_name(named).values()]
@@ -99,7 +97,7 @@ def page_of(result: Comparison | SetComparison, layout: Layout) -> Page:
         "views": [_views(comparison, layout) for comparison in comparisons],
     }
     values = {
-        "shown": content(named, layout, since),
+        "shown": content(result, named, layout),
         "settings": escaped_json(json.dumps(settings, ensure_ascii=False)),
     }
     return Page("page.html.j2", SCRIPTS, embedded_json(result), values)

@@ -6,7 +6,7 @@ import platform
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from attrs import evolve
@@ -17,11 +17,12 @@ from ...results.schemas import schema_of
 from ..caveats import cautions
 from ..cells import Table
 from ..conclusions import conclusions, conclusions_of_sets
-from ..layout import Layout
+from ..layout import Layout, by_name, sets_of
 from ..margins import within_all
 from ..methods import Methods, comparison_sentences
 from ..notes import explanations
 from ..sets import headed, set_tables, with_choice
+from ..since import since_sentences, since_tables
 from ..systems import size_of
 from ..tables import document_tables, pair_tables, system_tables
 from ..wording import ci, joined, named, number
@@ -30,8 +31,6 @@ from ..wording import ci, joined, named, number
 MOST_UNFOLDED = 3
 
 T = TypeVar("T")
-# Tables and sentences about an earlier result.
-Since: TypeAlias = tuple[Sequence[Table], Sequence[str]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,35 +100,31 @@ class ComparisonContent(Content):
     bibtex: str
 
 
-def content(result: Comparison | SetComparison, layout: Layout, since: Since) -> ComparisonContent:
-    """The content for a comparison with display names, on one test set or on several."""
+def content(result: Comparison | SetComparison, shown: Comparison | SetComparison, layout: Layout) -> ComparisonContent:
+    """The content for a comparison on one test set or on several. ``shown`` is the result with the display names."""
+    whole = shown if isinstance(shown, Comparison) else shown.average
+    first, *_ = sets_of(shown).values()
+    title, settings, heading = _title(first), [*facts(first)], ""
+    found, tables = [], []
+    if whole is not None:
+        found = [*conclusions(whole, layout)]
+        tables = [*system_tables(whole, layout), *document_tables(whole, layout, every=True)]
     found_on_sets: list[str] = []
     of_sets: list[Table] = []
-    heading = ""
-    if isinstance(result, SetComparison):
-        first, *_ = result.sets.values()
-        averages = [] if result.average is None else [result.average]
-        chosen = with_choice(result, layout)
-        title = f"{_title(first)} on {named([*result.sets], 'test set')}"
-        settings = [("Test sets", f"{len(result.sets):,}"), *facts(first)]
-        found = [sentence for average in averages for sentence in conclusions(average, layout)]
-        if averages and len(result.sets) > 1:
-            heading = f"Average over {counted(len(result.sets), 'test set')}"
-        if averages:
-            found_on_sets = [*conclusions_of_sets(result)]
-        else:
-            found = [*conclusions_of_sets(result)]
-        tables = [table for average in averages for table in system_tables(average, layout)]
-        of_sets = [*set_tables(result, layout)]
-        shown = [("", average) for average in averages] + [*result.sets.items()]
-        pairs = [headed(name, table) for name, each in shown for table in pair_tables(each, chosen)]
+    if isinstance(shown, Comparison):
+        settings = [*sizes(shown), *settings]
     else:
-        title, settings = _title(result), [*sizes(result), *facts(result)]
-        found = [*conclusions(result, layout)]
-        tables = [*system_tables(result, layout), *document_tables(result, layout, every=True)]
-        pairs = [*pair_tables(result, layout)]
+        title += f" on {named([*shown.sets], 'test set')}"
+        settings = [("Test sets", f"{len(shown.sets):,}"), *settings]
+        if whole is not None and len(shown.sets) > 1:
+            heading = f"Average over {counted(len(shown.sets), 'test set')}"
+        found_on_sets, of_sets = [*conclusions_of_sets(shown)], [*set_tables(shown, layout)]
+        if whole is None:
+            found, found_on_sets = found_on_sets, []
+    chosen = with_choice(shown, layout)
+    every = by_name(shown, "").items()
     with_pairs = evolve(layout, pairs=True)
-    methods = Methods(tuple(comparison_sentences(result)))
+    methods = Methods(tuple(comparison_sentences(shown)))
     return ComparisonContent(
         title=title,
         heading=heading,
@@ -138,17 +133,17 @@ def content(result: Comparison | SetComparison, layout: Layout, since: Since) ->
         tables=[*map(letters_first, tables)],
         conclusions_of_sets=found_on_sets,
         of_sets=of_sets,
-        since=since[0],
-        since_sentences=since[1],
-        pairs=pairs,
-        cautions=[*cautions(result, with_pairs)],
-        notes=[*explanations(result, with_pairs)],
+        since=[*since_tables(result, layout)],
+        since_sentences=[*since_sentences(result, layout)],
+        pairs=[headed(name, table) for name, each in every for table in pair_tables(each, chosen)],
+        cautions=[*cautions(shown, with_pairs)],
+        notes=[*explanations(shown, with_pairs)],
         command=layout.command,
         methods=methods.plain,
         bibtex=methods.bibtex,
-        signature=result.signature,
-        version=result.version,
-        schema=schema_of(result),
+        signature=shown.signature,
+        version=shown.version,
+        schema=schema_of(shown),
     )
 
 

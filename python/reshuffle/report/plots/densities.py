@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -49,8 +49,8 @@ class Densities(RowFigure):
     @lazy
     def rows(self) -> Rows:
         """A row for each system."""
-        rows = Rows.from_names([self.view.name(system) for system in self.view.rows], FURNITURE, ROW)
-        return replace(rows, shared=self.view.beside > 1)
+        names = [self.view.name(system) for system in self.view.rows]
+        return Rows.from_names(names, FURNITURE, ROW, shared=self.view.beside > 1)
 
     @lazy
     def curves(self) -> Mapping[str, Curve]:

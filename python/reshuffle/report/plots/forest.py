@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 
@@ -38,8 +38,7 @@ class Forest(RowFigure):
     def rows(self) -> Rows:
         """A row for each system."""
         names = [self.view.name(pair.system) for pair in self.pairs]
-        rows = Rows.from_names(names, FURNITURE, beside=width_of(self._columns()))
-        return replace(rows, shared=self.view.beside > 1)
+        return Rows.from_names(names, FURNITURE, beside=width_of(self._columns()), shared=self.view.beside > 1)
 
     @lazy
     def inner(self) -> tuple[float, float] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -62,8 +62,8 @@ class RankingFigure(RowFigure):
         """A row for each system."""
         names = [self.view.name(system) for system in self.view.rows]
         above = GROUP * FONT_SIZE / 72 if self.groups else 0.0
-        rows = Rows.from_names(names, FURNITURE + above, beside=width_of(self._columns()) + self._groups_width / 72)
-        return replace(rows, shared=self.view.beside > 1)
+        beside = width_of(self._columns()) + self._groups_width / 72
+        return Rows.from_names(names, FURNITURE + above, beside=beside, shared=self.view.beside > 1)
 
     @property
     def _groups_width(self) -> float:

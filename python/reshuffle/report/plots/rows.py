@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -50,7 +50,13 @@ class Rows:
 
     @classmethod
     def from_names(
-        cls, names: Sequence[str], furniture: float, row: float = ROW, beside: float = 0.0, axes: float = AXES
+        cls,
+        names: Sequence[str],
+        furniture: float,
+        row: float = ROW,
+        beside: float = 0.0,
+        axes: float = AXES,
+        shared: bool = False,
     ) -> Rows:
         """As wide as a column or, if the axes would be too narrow in it, as a page.
 
@@ -60,7 +66,8 @@ class Rows:
         narrow = cls._of_width(COLUMN, names, furniture, row)
         one_line = len(names) <= MANY or max(map(columns, names)) <= NARROW
         fits = narrow.width - narrow.names_width - beside >= axes
-        return narrow if one_line and fits else cls._of_width(PAGE, names, furniture, row)
+        chosen = narrow if one_line and fits else cls._of_width(PAGE, names, furniture, row)
+        return replace(chosen, shared=shared)
 
     @classmethod
     def _of_width(cls, width: float, names: Sequence[str], furniture: float, row: float) -> Rows:
