@@ -19,7 +19,6 @@ from reshuffle.cli.root import cli
 from reshuffle.cli.studies import COMMANDS, plan_command
 from reshuffle.data.demo import write_demo
 from reshuffle.report import Layout, Terminal, render
-from reshuffle.report.plots import file_of
 from reshuffle.report.studies import STUDIES, draw_figure
 from reshuffle.report.studies.page import MAX_FIGURES
 from reshuffle.report.studies.plots import choices
@@ -162,7 +161,6 @@ def test_every_figure_is_drawn(result: StudyResult) -> None:
     for name, figure in STUDIES[result.study].figures.items():
         for chosen in choices(result, figure)[:1]:
             drawn = draw_figure(result, name, **chosen).figure
-            assert file_of(drawn, "pdf").startswith(b"%PDF")
             assert all(axes.has_data() and "None" not in axes.get_ylabel() for axes in drawn.axes), name
 
 
