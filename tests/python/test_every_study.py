@@ -51,7 +51,7 @@ def page_of(name: str, files: tuple[str, ...]) -> str:
     small += ["--simulate"] if "--simulate" in known else []
     command = ["study", name] if name in COMMANDS else [name]
     # Figures take nearly all of the time, and most studies have some for each metric.
-    metrics = ["bleu", "ter"] if name == "validate" else ["bleu"]
+    metrics = ["bleu", "ter"] if name == "sensitivity" else ["bleu"]
     data = [*files, "-m", *metrics] if any(param.name == "reference" for param in ALL[name].params) else []
     words = [*command, *data, *small, "--format", "html"]
     outcome = CliRunner().invoke(cli, words)
