@@ -3,8 +3,6 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,24 +25,21 @@ def examples() -> list[Any]:
     return seen
 
 
-@contextmanager
-def weekly() -> Iterator[None]:
-    settings.load_profile("weekly")
-    yield
-    settings.load_profile("default")
+def in_new_process(profile: str, expression: str) -> str:
+    """What an expression about this module is in a process that has imported no other."""
+    source = f"import test_budgets as t; t.settings.load_profile({profile!r}); print(ascii({expression}))"
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    command = [sys.executable, "-c", source]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def test_examples_do_not_depend_on_what_has_been_imported() -> None:
-    """A new process imports this module only; here pytest has imported others, and the package."""
-    source = "import test_budgets as t; t.settings.load_profile('default'); print(ascii(t.examples()))"
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
-    done = subprocess.run([sys.executable, "-c", source], env=environment, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == ascii(examples())
-    assert len(done.stdout) > 1000
+    alone = in_new_process("default", "t.examples()")
+    assert alone == ascii(examples())  # pytest has imported other tests, and the package
+    assert len(alone) > 1000
     assert [budget(whole) for whole in (100, 60, 20, 5)] == [10, 6, 3, 3]
 
 
 def test_the_weekly_tier_tries_new_examples_and_all_of_the_budget() -> None:
-    with weekly():
-        assert examples() != examples()
-        assert [budget(whole) for whole in (100, 60, 20, 5)] == [100, 60, 20, 5]
+    found = in_new_process("weekly", "(t.examples() != t.examples(), *map(t.budget, (100, 60, 20, 5)))")
+    assert found == "(True, 100, 60, 20, 5)"
