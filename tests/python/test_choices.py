@@ -2,7 +2,6 @@
 
 import json
 import math
-from functools import partial
 from typing import Any, get_args
 
 import numpy as np
@@ -39,7 +38,6 @@ from reshuffle.options.nulls import NULLS_WITH_OPTIONS
 from reshuffle.options.studies import Type1
 from reshuffle.study import Documents, EqualScore, Margin, Noise, Replicate, Variants
 from reshuffle.study.null_data import NullOptions
-from reshuffle.study.nulls import NULLS
 from test_options import bad_values
 from told import assert_raises
 
@@ -172,41 +170,6 @@ SYSTEMS = {
     "y": [line.replace("d", "z") for line in WORDS],
     "z": [line.replace("e", "z").replace("b", "z") for line in WORDS],
 }
-
-
-@pytest.mark.parametrize("name", NULLS)
-def test_every_null_can_be_named(name: str) -> None:
-    text = {
-        "margin": "margin:bleu=1",
-        "documents": "documents:size=3",
-        "documents-as-units": "documents-as-units:icc=.05",
-    }
-    own = text.get(name, name)
-    found = study.type1(WORDS, SYSTEMS, tests="ar", null=own, **SMALL)
-    assert found.plan["null"] == [name]
-    again = study.type1(WORDS, SYSTEMS, tests="ar", null=of_text("null", own), **SMALL)
-    assert found.render("json") == again.render("json")
-
-
-@pytest.mark.parametrize("run", [study.type1, study.power, study.sensitivity])
-def test_every_test_with_options_can_be_named_in_studies(run: Any) -> None:
-    quality, other = ratings(), SegmentScores("other", ratings(60, "ba").scores)
-    metrics = [quality, other] if run is study.sensitivity else quality
-    margins = {"rating": 5, "other": 5} if run is study.sensitivity else {"rating": 5}
-    named = [
-        (text, of_text("test", text))
-        for text in ("ar:scheme=subgroup", "ar-studentized:scheme=subgroup")
-    ]  # fmt: skip
-    named += [
-        (f"{name}:" + ",".join(f"{m}={v}" for m, v in margins.items()), partial(TESTS_WITH_OPTIONS[name], margins)())
-        for name in TESTS_WITH_MARGIN
-    ]
-    assert {choice.settings["test"] for _, choice in named if isinstance(choice, Choice)} == {*TESTS_WITH_OPTIONS}
-    if run is not study.type1:  # power against margins is not defined
-        named = named[:2]
-    by_text, by_object = (run(metrics=metrics, tests=list(each), **SMALL) for each in zip(*named, strict=True))
-    assert by_text.render("json") == by_object.render("json")
-    assert by_text.plan["scheme"] == "subgroup"
 
 
 # --- What the tests and nulls of a study share

@@ -83,9 +83,7 @@ def test_every_name_is_explained(run: Any, kind: Any) -> None:
         (own,) = (text for text in texts if text.startswith(heading))
         for words in (entry.about, *entry.facts.values(), entry.source.strip("–")):
             assert " ".join(words.split()) in own
-    table = run("explain", kind.key).out
-    assert table.startswith(f"{kind.title} (")
-    assert table.count("\n") < run("explain", "everything").out.count("\n")
+    assert run("explain", kind.key).out.startswith(f"{kind.title} (")
 
 
 @pytest.mark.parametrize("kind", EVERY, ids=lambda kind: kind.key)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from reshuffle import InputError, metric, types
 from reshuffle.cli.command import Command
 from reshuffle.cli.habits import habits
-from reshuffle.cli.metric_options import MetricChoice, is_metric, parse_metric
+from reshuffle.cli.metric_options import is_metric, parse_metric
 from reshuffle.cli.root import cli
 from reshuffle.cli.studies import COMMANDS as STUDIES
 from reshuffle.metrics.in_python import every_spec
@@ -60,6 +60,13 @@ CHOSEN = {
     "bleu:tokenize=char nist --tokenize intl --lowercase": [
         metric("bleu", tokenize="char", lowercase=True), metric("nist", tokenize="intl", lowercase=True)
     ],
+    # Hyphens and underscores are interchangeable.
+    "bleu:smooth_method=floor,smooth-value=0.25 nist:lowercase=no": [
+        metric("bleu", smooth_method="floor", smooth_value=0.25), metric("nist", lowercase=False)
+    ],
+    "meteor:module-weights=1,0.6,modules=exact,stem": [
+        metric("meteor", module_weights=(1, 0.6), modules=("exact", "stem"))
+    ],
     # One metric can be used several times.
     "bleu:tokenize=char bleu": [metric("bleu", tokenize="char"), metric("bleu")],
     # Several names are separated by commas or quoted spaces.
@@ -75,33 +82,6 @@ CHOSEN = {
 def test_options_follow_the_name_of_a_metric(demo: Path, run: Any, arguments: str) -> None:
     found = compared(run, *TEXTS, "-m", *shlex.split(arguments))
     assert [m["signature"] for m in found["metrics"]] == [m.signature("1") for m in CHOSEN[arguments]]
-
-
-def example_of(option: Any) -> tuple[str, Any]:
-    """A value as text and as Python has it."""
-    if option.choices:
-        first, every = option.choices[0], option.choices
-        return (",".join(every), [*every]) if option.several else (first, first)
-    if option.several:
-        return "0.5,0.25,0.25", [0.5, 0.25, 0.25]
-    if option.number is int:
-        return f"{option.limits[0] or 1:.0f}", int(option.limits[0] or 1)
-    if option.number is float:
-        return "0.25", 0.25
-    return ("no", False) if option.is_flag else ("a.model", "a.model")
-
-
-@pytest.mark.parametrize("spec", every_spec(), ids=lambda spec: spec.name)
-def test_every_option_can_follow_the_name_of_its_metric(spec: Any) -> None:
-    for option in spec.options:
-        written, expected = example_of(option)
-        name = option.name.replace("_", "-")
-        assert parse_metric(f"{spec.name}:{name}={written}") == MetricChoice(spec.name, {option.name: expected})
-        # Another option may follow, and underscores and hyphens are interchangeable.
-        other = next((o for o in spec.options if o.is_flag and o is not option), None)
-        if other is not None:
-            both = parse_metric(f"{spec.name.upper()}:{option.name}={written},{other.name}")
-            assert both.options == {option.name: expected, other.name: True}
 
 
 @given(st.text(max_size=30), st.sampled_from(["", "bleu:", "bleu:weights=", "nist:", "TER:"]))

@@ -42,14 +42,6 @@ def test_the_median_run_may_be_chosen_by_scores_of_zero() -> None:
     assert result.plan["median_runs"] == {"a": 1, "b": 1}
 
 
-def test_a_baseline_and_all_pairs_are_refused_with_their_flags_before_files_are_read(run: Any) -> None:
-    problem = "cannot be combined: leave one of them out"
-    said = run("compare", "no.txt", "a.txt", "b.txt", "--baseline", "a", "--all-pairs").refusal()
-    assert f"--baseline and --all-pairs {problem}" in said
-    with pytest.raises(InputError, match=f"^baseline and all_pairs {problem}"):
-        reshuffle.compare(["a"] * 3, {"a": ["a"] * 3, "b": ["b"] * 3}, baseline="a", all_pairs=True)
-
-
 def test_p_values_that_do_not_count_ties_are_never_adjusted() -> None:
     scores = SegmentScores("X", {**RATINGS, **{f"c#{run}": RATINGS[f"a#{run}"] for run in range(3)}})
     with pytest.warns(match="same output"):

@@ -49,7 +49,7 @@ def write_texts(folder: Path) -> None:
             rng.shuffle(kept)
         return " ".join(kept)
 
-    reference = [line() for _ in range(40)]
+    reference = [line() for _ in range(20)]
     systems = {
         name: [changed(line, rate) for line in reference] for name, rate in zip("abc", (0.1, 0.2, 0.3), strict=True)
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import reshuffle
 from reshuffle import _core
 from reshuffle.cli.doctor import Health, _optional
 from reshuffle.cli.file_kinds import KINDS, OF_FORMAT, SCORES, TABLE, TEXTS, found_in
+from reshuffle.cli.main import run as run_here
 from reshuffle.cli.root import CONTEXT, cli
 from reshuffle.data.files import read_bytes
 from reshuffle.metrics.tokenizers import EXTERNAL
@@ -99,24 +101,37 @@ CONTENTS = {
 }
 
 
-@pytest.fixture
-def files(demo: Path, run: Any) -> Path:
-    """A file of every kind, in the current folder."""
+@pytest.fixture(scope="module")
+def made(demo_files: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a file of every kind, not to be changed."""
+    folder = tmp_path_factory.mktemp("kinds")
+    shutil.copytree(demo_files, folder, dirs_exist_ok=True)
     for name, content in CONTENTS.items():
-        (demo / name).parent.mkdir(exist_ok=True)
-        (demo / name).write_text(content, "utf-8")
-    lines = (demo / "reference.txt").read_text().splitlines()
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(content, "utf-8")
+    lines = (folder / "reference.txt").read_text().splitlines()
     rows = [f"{n}\t{line}\n" for n, line in enumerate(lines)]
-    (demo / "ids.tsv").write_text("".join(["id\tthe ref\n", *rows]))
-    (demo / "docs.tsv").write_text("".join(["id\n", *(f"{n // 10}\n" for n in range(len(lines)))]))
-    (demo / "outputs").mkdir()
+    (folder / "ids.tsv").write_text("".join(["id\tthe ref\n", *rows]))
+    (folder / "docs.tsv").write_text("".join(["id\n", *(f"{n // 10}\n" for n in range(len(lines)))]))
+    (folder / "outputs").mkdir()
     for name in ("baseline.txt", "tuned.txt"):
-        (demo / "outputs" / name).write_bytes((demo / name).read_bytes())
-    run("count", "reference.txt", "baseline.txt", "tuned.txt", "-o", "counts.npz")
-    run("compare", "reference.txt", "baseline.txt", "tuned.txt", "-n", "100", "-o", "result.json", "-o", "result.html")
-    gate = ("gate", "baseline.txt", "tuned.txt", "--ref", "reference.txt", "--rule", "no-regression", "-n", "100")
-    assert run(*gate, "--history", "nights.jsonl").code in (0, 1, 5)
-    return demo
+        (folder / "outputs" / name).write_bytes((folder / name).read_bytes())
+    texts = "reference.txt baseline.txt tuned.txt"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        assert run_here(f"count {texts} -o counts.npz".split()) == 0
+        assert run_here(f"compare {texts} -n 100 -o result.json -o result.html".split()) == 0
+        gate = "gate baseline.txt tuned.txt --ref reference.txt --rule no-regression -n 100 --history nights.jsonl"
+        assert run_here(gate.split()) in (0, 1, 5)
+    return folder
+
+
+@pytest.fixture
+def files(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file of every kind, in the current folder."""
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 OTHER_FILES = "reference.txt ids.tsv docs.tsv outputs counts.npz result.json result.html nights.jsonl".split()

@@ -3,8 +3,9 @@
 import ast
 import inspect
 import pickle
-import textwrap
+import sys
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -60,10 +61,16 @@ def test_without_the_source_the_text_stays(monkeypatch: pytest.MonkeyPatch) -> N
     assert "Attributes" not in Point.__doc__
 
 
+@cache
+def classes_of(module: str) -> dict[str, ast.ClassDef]:
+    """The classes at the top of a module."""
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    return {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+
+
 def texts_of_tree(record: type[Any]) -> dict[str, str]:
     """The docstrings of fields as Python parses them."""
-    (tree,) = ast.parse(textwrap.dedent(inspect.getsource(record))).body
-    assert isinstance(tree, ast.ClassDef)
+    tree = classes_of(record.__module__)[record.__name__]
     return {
         ast.unparse(node.target): inspect.cleandoc(ast.literal_eval(after.value))
         for node, after in pairwise(tree.body)

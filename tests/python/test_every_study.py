@@ -19,7 +19,6 @@ from reshuffle.cli.root import cli
 from reshuffle.cli.studies import COMMANDS, plan_command
 from reshuffle.data.demo import write_demo
 from reshuffle.report import Layout, Terminal, render
-from reshuffle.report.plots import file_of
 from reshuffle.report.studies import draw_figure, report_of
 from reshuffle.report.studies.page import MAX_FIGURES
 from reshuffle.results.studies import types_of
@@ -51,7 +50,7 @@ def page_of(name: str, files: tuple[str, ...]) -> str:
     small += ["--simulate"] if "--simulate" in known else []
     command = ["study", name] if name in COMMANDS else [name]
     # Figures take nearly all of the time, and most studies have some for each metric.
-    metrics = ["bleu", "ter"] if name in ("sensitivity", "validate") else ["bleu"]
+    metrics = ["bleu", "ter"] if name == "sensitivity" else ["bleu"]
     data = [*files, "-m", *metrics] if any(param.name == "reference" for param in ALL[name].params) else []
     words = [*command, *data, *small, "--format", "html"]
     outcome = CliRunner().invoke(cli, words)
@@ -161,7 +160,6 @@ def test_every_figure_is_drawn(result: StudyResult) -> None:
     for name, figure in report_of(result.study).figures.items():
         for chosen in figure.choices(result)[:1]:
             drawn = draw_figure(result, name, **chosen).figure
-            assert file_of(drawn, "pdf").startswith(b"%PDF")
             assert all(axes.has_data() and "None" not in axes.get_ylabel() for axes in drawn.axes), name
 
 

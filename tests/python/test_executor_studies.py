@@ -14,7 +14,6 @@ import pytest
 
 from processes import wait_for_ends
 from reshuffle import SegmentScores, study
-from reshuffle.cli.main import run
 from reshuffle.results.studies import StudyResult
 from texts import translations
 
@@ -74,14 +73,6 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 COMMAND = ("study", "type1", "ref", "a", "b", "--seed", "7")
-
-
-def test_the_command_gives_the_same_bytes(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(files)
-    for name in ("2", "processes:2"):
-        arguments = [*COMMAND, "--simulations", "50", "-n", "99", "--workers", name]
-        assert run([*arguments, "-o", f"{name[:1]}.json"]) == 0
-    assert (files / "2.json").read_bytes() == (files / "p.json").read_bytes()
 
 
 def started(files: Path, temporary: Path, *arguments: str) -> subprocess.Popen[str]:

@@ -93,7 +93,7 @@ def threads() -> Iterator[ThreadPoolExecutor]:
         yield pool
 
 
-@pytest.fixture(params=["threads", "processes", "loky", "cluster"])
+@pytest.fixture(params=["threads", "processes", pytest.param("loky", marks=pytest.mark.slow), "cluster"])
 def executor(request: pytest.FixtureRequest) -> Any:
     return request.getfixturevalue(request.param)
 

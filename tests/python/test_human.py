@@ -14,7 +14,7 @@ import reshuffle
 from reshuffle import InputError, InputWarning, SegmentScores, human
 from reshuffle.human import LabelUnits, Question
 from reshuffle.inference.predicted import Labelled
-from reshuffle.inference.raters import agreements, noise, standardized
+from reshuffle.inference.raters import agreements, noise
 from reshuffle.metrics.base import Scores
 from reshuffle.report import Layout
 from reshuffle.report.checklist import as_checklist
@@ -461,15 +461,6 @@ def test_intervals_of_agreement_draw_units() -> None:
     )
     assert by_segment.value == by_document.value
     assert by_document.high - by_document.low > 1.5 * (by_segment.high - by_segment.low)  # type: ignore[operator]
-
-
-def test_standardized_labels() -> None:
-    z = standardized(RATINGS[:, None])
-    assert z is not None
-    assert np.nanmean(z, axis=2) == pytest.approx(np.zeros((4, 1)), abs=1e-12)
-    assert np.nanstd(z, axis=2, ddof=1) == pytest.approx(np.ones((4, 1)))
-    assert standardized(np.array([[[1.0, 2.0]], [[3.0, 3.0]]])) is None
-    assert standardized(np.array([[[1.0, 2.0]], [[3.0, NAN]]])) is None
 
 
 def _with_rater(sample: Sample, labels: Scores) -> StudyResult:

@@ -30,9 +30,17 @@ def test_imports_follow_the_layers() -> None:
     assert "3 kept, 0 broken" in done.stdout
 
 
+def statements_in(tree: ast.AST) -> Iterator[ast.AST]:
+    """All statements of a tree. Expressions, which are most of it, are not searched: they import nothing."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, (ast.stmt, ast.excepthandler, ast.match_case)):
+            yield node
+            yield from statements_in(node)
+
+
 def imports_in(source: Path, package: str) -> Iterator[tuple[str, str, int]]:
     """The module, the name and the line of every import in a file: at its top, for type checkers and in functions."""
-    for node in ast.walk(ast.parse(source.read_text("utf-8"))):
+    for node in statements_in(ast.parse(source.read_text("utf-8"))):
         if isinstance(node, ast.ImportFrom):
             module = resolve_name("." * node.level + (node.module or ""), package)
             yield from ((module, each.name, node.lineno) for each in node.names)

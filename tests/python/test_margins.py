@@ -4,6 +4,7 @@ import json
 import math
 import re
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -342,6 +343,7 @@ def test_bad_margins_give_one_sentence_and_exit_code_2(run: Any, demo: Any) -> N
 # --- Reports
 
 
+@cache
 def result(test: str = "equivalence", margin: float = 5, **options: Any) -> Comparison:
     reference, systems = corpus()
     return compare(reference, systems, "bleu", test=f"{test}:bleu={margin}", **{"n_resamples": 199, **options})

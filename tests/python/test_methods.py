@@ -224,16 +224,17 @@ def test_the_paragraph_says_how_p_adjusted_p_and_intervals_are_computed(test: st
             continue
         plain = compared_by(test, adjust=adjust)
         check_pvalues(plain)
-        for interval in INTERVALS.values():
-            comparison = replace(plain, interval=interval.used, n_resamples=200)
-            text = comparison.methods_sentence()
-            check_english(text)
-            (sentence,) = re.findall(r"The 9\d% confidence intervals (?:of scores )?are .*?\.(?= [A-Z])", text)
-            assert ("from R = 200 bootstrap draws" in sentence) == interval.draws
-            (ends,) = re.findall(r"intervals (?:of scores )?are computed as follows: .*?\.(?= [A-Z])", text)
-            assert ("draw" in sentence + ends) == interval.draws
-            for share in re.findall(r"(\d\.\d+)·\(?R", ends):
-                assert float(share) == pytest.approx(1 - (comparison.confidence_level or 0))
+        check_english(plain.methods_sentence())
+    for interval in INTERVALS.values():
+        comparison = replace(compared_by(test, adjust="none"), interval=interval.used, n_resamples=200)
+        text = comparison.methods_sentence()
+        check_english(text)
+        (sentence,) = re.findall(r"The 9\d% confidence intervals (?:of scores )?are .*?\.(?= [A-Z])", text)
+        assert ("from R = 200 bootstrap draws" in sentence) == interval.draws
+        (ends,) = re.findall(r"intervals (?:of scores )?are computed as follows: .*?\.(?= [A-Z])", text)
+        assert ("draw" in sentence + ends) == interval.draws
+        for share in re.findall(r"(\d\.\d+)·\(?R", ends):
+            assert float(share) == pytest.approx(1 - (comparison.confidence_level or 0))
     for alternative in TESTS[test].alternatives:
         check_pvalues(compared_by(test, **({} if test in WITH_MARGIN else {"alternative": alternative})))
 
