@@ -3,7 +3,6 @@
 import errno
 import importlib
 import io
-import multiprocessing
 import os
 import re
 import shlex
@@ -67,7 +66,7 @@ CALLS = {
     ("call", "threads"),
     [
         ("shuffle", 1),
-        *(pytest.param(call, 2, marks=[] if call in ("draw", "matrix") else pytest.mark.slow) for call in CALLS),
+        *(pytest.param(call, 2, marks=[] if call == "matrix" else pytest.mark.slow) for call in CALLS),
     ],
 )
 def test_ctrl_c_stops_a_long_call_within_half_a_second(call: str, threads: int) -> None:
@@ -436,14 +435,6 @@ print(peak() - before)
 def _pvalue(seed: int) -> float:
     a, b = counts()
     return float(approximate_randomization(a, b, BLEU, n_resamples=20_000, seed=seed, workers=2).pvalue)
-
-
-@POSIX
-@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
-def test_calls_work_in_a_process_forked_after_a_call() -> None:
-    expected = [_pvalue(seed) for seed in range(4)]
-    with multiprocessing.get_context("fork").Pool(2) as pool:
-        assert expected == pool.map_async(_pvalue, range(4)).get(timeout=60)
 
 
 def test_only_the_first_call_imports_modules() -> None:

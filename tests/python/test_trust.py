@@ -44,18 +44,6 @@ def test_the_citation_is_that_of_this_version() -> None:
     assert urls == {"W05-0908", "W04-3250"}
 
 
-@pytest.mark.parametrize("name", ["problem", "wish"])
-def test_forms_of_issues_are_valid(name: str) -> None:
-    form = loaded(f".github/ISSUE_TEMPLATE/{name}.yml")
-    assert {"name", "description", "body"} <= form.keys()
-    ids = [each["id"] for each in form["body"]]
-    assert len(ids) == len(set(ids))
-    for each in form["body"]:
-        assert each["type"] in ("textarea", "input", "dropdown", "checkboxes")
-        assert each["attributes"]["label"]
-    assert any(each.get("validations", {}).get("required") for each in form["body"])
-
-
 def test_the_conda_recipe_has_the_requirements_of_the_package() -> None:
     recipe = loaded(".ci/conda/recipe.yaml")
     project = toml.loads((ROOT / "pyproject.toml").read_text("utf-8"))
