@@ -376,7 +376,7 @@ def test_running_out_of_memory_gives_one_sentence_and_exit_code_3(
 def test_an_ignored_signal_stays_ignored(tmp_path: Path) -> None:
     # As under nohup, and for background commands of a shell.
     command = long_comparison(tmp_path)
-    command[command.index(str(10**12))] = "1000000"
+    command[command.index(str(10**12))] = "400000"
     shell = ["bash", "-c", f"trap '' HUP INT; exec {' '.join(command)}"]
     with subprocess.Popen(shell, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as child:
         for _ in range(20):
