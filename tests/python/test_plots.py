@@ -363,15 +363,3 @@ def test_shades_are_apart_in_black_and_white() -> None:
     assert all(np.diff(lightness) > 9), lightness
     for i, shade in enumerate(SHADES):
         assert contrast(rgb("white" if i < 2 else INK), rgb(shade)) >= 4.5, shade
-
-
-# Without matplotlib.
-
-
-def test_a_missing_matplotlib_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(
-        ModuleNotFoundError, match=re.escape("plots need matplotlib: pip install 'reshuffle[plots]'")
-    ) as r:
-        compared(numbered(2)).plot  # noqa: B018
-    assert r.value.name == "matplotlib"

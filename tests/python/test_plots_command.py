@@ -103,13 +103,6 @@ def test_bad_arguments_give_one_sentence_and_keep_the_output(results: Path, run:
     assert before == {path: path.read_bytes() for path in results.rglob("*") if path.is_file()}
 
 
-def test_plot_names_a_missing_matplotlib(results: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    outcome = run("plot", "baseline.json", "ranking", "-o", "x.pdf")
-    assert outcome == (2, "", "reshuffle: error: plots need matplotlib: pip install 'reshuffle[plots]'\n")
-    assert not (results / "x.pdf").exists()
-
-
 @pytest.mark.parametrize("kind", ["matrix", "null"])
 def test_several_metrics_have_a_panel_each(results: Path, run: Any, kind: str) -> None:
     pair = ["--pair", "tuned", "baseline"] if kind == "null" else []

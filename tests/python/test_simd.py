@@ -119,10 +119,3 @@ for name, use in {USES!r}.items():
     assert (done.returncode, done.stderr) == (0, "")
     message = 'RESHUFFLE_SIMD must be unset or one of portable, avx2, avx512, got "sse9"'
     assert done.stdout.splitlines() == [f"{use}: {message}" for use in USES]
-
-
-def test_a_command_with_an_unknown_path_exits_with_code_2(texts: Path) -> None:
-    done = run("AVX2", "-m", "reshuffle", "compare", "ref", "a", "b", cwd=texts)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert 'RESHUFFLE_SIMD must be unset or one of portable, avx2, avx512, got "AVX2"' in " ".join(done.stderr.split())
-    assert "Traceback" not in done.stderr
