@@ -46,6 +46,7 @@ COMMANDS = {
     "a subgroup": "-m bleu -n 1000 --test ar:scheme=subgroup",
     "exact tests": "-m ter -n 700 --test ar:scheme=exact",
     "maxt": "-m bleu -m chrf -n 300 --test ar --adjust maxt --all-pairs",
+    "studentized": "-m bleu -m nist -m chrf -m ter -n 300 --test ar-studentized",
     "draws": "-m bleu -m nist -n 130 --test bootstrap",
     "the default test": "-m bleu -m chrf -n 300 --adjust maxt --all-pairs",
 }
