@@ -463,11 +463,12 @@ class Screen:
 @POSIX
 @pytest.mark.parametrize(
     ("command", "end"),
-    [("compare", "done"), ("score", "error"), ("segments", "SIGINT")]
+    [("compare", "done"), ("segments", "SIGINT")]
     + [
         pytest.param(command, end, marks=pytest.mark.slow)
         for command, end in [
             ("score", "done"),
+            ("score", "error"),
             ("segments", "done"),
             ("compare", "error"),
             ("compare", "SIGINT"),
