@@ -180,8 +180,8 @@ def wait_until_larger(path: Path, before: int, process: subprocess.Popen[bytes])
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
-def test_killed_once(tmp_path: Path) -> None:
-    at_work, result = killed_at_random(tmp_path, 500, 1, 0.05)
+def test_killed_twice(tmp_path: Path) -> None:
+    at_work, result = killed_at_random(tmp_path, 500, 2, 0.05)
     assert result == long_study(500)
     assert at_work
 
