@@ -55,8 +55,8 @@ ROOMS: dict[tuple[str, ...], tuple[str, ...]] = {
     ),
     ("rust/src/meta", "python/reshuffle/meta"): ("meta*", "human"),
     ("rust/src/tune", "python/reshuffle/tune"): ("tune*", "mert", "oracle"),
-    ("python/reshuffle/execution",): ("resume", "runtime", "parts", "executors", "executor_studies"),
-    ("python/reshuffle/report",): ("text", "plots", "page_figures", "gallery"),
+    ("python/reshuffle/execution",): ("resume", "runtime", "progress", "parts", "executors", "executor_studies"),
+    ("python/reshuffle/report",): ("text", "paper", "plots", "page_figures", "gallery"),
     ("python/reshuffle/compat",): ("compat_*",),
     ("benches/papers", "docs/papers"): ("papers_page",),
 }

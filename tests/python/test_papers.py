@@ -24,7 +24,7 @@ from reshuffle.report import Layout, document, render
 from reshuffle.report.cells import Table
 from reshuffle.report.fitting import COLUMN, PAGE, SIZES, Fit, fitting, pages, table_width
 from tex import TWO_COLUMNS, compiled, compiled_all
-from told import assert_told
+from told import assert_told, beyond_the_first
 
 # Everything that is markup in one of the formats.
 STRANGE = (
@@ -63,11 +63,11 @@ def without_rows(report: str) -> str:
 
 def test_a_paper_has_one_table_of_systems_whose_caption_explains_it() -> None:
     told = {}
-    for n, all_pairs in product((2, 16, 60), (True, False)):
+    for n, all_pairs in product((2, 60), (True, False)):
         for fmt in ("latex", "typst"):
             case = f"{n} systems, {'all pairs' if all_pairs else 'a baseline'}, {fmt}"
             told[case] = without_rows(render(of_systems(n, all_pairs), fmt))
-    assert_told("tables_of_papers", told)
+    assert_told("tables_of_papers", beyond_the_first(told))
 
 
 @pytest.mark.parametrize("fmt", ["latex", "typst"])
@@ -188,10 +188,10 @@ def test_a_paper_has_a_table_of_systems_and_test_sets_for_each_metric() -> None:
     told = {}
     for all_pairs in (True, False):
         result = compare_sets(sets, all_pairs=all_pairs, n_resamples=99)
-        for fmt in ("latex", "typst"):
+        for fmt in ("latex", "typst") if all_pairs else ("latex",):
             case = f"{'all pairs' if all_pairs else 'a baseline'}, {fmt}"
             told[case] = without_rows(render(result, fmt))
-    assert_told("test_sets_of_papers", told)
+    assert_told("test_sets_of_papers", beyond_the_first(told))
     more = render(on_sets(), "latex", Layout(pairs=True))
     assert more.count(r"\begin{table") > 2 + 3 * 2
     labels = re.findall(r"\\label\{(.*)\}", more)

@@ -157,7 +157,7 @@ def test_the_key_of_the_forest_has_the_colours_of_its_markers() -> None:
         assert key.get_window_extent().y1 <= ax.xaxis.label.get_window_extent().y0
 
 
-@pytest.mark.parametrize("k", [2, 16, 40])
+@pytest.mark.parametrize("k", [2, 16])
 def test_an_interval_is_visible_however_far_apart_systems_are(k: int) -> None:
     values = systems(numbered(k))
     far = {**values, "far": [value - 1000 for value in values["system-2"]]}
@@ -194,13 +194,15 @@ DIFFERENT: dict[str, dict[str, Any]] = {
 
 
 def test_figures_say_what_they_show() -> None:
-    told = {}
+    """Those of other cases are told where they say something else than those of all pairs."""
+    told: dict[str, str] = {}
     for case, options in DIFFERENT.items():
         comparison = compared(numbered(3), **options)
         for kind in KINDS:
             if kind != "matrix" or comparison.baseline is None:
                 ax = plotted(comparison, kind)
-                told[f"{case}: {kind}"] = words_of(ax)
+                if words_of(ax) != told.get(f"all pairs: {kind}"):
+                    told[f"{case}: {kind}"] = words_of(ax)
                 assert case != "no intervals" or kind not in ("ranking", "forest") or not whiskers(ax)
     panel = {"": (of_three_metrics(4, True), "m1")}
     for kind in ("ranking", "densities"):
@@ -208,7 +210,7 @@ def test_figures_say_what_they_show() -> None:
     assert_told("figures", told)
 
 
-@pytest.mark.parametrize("baseline", [None, *numbered(5)])
+@pytest.mark.parametrize("baseline", [None, "system-3", "system-5"])
 def test_the_forest_of_all_pairs_is_drawn_from_any_system(baseline: str | None) -> None:
     comparison = compared(numbered(5))
     ax = comparison.plot.forest(baseline=baseline)
@@ -401,10 +403,15 @@ def test_systems_whose_draws_are_equal_have_a_line() -> None:
     drawn(replace(changed, scores=(changed.scores[0], replace(second, draws=None))).plot.densities())
 
 
-@pytest.mark.parametrize("kind", ["ranking", "forest"])
 @pytest.mark.parametrize(
-    ("low", "high"),
-    [(-math.inf, 70.0), (50.0, math.inf), (math.nan, 70.0), (math.nan, math.nan), (-math.inf, math.inf)],
+    ("kind", "low", "high"),
+    [
+        ("ranking", -math.inf, 70.0),
+        ("forest", 50.0, math.inf),
+        ("ranking", math.nan, 70.0),
+        ("forest", math.nan, math.nan),
+        ("forest", -math.inf, math.inf),
+    ],
 )
 def test_infinite_and_undefined_ends_of_intervals_are_drawn(kind: str, low: float, high: float) -> None:
     comparison = compared(numbered(3), all_pairs=False)

@@ -1,8 +1,11 @@
 """Progress of a whole job: plans, the bar, and the argument ``progress`` of public functions."""
 
 import contextlib
+import io
 import os
 import re
+import shlex
+import signal
 import sys
 import threading
 import types
@@ -34,7 +37,9 @@ from reshuffle import (
 )
 from reshuffle import progress as module
 from reshuffle.data.demo import demo_corpus
+from reshuffle.metrics.base import Counts, Scores
 from reshuffle.resampling import Replicates
+from test_runtime import counts, long_comparison
 
 POSIX = pytest.mark.skipif(os.name == "nt", reason="pseudo-terminals are POSIX")
 CORPUS = demo_corpus()
@@ -279,6 +284,58 @@ def test_simulations_say_how_many_of_them_are_done() -> None:
     assert progress.step == "simulating"
 
 
+# --- What another thread sees
+
+
+def progress_seen(n_resamples: int) -> list[int]:
+    """What another thread sees of the progress of a test, every 10 ms, and then of a short test after it."""
+    progress = Progress()
+    assert (progress.stage, progress.total, progress.done) == ("", 0, 0)
+    seen: list[int] = []
+    stop = threading.Event()
+
+    def look() -> None:
+        while not stop.wait(0.01):
+            seen.append(progress.done)
+
+    looker = threading.Thread(target=look)
+    looker.start()
+    a, b = counts(3000)
+    approximate_randomization(a, b, "bleu", n_resamples=n_resamples, workers=2, progress=progress)
+    assert (progress.stage, progress.total, progress.done) == ("shuffling", n_resamples, n_resamples)
+    bootstrap_test(a, b, "bleu", n_resamples=1000, progress=progress)
+    stop.set()
+    looker.join()
+    assert (progress.stage, progress.done) == ("drawing", 1000)
+    return seen[: seen.index(max(seen))] if seen else []
+
+
+def test_progress_grows_and_ends_at_the_total() -> None:
+    # A million shuffles are 5 steps of progress. A busy machine misses some of them: then it gets more to do.
+    n_resamples, steps = 1_000_000, 0
+    while steps <= 3 and n_resamples < 100_000_000:
+        shuffling = progress_seen(n_resamples)
+        assert shuffling == sorted(shuffling)
+        steps = len(set(shuffling))
+        n_resamples *= 2
+    assert steps > 3
+
+
+def test_progress_of_a_formula_counts_all_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reshuffle.resampling.samples.BATCH_CELLS", 2000)
+    progress = Progress()
+    seen = []
+
+    def score(totals: Counts) -> Scores:
+        seen.append(progress.done)
+        return totals[..., 2] / 1e6
+
+    a, b = counts(100)
+    approximate_randomization(a, b, score, n_resamples=350, progress=progress)
+    assert (progress.stage, progress.total, progress.done) == ("shuffling", 350, 350)
+    assert sorted(set(seen)) == [0, 100, 200, 300]
+
+
 # --- The argument
 
 
@@ -332,43 +389,174 @@ corpus = demo_corpus()
 def slow(hypotheses, references):
     time.sleep(0.002)
     return float(len(hypotheses[0]))
-{call}
+slow = reshuffle.CorpusFunction("slow", slow)
+reshuffle.compare(corpus.references, corpus.systems, ["bleu", slow], n_resamples=200, progress=True)
 print("end of the test")
 """
-CALLS = {
-    "compare": "reshuffle.compare(corpus.references, corpus.systems, ['bleu', reshuffle.CorpusFunction('slow', slow)], "
-    "n_resamples=200, progress=True)",
-    "error": "try: reshuffle.compare(corpus.references, corpus.systems, 'bleu', n_resamples=60000, "
-    "test='ar', interval='simultaneous:scores=studentized', progress=True)\nexcept ValueError: pass",
-}
 
 
-def shown_by(call: str) -> str:
-    """What a terminal shows during a call."""
+def shown() -> str:
+    """What a terminal shows during the call of BAR."""
     import pexpect
 
-    source = BAR.format(call=call)
-    child = pexpect.spawn(sys.executable, ["-c", source], dimensions=(24, 120), timeout=60, encoding="utf-8")
+    child = pexpect.spawn(sys.executable, ["-c", BAR], dimensions=(24, 120), timeout=60, encoding="utf-8")
     child.expect("end of the test")
-    shown = str(child.before)
+    before = str(child.before)
     child.expect(pexpect.EOF)
     child.close()
     assert child.exitstatus == 0
-    return shown
+    return before
 
 
 @POSIX
-@pytest.mark.parametrize("name", CALLS)
-def test_a_terminal_shows_one_bar_that_never_goes_back(name: str) -> None:
-    shown = shown_by(CALLS[name])
-    if name == "compare" and "%" not in shown:
-        shown = shown_by(CALLS[name])  # about one run in a hundred shows no bar at all
-    percentages = [int(number) for number in re.findall(r"(\d+)%", shown)]
+def test_a_terminal_shows_one_bar_that_never_goes_back() -> None:
+    text = shown()
+    if "%" not in text:
+        text = shown()  # about one run in a hundred shows no bar at all
+    percentages = [int(number) for number in re.findall(r"(\d+)%", text)]
     assert percentages == sorted(percentages)
-    if name == "compare":
-        assert len(set(percentages)) > 2, shown
-        assert percentages[-1] > 50
-        assert "drawing" in shown
-        assert re.search(r"0:\d\d:\d\d", shown)  # time remaining
-    assert not re.search(r"[\r\n](\x1b\[[0-9;?]*\w)* ?(\x1b\[[0-9;?]*\w)*━", shown)  # every line says what is done
-    assert shown.endswith("\x1b[2K") or "━" not in shown  # erased
+    assert len(set(percentages)) > 2, text
+    assert percentages[-1] > 50
+    assert "drawing" in text
+    assert re.search(r"0:\d\d:\d\d", text)  # time remaining
+    assert not re.search(r"[\r\n](\x1b\[[0-9;?]*\w)* ?(\x1b\[[0-9;?]*\w)*━", text)  # every line says what is done
+    assert text.endswith("\x1b[2K")  # erased
+
+
+class Screen:
+    """A terminal with the few control sequences that the bar uses; holds the text shown after some output."""
+
+    CODE = re.compile(r"\x1b\[(\??[\d;]*)([A-Za-z])|(.)", re.DOTALL)
+
+    def __init__(self, written: str) -> None:
+        self.rows, self.row, self.column, self.cursor = [""], 0, 0, True
+        for arguments, command, character in self.CODE.findall(written):
+            if character:
+                self.write(character)
+            elif command == "A":
+                self.row -= int(arguments or 1)
+            elif command == "K":
+                assert arguments == "2"
+                self.rows[self.row] = ""
+            elif command in "hl":
+                assert arguments == "?25"
+                self.cursor = command == "h"
+            else:
+                assert command == "m", (arguments, command)
+
+    def write(self, character: str) -> None:
+        if character == "\r":
+            self.column = 0
+        elif character == "\n":
+            self.row += 1
+            self.rows += [""] * (self.row + 1 - len(self.rows))
+        else:
+            line = self.rows[self.row].ljust(self.column)
+            self.rows[self.row] = line[: self.column] + character + line[self.column + 1 :]
+            self.column += 1
+
+    @property
+    def text(self) -> str:
+        return "\n".join(row.rstrip() for row in self.rows)
+
+
+@POSIX
+@pytest.mark.parametrize(
+    ("command", "end"),
+    [("compare", "done"), ("segments", "SIGINT")]
+    + [
+        pytest.param(command, end, marks=pytest.mark.slow)
+        for command, end in [
+            ("score", "done"),
+            ("score", "error"),
+            ("segments", "done"),
+            ("compare", "error"),
+            ("compare", "SIGINT"),
+            ("compare", "SIGTERM"),
+        ]
+    ],
+)
+def test_the_progress_bar_is_erased_at_the_end(
+    tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch, command: str, end: str
+) -> None:
+    import pexpect
+
+    # The bar appears at once for every step, and the error comes late.
+    source = """
+import inspect, sys, time, reshuffle.compare, reshuffle.comparing, reshuffle.progress as bars
+from reshuffle import InputError
+from reshuffle.cli.main import main
+bars.BAR_DELAY_SECONDS = 0.0
+def slow(module, name):
+    function = inspect.unwrap(getattr(sys.modules[module], name))  # takes a record of options
+    def slowly(*args, **options):
+        result = function(*args, **options)
+        progress = options["progress"] if "progress" in options else args[-1].progress  # of a record
+        progress.begin("slowly", 100)
+        for done in range(int(sys.argv.pop())):
+            progress.update(done)
+            time.sleep(0.02)
+        if sys.argv.pop() == "error":
+            raise InputError("too late")
+        return result
+    setattr(sys.modules[module], name, slowly)
+slow("reshuffle.comparing", "compared")
+slow("reshuffle.comparing", "scored")
+slow("reshuffle.compare", "segment_scores")
+main(sys.argv[1:-2])
+"""
+    for name in ("ref", "a", "b"):
+        (tmp_path / name).write_text("".join(f"{name} {i} x y z\n" for i in range(20)))
+    args = {"compare": ["compare", "ref", "a", "b"], "score": ["score", "ref", "a", "--confidence", "0.9"]}
+    options = args.get(command, ["score", "ref", "a", "--segments"])
+    steps = "15" if end in ("done", "error") else "1000"
+    child = pexpect.spawn(
+        sys.executable,
+        ["-c", source, *options, end, steps],
+        cwd=str(tmp_path),
+        dimensions=(60, 200),
+        timeout=60,
+        encoding="utf-8",
+        env=dict(os.environ),  # readline, which pytest imports, puts COLUMNS into the environment that C sees
+    )
+    child.logfile_read = io.StringIO()
+    child.expect("slowly")
+    if end in ("SIGINT", "SIGTERM"):
+        child.kill(getattr(signal, end))
+    child.expect(pexpect.EOF)
+    child.close()
+    screen = Screen(child.logfile_read.getvalue())
+    assert screen.cursor
+    assert "slowly" not in screen.text
+    assert "━" not in screen.text
+    if end == "done":
+        monkeypatch.chdir(tmp_path)
+        expected = run(*options)
+        report = "".join(line.rstrip() + "\n" for line in (expected.out + expected.err).splitlines())
+        assert screen.text.split() == report.expandtabs().split()
+        assert screen.text.startswith(report[:10].split("\t")[0])
+    else:
+        codes = {"error": (2, None), "SIGINT": (130, None), "SIGTERM": (None, signal.SIGTERM)}
+        assert (child.exitstatus, child.signalstatus) == codes[end]
+        messages = {"error": "reshuffle: error: too late\n", "SIGINT": "\nreshuffle: interrupted\n", "SIGTERM": ""}
+        assert screen.text.rstrip("\n") == messages[end].rstrip("\n")
+
+
+@POSIX
+def test_the_progress_bar_does_not_go_into_the_file_of_the_report(tmp_path: Path) -> None:
+    import pexpect
+
+    source = (
+        "import reshuffle.progress as bars; bars.BAR_DELAY_SECONDS = 0.0; from reshuffle.cli.main import main; main()"
+    )
+    compare = shlex.join(long_comparison(tmp_path)[3:]).replace(str(10**12), "50000")
+    command = compare.replace("compare", "score").replace(" --test ar:scheme=iid", "")
+    shell = f"{sys.executable} -c {shlex.quote(source)} {command.replace('delta', 'percentile')} > report"
+    child = pexpect.spawn("bash", ["-c", shell], cwd=str(tmp_path), dimensions=(24, 100), timeout=60, encoding="utf-8")
+    child.logfile_read = io.StringIO()
+    child.expect("drawing")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0
+    assert Screen(child.logfile_read.getvalue()).text.strip() == ""
+    assert (tmp_path / "report").read_text().startswith("BLEU: 3,000 segments")

@@ -8,6 +8,7 @@ import pickle
 import re
 import sys
 from functools import partial
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 
 import reshuffle
+from browser import Browser
 from lazy import Lazy
 from reshuffle import (
     BesagClifford,
@@ -22,18 +24,20 @@ from reshuffle import (
     InputError,
     SegmentScores,
     SegmentTable,
+    SetComparison,
     SignificanceResult,
     UsedMetric,
     approximate_randomization,
     bootstrap_test,
     compare,
+    compare_sets,
     metric,
     score,
     segment_scores,
     study,
 )
 from reshuffle.data.demo import demo_corpus
-from reshuffle.report import TABLES, Layout, Terminal, as_fragment, document, render
+from reshuffle.report import TABLES, Layout, Terminal, as_fragment, document, notebook, render
 from reshuffle.report.cells import keys
 from reshuffle.report.conclusions import conclusions
 from reshuffle.report.notes import notes
@@ -193,6 +197,63 @@ def test_html_escapes_every_name() -> None:
         assert evil in page.texts["td"]
         assert f"m {evil}" in page.texts["th"]
         assert "script" not in page.texts
+
+
+# --- The page of the HTML report in a frame
+
+
+FRAME = re.compile(r'<iframe[^>]* srcdoc="([^"]*)"></iframe>')
+HALVES = {
+    name: ([REFERENCES[part]], {system: lines[part] for system, lines in SYSTEMS.items()})
+    for name, part in {"first": slice(0, 40), "second": slice(40, 80)}.items()
+}
+FRAMED = Lazy[Comparison | SetComparison](
+    {
+        "pairs": lambda: RESULTS["all pairs"],
+        "scores": lambda: RESULTS["score"],
+        "sets": lambda: compare_sets(HALVES, n_resamples=99),
+    }
+)
+
+
+@pytest.mark.parametrize("name", FRAMED)
+def test_the_frame_holds_the_page_and_may_only_run_its_scripts(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where frames are removed, and if the page is too large for a notebook, the tables remain."""
+    shown, tables_of_text = FRAMED[name]._repr_html_(), as_fragment(document(FRAMED[name], Layout()))
+    (page,) = FRAME.findall(shown)
+    assert FRAMED[name].render("html") == unescape(page)
+    assert re.findall('sandbox="([^"]*)"', shown) == ["allow-scripts"]
+    monkeypatch.setattr(notebook, "MAX_PAGE", 1000)
+    without = FRAMED[name]._repr_html_()
+    for remaining in (FRAME.sub("", shown), without):
+        assert tables_of_text in remaining
+        assert "<iframe" not in remaining
+        assert "<script" not in remaining
+    assert 'write(result.render("html"))' in unescape(without)
+
+
+def test_a_page_with_too_large_texts_is_not_rendered(monkeypatch: pytest.MonkeyPatch) -> None:
+    comparison = compare(CORPUS.references, CORPUS.systems, n_resamples=200, include="texts")
+    monkeypatch.setattr(notebook, "as_html", lambda *_: pytest.fail("rendered"))
+    assert comparison.texts is not None
+    monkeypatch.setattr(notebook, "MAX_PAGE", comparison.texts.n_bytes - 1)
+    assert "more than 0.12484 MB" in comparison._repr_html_()
+
+
+def test_the_page_works_in_a_sandboxed_frame(browser: Browser) -> None:
+    browser.open(f"<!DOCTYPE html><html><body>{FRAMED['pairs']._repr_html_()}</body></html>")
+    (frame,) = browser.all("iframe")
+    assert frame.rect["height"] > 500
+    # The frame covers the tables.
+    assert browser.run("return document.elementFromPoint(60, 60).tagName") == "IFRAME"
+    browser.driver.switch_to.frame(frame)
+    bleu, ter = browser.all("[role=tab]")
+    assert (bleu.get_attribute("aria-selected"), ter.get_attribute("aria-selected")) == ("true", "false")
+    ter.click()
+    assert (bleu.get_attribute("aria-selected"), ter.get_attribute("aria-selected")) == ("false", "true")
+    browser.driver.switch_to.default_content()
+    assert browser.console() == []
+    assert browser.requests() == []
 
 
 # --- Looked up

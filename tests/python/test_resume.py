@@ -272,7 +272,7 @@ def test_every_function(name: str, short_blocks: None, tmp_path: Path) -> None:
 def test_killed_with_processes(texts: list[Path], tmp_path: Path) -> None:
     """The workers end with the process that is killed, and hold no lock of its file."""
     checkpoint, output = tmp_path / "study.checkpoint", tmp_path / "resumed.json"
-    study = [*("study", "type1", *texts), *("--tests", "ar", "--simulations", "1000", "-n", "199", "--sizes", "200")]
+    study = [*("study", "type1", *texts), *("--tests", "ar", "--simulations", "500", "-n", "199", "--sizes", "200")]
     command = [sys.executable, "-m", "reshuffle", *map(str, study), "--resume", str(checkpoint), "-o", str(output)]
     with subprocess.Popen([*command, "--workers", "processes:2"]) as process:
         wait_until_larger(checkpoint, 0, process)

@@ -3,7 +3,6 @@
 import itertools
 from collections.abc import Callable, Sequence
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,8 +24,6 @@ from reshuffle.resampling.studentized import Constants, _cross, studentize
 from reshuffle.resampling.units import Documents, Strata
 from reshuffle.settings import Resampling
 from step_down import step_down
-from test_simd import run as run_python
-from test_simd import supported_paths
 
 Flips = NDArray[np.bool_]
 
@@ -521,27 +518,6 @@ def test_threads_and_batches_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> N
         if m is f_score_of_python:
             monkeypatch.setattr("reshuffle.resampling.studentized.BATCH_CELLS", 1000)
             assert statistics_of(sample, 1000).tobytes() == z[0]
-
-
-SIMD_SCRIPT = """
-import hashlib, sys
-sys.path.append("../..")  # for benches
-import numpy as np
-from test_studentized import CASES, sample_of, statistics_of
-rng = np.random.default_rng(1)
-for case, (m, invent) in CASES.items():
-    for strata in (None, [0] * 121 + [1] * 80):
-        z = statistics_of(sample_of(m, invent(rng, 201), strata=strata), 300)
-        print(case, len(set(z.tolist())), hashlib.sha256(z.tobytes()).hexdigest())
-"""
-
-
-def test_all_simd_paths_give_the_same_bytes() -> None:
-    done = {path: run_python(path, "-c", SIMD_SCRIPT, cwd=Path(__file__).parent) for path in supported_paths()}
-    assert all(one.returncode == 0 for one in done.values()), {path: one.stderr for path, one in done.items()}
-    assert len(done["portable"].stdout.splitlines()) == 2 * len(CASES)
-    for path, one in done.items():
-        assert one.stdout == done["portable"].stdout, path
 
 
 @pytest.mark.parametrize("case", ["ter", "depf", "length"])

@@ -47,7 +47,7 @@ from reshuffle.report.text import table_as_text
 from reshuffle.report.wording import joined
 from reshuffle.results import Caveat, DetectableDifference, RankedSystem, Ranking
 from reshuffle.types import Format
-from told import assert_raises, assert_told
+from told import assert_raises, assert_told, beyond_the_first
 
 SEGMENTS = 40
 RNG = np.random.default_rng(0)
@@ -532,7 +532,7 @@ OF_SETS: dict[str, Callable[[], str]] = {
 
 
 def test_scores_on_test_sets_follow_their_average() -> None:
-    assert_told("test_sets", {case: make() for case, make in OF_SETS.items()})
+    assert_told("test_sets", beyond_the_first({case: make() for case, make in OF_SETS.items()}))
     # Letters stand beside scores in bold type of their own.
     bleu, _ = set_tables(sets(BY_SET), Layout())
     assert bleu.bold[1] == (False, False, False, True, False)

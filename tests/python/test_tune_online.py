@@ -272,13 +272,13 @@ def dev(folder: Path) -> Lists:
 
 def test_mira_on_real_lists(folder: Path, dev: Lists) -> None:
     counts, initial = dev.counts(BLEU), start(folder)
-    tuned: Callable[..., Any] = lambda threads: _core.tune_mira(  # noqa: E731
-        BLEU, dev.offsets, dev.dense, None, counts, None, initial=initial, seeds=range(10), epochs=10, threads=threads
+    tuned: Callable[..., Any] = lambda threads, runs: _core.tune_mira(  # noqa: E731
+        BLEU, dev.offsets, dev.dense, None, counts, None, initial=initial, seeds=range(runs), epochs=10, threads=threads
     )
-    weights, trace = tuned(2)
-    again = tuned(1)
-    assert weights.tobytes() == again[0].tobytes()
-    assert trace.tobytes() == again[1].tobytes()
+    weights, trace = tuned(2, 10)
+    again = tuned(1, 3)
+    assert weights[:3].tobytes() == again[0].tobytes()
+    assert trace[:3].tobytes() == again[1].tobytes()
     scores = BLEU.scores(np.array([counts[dev.best(w)].sum(0) for w in weights]))
     np.testing.assert_allclose(scores, trace.max(1), rtol=1e-12)
     test = kbest(folder, "test")

@@ -16,7 +16,7 @@ import reshuffle
 from reshuffle import InputError, __version__
 from reshuffle.cli.main import run
 
-__all__ = ["assert_raises", "assert_refused", "assert_told", "command"]
+__all__ = ["assert_raises", "assert_refused", "assert_told", "beyond_the_first", "command"]
 
 FOLDER = Path(__file__).resolve().parents[1] / "data/told"
 # The names that an error lists, of which the first will do.
@@ -28,6 +28,14 @@ CHOICES = re.compile(r"\(choose from [^\n]+\)")
 def assert_told(file: str, texts: Mapping[str, str]) -> None:
     """The texts of all cases are those of the file, each below the name of its case."""
     assert_same(file, "\n".join(f"=== {case}\n\n{text.strip()}\n" for case, text in texts.items()))
+
+
+def beyond_the_first(texts: Mapping[str, str]) -> dict[str, str]:
+    """The first text, and of each other one the lines that the first has not."""
+    (name, first), *others = texts.items()
+    usual = ["", *first.splitlines()]
+    told = {case: "\n".join(line for line in text.splitlines() if line not in usual) for case, text in others}
+    return {name: first, **told}
 
 
 def assert_refused(file: str, run: Callable[..., Any], program: str = "reshuffle") -> None:
