@@ -131,7 +131,7 @@ fn all_paths_give_the_same_sums() {
                 (word % 30) as i64 - 9,
                 word as i64 >> 30,
                 (word % 900) as i64,
-                i64::from(word.is_multiple_of(99)) << 50,
+                i64::from(word.is_multiple_of(199)) << 50,
                 5,
             ]
         };

@@ -154,7 +154,7 @@ fn merged((resampler, seed): (&Resampler, u64), reduction: &AnyReduction, parts:
 }
 
 proptest! {
-    #![proptest_config(crate::testing::cases(5))]
+    #![proptest_config(crate::testing::cases(6))]
     #[test]
     fn any_split_of_shuffles_equals_one_run_on_every_path(
         simd in prop::sample::select(Simd::tested()),
