@@ -34,6 +34,8 @@ pub mod simd;
 pub mod stats;
 pub mod stream;
 mod study;
+#[cfg(test)]
+mod testing;
 pub mod text;
 mod tune;
 mod votes;

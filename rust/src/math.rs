@@ -52,6 +52,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::testing::cases(128))]
         #[test]
         fn it_is_the_exponential(x in prop_oneof![-1.0..0.0, -707.0..0.0, -1e-9..0.0]) {
             let (expected, got) = (f64::exp(x), exp_of_negative(x));

@@ -724,7 +724,7 @@ mod tests {
 
     #[test]
     fn sorting_in_pieces_equals_sorting() {
-        for length in [0, 1, PIECE - 1, PIECE, PIECE + 1, 2 * PIECE, 5 * PIECE + 17] {
+        for length in [0, 1, PIECE - 1, PIECE, PIECE + 1, 2 * PIECE, 3 * PIECE + 17] {
             let values: Vec<u64> = (0..length as u64).map(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 45).collect();
             let mut expected = values.clone();
             expected.sort_unstable_by(|a, b| b.cmp(a));

@@ -474,7 +474,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(24))]
+        #![proptest_config(crate::testing::cases(4))]
 
         #[test]
         fn a_fit_has_the_largest_likelihood((names, cells) in votes(4), position: bool) {

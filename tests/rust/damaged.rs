@@ -1,7 +1,7 @@
 //! Damaged inputs: whatever readers, tokenizers, metrics and states are given, they return a result or an error.
 //!
 //! Each test takes a valid input, damages it, and calls everything that reads it. Overflow checks and debug assertions are
-//! on. `RESHUFFLE_FUZZ=N` sets how many inputs each test tries.
+//! on. `RESHUFFLE_FUZZ=N` sets how many inputs each test tries, as of all properties.
 
 use std::io::Write;
 use std::path::Path;
@@ -162,12 +162,6 @@ fn serial<T>(body: impl FnOnce(&Stop<'_>) -> Result<T>) -> Result<T> {
     with_run(|run| run.serial(|stop, _| body(stop)))
 }
 
-/// `RESHUFFLE_FUZZ`, or few.
-fn inputs() -> ProptestConfig {
-    let cases = std::env::var("RESHUFFLE_FUZZ").map_or(64, |n| n.parse().expect("RESHUFFLE_FUZZ is a number"));
-    ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 1 << 14, ..ProptestConfig::default() }
-}
-
 const LINES: &[&str] = &[
     "Hello, world. It's 3.14 o'clock &amp; -5 & <skipped>!",
     "The ferry leaves at nine; \"nobody\" saw the U.S.A. — 1,000.5-2",
@@ -326,7 +320,7 @@ fn wrong_word() -> impl Strategy<Value = u64> {
 }
 
 proptest! {
-    #![proptest_config(inputs())]
+    #![proptest_config(crate::testing::cases(48))]
 
     #[test]
     fn tokenizers(line in text(LINES)) {

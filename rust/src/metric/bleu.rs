@@ -570,6 +570,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::testing::cases(64))]
         #[test]
         fn all_paths_detect_zeros(
             (length, changed) in (0..200usize, 0..250usize),

@@ -425,7 +425,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(1000))]
+        #![proptest_config(crate::testing::cases(200))]
 
         #[test]
         fn sorted_windows_count_as_multisets_do(

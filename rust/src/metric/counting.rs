@@ -249,7 +249,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(24))]
+        #![proptest_config(crate::testing::cases(8))]
         #[test]
         fn counts_of_metrics_together_are_those_of_each_alone(
             lines in prop::collection::vec(prop::collection::vec("[aAbİΣ,. ]{0,14}", 4), 1..150),

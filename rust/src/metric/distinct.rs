@@ -90,7 +90,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(16))]
+        #![proptest_config(crate::testing::cases(8))]
         #[test]
         fn the_counts_of_a_system_do_not_depend_on_what_others_have_in_common(
             lines in prop::collection::vec(prop::collection::vec(0..4usize, 5), 1..7),

@@ -481,6 +481,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::testing::cases(128))]
         #[test]
         fn the_table_equals_the_definition(
             segments in prop::collection::vec(("[0ab ]{0,10}", "[0ab ]{0,10}", prop::option::of("[0ab ]{0,10}")), 1..5),

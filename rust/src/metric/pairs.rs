@@ -247,7 +247,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(24))]
+        #![proptest_config(crate::testing::cases(8))]
         #[test]
         fn utilities_are_those_of_single_pairs(
             lists in prop::collection::vec(prop::collection::vec("[aAbé,. ]{0,10}", 1..6), 1..4),
@@ -273,13 +273,13 @@ mod tests {
         assert_eq!(vec![(0, 0..3), (1, 3..3 + 150), (1, 153..303)], pieces(&[0, 3, 303]));
         let many: Vec<i64> = (0..=100).map(|i| 300 * i).collect();
         assert_eq!(100, pieces(&many).len());
-        let texts: Vec<String> = (0..600).map(|i| format!("{} the cat sat on the mat {}", i % 9, i % 70)).collect();
-        let weights = vec![1.0 / 600.0; 600];
+        let texts: Vec<String> = (0..260).map(|i| format!("{} the cat sat on the mat {}", i % 9, i % 70)).collect();
+        let weights = vec![1.0 / 260.0; 260];
         for name in ["chrf", "ter"] {
             let metric = made(name);
             let expected = slow(metric.as_ref(), &texts[..40], &[0, 40], &weights[..40]);
             assert_eq!(expected, found(metric.as_ref(), &texts[..40], &[0, 40], &weights[..40], 2));
-            let [one, three] = [1, 3].map(|threads| found(metric.as_ref(), &texts, &[0, 600], &weights, threads));
+            let [one, three] = [1, 3].map(|threads| found(metric.as_ref(), &texts, &[0, 260], &weights, threads));
             assert_eq!(one, three);
         }
     }

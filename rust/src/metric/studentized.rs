@@ -340,6 +340,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::testing::cases(64))]
         #[test]
         fn parts_equal_those_computed_term_by_term(
             name in prop::sample::select(vec!["bleu", "chrf", "ter"]),

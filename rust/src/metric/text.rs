@@ -117,7 +117,8 @@ mod tests {
     #[test]
     fn lower_case_is_that_of_the_standard_library() {
         let mut lower = String::new();
-        for c in (0..0x11_0000).filter_map(char::from_u32) {
+        // Later planes have no case.
+        for c in (0..0x2_0000).filter_map(char::from_u32) {
             for line in [format!("A{c}"), format!("Ä{c}b")] {
                 assert_eq!(line.to_lowercase(), cased(&line, true, &mut lower), "{c:?}");
                 assert_eq!(line, cased(&line, false, &mut lower));

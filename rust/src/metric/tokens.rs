@@ -179,7 +179,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(48))]
+        #![proptest_config(crate::testing::cases(24))]
         #[test]
         fn counts_of_tokens_are_those_of_lines(
             segments in prop::collection::vec(

@@ -238,6 +238,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::testing::cases(64))]
         #[test]
         fn a_step_is_the_same_on_all_paths_and_in_pieces(
             distribution in prop::collection::vec(0.0..1.0f64, 1..300),

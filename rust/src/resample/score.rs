@@ -148,6 +148,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #![proptest_config(crate::testing::cases(64))]
     #[test]
     fn all_paths_swap_the_same(
         columns in prop::collection::vec([-(1i64 << 40)..1 << 40, -(1i64 << 40)..1 << 40], 1..12),

@@ -94,11 +94,11 @@ fn sampling() -> impl Strategy<Value = Sampling> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
+    #![proptest_config(crate::testing::cases(3))]
     #[test]
     fn simulations_equal_resamplers_of_their_test_sets(
         (seed, first) in (any::<u64>(), 0..1u64 << 40),
-        (units, size) in (2..200usize, 2..150usize),
+        (units, size) in (2..150usize, 2..135usize),
         (sampling, swapped) in (sampling(), prop_oneof![Just(0), Just(1 << 31), Just(1u64 << 32), Just(1 << 29)]),
         bits in 0..9u32,
         largest in prop_oneof![Just(3u64), Just(300), Just(1 << 15), Just(1 << 40)],
@@ -121,7 +121,7 @@ proptest! {
                 with_run(threads, |run| experiment.exceedances(shuffling, criterion, range.clone(), run)).unwrap()
             };
             let (independent, group) = (count(Shuffles::Independent, draws), count(Shuffles::Subgroup, shuffles));
-            let (rule, most) = (Rule::BesagClifford { exceedances }, 1100);
+            let (rule, most) = (Rule::BesagClifford { exceedances }, 600);
             let stopped =
                 with_run(threads, |run| experiment.sequential(rule, Statistic::Difference, most, criterion, range.clone(), run)).unwrap();
             let drawn = with_run(threads, |run| experiment.draws(draws, None, range.clone(), run)).unwrap();
@@ -213,11 +213,11 @@ fn with_cross_columns(counted: &Counted, units: usize) -> (Counted, [Vec<i64>; 2
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
+    #![proptest_config(crate::testing::cases(3))]
     #[test]
     fn studentized_simulations_equal_resamplers_of_their_test_sets(
         (seed, first) in (any::<u64>(), 0..1u64 << 40),
-        (units, size) in (2..200usize, 2..150usize),
+        (units, size) in (2..150usize, 2..135usize),
         (sampling, swapped) in (sampling(), prop_oneof![Just(0), Just(1 << 31), Just(1u64 << 32)]),
         bits in 0..9u32,
         largest in prop_oneof![Just(3u64), Just(300), Just(1 << 15), Just(1 << 40)],

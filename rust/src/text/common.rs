@@ -221,6 +221,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::testing::cases(128))]
         #[test]
         fn common_ngrams_follow_the_definition(
             segments in prop::collection::vec(

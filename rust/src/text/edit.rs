@@ -513,6 +513,7 @@ pub(crate) mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::testing::cases(64))]
         #[test]
         fn bits_are_the_matrix(short in words(4, 12), long in words(5, 300), longer in words(4, 300)) {
             let (mut reference, mut matrix, mut levenshtein) =

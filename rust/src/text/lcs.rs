@@ -127,6 +127,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::testing::cases(64))]
         #[test]
         fn blocks_of_bits_equal_the_table(
             patterns in prop::collection::vec(prop::collection::vec(0..6 as Token, 0..150), 2),

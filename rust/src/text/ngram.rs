@@ -374,6 +374,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::testing::cases(128))]
         #[test]
         fn the_trie_counts_as_multisets_do(
             segments in prop::collection::vec((prop::collection::vec(text(), 1..4), prop::collection::vec(text(), 1..4)), 1..4),

@@ -289,6 +289,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::testing::cases(128))]
         #[test]
         fn runs_are_those_of_the_sorted_list(
             texts in prop::collection::vec(prop_oneof![text(2, 0..14), text(5, 0..25), pieces()], 1..4),

@@ -340,6 +340,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #![proptest_config(crate::testing::cases(128))]
         #[test]
         fn gains_are_bleu_times_the_length(order in 1_usize..6, n in 1_usize..40, seed: u64, full: bool) {
             let mut values = Stream::new(seed, Purpose::Draw, 0).values().map(|value| (value % 9) as f64);

@@ -264,7 +264,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(64))]
+        #![proptest_config(crate::testing::cases(16))]
         #[test]
         fn no_replacement_improves_and_all_choices_are_hardly_better(
             lists in prop::collection::vec(prop::collection::vec(prop::array::uniform5(0..9_i64), 1..6), 1..6),

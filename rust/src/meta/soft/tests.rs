@@ -33,7 +33,7 @@ fn tables(metrics: usize) -> impl Strategy<Value = Vec<Vec<Vec<i64>>>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(crate::testing::cases(20))]
 
     #[test]
     fn pvalues_of_some_segments_are_those_of_their_scores(

@@ -357,7 +357,9 @@ mod tests {
     }
 
     proptest! {
-    /// Run with PROPTEST_CASES=1000000 after a change of the parser.
+        #![proptest_config(crate::testing::cases(128))]
+
+    /// Run with RESHUFFLE_FUZZ=1000000 after a change of the parser.
     #[test]
     fn any_text_is_computed_or_refused(
         parts in prop::collection::vec(prop::sample::select(parts()), 0..14),

@@ -392,7 +392,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #![proptest_config(crate::testing::cases(300))]
         #[test]
         fn normalization_equals_the_chain(
             pieces in prop::collection::vec(prop_oneof![

@@ -335,6 +335,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::testing::cases(128))]
         #[test]
         fn synonym_sets_equal_those_found_slowly(
             sets in proptest::collection::btree_map("[as][es]{0,3}(ing|ed)?", proptest::collection::vec(0..9_u32, 1..3), 1..9),

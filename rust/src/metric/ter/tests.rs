@@ -307,7 +307,7 @@ fn the_signature_is_that_of_sacrebleu_and_names_the_other_variant() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(crate::testing::cases(40))]
 
     #[test]
     fn searches_equal_their_twins_on_short_texts(hypothesis in text(4, 14), reference in text(4, 14)) {

@@ -420,7 +420,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(1000))]
+        #![proptest_config(crate::testing::cases(200))]
 
         #[test]
         fn words_equal_those_of_the_substitutions(

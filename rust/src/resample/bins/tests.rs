@@ -46,7 +46,7 @@ fn binned(values: &[f64], simd: Simd) -> Bins {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(crate::testing::cases(200))]
     #[test]
     fn bins_equal_the_slow_twin_on_every_path(
         values in values(),

@@ -263,6 +263,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #![proptest_config(crate::testing::cases(64))]
         #[test]
         fn packing_is_the_inverse_of_unpacking(mask in any::<u64>()) {
             let bits = unpacked(mask);

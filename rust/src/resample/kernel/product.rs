@@ -286,6 +286,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
+    #[ignore = "takes seconds without optimization"]
     fn sums_of_more_than_eight_million_units_do_not_overflow() {
         // 8,421,505 times 255 exceeds 31 bits.
         let units = 8_600_000;
@@ -317,6 +318,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::testing::cases(32))]
         #[test]
         fn all_paths_compute_the_products(
             quads in prop::collection::vec(prop::array::uniform16(any::<[u8; QUAD]>()), 0..40),

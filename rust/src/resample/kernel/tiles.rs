@@ -251,7 +251,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(64))]
+        #![proptest_config(crate::testing::cases(16))]
         #[test]
         fn sums_are_those_of_adding_units_one_by_one(
             units in 1..400usize,

@@ -200,6 +200,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::testing::cases(64))]
         #[test]
         fn any_split_between_blocks_gives_the_same_bytes(
             first in 0..300u64,

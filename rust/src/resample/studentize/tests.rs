@@ -43,7 +43,7 @@ fn bits(terms: &Terms) -> Vec<u64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(crate::testing::cases(24))]
     #[test]
     fn swaps_and_paths_change_nothing_but_signs(
         name in prop::sample::select(vec!["bleu", "chrf", "ter", "length"]),

@@ -84,6 +84,7 @@ fn columns_are_as_narrow_as_their_values_allow() {
 }
 
 proptest! {
+    #![proptest_config(crate::testing::cases(48))]
     #[test]
     fn rules_reproduce_all_counts_on_any_number_of_threads(
         units in prop::sample::select(vec![1usize, 2, 63, 64, 127, 128, 129, 300]),

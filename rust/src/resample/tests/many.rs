@@ -51,7 +51,7 @@ fn each_problem_of_a_batch_may_have_a_group_of_shuffles() {
     let counts = counts();
     let problems = Problems::new(sample(&counts), 2, &SEEDS).unwrap();
     let thresholds = [0.1, 0.5, 2.0, 0.0, 1.0];
-    for n in [1, 64, 1 << 10, 1 << 15] {
+    for n in [1, 64, 1 << 10, 1 << 14] {
         let tally = |problem: usize| {
             let sample = [super::sample(bleu.clone(), &counts[problem * 800..][..800], 2)];
             let codes = random_codes(SEEDS[problem], 40);

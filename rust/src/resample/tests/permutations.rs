@@ -104,7 +104,7 @@ fn a_cancelled_call_stops() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(crate::testing::cases(12))]
     #[test]
     fn sums_are_those_of_adding_rows_one_by_one(
         (systems, units) in (1..7usize, 1..200usize),

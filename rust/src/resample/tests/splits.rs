@@ -82,6 +82,11 @@ fn found(reduction: &AnyReduction) -> String {
     }
 }
 
+/// Lengths for [`cut`], some of which are more than a block.
+fn lengths() -> impl Strategy<Value = Vec<u64>> {
+    prop::collection::vec(prop_oneof![4 => 1..4_u64, 1 => Just(9)], 1..4)
+}
+
 /// Consecutive ranges from `first` on, in whole blocks except for the first and the last end.
 fn cut(first: u64, lengths: &[u64], rest: u64) -> Vec<Range<u64>> {
     let mut begin = first;
@@ -149,12 +154,12 @@ fn merged((resampler, seed): (&Resampler, u64), reduction: &AnyReduction, parts:
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(crate::testing::cases(6))]
     #[test]
     fn any_split_of_shuffles_equals_one_run_on_every_path(
         simd in prop::sample::select(Simd::tested()),
         first in prop::sample::select(vec![0u64, 0, 5, 64, 512, 700]),
-        lengths in prop::collection::vec(1..12u64, 1..5),
+        lengths in lengths(),
         rest in 0..BATCH as u64,
         seed in any::<u64>(),
     ) {
@@ -179,7 +184,7 @@ proptest! {
     fn any_split_of_draws_equals_one_run_on_every_path(
         simd in prop::sample::select(Simd::tested()),
         first in prop::sample::select(vec![0u64, 5, 64, 700]),
-        lengths in prop::collection::vec(1..8u64, 1..5),
+        lengths in lengths(),
         rest in 0..BATCH as u64,
         seed in any::<u64>(),
         strata in prop::sample::select(vec![vec![], vec![30, 40]]),
@@ -194,7 +199,7 @@ proptest! {
     fn any_split_of_permutations_gives_the_same_histograms(
         simd in prop::sample::select(Simd::tested()),
         first in prop::sample::select(vec![0u64, 5, 64, 700]),
-        lengths in prop::collection::vec(1..8u64, 1..5),
+        lengths in lengths(),
         rest in 0..BATCH as u64,
         seed in any::<u64>(),
     ) {
@@ -278,7 +283,7 @@ fn read(reduction: &AnyReduction) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(crate::testing::cases(64))]
     #[test]
     fn a_damaged_state_is_refused_or_can_be_used(of in any::<prop::sample::Index>(), damage in some_damage()) {
         let permuted = PermutedTally::new(PAIRS.to_vec(), THRESHOLDS.to_vec());

@@ -44,7 +44,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #![proptest_config(crate::testing::cases(200))]
 
         #[test]
         fn one_pass_equals_three_substitutions(line in r"[ .,0-9a'€½、—äé\n\u{a0}\u{2028}一각]{0,24}|\PC{0,40}") {

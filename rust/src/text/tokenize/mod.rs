@@ -194,7 +194,8 @@ mod tests {
     #[test]
     fn white_space_is_that_of_python_or_of_ascii() {
         let mut ascii = String::new();
-        for c in (0..0x11_0000).filter_map(char::from_u32) {
+        // Later planes have no white space.
+        for c in (0..0x2_0000).filter_map(char::from_u32) {
             let line = format!("a{c}b");
             assert_eq!(if is_space(c) { 2 } else { 1 }, tokens("none", &line).len(), "{c:?}");
             if tokens("multi-bleu", &line).len() == 2 {
@@ -209,6 +210,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::testing::cases(128))]
         #[test]
         fn characters_equal_joining_by_spaces_and_splitting(line in r"\PC{0,20}|[ a\n\u{85}\u{2028}\u{1f}]{0,9}") {
             let joined = line.chars().map(String::from).collect::<Vec<_>>().join(" ");

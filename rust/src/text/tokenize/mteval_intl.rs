@@ -119,7 +119,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(1000))]
+        #![proptest_config(crate::testing::cases(200))]
 
         #[test]
         fn one_pass_equals_the_substitutions(line in r"[ .,\-0-9a'&;€½—\n\u{a0}\u{2028}\u{ad}\u{85}\u{1e}]{0,24}|\PC{0,40}") {

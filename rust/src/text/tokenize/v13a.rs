@@ -106,7 +106,7 @@ pub(super) mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #![proptest_config(crate::testing::cases(200))]
 
         #[test]
         fn one_pass_equals_four_substitutions(line in r"[ .,\-0-9a-b'&;<>\n\u{a0}\u{2028}\u{85}é\u{feff}]{0,24}|\PC{0,40}") {

@@ -113,7 +113,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #![proptest_config(crate::testing::cases(200))]
 
         #[test]
         fn one_pass_equals_the_substitutions(line in r"[ .,\-0-9ab'&我。—€é\n\u{a0}\u{2000}-\u{2003}\u{20000}\u{2f81}]{0,24}|\PC{0,40}") {

@@ -4,6 +4,7 @@ use crate::stream::{Purpose, Stream};
 use proptest::prelude::*;
 
 proptest! {
+    #![proptest_config(crate::testing::cases(128))]
     #[test]
     fn vector_instructions_give_the_same_sums_and_places(
         weights in proptest::collection::vec(-2.0..2.0, 0..10), n in 1_usize..70, seed: u64, b in -2..2_i32,

@@ -241,6 +241,7 @@ fn wide_3d(problem: &Problem) -> Vec<Vec<f64>> {
 }
 
 proptest! {
+    #![proptest_config(crate::testing::cases(24))]
     #[test]
     fn entries_that_are_left_out_do_not_change_a_bit(
         (lines, scale) in (1..70_usize, any::<bool>()).prop_flat_map(|(n, ties)| {

@@ -244,7 +244,7 @@ fn assert_equals_the_twin(language: &Language, modules: &[Module], hypothesis: &
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(crate::testing::cases(200))]
 
     #[test]
     fn alignments_equal_those_of_the_twin((language, hypothesis, reference) in case(), modules in modules()) {
@@ -253,7 +253,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(8))]
+    #![proptest_config(crate::testing::cases(2))]
 
     #[test]
     fn alignments_of_long_texts_equal_those_of_the_twin(

@@ -144,9 +144,9 @@ fn damaged_gzip_is_refused_with_the_line() {
 fn long_lines_and_large_tables_are_read_alike_by_one_thread_and_two() {
     let folder = Folder::new();
     let entry = |i: usize| format!("0.5\nk{} a\n{}b\n", i / 7, "a ".repeat(i % 50));
-    let mut text: String = (0..20_000).map(entry).collect();
+    let mut text: String = (0..7000).map(entry).collect();
     text += &format!("0.5\na\n{}\n", "b ".repeat(BLOCK_BYTES));
-    let words: Vec<String> = (0..20_000 / 7).step_by(3).map(|i| format!("k{i}")).collect();
+    let words: Vec<String> = (0..1000).step_by(3).map(|i| format!("k{i}")).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).chain(["a", "b"]).collect();
     let sentence = "k3 a k6 a k4 a";
     let plain = folder.write("table", &text);
@@ -173,6 +173,7 @@ fn reading_can_be_stopped() {
 }
 
 proptest! {
+    #![proptest_config(crate::testing::cases(32))]
     #[test]
     fn entries_equal_those_found_slowly(
         table in proptest::collection::vec(("[abcd]( [ab]){0,2}", " ?[abcd](  ?[ab]){0,2}"), 1..30),
