@@ -39,15 +39,17 @@ impl Counted {
     }
 }
 
-/// BLEU counts with short segments, real numbers in fixed point, and many columns, some with large counts.
+/// BLEU counts with many or few short segments, real numbers in fixed point, and many columns, some with large counts.
 fn counted(seed: u64, units: usize, largest: u64) -> Vec<Counted> {
     let numbers = |index: u64| Stream::new(seed, Purpose::Shuffle, index).values();
     let references: Vec<i64> = numbers(0).take(units).map(|word| (word % 30) as i64).collect();
+    // A cell that equals another one but in one unit of 64 has exceptions: those of few short segments.
+    let of_short = if seed % 2 == 0 { 8 } else { 150 };
     let bleu = (1..=2).flat_map(|system| {
         let mut numbers = numbers(system);
         let mut number = move |below: i64| (numbers.next().unwrap() % below.max(1) as u64) as i64;
         let rows = references.iter().flat_map(move |&reference| {
-            let length = if number(8) == 0 { number(4) } else { 4 + number(20) };
+            let length = if number(of_short) == 0 { number(4) } else { 4 + number(20) };
             let possible = [0, 1, 2, 3].map(|less| (length - less).max(0));
             let matches = possible.map(|possible| number(possible + 1));
             [[length, reference].as_slice(), &matches, &possible].concat()
