@@ -271,6 +271,17 @@ def test_an_entry_without_others_has_no_utility_if_it_does_not_count() -> None:
     assert [row["utility"] for row in json.loads(found.result.render("json"))["choices"]] == ["NaN", 100]
 
 
+@pytest.mark.parametrize("gap", [0.0, 36.0, 40.0, 700.0])
+@pytest.mark.parametrize("texts", [["a b c d", "a b c e", "a x"], ["a b c d", "a b c d", "a x"], ["a b", "a c"]])
+def test_others_keep_their_digits_beside_an_entry_with_nearly_all_probability(gap: float, texts: list[str]) -> None:
+    chrf = metric("chrf")
+    others = np.exp([0.0, -1.0][: len(texts) - 1])  # their proportions do not depend on the first entry
+    expected = others @ [pair_score(chrf, texts[0], text) for text in texts[1:]] / others.sum()
+    scores = [gap, 0.0, -1.0][: len(texts)]
+    found = mbr(NBest.from_texts([texts]), chrf, scores=scores, exclude_self=True)
+    assert found.utilities[0] == pytest.approx(expected, rel=1e-12)
+
+
 @pytest.fixture(scope="module")
 def small(data: Path) -> NBest:
     """The first twelve entries of twelve sentences."""

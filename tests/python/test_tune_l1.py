@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import optimize
 
 from budgets import budget
-from reshuffle import NativeMetric, _core, tune
+from reshuffle import InputWarning, NativeMetric, _core, tune
 from told import assert_raises
 
 # Their types say more than is needed here.
@@ -267,3 +267,10 @@ def test_ten_million_values_in_mapped_files(tmp_path: Path) -> None:
     assert selected
     assert max(violations) < 1e-4
     check_optimum(arrays, weights, 12.0)
+
+
+def test_a_fit_that_cannot_reach_its_optimum_warns(tmp_path: Path) -> None:
+    path = tmp_path / "x.nbest"
+    path.write_text("0 ||| a ||| x= -1e30 y= 1\n0 ||| b ||| x= 1 y= 0\n1 ||| a ||| x= 2 y= 1\n1 ||| b ||| x= 1 y= 3\n")
+    with pytest.warns(InputWarning, match="the fit ended before its optimum"):
+        tune.fit_l1(tune.read_nbest(path), [1, 2], gamma=0.1)

@@ -13,7 +13,7 @@ from scipy.optimize import approx_fprime, minimize
 
 from budgets import budget
 from kbest_files import Floats, Ints, Lists, kbest, start
-from reshuffle import InputError, _core, metric, tune
+from reshuffle import InputError, _core, derive_seed, metric, tune
 from told import assert_raises
 
 BLEU = _core.Metric("bleu", {"tokenize": "none"})
@@ -343,3 +343,14 @@ def test_the_public_functions_refuse_wrong_arguments(folder: Path) -> None:
     lists, references = read(folder)
     b, lengths = np.zeros(len(lists.dense)), [1.0] * len(references)
     assert_raises("python_errors_of_lists", {"tune": tune, "np": np, "lists": lists, "b": b, "lengths": lengths})
+
+
+@pytest.mark.parametrize("name", ["ter", "chrf", "meteor"])
+def test_several_references_have_their_mean_length(tmp_path: Path, name: str) -> None:
+    (tmp_path / "x.nbest").write_text("0 ||| a b c ||| x= 1 y= 0\n0 ||| a b ||| x= 0 y= 1\n", "utf-8")
+    lists, references = tune.read_nbest(tmp_path / "x.nbest"), [["a b c d"], ["a"], ["a c e f"]]
+    m = metric(name)
+    scores = lists.sentence_scores(m, references) / (100 if m.higher_is_better else -100)
+    tuned = tune.tune(tune.Xbleu(penalty=1.0), lists, references, metric=m)
+    expected = tune.xbleu(lists, scores, [3.0], penalty=1.0, seeds=derive_seed(12345, "run", 0))
+    np.testing.assert_allclose(list(tuned.models[0].weights.values()), expected.weights[0], rtol=1e-12)

@@ -73,8 +73,23 @@ def weighted_scores(
     Raises
     ------
     InputError
-        If sources or alignments that a template needs are missing.
+        If sources or alignments that a template needs are missing, or a sum is too large for floating-point numbers.
     """
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = _weighted_sums(lists, weights, templates, sources, edges)
+    if not np.isfinite(total).all():
+        entry = int(np.flatnonzero(~np.isfinite(total))[0]) + 1
+        raise InputError(
+            f"{lists.source}: the weighted features of entry {entry} are too large for floating-point numbers: use "
+            "smaller weights"
+        )
+    return total
+
+
+def _weighted_sums(
+    lists: NBest, weights: Mapping[str, float], templates: Sequence[str], sources: Sequence[str] | None, edges: bool
+) -> NDArray[np.float64]:
+    """The sums of :func:`weighted_scores`, some of which may not be finite."""
     total = np.zeros(len(lists))
     for i, name in enumerate(lists.names):
         weight = weights.get(name, 0.0)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
 from ..documented import record
-from ..errors import InputError, quoted
+from ..errors import InputError, quoted, warn
 from ..metrics.base import thread_count
 from ..options.declare import called_with
 from ..options.tuning import FitL1
@@ -152,6 +152,13 @@ def fit_l1(options: FitL1) -> Reranker:
             per_step=list(options.per_step), limit=options.limit, tolerance=options.tolerance,
             threads=thread_count(options.threads), progress=watched,
         )  # fmt: skip
+    if inside > options.tolerance:
+        warn(
+            "the fit ended before its optimum, whose conditions its weights violate by {violation:.2g}, more than the "
+            "tolerance of {tolerance:g}: scale features to similar sizes",
+            violation=inside,
+            tolerance=options.tolerance,
+        )
     names = [*lists.names, *([] if sparse is None else sparse.names)]
     kept = {names[i]: float(weights[i]) for i in selected if weights[i] != 0.0}
     done = tuple(SelectionStep(*step) for step in steps)

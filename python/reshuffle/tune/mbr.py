@@ -100,8 +100,9 @@ def mbr(options: Mbr) -> MinimumRisk:
         others, own = utility.utilities_of_lists(lists.core, weights, options.threads, watched)
         if options.exclude_self:
             # An entry that comes several times has copies among the others.
-            copies = weights[lists.text_of] - p
-            rest = np.where(p < 1.0, 1.0 - p, np.nan)
+            copies = _of_others(p, lists.text_of)
+            rest = _of_others(p, np.repeat(np.arange(lists.n_sentences), np.diff(lists.offsets)))
+            rest[rest == 0.0] = np.nan
             utilities = (others[lists.text_of] + copies * own[lists.text_of]) / rest
         else:
             utilities = (others + weights * own)[lists.text_of]
@@ -149,6 +150,24 @@ def probabilities(lists: NBest, scores: ArrayLike | None = None, scale: float = 
     shares = np.exp(below)
     found: NDArray[np.float64] = shares / np.repeat(np.add.reduceat(shares, starts), sizes)
     return found
+
+
+def _of_others(p: NDArray[np.float64], group_of: NDArray[np.signedinteger]) -> NDArray[np.float64]:
+    """The sum of the probabilities of the other entries in the group of each entry.
+
+    Those of an entry with more than half of it are summed: a difference from 1 would lose their digits.
+
+    >>> _of_others(np.array([1.0, 1e-20, 0.25, 0.75]), np.array([0, 0, 1, 1])).tolist()
+    [1e-20, 1.0, 0.75, 0.25]
+    """
+    largest = np.lexsort((p, group_of))[np.cumsum(np.bincount(group_of)) - 1]
+    smaller = p.copy()
+    smaller[largest] = 0.0
+    sums = np.bincount(group_of, smaller)
+    others: NDArray[np.float64] = (sums + p[largest])[group_of] - p
+    most = p[largest] > sums
+    others[largest[most]] = sums[most]
+    return others
 
 
 def _warn_if_uniform(lists: NBest, p: NDArray[np.float64]) -> None:

@@ -124,15 +124,18 @@ class Problem:
 
     @lazy
     def lengths(self) -> Floats:
-        """The length of the reference of each sentence, of several the one closest to the first entry: (N,)."""
-        m, counts = next(
-            ((m, counts) for m, counts in self._counted if REFERENCE_LENGTH in m.columns), (None, self.counts)
-        )
-        if m is None:
-            m = native_metric(LENGTH, **shared_options(self.metric.options, LENGTH))
-            counts = self.lists.count(m, self.references, workers=self.threads or None)
-        column = counts[:, m.columns.index(REFERENCE_LENGTH)]
-        return column[self.lists.offsets[:-1]].astype(np.float64)
+        """The length of the reference of each sentence, of several their mean: (N,).
+
+        References are counted one by one: some metrics sum the lengths of several, others take the closest one.
+        """
+        counting = (m for m in (self.sentence, self.metric) if REFERENCE_LENGTH in m.columns)
+        m = next(counting, None) or native_metric(LENGTH, **shared_options(self.metric.options, LENGTH))
+        texts = [[text or "" for text in column] for column in self.references]
+        column = m.columns.index(REFERENCE_LENGTH)
+        lengths = [m.suff_stats([each], [each], workers=self.threads or None)[0][:, column] for each in texts]
+        there = np.array([[text is not None for text in column] for column in self.references])
+        found: Floats = np.average(lengths, axis=0, weights=there)
+        return found
 
     @property
     def gains_bleu(self) -> bool:
@@ -144,10 +147,6 @@ class Problem:
         copied = copy(self)
         vars(copied).update(threads=threads, progress=progress)
         return copied
-
-    @property
-    def _counted(self) -> list[tuple[NativeMetric, Counts]]:
-        return [(self.sentence, self.sentence_counts), (self.metric, self.counts)]
 
     @property
     def names(self) -> list[str]:

@@ -65,10 +65,13 @@ def template_features(
     if isinstance(templates, str):
         raise InputError(f"templates: expected names of templates, got {quoted(templates)}")
     check_integer("minimum", minimum, 1)
-    needing = next((name for name in ("phrase", "words") if name in templates), None)
-    if sources is None and needing is not None:
-        what = f"the template {needing} needs the source of each sentence: add {{sources}}"
-        raise InputError(what, sources=Argument("sources"))
+    of_sources = [template for template in templates if template in ("phrase", "words")]
+    if of_sources and sources is None:
+        raise InputError(
+            "the template {template} needs the source of each sentence: add {sources}",
+            template=of_sources[0],
+            sources=Argument("sources", as_flag="--sources FILE"),
+        )
     segmentations = lists.alignments(np.arange(len(lists))) if "phrase" in templates else None
     if "phrase" in templates and segmentations is None:
         raise InputError(f"{lists.source}: the template phrase needs lists with an alignment of phrases")

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.files import MAX_INPUT, at_line, display_name, read_lines, unique_json
+from ..data.files import MAX_INPUT, at_line, decoded, display_name, read_bytes, split_lines, unique_json
 from ..data.formats.base import is_finite
 from ..documented import record
 from ..errors import InputError, listed, quoted
@@ -110,10 +110,12 @@ def read_named_weights(
 
 def _lines(path: str | os.PathLike[str], max_input: int) -> tuple[str, list[tuple[int, str]]]:
     """What messages call a file, and its lines with their numbers, without empty ones and comments."""
-    file = display_name(os.fspath(path))
+    path = os.fspath(path)
+    file = display_name(path)
+    text = decoded(read_bytes(path, "the weights of features", max_input), file)
     lines = [
         (number, line.strip())
-        for number, line in enumerate(read_lines(path, max_input=max_input), 1)
+        for number, line in enumerate(split_lines(text), 1)
         if line.strip() and not line.lstrip().startswith("#")
     ]
     if not lines:

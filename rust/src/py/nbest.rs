@@ -45,12 +45,6 @@ impl NBest {
         let hypothesis = |i: usize| texts.map_or_else(|| own.get(i), |texts| &texts[i]);
         body(&Lists { offsets: &self.0.text_offsets, hypothesis: &hypothesis })
     }
-
-    /// An entry or a text by its number.
-    fn check(what: &str, number: i64, len: usize) -> PyResult<usize> {
-        let index = usize::try_from(number).unwrap_or(usize::MAX);
-        if index < len { Ok(index) } else { Err(Error::OutOfRange { what: what.into(), index, len }.into()) }
-    }
 }
 
 #[pymethods]
@@ -165,19 +159,19 @@ impl NBest {
     fn texts(&self, numbers: Option<PyReadonlyArray1<'_, i64>>) -> PyResult<Vec<&str>> {
         let texts = &self.0.texts;
         let Some(numbers) = numbers else { return Ok((0..texts.len()).map(|i| texts.get(i)).collect()) };
-        let text = |&number: &i64| Ok(texts.get(Self::check("text", number, texts.len())?));
+        let text = |&number: &i64| Ok(texts.get(lists::check_place("text", number, texts.len())?));
         in_order(&numbers)?.iter().map(text).collect()
     }
 
     fn hypotheses(&self, rows: PyReadonlyArray1<'_, i64>) -> PyResult<Vec<&str>> {
-        let text = |&row: &i64| Ok(self.0.hypothesis(Self::check("entry", row, self.0.entries())?));
+        let text = |&row: &i64| Ok(self.0.hypothesis(lists::check_place("entry", row, self.0.entries())?));
         in_order(&rows)?.iter().map(text).collect()
     }
 
     fn column(&self, column: usize, rows: PyReadonlyArray1<'_, i64>) -> PyResult<Vec<&str>> {
-        let column = Self::check("column", column as i64, self.0.columns.len())?;
+        let column = lists::check_place("column", column as i64, self.0.columns.len())?;
         let strings: &Strings = &self.0.columns[column];
-        let text = |&row: &i64| Ok(strings.get(Self::check("entry", row, strings.len())?));
+        let text = |&row: &i64| Ok(strings.get(lists::check_place("entry", row, strings.len())?));
         in_order(&rows)?.iter().map(text).collect()
     }
 

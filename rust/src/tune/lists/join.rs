@@ -206,14 +206,22 @@ fn equals(lists: &NBest, entry: usize, text: &str, dense: &[f64], sparse: &[(i32
         && own.zip(sparse).all(|(i, (index, value))| lists.indices[i] == *index && lists.values[i] == *value)
 }
 
+/// The number of an entry or the like, of which there are `len`.
+///
+/// # Errors
+/// [`Error::InvalidOption`] if it is not there.
+pub fn check_place(what: &str, number: i64, len: usize) -> Result<usize> {
+    let place = usize::try_from(number).ok().filter(|&place| place < len);
+    place.ok_or_else(|| Error::invalid(what, format_args!("at least 0 and less than {len}"), number))
+}
+
 /// The lists of some entries, which are in increasing order. Sentences without any are left out.
 ///
 /// # Errors
-/// [`Error::OutOfRange`] for an entry that is not there; [`Error::InvalidOption`] if they are not in increasing order.
+/// [`Error::InvalidOption`] for an entry that is not there, or if they are not in increasing order.
 pub fn selected(lists: &NBest, entries: &[i64], stop: &Stop<'_>) -> Result<NBest> {
-    let n = lists.entries();
-    if let Some(entry) = entries.iter().find(|&&entry| entry < 0 || entry as usize >= n) {
-        return Err(Error::OutOfRange { what: "entry".into(), index: (*entry).max(0) as usize, len: n });
+    for &entry in entries {
+        check_place("entry", entry, lists.entries())?;
     }
     if let Some(pair) = entries.windows(2).find(|pair| pair[0] >= pair[1]) {
         return Err(Error::invalid("entries", "in increasing order", format!("{} before {}", pair[0], pair[1])));

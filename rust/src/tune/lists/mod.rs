@@ -9,7 +9,7 @@ mod join;
 mod read;
 
 pub use build::of_texts;
-pub use join::{merged, selected};
+pub use join::{check_place, merged, selected};
 pub use read::{Options, parse, read};
 
 use crate::error::Result;

@@ -188,7 +188,7 @@ struct Buffers {
 fn check_size(what: &str, numbers: &[f64]) -> Result<()> {
     let wrong = numbers.iter().find(|number| number.is_nan() || number.abs() > LARGEST);
     let expected = format_args!("finite numbers of at most {LARGEST:e} in absolute value");
-    wrong.map_or(Ok(()), |wrong| Err(Error::invalid(what, expected, wrong)))
+    wrong.map_or(Ok(()), |wrong| Err(Error::invalid(what, expected, format_args!("{wrong:?}"))))
 }
 
 #[cfg(test)]
