@@ -9,6 +9,8 @@ text to replace.
 from __future__ import annotations
 
 import contextlib
+import json
+import re
 import sys
 import unicodedata
 import warnings
@@ -113,6 +115,19 @@ class Argument(NamedTuple):
             return " ".join([written, *(f"{name}={value}" for name, value in self.values.items())])
         return f"{written} {either(map(str, self.values))}" if self.values else written
 
+    @property
+    def key(self) -> str:
+        """The argument as in a manifest, with dotted keys of TOML for values by name.
+
+        >>> Argument("margin", {"bleu": 0.5, "chrF++": "0.1sd"}).key
+        'margin.bleu = 0.5, margin."chrF++" = "0.1sd"'
+        """
+        if self.as_key or not isinstance(self.values, Mapping):
+            return self.as_key or str(self)
+        names = [name if re.fullmatch("[A-Za-z0-9_-]+", name) else json.dumps(name) for name in self.values]
+        pairs = zip(names, self.values.values(), strict=True)
+        return ", ".join(f"{self.name}.{name} = {json.dumps(value)}" for name, value in pairs)
+
 
 # What several messages advise.
 ALL_PAIRS = Argument("all_pairs=True", as_flag="--all-pairs")
@@ -141,7 +156,7 @@ class _WithFields(Exception):  # noqa: N818 - the base of an error and of a warn
 
     def with_keys(self: _Same) -> _Same:
         """A copy in which arguments are keys, as users of manifests write them."""
-        return self.with_names(Argument, lambda argument: argument.as_key or str(argument))
+        return self.with_names(Argument, lambda argument: argument.key)
 
 
 class InputError(_WithFields, ValueError):

@@ -336,12 +336,12 @@ def _named(name: str, data: Data, noun: str) -> list[int]:
     found = metrics_named(str(name), data.metrics)
     if not found and is_metric(name) and any(not isinstance(m, SegmentScores) for m in data.metrics):
         keys = [str(getattr(m, "key", m.name)) for m in data.metrics if not isinstance(m, SegmentScores)]
+        keys.append(metric_key(name))
         raise InputError(
-            "{noun} {name} is not compared: add it to {metrics}, as in {keys}, or leave it out",
+            "{noun} {name} is not compared: add it, as in {metrics}, or leave it out",
             noun=noun,
             name=quoted(name),
-            metrics=Argument("metrics"),
-            keys=" ".join([*keys, metric_key(name)]),
+            metrics=Argument(f"metrics={keys}", as_flag=f"-m {' '.join(keys)}"),
         )
     if not found:
         raise unknown_name(noun, str(name), [str(getattr(m, "key", m.name)) for m in data.metrics])

@@ -214,7 +214,7 @@ def test_parses_stand_beside_texts(runs: Path, run: Any) -> None:
     # Parses of the development set are not given.
     assert scores["BLEU"]["s_dev"] > 0
     assert scores["DepF"]["s_dev"] is None
-    expected = "--parses: expected a file for each of 1 references and 6 runs, got 4"
+    expected = "--parses: expected a file for each of 1 reference and 6 runs, got 4"
     assert expected in run("runs", *args, *parses[:4]).refusal()
 
 

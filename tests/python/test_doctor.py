@@ -401,7 +401,7 @@ def test_numbers_of_runs_are_no_counts_and_the_index_of_pandas_has_no_name(tmp_p
     ]
 
 
-def test_numbers_of_epochs_are_no_scores_of_a_system(tmp_path: Path) -> None:
+def test_numbers_of_epochs_are_not_scores_of_a_system(tmp_path: Path) -> None:
     path = tmp_path / "epochs.csv"
     path.write_text("epoch,loss,accuracy\n" + "".join(f"{i},{0.5 / i},{0.3 + i / 100}\n" for i in range(1, 9)))
     (found,) = found_in(str(path))

@@ -194,7 +194,7 @@ DIFFERENT: dict[str, dict[str, Any]] = {
 
 
 def test_figures_say_what_they_show() -> None:
-    """Those of other cases are told where they say something else than those of all pairs."""
+    """Of other cases, only figures whose words differ from those of all pairs are compared with the told text."""
     told: dict[str, str] = {}
     for case, options in DIFFERENT.items():
         comparison = compared(numbered(3), **options)

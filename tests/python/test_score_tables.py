@@ -333,7 +333,7 @@ def test_a_column_with_a_wrong_field_is_not_left_out_without_a_word(tmp_path: Pa
     ],
     ids=["numbers", "ids", "neither"],
 )
-def test_models_are_systems_whatever_names_the_segments(
+def test_models_are_systems_with_numbers_or_ids_of_segments_or_neither(
     content: str, segments: list[list[int]] | None, means: list[float]
 ) -> None:
     table = read_scores(put("models.csv", content))
@@ -342,9 +342,9 @@ def test_models_are_systems_whatever_names_the_segments(
     assert table.means.tolist() == means
 
 
-def test_what_the_tables_of_files_are_not_is_said_in_the_words_of_python() -> None:
+def test_errors_about_files_that_are_not_tables_advise_calls_in_python() -> None:
     put("a.json", "[1, 2.5]")
-    with pytest.raises(InputError, match="got the number 1; a list of numbers alone is read as text, with one on each"):
+    with pytest.raises(InputError, match="got the number 1; write numbers alone as a text file with one on each line"):
         read_scores("a.json")
     reshuffle.save_counts("a.npz", ["a b"], {"A": ["a"], "B": ["b"]})
     with pytest.raises(InputError, match=r"write compare\(metrics=open_counts\('a.npz'\)\)$"):

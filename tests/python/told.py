@@ -31,7 +31,7 @@ def assert_told(file: str, texts: Mapping[str, str]) -> None:
 
 
 def beyond_the_first(texts: Mapping[str, str]) -> dict[str, str]:
-    """The first text, and of each other one the lines that the first has not."""
+    """The first text, and the lines of each other text that the first does not have."""
     (name, first), *others = texts.items()
     usual = ["", *first.splitlines()]
     told = {case: "\n".join(line for line in text.splitlines() if line not in usual) for case, text in others}

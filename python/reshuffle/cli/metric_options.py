@@ -105,8 +105,8 @@ def parse_metric(text: str, folder: Path = Path()) -> MetricChoice:
     name, colon, rest = text.partition(":")
     several = re.split(r"[,\s]+", name.strip())
     if len(several) > 1 and all(map(is_metric, several)):
-        words = " ".join(several)
-        raise InputError(f"{quoted(name)} is one word: write -m {words}, or {json.dumps(several)} in TOML and JSON")
+        words = errors.Argument(json.dumps(several), as_flag=f"-m {' '.join(several)}")
+        raise InputError("{name} is one word: write {words}", name=quoted(name), words=words)
     name = metric_key(name)
     options = _options_of(name)
     found = read_options("metric", name, rest, options, partial(_check_habit, name, options)) if colon else {}

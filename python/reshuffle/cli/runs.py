@@ -53,7 +53,7 @@ def runs_command(**options: Any) -> None:
     """Compare systems with several runs (seeds, epochs) each.
 
     Shows how much scores vary between runs (s_test, s_dev) and test sets (s_sel), differences from the baseline, and
-    with --full median runs. By default, p is the probability of a difference at least this large if new runs of both
+    with --full, median runs. By default, p is the probability of a difference at least this large if new runs of both
     systems, on new segments, had the same expected score.
     """
     from ..runs import compared_runs

@@ -9,6 +9,8 @@ from ..errors import Argument, InputError, quoted
 from .files import STDIN, display_name, uncompressed
 from .reading import split_name
 
+# What errors advise where files are in the order of the systems. Manifests have no such key.
+BY_POSITION = Argument("by_position", as_key="--by-position")
 # So many examples are shown of what does not match.
 EXAMPLES = 3
 
@@ -48,7 +50,7 @@ def files_by_name(option: object, files: Sequence[str], systems: Sequence[str]) 
             all=len(systems),
             lost=few(lost),
             left=few(left),
-            by_position=Argument("by_position", as_key="--by-position"),
+            by_position=BY_POSITION,
         )
     return [files[at] for at in found if at is not None]
 
@@ -102,7 +104,7 @@ def _names_in_path(path: str, with_folders: bool = False) -> set[str]:
     return names | ({name} if name else set())
 
 
-def check_order(option: str, files: Sequence[str], texts: Sequence[str]) -> None:
+def check_order(option: object, files: Sequence[str], texts: Sequence[str]) -> None:
     """Raise :class:`InputError` if a file of parses is named like a text in a different position.
 
     Files are assigned to texts by position, and their names need not be related.
@@ -121,4 +123,11 @@ def check_order(option: str, files: Sequence[str], texts: Sequence[str]) -> None
         fix = "put the files in the same order"
         if None not in match and len(set(match)) == len(files):
             fix += f": {' '.join(display_name(files[f]) for f in match if f is not None)}"
-        raise InputError(f"{option}: {file} is in the position of {text} but named like {like}: {fix}")
+        raise InputError(
+            "{option}: {file} is in the position of {text} but named like {like}: {fix}",
+            option=option,
+            file=file,
+            text=text,
+            like=like,
+            fix=fix,
+        )

@@ -124,8 +124,8 @@ def table_of(where: str, value: Any) -> dict[str, Any]:
 
 
 def _shown(value: Any) -> str:
-    """A value of another kind than expected, as files have it."""
-    if isinstance(value, date | time):  # of TOML; there are also a date and a time in one
+    """A value of another kind than expected, as it is written in a file."""
+    if isinstance(value, date | time):  # TOML has dates, times, and a date with a time
         return f"the {'time' if isinstance(value, time) else 'date'} {value}"
     return f"the boolean {str(value).lower()}" if isinstance(value, bool) else quoted(value)
 

@@ -61,10 +61,11 @@ class Table(Opened):
     """A file with columns or keys of scores."""
 
     def roles(self, columns: Mapping[str, str] | None = None, without_ids: bool = False) -> dict[str, str]:
-        """The column for each role: that of ``columns``, or with a known header; also of the models of rows.
+        """The column for each role: that of ``columns``, or one with a known header, or one that names models.
 
-        Models are systems if there is a row for each model and question, so that ids repeat, or if there are no ids and
-        ``without_ids``. Else they say something of each segment, such as who answered, or are scores.
+        Models are systems if there is a row for each model and question, so that ids repeat; without ids, they are if
+        ``without_ids`` is true. Otherwise the column says something about each segment, such as who answered, or has
+        scores.
         """
         found = roles_of(self.header, columns=columns, file=self.source.name)
         models = next((key for key in self.header if key.lower() in MODELS), None)

@@ -526,8 +526,11 @@ def refused(record: type[Options], message: str, **others: Any) -> InputError:
     """The error with a message in which ``{name}`` is an option of the record, or else one of ``others``."""
     options = options_of(record)
     names = [name for _, name, _, _ in string.Formatter().parse(message) if name and name not in others]
-    flags = {name: flag_of(options[name]) if name in options else "" for name in names}
-    return InputError(message, **{name: Argument(name, as_flag=flags[name]) for name in names}, **others)
+    found: dict[str, Any] = {name: Argument(name) for name in names}
+    for name in options.keys() & names:
+        flag = flag_of(options[name])
+        found[name] = Argument(name, as_flag=flag, as_key=flag if NO_KEY in options[name].rules else "")
+    return InputError(message, **found, **others)
 
 
 @functools.cache

@@ -60,7 +60,7 @@ class Outputs(Options):
     --scores.
     """
 
-    qrels: Annotated[OneFile, Needs(("scores",), "name a measure and runs, as in --scores nDCG@10 RUN RUN")] = None
+    qrels: Annotated[OneFile, Needs(("scores",), "name a measure, such as nDCG@10, and its runs")] = None
     """For --scores nDCG@10 RUN RUN: relevance judgments."""
 
     @property

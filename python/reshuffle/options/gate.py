@@ -134,8 +134,8 @@ class Gated(Options):
     )
     """For superior: the metrics under which NEW has to be better. They need no margin."""
     human: Annotated[str | None, Flag(metavar="NAME")] = None
-    """The metric that has people's labels of some segments: what is tested, with another that scores all, as in
-    'reshuffle human'.
+    """The metric that has people's labels of some segments. It is tested with the help of another metric, which scores
+    all segments, as in 'reshuffle human'.
     """
     alpha: FixedLevel = 0.05
     """The largest probability of each kind of wrong verdict, in one run."""

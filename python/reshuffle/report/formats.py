@@ -47,7 +47,7 @@ DATA: Mapping[str, Callable[[Any, Layout], Iterable[str]]] = {
     "jsonl": lambda table, layout: segments_as_jsonl(table),
 }
 FORMATS: Sequence[str] = get_args(types.Format)
-# Those of kinds of results that have others.
+# The formats of those kinds of results that have others than these.
 FORMATS_OF = {SegmentTable: types.SegmentFormat, Gate: types.GateFormat, Flips: types.FlipFormat}
 ENDINGS: Mapping[str, str] = {
     ".json": "json",

@@ -29,7 +29,7 @@ from .words import Template, words
 
 # The most tasks that a sentence lists.
 MOST_LISTED = 3
-# With fewer units, tests of margins under metrics that are no means of segment scores are liberal.
+# With fewer units, tests of margins under metrics that are not means of segment scores are liberal.
 NEAR_LEVEL = 500
 
 

@@ -67,7 +67,7 @@ def few(names: Sequence[str]) -> str:
 
 
 class Nameless(str):
-    """A statement that does not begin with the name of a system, so that it may begin a sentence in upper case."""
+    """A statement that does not begin with the name of a system, so that a sentence may give it a capital letter."""
 
     __slots__ = ()
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ...data.alignment import aligned, in_numeric_order, order_by, unclear_order
 from ...data.corpus import system_names
-from ...data.file_names import few, files_by_name, same_names
+from ...data.file_names import BY_POSITION, few, files_by_name, same_names
 from ...data.files import display_name
 from ...data.formats.base import Column, Source
 from ...data.reading import split_name
@@ -316,8 +316,14 @@ class ScoreFiles:
         if self.files.by_position:
             if len(keys) != len(wanted):
                 raise InputError(
-                    f"--scores {metric}: {table.source} has the scores of {len(keys)} systems "
-                    f"({listed(keys)}), expected {len(wanted)}, because of --by-position"
+                    "{option}: {file} has the scores of {n} systems ({names}), expected {wanted}, because of "
+                    "{by_position}",
+                    option=of_metric("scores", metric),
+                    file=table.source,
+                    n=len(keys),
+                    names=listed(keys),
+                    wanted=len(wanted),
+                    by_position=BY_POSITION,
                 )
             return dict(zip(wanted, keys, strict=True))
         aliases = self._aliases
@@ -332,11 +338,17 @@ class ScoreFiles:
         found |= {name: left[at] for name, at in zip(lost, same, strict=True) if at is not None}
         lost = [name for name in wanted if name not in found]
         if lost:
-            hint = "; if they are in the order of the systems, add --by-position" if len(keys) == len(wanted) else ""
-            outputs = "runs" if self.runs else "systems"
+            hint = "; if they are in the order of the systems, add {by_position}" if len(keys) == len(wanted) else ""
             raise InputError(
-                f"--scores {metric}: {table.source} has no scores of {len(lost)} of {len(wanted)} {outputs}: "
-                f"{few(lost)}; it has those of {few(keys)}{hint}"
+                "{option}: {file} has no scores of {n} of {all} {outputs}: {lost}; it has those of {known}" + hint,
+                option=of_metric("scores", metric),
+                file=table.source,
+                n=len(lost),
+                all=len(wanted),
+                outputs="runs" if self.runs else "systems",
+                lost=few(lost),
+                known=few(keys),
+                by_position=BY_POSITION,
             )
         return {name: found[name] for name in wanted}
 

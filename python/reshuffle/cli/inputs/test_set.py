@@ -20,7 +20,7 @@ from ...data.formats.base import Column, check_not_saved
 from ...data.id_columns import warn_of_repeated
 from ...data.reading import Opened, read_columns, read_groups, split_name
 from ...data.scores import TABLES
-from ...errors import Argument, InputError, listed, unknown_name
+from ...errors import Argument, InputError, counted, listed, unknown_name
 from ...metrics.native import NativeMetric
 from ...metrics.precomputed import FromCounts, OwnTexts, SegmentScores, check_same_length
 from ...metrics.stored import CountsFile, StoredCounts, open_counts
@@ -28,7 +28,6 @@ from ...options.declare import check_combined, files_in, refused
 from ...options.files import SetFiles
 from ...options.inputs import TestSet
 from ...settings import Units
-from ...validate import check_name
 from ..metric_options import MetricChoice, metrics_of
 from .counts import check_no_flags, chosen_counts, given_counts, name_and_formula
 from .folders import note_baseline, of_single_systems
@@ -96,7 +95,8 @@ class Input:
         for metric, files in self.files.numbers.items():
             if isinstance(files, Mapping):
                 for name in files:
-                    check_name(f"system in scores of {metric}", name, self.names)
+                    if name not in self.names:
+                        raise unknown_name("system", name, self.names).with_prefix(f"scores, {metric}: ")
                 lacking = [name for name in self.names if name not in files]
                 if lacking:
                     raise InputError(
@@ -247,10 +247,10 @@ class Input:
         n, parses_of = len(corpus.references), self.files.parses
         if len(parses_of) != len(corpus.sources):  # one file may hold several references
             outputs = f"{len(self.systems)} {'runs' if self.runs else 'systems'}"
-            raise InputError(
-                f"--parses: expected a file for each of {n} references and {outputs}, got {len(parses_of)}"
-            )
-        check_order("--parses", parses_of, [column.name for column in corpus.sources])
+            problem = "{parses}: expected a file for each of {texts}, got {got}"
+            texts = f"{counted(n, 'reference')} and {outputs}"
+            raise refused(SetFiles, problem, texts=texts, got=len(parses_of))
+        check_order(Argument("parses"), parses_of, [column.name for column in corpus.sources])
         parses = read_columns(parses_of, "conllu", max_input=self.files.max_input)
         for parsed, text in zip(parses, corpus.sources, strict=True):
             if text.format != "conllu":
@@ -306,8 +306,12 @@ def _with_speakers(files: SetFiles) -> SetFiles:
     reference = files.references[0]
     if (files.input_format or format_of(split_name(reference)[0])) not in ("trn", "kaldi"):
         raise InputError(
-            f"--docs {SPEAKER}: {display_name(reference)} has no ids of utterances: use .trn files, --input-format "
-            "kaldi, or a file with the speaker of each segment"
+            "{documents} {speaker}: {file} has no ids of utterances: use .trn files, {kaldi}, or a file with the "
+            "speaker of each segment",
+            documents=Argument("documents"),
+            speaker=SPEAKER,
+            file=display_name(reference),
+            kaldi=Argument("input_format", ("kaldi",)),
         )
     return evolve(files, documents=reference)
 
@@ -397,9 +401,9 @@ def _check_number(systems: Sequence[str], files: SetFiles, least: int) -> None:
 
 def _check_parses(files: SetFiles, metrics: Sequence[NamedMetric]) -> None:
     if not files.references:
-        raise InputError(
-            "no texts: --parses takes all files up to the next option, so put it after REF and SYS, or leave it out"
-        )
+        flags = "--parses takes all files up to the next option, so put it after REF and SYS, or leave it out"
+        advice = Argument("leave out parses, or add references and systems", as_flag=flags)
+        raise InputError("no texts: {advice}", advice=advice)
     if not any(m.reads_parses for m in metrics):
         depf, own = Argument("metrics='depf'", as_flag="-m depf"), ", ".join(m.key for m in metrics)
         raise refused(SetFiles, "{parses} does not apply to {own}: add {depf}, or leave it out", own=own, depf=depf)
@@ -411,8 +415,14 @@ def _check_kinds(metrics: Sequence[OnTexts], columns: Sequence[Column]) -> None:
         for column in columns:
             if m.reads_parses is not None and m.reads_parses != (column.format == "conllu"):
                 wanted, got = ("parses in CoNLL-U", "text") if m.reads_parses else ("text", "parses in CoNLL-U")
-                hint = ", and --parses adds parses to texts" if m.reads_parses else ""
+                hint = ", and {parses} adds parses to texts" if m.reads_parses else ""
                 raise InputError(
-                    f"{m.name} reads {wanted}, but {column.name} contains {got}; the extension or --input-format gives "
-                    f"the format{hint}"
+                    "{metric} reads {wanted}, but {file} contains {got}; the extension or {input_format} gives the "
+                    "format" + hint,
+                    metric=m.name,
+                    wanted=wanted,
+                    file=column.name,
+                    got=got,
+                    input_format=Argument("input_format"),
+                    parses=Argument("parses"),
                 )

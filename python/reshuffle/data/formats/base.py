@@ -96,7 +96,7 @@ def check_not_saved(file: str, data: bytes) -> None:
     if counts and (counts[1] is None or CHECKSUM.fullmatch(data, len(data) - 10)):
         compare = Argument(
             f"compare(metrics=open_counts({name!r}))",
-            as_flag=f"'reshuffle compare {name}', perhaps with names of its systems after it",
+            as_flag=f"'reshuffle compare {name}', optionally with names of its systems after it",
         )
         raise InputError(
             "{file} has counts of texts ({count}), which stand in place of the reference and the outputs: write "

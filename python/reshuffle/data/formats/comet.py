@@ -89,8 +89,8 @@ def read_records(source: Source) -> Records:
         source.fail("expected a list of segments for each system, got an empty object")
     for number, segment in enumerate(found):
         if not isinstance(segment, dict):
-            lists_of = "; a list of numbers alone is read as text, with one on each line: jq '.[]' writes it so"
-            hint = lists_of if is_score(segment) else ""
+            of_numbers = "; write numbers alone as a text file with one on each line, as jq '.[]' does"
+            hint = of_numbers if is_score(segment) else ""
             problem = f"expected an object with the score of a segment, got {shown_json(segment)}{hint}"
             source.fail(problem, lines[number])
     return Records([(name, len(segments)) for name, segments in lists.items()], found, lines)

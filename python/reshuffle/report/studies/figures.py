@@ -128,7 +128,7 @@ class StudyFigure(Generic[R]):
 
 
 class ColumnFigure(StudyFigure[R]):
-    """A figure as wide as a column of a paper, in its size of type."""
+    """A figure as wide as a column of a paper, with its type size."""
 
     HEIGHT: ClassVar[float] = 2.1
     """In inches."""
