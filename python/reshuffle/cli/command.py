@@ -99,7 +99,8 @@ class Command(click.Command):
         ctx.params.update({name: _unmarked(value) for name, value in ctx.params.items()})
         if ctx.args and not ctx.resilient_parsing:
             takes = [param.make_metavar(ctx) for param in self.params if isinstance(param, click.Argument)]
-            own = f"'{ctx.command_path}' takes {f'only {listed(takes)}' if takes else 'no files'}: leave it out"
+            them = "it" if len(ctx.args) == 1 else "them"
+            own = f"'{ctx.command_path}' takes {f'only {listed(takes)}' if takes else 'no files'}: leave {them} out"
             hint = f"expected a file after an option: write {self.instead}" if self.instead else own
             raise InputError(f"{listed(ctx.args)}: {hint}")
         return rest
