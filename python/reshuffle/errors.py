@@ -14,7 +14,7 @@ import re
 import sys
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
@@ -154,9 +154,9 @@ class _WithFields(Exception):  # noqa: N818 - the base of an error and of a warn
         """A copy in which arguments are flags, as users of the command line write them."""
         return self.with_names(Argument, lambda argument: argument.flag)
 
-    def with_keys(self: _Same) -> _Same:
-        """A copy in which arguments are keys, as users of manifests write them."""
-        return self.with_names(Argument, lambda argument: argument.key)
+    def with_keys(self: _Same, flags: Collection[str] = ()) -> _Same:
+        """A copy in which arguments are keys, as users of manifests write them, but for those named in ``flags``."""
+        return self.with_names(Argument, lambda each: each.flag if each.name in flags else each.key)
 
 
 class InputError(_WithFields, ValueError):

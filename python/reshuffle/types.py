@@ -101,7 +101,7 @@ Groups: TypeAlias = Literal["letters", "ranks", "both"]
 """How to show which systems differ."""
 
 SegmentFormat: TypeAlias = Literal["tsv", "jsonl"]
-""":data:`reshuffle.report.OF_SEGMENTS`."""
+"""The formats of the scores of segments."""
 
 DecisionMethod: TypeAlias = Literal[
     "gate", "betting", "sign", "asymptotic", "obrien-fleming", "pocock", "naive", "once"

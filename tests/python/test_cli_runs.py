@@ -414,9 +414,9 @@ def with_key(key: str, value: object) -> dict[str, Any]:
 
 
 def test_bad_manifests_are_refused_in_a_sentence(runs: Path) -> None:
-    def manifest(content: object) -> int:
+    def manifest(content: object, *options: str) -> int:
         Path("runs.json").write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
-        return command(["runs", "--manifest", "runs.json"])
+        return command(["runs", "--manifest", "runs.json", *options])
 
     assert_raises("python_errors_of_manifests_of_runs", globals() | {"manifest": manifest})
 

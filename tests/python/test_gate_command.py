@@ -249,9 +249,9 @@ def test_a_configuration_has_margins_and_options_replace_its_keys(
 
 
 def test_a_bad_value_of_a_configuration_is_named_by_file_and_key(demo: Path) -> None:
-    def configured(text: str) -> int:
+    def configured(text: str, words: str = "") -> int:
         Path("gate.toml").write_text(text)
-        return command(f"{PAIR} --config gate.toml")
+        return command(f"{PAIR} --config gate.toml {words}")
 
     assert_raises("python_errors_of_gate_files", {"configured": configured})
 

@@ -20,6 +20,8 @@ import reshuffle
 from inputs import put, scores_by_system
 from known import known
 from reshuffle import InputError, InputWarning, read_lines
+from reshuffle.data.formats.base import Source
+from reshuffle.data.formats.comet import read_records
 from reshuffle.data.score_tables import ScoreTable, read_all_scores, read_scores
 from told import assert_raises
 
@@ -342,10 +344,22 @@ def test_models_are_systems_with_numbers_or_ids_of_segments_or_neither(
     assert table.means.tolist() == means
 
 
+def test_models_that_are_numbers_without_ids_are_scores() -> None:
+    rows = [(0.5, 0.25), (0.75, None), (1, 0.5)]
+    put("two.jsonl", "".join(json.dumps({"human": human, "model": model}) + "\n" for human, model in rows))
+    assert read_scores("two.jsonl", metric="human").means.tolist() == [0.75]
+    assert read_scores("two.jsonl", metric="model").means.tolist() == [0.375]
+
+
+@pytest.mark.parametrize(("content", "path"), [("[1, 2.5]", "'.[]'"), ('{"a b": [1], "c": [2]}', """'.["a b"][]'""")])
+def test_numbers_alone_in_json_are_told_how_to_be_written(content: str, path: str) -> None:
+    put("a.json", content)
+    hint = f"got the number 1; write numbers alone as a text file with one on each line, as jq {path} does"
+    with pytest.raises(InputError, match=re.escape(hint)):
+        read_records(Source.read("a.json", "scores"))
+
+
 def test_errors_about_files_that_are_not_tables_advise_calls_in_python() -> None:
-    put("a.json", "[1, 2.5]")
-    with pytest.raises(InputError, match="got the number 1; write numbers alone as a text file with one on each line"):
-        read_scores("a.json")
     reshuffle.save_counts("a.npz", ["a b"], {"A": ["a"], "B": ["b"]})
     with pytest.raises(InputError, match=r"write compare\(metrics=open_counts\('a.npz'\)\)$"):
         read_scores("a.npz")

@@ -81,8 +81,9 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
     try:
         chosen = made(GateOptions, values)
     except InputError as error:
-        about = {"rule", *(each.name for each in error.fields.values() if isinstance(each, Argument))}
-        if files.config is None or about & of_words:
+        # Single values of the configuration have been checked; others are about options together.
+        about = {each.name for each in error.fields.values() if isinstance(each, Argument)}
+        if files.config is None or not about or {"rule", *about} & of_words:
             raise
         raise error.with_keys().with_prefix(f"{display_name(files.config)}: ") from None
     if chosen.human is not None:

@@ -64,16 +64,21 @@ class Table(Opened):
         """The column for each role: that of ``columns``, or one with a known header, or one that names models.
 
         Models are systems if there is a row for each model and question, so that ids repeat; without ids, they are if
-        ``without_ids`` is true. Otherwise the column says something about each segment, such as who answered, or has
-        scores.
+        ``without_ids`` is true, unless all are numbers. Otherwise the column says something about each segment, such as
+        who answered, or has scores.
         """
         found = roles_of(self.header, columns=columns, file=self.source.name)
         models = next((key for key in self.header if key.lower() in MODELS), None)
-        if "system" in found or models is None or len({*map(str, self.values(models))}) < 2:
+        if "system" in found or models is None:
             return found
-        ids = self.id_column(())
-        segments = [] if ids is None else [*map(str, self.values(ids))]
-        if without_ids if ids is None else len(set(segments)) < len(segments):
+        names, ids = {*map(str, self.values(models))}, self.id_column(())
+        if ids is None:
+            are_scores = all(NUMBER.fullmatch(name) or name.lower() in MISSING_WORDS for name in names)
+            are_systems = without_ids and not are_scores
+        else:
+            segments = [*map(str, self.values(ids))]
+            are_systems = len(set(segments)) < len(segments)
+        if are_systems and len(names) > 1:
             found["system"] = models
         return found
 

@@ -419,7 +419,7 @@ def several(value: Any) -> tuple[Any, ...]:
     >>> several("ar"), several(0.05), several(["ar", "bootstrap"])
     (('ar',), (0.05,), ('ar', 'bootstrap'))
     """
-    if isinstance(value, str) or not hasattr(value, "__iter__"):
+    if isinstance(value, str) or not hasattr(value, "__iter__") or getattr(value, "ndim", None) == 0:
         return (value,)
     return tuple(value)
 

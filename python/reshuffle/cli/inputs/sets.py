@@ -11,6 +11,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import click
 from attrs import evolve
+from click.core import ParameterSource
 
 from ...data.corpus import system_names
 from ...data.count_files import is_count_file
@@ -64,13 +65,18 @@ class Inputs(Generic[AnyInput]):
 
 @contextlib.contextmanager
 def in_manifest(path: str | None, before: str = ", ") -> Iterator[None]:
-    """Errors in the body begin with the name of the manifest, if there is one, and ``before``; arguments are keys."""
+    """Errors in the body begin with the name of the manifest, if there is one, and ``before``.
+
+    Arguments are keys, but for those that are on the command line, which are flags there.
+    """
     try:
         yield
     except InputError as error:
         if path is None:
             raise
-        raise error.with_keys().with_prefix(f"{display_name(path)}{before}") from None
+        context = click.get_current_context()
+        flags = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+        raise error.with_keys(flags).with_prefix(f"{display_name(path)}{before}") from None
 
 
 def checked_sets(

@@ -354,7 +354,7 @@ def needs_texts(metric: str, texts: Argument, others: object = "external scores"
     """The error for a metric on texts where there are none. ``others`` are what has scores without one."""
     return InputError(
         "{metric} needs texts: add {texts}; {others} need no {metrics}",
-        metric=Argument(f"metrics={metric!r}", as_flag=f"-m {metric}"),
+        metric=Argument("metrics", (metric,), as_flag="-m"),
         texts=texts,
         others=others,
         metrics=Argument("metrics", as_flag="-m"),

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -89,7 +90,9 @@ def read_records(source: Source) -> Records:
         source.fail("expected a list of segments for each system, got an empty object")
     for number, segment in enumerate(found):
         if not isinstance(segment, dict):
-            of_numbers = "; write numbers alone as a text file with one on each line, as jq '.[]' does"
+            name = [name for name, segments in lists.items() for _ in segments][number]
+            path = shlex.quote(".[]" if name is None else f".[{json.dumps(name, ensure_ascii=False)}][]")
+            of_numbers = f"; write numbers alone as a text file with one on each line, as jq {path} does"
             hint = of_numbers if is_score(segment) else ""
             problem = f"expected an object with the score of a segment, got {shown_json(segment)}{hint}"
             source.fail(problem, lines[number])
