@@ -416,10 +416,13 @@ def _default(field: attrs.Attribute[Any]) -> Any:
 def several(value: Any) -> tuple[Any, ...]:
     """One value, or a sequence of values, as a tuple.
 
-    >>> several("ar"), several(0.05), several(["ar", "bootstrap"])
+    >>> import numpy as np
+    >>> several("ar"), several(np.array(0.05)), several(["ar", "bootstrap"])
     (('ar',), (0.05,), ('ar', 'bootstrap'))
     """
-    if isinstance(value, str) or not hasattr(value, "__iter__") or getattr(value, "ndim", None) == 0:
+    if getattr(value, "ndim", None) == 0:  # numpy's arrays without dimensions have an iterator that fails
+        value = value.item()
+    if isinstance(value, str) or not hasattr(value, "__iter__"):
         return (value,)
     return tuple(value)
 
