@@ -234,4 +234,4 @@ def test_judgments_need_measures(run: Any) -> None:
     put("qrels", "q 0 d 1")
     put("a.tsv", "tp\n1\n")
     refusal = run("score", "--counts", "x:tp", "a.tsv", "--qrels", "qrels").refusal()
-    assert "--qrels needs --scores: name a measure and runs" in refusal
+    assert "--qrels needs --scores: name a measure, such as nDCG@10, and its runs" in refusal

@@ -305,10 +305,10 @@ def test_one_sided_plans_are_simulated_in_their_direction() -> None:
 def test_differences_and_margins_that_scores_cannot_reach_are_refused_or_warned_of() -> None:
     right = SegmentScores("right", {"a": [0, 1, 1] * 20, "b": [1, 0, 1, 1] * 15})
     with pytest.raises(
-        InputError, match=r"is 5, but all scores .* so no test set is large enough.*write 0.05 for 5 of"
+        InputError, match=r"is 5, but all scores .* so no test set is large enough.*as 0.05 for 5 percentage"
     ):
         plan(metrics=right, difference=5, simulate=False)
-    with pytest.raises(InputError, match=r"is 5, but all scores .* so any difference would be within it: .*write 0.05"):
+    with pytest.raises(InputError, match=r"is 5, but all scores .* so any difference would be within it: .*as 0.05"):
         compare(metrics=right, test="non-inferiority:right=5", n_resamples=99)
     shares = SegmentScores("comet", {"a": [0.25, 0.995] * 30, "b": [0.5, 0.875] * 30})
     with pytest.raises(InputError, match=r"is 1, but all scores of segments are from 0.25 to 0.995, so no test set"):
