@@ -44,7 +44,7 @@ fn counted(seed: u64, units: usize, largest: u64) -> Vec<Counted> {
     let numbers = |index: u64| Stream::new(seed, Purpose::Shuffle, index).values();
     let references: Vec<i64> = numbers(0).take(units).map(|word| (word % 30) as i64).collect();
     // A cell that equals another one but in one unit of 64 has exceptions: those of few short segments.
-    let of_short = if seed % 2 == 0 { 8 } else { 150 };
+    let of_short = if seed.is_multiple_of(2) { 8 } else { 150 };
     let bleu = (1..=2).flat_map(|system| {
         let mut numbers = numbers(system);
         let mut number = move |below: i64| (numbers.next().unwrap() % below.max(1) as u64) as i64;
