@@ -63,9 +63,9 @@ class Table(Opened):
     def roles(self, columns: Mapping[str, str] | None = None, without_ids: bool = False) -> dict[str, str]:
         """The column for each role: that of ``columns``, or one with a known header, or one that names models.
 
-        Models are systems if there is a row for each model and question, so that ids repeat; without ids, they are if
-        ``without_ids`` is true, unless all are numbers. Otherwise the column says something about each segment, such as
-        who answered, or has scores.
+        A column of models names the systems if ids repeat: it has a row for each model and question. In a file without
+        ids it does so only if ``without_ids`` is true and not all its values are numbers. Otherwise it says something
+        about each segment, such as who answered, or has scores.
         """
         found = roles_of(self.header, columns=columns, file=self.source.name)
         models = next((key for key in self.header if key.lower() in MODELS), None)
