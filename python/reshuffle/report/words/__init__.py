@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from string import Formatter
@@ -81,6 +81,13 @@ def filled(text: str, values: Mapping[str, Any]) -> str:
     '1,000 draws of segments'
     """
     return Template({"": text}).filled("", values)
+
+
+def said(subject: str, kind: str, values: Mapping[str, Any]) -> Iterator[str]:
+    """Of the sentences of a kind, in their order, those whose conditions hold. Their phrases are in ``phrase``."""
+    sentences = words(subject)[kind]
+    template = Template({**words(subject)["phrase"], **sentences})
+    return filter(None, (template.filled(name, values) for name in sentences))
 
 
 def _holds(condition: str, values: Mapping[str, Any]) -> bool:
