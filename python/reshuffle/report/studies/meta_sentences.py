@@ -149,7 +149,8 @@ def _computed(result: MetaEvaluation) -> dict[str, Any]:
     plan = result.plan
     groupings = {each.grouping for each in result.results}
     found = "; ".join(each["definition"] for name, each in words("meta")["grouping"].items() if name in groupings)
-    intervals = (each.confidence_interval for each in (*result.results, *result.comparisons))
+    intervals = [each.confidence_interval for each in result.results]
+    intervals += [each.confidence_interval for each in result.comparisons]
     return {
         "has_tau": any(each.coefficient == "tau" for each in result.results),
         "ties_count": _word("ties", plan.ties),
@@ -158,7 +159,7 @@ def _computed(result: MetaEvaluation) -> dict[str, Any]:
         "n_votes": sum(plan.raw_votes.values()),
         "n_ties": sum(plan.raw_ties.values()),
         "n_files": len(plan.raw_votes),
-        "has_intervals": any(interval is not None for interval in intervals),
+        "has_intervals": any(intervals),
         "drawn": _word("drawn", plan.interval),
     }
 

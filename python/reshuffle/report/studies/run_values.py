@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ...results.studies import RunComparison, RunDifference, RunScores, SystemRuns
 from ..cells import decimals_for
-from ..words import words
+from ..words import Template, words
 from .shared import of_name
 
 # Longer tables of what other experiments would observe are only in CSV and JSON.
@@ -77,7 +78,15 @@ def of_unit(result: RunComparison, text: str) -> str:
     return text.replace("segment", unit).replace("Segment", unit.capitalize())
 
 
+def phrase(result: RunComparison, name: str, exchange: str = "", **values: Any) -> str:
+    """A phrase of ``words/runs.toml``, of an interval or of an exchange unit; empty if there is none."""
+    known = words("runs")
+    parts = {**known["phrase"], **known["interval"], **known["exchange"].get(exchange, {})}
+    two_sided = result.plan.alternative == "two-sided"
+    return Template(parts).filled(name, {**result.plan, "two_sided": two_sided, **values}) if name in parts else ""
+
+
 def exchange_phrase(result: RunComparison, unit: str | None = None) -> str:
     """What a test does, after ``by``: by default that which decides."""
     name = unit or result.default_exchange or ""
-    return of_unit(result, words("runs")["exchange"].get(name, {"by": name})["by"])
+    return phrase(result, "by", name) or name

@@ -54,7 +54,10 @@ class Template(Formatter):
 
     def filled(self, part: str, values: Mapping[str, Any]) -> str:
         """A part with the values in it."""
-        texts = self.parts[part]
+        return self.text(self.parts[part], values)
+
+    def text(self, texts: str | Mapping[str, str], values: Mapping[str, Any]) -> str:
+        """A text, or that of the first condition that holds, with the values in it; empty if none holds."""
         if not isinstance(texts, str):
             texts = next((text for condition, text in texts.items() if _holds(condition, values)), "")
         return self.vformat(texts.translate(OPTION), (), values)
@@ -84,10 +87,9 @@ def filled(text: str, values: Mapping[str, Any]) -> str:
 
 
 def said(subject: str, kind: str, values: Mapping[str, Any]) -> Iterator[str]:
-    """Of the sentences of a kind, in their order, those whose conditions hold. Their phrases are in ``phrase``."""
-    sentences = words(subject)[kind]
-    template = Template({**words(subject)["phrase"], **sentences})
-    return filter(None, (template.filled(name, values) for name in sentences))
+    """Those sentences of a kind whose conditions hold, in the order of the file. Phrases in them are its ``phrase``."""
+    template = Template(words(subject)["phrase"])
+    return filter(None, (template.text(texts, values) for texts in words(subject)[kind].values()))
 
 
 def _holds(condition: str, values: Mapping[str, Any]) -> bool:
