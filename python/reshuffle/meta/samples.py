@@ -120,7 +120,7 @@ class MatrixSample(Replicated):
     human: Scores = field(repr=False)
     """Shape (N, S). The human scores of the same cells."""
     grouping: str
-    """A name in :data:`reshuffle.meta.coefficients.GROUPINGS`, or ``system`` for means of rows."""
+    """A name in ``types.Grouping``, or ``system`` for means of rows."""
     scores: Scores
     """Shape (M,). The observed values."""
     shuffled: str = "both"
@@ -154,7 +154,7 @@ class VotesSample(Replicated):
     votes: tuple[Counts, Counts, Counts, Counts] = field(repr=False)
     """Shape (J,). Segment, better system, worse system and number of votes."""
     ties: str
-    """A name in :data:`reshuffle.meta.coefficients.TIES`."""
+    """A name in ``types.MetricTies``."""
     shuffled: str
     """What is swapped: ``both``, ``inputs`` or ``systems``."""
     scores: Scores
