@@ -16,20 +16,25 @@ from ..wording import ci, joined
 from ..words import said
 from .base import Brief, StudyReport
 from .figures import Figure, in_module
-from .run_sentences import answers, conclusions, intervals, methods, notes, tests_of
-from .run_values import (
+from .run_sentences import (
     ScoredRuns,
+    answers,
+    conclusions,
     deciding,
     decimals_under,
     deviation,
     exchange_phrase,
     has_several,
+    intervals,
     is_significant,
+    methods,
+    notes,
     observes_many,
     of_unit,
     p_name,
     phrase,
     scored_runs,
+    tests_of,
 )
 from .shared import constant, in_percent, with_arrow
 
