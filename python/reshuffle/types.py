@@ -169,7 +169,7 @@ HumanScore: TypeAlias = Literal["wins", "expected-wins", "wins-or-ties"]
 """:data:`reshuffle.meta.HUMAN_SCORES`."""
 
 ScoredSegments: TypeAlias = Literal["judged", "all"]
-""":data:`reshuffle.meta.systems.SCORED_SEGMENTS`."""
+"""On which segments metrics score systems: those that people judged, or all."""
 
 PlotKind: TypeAlias = Literal["ranking", "forest", "matrix", "null", "densities"]
 """:data:`reshuffle.report.PLOTS`."""
@@ -233,10 +233,10 @@ MetaCoefficient: TypeAlias = Literal[
 """:data:`reshuffle.meta.COEFFICIENTS`."""
 
 Grouping: TypeAlias = Literal["none", "sys", "item"]
-""":data:`reshuffle.meta.coefficients.GROUPINGS`."""
+"""How the cells of a matrix are grouped: all, those of a system or those of a segment. The value is their mean."""
 
 MetricTies: TypeAlias = Literal["half", "discordant", "ignore", "denominator"]
-""":data:`reshuffle.meta.coefficients.TIES`."""
+"""How pairs of outputs to which a metric gives the same score count in Kendall's tau from votes."""
 
 MetaTest: TypeAlias = Literal[
     "williams", "t-both", "perm-both", "perm-inputs", "perm-systems", "boot-both", "boot-inputs", "boot-systems"

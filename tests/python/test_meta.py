@@ -1,5 +1,6 @@
 """Meta-evaluation: tests, intervals, averages and rankings of metrics; bad input."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import scipy.stats
 import reshuffle
 from known import ends, known
 from meta_material import QUIET, Scores, judged, random_matrices, random_votes, table, value
-from reshuffle import FromCounts, InputError, compare, compare_sets, meta, metric
+from reshuffle import FromCounts, InputError, compare, compare_sets, meta, metric, read_json
 from reshuffle.meta import JudgedSet, Judgments, ScoreTable
 from reshuffle.meta.coefficients import COEFFICIENTS
 from reshuffle.meta.samples import Agreement, MatrixSample
@@ -74,7 +75,7 @@ def test_averages_of_tau_are_those_of_compare_sets() -> None:
             assert value(result, record.system, test_set=name).value == pytest.approx(record.score)
 
 
-def test_means_of_groups_are_averaged_as_the_papers_do() -> None:
+def test_means_of_groups_are_averaged_as_the_papers_do(tmp_path: Path) -> None:
     sets = [
         JudgedSet.from_scores(tables, judgments=own, name=f"s{at}")
         for at, (tables, own) in enumerate(random_votes(at, s=30) for at in range(4))
@@ -85,6 +86,8 @@ def test_means_of_groups_are_averaged_as_the_papers_do() -> None:
     assert means["2012"] == pytest.approx((single[0] + single[1]) / 2)
     assert means["2013"] == pytest.approx(single[2])
     assert means["average"] == pytest.approx((means["2012"] + single[2] + single[3]) / 3)
+    result.save(tmp_path / "result.json")
+    assert read_json(tmp_path / "result.json") == result
 
 
 def test_pooled_tau_is_that_of_all_votes() -> None:

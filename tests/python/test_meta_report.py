@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ from meta_material import table
 from reshuffle import meta, read_html
 from reshuffle.errors import InputError
 from reshuffle.meta import JudgedSet
-from reshuffle.meta.coefficients import COEFFICIENTS, GROUPINGS, TESTS, TIES
+from reshuffle.meta.coefficients import COEFFICIENTS, TESTS
 from reshuffle.meta.human import HUMAN_SCORES
 from reshuffle.report import Layout, Terminal, render
 from reshuffle.report.studies import report_of
@@ -37,6 +37,7 @@ from reshuffle.results.studies import (
     MetricSystemScore,
 )
 from reshuffle.results.studies.meta import MetaPlan
+from reshuffle.types import Grouping, MetricTies
 from tex import compiled_all
 from told import assert_told
 
@@ -152,8 +153,8 @@ def test_every_name_of_the_registries_has_words() -> None:
     known = words("meta")
     assert set(known["coefficient"]) == set(COEFFICIENTS)
     assert all({*each} == {"name", "short", "heading", "definition"} for each in known["coefficient"].values())
-    assert set(known["ties"]) == set(TIES)
-    assert set(known["grouping"]) == set(GROUPINGS)
+    assert set(known["ties"]) == set(get_args(MetricTies))
+    assert set(known["grouping"]) == set(get_args(Grouping))
     assert {name for name, test in TESTS.items() if test.replicates == "draws"} == set(known["drawn"])
     assert set(known["human-scores"]) == {*HUMAN_SCORES, "given", "means"}
     assert {name: test.title for name, test in TESTS.items()} == known["test"]
@@ -355,7 +356,7 @@ def test_names_beside_points_do_not_cover_one_another(points: list[tuple[float, 
 
 def test_latex_compiles(tmp_path: Path) -> None:
     every = [ranked(), of_sets(), of_sets("sets"), many(8), of_systems()]
-    places = [(name, grouping) for name in COEFFICIENTS for grouping in GROUPINGS]
+    places = [(name, grouping) for name in COEFFICIENTS for grouping in get_args(Grouping)]
     every.append(evaluation([agreement("X", 0.4, coefficient=c, grouping=g, epsilon=0.5) for c, g in places]))
     compiled_all(tmp_path, [render(result, "latex") for result in every])
 

@@ -184,11 +184,11 @@ def test_pvalues_equal_those_of_approximate_randomization(votes: bool) -> None:
     scores[2, 9] = np.nan
     table_of = MetricScores.from_table(ScoreTable("t", tuple(systems), scores, None, False), tuple(systems), 70)
     test_set = replace(given, metrics=(of_python, *given.metrics, table_of))
-    material = _Material.of(test_set, votes)
+    material, _ = _Material.of(test_set, votes)
+    assert material is not None
     assert len(material.segments) == (69 if votes else 66)
     resampling = Resampling(500, 3, 2)
     got = material.pvalues(resampling)
-    assert material.people is not None
     samples = [material.people, *(_counts(m, material.segments) for m in material.metrics)]
     pairs = list(combinations(range(4), 2))
     expected = pair_pvalues(samples, [1, *(m.sign for m in material.metrics)], pairs, resampling)

@@ -241,10 +241,7 @@ REGISTRIES: list[tuple[object, Iterable[str] | str]] = [
     (types.StudyScheme, "study.settings.STUDY_SCHEMES"),
     (types.PowerModel, "study.power.MODELS"),
     (types.MetaCoefficient, "meta.coefficients.COEFFICIENTS"),
-    (types.Grouping, "meta.coefficients.GROUPINGS"),
-    (types.MetricTies, "meta.coefficients.TIES"),
     (types.HumanScore, "meta.human.HUMAN_SCORES"),
-    (types.ScoredSegments, "meta.systems.SCORED_SEGMENTS"),
     (types.MetaTest, META_TESTS),
     (types.MetaInterval, [name for name, test in META_TESTS.items() if test.replicates == "draws"]),
     (types.MetaTable, types_of("meta").tables),
@@ -270,7 +267,10 @@ LITERALS = {name: each for name, each in vars(types).items() if get_origin(each)
 
 def test_every_literal_type_is_compared_with_its_registry() -> None:
     # What functions of arrays have of a registry, and no other place; options check names by the others.
-    own = {"BootstrapTest", "Groups", "ShuffleTest", "Ties", "Repeats", "RepeatedScores"}
+    own = {
+        "BootstrapTest", "Groups", "Grouping", "MetricTies", "ScoredSegments", "ShuffleTest", "Ties", "Repeats",
+        "RepeatedScores",
+    }  # fmt: skip
     missing = {name for name, each in LITERALS.items() if not any(each is names for names, _ in REGISTRIES)}
     assert missing == own
     assert {*get_args(types.BootstrapTest), *get_args(types.ShuffleTest)} <= TESTS.keys()

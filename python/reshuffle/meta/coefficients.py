@@ -16,21 +16,6 @@ from ..toml import loads
 
 SEGMENT, SYSTEM = "segment", "system"
 
-# How the cells of a matrix are grouped. The value is the mean of the values of the groups.
-GROUPINGS: Mapping[str, str] = {
-    "none": "all cells are one group",
-    "sys": "a group for each system, mean over systems",
-    "item": "a group for each segment, mean over segments",
-}
-
-# How pairs of outputs to which a metric gives the same score count, in Kendall's tau from votes.
-TIES: Mapping[str, str] = {
-    "half": "half concordant, half discordant (Chen & Cherry 2014)",
-    "discordant": "discordant (WMT 2012)",
-    "ignore": "left out (WMT 2013)",
-    "denominator": "in the denominator only (WMT 2014), which gives the values of half",
-}
-
 
 @dataclass(frozen=True)
 class Coefficient:

@@ -186,12 +186,10 @@ def answered(question: Question, testing: Testing, seed: int) -> Answer:
 
 def _results(question: Question, replicates: Replicates | None, testing: Testing) -> Iterator[MetricAgreement]:
     """The value of every metric, with its interval."""
-    values = question.values
+    values, rows = question.values, list(question.rows)
     for m, label in enumerate(question.labels):
-        interval = None
-        if m in question.rows and replicates is not None and testing.interval is not None:
-            interval = _interval(Estimate(replicates, 0, list(question.rows).index(m)), testing)
-        epsilon = None if values.epsilon is None else float(values.epsilon[m])
+        interval = _interval(replicates, testing, rows.index(m)) if m in rows else None
+        epsilon = math.nan if values.epsilon is None else float(values.epsilon[m])
         yield taken(
             MetricAgreement,
             question,
@@ -200,33 +198,47 @@ def _results(question: Question, replicates: Replicates | None, testing: Testing
             confidence_interval=interval,
             n=int(values.n[m]),
             groups=None if values.groups is None else int(values.groups[m]),
-            epsilon=None if epsilon is None or math.isnan(epsilon) else epsilon,
+            epsilon=None if math.isnan(epsilon) else epsilon,
             segments=None if question.segments is None else question.segments[m],
             reason=values.reason[m] or (None if interval or testing.interval is None else question.note or NO_DRAWS),
         )
 
 
-def _interval(estimate: Estimate, testing: Testing) -> ConfidenceInterval | None:
-    """The percentile interval; None if no draw has a value."""
+def _interval(
+    replicates: Replicates | None, testing: Testing, a: int, b: int | None = None
+) -> ConfidenceInterval | None:
+    """The percentile interval of a metric's value, or of the difference of two; None if there are no draws of it."""
+    if replicates is None or testing.interval is None:
+        return None
+    estimate = Estimate(replicates, 0, a, b)
     if np.isnan(estimate.draws).any():
         return None
     interval = INTERVALS["percentile"].confidence_interval(estimate, testing.confidence_level)
-    round_score = estimate.replicates.samples[estimate.metric].round_score
+    round_score = replicates.samples[0].round_score
     return replace(interval, low=round_score(interval.low), high=round_score(interval.high))
 
 
 def _compared(question: Question, replicates: Mapping[str, Replicates], testing: Testing) -> Iterator[MetricDifference]:
-    """The differences between metrics."""
-    pairs = testing.pairs(question.names)
+    """The differences between metrics, with intervals if there are draws."""
+    pairs, names, common = testing.pairs(question.names), question.names, replicates.get("common")
     if question.test is None or not pairs:
         return
-    if TESTS[question.test].replicates is None:
-        yield from _in_closed_form(question, pairs, replicates.get("common"), testing)
-        return
     kind = TESTS[question.test].replicates
-    assert kind is not None
-    found = replicates.get("tested")
-    if found is None or (kind == "draws" and np.isnan(found.draws[0]).any()):
+    if kind is None:
+        tests = _in_closed_form(question, pairs, testing)
+    else:
+        tests = _by_replicates(kind, pairs, replicates.get("tested"), testing)
+    none = dict.fromkeys(("exceedances", "n_resamples", "statistic", "degrees_of_freedom"))
+    for (a, b), found in zip(pairs, tests, strict=False):  # some questions have no tests
+        own = {**none, **found, "metric_a": names[a], "metric_b": names[b], "n": question.n_common}
+        yield taken(MetricDifference, question, confidence_interval=_interval(common, testing, a, b), **own)
+
+
+def _by_replicates(
+    kind: str, pairs: Pairs, replicates: Replicates | None, testing: Testing
+) -> Iterator[Mapping[str, Any]]:
+    """Tests of all pairs by the engine; none if metrics have no values on draws."""
+    if replicates is None or (kind == "draws" and np.isnan(replicates.draws[0]).any()):
         return
     settings = ComparisonSettings(
         test=ENGINE_TESTS[kind],
@@ -235,69 +247,50 @@ def _compared(question: Question, replicates: Mapping[str, Replicates], testing:
         all_pairs=True,
         alpha=testing.alpha,
     )
-    plan = Plan.from_settings(settings, found.samples[0].metric, n_pairs=len(pairs))
-    outcome = run_on_test_set(plan, found, Hypotheses.from_pairs(pairs))
+    plan = Plan.from_settings(settings, replicates.samples[0].metric, n_pairs=len(pairs))
+    outcome = run_on_test_set(plan, replicates, Hypotheses.from_pairs(pairs))
     n_resamples = outcome.each(outcome.n_resamples)
-    for h, (a, b) in enumerate(pairs):
-        own = {
-            "difference": found.samples[0].round_score(float(outcome.statistic[h])),
+    for h in range(len(pairs)):
+        yield {
+            "difference": replicates.samples[0].round_score(float(outcome.statistic[h])),
             "pvalue": float(outcome.pvalue[h]),
+            "adjusted_pvalue": None if outcome.adjusted is None else float(outcome.adjusted[h]),
             "exceedances": int(outcome.exceedances[h]),
             "n_resamples": int(n_resamples[h]),
         }
-        adjusted = None if outcome.adjusted is None else float(outcome.adjusted[h])
-        yield _difference(question, a, b, replicates.get("common"), testing, adjusted_pvalue=adjusted, **own)
 
 
-def _difference(
-    question: Question, a: int, b: int, replicates: Replicates | None, testing: Testing, **own: Any
-) -> MetricDifference:
-    """The record of a pair, with the interval of the difference if there are draws."""
-    interval = None
-    if replicates is not None and testing.interval is not None:
-        interval = _interval(Estimate(replicates, 0, a, b), testing)
-    names, none = question.names, dict.fromkeys(("exceedances", "n_resamples", "statistic", "degrees_of_freedom"))
-    own = {**none, **own, "metric_a": names[a], "metric_b": names[b], "n": question.n_common}
-    return taken(MetricDifference, question, confidence_interval=interval, **own)
-
-
-def _statistics(question: Question, pairs: Pairs) -> Sequence[WilliamsResult | TTest]:
-    """The statistics of all pairs, of Williams' test or of t tests with standard errors."""
-    if question.test == "williams":
-        assert question.vectors is not None
+def _in_closed_form(question: Question, pairs: Pairs, testing: Testing) -> Iterator[Mapping[str, Any]]:
+    """Tests of all pairs without replicates: Williams' test, or t tests with standard errors."""
+    values = question.compared
+    differences = [float(values[a] - values[b]) for a, b in pairs]
+    found: Sequence[WilliamsResult | TTest]
+    if question.vectors is not None:
         human, *metrics = question.vectors
-        return [williams(human, metrics[a], metrics[b]) for a, b in pairs]
-    assert question.errors is not None
-    values, errors = question.compared, question.errors
-    return [t_test(float(values[a] - values[b]), errors.of(a, b)) for a, b in pairs]
-
-
-def _in_closed_form(
-    question: Question, pairs: Pairs, replicates: Replicates | None, testing: Testing
-) -> Iterator[MetricDifference]:
-    """Tests of all pairs without replicates."""
-    assert question.test is not None
-    found = _statistics(question, pairs)
+        found = [williams(human, metrics[a], metrics[b]) for a, b in pairs]
+    else:
+        assert question.errors is not None
+        of_pairs = [question.errors.of(a, b) for a, b in pairs]
+        found = [t_test(*each) for each in zip(differences, of_pairs, strict=True)]
     pvalues = np.array([result.pvalue for result in found])
     name = {"auto": "holm" if len(pairs) > 1 else "none", None: "none"}.get(testing.adjust, testing.adjust)
-    adjusted = None
-    if name != "none" and name is not None:
+    adjusted: Sequence[float | None] = [None] * len(pairs)
+    if name is not None and name != "none":
         of_pvalues = ADJUSTMENTS[name].of_pvalues
         if of_pvalues is None:
             raise InputError(
                 f"adjustment {name!r} needs replicates, which the test {question.test!r} does not make: use 'holm', or "
                 "a test 'perm-…'"
             )
-        adjusted = np.maximum(of_pvalues(pvalues), pvalues)
-    for h, ((a, b), result) in enumerate(zip(pairs, found, strict=True)):
-        own = {
-            "difference": round(float(question.compared[a] - question.compared[b]), DECIMALS),
+        adjusted = np.maximum(of_pvalues(pvalues), pvalues).tolist()
+    for difference, result, p in zip(differences, found, adjusted, strict=True):
+        yield {
+            "difference": round(difference, DECIMALS),
             "pvalue": result.pvalue,
-            "adjusted_pvalue": None if adjusted is None else float(adjusted[h]),
+            "adjusted_pvalue": p,
             "statistic": result.statistic,
             "degrees_of_freedom": float(result.df),
         }
-        yield _difference(question, a, b, replicates, testing, **own)
 
 
 def _groups(question: Question, comparisons: Sequence[MetricDifference], testing: Testing) -> Iterator[MetricGroup]:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..documented import record
-from ..types import HumanScore as HumanScoreName
+from ..types import HumanScore
 from ..validate import check_name
 from .values import ratio
 
@@ -18,19 +17,6 @@ if TYPE_CHECKING:
 
 Counts = NDArray[np.int64]
 Scores = NDArray[np.float64]
-
-
-@record
-class HumanScore:
-    """A way to score systems by votes."""
-
-    about: str
-    source: str
-    """ACL id of the paper that has it."""
-    year: str
-    """When it was WMT's official score."""
-    score: Callable[[Counts, Counts], Scores]
-    """From wins (…, N, N), where ``wins[i, j]`` are the votes for i against j, and ties (…, N, N) to scores (…, N)."""
 
 
 def _wins(wins: Counts, ties: Counts) -> Scores:
@@ -49,24 +35,15 @@ def _wins_or_ties(wins: Counts, ties: Counts) -> Scores:
     return ratio(won + tied, won + lost + tied)
 
 
-HUMAN_SCORES: Mapping[str, HumanScore] = {
-    "wins": HumanScore("share of votes for the system, ties left out", "W12-3102", "2012", _wins),
-    "expected-wins": HumanScore(
-        "mean over the other systems of the share of votes against it, ties left out",
-        "W13-2201",
-        "2013",
-        _expected_wins,
-    ),
-    "wins-or-ties": HumanScore(
-        "share of votes and ties in which the system is better than or equal to the other",
-        "W08-0309",
-        "2008",
-        _wins_or_ties,
-    ),
+# From wins (…, N, N), where ``wins[i, j]`` are the votes for i against j, and ties (…, N, N) to scores (…, N).
+HUMAN_SCORES: Mapping[str, Callable[[Counts, Counts], Scores]] = {
+    "wins": _wins,
+    "expected-wins": _expected_wins,
+    "wins-or-ties": _wins_or_ties,
 }
 
 
-def human_scores(judgments: Judgments, method: HumanScoreName | str = "wins") -> Scores:
+def human_scores(judgments: Judgments, method: HumanScore | str = "wins") -> Scores:
     """Scores of systems from votes between pairs of their outputs; higher is better.
 
     Every vote counts, also with net judgments, because WMT's scores are computed from all votes.
@@ -106,4 +83,4 @@ def human_scores(judgments: Judgments, method: HumanScoreName | str = "wins") ->
     np.add.at(wins, (every.better, every.worse), every.votes)
     ties = np.zeros((n, n), dtype=np.int64)
     np.add.at(ties, (every.tied[:, 1], every.tied[:, 2]), 1)
-    return HUMAN_SCORES[method].score(wins, ties + ties.T)
+    return HUMAN_SCORES[method](wins, ties + ties.T)

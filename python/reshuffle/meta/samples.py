@@ -21,7 +21,7 @@ from ..resampling import CountSample, Pairs, Sample
 from ..resampling.parts import SENT_FOR_SHUFFLES, sent_whole
 from ..resampling.samples import BATCH_CELLS, Batch, columns_of, resampler_of_sums
 from ..resampling.units import Strata
-from .values import in_steps, ratio, without_exponent
+from .values import group_values, in_steps, without_exponent
 
 # Values that are equal in exact arithmetic may differ by rounding errors, which tests must not take for differences.
 # Draws are rounded to so many decimals. Differences after shuffles are not: see :func:`with_ties`.
@@ -120,7 +120,7 @@ class MatrixSample(Replicated):
     human: Scores = field(repr=False)
     """Shape (N, S). The human scores of the same cells."""
     grouping: str
-    """A name in :data:`reshuffle.meta.coefficients.GROUPINGS`, or ``system`` for means of rows."""
+    """A name in ``types.Grouping``, or ``system`` for means of rows."""
     scores: Scores
     """Shape (M,). The observed values."""
     shuffled: str = "both"
@@ -154,7 +154,7 @@ class VotesSample(Replicated):
     votes: tuple[Counts, Counts, Counts, Counts] = field(repr=False)
     """Shape (J,). Segment, better system, worse system and number of votes."""
     ties: str
-    """A name in :data:`reshuffle.meta.coefficients.TIES`."""
+    """A name in ``types.MetricTies``."""
     shuffled: str
     """What is swapped: ``both``, ``inputs`` or ``systems``."""
     scores: Scores
@@ -316,8 +316,10 @@ class DrawnSystems(Replicated):
 
     def on_draws(self, batch: Batch) -> Scores:
         """See :meth:`Replicated.on_draws`."""
-        human, *metrics = self.draws.scores(batch)[:, :, self.systems]
-        return np.stack([agreement_of_rows(self.metric.name, metrics[row], human) for row in self.rows])
+        drawn = self.draws.scores(batch)[:, :, self.systems]
+        human, metrics = drawn[0], drawn[1:][list(self.rows)]
+        values, *_ = group_values(self.metric.name, "sys", metrics, human)
+        return np.where(np.isnan(metrics + human).any(axis=-1), np.nan, values)
 
 
 def drawn_scores(sample: CountSample, batch: Batch) -> Scores:
@@ -325,26 +327,3 @@ def drawn_scores(sample: CountSample, batch: Batch) -> Scores:
     sums = batch.sums(resampler_of_sums("draws", sample.counts)).reshape(batch.n, *sample.totals.shape)
     scores = np.asarray(sample.metric.score(sums))
     return np.where(sums[..., 1] > 0, scores, np.nan) if sample.metric.is_mean else scores
-
-
-def agreement_of_rows(coefficient: str, x: Scores, y: Scores) -> Scores:
-    """A coefficient of system level for every row of two (n, N) arrays, NaN where it is not defined: (n,)."""
-    known: NDArray[np.bool_] = np.asarray(~(np.isnan(x) | np.isnan(y)).any(axis=1))
-    if coefficient in ("pearson", "spearman"):
-        if coefficient == "spearman":
-            from scipy.stats import rankdata
-
-            x, y = (np.asarray(rankdata(values, axis=1), dtype=np.float64) for values in (x, y))
-        x, y = without_exponent(x), without_exponent(y)
-        dx, dy = (values - values.mean(axis=1, keepdims=True) for values in (x, y))
-        norms = np.sqrt((dx**2).sum(axis=1) * (dy**2).sum(axis=1))
-        known = known & np.asarray((np.ptp(x, axis=1) > 0) & (np.ptp(y, axis=1) > 0))
-    else:
-        first, second = np.triu_indices(x.shape[1], 1)
-        dx, dy = (np.sign(values[:, first] - values[:, second]) for values in (x, y))
-        ordered = (dy != 0).sum(axis=1)
-        if coefficient == "accuracy":
-            dx, dy, norms = ((dx == dy) & (dy != 0)).astype(np.float64), np.ones_like(dy), ordered.astype(np.float64)
-        else:
-            norms = np.asarray(np.sqrt((dx != 0).sum(axis=1)) * np.sqrt(ordered), dtype=np.float64)
-    return ratio((dx * dy).sum(axis=1), norms, known)

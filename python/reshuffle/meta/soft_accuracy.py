@@ -47,16 +47,27 @@ def soft_question(test_set: JudgedSet, uses_votes: bool, testing: Testing, seed:
 
     Cost: R·N²/2 scores for people and each metric, and as many in every draw of an interval.
     """
-    labels = tuple(m.label for m in test_set.metrics)
-    material = _Material.of(test_set, uses_votes)
-    inner = derive_seed(seed, "simulation", 0)
-    values, p_people = material.values(replace(testing.resampling, n_resamples=PERMUTATIONS, seed=inner))
-    ties = COEFFICIENTS[NAME].ties
-    question = Question(test_set.name, SYSTEM, None, NAME, ties, labels, values, material.rows)
-    if not material.rows:
-        return question
-    compared = values.value[material.rows]
-    question = replace(question, compared=compared, n_common=len(p_people))
+    material, reasons = _Material.of(test_set, uses_votes)
+    n_metrics, inner = len(reasons), derive_seed(seed, "simulation", 0)
+    values = Values(np.full(n_metrics, np.nan), np.zeros(n_metrics, dtype=np.int64), None, None, reasons)
+    labels, ties = tuple(m.label for m in test_set.metrics), COEFFICIENTS[NAME].ties
+    if material is None:
+        return Question(test_set.name, SYSTEM, None, NAME, ties, labels, values)
+    p_people, p = material.pvalues(replace(testing.resampling, n_resamples=PERMUTATIONS, seed=inner))
+    compared = 1 - np.abs(p - p_people).mean(axis=1)
+    values.value[material.rows], values.n[material.rows] = compared, len(p_people)
+    question = Question(
+        test_set.name,
+        SYSTEM,
+        None,
+        NAME,
+        ties,
+        labels,
+        values,
+        material.rows,
+        compared=compared,
+        n_common=len(p_people),
+    )
     test = testing.test_for("perm-systems")
     by_draws = test is not None and TESTS[test].replicates == "draws"
     draws = material.draws(compared, inner) if by_draws or testing.interval is not None else None
@@ -67,8 +78,7 @@ def soft_question(test_set: JudgedSet, uses_votes: bool, testing: Testing, seed:
         question = replace(question, own=drawn, common=drawn)
     if test is None or (draws is None and by_draws):
         return question
-    if by_draws:
-        assert draws is not None
+    if draws is not None and by_draws:
         return replace(question, tested=replace(draws, unit_drawn=_unit(test)), test=test)
     swaps = material.swaps(p_people, _unit(test), inner)
     return replace(question, tested=swaps, compared=swaps.scores, test=test)
@@ -85,19 +95,17 @@ def _unit(test: str) -> str:
 class _Material:
     """Metrics and people on the segments that all have scored.
 
-    ``reason`` says why nothing can be computed, ``reasons`` why not for a metric. ``rows`` are the metrics that can,
-    ``segments`` the numbers of the segments.
+    ``rows`` are the metrics that have a value, ``segments`` the numbers of the segments.
     """
 
     test_set: JudgedSet
     segments: NDArray[np.intp]
-    people: CountSample | None
+    people: CountSample
     rows: list[int]
-    reasons: list[str | None]
 
     @classmethod
-    def of(cls, test_set: JudgedSet, uses_votes: bool) -> _Material:
-        """From a test set."""
+    def of(cls, test_set: JudgedSet, uses_votes: bool) -> tuple[_Material | None, tuple[str | None, ...]]:
+        """From a test set, and why each metric has no value; None if none has."""
         human = None
         if not uses_votes and test_set.human is not None and test_set.human.segments is not None:
             human = test_set.human.segments * (1 if test_set.human.higher_is_better else -1)
@@ -113,36 +121,23 @@ class _Material:
             people = _people(judgments, human, there)
             reason = _undefined(people)
         segments = np.flatnonzero(there)
-        reasons = [
+        reasons = tuple(
             reason or (_constant(m, segments) if enough else "the metric lacks scores of segments of some system")
             for m, enough in zip(test_set.metrics, complete, strict=True)
-        ]
+        )
         rows = [row for row, reason in enumerate(reasons) if reason is None]
-        return cls(test_set, segments, people, rows, reasons)
+        return cls(test_set, segments, people, rows) if people is not None and rows else None, reasons
 
     @property
     def metrics(self) -> list[MetricScores]:
         """The metrics that have a value."""
         return [self.test_set.metrics[row] for row in self.rows]
 
-    def values(self, resampling: Resampling) -> tuple[Values, Scores]:
-        """The values of all metrics, and people's p-values."""
-        value = np.full(len(self.reasons), np.nan)
-        n = np.zeros(len(self.reasons), dtype=np.int64)
-        p_people: Scores = np.empty(0)
-        if self.rows:
-            assert self.people is not None
-            p_people, p = self.pvalues(resampling)
-            value[self.rows] = 1 - np.abs(p - p_people).mean(axis=1)
-            n[self.rows] = len(p_people)
-        return Values(value, n, None, None, tuple(self.reasons)), p_people
-
     def pvalues(self, resampling: Resampling) -> tuple[Scores, Scores]:
         """One-sided p-values of all pairs of systems on the same shuffles: people's, and those of each metric.
 
         The alternative is that the first system of a pair is better. p = (c + 1)/(R + 1), ties included.
         """
-        assert self.people is not None
         counted = [_counted(_whole(m), m.sign < 0) for m in self.metrics]
         people = _counted(self.people, False)
         known = [each for each in counted if each is not None]
@@ -166,7 +161,6 @@ class _Material:
 
     def draws(self, scores: Scores, inner: int) -> SoftDraws | None:
         """The sample for draws; None if a formula is one of Python."""
-        assert self.people is not None
         counted = [_counted(_counts(m, self.segments), m.sign < 0) for m in self.metrics]
         known = [each for each in counted if each is not None]
         people = _counted(self.people, False)

@@ -34,10 +34,6 @@ from .values import mean_of_cells, mean_of_scores, system_values
 Flags = NDArray[np.bool_]
 
 
-# On which segments metrics score the systems: those that people judged, or all of them.
-SCORED_SEGMENTS = ("judged", "all")
-
-
 @called_with(Systems)
 def systems(options: Systems) -> MetaEvaluation:
     """How well metrics agree with people on systems, with intervals and tests of all pairs of metrics.
@@ -220,7 +216,7 @@ def _drawn_votes(judgments: Judgments, kind: str) -> Callable[[Batch], Scores]:
         sums = np.zeros((batch.n, 2 * n * n), dtype=np.int64)
         sums[:, there] = batch.sums(resampler_of_sums("draws", columns))
         wins, ties = np.moveaxis(sums.reshape(batch.n, 2, n, n), 1, 0)
-        return HUMAN_SCORES[kind].score(wins, ties)
+        return HUMAN_SCORES[kind](wins, ties)
 
     return scores
 

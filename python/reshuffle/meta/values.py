@@ -84,26 +84,30 @@ def matrix_values(
     Groups without a value are left out of the mean: those in which metric or people have no two different scores, or
     for accuracies those without pairs.
     """
+    values, cells, epsilon = group_values(coefficient, grouping, scores, human, in_core)
+    defined = ~np.isnan(values)
+    groups, reason = defined.sum(axis=1), CONSTANT if epsilon is None else NO_PAIRS
+    reasons = tuple(None if n else reason for n in groups.tolist())
+    return Values(mean_of_cells(values), np.where(defined, cells, 0).sum(axis=1), groups, epsilon, reasons)
+
+
+def group_values(
+    coefficient: str, grouping: str, scores: Scores, human: Scores, in_core: Mapping[str, Any] | None = None
+) -> tuple[Scores, Integers, Scores | None]:
+    """The agreement in each group, and what it is computed from, (M, G) each, and the calibrated thresholds of ties."""
     scores, human = np.ascontiguousarray(scores), np.ascontiguousarray(human)
     if coefficient in ("pearson", "spearman"):
-        of_groups = [correlations(own, human, grouping, ranks=coefficient == "spearman") for own in scores]
-        values, cells = (np.stack(each) for each in zip(*of_groups, strict=True))
-        return _mean_of_groups(values, cells, None, CONSTANT)
-    where = in_core or {}
+        found = [correlations(own, human, grouping, ranks=coefficient == "spearman") for own in scores]
+        values, cells = (np.stack(each) for each in zip(*found, strict=True))
+        return values, cells, None
+    where, epsilon = in_core or {}, None
     counts, sizes = _core.meta_pair_counts(scores, human, grouping, **where)
     if coefficient in ("acc23", "tau23"):
         whole, steps = in_steps(scores)
         epsilon, counts = _core.meta_calibrate(whole, human, grouping, **where)
-        return _mean_of_groups(PAIR_VALUES[coefficient](counts, sizes), sizes[..., 0], epsilon / steps, NO_PAIRS)
-    return _mean_of_groups(PAIR_VALUES[coefficient](counts, sizes), sizes[..., 0], None, CONSTANT)
-
-
-def _mean_of_groups(values: Scores, cells: Integers, epsilon: Scores | None, reason: str) -> Values:
-    """The means over groups of (M, G) values, without those that are NaN."""
-    defined = ~np.isnan(values)
-    groups = defined.sum(axis=1)
-    reasons = tuple(None if n else reason for n in groups.tolist())
-    return Values(mean_of_cells(values), np.where(defined, cells, 0).sum(axis=1), groups, epsilon, reasons)
+        epsilon = epsilon / steps
+    cells = counts[..., [CON, DIS, METRIC]].sum(axis=-1) if coefficient == "accuracy" else sizes[..., 0]
+    return PAIR_VALUES[coefficient](counts, sizes), cells, epsilon
 
 
 def ratio(numerators: ArrayLike, denominators: ArrayLike, defined: NDArray[np.bool_] | bool = True) -> Scores:
@@ -223,19 +227,10 @@ def without_exponent(rows: Scores) -> Scores:
 def system_values(coefficient: str, scores: Scores, human: Scores) -> Values:
     """The agreement of (M, N) scores of systems with (N,) human scores, both higher for better, NaN for missing."""
     both = ~(np.isnan(scores) | np.isnan(human))
-    n = both.sum(axis=1)
-    reasons = [_reason(own[has], human[has]) for own, has in zip(scores, both, strict=True)]
-    if coefficient in ("pearson", "spearman"):
-        ranks = coefficient == "spearman"
-        values = np.array([correlations(own[:, None], human[:, None], "none", ranks=ranks)[0][0] for own in scores])
-    else:
-        cells = np.ascontiguousarray(scores[:, :, None]), np.ascontiguousarray(human[:, None])
-        counts, sizes = _core.meta_pair_counts(*cells, "none")
-        values = PAIR_VALUES[coefficient](counts, sizes)[:, 0]
-        if coefficient == "accuracy":
-            n = counts[:, 0, [CON, DIS, METRIC]].sum(axis=-1)
+    reasons = tuple(_reason(own[has], human[has]) for own, has in zip(scores, both, strict=True))
     few = np.array([reason is not None for reason in reasons])
-    return Values(np.where(few, np.nan, values), n, None, None, tuple(reasons))
+    values, n, _ = group_values(coefficient, "none", scores[:, :, None], human[:, None])
+    return Values(np.where(few, np.nan, values[:, 0]), n[:, 0], None, None, reasons)
 
 
 def _reason(scores: Scores, human: Scores) -> str | None:

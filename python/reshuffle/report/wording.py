@@ -56,14 +56,14 @@ def named(names: Sequence[str], noun: str, most: int = MAX_NAMED) -> str:
 MOST_LISTED = 3
 
 
-def few(names: Sequence[str]) -> str:
+def few(names: Sequence[str], most: int = MOST_LISTED) -> str:
     """The first names of a list, and how many more there are.
 
     >>> few(["a", "b"]), few(["a", "b", "c", "d", "e"])
     ('a and b', 'a, b, c and 2 more')
     """
-    more = len(names) - MOST_LISTED
-    return joined([*names[:MOST_LISTED], f"{more:,} more"] if more > 0 else names)
+    more = len(names) - most
+    return joined([*names[:most], f"{more:,} more"] if more > 0 else names)
 
 
 class Nameless(str):

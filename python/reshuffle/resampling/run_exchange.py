@@ -34,10 +34,11 @@ MANY_SPLITS = 20_000
 SPLITS_TOGETHER = 4096
 
 Indices: TypeAlias = NDArray[np.intp]
-# From data, pairs, the statistic and replicates to the statistics of all metrics and pairs: one array, (M, pairs, R).
-Statistics: TypeAlias = Callable[[RunData, Pairs, str, Replicates], "list[Scores]"]
-# Sums of counts of pseudo-runs, all metrics side by side: (n, runs, ΣK).
-RunSums: TypeAlias = Counts
+# Batches of exchanges of a pair, by its index: the sums of counts of the pseudo-runs of both sides, all metrics side by
+# side, (n, runs, ΣK) each.
+Exchanges: TypeAlias = Iterator[tuple[Batch, int, Counts, Counts]]
+# From data, pairs, the statistic and replicates. A function of this module.
+Exchange: TypeAlias = Callable[[RunData, Pairs, str, Replicates], Exchanges]
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,26 +263,40 @@ def _pooled_segments(data: RunData, pairs: Pairs, replicates: Replicates) -> Sco
 
 
 def _in_parts(
-    function: Statistics, data: RunData, pairs: Pairs, statistic: str, replicates: Replicates, stage: str = "shuffling"
+    function: Exchange, data: RunData, pairs: Pairs, statistic: str, replicates: Replicates, stage: str = "shuffling"
 ) -> Scores:
     """The statistics of all replicates, (M, pairs, R), by the workers of the executor if there is one."""
-    (statistics,) = in_parts(function, data, (tuple(pairs), statistic), replicates, stage)
+    (statistics,) = in_parts(_scored, data, (function, tuple(pairs), statistic), replicates, stage)
     return np.asarray(statistics)
 
 
-def _segments_of_runs(data: RunData, pairs: Pairs, statistic: str, replicates: Replicates) -> list[Scores]:
-    """The statistic of coins for units: means of the scores of runs, for each metric and pair."""
+def _scored(data: RunData, function: Exchange, pairs: Pairs, statistic: str, replicates: Replicates) -> list[Scores]:
+    """The statistics of exchanges, filled batch by batch: one array, (M, pairs, replicates)."""
+    numbers = replicates.numbers
+    found = np.empty((len(data.samples), len(pairs), len(numbers)))
+
+    def scores(runs: Counts) -> list[Scores]:
+        if statistic == "pooled":
+            return data.scored(runs.sum(axis=1))
+        return [own.mean(axis=1) for own in data.scored(runs)]
+
+    for batch, p, a, b in function(data, pairs, statistic, replicates):
+        for own, x, y in zip(found, scores(a), scores(b), strict=True):
+            own[p][batch.first - numbers.start :][: batch.n] = x - y
+    return [found]
+
+
+def _segments_of_runs(data: RunData, pairs: Pairs, statistic: str, replicates: Replicates) -> Exchanges:
+    """Coins for units, for means of the scores of runs."""
     outputs, _, width = data.counts.shape
     resampler = resampler_of_sums("shuffles", data.counts)
     most = max(math.lcm(*_sizes(data, pair)) for pair in pairs)
-    collected = _Collected.of(data, pairs, statistic, replicates)
     virtual = [np.array(_virtual_runs(data, pair)).T for pair in pairs]
     for batch in replicates.batches(_batch_size(max(outputs, most) * width), "shuffling"):
         flipped = batch.sums(resampler).reshape(batch.n, outputs, width)
         for p, (x, y) in enumerate(virtual):
             moved = flipped[:, y] - flipped[:, x]
-            collected.add(batch, p, data.totals[x] + moved, data.totals[y] - moved)
-    return [collected.statistics]
+            yield batch, p, data.totals[x] + moved, data.totals[y] - moved
 
 
 def exchange_pooled(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
@@ -297,26 +312,23 @@ def exchange_pooled(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
     return Exchanged(statistics, [False] * len(pairs), together=together)
 
 
-def _permuted_outputs(data: RunData, pairs: Pairs, statistic: str, replicates: Replicates) -> list[Scores]:
-    collected = _Collected.of(data, pairs, statistic, replicates)
+def _permuted_outputs(data: RunData, pairs: Pairs, statistic: str, replicates: Replicates) -> Exchanges:
     sizes = [_sizes(data, pair) for pair in pairs]
     if statistic == "pooled":
         for n, m in sorted(set(sizes)):
             own = [p for p, size in enumerate(sizes) if size == (n, m)]
             rows = [partial(_signed_outputs, data, pairs[p]) for p in own]
-            for batch, i, sums in swapped_sums(replicates, ("pooled", n, m), rows, data.counts[0].size * (n + m)):
-                (a, b), moved = pairs[own[i]], sums[:, 0]
-                totals_a, totals_b = (data.totals[data.rows[system]].sum(axis=0) for system in (a, b))
-                collected.add_pooled(batch, own[i], totals_a + moved, totals_b - moved)
+            for batch, i, moved in swapped_sums(replicates, ("pooled", n, m), rows, data.counts[0].size * (n + m)):
+                a, b = _pooled_totals(data, pairs[own[i]])
+                yield batch, own[i], a + moved, b - moved
     else:
         width = data.totals.shape[1]
-        for p, (a, b) in enumerate(pairs):
-            both, n = np.r_[data.rows[a], data.rows[b]], data.n_runs[a]
+        for p, (system, baseline) in enumerate(pairs):
+            both, n = np.r_[data.rows[system], data.rows[baseline]], data.n_runs[system]
             resampler = resampler_of_sums("permutations", data.counts[both])
             for batch in replicates.batches(_batch_size(len(both) * width), "permuting"):
                 sums = batch.sums(resampler).reshape(batch.n, len(both), width)
-                collected.add(batch, p, sums[:, :n], sums[:, n:])
-    return [collected.statistics]
+                yield batch, p, sums[:, :n], sums[:, n:]
 
 
 def _signed_outputs(data: RunData, pair: tuple[int, int]) -> Counts:
@@ -334,7 +346,7 @@ def exchange_cells(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
     return Exchanged(_in_parts(_swapped_cells, data, pairs, statistic, replicates), [False] * len(pairs))
 
 
-def _swapped_cells(data: RunData, pairs: Pairs, statistic: str, replicates: Replicates) -> list[Scores]:
+def _swapped_cells(data: RunData, pairs: Pairs, statistic: str, replicates: Replicates) -> Exchanges:
     n_runs, systems = data.n_runs[pairs[0][0]], sorted(set(chain.from_iterable(pairs)))
     row = {system: at for at, system in enumerate(systems)}
     starts = np.array([data.rows[system].start for system in systems])
@@ -343,14 +355,12 @@ def _swapped_cells(data: RunData, pairs: Pairs, statistic: str, replicates: Repl
         for run in range(n_runs)
     ]
     k, width = len(systems), data.totals.shape[1]
-    collected = _Collected.of(data, pairs, statistic, replicates)
     for batch in replicates.batches(_batch_size(n_runs * k * width), "shuffling"):
         each = [replace(batch, seed=seed).sums(own).reshape(-1, k, width) for seed, own in seeded]
         flipped = np.stack(each, axis=1)
         for p, (a, b) in enumerate(pairs):
             moved = flipped[:, :, row[b]] - flipped[:, :, row[a]]
-            collected.add(batch, p, data.totals[data.rows[a]] + moved, data.totals[data.rows[b]] - moved)
-    return [collected.statistics]
+            yield batch, p, data.totals[data.rows[a]] + moved, data.totals[data.rows[b]] - moved
 
 
 def shuffle_as_multeval(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
@@ -365,14 +375,18 @@ def shuffle_as_multeval(data: RunData, pairs: Pairs, statistic: str) -> Exchange
     return Exchanged(_in_parts(_multeval_shuffles, data, pairs, statistic, replicates), [False] * len(pairs))
 
 
-def _multeval_shuffles(data: RunData, pairs: Pairs, statistic: str, replicates: Replicates) -> list[Scores]:
+def _multeval_shuffles(data: RunData, pairs: Pairs, statistic: str, replicates: Replicates) -> Exchanges:
     n = data.n_runs[pairs[0][0]]
-    collected = _Collected.of(data, pairs, statistic, replicates)
     rows = [partial(_differences_of_sides, data, pair) for pair in pairs]
     for batch, p, sums in swapped_sums(replicates, ("multeval", n), rows, data.counts[0].size * 4 * n):
-        a, b = (data.totals[data.rows[system]].sum(axis=0) for system in pairs[p])
-        collected.add_pooled(batch, p, a + sums[:, 0], b - sums[:, 1])
-    return [collected.statistics]
+        a, b = _pooled_totals(data, pairs[p])
+        yield batch, p, a + sums[:, :1], b - sums[:, 1:]
+
+
+def _pooled_totals(data: RunData, pair: tuple[int, int]) -> tuple[Counts, Counts]:
+    """The sums of all outputs of both systems."""
+    a, b = (data.totals[data.rows[system]].sum(axis=0) for system in pair)
+    return a, b
 
 
 def _differences_of_sides(data: RunData, pair: tuple[int, int]) -> Counts:
@@ -381,36 +395,6 @@ def _differences_of_sides(data: RunData, pair: tuple[int, int]) -> Counts:
     sides = np.zeros((2, 2, *a.shape), dtype=np.int64)
     sides[0, 0] = sides[1, 1] = b - a
     return sides.reshape(2, -1, *a.shape[1:])
-
-
-@dataclass(frozen=True, eq=False)
-class _Collected:
-    """The statistics of all replicates, or of a range of them, filled batch by batch."""
-
-    data: RunData
-    statistic: str
-    first: int
-    statistics: Scores
-    """Shape (M, pairs, R)."""
-
-    @classmethod
-    def of(cls, data: RunData, pairs: Pairs, statistic: str, replicates: Replicates) -> _Collected:
-        numbers = replicates.numbers
-        return cls(data, statistic, numbers.start, np.empty((len(data.samples), len(pairs), len(numbers))))
-
-    def add_pooled(self, batch: Batch, p: int, a: Counts, b: Counts) -> None:
-        """Score the summed pseudo-runs of both sides of pair p: each (n, ΣK)."""
-        self.add(batch, p, a[:, None], b[:, None])
-
-    def add(self, batch: Batch, p: int, a: RunSums, b: RunSums) -> None:
-        """Score the pseudo-runs of both sides of pair p."""
-        for own, x, y in zip(self.statistics, self._scored(a), self._scored(b), strict=True):
-            own[p][batch.first - self.first :][: batch.n] = x - y
-
-    def _scored(self, runs: RunSums) -> list[Scores]:
-        if self.statistic == "pooled":
-            return self.data.scored(runs.sum(axis=1))
-        return [scores.mean(axis=1) for scores in self.data.scored(runs)]
 
 
 def _sizes(data: RunData, pair: tuple[int, int]) -> tuple[int, int]:

@@ -32,7 +32,7 @@ class ConfidenceInterval:
     """A name in :data:`reshuffle.inference.intervals.INTERVALS`, the name of a test with a margin, or ``simultaneous``,
     ``clopper-pearson``, ``robbins``, ``korn-graubard`` (a share of cases in clusters), ``clopper-pearson-shared`` (a
     share of cases that share replicates) or ``jackknife``. For systems with several runs, ``percentile``, ``welch-t``,
-    ``hierarchical`` or ``hierarchical-t`` (:mod:`reshuffle.inference.run_intervals`).
+    ``hierarchical`` or ``hierarchical-t`` (:mod:`reshuffle.inference.exchange`).
     """
 
     def __iter__(self) -> Iterator[Real]:

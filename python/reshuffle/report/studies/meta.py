@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from operator import attrgetter
 
 from ...grouping import grouped
-from ...results.studies import MetaEvaluation, MetricAgreement, MetricDifference
+from ...results.studies import MetaEvaluation, MetricAgreement, MetricDifference, MetricGroup
 from ..cells import Table, decimals_for, pvalue_cell, short_pvalue
-from ..pivot import Cells, Rows, as_ends, as_number, ends_cell, number_cell, pivot
+from ..pivot import Bold, Cells, Columns, Rows, as_ends, as_number, ends_cell, number_cell, pivot
 from ..wording import ci, counted, joined, number
 from ..words import words, words_of
 from .base import StudyReport
 from .figures import Figure, in_module
 from .meta_sentences import MAX_TESTED, conclusions, notes
-from .meta_values import AVERAGE, POOLED, Family, families, on_segments, shown_families, sized
+from .meta_values import Family, families, on_segments, shown_families, sized
 from .shared import constant, with_arrow
 
 # So many pairs have a row each, with intervals; more metrics have a matrix of p-values, up to a number that fits.
@@ -55,36 +55,24 @@ def paper(result: MetaEvaluation) -> Iterator[Table]:
 
 def _coefficients(result: MetaEvaluation) -> Iterator[Table]:
     """A table for each coefficient: with a column for each test set, if there are several."""
-    every = families(result)
-    for key in dict.fromkeys((family.grouping, family.coefficient) for family in every):
-        own = [family for family in every if (family.grouping, family.coefficient) == key]
-        over_sets = [family for family in own if family.test_set in (AVERAGE, POOLED)]
-        sets = [family for family in own if family not in over_sets]
+    by_coefficient = grouped(((family.grouping, family.coefficient), family) for family in families(result))
+    for own in by_coefficient.values():
+        sets = [family for family in own if not family.is_over_sets]
         if len(sets) > 1:
-            yield _overview(sets, over_sets)
-        for family in sets if len(sets) == 1 or not over_sets else ():
+            yield _overview(own, len(sets))
+        for family in sets if len(sets) in (1, len(own)) else ():
             yield _values(result, family)
-
-
-def _where(family: Family) -> str:
-    return {AVERAGE: ", average over test sets", POOLED: ", votes of all test sets", "": ""}.get(
-        family.test_set, f" on {family.test_set}"
-    )
 
 
 def _title(result: MetaEvaluation, family: Family) -> str:
     n = constant(family.results, "n")
     size = f": {sized(result, family, n)}" if n is not None else ""
     size += on_segments(result, family, ", " if size else ": ")
-    return f"Agreement with people by {family.name}{_where(family)}{size}"
+    return f"Agreement with people by {family.title}{size}"
 
 
 # What bold type marks in tables of values.
 LEADERS = "the best agreement, and those that do not differ significantly from it"
-
-
-def _value_cell(each: MetricAgreement | None) -> str:
-    return number_cell(None if each is None else each.value, SPEC)
 
 
 def _interval_header(results: Sequence[MetricAgreement | MetricDifference]) -> list[str]:
@@ -93,65 +81,59 @@ def _interval_header(results: Sequence[MetricAgreement | MetricDifference]) -> l
     return [ci(levels[0])] if levels else []
 
 
+def _placed(family: Family) -> Cells:
+    """The interval of each metric, and its place in the ranking, if there are any."""
+
+    def placed(shown: Callable[[MetricGroup], str]) -> Callable[[MetricAgreement], str] | None:
+        found = family.group_of
+        return (lambda each: shown(found[each.metric]) if each.metric in found else "–") if found else None
+
+    return {
+        **dict.fromkeys(_interval_header(family.results), as_ends("confidence_interval", SPEC)),
+        "Group": placed(lambda group: group.letters or "–"),
+        "Cluster": placed(lambda group: f"{group.cluster:,}"),
+    }
+
+
 def _values(result: MetaEvaluation, family: Family) -> Table:
     """A row for each metric: the value, its interval, and the place in the ranking."""
-    results, leaders = family.results, family.leaders
-
-    def ranked(column: int) -> Callable[[MetricAgreement], str]:
-        return lambda each: _ranked_cells(family.group_of.get(each.metric))[column]
-
+    results = family.results
     cells: Cells = {
         "Metric": "metric",
-        family.symbol: _value_cell,
-        **dict.fromkeys(_interval_header(results), as_ends("confidence_interval", SPEC)),
-        "Group": bool(family.groups) and ranked(0),
-        "Cluster": bool(family.groups) and ranked(1),
+        family.symbol: as_number("value", SPEC),
+        **_placed(family),
         "ε": any(each.epsilon is not None for each in results) and as_number("epsilon", ".3g"),
         "n": constant(results, "n") is None and "n",
         "Groups": constant(results, "groups") is None and results[0].groups is not None and as_number("groups", ","),
     }
-    rows = Rows(cells, n_names=1, bold=lambda each: each.metric in leaders and len(leaders) < len(results))
+    rows = Rows(cells, n_names=1, bold=lambda each: family.leads(each.metric))
     return pivot(_title(result, family), list(map(family.by_metric.get, family.by_value)), rows, bold_means=LEADERS)
 
 
-def _ranked_cells(group: Any) -> list[str]:
-    return ["–", "–"] if group is None else [group.letters or "–", f"{group.cluster:,}"]
-
-
-def _overview(sets: Sequence[Family], over_sets: Sequence[Family]) -> Table:
+def _overview(every: Sequence[Family], n_sets: int) -> Table:
     """A row for each metric and a column for each test set, then averages with intervals and ranking.
 
     If only test sets were tested, their values have letters.
     """
-    first = over_sets[0] if over_sets else sets[0]
-    header = ["Metric", *(family.test_set for family in sets)]
-    breaks = list(range(2, len(header)))
-    lettered = not any(family.groups for family in over_sets)
-    for family in over_sets:
-        breaks.append(len(header))
-        header += [family.test_set.capitalize(), *_interval_header(family.results)]
-        header += ["Group", "Cluster"] if family.groups else []
-    title = f"Agreement with people by {first.name} on {counted(len(sets), 'test set')}"
-    table = Table(title, header, bold_means=LEADERS)
-    table.breaks = tuple(breaks)
-    for metric in first.by_value:
-        cells = [
-            metric,
-            *(
-                _value_cell(family.by_metric.get(metric)) + (_letters(family, metric) if lettered else "")
-                for family in sets
-            ),
-        ]
-        bold = [False] * len(cells)
-        for family in over_sets:
-            each, before = family.by_metric[metric], len(cells)
-            cells.append(_value_cell(each))
-            cells += [ends_cell(each.confidence_interval, SPEC)] if _interval_header(family.results) else []
-            cells += _ranked_cells(family.group_of.get(metric)) if family.groups else []
-            leads = metric in family.leaders and len(family.leaders) < len(family.results)
-            bold += [leads] * (len(cells) - before)
-        table.add(cells, bold)
-    return table
+    by_name = {family.test_set: family for family in every}
+    first = next((family for family in every if family.is_over_sets), every[0])
+    lettered = not any(family.groups for family in every if family.is_over_sets)
+
+    def heading(name: str) -> list[str]:
+        family = by_name[name]
+        return [name.capitalize(), *Rows(_placed(family)).shown] if family.is_over_sets else [name]
+
+    def cells(each: MetricAgreement) -> list[str]:
+        family, value = by_name[each.test_set], number_cell(each.value, SPEC)
+        if not family.is_over_sets:
+            return [value + (_letters(family, each.metric) if lettered else "")]
+        shown = [value, *(cell(each) for cell in Rows(_placed(family)).shown.values())]
+        return [*map(Bold, shown)] if family.leads(each.metric) else shown
+
+    places = {metric: place for place, metric in enumerate(first.by_value)}
+    records = sorted((each for family in every for each in family.results), key=lambda each: places[each.metric])
+    title = f"Agreement with people by {first.name} on {counted(n_sets, 'test set')}"
+    return pivot(title, records, Rows({"Metric": "metric"}), Columns("test_set", heading, cells, by_name), LEADERS)
 
 
 def _letters(family: Family, metric: str) -> str:
@@ -180,7 +162,7 @@ def _p(family: Family) -> str:
 def _matrix(family: Family, metrics: Sequence[str]) -> Table:
     """The p-values of all pairs, from best to worst."""
     header = ["Metric", *(f"{i}" for i in range(1, len(metrics)))]
-    table = Table(f"{_p(family).capitalize()} of all pairs by {family.name}{_where(family)}", header)
+    table = Table(f"{_p(family).capitalize()} of all pairs by {family.title}", header)
     table.breaks = tuple(range(2, len(header)))
     for i, metric in enumerate(metrics):
         cells = [f"{i + 1}  {metric}"]
@@ -225,7 +207,7 @@ def _differences(family: Family) -> Table:
         "Adjusted p": adjusted and (lambda each: p_cell(each, each.final_pvalue, True)),
     }
     return pivot(
-        f"{'Differences' if baseline is None else f'Differences from {baseline}'} in {family.name}{_where(family)}",
+        f"{'Differences' if baseline is None else f'Differences from {baseline}'} in {family.title}",
         pairs,
         Rows(cells, n_names=1 + (baseline is None), bold=lambda each: family.better(*names(each))),
         bold_means=f"significantly better agreement than {baseline or 'that of the metric compared with'}",
@@ -234,22 +216,26 @@ def _differences(family: Family) -> Table:
 
 def _scores(result: MetaEvaluation, test_set: str) -> Table:
     """A row for each system, from best to worst in the eyes of people."""
-    own = [each for each in result.systems if each.test_set == test_set]
-    metrics = [metric for metric in result.metrics if any(each.metric == metric.name for each in own)]
-    scores = {(each.system, each.metric): each.score for each in own}
-    human = {each.system: each.human for each in own}
-    on = f" on {test_set}" if test_set else ""
-    table = Table(f"Scores of systems{on}, by people and metrics", ["System", "Human", *map(with_arrow, metrics)])
-    table.breaks = tuple(range(2, len(table.header)))
-    digits = decimals_for(max(map(abs, human.values())))
+    own = sorted((each for each in result.systems if each.test_set == test_set), key=lambda each: -each.human)
     decimals = {
-        metric.name: decimals_for(max(abs(each.score) for each in own if each.metric == metric.name))
-        for metric in metrics
+        metric: decimals_for(max(map(abs, scores)))
+        for metric, scores in grouped((each.metric, each.score) for each in own).items()
     }
-    for system in sorted(human, key=lambda name: -human[name]):
-        shown = [number_cell(scores.get((system, name)), f".{places}f") for name, places in decimals.items()]
-        table.add([system, f"{human[system]:.{digits}f}", *shown])
-    return table
+    human: Cells = {
+        "System": "system",
+        "Human": as_number("human", f".{decimals_for(max(abs(each.human) for each in own))}f"),
+    }
+    arrows = {metric.name: with_arrow(metric) for metric in result.metrics if metric.name in decimals}
+    columns = Columns(
+        "metric",
+        lambda name: [arrows[name]],
+        lambda each: ["–" if each is None else f"{each.score:.{decimals[each.metric]}f}"],
+        arrows,
+    )
+    on = f" on {test_set}" if test_set else ""
+    return pivot(
+        f"Scores of systems{on}, by people and metrics", own, Rows(human, attrgetter("system"), n_names=1), columns
+    )
 
 
 def complete_pairs(comparisons: Sequence[MetricDifference]) -> list[MetricDifference]:

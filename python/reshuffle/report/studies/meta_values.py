@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ...lazy import lazy
 from ...results.studies import MetaEvaluation, MetricAgreement, MetricDifference, MetricGroup
 from ..wording import counted
-from ..words import words
+from ..words import Template, words
 
 # Names of test sets that stand for several.
 AVERAGE, POOLED = "average", "pooled"
@@ -40,6 +40,17 @@ class Family:
         name = self._words.get("name", self.coefficient)
         grouping = words("meta")["grouping"].get(self.grouping)
         return name if grouping is None else f"{name} {grouping['name']}"
+
+    @property
+    def title(self) -> str:
+        """The same with the test set."""
+        where = Template(words("meta")["phrase"]).filled("in_title", {"test_set": self.test_set})
+        return f"{self.name}{where}"
+
+    @property
+    def is_over_sets(self) -> bool:
+        """Whether it is about several test sets."""
+        return self.test_set in (AVERAGE, POOLED)
 
     @property
     def symbol(self) -> str:
@@ -101,6 +112,10 @@ class Family:
         first = set(self.group_of[self.ranked[0]].letters)
         return {each.metric for each in self.groups if first.intersection(each.letters)}
 
+    def leads(self, metric: str) -> bool:
+        """Whether it is one of the leaders, and not all metrics are."""
+        return metric in self.leaders and len(self.leaders) < len(self.results)
+
 
 def families(result: MetaEvaluation) -> list[Family]:
     """Every coefficient on every test set, in the order of the results."""
@@ -130,7 +145,7 @@ def shown_families(result: MetaEvaluation) -> list[Family]:
     found = []
     for family in every:
         same = [each for each in every if (each.grouping, each.coefficient) == (family.grouping, family.coefficient)]
-        over_sets = [each for each in same if each.test_set in (AVERAGE, POOLED)]
+        over_sets = [each for each in same if each.is_over_sets]
         tested = any(each.comparisons for each in over_sets) or not any(each.comparisons for each in same)
         if not over_sets or family in over_sets or not tested:
             found.append(family)

@@ -17,7 +17,7 @@ from ..plots.rows import RowFigure, Rows
 from ..plots.ticks import Ticks
 from ..wording import counted
 from .figures import ColumnFigure, StudyFigure, key_above, label, looks
-from .run_values import ScoredRuns
+from .run_sentences import ScoredRuns
 
 # Inches: below the rows, and the height of a row of runs: at least, for each run, and at most.
 FURNITURE, LOWEST, EACH_RUN, HIGHEST = 0.62, 0.28, 0.085, 1.1

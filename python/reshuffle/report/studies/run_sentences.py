@@ -1,96 +1,157 @@
-"""The sentences of comparisons of runs: what was found, what the statistics say (Clark et al. 2011), and how."""
+"""The sentences of comparisons of runs: what was found, what the statistics say (Clark et al. 2011), and how; and what
+the tables and figures have in common with them.
+
+``words/runs.toml`` has the sentences. These functions make the values in them.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from statistics import correlation
+from typing import Any
 
 from ...errors import counted, printable
 from ...grouping import grouped
 from ...results import UsedMetric, UsedTest
-from ...results.studies import RunComparison, RunDifference
-from ...results.studies.runs import MOST_RUNS, RECOMMENDED_RUNS, runs_needed, smallest_of_splits
+from ...results.studies import RunComparison, RunDifference, RunScores, SystemRuns
+from ...results.studies.runs import RECOMMENDED_RUNS, smallest_of_splits
+from ..cells import decimals_for
 from ..computed import adjusted_sentence, alternative_phrase
 from ..conclusions import against_baseline, number_of_pairs, one_sentence, relation
 from ..methods import Detail, cite, metrics_phrase
-from ..wording import MAX_NAMED, are, ci, joined, named, number, option
-from ..words import filled, words
-from .run_values import (
-    deciding,
-    decimals_under,
-    deviation,
-    exchange_phrase,
-    has_several,
-    is_significant,
-    observes_many,
-    of_unit,
-    scored_runs,
-)
+from ..wording import MAX_NAMED, few, joined, named
+from ..words import Template, said, words
 from .shared import constant, of_name
 
 CLARK = "P11-2031"
 # A standard deviation is large if it is at least this share of a difference (s_sel, s_dev), or of s_sel (s_dev).
 LARGE = 0.5
+# Longer tables of what other experiments would observe are only in CSV and JSON.
+MOST_OBSERVED = 12
+
+_listed = partial(few, most=MAX_NAMED)
+_said = partial(said, "runs")
+
+
+def decimals_under(result: RunComparison, metric: str) -> int:
+    """The decimals of scores and differences under a metric."""
+    return decimals_for(max(abs(system.scores[metric].mean) for system in result.systems))
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredRuns:
+    """The scores of a system's runs under one metric."""
+
+    system: str
+    metric: str
+    scores: RunScores
+
+
+def scored_runs(systems: Sequence[SystemRuns]) -> list[ScoredRuns]:
+    """The scores of each system, metric by metric."""
+    return [ScoredRuns(each.name, metric, each.scores[metric]) for metric in systems[0].scores for each in systems]
+
+
+def deviation(value: float | None, decimals: int) -> str:
+    """A standard deviation; a dash if it is undefined, and never 0 for what only rounds to it.
+
+    >>> deviation(0.26, 2), deviation(None, 2), deviation(0.001, 2), deviation(0.0, 2)
+    ('0.26', '–', '<0.01', '0.00')
+    """
+    if value is None:
+        return "–"
+    rounded = f"{value:.{decimals}f}"
+    return f"<{10.0**-decimals:.{decimals}f}" if value > 0 and float(rounded) == 0 else rounded
+
+
+def p_name(result: RunComparison, units: Sequence[str]) -> str:
+    """What the p-values of tests by these exchange units are called."""
+    adjusted = (each.adjusted_pvalue is not None for each in result.comparisons if each.exchange in units)
+    return "adjusted p" if any(adjusted) else "p"
+
+
+def deciding(result: RunComparison) -> list[RunDifference]:
+    """The differences, tested by the exchange unit that decides."""
+    return of_name(result.comparisons, exchange=result.default_exchange)
+
+
+def is_significant(result: RunComparison, each: RunDifference) -> bool:
+    """Whether a test of the exchange unit that decides rejects."""
+    return each.exchange == result.default_exchange and each.is_significant(result.plan.alpha)
+
+
+def has_several(result: RunComparison) -> bool:
+    """Whether a system has several runs."""
+    return any(n > 1 for n in result.plan.systems.values())
+
+
+def observes_many(result: RunComparison) -> bool:
+    """Whether only CSV and JSON have the table of what other experiments would observe, because it is long."""
+    return len({(each.metric, each.baseline, each.system) for each in result.observed}) > MOST_OBSERVED
+
+
+def of_unit(result: RunComparison, text: str) -> str:
+    """A text about segments, for documents if these are resampled."""
+    unit = result.plan.unit
+    return text.replace("segment", unit).replace("Segment", unit.capitalize())
+
+
+def phrase(result: RunComparison, name: str, exchange: str = "", **values: Any) -> str:
+    """A phrase of ``words/runs.toml``, of an interval or of an exchange unit; empty if there is none."""
+    known = words("runs")
+    parts = {**known["phrase"], **known["interval"], **known["exchange"].get(exchange, {})}
+    two_sided = result.plan.alternative == "two-sided"
+    return Template(parts).filled(name, {**result.plan, "two_sided": two_sided, **values}) if name in parts else ""
+
+
+def exchange_phrase(result: RunComparison, unit: str | None = None) -> str:
+    """What a test does, after ``by``: by default that which decides."""
+    name = unit or result.default_exchange or ""
+    return phrase(result, "by", name) or name
 
 
 def conclusions(result: RunComparison) -> Iterator[str]:
     """The answer, what limits it, and how to read the statistics."""
     yield from answers(result)
-    yield from _local_optima(result)
-    yield from _overfitting(result)
-    yield from _more_runs(result)
-    yield from _median_runs(result)
+    cases = {**_dev_cases(result), "high_sel": _high_sel(result)}
+    read = {name: _listed(own) for name, own in cases.items() if own}
+    yield from _said("conclusion", {**result.plan, **read, **_median_runs(result)})
 
 
 def answers(result: RunComparison) -> Iterator[str]:
     """Which systems are better, and what limits the answer."""
     if result.comparisons:
-        yield _answer(result)
+        statements = {metric.name: (_statement(result, metric), "") for metric in result.metrics}
+        yield one_sentence(statements, "under", f"By {exchange_phrase(result)}, ")
         yield from _limits(result, result.plan.exchange[:1])
         yield from _unreachable(result)
     yield from _duplicates(result)
-    yield from _few_runs(result)
 
 
 def notes(result: RunComparison) -> Iterator[str]:
     """Which tests there are, why, and what their replicates are."""
     plan = result.plan
     if result.comparisons:
-        if plan.exchange_reason:
-            reason = of_unit(result, plan.exchange_reason.rstrip(".").replace("<=", "≤"))
-            yield f"Why {plan.exchange[0]} decides: {reason}."
-        for name, reason in plan.left_out.items():
-            yield f"{name} is left out: it {reason.partition(':')[0].rstrip('.')}."
-        yield from _caveats(result)
-        yield from _limits(result, result.plan.exchange[1:])
+        reason = of_unit(result, (plan.exchange_reason or "").rstrip(".").replace("<=", "≤"))
+        yield from _said("chosen", {"exchange": plan.exchange[0], "reason": reason})
+        for name, why in plan.left_out.items():
+            yield from _said("left_out", {"exchange": name, "reason": why.partition(":")[0].rstrip(".")})
+        ignored = {name: phrase(result, "ignores", name) for name in plan.exchange}
+        yield from _said("ignored", {"ignored": "; ".join(f"{name} {text}" for name, text in ignored.items() if text)})
+        yield from _limits(result, plan.exchange[1:])
         yield tests_of(result, plan.exchange)
         yield from intervals(result)
-    if observes_many(result):
-        yield (
-            "What experiments with other numbers of runs would observe is left out here, because the table is long: "
-            "--format csv --table observed."
-        )
-    median_on = option("--median-on", "median_on")
-    if plan.median_on == "test" and has_several(result):
-        yield (
-            f"Median runs: Clark et al. recommend choosing them on another set than the one to analyse ({median_on})."
-        )
-    draws = f"{counted(plan.n_resamples, 'bootstrap draw')} of {plan.unit}s"
-    yield f"Runs are numbered from 0. Standard deviations of runs divide by n − 1; s_sel is from {draws}."
+    yield from _said("note", {**plan, "observes_many": observes_many(result), "has_several": has_several(result)})
 
 
 # What was found.
 
 
-def _answer(result: RunComparison) -> str:
-    """Which systems are better, by the exchange unit that decides."""
-    statements = {metric.name: (_statement(result, metric), "") for metric in result.metrics}
-    return one_sentence(statements, "under", f"By {exchange_phrase(result)}, ")
-
-
 def _statement(result: RunComparison, metric: UsedMetric) -> str:
-    """Which systems are better under a metric."""
+    """Which systems are better under a metric, by the exchange unit that decides."""
     tested = of_name(deciding(result), metric=metric.name)
     baseline, alternative = constant(tested, "baseline"), result.plan.alternative
     if baseline is None:
@@ -101,36 +162,23 @@ def _statement(result: RunComparison, metric: UsedMetric) -> str:
 
 def _unreachable(result: RunComparison) -> Iterator[str]:
     """Tests whose p cannot reach alpha, and how many runs would be enough."""
-    alpha = result.plan.alpha
     for name in result.plan.exchange:
-        limited = [each for each in of_name(result.comparisons, exchange=name) if each.smallest_pvalue > alpha]
-        if not limited:
+        own = of_name(result.comparisons, exchange=name)
+        worst = max(own, key=lambda each: each.smallest_pvalue)
+        if worst.smallest_pvalue <= result.plan.alpha:
             continue
-        worst = max(limited, key=lambda each: each.smallest_pvalue)
-        if worst.runs_needed is None:
-            few = of_unit(result, "all exchanges are counted, because the outputs differ in so few segments")
-            advice = few if worst.exact else f"use more replicates ({option('-n', 'n_resamples')})"
-            yield f"{name}: p ≥ {worst.smallest_pvalue:.3g}: {advice}."
-            continue
-        yield f"{name}: {_whatever(result, worst, worst.smallest_pvalue)}; {_enough(result)}."
-
-
-def _whatever(result: RunComparison, each: RunDifference, smallest: float) -> str:
-    """The smallest p that the numbers of runs of a pair allow."""
-    limit = "is always 1" if smallest == 1 else f"cannot fall below {smallest:.3g}"
-    return f"with {_numbers(result, each)}, p {limit}"
-
-
-def _numbers(result: RunComparison, each: RunDifference) -> str:
-    n, m = (result.plan.systems[name] for name in (each.system, each.baseline))
-    return f"{counted(n, 'run')} each" if n == m else f"{n:,} and {m:,} runs"
-
-
-def _enough(result: RunComparison) -> str:
-    """How many runs of each system would be enough, and the smallest p that they allow."""
-    alternative = result.plan.alternative
-    needed = runs_needed(result.plan.alpha, alternative) or MOST_RUNS
-    return f"with {needed:,}, it can be {smallest_of_splits(needed, needed, alternative):.3g}"
+        needed = worst.runs_needed
+        values = {
+            "exchange": name,
+            "smallest": worst.smallest_pvalue,
+            "n": result.plan.systems[worst.system],
+            "m": result.plan.systems[worst.baseline],
+            "needed": needed,
+            "reached": needed and smallest_of_splits(needed, needed, result.plan.alternative),
+            "exact": worst.exact,
+            "unit": result.plan.unit,
+        }
+        yield from _said("unreachable", values)
 
 
 # What limits the answer.
@@ -140,65 +188,47 @@ def _limits(result: RunComparison, units: Sequence[str]) -> Iterator[str]:
     """Where tests may reject too often: a sentence for each of them and reason."""
     for unit in units:
         own = of_name(result.comparisons, exchange=unit)
-        for kind, text in words("runs")["limit"].items():
-            cases = [each for each in own if kind in each.caveats]
-            if not cases:
-                continue
-            rate = words("runs")["exchange"][unit].get("largest", {}).get(kind)
-            shown = "" if rate is None else f" (up to {rate} at .05 in simulations)"
-            where = "" if len(cases) == len(own) else f", {_listed([*map(_case, cases)])}"
-            yield f"Limitation of {unit}{where}: {text}{shown}."
+        largest = words("runs")["exchange"][unit].get("largest", {})
+        for kind, reason in words("runs")["limit"].items():
+            cases = [_case(each) for each in own if kind in each.caveats]
+            values = {"exchange": unit, "reason": reason, "largest": largest.get(kind)}
+            if cases:
+                values["cases"] = "" if len(cases) == len(own) else _listed(cases)
+                yield from _said("limited", values)
 
 
 def _duplicates(result: RunComparison) -> Iterator[str]:
-    """Runs with the same output: of one system, of systems that are the same in all runs, and others."""
+    """Runs with the same output: of systems that are the same in all runs, of one system, and others; and few runs."""
     found = [tuple(each) for each in result.plan.duplicates]
-    if not found:
-        return
     first = {(name, run): (other, of) for name, run, other, of in found}
     outputs = {
         name: sorted(first.get((name, run), (name, run)) for run in range(n)) for name, n in result.plan.systems.items()
     }
-    same = [(b, a) for a, b in _pairs_of(result) if outputs[a] == outputs[b]]
-    for b, a in same:
+    same = [(a, b) for at, b in enumerate(outputs) for a in [*outputs][:at] if outputs[a] == outputs[b]]
+    for a, b in same:
         tested = of_name(deciding(result), system=b, baseline=a)
-        p = ": p = 1" if tested and all(each.pvalue == 1 for each in tested) else ""
-        yield f"{b} and {a} are identical: their runs have the same outputs, byte for byte{p}."
-    within = [(name, run, of) for name, run, other, of in found if name == other]
+        is_one = tested and all(each.pvalue == 1 for each in tested)
+        yield from _said("identical", {"system": b, "other": a, "is_one": is_one})
+    within = [f"runs {of} and {run} of {name}" for name, run, other, of in found if name == other]
     between = [
         f"run {run} of {name} and run {of} of {other}"
         for name, run, other, of in found
-        if name != other and not any({name, other} == {*pair} for pair in same)
+        if name != other and not {(name, other), (other, name)} & {*same}
     ]
-    shown = [f"runs {of} and {run} of {name}" for name, run, of in within] + between
-    if shown:
-        copies = "p counts copies as further runs, so it is too small"
-        yield f"Warning: {_listed(shown)} have the same bytes: {copies}."
+    copies = [*within, *between]
+    yield from _said("doubtful", {"same_bytes": _listed(copies) if copies else "", **_few_runs(result)})
 
 
-def _pairs_of(result: RunComparison) -> list[tuple[str, str]]:
-    """The pairs of systems in the order of the result, each with those before it."""
-    names = [*result.plan.systems]
-    return [(a, b) for at, b in enumerate(names) for a in names[:at]]
-
-
-def _few_runs(result: RunComparison) -> Iterator[str]:
-    """Fewer runs than recommended."""
-    few = {name: n for name, n in result.plan.systems.items() if n < RECOMMENDED_RUNS}
-    if not few:
-        return
-    by_number = {n: [name for name, own in few.items() if own == n] for n in sorted(set(few.values()))}
+def _few_runs(result: RunComparison) -> dict[str, Any]:
+    """The systems with fewer runs than recommended."""
+    few_runs = grouped((n, name) for name, n in result.plan.systems.items() if n < RECOMMENDED_RUNS)
     shown = [
         f"{named(names, 'system')} have {counted(n, 'run')} each"
         if len(names) > 1
         else f"{names[0]} has {counted(n, 'run')}"
-        for n, names in by_number.items()
+        for n, names in sorted(few_runs.items())
     ]
-    undefined = " With one run, s_test is undefined." if 1 in by_number else ""
-    yield (
-        f"Warning: {joined(shown)}; Clark et al. 2011 recommend at least {RECOMMENDED_RUNS}, because runs of the same "
-        f"system differ.{undefined}"
-    )
+    return {"few_runs": shown, "has_one": 1 in few_runs}
 
 
 def _case(each: RunDifference) -> str:
@@ -206,37 +236,34 @@ def _case(each: RunDifference) -> str:
     return f"{each.system} − {each.baseline} under {each.metric}"
 
 
-def _listed(cases: Sequence[str]) -> str:
-    """Some cases, and how many others there are."""
-    left = len(cases) - MAX_NAMED
-    return joined(cases) if left <= 0 else f"{', '.join(cases[:MAX_NAMED])} and {left:,} more"
-
-
 # How to read the statistics: Clark et al. 2011, 4.1.
 
 
-def _smallest_difference(result: RunComparison, metric: str, system: str) -> float | None:
-    """The smallest absolute difference of a system from those that it is compared with; None without one."""
-    own = of_name(deciding(result), metric=metric)
-    found = [abs(each.difference) for each in own if system in (each.system, each.baseline) and each.difference]
-    return min(found, default=None)
+def _dev_cases(result: RunComparison) -> dict[str, list[str]]:
+    """Systems whose scores depend on the run on the development set, or on the test set even more.
 
-
-def _local_optima(result: RunComparison) -> Iterator[str]:
-    """Systems whose scores on the development set depend on the run."""
-    cases = []
+    The latter may be chance, unless p of the Pitman–Morgan test is small.
+    """
+    found: dict[str, list[str]] = {"high_dev": [], "sure": [], "unsure": []}
     for each in scored_runs(result.systems):
         scores, decimals = each.scores, decimals_under(result, each.metric)
-        difference = _smallest_difference(result, each.metric, each.system)
-        against, what = (scores.s_sel, "s_sel") if difference is None else (difference, "difference")
-        if scores.s_dev is not None and 0 < LARGE * against <= scores.s_dev:
-            size = f"{deviation(scores.s_dev, decimals)}, {what} {against:.{decimals}f}"
-            cases.append(f"{each.system} under {each.metric} ({size})")
-    if cases:
-        yield (
-            f"High s_dev: {_listed(cases)}. The optimizer may end in different local optima, and more random restarts "
-            "may help."
-        )
+        if scores.s_dev is None:
+            continue
+        where, s_dev = f"{each.system} under {each.metric}", deviation(scores.s_dev, decimals)
+        compared = of_name(deciding(result), metric=each.metric)
+        differences = [abs(own.difference) for own in compared if each.system in (own.system, own.baseline)]
+        smallest = min(filter(None, differences), default=None)
+        against, what = (scores.s_sel, "s_sel") if smallest is None else (smallest, "difference")
+        if 0 < LARGE * against <= scores.s_dev:
+            found["high_dev"].append(f"{where} ({s_dev}, {what} {against:.{decimals}f})")
+        if scores.s_test is not None and scores.s_test > scores.s_dev:
+            p = variance_test(scores.dev_runs, scores.runs)
+            shown = "" if p is None else ", p < 0.001" if p < 0.001 else f", p = {p:.2g}"
+            is_sure = p is not None and p <= result.plan.alpha
+            found["sure" if is_sure else "unsure"].append(
+                f"{where} ({deviation(scores.s_test, decimals)} > {s_dev}{shown})"
+            )
+    return found
 
 
 def variance_test(dev: Sequence[float], test: Sequence[float]) -> float | None:
@@ -257,29 +284,7 @@ def variance_test(dev: Sequence[float], test: Sequence[float]) -> float | None:
     return float(2 * stdtr(n - 2, -abs(r) * math.sqrt((n - 2) / (1 - r * r))))
 
 
-def _overfitting(result: RunComparison) -> Iterator[str]:
-    """Systems whose runs differ more on the test set than on the development set, unless that may be chance."""
-    sure: list[str] = []
-    unsure: list[str] = []
-    for each in scored_runs(result.systems):
-        scores = each.scores
-        if scores.s_dev is None or scores.s_test is None or scores.s_test <= scores.s_dev:
-            continue
-        decimals, p = decimals_under(result, each.metric), variance_test(scores.dev_runs, scores.runs)
-        values = f"{deviation(scores.s_test, decimals)} > {deviation(scores.s_dev, decimals)}"
-        shown = "" if p is None else ", p < 0.001" if p < 0.001 else f", p = {p:.2g}"
-        case = f"{each.system} under {each.metric} ({values}{shown})"
-        (sure if p is not None and p <= result.plan.alpha else unsure).append(case)
-    if sure:
-        yield f"s_test > s_dev: {_listed(sure)}. This points to overfitting of the tuning set (p: Pitman–Morgan test)."
-    if unsure:
-        yield (
-            f"s_test > s_dev: {_listed(unsure)}. It may be overfitting of the tuning set, but with so few runs also "
-            "chance (p: Pitman–Morgan test)."
-        )
-
-
-def _more_runs(result: RunComparison) -> Iterator[str]:
+def _high_sel(result: RunComparison) -> list[str]:
     """Differences that are not significant, and small against s_sel."""
     cases = []
     for each in deciding(result):
@@ -287,93 +292,73 @@ def _more_runs(result: RunComparison) -> Iterator[str]:
         s_sel = max(system.scores[each.metric].s_sel for system in result.systems if system.name in pair)
         if difference and s_sel >= LARGE * difference and not is_significant(result, each):
             decimals = decimals_under(result, each.metric)
-            values = f"{deviation(s_sel, decimals)}, difference {difference:.{decimals}f}"
-            cases.append(f"{_case(each)} ({values})")
-    if cases:
-        yield (
-            f"Large s_sel: {_listed(cases)}. Clark et al. advise more runs in this case, and say that a larger test "
-            "set may help."
-        )
+            cases.append(f"{_case(each)} ({deviation(s_sel, decimals)}, difference {difference:.{decimals}f})")
+    return cases
 
 
-def _median_runs(result: RunComparison) -> Iterator[str]:
+def _median_runs(result: RunComparison) -> dict[str, Any]:
     """Which runs to analyse by hand, and that other metrics choose others."""
-    plan = result.plan
-    several = [system for system in result.systems if len(next(iter(system.scores.values())).runs) > 1]
+    several = [system for system in result.systems if result.plan.systems[system.name] > 1]
     if not several:
-        return
-    metric = plan.median_metric
-    where = "development" if plan.median_on == "dev" else "test"
-    chosen = [f"run {system.scores[metric].median_run} of {system.name}" for system in several]
-    runs = "run" if len(chosen) == 1 else "runs"
-    yield f"For manual analysis: the median {runs} by {metric} on the {where} set {are(len(chosen))} {_listed(chosen)}."
-    others: list[str] = []
-    for other in result.metrics:
-        differing = [s for s in several if s.scores[other.name].median_run != s.scores[metric].median_run]
-        if differing:
-            cases = [f"{system.scores[other.name].median_run} of {system.name}" for system in differing]
-            others.append(f"{other.name} (run {_listed(cases)})")
-    if others:
-        yield f"Other metrics choose other median runs: {_listed(others)}. Use the metric that you trust most."
+        return {}
+
+    def median(system: SystemRuns, metric: str) -> str:
+        return f"{system.scores[metric].median_run} of {system.name}"
+
+    by = result.plan.median_metric
+    others = [
+        f"{metric.name} (run {_listed(cases)})"
+        for metric in result.metrics
+        if (cases := [own for each in several if (own := median(each, metric.name)) != median(each, by)])
+    ]
+    chosen = _listed([f"run {median(each, by)}" for each in several])
+    return {"median": chosen, "n_median": len(several), "others": _listed(others) if others else ""}
 
 
 # How it was computed.
 
 
-def _caveats(result: RunComparison) -> Iterator[str]:
-    """What the tests beside the one that decides ignore."""
-    # The names of exchange units stay as they are where documents are resampled.
-    ignored = {name: words("runs")["exchange"].get(name, {}).get("ignores") for name in result.plan.exchange}
-    shown = [f"{name} {of_unit(result, text)}" for name, text in ignored.items() if text is not None]
-    if shown:
-        yield f"Caveats: {'; '.join(shown)}."
-
-
 def tests_of(result: RunComparison, units: Sequence[str]) -> str:
     """The alternative, the replicates and the adjustment of tests by some exchange units."""
-    plan = result.plan
-    parts: dict[str, list[str]] = {}
+    made: list[tuple[str, str]] = []
     for name in units:
         own = of_name(result.comparisons, exchange=name)
         for exact in (True, False):
             numbers = sorted({each.n_resamples for each in own if each.exact == exact})
             if numbers:
-                n = " to ".join(f"{number:,}" for number in dict.fromkeys((numbers[0], numbers[-1])))
-                shown = f"all {n} exchanges" if exact else f"{n} replicate{'s' * (numbers[-1] != 1)}"
-                if numbers == [0]:
-                    shown = "closed form"
-                parts.setdefault(shown, []).append(name)
-    sentences = [f"{joined(names)}: {shown}" for shown, names in parts.items()]
-    return f"Tests: {'; '.join([plan.alternative, *sentences, *adjustments(result, units)])}."
+                ends = numbers[0], numbers[-1]
+                made.append((phrase(result, "made", numbers=ends, most=numbers[-1], exact=exact), name))
+    sentences = [f"{joined(names)}: {shown}" for shown, names in grouped(made).items()]
+    return f"Tests: {'; '.join([result.plan.alternative, *sentences, *adjustments(result, units)])}."
 
 
 def adjustments(result: RunComparison, units: Sequence[str]) -> Iterator[str]:
     """How p is adjusted, with the exchange units if these differ in it."""
     titles, chosen = words("runs")["adjustment"], result.plan.adjustments.items()
     by_title = grouped((titles.get(how, how), name) for name, how in chosen if name in units and how != "none")
-    shown = [f"{how} ({joined(names)})" if len(by_title) > 1 else how for how, names in by_title.items()]
-    over = "all pairs and metrics" if result.plan.family == "all" else "the pairs under each metric"
-    if shown:
-        yield f"p adjusted by {joined(shown)} over {over}"
+    if by_title:
+        several = len(by_title) > 1
+        shown = [f"{how} ({joined(names)})" if several else how for how, names in by_title.items()]
+        yield phrase(result, "adjusted", how=shown)
 
 
-def intervals(result: RunComparison, sentence: bool = False) -> Iterator[str]:
+def intervals(result: RunComparison, in_paper: bool = False) -> Iterator[str]:
     """What the intervals are, of the unit that decides: as a note, or as a sentence of a paper."""
     found = deciding(result)
     intervals = [each.confidence_interval for each in found if each.confidence_interval is not None]
     if not intervals:
         return
     freedom = sorted(each.degrees_of_freedom for each in found if each.degrees_of_freedom is not None)
-    t = ""
-    if freedom:
-        ends = list(dict.fromkeys(f"{value:.1f}" for value in (freedom[0], freedom[-1])))
-        t = f", with {' to '.join(ends)} degrees of freedom for the runs"
-    method, level = intervals[0].method, intervals[0].confidence_level
-    each = f"; {number(100 * level)}% holds for each interval, not for all at once" if len(intervals) > 1 else ""
-    name = of_unit(result, words("runs")["interval"].get(method, method))
-    the = "the " if name[0].islower() else ""
-    begins = f"The {number(100 * level)}% confidence intervals are computed by {the}" if sentence else f"{ci(level)}: "
-    yield f"{begins}{name}{t}{each}."
+    name = phrase(result, intervals[0].method) or intervals[0].method
+    values = {
+        "in_paper": in_paper,
+        "level": intervals[0].confidence_level,
+        "article": "the " if name[0].islower() else "",
+        "interval": name,
+        "freedom": (freedom[0], freedom[-1]) if freedom else (),
+        "several": len(intervals) > 1,
+    }
+    yield from _said("intervals", values)
 
 
 # The methods paragraph of a paper.
@@ -382,87 +367,66 @@ def intervals(result: RunComparison, sentence: bool = False) -> Iterator[str]:
 def methods(result: RunComparison) -> Iterator[str]:
     """The runs and their scores, the test that decides, its replicates and seed, and what is called significant."""
     plan = result.plan
-    runs = joined(f"{counted(n, 'run')} of {printable(name)}" for name, n in plan.systems.items())
-    size = counted(plan.segments, "segment")
-    if plan.unit != "segment":
-        size += f" in {counted(plan.units, plan.unit)}"
-    yield f"The outputs of {runs} were scored by {metrics_phrase(result.metrics)} on {size}."
-    if has_several(result):
-        yield (
-            f"How much scores vary between runs (s_test) and between test sets (s_sel) was estimated{cite(CLARK)}, "
-            f"s_sel from R = {plan.n_resamples:,} bootstrap draws of {plan.unit}s with seed {plan.seed}."
-        )
+    of_units = "" if plan.unit == "segment" else f" in {counted(plan.units, plan.unit)}"
+    values: dict[str, Any] = {
+        **plan,
+        "runs_of": [f"{counted(n, 'run')} of {printable(name)}" for name, n in plan.systems.items()],
+        "metrics": metrics_phrase(result.metrics),
+        "size": f"{counted(plan.segments, 'segment')}{of_units}",
+        "has_several": has_several(result),
+        "cited_clark": cite(CLARK),
+    }
     if result.comparisons:
-        yield from _tested(result, result.default_exchange or "")
-        yield from _others(result, result.plan.exchange[1:])
+        values |= _tests(result)
+    yield from _said("methods", values)
+    if result.comparisons:
         yield from map(Detail, _pvalues(result))
-        yield from intervals(result, sentence=True)
+        yield from intervals(result, in_paper=True)
 
 
-def _tested(result: RunComparison, unit: str) -> Iterator[str]:
-    """The test that decides."""
-    plan = result.plan
-    against = "between all pairs of systems" if plan.baseline is None else f"from {printable(plan.baseline)}"
-    by = f"{exchange_phrase(result)}{cite(_source(unit))}"
-    how = f"{alternative_phrase(plan.alternative)}{_replicates(result, unit)}"
-    yield f"Differences {against} were tested by {by}, {how}."
-    yield f"The null hypothesis is that {of_unit(result, result.truths[unit].rstrip('.'))}."
-    called, alpha = "difference is called significant if", number(plan.alpha)
-    adjusted = [each.removeprefix("p ") for each in adjustments(result, [unit])]
-    if adjusted:
-        yield f"The p-values were {adjusted[0]}, and a {called} the adjusted p is at most {alpha}."
-    else:
-        yield f"A {called} p is at most {alpha}."
+def _tests(result: RunComparison) -> dict[str, Any]:
+    """The test that decides, those beside it, and how p is adjusted."""
+    decides, *others = result.plan.exchange
+    baseline = result.plan.baseline
+    adjusted = [[each.removeprefix("p ") for each in adjustments(result, own)] for own in ([decides], others)]
+    tests = {unit: exchange_phrase(result, unit).partition(" (")[0] for unit in others}
+    return {
+        "between": "between all pairs of systems" if baseline is None else f"from {printable(baseline)}",
+        "decides": f"{exchange_phrase(result)}{_cited(decides)}",
+        "alternative": alternative_phrase(result.plan.alternative),
+        "replicates": _drawn(result, decides),
+        "null": of_unit(result, result.truths[decides].rstrip(".")),
+        "is_adjusted": "".join(adjusted[0]),
+        "others": [f"{by} ({unit}{_drawn(result, unit)}){_cited(unit)}" for unit, by in tests.items()],
+        "others_adjusted": "".join(adjusted[1]),
+    }
 
 
-def _source(unit: str) -> str | None:
-    source: str | None = words("runs")["exchange"].get(unit, {}).get("source")
-    return source
+def _cited(unit: str) -> str:
+    return cite(words("runs")["exchange"].get(unit, {}).get("source"))
 
 
-def _others(result: RunComparison, units: Sequence[str]) -> Iterator[str]:
-    """The tests whose p tables have beside it, and how p is adjusted."""
-    if not units:
-        return
-    named = {unit: of_unit(result, exchange_phrase(result, unit).partition(" (")[0]) for unit in units}
-    tests = joined(f"{by} ({unit}{_replicates(result, unit)}){cite(_source(unit))}" for unit, by in named.items())
-    adjusted = [*adjustments(result, units)]
-    were = f"; their p-values were {adjusted[0].removeprefix('p ')}" if adjusted else ""
-    yield f"For comparison, the differences were also tested by {tests}{were}."
+def _drawn(result: RunComparison, unit: str) -> str:
+    """The replicates of a test, and their seed."""
+    tests = of_name(result.comparisons, exchange=unit)
+    random, exact = ([each.n_resamples for each in tests if each.exact == own] for own in (False, True))
+    return phrase(result, "drawn", random=max(random, default=0), exact=max(exact, default=0))
 
 
 def _pvalues(result: RunComparison) -> Iterator[str]:
     """How p and adjusted p are computed, once for tests with the same formula."""
     plan = result.plan
-    two_sided = plan.alternative == "two-sided"
-    than = {
-        "as": "at least as large in absolute value as" if two_sided else "at least as far in the direction tested as",
-        "beyond": "larger in absolute value than" if two_sided else "farther in the direction tested than",
-    }
 
-    def formula(unit: str) -> str:
-        about, own = words("runs")["exchange"].get(unit, {}), of_name(result.comparisons, exchange=unit)
-        if "compared" in about:
-            return f"For the p-value of {{units}}, {about['compared']}."
-        exact = {each.exact for each in own}
-        shares = ["(c + 1)/(R + 1)"] * (False in exact) + ["c/R for all R exchanges"] * (True in exact)
-        return f"The p-value of {{units}} is {' or '.join(shares)}, where c is the number of {about['counted']}."
+    def formula(unit: str) -> tuple[str, ...]:
+        exact = {each.exact for each in of_name(result.comparisons, exchange=unit)}
+        share = phrase(result, "share", is_exact=True in exact, is_random=False in exact)
+        return share, *(phrase(result, part, unit) for part in ("compared", "counted"))
 
-    for text, units in grouped((formula(unit), unit) for unit in plan.exchange).items():
-        yield of_unit(result, filled(text, {**than, "units": joined(units)}))
+    for (share, compared, count), units in grouped((formula(unit), unit) for unit in plan.exchange).items():
+        yield phrase(result, "formula", tests=units, shares=share, compared=compared, counted=count)
     n_tests = len(deciding(result)) // (1 if plan.family == "all" else len(result.metrics))
     for unit, how in plan.adjustments.items():
         if unit == result.default_exchange and how != "none":
             # Studentized statistics have a common scale, and the others are standardized as those of shuffles.
             scaled = UsedTest("ar-studentized" if unit == "run" else "ar", "", "", "replicates", adjustment=how)
             yield adjusted_sentence(scaled, n_tests, len(plan.systems))
-
-
-def _replicates(result: RunComparison, unit: str) -> str:
-    """The replicates of a test, and their seed."""
-    tests = of_name(result.comparisons, exchange=unit)
-    random = {each.n_resamples for each in tests if not each.exact} - {0}
-    exact = {each.n_resamples for each in tests if each.exact}
-    shown = [f"R = {max(random):,} replicates and seed {result.plan.seed}"] if random else []
-    shown += [f"all {max(exact):,} exchanges{' where these are few' if random else ''}"] if exact else []
-    return f", with {joined(shown)}" if shown else ""

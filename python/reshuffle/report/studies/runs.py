@@ -12,22 +12,29 @@ from ...grouping import grouped
 from ...results.studies import ObservedDifference, RunComparison, RunDifference
 from ..cells import EXACT, Table, decimals_apart, decimals_in_column, difference_and_interval, pvalue_cell, signed
 from ..pivot import Bold, Cells, Columns, Rows, pivot
-from ..wording import ci, joined, number, option
+from ..wording import ci, joined
+from ..words import said
 from .base import Brief, StudyReport
 from .figures import Figure, in_module
-from .run_sentences import answers, conclusions, intervals, methods, notes, tests_of
-from .run_values import (
+from .run_sentences import (
     ScoredRuns,
+    answers,
+    conclusions,
     deciding,
     decimals_under,
     deviation,
     exchange_phrase,
     has_several,
+    intervals,
     is_significant,
+    methods,
+    notes,
     observes_many,
     of_unit,
     p_name,
+    phrase,
     scored_runs,
+    tests_of,
 )
 from .shared import constant, in_percent, with_arrow
 
@@ -51,7 +58,7 @@ def tables(result: RunComparison) -> Iterator[Table]:
         yield from _other_tests(result)
     yield from _variance_tables(result)
     if result.observed and not observes_many(result):
-        yield _observed(result, in_rows=False).explained(REVERSED)
+        yield _observed(result, in_rows=False).explained(phrase(result, "reversed"))
 
 
 def brief(result: RunComparison) -> Brief:
@@ -61,16 +68,15 @@ def brief(result: RunComparison) -> Brief:
         one = constant(result.comparisons, "baseline") is not None
         tables = [_scores_and_tests(result)] if one else [*tables, _differences(result)]
         notes += [p_symbols(result), tests_of(result, result.plan.exchange[:1]), *intervals(result)]
-    return Brief(tables, [*answers(result)], [*notes, *_left_out(result)])
+    return Brief(tables, [*answers(result)], list(filter(None, [*notes, _left_out(result)])))
 
 
-def _left_out(result: RunComparison) -> Iterator[str]:
+def _left_out(result: RunComparison) -> str:
     """Where the rest is."""
     others = result.plan.exchange[1:]
     more = [f"p by other tests ({joined(others)})"] if result.comparisons and others else []
     more += ["the median runs", "what scores vary with"] if has_several(result) else []
-    if more:
-        yield f"{option('--full', 'render(full=True)')} and all other formats also show {joined(more)}."
+    return phrase(result, "left_out", more=more)
 
 
 def paper(result: RunComparison) -> Iterator[Table]:
@@ -88,33 +94,18 @@ def paper(result: RunComparison) -> Iterator[Table]:
         yield from _other_tests(result, [*nulls.values()])
     yield from _variance_tables(result)
     if result.observed:
-        yield _observed(result, in_rows=True).explained(REVERSED)
+        yield _observed(result, in_rows=True).explained(phrase(result, "reversed"))
 
 
 def _variance_tables(result: RunComparison) -> Iterator[Table]:
     """The table of variances, unless all systems have one run."""
     if has_several(result):
-        yield _variances(result).explained(of_unit(result, EFFECTIVE))
-
-
-SPREAD = (
-    "s_sel: mean over the runs of the bootstrap standard deviation of a run's score; s_test: standard deviation of the "
-    "runs' scores (both in points of the metric)."
-)
-S_DEV = " s_dev: that of the runs' scores on the development set."
-EFFECTIVE = (
-    "Effective test sets: how many independent test sets the runs are worth together, from 1 (runs do not matter) to "
-    "the number of runs (segments do not matter)."
-)
-REVERSED = (
-    "Central 95% of the differences of means, on this test set; rev.: in how many experiments, in %, the difference "
-    "has the opposite sign (a difference of 0 counts as half)."
-)
+        yield _variances(result).explained(phrase(result, "effective"))
 
 
 def _spread(result: RunComparison) -> str:
     """What the standard deviations of the table of scores are."""
-    return SPREAD + (S_DEV if _has_dev(result) else "")
+    return phrase(result, "spread", has_dev=_has_dev(result))
 
 
 def _has_dev(result: RunComparison) -> bool:
@@ -256,8 +247,8 @@ def _other_tests(result: RunComparison, nulls: Sequence[str] = ()) -> Iterator[T
     )
     title = f"The same differences: {p_name(result, others)} by other tests"
     table = pivot(title, result.comparisons, _rows(names, len(names), "baseline", "system"), columns)
-    marks = _marks(result, [each for each in result.comparisons if each.exchange in others])
-    yield _aligned(table, len(others)).explained(" ".join([_questions(result, others), *marks, *nulls]))
+    marks = _symbols(result, [each for each in result.comparisons if each.exchange in others])
+    yield _aligned(table, len(others)).explained(" ".join(filter(None, [_questions(result, others), marks, *nulls])))
 
 
 def _questions(result: RunComparison, units: Sequence[str]) -> str:
@@ -275,27 +266,16 @@ def _bold_means(result: RunComparison, baseline: str | None) -> str:
 
 def p_symbols(result: RunComparison) -> str:
     """What the marks and the columns of the tests that decide mean."""
-    alpha, decide = number(result.plan.alpha), deciding(result)
-    p = p_name(result, result.plan.exchange[:1])
-    parts = [f"Δ: {DIFFERENCES[constant(result.comparisons, 'statistic') or 'pooled']}."]
-    if any(is_significant(result, each) for each in decide):
-        parts.append(f"*: {p} ≤ {alpha} by {exchange_phrase(result)}.")
-    return " ".join([*parts, *_marks(result, decide)])
+    decide = deciding(result)
+    starred, p = any(is_significant(result, each) for each in decide), p_name(result, result.plan.exchange[:1])
+    return _symbols(result, decide, decides=True, starred=starred, p=p, by=exchange_phrase(result))
 
 
-def _marks(result: RunComparison, shown: Sequence[RunDifference]) -> Iterator[str]:
+def _symbols(result: RunComparison, shown: Sequence[RunDifference], **values: Any) -> str:
     """What marks beside p of some tests mean."""
-    if any(each.exact for each in shown):
-        yield f"{EXACT}: exact p."
-    if any(each.smallest_pvalue > result.plan.alpha for each in shown):
-        yield f"{UNREACHABLE}: no outputs could give p ≤ {number(result.plan.alpha)}."
-
-
-DIFFERENCES = {
-    "pooled": "difference of the pooled scores (all outputs of a system scored as one), which can differ a little from "
-    "the difference of the means",
-    "mean": "difference of the means of the runs' scores",
-}
+    exact = any(each.exact for each in shown)
+    unreachable = any(each.smallest_pvalue > result.plan.alpha for each in shown)
+    return " ".join(said("runs", "symbol", {**result.plan, "exact": exact, "unreachable": unreachable, **values}))
 
 
 def _scores_and_tests(result: RunComparison) -> Table:

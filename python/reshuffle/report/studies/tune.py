@@ -17,7 +17,7 @@ from ..plots.look import BETTER, FAINT, INK, MUTED
 from ..wording import joined, number
 from .base import StudyReport
 from .figures import ColumnFigure, Figure, label
-from .run_values import deviation
+from .run_sentences import deviation
 from .shared import with_arrow
 
 if TYPE_CHECKING:

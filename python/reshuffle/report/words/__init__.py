@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from string import Formatter
@@ -54,7 +54,10 @@ class Template(Formatter):
 
     def filled(self, part: str, values: Mapping[str, Any]) -> str:
         """A part with the values in it."""
-        texts = self.parts[part]
+        return self.text(self.parts[part], values)
+
+    def text(self, texts: str | Mapping[str, str], values: Mapping[str, Any]) -> str:
+        """A text, or that of the first condition that holds, with the values in it; empty if none holds."""
         if not isinstance(texts, str):
             texts = next((text for condition, text in texts.items() if _holds(condition, values)), "")
         return self.vformat(texts.translate(OPTION), (), values)
@@ -81,6 +84,12 @@ def filled(text: str, values: Mapping[str, Any]) -> str:
     '1,000 draws of segments'
     """
     return Template({"": text}).filled("", values)
+
+
+def said(subject: str, kind: str, values: Mapping[str, Any]) -> Iterator[str]:
+    """Those sentences of a kind whose conditions hold, in the order of the file. Phrases in them are its ``phrase``."""
+    template = Template(words(subject)["phrase"])
+    return filter(None, (template.text(texts, values) for texts in words(subject)[kind].values()))
 
 
 def _holds(condition: str, values: Mapping[str, Any]) -> bool:

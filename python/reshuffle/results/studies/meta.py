@@ -165,7 +165,8 @@ class MetaPlan(Plan):
     scored_segments: str | None = sometimes()
     judged_segments: Mapping[str, int | None] | None = sometimes()
     """The number of segments that people judged, by test set; None where they scored systems as a whole."""
-    average: bool = False
+    average: bool | Mapping[str, tuple[str, ...]] = False
+    """Whether there is an average over test sets, or groups of test sets that have one each."""
     pooled: bool | None = sometimes()
     test: str = "none"
     """The option; ``tests`` has the tests that were computed."""
