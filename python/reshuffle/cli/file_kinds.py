@@ -28,16 +28,9 @@ from ..data.manifest import Manifest
 from ..data.reading import Opened, read_texts
 from ..data.retrieval import is_qrel, is_run
 from ..data.saved import read_json
+from ..data.score_columns import MODELS, Table, columns_of_scores, has_texts, roles_of, table_of
 from ..data.score_tables import ScoreFile
-from ..data.scores import (
-    MODELS,
-    Table,
-    columns_of_scores,
-    has_texts,
-    roles_of,
-    scores_in,
-    table_of,
-)
+from ..data.scores import UNNAMED, scores_in
 from ..data.votes import has_votes, read_votes
 from ..errors import InputError, InputWarning, counted, listed, quoted
 from ..metrics.stored import open_counts
@@ -412,7 +405,7 @@ def _n_systems(source: Source, metric: str | None = None) -> int:
     with warnings.catch_warnings(), contextlib.suppress(InputError):
         warnings.simplefilter("ignore", InputWarning)
         found = scores_in(table_of(source), None, missing="pairwise", metric=metric)
-        return len([name for name in found.systems if name is not None])
+        return 0 if found.systems == (UNNAMED,) else len(found.systems)
     return 0
 
 

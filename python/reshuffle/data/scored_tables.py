@@ -20,7 +20,7 @@ from .files import at_line, uncompressed
 from .formats import comet, format_of, jsonl
 from .formats.base import Column, is_score
 from .formats.table import ROLES
-from .scores import (
+from .score_columns import (
     MODELS,
     SYSTEM,
     TABLES,

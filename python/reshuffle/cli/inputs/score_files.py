@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from ...data.alignment import aligned, in_numeric_order, order_by, unclear_order
 from ...data.corpus import system_names
-from ...data.file_names import BY_POSITION, few, files_by_name, same_names
+from ...data.file_names import BY_POSITION, few, same_names
 from ...data.files import display_name
 from ...data.formats.base import Column, Source
+from ...data.joined_scores import NUMBER, join, open_log, segment_order
 from ...data.reading import split_name
-from ...data.scores import Table, not_one_system, opened, scores_in
-from ...errors import Argument, InputError, counted, listed, quoted
+from ...data.retrieval import scores_of_run
+from ...data.score_columns import Table, opened
+from ...data.score_tables import ScoreFile, ScoreTable, cells_of, of_system, on_segments
+from ...data.scores import UNNAMED, not_one_system, scores_in
+from ...errors import InputError, counted, listed, quoted
 from ...grouping import grouped
+from .given_files import Groups, ReadScores, of_metric, ordered_files, wrong_number_of_files
 
 if TYPE_CHECKING:
-    from ...data.score_tables import ScoreFile, ScoreTable
-    from ...options.files import OfSystems, SetFiles
+    from ...options.files import SetFiles
 
 # What each file has, by metric and number.
 ByFile: TypeAlias = "dict[tuple[str, int], ScoreTable]"
@@ -30,31 +33,6 @@ Lacking: TypeAlias = Mapping[tuple[str, str], Sequence[str]]
 BY_FILE = ("comet", "comet-printed")
 # What logs call the score of people who rate outputs: users call it DA, quality and so on.
 UNNAMED_SCORE = "score"
-# The system of a file that names none.
-UNNAMED = ""
-
-
-class Groups(NamedTuple):
-    """The ids of the segments' documents or strata, and those of the segments, if the file has them."""
-
-    path: str
-    values: Sequence[str]
-    ids: Sequence[str] | None
-
-
-class ReadScores(NamedTuple):
-    """Scores in one order of segments, with the ids, documents and strata of these."""
-
-    by_metric: Mapping[str, Mapping[str, Sequence[float]]]
-    """By metric and system."""
-    columns: Sequence[Column]
-    """The files that have this order, one for each way to name the segments."""
-    shown_ids: tuple[str, ...] | None
-    """The ids that reports show, of the samples of logs or of rows; None if they are 1, 2, 3 …"""
-    groups: Sequence[Sequence[str] | None]
-    """The ids of documents and strata."""
-    n_left_out: int
-    """How many segments that not all files have were left out."""
 
 
 class _Order:
@@ -81,8 +59,6 @@ class _Order:
 
     def of_samples(self, log: ScoreTable, what: str, n_segments: int | None) -> Sequence[int]:
         """The samples of a log in the order of all, by their ids or numbers."""
-        from ...data.joined_scores import segment_order
-
         samples = _shown(log)
         first = next((each for each in self.columns if each.keys is not None), Column("", [], []))
         order = order_by((log.source, samples), (first.name, first.keys))
@@ -97,8 +73,6 @@ class _Order:
 
 def _shown(log: ScoreTable) -> tuple[str, ...]:
     """The ids of the samples of a log: those of lm-evaluation-harness without the hash."""
-    from ...data.joined_scores import NUMBER
-
     ids = log.segment_ids or ()
     numbers = tuple(found[1] for name in ids if (found := NUMBER.fullmatch(name)))
     return numbers if len(set(numbers)) == len(ids) else ids
@@ -106,16 +80,14 @@ def _shown(log: ScoreTable) -> tuple[str, ...]:
 
 def _in_order(table: ScoreTable, order: Sequence[int] | None) -> ScoreTable:
     """The table in another order, without the ids, which only logs keep."""
-    assert table.segments is not None
-    return replace(table, segments=table.segments if order is None else table.segments[:, order], segment_ids=None)
+    return replace(table if order is None else on_segments(table, order), segment_ids=None)
 
 
 def _by_metric(rows: Mapping[tuple[str, str], ScoreTable]) -> dict[str, dict[str, list[float]]]:
     """The scores by metric and system."""
     found: dict[str, dict[str, list[float]]] = {}
     for (metric, system), row in rows.items():
-        assert row.segments is not None
-        found.setdefault(metric, {})[system] = row.segments[0].tolist()
+        found.setdefault(metric, {})[system] = cells_of(row)[0].tolist()
     return found
 
 
@@ -216,8 +188,6 @@ class ScoreFiles:
         self, rows: Mapping[tuple[str, str], ScoreTable], order: _Order, what: str | None, n_segments: int | None
     ) -> tuple[dict[tuple[str, str], ScoreTable], Lacking]:
         """The samples of logs that all of them have, in the order of other files, if there are any (``what``)."""
-        from ...data.joined_scores import join, on_segments
-
         logs = {key: row for key, row in rows.items() if row.segment_ids is not None}
         joined, lacking = join(logs, self.files.unmatched, "--unmatched drop")
         if what is None:
@@ -231,12 +201,10 @@ class ScoreFiles:
         wanted = dict(self.systems) if self.known else {}
         for metric, own in files.items():
             if len(own) == 1:
-                from ...data.joined_scores import row
-
                 table = tables[metric, 0]
                 keys = self._systems_of(metric, table, wanted)
                 wanted = wanted or {system: key or system for system, key in keys.items()}
-                rows |= {(metric, system): row(table, table.systems.index(key)) for system, key in keys.items()}
+                rows |= {(metric, system): of_system(table, key) for system, key in keys.items()}
                 continue
             for i, system in enumerate(self.names[: len(own)]):
                 rows[metric, system] = table = tables[metric, i]
@@ -251,9 +219,6 @@ class ScoreFiles:
         qrels = self.files.qrels
         judged = None if qrels is None else Source.read(qrels, "relevance judgments", self.files.max_input)
         for keys in grouped((split_name(path)[0], key) for key, path in wanted.items()).values():
-            from ...data.joined_scores import open_log  # texts alone should not wait for readers of logs
-            from ...data.retrieval import scores_of_run
-
             opened_table, _ = opened(wanted[keys[0]], self.input_format, self.files.max_input)
             source = opened_table.source
             log = open_log(source) if judged is None and self.input_format is None else None
@@ -277,16 +242,12 @@ class ScoreFiles:
         ids = [each.segment_ids or () for each in keyed.values()]
         if len({frozenset(own) if self.files.unmatched == "drop" else len(own) for own in ids}) < 2:
             return found, {}
-        from ...data.joined_scores import join
-
         empty = "an empty score, not a missing row, is a missing score; " * (self.files.missing == "pairwise")
         by_file = {(key[0], each.source): each for key, each in keyed.items()}
         joined, lacking = join(by_file, self.files.unmatched, f"{empty}--unmatched drop")
         return found | {key: joined[key[0], each.source] for key, each in keyed.items()}, lacking
 
     def _in_table(self, metric: str, table: Table, name: str | None) -> ScoreTable:
-        from ...data.score_tables import ScoreTable
-
         ids = [split_name(path) for path in (self.files.documents, self.files.strata) if path is not None]
         found = scores_in(
             table,
@@ -297,11 +258,9 @@ class ScoreFiles:
             systems=self.names if self.known else (),
             others=[column for file, column in ids if file == table.source.file and column is not None],
         )
-        names = [UNNAMED if each is None else each for each in found.systems]
-        if table.format_name in BY_FILE and not self.known and names != [UNNAMED]:
-            names = system_names(names)
-        keys = None if found.ids is None else tuple(found.ids)
-        return ScoreTable(metric, tuple(names), found.values, segment_ids=keys)
+        if table.format_name in BY_FILE and not self.known and found.systems != (UNNAMED,):
+            return replace(found, systems=tuple(system_names(found.systems)))
+        return found
 
     def _systems_of(self, metric: str, table: ScoreTable, wanted: Mapping[str, str]) -> dict[str, str]:
         """What the file of a metric calls each system. ``wanted`` has the systems' files, by name, if any are known."""
@@ -364,48 +323,3 @@ def _name_in_log(log: ScoreFile, metric: str) -> str | None:
         return None
     own = log.names[0] if len(log.names) == 1 else "NAME"
     raise log.unknown(metric, f"; to report another as {quoted(metric)}, write FILE#{own} (for folders, in a manifest)")
-
-
-def of_metric(option: str, metric: str) -> Argument:
-    """The scores or counts of a metric, as errors name them."""
-    return Argument(f"{option}, {metric}", as_flag=f"--{option} {metric}")
-
-
-def ordered_files(option: Argument, files: OfSystems, systems: Mapping[str, str], by_position: bool) -> Sequence[str]:
-    """The files of a metric in the order of the systems, whose own files they are named like."""
-    if isinstance(files, Mapping):
-        return [files[name] for name in systems]
-    own = list(systems.values())
-    if len(files) < 2 or by_position or list(files) == own:
-        return files
-    return files_by_name(option, files, own)
-
-
-def numbered(runs: Mapping[str, Sequence[str]]) -> str:
-    """How many runs there are.
-
-    >>> numbered({"old": ["old/0.txt", "old/1.txt"], "new": ["new/0.txt"]})
-    '3 runs (2 of old, 1 of new)'
-    """
-    return f"{sum(map(len, runs.values()))} runs ({listed(f'{len(own)} of {name}' for name, own in runs.items())})"
-
-
-def wrong_number_of_files(
-    name: str,
-    files: Sequence[str],
-    systems: Sequence[str],
-    runs: Mapping[str, Sequence[str]],
-    option: str = "scores",
-) -> InputError:
-    """The error for another number of files than systems, or than the runs of systems."""
-    hint = ""
-    if len(files) > len(systems):
-        hint = "; it takes all files up to the next option, so put it last"
-    elif Path(split_name(name)[0]).is_file():
-        hint = f"; {name} is a file: write a name before it"
-    return InputError(
-        "{option}: expected a file for each of {systems}{got}",
-        option=of_metric(option, name),
-        systems=numbered(runs) if runs else f"{len(systems)} systems",
-        got=Argument(f", got {len(files)}", as_flag=f" after the name, got {len(files)}{hint}"),
-    )
