@@ -447,7 +447,8 @@ def _read_table(path: str) -> tuple[Table, Mapping[str, Column]]:
 def _table(path: str) -> Found:
     """What the columns of a table hold: texts, labels and ids, or numbers, perhaps with some cell that is none."""
     table, columns = _read_table(path)
-    others, numbers, damaged, lacks = [], [], [], False
+    others, numbers, lacks = [], [], False
+    damaged: dict[str, str] = {}
     of_segments = table.id_column(()), roles_of(list(columns)).get("segment")
     ids = [name for name in columns if names_ids(name) or name in of_segments]
     for name, column in columns.items():
@@ -457,21 +458,22 @@ def _table(path: str) -> Found:
         if not wrong:
             numbers.append(name)
             lacks |= any(map(table.is_missing, column.lines))
-        elif not any(math.isnan(number_in(str(line))) for line in column.lines):  # of JSON
-            cell = json.dumps(column.lines[wrong[0]])
-            damaged.append((name, f"numbers as strings in {name}: scores are written without quotes, not as {cell}"))
-        elif 2 * len(wrong) <= len(column.lines) or not has_texts(table, column):
-            cell = quoted(str(column.lines[wrong[0]]))
-            damaged.append((name, f"numbers in {name}, but {cell} in segment {wrong[0] + 1:,}"))
-        else:
+        elif has_texts(table, column):
             others.append(name)
+        else:
+            row, cell = wrong[0], column.lines[wrong[0]]
+            problem = f"numbers in {name}, but {quoted(str(cell))} in segment {row + 1:,}"
+            if not any(math.isnan(number_in(str(line))) for line in column.lines):  # of JSON
+                shown = json.dumps(cell)
+                problem = f"numbers as strings in {name}: scores are written without quotes, not as {shown}"
+            damaged[name] = problem
     # pandas writes its index without a header.
     found = (("ids", [name or "the first column" for name in ids if name or len(ids) == 1]), ("texts", others))
     holds = [f"{what} in {listed(own)}" for what, own in (*found, ("numbers", numbers)) if own]
     name = table.format_name
     own = others if name == format_of(path) else []  # texts are read by the ending of the file
     texts = COLUMNS if len(own) > 2 else OF_TWO_COLUMNS if len(own) > 1 else ()
-    scores = _of_numbers(table, numbers or [name for name, _ in damaged], lacks)
+    scores = _of_numbers(table, numbers or [*damaged], lacks)
     # A column of texts beside scores is what was asked or answered; a line of JSON has one system's answer.
     commands = [*scores, *texts] if name == "jsonl" else [*texts, *scores]
     if len(others) == 1 and not commands:
@@ -479,8 +481,7 @@ def _table(path: str) -> Found:
     elif not commands:
         commands = [f"reshuffle compare REF BASELINE NEW --docs FILE#{shlex.quote(ids[0])}"]
     size = counted(len(next(iter(columns.values())).lines), "segment")
-    problems = [problem for _, problem in damaged]
-    return Found(f"{name}: {table.file_format.about}", "; ".join([size, *holds, *problems]), commands)
+    return Found(f"{name}: {table.file_format.about}", "; ".join([size, *holds, *damaged.values()]), commands)
 
 
 def _of_numbers(table: Table, names: Sequence[str], lacks: bool) -> list[str]:
