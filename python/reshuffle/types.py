@@ -145,7 +145,7 @@ JudgmentFormat: TypeAlias = Literal["rank", "rnk", "rnk-2008"]
 """:data:`reshuffle.data.formats.JUDGMENT_FORMATS`."""
 
 ScoreColumn: TypeAlias = Literal["system", "segment", "score", "language_pair", "test_set", "metric"]
-""":data:`reshuffle.data.scores.ROLES`."""
+""":data:`reshuffle.data.formats.table.ROLES`."""
 
 Unmatched: TypeAlias = Literal["error", "drop"]
 """What to do with segments that some systems lack: :func:`reshuffle.join_scores`."""

@@ -4,8 +4,10 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
+from known import known
 from reshuffle.data.reading import read_columns
-from reshuffle.data.scores import opened, scores_in
+from reshuffle.data.score_columns import opened
+from reshuffle.data.scores import UNNAMED, scores_in
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -56,4 +58,5 @@ KEYS = [("a", "1"), ("a", "2"), ("b", "1"), ("b", "x")]
 def scores_by_system(path: str) -> dict[str | None, list[float]]:
     """The scores of a file as ``--scores`` reads them."""
     found = scores_in(*opened(path))
-    return dict(zip(found.systems, found.values.tolist(), strict=True))
+    names = [None if name == UNNAMED else name for name in found.systems]
+    return dict(zip(names, known(found.segments).tolist(), strict=True))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from inputs import put, scores_by_system
 from reshuffle import InputError
 from reshuffle.data.joined_scores import segment_order
-from reshuffle.data.scores import opened
+from reshuffle.data.score_columns import opened
 
 pytestmark = pytest.mark.usefixtures("here")
 

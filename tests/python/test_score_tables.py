@@ -344,6 +344,13 @@ def test_models_are_systems_with_numbers_or_ids_of_segments_or_neither(
     assert table.means.tolist() == means
 
 
+def test_ids_of_rows_are_those_of_the_language_pair() -> None:
+    rows = [("en-de", "a", "x", 1), ("en-fr", "a", "x", 9), ("en-de", "b", "x", 2), ("en-fr", "b", "x", 8)]
+    put("pairs.csv", "lp,model,id,score\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
+    table = read_scores("pairs.csv", language_pair="en-fr")
+    assert (table.systems, table.segment_ids, known(table.segments).tolist()) == (("a", "b"), ("x",), [[9], [8]])
+
+
 def test_models_that_are_numbers_without_ids_are_scores() -> None:
     rows = [(0.5, 0.25), (0.75, None), (1, 0.5)]
     put("two.jsonl", "".join(json.dumps({"human": human, "model": model}) + "\n" for human, model in rows))

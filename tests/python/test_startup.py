@@ -247,7 +247,7 @@ REGISTRIES: list[tuple[object, Iterable[str] | str]] = [
     (types.MetaTable, types_of("meta").tables),
     (types.JudgmentFormat, "data.formats.JUDGMENT_FORMATS"),
     (types.ScoreFormat, "data.formats.SCORE_FORMATS"),
-    (types.ScoreColumn, "data.scores.ROLES"),
+    (types.ScoreColumn, "data.formats.table.ROLES"),
     (types.OptimizerName, OPTIMIZERS),
     (types.MertPreset, "options.tuning.PRESETS"),
     (types.OracleTable, types_of("oracle").tables),

@@ -118,7 +118,7 @@ class Command(click.Command):
 
 def _own_scores(args: Sequence[str]) -> InputError | None:
     """The error for a name after -m that no metric has, but a column or key of scores in the files after it has."""
-    from ..data.scores import with_scores
+    from ..data.score_columns import with_scores
 
     names = [name for option, name in itertools.pairwise(args) if option in METRIC]
     for name in names:

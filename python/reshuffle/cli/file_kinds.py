@@ -8,7 +8,7 @@ import math
 import re
 import shlex
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -19,7 +19,7 @@ import numpy as np
 from ..data.corpus import MANY_IDS, first_words, system_names
 from ..data.count_files import is_count_file
 from ..data.files import STDIN, read_bytes
-from ..data.formats import FORMATS, JUDGMENT_FORMATS, SCORE_FORMATS, Column, Source, format_of
+from ..data.formats import FORMATS, JUDGMENT_FORMATS, LOGS, SCORE_FORMATS, Column, Source, format_of
 from ..data.formats.base import MISSING_WORDS, WITH_NUL, ZIP, is_number, number_in
 from ..data.formats.recognition import first_line, recognized
 from ..data.history import runs_but_the_end, runs_in
@@ -28,16 +28,9 @@ from ..data.manifest import Manifest
 from ..data.reading import Opened, read_texts
 from ..data.retrieval import is_qrel, is_run
 from ..data.saved import read_json
+from ..data.score_columns import MODELS, TABLES, Table, columns_of_scores, has_texts, roles_of, table_of
 from ..data.score_tables import ScoreFile
-from ..data.scores import (
-    MODELS,
-    Table,
-    columns_of_scores,
-    has_texts,
-    roles_of,
-    scores_in,
-    table_of,
-)
+from ..data.scores import UNNAMED, scores_in
 from ..data.votes import has_votes, read_votes
 from ..errors import InputError, InputWarning, counted, listed, quoted
 from ..metrics.stored import open_counts
@@ -84,51 +77,59 @@ def found_in(path: str) -> list[Found]:
     if path == STDIN:
         raise InputError("doctor reads a file several times: name a file, not standard input")
     _source.cache_clear()
-    for kind in KINDS:
-        found = _found(kind, path)
-        if found is not None:
-            return [found]
+    known = _first(KINDS, path)
+    if known:
+        return known
+    table = table_of(_source(path))
+    by_ending = table.format_name == format_of(path)
+    is_table = table.format_name in TABLES and recognized(table.source, LOGS) is None and bool(table.header)
+    if is_table and (by_ending or _can_be_scores(path)):
+        return _in_table(path, table)
     try:
-        scores = _found(SCORES, path)
-    except InputError as error:
-        if _are_damaged_scores(path):
-            raise
-        # The first line of texts may look like that of scores.
-        named = bool(_columns(path)) and recognized(_source(path), SCORE_FORMATS) in AS_COLUMNS
-        scores = Found(kind=SCORES.name, problem=str(error.with_flags())) if named else None
-    read = scores if scores is not None and scores.format else None
-    if read is not None and (read.format.partition(":")[0] not in AS_COLUMNS or _is_long(path)):
-        return [read]
-    try:
-        texts = _found(TABLE, path) or _found(TEXTS, path)
+        return _first((SCORES, TEXTS), path)
     except InputError:
-        if read is None:
+        with contextlib.suppress(InputError):
+            if by_ending and table.header:  # JSON with scores under several keys
+                return _first((TABLE,), path)
+        if _are_damaged_scores(_source(path)):
             raise
-        texts = None
-    if read and texts is not None and texts.kind == TABLE.name and "system" not in roles_of(list(_columns(path))):
-        return [texts]  # which names the columns, and has all commands
-    both = [each for each in (scores, texts) if each is not None]
-    return sorted(both, key=lambda each: bool(each.problem))
+        return _first((TEXTS,), path)  # whose first line looks like that of scores
 
 
-def _is_long(path: str) -> bool:
-    """Whether a table has a row for each system and segment: its columns of names are no texts."""
+def _in_table(path: str, table: Table) -> list[Found]:
+    """What a file is whose columns have names."""
     try:
-        columns = _columns(path)
-    except InputError:  # it can be read as scores alone, such as WMT's tables with tabs and spaces between columns
-        return True
-    name = roles_of(list(columns)).get("system")
-    return name is not None and 2 * len(set(columns[name].lines)) <= len(columns[name].lines)
+        found = _first((TABLE,), path)
+    except InputError:
+        if _can_be_scores(path):  # where some lines lack keys of others
+            return _first((SCORES,), path)
+        raise
+    # Names of columns may also be separated by white space.
+    system = roles_of(table.header if len(table.header) > 1 else table.header[0].split()).get("system")
+    if system is None:
+        return found
+    try:
+        scores = _first((SCORES,), path)
+    except InputError as error:
+        return [*found, Found(kind=SCORES.name, problem=str(error.with_flags()))]
+    # With a row for each system and segment, the names of systems are no texts.
+    names = table.values(system)
+    return scores if scores and 2 * len(set(names)) <= len(names) else [*scores, *found]
 
 
-def _are_damaged_scores(path: str) -> bool:
-    """Whether a file that cannot be read as scores is no texts either: JSON, an archive, or numbers at ends of lines.
+def _can_be_scores(path: str) -> bool:
+    with contextlib.suppress(InputError):
+        return bool(_first((SCORES,), path))
+    return False
 
-    What the columns of a table hold is shown instead.
-    """
-    if _columns(path):
-        return False
-    source = _source(path)
+
+def _first(kinds: Iterable[Kind], path: str) -> list[Found]:
+    """What the first of these readers that knows a file says of it."""
+    return next(([found] for kind in kinds if (found := _found(kind, path)) is not None), [])
+
+
+def _are_damaged_scores(source: Source) -> bool:
+    """Whether what cannot be read as scores is no texts either: JSON, an archive, or numbers at the ends of lines."""
     if re.match(ZIP + rb'|\s*(\{|\[\s*[\[{"])', source.data):
         return True
     ends = [line.split()[-1] for line in source.text().splitlines()[1:] if line.strip()]
@@ -380,7 +381,7 @@ def _scores(path: str) -> Found | None:
         metrics = file.names
         cells = file.content.cells(metrics[0])
     except InputError as error:
-        if name == "jsonl" or _has_only_numbers(path):  # any object could be the first
+        if name == "jsonl":  # any object could be the first
             return None
         return _by_language_pair(error, f"{name}, by language pair: {about}", [several])
     systems = cells.ids if cells.system is not None else []
@@ -412,11 +413,11 @@ def _n_systems(source: Source, metric: str | None = None) -> int:
     with warnings.catch_warnings(), contextlib.suppress(InputError):
         warnings.simplefilter("ignore", InputWarning)
         found = scores_in(table_of(source), None, missing="pairwise", metric=metric)
-        return len([name for name in found.systems if name is not None])
+        return 0 if found.systems == (UNNAMED,) else len(found.systems)
     return 0
 
 
-def _texts(path: str) -> Found | None:
+def _texts(path: str) -> Found:
     name = format_of(path)
     text_format, source = FORMATS[name], _source(path)
     about = f"{name}: {text_format.about}"
@@ -438,27 +439,16 @@ def _texts(path: str) -> Found | None:
 
 
 def _read_table(path: str) -> tuple[Table, Mapping[str, Column]]:
-    """The table in a file by its extension, and its columns by name; none of a file without a header."""
-    table = Table(_source(path), format_of(path))
+    """The table in a file, and its columns by name; none of a file without a header."""
+    table = table_of(_source(path))
     return table, dict(zip(table.header, table.columns(table.header), strict=True))
 
 
-def _columns(path: str) -> Mapping[str, Column]:
-    return _read_table(path)[1]
-
-
-def _has_only_numbers(path: str) -> bool:
-    """Whether a file is a table with a column of scores for each system."""
-    table, columns = _read_table(path)
-    return bool(columns) and not any(map(table.not_numbers, columns.values()))
-
-
-def _table(path: str) -> Found | None:
+def _table(path: str) -> Found:
     """What the columns of a table hold: texts, labels and ids, or numbers, perhaps with some cell that is none."""
     table, columns = _read_table(path)
-    if not columns:
-        return None
-    others, numbers, damaged, lacks = [], [], [], False
+    others, numbers, lacks = [], [], False
+    damaged: dict[str, str] = {}
     of_segments = table.id_column(()), roles_of(list(columns)).get("segment")
     ids = [name for name in columns if names_ids(name) or name in of_segments]
     for name, column in columns.items():
@@ -468,20 +458,22 @@ def _table(path: str) -> Found | None:
         if not wrong:
             numbers.append(name)
             lacks |= any(map(table.is_missing, column.lines))
-        elif not any(math.isnan(number_in(str(line))) for line in column.lines):  # of JSON
-            cell = json.dumps(column.lines[wrong[0]])
-            damaged.append((name, f"numbers as strings in {name}: scores are written without quotes, not as {cell}"))
-        elif 2 * len(wrong) <= len(column.lines) or not has_texts(table, column):
-            cell = quoted(str(column.lines[wrong[0]]))
-            damaged.append((name, f"numbers in {name}, but {cell} in segment {wrong[0] + 1:,}"))
-        else:
+        elif has_texts(table, column):
             others.append(name)
+        else:
+            row, cell = wrong[0], column.lines[wrong[0]]
+            problem = f"numbers in {name}, but {quoted(str(cell))} in segment {row + 1:,}"
+            if not any(math.isnan(number_in(str(line))) for line in column.lines):  # of JSON
+                shown = json.dumps(cell)
+                problem = f"numbers as strings in {name}: scores are written without quotes, not as {shown}"
+            damaged[name] = problem
     # pandas writes its index without a header.
     found = (("ids", [name or "the first column" for name in ids if name or len(ids) == 1]), ("texts", others))
     holds = [f"{what} in {listed(own)}" for what, own in (*found, ("numbers", numbers)) if own]
     name = table.format_name
-    texts = COLUMNS if len(others) > 2 else OF_TWO_COLUMNS if len(others) > 1 else ()
-    scores = _of_numbers(table, numbers or [name for name, _ in damaged], lacks)
+    own = others if name == format_of(path) else []  # texts are read by the ending of the file
+    texts = COLUMNS if len(own) > 2 else OF_TWO_COLUMNS if len(own) > 1 else ()
+    scores = _of_numbers(table, numbers or [*damaged], lacks)
     # A column of texts beside scores is what was asked or answered; a line of JSON has one system's answer.
     commands = [*scores, *texts] if name == "jsonl" else [*texts, *scores]
     if len(others) == 1 and not commands:
@@ -489,8 +481,7 @@ def _table(path: str) -> Found | None:
     elif not commands:
         commands = [f"reshuffle compare REF BASELINE NEW --docs FILE#{shlex.quote(ids[0])}"]
     size = counted(len(next(iter(columns.values())).lines), "segment")
-    problems = [problem for _, problem in damaged]
-    return Found(f"{name}: {table.file_format.about}", "; ".join([size, *holds, *problems]), commands)
+    return Found(f"{name}: {table.file_format.about}", "; ".join([size, *holds, *damaged.values()]), commands)
 
 
 def _of_numbers(table: Table, names: Sequence[str], lacks: bool) -> list[str]:
@@ -521,8 +512,6 @@ def _are_counts(table: Table, name: str) -> bool:
 
 # Numbers of runs and of answers, which are neither scores nor counts.
 NUMBERS_OF_RUNS = ("epoch", "run", "seed", "sample", "trial", "repeat", "step", "fold")
-# Formats of scores that can also be columns of texts.
-AS_COLUMNS = ("table", "jsonl")
 VOTES = (
     "reshuffle votes FILE",
     "reshuffle meta segments --judgments FILE --refs REF --systems FOLDER",

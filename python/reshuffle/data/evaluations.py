@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..errors import Argument, counted, quoted
 from .formats.base import Source
-from .scores import Integers
+from .score_columns import Integers
 
 # The largest number of segments that is taken from a file: a larger one is a mistake, and would need much memory.
 MAX_SEGMENTS = 10_000_000

@@ -6,7 +6,6 @@ import os
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, TypeVar, get_args
 
 import numpy as np
@@ -22,7 +21,7 @@ from .files import display_name
 from .formats import LOGS
 from .formats.base import Source
 from .formats.recognition import recognized
-from .score_tables import ScoreFile, ScoreTable, read_scores
+from .score_tables import ScoreFile, ScoreTable, cells_of, of_system, on_segments, read_scores
 from .scored_tables import UNNAMED
 
 K = TypeVar("K", bound=Hashable)
@@ -118,7 +117,7 @@ def join_scores(
             raise InputError(f"{table.source}: expected the scores of one system, {quoted(name)}, got {got}")
         if table.segments is None:
             raise InputError(f"{table.source}: expected scores of segments, got scores of systems")
-        for i, own in enumerate(table.systems):
+        for own in table.systems:
             system = own if name is None else name
             if name is None and own == UNNAMED and not isinstance(each, ScoreTable):
                 system = of_file[os.fspath(each)]
@@ -127,7 +126,7 @@ def join_scores(
                     f"{table.source}: system {quoted(system)} is also in {rows[system].source}: name the systems, as "
                     "in join_scores({'a': FILE, 'b': FILE})"
                 )
-            rows[system] = row(table, i)
+            rows[system] = of_system(table, own)
     return _joined(rows, unmatched, by_position)
 
 
@@ -143,7 +142,7 @@ def _joined(rows: Mapping[str, ScoreTable], unmatched: str, by_position: bool) -
     first = next(iter(rows.values()))
     ids = None if by_position else first.segment_ids
     source = ", ".join(dict.fromkeys(table.source for table in rows.values()))
-    matrix = np.concatenate([table.segments for table in rows.values() if table.segments is not None])
+    matrix = np.concatenate([*map(cells_of, rows.values())])
     table = ScoreTable(first.name, tuple(rows), matrix, None, first.higher_is_better, -1, source, ids)
     return JoinedScores(table, lacking)
 
@@ -187,21 +186,6 @@ def _check_sizes(rows: Mapping[str, ScoreTable]) -> None:
                 f"by_position: {table.source} has {table.n_segments:,} segments of {quoted(name)}, and {first.source} "
                 f"has {first.n_segments:,} of {quoted(first_name)}: expected as many"
             )
-
-
-def row(table: ScoreTable, i: int) -> ScoreTable:
-    """A table of one of the systems."""
-    assert table.segments is not None
-    one = table.segments[i : i + 1]
-    return replace(table, systems=table.systems[i : i + 1], segments=one, system_scores=None, n_ratings=-1)
-
-
-def on_segments(table: ScoreTable, order: Sequence[int]) -> ScoreTable:
-    """The table on these segments, which have ids."""
-    assert table.segments is not None
-    assert table.segment_ids is not None
-    ids = tuple(table.segment_ids[at] for at in order)
-    return replace(table, segments=table.segments[:, order], segment_ids=ids, n_ratings=-1)
 
 
 def _report(n: int, lacking: Mapping[Any, Sequence[str]]) -> str:

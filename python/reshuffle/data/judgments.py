@@ -19,7 +19,7 @@ from .evaluations import Votes, check_segments, renumbered
 from .formats import JUDGMENT_FORMATS
 from .formats.base import Source
 from .formats.recognition import first_line, recognized
-from .scores import Integers
+from .score_columns import Integers
 from .system_names import Naming
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -22,8 +23,8 @@ from .formats._samples import Samples
 from .formats.base import Source
 from .formats.recognition import recognized
 from .reading import split_name
+from .score_columns import Table
 from .scored_tables import ScoredTable
-from .scores import Table
 from .system_names import Naming
 
 # For readers without options.
@@ -104,6 +105,24 @@ class ScoreTable:
         with np.errstate(invalid="ignore"):
             means: NDArray[np.float64] = np.where(has, self.segments, 0).sum(axis=1) / has.sum(axis=1)
         return means
+
+
+def cells_of(table: ScoreTable) -> NDArray[np.float64]:
+    """The scores of segments in a table that has them."""
+    assert table.segments is not None
+    return table.segments
+
+
+def of_system(table: ScoreTable, system: str) -> ScoreTable:
+    """A table of the segments of one system."""
+    cells = cells_of(table)[[table.systems.index(system)]]
+    return replace(table, systems=(system,), segments=cells, system_scores=None, n_ratings=-1)
+
+
+def on_segments(table: ScoreTable, order: Sequence[int] | NDArray[np.int64]) -> ScoreTable:
+    """The table on these segments, in this order, with their ids."""
+    ids = None if table.segment_ids is None else tuple(table.segment_ids[at] for at in order)
+    return replace(table, segments=cells_of(table)[:, order], segment_ids=ids, n_ratings=-1)
 
 
 @called_with(ReadScores)

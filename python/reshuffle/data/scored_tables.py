@@ -20,7 +20,7 @@ from .files import at_line, uncompressed
 from .formats import comet, format_of, jsonl
 from .formats.base import Column, is_score
 from .formats.table import ROLES
-from .scores import (
+from .score_columns import (
     MODELS,
     SYSTEM,
     TABLES,
@@ -152,24 +152,22 @@ class ScoredTable:
             score = roles["score"]
         by_role = [role for role in ("segment", "system") if role in roles]
         column, *others = self._chosen([score, *(roles[role] for role in by_role)], metric=metric)
-        found, lines = dict(zip(by_role, others, strict=True)), column.first_lines
-        values = table.numbers(column, True)
-        base, segment = 1, None
+        found, keys = dict(zip(by_role, others, strict=True)), column.keys
+        cells = Cells(metric, [UNNAMED], None, None, table.numbers(column, True), column.first_lines)
         if "segment" in found:
             base, segment = self._segments(found["segment"])
-        if "system" not in found:
-            ids = table.ids([score]) if segment is None else None
-            keys = ids if ids is not None and len(set(ids)) == len(ids) == len(values) else None
-            rows = np.arange(len(values)) if segment is None else segment
-            return Cells(metric, [UNNAMED], None, rows, values, lines, base, segment is None, keys)
-        names, (system,) = codes([table.names_in(found["system"], SYSTEM)])
-        keys = None
-        ids = table.ids([score, roles["system"]])
-        if roles["system"].lower() in MODELS and segment is None and ids is not None:  # a row for each model and id
-            keys, (segment,) = codes([ids])
-            base = 0
-        cells = Cells(metric, names, system, segment, values, lines, base, keys=keys)
-        return self._in_order(cells) if self.by_rows else cells
+            cells = cells._replace(segment=segment, base=base)
+        if "system" in found:
+            names, (system,) = codes([table.names_in(found["system"], SYSTEM)])
+            cells = cells._replace(ids=names, system=system)
+            if cells.segment is None and keys is not None and roles["system"].lower() in MODELS:
+                names, (segment,) = codes([keys])  # a row for each model and id
+                cells = cells._replace(segment=segment, base=0, keys=names)
+            return self._in_order(cells) if self.by_rows else cells
+        if cells.segment is None:
+            once = keys if keys is not None and len(set(keys)) == len(keys) else None
+            cells = cells._replace(segment=np.arange(len(cells.values)), in_order=True, keys=once)
+        return cells
 
     def _in_order(self, cells: Cells) -> Cells:
         """The cells of a file that does not number the segments: it must have as many of each system."""

@@ -21,7 +21,7 @@ from .formats.base import Source
 from .formats.recognition import first_line, recognized
 from .formats.table import read_rows
 from .from_json import DOCTOR
-from .scores import Integers, any_table, codes, roles_of
+from .score_columns import Integers, any_table, codes, roles_of
 
 # What errors expect in JSON.
 NAME = "a non-empty string or a whole number"

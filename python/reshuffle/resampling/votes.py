@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from .. import _core, signature
 from .._core import Progress
-from ..data.scores import Integers
+from ..data.score_columns import Integers
 from ..data.votes import FIRST, SECOND, TIE, VoteTable
 from ..errors import Argument, InputError, listed
 from ..execution.jobs import run_table

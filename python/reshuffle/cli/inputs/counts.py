@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...data.alignment import aligned
 from ...data.files import display_name
+from ...data.formats import FORMATS
 from ...data.formats.base import Column
-from ...data.scores import read_count_tables
+from ...data.score_columns import TABLES, Table, opened
 from ...errors import InputError, flag, listed, unknown_name
 from ...metrics.expression import Expression
 from ...metrics.precomputed import FromCounts
 from ...metrics.stored import CountsFile, open_counts
 from ...options.files import SetFiles
 from ..metric_options import MetricChoice
-from .score_files import of_metric, ordered_files
+from .given_files import of_metric, ordered_files
 
 if TYPE_CHECKING:
     from ...metrics.named import NamedMetric
@@ -107,12 +108,28 @@ def given_counts(files: SetFiles, systems: Mapping[str, str], beside: Sequence[C
     found, input_format = [], None if files.references else files.input_format
     for given, own in files.counts.items():
         name, formula = name_and_formula(given)
-        ordered = ordered_files(of_metric("counts", name), own, systems, files.by_position)
-        used = partial(_used, name, formula)
-        read = read_count_tables(ordered, used, input_format, max_input=files.max_input, beside=beside)
-        tables = dict(zip(systems, read, strict=True))
+        columns, used = [*beside], []
+        for path in ordered_files(of_metric("counts", name), own, systems, files.by_position):
+            table = _table(path, input_format, files.max_input)
+            names = _used(name, formula, path, table.header)
+            keys = table.ids(names)
+            used.append((table, names))
+            columns += [replace(column, keys=keys) for column in table.columns(names)]
+        of_tables = iter(aligned(columns)[len(beside) :])
+        counts = [{name: table.numbers(next(of_tables), False).tolist() for name in names} for table, names in used]
+        tables = dict(zip(systems, counts, strict=True))
         found.append(FromCounts(name, tables, formula, False if name in files.lower_is_better else None))
     return found
+
+
+def _table(path: str, input_format: str | None, max_input: int) -> Table:
+    """The table in a file; :class:`InputError` if its columns have no names."""
+    table, _ = opened(path, input_format, max_input)
+    if table.file_format.names is None:
+        # A text without names of columns is opened as one of numbers, which these lines are not.
+        got = FORMATS["text" if table.format_name == "numbers" else table.format_name].about
+        table.source.fail(f"expected a table with names of columns ({', '.join(TABLES[:3])}), got {got}")
+    return table
 
 
 def _used(name: str, formula: str, path: str, names: Sequence[str]) -> list[str]:

@@ -17,7 +17,7 @@ from ...errors import InputError, counted, quoted, unknown_name
 from ...options.run_files import DevFiles, GivenRuns, OfRuns, RunFiles
 from ..params import is_input, name_and_words
 from .folders import files_in, is_folder
-from .score_files import numbered
+from .given_files import numbered
 from .sets import command_line
 
 

@@ -4,25 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from ...data.alignment import aligned, in_numeric_order, order_by, unclear_order
 from ...data.corpus import system_names
-from ...data.file_names import BY_POSITION, few, files_by_name, same_names
+from ...data.file_names import BY_POSITION, few, same_names
 from ...data.files import display_name
 from ...data.formats.base import Column, Source
+from ...data.joined_scores import NUMBER, join, open_log, segment_order
 from ...data.reading import split_name
-from ...data.scores import Table, not_one_system, opened, scores_in
-from ...errors import Argument, InputError, counted, listed, quoted
+from ...data.retrieval import scores_of_run
+from ...data.score_columns import Table, opened
+from ...data.score_tables import ScoreFile, ScoreTable, cells_of, of_system, on_segments
+from ...data.scores import UNNAMED, not_one_system, scores_in
+from ...errors import InputError, counted, listed, quoted
 from ...grouping import grouped
+from .given_files import Groups, ReadScores, of_metric, ordered_files, wrong_number_of_files
 
 if TYPE_CHECKING:
-    from ...data.score_tables import ScoreFile, ScoreTable
-    from ...options.files import OfSystems, SetFiles
+    from ...options.files import SetFiles
 
 # What each file has, by metric and number.
 ByFile: TypeAlias = "dict[tuple[str, int], ScoreTable]"
+# The rows of files in one order, by the ids of the segments; files without ids are in this order.
+Placed: TypeAlias = Mapping["tuple[str, ...] | None", Column]
 # The ids of the segments that a system or file lacks, of those that others have.
 Lacking: TypeAlias = Mapping[tuple[str, str], Sequence[str]]
 
@@ -30,107 +35,52 @@ Lacking: TypeAlias = Mapping[tuple[str, str], Sequence[str]]
 BY_FILE = ("comet", "comet-printed")
 # What logs call the score of people who rate outputs: users call it DA, quality and so on.
 UNNAMED_SCORE = "score"
-# The system of a file that names none.
-UNNAMED = ""
 
 
-class Groups(NamedTuple):
-    """The ids of the segments' documents or strata, and those of the segments, if the file has them."""
-
-    path: str
-    values: Sequence[str]
-    ids: Sequence[str] | None
-
-
-class ReadScores(NamedTuple):
-    """Scores in one order of segments, with the ids, documents and strata of these."""
-
-    by_metric: Mapping[str, Mapping[str, Sequence[float]]]
-    """By metric and system."""
-    columns: Sequence[Column]
-    """The files that have this order, one for each way to name the segments."""
-    shown_ids: tuple[str, ...] | None
-    """The ids that reports show, of the samples of logs or of rows; None if they are 1, 2, 3 …"""
-    groups: Sequence[Sequence[str] | None]
-    """The ids of documents and strata."""
-    n_left_out: int
-    """How many segments that not all files have were left out."""
+def _in_one_order(files: Iterable[tuple[str, int, Sequence[str] | None]]) -> Placed:
+    """The rows of files in the order of the first that has ids. ``files`` are names, numbers of rows, and ids."""
+    distinct: dict[tuple[str, ...] | None, Column] = {}
+    for name, n, ids in files:
+        keys = None if ids is None else tuple(ids)
+        distinct.setdefault(keys, Column(name, range(n), range(n), keys=keys))
+    return dict(zip(distinct, aligned([*distinct.values()]), strict=True))
 
 
-class _Order:
-    """The order of segments in files whose rows may have ids: that of the first file that has them."""
+def _first_with_ids(placed: Placed) -> Column:
+    return next((each for each in placed.values() if each.keys is not None), Column("", [], []))
 
-    def __init__(self, files: Iterable[tuple[str, int, Sequence[str] | None]]) -> None:
-        """``files`` are names, numbers of rows, and ids; those with the same ids have the same order."""
-        distinct: dict[tuple[str, ...] | None, Column] = {}
-        for name, n, ids in files:
-            keys = None if ids is None else tuple(ids)
-            distinct.setdefault(keys, Column(name, range(n), range(n), keys=keys))
-        self._columns = dict(zip(distinct, aligned([*distinct.values()]), strict=True))
-        self.columns = [*self._columns.values()]
 
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """The ids in this order; none if no file has them."""
-        return next((tuple(each.keys) for each in self.columns if each.keys is not None), ())
-
-    def of(self, ids: Sequence[str] | None) -> Sequence[int] | None:
-        """The rows of a file with these ids in the order of all; None if it has this order."""
-        rows: Sequence[int] = () if ids is None else self._columns[tuple(ids)].lines
-        return rows if isinstance(rows, list) else None
-
-    def of_samples(self, log: ScoreTable, what: str, n_segments: int | None) -> Sequence[int]:
-        """The samples of a log in the order of all, by their ids or numbers."""
-        from ...data.joined_scores import segment_order
-
-        samples = _shown(log)
-        first = next((each for each in self.columns if each.keys is not None), Column("", [], []))
-        order = order_by((log.source, samples), (first.name, first.keys))
-        if order is None:
-            is_same = first.keys is not None and samples == (*first.keys,)
-            ids = log.segment_ids or ()
-            return range(len(samples)) if is_same else segment_order(ids, log.source, what, n_segments)
-        if None in self._columns and not in_numeric_order(first.keys or ()):
-            raise unclear_order(first.name, log.source, self._columns[None].name)
-        return order
+def _order_of_samples(log: ScoreTable, placed: Placed, what: str, n_segments: int | None) -> Sequence[int]:
+    """The samples of a log in the order of other files, by their ids or numbers."""
+    samples, first = _shown(log), _first_with_ids(placed)
+    order = order_by((log.source, samples), (first.name, first.keys))
+    if order is None:
+        is_same = first.keys is not None and samples == (*first.keys,)
+        ids = log.segment_ids or ()
+        return range(len(samples)) if is_same else segment_order(ids, log.source, what, n_segments)
+    if None in placed and not in_numeric_order(first.keys or ()):
+        raise unclear_order(first.name, log.source, placed[None].name)
+    return order
 
 
 def _shown(log: ScoreTable) -> tuple[str, ...]:
     """The ids of the samples of a log: those of lm-evaluation-harness without the hash."""
-    from ...data.joined_scores import NUMBER
-
     ids = log.segment_ids or ()
     numbers = tuple(found[1] for name in ids if (found := NUMBER.fullmatch(name)))
     return numbers if len(set(numbers)) == len(ids) else ids
 
 
-def _in_order(table: ScoreTable, order: Sequence[int] | None) -> ScoreTable:
-    """The table in another order, without the ids, which only logs keep."""
-    assert table.segments is not None
-    return replace(table, segments=table.segments if order is None else table.segments[:, order], segment_ids=None)
-
-
-def _by_metric(rows: Mapping[tuple[str, str], ScoreTable]) -> dict[str, dict[str, list[float]]]:
-    """The scores by metric and system."""
-    found: dict[str, dict[str, list[float]]] = {}
-    for (metric, system), row in rows.items():
-        assert row.segments is not None
-        found.setdefault(metric, {})[system] = row.segments[0].tolist()
-    return found
-
-
-def _ordered(groups: Groups, order: _Order) -> Sequence[str]:
+def _ordered(groups: Groups, placed: Placed) -> Sequence[str]:
     """The documents or strata in the order of other files."""
-    rows = order.of(groups.ids)
-    return groups.values if rows is None else [groups.values[at] for at in rows]
+    if groups.ids is None:
+        return groups.values
+    return [groups.values[at] for at in placed[tuple(groups.ids)].lines]
 
 
 def _in_samples(groups: Groups, samples: Sequence[str]) -> Sequence[str]:
-    """The documents or strata of samples. Without ids of segments, these are in the order of the samples."""
-    if groups.ids is None:
-        return groups.values
+    """The documents or strata of samples, by the ids of segments."""
     found: dict[str, str] = {}
-    pairs = zip(groups.ids, groups.values, strict=True)
+    pairs = zip(groups.ids or (), groups.values, strict=True)
     twice = list(dict.fromkeys(name for name, value in pairs if found.setdefault(name, value) != value))
     if twice:
         raise InputError(
@@ -164,16 +114,6 @@ class ScoreFiles:
         """The names of the systems."""
         return list(self.systems)
 
-    @property
-    def input_format(self) -> str | None:
-        """With texts, ``--input-format`` is their format, and the extension gives that of a file of scores."""
-        return None if self.files.references else self.files.input_format
-
-    @property
-    def _aliases(self) -> dict[str, str]:
-        """Runs by the shortest names that tell their files apart, which files of scores may have for them, too."""
-        return dict(zip(system_names(list(self.systems.values())), self.names, strict=True)) if self.runs else {}
-
     def read(self, beside: Column | None = None, what: str = "", groups: Sequence[Groups | None] = ()) -> ReadScores:
         """Read all files, each one once.
 
@@ -193,37 +133,37 @@ class ScoreFiles:
         others = [(display_name(each.path), len(each.values), each.ids) for each in given if each not in by_id]
         of_texts = [] if beside is None else [(beside.name, len(beside.lines), beside.keys)]
         of_tables = [(each.source, each.n_segments or 0, each.segment_ids) for each in tables.values()]
-        order = _Order([*of_texts, *of_tables, *others])
-        tables = {key: _in_order(table, order.of(table.segment_ids)) for key, table in tables.items()}
+        placed = _in_one_order([*of_texts, *of_tables, *others])
+        for key, table in tables.items():
+            if table.segment_ids is not None:  # which only logs keep
+                tables[key] = replace(on_segments(table, placed[table.segment_ids].lines), segment_ids=None)
         rows, shown = self._by_system(files, tables | logs), None
         if logs:
+            joined, of_logs = join(
+                {key: row for key, row in rows.items() if row.segment_ids is not None},
+                self.files.unmatched,
+                "--unmatched drop",
+            )
             named = what or next((name for name, *_ in (*others, *of_tables)), None)
-            joined, of_logs = self._joined(rows, order, named, None if beside is None else len(beside.lines))
+            if named is not None:
+                n = None if beside is None else len(beside.lines)
+                own_order = _order_of_samples(next(iter(joined.values())), placed, named, n)
+                joined = {key: on_segments(row, own_order) for key, row in joined.items()}
             rows, lacking = rows | joined, {**lacking, **of_logs}
             log = next(iter(joined.values()))
             ids, shown = log.segment_ids, _shown(log)
         elif ids is not None:
-            ids = order.ids
+            ids = tuple(_first_with_ids(placed).keys or ())
             shown = None if all(key == str(number) for number, key in enumerate(ids, 1)) else ids
         found = [
-            None if each is None else _in_samples(each, ids or ()) if each in by_id else _ordered(each, order)
+            None if each is None else _in_samples(each, ids or ()) if each in by_id else _ordered(each, placed)
             for each in groups
         ]
         n_left_out = len({name for names in lacking.values() for name in names})
-        return ReadScores(_by_metric(rows), order.columns, shown, found, n_left_out)
-
-    def _joined(
-        self, rows: Mapping[tuple[str, str], ScoreTable], order: _Order, what: str | None, n_segments: int | None
-    ) -> tuple[dict[tuple[str, str], ScoreTable], Lacking]:
-        """The samples of logs that all of them have, in the order of other files, if there are any (``what``)."""
-        from ...data.joined_scores import join, on_segments
-
-        logs = {key: row for key, row in rows.items() if row.segment_ids is not None}
-        joined, lacking = join(logs, self.files.unmatched, "--unmatched drop")
-        if what is None:
-            return joined, lacking
-        own = order.of_samples(next(iter(joined.values())), what, n_segments)
-        return {key: on_segments(row, own) for key, row in joined.items()}, lacking
+        by_metric: dict[str, dict[str, list[float]]] = {}
+        for (metric, system), row in rows.items():
+            by_metric.setdefault(metric, {})[system] = cells_of(row)[0].tolist()
+        return ReadScores(by_metric, [*placed.values()], shown, found, n_left_out)
 
     def _by_system(self, files: Mapping[str, Sequence[str]], tables: ByFile) -> dict[tuple[str, str], ScoreTable]:
         """The scores of each metric and system."""
@@ -231,12 +171,10 @@ class ScoreFiles:
         wanted = dict(self.systems) if self.known else {}
         for metric, own in files.items():
             if len(own) == 1:
-                from ...data.joined_scores import row
-
                 table = tables[metric, 0]
                 keys = self._systems_of(metric, table, wanted)
                 wanted = wanted or {system: key or system for system, key in keys.items()}
-                rows |= {(metric, system): row(table, table.systems.index(key)) for system, key in keys.items()}
+                rows |= {(metric, system): of_system(table, key) for system, key in keys.items()}
                 continue
             for i, system in enumerate(self.names[: len(own)]):
                 rows[metric, system] = table = tables[metric, i]
@@ -248,15 +186,13 @@ class ScoreFiles:
         """What each table and each log has. Of a file that is named several times, the content is kept."""
         tables: ByFile = {}
         logs: ByFile = {}
-        qrels = self.files.qrels
+        # With texts, --input-format is their format, and the extension gives that of a file of scores.
+        input_format, qrels = None if self.files.references else self.files.input_format, self.files.qrels
         judged = None if qrels is None else Source.read(qrels, "relevance judgments", self.files.max_input)
         for keys in grouped((split_name(path)[0], key) for key, path in wanted.items()).values():
-            from ...data.joined_scores import open_log  # texts alone should not wait for readers of logs
-            from ...data.retrieval import scores_of_run
-
-            opened_table, _ = opened(wanted[keys[0]], self.input_format, self.files.max_input)
+            opened_table, _ = opened(wanted[keys[0]], input_format, self.files.max_input)
             source = opened_table.source
-            log = open_log(source) if judged is None and self.input_format is None else None
+            log = open_log(source) if judged is None and input_format is None else None
             for key in keys:
                 metric, name = key[0], split_name(wanted[key])[1]
                 if judged is not None:
@@ -277,16 +213,12 @@ class ScoreFiles:
         ids = [each.segment_ids or () for each in keyed.values()]
         if len({frozenset(own) if self.files.unmatched == "drop" else len(own) for own in ids}) < 2:
             return found, {}
-        from ...data.joined_scores import join
-
         empty = "an empty score, not a missing row, is a missing score; " * (self.files.missing == "pairwise")
         by_file = {(key[0], each.source): each for key, each in keyed.items()}
         joined, lacking = join(by_file, self.files.unmatched, f"{empty}--unmatched drop")
         return found | {key: joined[key[0], each.source] for key, each in keyed.items()}, lacking
 
     def _in_table(self, metric: str, table: Table, name: str | None) -> ScoreTable:
-        from ...data.score_tables import ScoreTable
-
         ids = [split_name(path) for path in (self.files.documents, self.files.strata) if path is not None]
         found = scores_in(
             table,
@@ -297,11 +229,9 @@ class ScoreFiles:
             systems=self.names if self.known else (),
             others=[column for file, column in ids if file == table.source.file and column is not None],
         )
-        names = [UNNAMED if each is None else each for each in found.systems]
-        if table.format_name in BY_FILE and not self.known and names != [UNNAMED]:
-            names = system_names(names)
-        keys = None if found.ids is None else tuple(found.ids)
-        return ScoreTable(metric, tuple(names), found.values, segment_ids=keys)
+        if table.format_name in BY_FILE and not self.known and found.systems != (UNNAMED,):
+            return replace(found, systems=tuple(system_names(found.systems)))
+        return found
 
     def _systems_of(self, metric: str, table: ScoreTable, wanted: Mapping[str, str]) -> dict[str, str]:
         """What the file of a metric calls each system. ``wanted`` has the systems' files, by name, if any are known."""
@@ -326,7 +256,8 @@ class ScoreFiles:
                     by_position=BY_POSITION,
                 )
             return dict(zip(wanted, keys, strict=True))
-        aliases = self._aliases
+        # Runs may also be called by the shortest names that tell their files apart.
+        aliases = dict(zip(system_names(list(self.systems.values())), self.names, strict=True)) if self.runs else {}
         found = {
             name: key
             for name, file in wanted.items()
@@ -364,48 +295,3 @@ def _name_in_log(log: ScoreFile, metric: str) -> str | None:
         return None
     own = log.names[0] if len(log.names) == 1 else "NAME"
     raise log.unknown(metric, f"; to report another as {quoted(metric)}, write FILE#{own} (for folders, in a manifest)")
-
-
-def of_metric(option: str, metric: str) -> Argument:
-    """The scores or counts of a metric, as errors name them."""
-    return Argument(f"{option}, {metric}", as_flag=f"--{option} {metric}")
-
-
-def ordered_files(option: Argument, files: OfSystems, systems: Mapping[str, str], by_position: bool) -> Sequence[str]:
-    """The files of a metric in the order of the systems, whose own files they are named like."""
-    if isinstance(files, Mapping):
-        return [files[name] for name in systems]
-    own = list(systems.values())
-    if len(files) < 2 or by_position or list(files) == own:
-        return files
-    return files_by_name(option, files, own)
-
-
-def numbered(runs: Mapping[str, Sequence[str]]) -> str:
-    """How many runs there are.
-
-    >>> numbered({"old": ["old/0.txt", "old/1.txt"], "new": ["new/0.txt"]})
-    '3 runs (2 of old, 1 of new)'
-    """
-    return f"{sum(map(len, runs.values()))} runs ({listed(f'{len(own)} of {name}' for name, own in runs.items())})"
-
-
-def wrong_number_of_files(
-    name: str,
-    files: Sequence[str],
-    systems: Sequence[str],
-    runs: Mapping[str, Sequence[str]],
-    option: str = "scores",
-) -> InputError:
-    """The error for another number of files than systems, or than the runs of systems."""
-    hint = ""
-    if len(files) > len(systems):
-        hint = "; it takes all files up to the next option, so put it last"
-    elif Path(split_name(name)[0]).is_file():
-        hint = f"; {name} is a file: write a name before it"
-    return InputError(
-        "{option}: expected a file for each of {systems}{got}",
-        option=of_metric(option, name),
-        systems=numbered(runs) if runs else f"{len(systems)} systems",
-        got=Argument(f", got {len(files)}", as_flag=f" after the name, got {len(files)}{hint}"),
-    )

@@ -19,7 +19,7 @@ from ...data.formats import format_of
 from ...data.formats.base import Column, check_not_saved
 from ...data.id_columns import warn_of_repeated
 from ...data.reading import Opened, read_columns, read_groups, split_name
-from ...data.scores import TABLES
+from ...data.score_columns import TABLES
 from ...errors import Argument, InputError, counted, listed, unknown_name
 from ...metrics.native import NativeMetric
 from ...metrics.precomputed import FromCounts, OwnTexts, SegmentScores, check_same_length
@@ -31,7 +31,7 @@ from ...settings import Units
 from ..metric_options import MetricChoice, metrics_of
 from .counts import check_no_flags, chosen_counts, given_counts, name_and_formula
 from .folders import note_baseline, of_single_systems
-from .score_files import Groups, ReadScores, ScoreFiles, wrong_number_of_files
+from .given_files import Groups, ReadScores, wrong_number_of_files
 
 if TYPE_CHECKING:
     from ...metrics.named import NamedMetric
@@ -152,7 +152,7 @@ class Input:
             return self._read_counts(self.counts, outputs, stored_ids)
         if self.files.references:
             return self._read_texts(outputs)
-        scores = self._score_files.read(groups=self._given_groups())
+        scores = self._scores(groups=self._given_groups())
         documents, strata = scores.groups
         return TestSet(None, None, self._given(scores, scores.shown_ids), documents, strata)
 
@@ -166,7 +166,7 @@ class Input:
         read_arrays(path)
         ids = self.ids(stored_ids)
         beside = Column(display_name(path), range(counts.n_segments), [])
-        scores = self._score_files.read(beside, beside.name)
+        scores = self._scores(beside, beside.name)
         return TestSet(None, None, [*counts, *self._given(scores)], ids.documents, ids.strata)
 
     def _read_texts(self, outputs: Mapping[str, Sequence[str]] | None) -> TestSet:
@@ -192,7 +192,7 @@ class Input:
         keyed = next((column for column in corpus.sources if column.keys is not None), corpus.sources[0])
         if files.documents is None:
             warn_of_repeated(keyed.name, keyed.keys)
-        scores = self._score_files.read(keyed, "the texts")
+        scores = self._scores(keyed, "the texts")
         every, ids = [*metrics, *self._given(scores)], (corpus.documents, corpus.strata)
         return TestSet(corpus.references, corpus.systems, every, *ids, source=corpus.source)
 
@@ -210,12 +210,16 @@ class Input:
         ]
         return [*scores, *given_counts(self.files, self.systems, found.columns)]
 
-    @property
-    def _score_files(self) -> ScoreFiles:
+    def _scores(self, beside: Column | None = None, what: str = "", groups: Sequence[Groups | None] = ()) -> ReadScores:
+        """The scores of other programs. See :meth:`~reshuffle.cli.inputs.score_files.ScoreFiles.read`."""
         files = self.files
+        if not files.numbers:
+            return ReadScores({}, [], None, groups=[], n_left_out=0)
+        from .score_files import ScoreFiles  # texts alone should not wait for readers of scores
+
         first = files.systems or next(iter(files.numbers.values()), ())
         known = bool(files.references) or len(self.systems) > 1 or isinstance(first, Mapping)
-        return ScoreFiles(files, self.systems, known, self.runs)
+        return ScoreFiles(files, self.systems, known, self.runs).read(beside, what, groups)
 
     def ids(self, stored: bool = True) -> Units:
         """The ids of documents and strata without texts: of ``--docs`` and ``--strata``, else of the file of counts."""

@@ -158,8 +158,7 @@ class MetaInput:
 
     def _table(self, given: str, known: Mapping[str, Any], **others: Any) -> ScoreTable:
         """The scores in ``FILE`` or ``FILE#NAME``."""
-        path, metric = split_name(given)
-        return self._read(read_scores, ReadScores, known, path=path, metric=metric, **others)
+        return self._read(read_scores, ReadScores, known, path=given, **others)
 
     def _read(
         self, read: Callable[..., T], record: Callable[..., Evaluation], known: Mapping[str, Any], **others: Any

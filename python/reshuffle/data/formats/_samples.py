@@ -12,7 +12,7 @@ import numpy as np
 
 from ...errors import quoted
 from ..evaluations import Cells
-from ..scores import codes
+from ..score_columns import codes
 from .base import Source, is_score, shown_json
 
 

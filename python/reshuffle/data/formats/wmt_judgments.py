@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...errors import quoted
 from ..evaluations import Votes, integers, renumbered
-from ..scores import Integers, codes, only
+from ..score_columns import Integers, codes, only
 from . import FORMATS
 from .base import Source
 from .table import Rows, read_rows
