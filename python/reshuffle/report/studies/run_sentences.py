@@ -347,10 +347,15 @@ def tests_of(result: RunComparison, units: Sequence[str]) -> str:
     return f"Tests: {'; '.join([plan.alternative, *sentences, *adjustments(result, units)])}."
 
 
-def adjustments(result: RunComparison, units: Sequence[str]) -> Iterator[str]:
-    """How p is adjusted, with the exchange units if these differ in it."""
-    titles, chosen = words("runs")["adjustment"], result.plan.adjustments.items()
-    by_title = grouped((titles.get(how, how), name) for name, how in chosen if name in units and how != "none")
+def adjustments(result: RunComparison, units: Sequence[str], citing: bool = False) -> Iterator[str]:
+    """How p is adjusted, with the exchange units if these differ in it. ``citing``: with the papers."""
+
+    def title(how: str) -> str:
+        about = words("runs")["adjustment"].get(how, {"title": how})
+        return f"{about['title']}{cite(about.get('source')) if citing else ''}"
+
+    chosen = result.plan.adjustments.items()
+    by_title = grouped((title(how), name) for name, how in chosen if name in units and how != "none")
     shown = [f"{how} ({joined(names)})" if len(by_title) > 1 else how for how, names in by_title.items()]
     over = "all pairs and metrics" if result.plan.family == "all" else "the pairs under each metric"
     if shown:
@@ -408,7 +413,7 @@ def _tested(result: RunComparison, unit: str) -> Iterator[str]:
     yield f"Differences {against} were tested by {by}, {how}."
     yield f"The null hypothesis is that {of_unit(result, result.truths[unit].rstrip('.'))}."
     called, alpha = "difference is called significant if", number(plan.alpha)
-    adjusted = [each.removeprefix("p ") for each in adjustments(result, [unit])]
+    adjusted = [each.removeprefix("p ") for each in adjustments(result, [unit], citing=True)]
     if adjusted:
         yield f"The p-values were {adjusted[0]}, and a {called} the adjusted p is at most {alpha}."
     else:
@@ -426,7 +431,7 @@ def _others(result: RunComparison, units: Sequence[str]) -> Iterator[str]:
         return
     named = {unit: of_unit(result, exchange_phrase(result, unit).partition(" (")[0]) for unit in units}
     tests = joined(f"{by} ({unit}{_replicates(result, unit)}){cite(_source(unit))}" for unit, by in named.items())
-    adjusted = [*adjustments(result, units)]
+    adjusted = [*adjustments(result, units, citing=True)]
     were = f"; their p-values were {adjusted[0].removeprefix('p ')}" if adjusted else ""
     yield f"For comparison, the differences were also tested by {tests}{were}."
 
