@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
+from ...errors import either
 from ...grouping import grouped
 from ...results.studies import MetaEvaluation, MetricDifference
 from ..wording import are, ci, counted, joined, named, number, option
@@ -76,9 +77,8 @@ def _ranking(family: Family) -> str:
         has = "has" if len(top) == 1 else "have"
         of = f"{_named(top)} {has} the highest value, {highest:.3f}"
         return f"no metric agrees significantly better with people than another ({of})"
-    start = (
-        f"{best} agrees best with people ({value}), but not significantly better than {_some(same, None, len(others))}"
-    )
+    no_better = either(same) if len(same) <= MAX_NAMED else counted(len(same), "metric")
+    start = f"{best} agrees best with people ({value}), but not significantly better than {no_better}"
     return f"{start}; it agrees better than {_some(worse, 'the others', len(others))}" if worse else start
 
 
