@@ -227,7 +227,7 @@ def _by_lbfgs(
     def objective(weights: Floats) -> tuple[float, Floats]:
         if not np.isfinite(weights).all():
             raise InputError(
-                "L-BFGS left the range of numbers, because scores, features or initial weights are too large: scale them"
+                "L-BFGS left the range of numbers, as scores, features or initial weights are too large: scale them"
             )
         return _core.tune_xbleu_objective(*features, scores, lengths, weights, penalty=penalty, threads=threads)
 
