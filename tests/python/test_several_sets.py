@@ -531,6 +531,12 @@ def test_the_number_of_references_of_an_average_is_at_most_that_of_a_test_set() 
     assert "with up to 2 references each" in compare(some, systems, test="ar", n_resamples=9).methods_sentence()
 
 
+def test_notes_of_a_paper_explain_ranks_only_where_tables_have_them() -> None:
+    found = compare_sets({name: some_texts("a", "b", "c") for name in "uv"}, all_pairs=True, test="ar", n_resamples=99)
+    explained = [("% Rank:" in found.render("latex", pairs=pairs), "Rank:" in str(found)) for pairs in (False, True)]
+    assert explained == [(False, True), (True, True)]
+
+
 def test_a_language_may_have_a_tokenizer_of_its_own() -> None:
     german, chinese = (
         some_texts("a", "b"),
