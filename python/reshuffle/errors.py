@@ -128,6 +128,16 @@ class Argument(NamedTuple):
         pairs = zip(names, self.values.values(), strict=True)
         return ", ".join(f"{self.name}.{name} = {json.dumps(value)}" for name, value in pairs)
 
+    @property
+    def json_key(self) -> str:
+        """The same in JSON.
+
+        >>> print(Argument("margin", {"bleu": 0.5, "chrF++": "0.1sd"}).json_key)
+        "margin": {"bleu": 0.5, "chrF++": "0.1sd"}
+        """
+        of_names = not self.as_key and isinstance(self.values, Mapping)
+        return f"{json.dumps(self.name)}: {json.dumps(self.values)}" if of_names else self.key
+
 
 # What several messages advise.
 ALL_PAIRS = Argument("all_pairs=True", as_flag="--all-pairs")
@@ -154,9 +164,13 @@ class _WithFields(Exception):  # noqa: N818 - the base of an error and of a warn
         """A copy in which arguments are flags, as users of the command line write them."""
         return self.with_names(Argument, lambda argument: argument.flag)
 
-    def with_keys(self: _Same, flags: Collection[str] = ()) -> _Same:
+    def with_keys(self: _Same, flags: Collection[str] = (), toml: bool = True) -> _Same:
         """A copy in which arguments are keys, as users of manifests write them, but for those named in ``flags``."""
-        return self.with_names(Argument, lambda each: each.flag if each.name in flags else each.key)
+
+        def written(each: Argument) -> str:
+            return each.flag if each.name in flags else each.key if toml else each.json_key
+
+        return self.with_names(Argument, written)
 
 
 class InputError(_WithFields, ValueError):
@@ -307,7 +321,8 @@ def either(names: Iterable[str]) -> str:
 
 
 def nearest(name: str, known: Iterable[str], n: int = 1, cutoff: float = 0.6) -> list[str]:
-    """The most similar known names, the nearest first: the only one that begins so, or similar ones, in any case.
+    """The most similar known names, the nearest first: one with hardly another letter, the only one that begins so, or
+    similar ones, in any case.
 
     >>> nearest("Elo", ["log", "elo"]), nearest("nonsense", ["log", "elo"]), nearest("uedin", ["xmu", "uedin-nmt.4722"])
     (['elo'], [], ['uedin-nmt.4722'])
@@ -316,7 +331,7 @@ def nearest(name: str, known: Iterable[str], n: int = 1, cutoff: float = 0.6) ->
 
     folded, wanted = {other.casefold(): other for other in map(str, known)}, str(name).casefold()
     begun = [full for other, full in folded.items() if wanted and other.startswith(wanted)]
-    if n == 1 == len(begun):
+    if n == 1 == len(begun) and not difflib.get_close_matches(wanted, folded, cutoff=0.9):
         return begun
     return [folded[other] for other in difflib.get_close_matches(wanted, folded, n=n, cutoff=cutoff)]
 
@@ -347,7 +362,8 @@ def meant_argument(name: str, known: Iterable[str], near: str | None = None) -> 
     known = list(known)
     found = [near] if near else nearest(name, known)
     if found:
-        return f": did you mean {found[0]!r}?"
+        # Advice that is no name is code.
+        return f": did you mean {found[0]!r}?" if found[0].isidentifier() else f": use {found[0]}"
     return f": its arguments are {listed(known)}" if 0 < len(known) <= MOST_ARGUMENTS else ""
 
 

@@ -291,7 +291,11 @@ def _given_margins(
     for margins in given:
         before = [*found]
         for name, margin in margins.items():
-            for m in [_only(data, own, primary, margin)] if name == ONLY else _named(name, data, "metric of a margin"):
+            if name == ONLY:
+                metrics = [_only(data, own, primary, margin)]
+            else:
+                metrics = _named(name, data, "metric of a margin", "has a margin")
+            for m in metrics:
                 if found[m] is not before[m]:
                     raise InputError(f"{data.labels[m]} has two margins: leave out one of them")
                 if tested is not None and m not in tested:
@@ -329,18 +333,19 @@ def _only(data: Data, own: Sequence[int], primary: set[int], margin: Margin) -> 
 @_about("primary")
 def _primary(data: Data, rule: Gated) -> set[int]:
     """The indices of the metrics under which the new system has to be better."""
-    return {m for name in rule.primary for m in _named(name, data, "primary metric")}
+    return {m for name in rule.primary for m in _named(name, data, "primary metric", "is a primary metric")}
 
 
-def _named(name: str, data: Data, noun: str) -> list[int]:
+def _named(name: str, data: Data, noun: str, role: str) -> list[int]:
+    """The metrics of this name; :class:`InputError` if there is none, with what it is to be."""
     found = metrics_named(str(name), data.metrics)
     if not found and is_metric(name) and any(not isinstance(m, SegmentScores) for m in data.metrics):
         keys = [str(getattr(m, "key", m.name)) for m in data.metrics if not isinstance(m, SegmentScores)]
         keys.append(metric_key(name))
         raise InputError(
-            "{noun} {name} is not compared: add it, as in {metrics}, or leave it out",
-            noun=noun,
+            "{name} {role}, but is not compared: add it, as in {metrics}, or leave it out",
             name=quoted(name),
+            role=role,
             metrics=Argument(f"metrics={keys}", as_flag=f"-m {' '.join(keys)}"),
         )
     if not found:

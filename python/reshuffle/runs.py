@@ -282,7 +282,7 @@ def _dev_scores(runs: Runs, dev: Development, resampling: Resampling) -> dict[tu
     found: dict[tuple[str, str], tuple[float, ...]] = {}
     if dev.runs is not None:
         for name, n in dev.runs.n_runs.items():
-            check_same_runs(runs.n_runs, name, n, "outputs")
+            check_same_runs(runs.n_runs, name, n, "output")
         silent = replace(resampling, progress=None)
         data = RunData.from_data(dev.runs.data, dev.runs.n_runs, Units(), silent)
         for label, sample in zip(dev.runs.data.labels, data.samples, strict=True):
@@ -300,7 +300,7 @@ def _dev_scores(runs: Runs, dev: Development, resampling: Resampling) -> dict[tu
             if (name, label) in found:
                 raise InputError(f"{label} of {where} is given twice: leave out one of them")
             found[name, label] = _numbers(f"{label} of {where}", values)
-            check_same_runs(runs.n_runs, name, len(found[name, label]), f"scores of {label}")
+            check_same_runs(runs.n_runs, name, len(found[name, label]), "score", f" of {label}")
     return found
 
 
@@ -326,15 +326,16 @@ def _numbers(what: str, values: object) -> tuple[float, ...]:
     return tuple(numbers.tolist())
 
 
-def check_same_runs(n_runs: Mapping[str, int], name: str, n: int, what: str) -> None:
-    """:class:`InputError` unless a system has as many runs on the development set as on the test set."""
+def check_same_runs(n_runs: Mapping[str, int], name: str, n: int, what: str, of: str = "") -> None:
+    """:class:`InputError` unless a system has as many runs on the development set as on the test set.
+
+    ``what`` they have there, in the singular, and ``of`` what.
+    """
     if name not in n_runs:
         raise unknown_name("system", name, n_runs).with_prefix("development set: ")
     if n != n_runs[name]:
-        raise InputError(
-            f"{name} has {counted(n_runs[name], 'run')} on the test set, but {n} {what} on the development set: they "
-            "must be of the same runs, in the same order"
-        )
+        both = f"{counted(n_runs[name], 'run')} on the test set, but {counted(n, what)}{of} on the development set"
+        raise InputError(f"{name} has {both}: they must be of the same runs, in the same order")
 
 
 def _systems(

@@ -137,8 +137,8 @@ def check_integer(what: str, value: object, minimum: int, maximum: int | None = 
     number = int(value) if isinstance(value, numbers.Integral) and not isinstance(value, bool) else None
     if number is not None and minimum <= number <= limit:
         return number
-    # The largest count is of interest to those only who ask for more.
-    is_small = maximum is None and (number is None or number < minimum)
+    # A largest number that nobody reaches is of interest to those only who ask for more.
+    is_small = limit >= MAX_COUNT and (number is None or number < minimum)
     allowed = f"of at least {minimum}" if is_small else f"from {minimum} to {limit}"
     raise InputError(f"{what} must be a whole number {allowed}, got {quoted(value)}")
 
@@ -148,12 +148,12 @@ def check_n_resamples(what: str, value: object) -> int | None:
 
     >>> check_n_resamples("n_resamples", "many")
     Traceback (most recent call last):
-    reshuffle.errors.InputError: n_resamples must be a whole number from 1 to 9007199254740992 or 'auto', got 'many'
+    reshuffle.errors.InputError: n_resamples must be a whole number of at least 1 or 'auto', got 'many'
     """
     if isinstance(value, str):
         if value == "auto":
             return None
-        raise InputError(f"{what} must be a whole number from 1 to {MAX_RESAMPLES} or 'auto', got {quoted(value)}")
+        raise InputError(f"{what} must be a whole number of at least 1 or 'auto', got {quoted(value)}")
     return check_integer(what, value, 1, MAX_RESAMPLES)
 
 

@@ -272,7 +272,7 @@ def test_auto_is_for_functions_that_know_the_level() -> None:
     auto = bootstrap_interval(values, n_resamples="auto", **level)
     assert auto == bootstrap_interval(values, n_resamples=39_999, **level)
     assert score(metrics=ratings(), n_resamples="auto", **level).n_resamples == 39_999
-    with pytest.raises(InputError, match="n_resamples must be a whole number from 1 to 9007199254740992, got 'auto'"):
+    with pytest.raises(InputError, match="n_resamples must be a whole number of at least 1, got 'auto'"):
         bootstrap_test(values, values, n_resamples="auto")  # type: ignore[arg-type]
 
 

@@ -99,8 +99,13 @@ def test_words_commands_and_options_are_explained(run: Any) -> None:
     ]  # fmt: skip
     assert_told("explain", {names: run("explain", *shlex.split(names)).out for names in asked})
     assert run("explain", "P value").out == run("explain", "*").out == run("explain", "p-value").out
-    for name in "caveats;notes;brevity penalty;BP;kink;exit codes;design effect".split(";"):
+    for name in "caveats;notes;standard error;brevity penalty;BP;kink;exit codes;design effect".split(";"):
         assert run("explain", name).code == 0, name
+    assert (
+        run("explain", "minimum", "detectable", "difference").out == run("explain", "minimum detectable difference").out
+    )
+    assert "unknown name 'foo': 'reshuffle explain' lists" in run("explain", "foo").refusal()
+    assert "did you mean 'design-effect'?" in run("explain", "desi").refusal()
     assert "did you mean 'wer', " in run("explain", "word error rate").refusal()
     assert run("explain", "everything").out.startswith("Terms used in reports")
 

@@ -324,6 +324,10 @@ def test_a_folder_stands_for_the_runs_in_it(runs: Path, run: Any) -> None:
     content = {"references": ["ref.txt"], "systems": {"baseline": ["f/baseline"], "new": ["f/new"]}}
     Path("folders.json").write_text(json.dumps(content), "utf-8")
     assert tables(document(run, "--manifest", "folders.json", *few)) == tables(expected)
+    assert (
+        "f/baseline, f/new are taken as runs of one system"
+        in run("runs", "--refs", "ref.txt", "--baseline", "f/baseline", "f/new").err
+    )
     Path("g/new").mkdir(parents=True)
     write("g/new/0.txt", lines(files["new"][0]))
     words = ["runs", "--refs", "ref.txt", "--baseline", "f/baseline", "--system", "f/new"]

@@ -74,7 +74,7 @@ def test_a_pair_of_systems_prints_what_it_rests_on_and_its_parts() -> None:
     lines = str(pair).splitlines()
     assert lines[0] == "tuned − baseline, BLEU: +2.05, 95% CI -0.88 to +5.06 (percentile)"
     assert lines[1] == "p = 0.1600 (bootstrap-both, two-sided)"
-    assert lines[3] == "382 of 400 segments differ, as informative as 266 equal differences."
+    assert lines[3] == "382 of 400 segments differ, which tell as much as 266 differences of equal size would."
     assert lines[4].startswith("Contributions: brevity penalty +0.37, 1-gram precision +0.07, ")
     assert lines[-1] == f"Signature: {pair.test.signature}"
     assert repr(pair).startswith("<PairedDifference: BLEU, tuned against baseline; difference=2.05")

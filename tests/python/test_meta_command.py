@@ -286,7 +286,7 @@ def test_saved_results_are_read_and_plotted(files: Path, run: Any) -> None:
     assert result.render("json") == Path("meta.json").read_text("utf-8")
     for kind, own in (("forest", ()), ("matrix", ()), ("scatter", ("--metric", "WER"))):
         assert run("plot", "meta.json", kind, *own, "-o", f"{kind}.svg").code == 0
-    several = "the result has several values of metric: choose one with --metric: BLEU, WER, PER"
+    several = "a figure is of one metric: choose --metric BLEU, WER or PER"
     assert several in run("plot", "meta.json", "scatter", "-o", "x.svg").refusal()
     assert "unknown test_set 'de-en'" in run("plot", "meta.json", "forest", "--set", "de-en", "-o", "x.svg").refusal()
 

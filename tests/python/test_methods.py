@@ -67,6 +67,12 @@ def test_every_source_in_the_registries_has_an_entry() -> None:
             assert papers()[name].bibtex.startswith("@")
 
 
+def test_adjustments_of_runs_have_the_titles_and_sources_of_the_registry() -> None:
+    for name, about in words("runs")["adjustment"].items():
+        assert about["title"] == ADJUSTMENTS[name].title
+        assert entries_of(about["source"]) == entries_of(ADJUSTMENTS[name].source)
+
+
 def test_every_stopping_rule_has_a_source_that_its_docstring_names() -> None:
     assert set(STOPPING) == set(STOPPING_RULES)
     for name, rule in STOPPING.items():
@@ -247,7 +253,7 @@ def test_the_paragraph_says_what_maxt_divides_by(test: str) -> None:
         ("by its own standard error", ("ar-studentized",)),
         ("by the standard deviation of d* over the draws", ("bootstrap", "bootstrap-both")),
         (
-            "s−² is 2/R times the sum of (d* − d)² over the draws with d* < d",
+            "r₁ is the square root of 2/R times the sum of (d* − d)² over the draws with d* < d",
             ("bootstrap-percentile", "bootstrap-both"),
         ),
     ):

@@ -293,9 +293,12 @@ def test_three_notes_cautions_first_are_shown_and_the_others_folded_except_on_pa
     browser.open(result.render("html"))
     notes = browser.all("#summary .notes li")
     texts = [note.get_attribute("textContent") for note in notes]
-    expected = [*cautions(result, Layout(pairs=True))]
+    expected = [*cautions(result, Layout(pairs=True), accounted=False)]
     n_cautions = len(expected)
     assert texts[:n_cautions] == expected
+    dependence = [*cautions(result, Layout(pairs=True), accounted=True)]
+    assert dependence
+    assert texts[-len(dependence) :] == dependence
     assert [note.is_displayed() for note in notes] == [True] * 3 + [False] * (len(notes) - 3)
     folded = browser.one("#summary details")
     others = f"{n_cautions - 3} cautions and {len(notes) - n_cautions} notes more"

@@ -408,9 +408,12 @@ def test_an_article_with_the_files_compiles(tmp_path: Path, make: Any) -> None:
     assert "multiply defined" not in said
 
 
-def test_a_signature_fits_one_column(unsaved: None, tmp_path: Path) -> None:
-    said = compiled(tmp_path, paper_files(ranked(), Layout())["appendix.tex"].decode())
+@pytest.mark.parametrize("encoding", [r"\usepackage[T1]{fontenc}", ""])
+def test_a_signature_fits_one_column(unsaved: None, tmp_path: Path, encoding: str) -> None:
+    begin = ARTICLE.replace(r"\usepackage[T1]{fontenc}", encoding)
+    said = compiled(tmp_path, paper_files(ranked(), Layout())["appendix.tex"].decode(), begin)
     assert "Overfull" not in said
+    assert "Font shape" not in said
 
 
 @pytest.mark.parametrize("package", ["", r"\usepackage{caption}", r"\usepackage[tableposition=top]{caption}"])

@@ -58,6 +58,14 @@ def test_axes_are_drawn_into_and_returned(kind: str) -> None:
     drawn(right)
 
 
+def test_what_is_no_axes_and_no_figure_is_refused() -> None:
+    plot: Any = compared(numbered(3)).plot
+    with pytest.raises(InputError, match="ax must be axes of matplotlib, got 3"):
+        plot.forest(ax=3)
+    with pytest.raises(AttributeError, match=r"no figure 'bars'; .*result\.plot\.forest\(\)"):
+        plot.bars  # noqa: B018
+
+
 def test_columns_do_not_overlap_in_the_wider_font_of_users_axes() -> None:
     ax = compared(numbered(3)).plot.forest(ax=Figure(figsize=(6, 3), layout="constrained").subplots())
     drawn(ax)

@@ -487,12 +487,12 @@ def test_observed_differences_have_their_ranges_and_shares() -> None:
 def test_a_figure_is_of_one_metric() -> None:
     plots = made().plot
     assert dir(plots) == ["histogram", "observed", "runs", "study"]
-    with pytest.raises(InputError, match=r"several values of metric: choose one with metric: BLEU, TER"):
+    with pytest.raises(InputError, match=r"a figure is of one metric: choose metric='BLEU' or 'TER'"):
         plots.runs()
     with pytest.raises(InputError, match="shows the table observed, but the result has none"):
         RESULTS["one system"]().plot.observed()
     several = computed(all_pairs=True, exchange="all")
-    with pytest.raises(InputError, match=r"several values of system: choose one with system"):
+    with pytest.raises(InputError, match="a figure is of one system: choose system="):
         several.plot.observed()
     ax = several.plot.observed(system="other & long_name of a system")
     legend: Any = ax.get_legend()

@@ -23,6 +23,7 @@ from reshuffle import InputError, InputWarning, read_lines
 from reshuffle.data.formats.base import Source
 from reshuffle.data.formats.comet import read_records
 from reshuffle.data.score_tables import ScoreTable, read_all_scores, read_scores
+from reshuffle.data.scores import read_numbers
 from told import assert_raises
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -358,10 +359,24 @@ def test_models_that_are_numbers_without_ids_are_scores() -> None:
     assert read_scores("two.jsonl", metric="model").means.tolist() == [0.375]
 
 
+def test_arrays_of_numpy_and_decimal_commas_are_told_how_to_be_written() -> None:
+    np.save("a.npy", np.zeros(3))
+    np.savez("a.npz", a=np.zeros(3), b=np.ones(3))
+    for name in ("a.npy", "a.npz"):
+        with pytest.raises(
+            InputError, match=r"^a\.npy is an array|^a\.npz: .* got arrays of NumPy: write .* by numpy\.savetxt$"
+        ):
+            read_scores(name)
+    put("a.txt", "0.5\n0,5\n")
+    with pytest.raises(InputError, match=r"line 2: expected a finite number, got '0,5': write decimals with a point$"):
+        read_numbers("a.txt")
+
+
 @pytest.mark.parametrize(("content", "path"), [("[1, 2.5]", "'.[]'"), ('{"a b": [1], "c": [2]}', """'.["a b"][]'""")])
 def test_numbers_alone_in_json_are_told_how_to_be_written(content: str, path: str) -> None:
     put("a.json", content)
-    hint = f"got the number 1; write numbers alone as a text file with one on each line, as jq {path} does"
+    files = "a text file for each system," if "c" in content else "a text file"
+    hint = f"got the number 1; write numbers alone as {files} with one on each line, as jq {path} does"
     with pytest.raises(InputError, match=re.escape(hint)):
         read_records(Source.read("a.json", "scores"))
 

@@ -519,6 +519,24 @@ def test_one_test_set_has_no_average_but_the_same_methods() -> None:
     assert found.pair("b") == found["u"].pair("b")
 
 
+def test_the_number_of_references_of_an_average_is_at_most_that_of_a_test_set() -> None:
+    lines, systems = some_texts("a", "b")
+    found = compare_sets({"one": (lines, systems), "two": ([lines, lines], systems)}, test="ar", n_resamples=9)
+    assert ", up to 2 references, 2 systems" in str(found)
+    assert [
+        f", {n}, 2 systems" in str(each)
+        for n, each in zip(["1 reference", "2 references"], found.sets.values(), strict=True)
+    ] == [True, True]
+    some = [lines, [lines[0], *[None] * (len(lines) - 1)]]
+    assert "with up to 2 references each" in compare(some, systems, test="ar", n_resamples=9).methods_sentence()
+
+
+def test_notes_of_a_paper_explain_ranks_only_where_tables_have_them() -> None:
+    found = compare_sets({name: some_texts("a", "b", "c") for name in "uv"}, all_pairs=True, test="ar", n_resamples=99)
+    explained = [("% Rank:" in found.render("latex", pairs=pairs), "Rank:" in str(found)) for pairs in (False, True)]
+    assert explained == [(False, True), (True, True)]
+
+
 def test_a_language_may_have_a_tokenizer_of_its_own() -> None:
     german, chinese = (
         some_texts("a", "b"),

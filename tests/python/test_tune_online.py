@@ -342,6 +342,9 @@ def test_the_public_functions_call_the_core(folder: Path, dev: Lists) -> None:
 def test_the_public_functions_refuse_wrong_arguments(folder: Path) -> None:
     lists, references = read(folder)
     b, lengths = np.zeros(len(lists.dense)), [1.0] * len(references)
+    huge = 1e200 * np.random.default_rng(1).random(len(b))
+    with pytest.raises(InputError, match=r"^L-BFGS left the range of numbers, .*: scale them$"):
+        tune.xbleu(lists, huge, lengths, method="lbfgs")
     assert_raises("python_errors_of_lists", {"tune": tune, "np": np, "lists": lists, "b": b, "lengths": lengths})
 
 

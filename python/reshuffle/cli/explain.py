@@ -46,8 +46,15 @@ def chosen(names: Sequence[str]) -> list[tuple[Kind, Sequence[Entry]]]:
             called = {kind: own for kind in KINDS if (own := _called(kind, _head(name)))}
         if not called and not only:  # what reports call a test, which its entry has
             called = {kind: own for kind in KINDS if (own := [each for each in kind.entries if _is(name, each.also)])}
+        whole = " ".join(names)
+        if not called and len(names) > 1 and any(_called(kind, whole) for kind in EVERY):  # without quotes
+            return chosen([whole])
         if not called:
-            raise _unknown(name, [each for kind in EVERY for each in (*kind.known, kind.key)])
+            # Parts of the heads of columns, such as "for", are hardly meant.
+            heads = [each for kind in EVERY if kind.key == "columns" for each in kind.known]
+            whole_heads = [each.name for kind in EVERY if kind.key == "columns" for each in kind.entries]
+            known = [each for kind in EVERY for each in (*kind.known, kind.key)]
+            raise _unknown(name, [each for each in known if each not in heads or each in whole_heads])
         # The list of a whole kind comes before an option of that name.
         for kind, own in sorted(called.items(), key=lambda item: not item[0].is_called(name)):
             found[f"{kind.key} {own[0].name} {len(own)}"] = (kind, own)
@@ -86,7 +93,8 @@ def _unknown(name: str, known: Sequence[str]) -> InputError:
     words, every = name.lower(), [each for kind in KINDS for each in kind.entries]
     about = [each for each in every if " " in words and words in each.about.lower()]
     about.sort(key=lambda each: each.about.lower().index(words))
-    near = [each.name for each in about[:3]] or nearest(name, known, 3)
+    begun = [each for each in known if len(words) > 2 and each.casefold().startswith(words)]
+    near = [each.name for each in about[:3]] or begun[:3] or nearest(name, known, 3)
     meant = f": did you mean {either(map(quoted, near))}?" if near else ":"
     return InputError(f"unknown name {quoted(shortened(name))}{meant} 'reshuffle explain' lists all names")
 

@@ -158,13 +158,23 @@ def _source(path: str) -> Source:
     return source
 
 
+def _paper(path: str) -> Found | None:
+    if not is_folder(path):
+        return None
+    files = files_in(path)
+    is_paper = any(Path(file).name == FACTS and _source(file).text().startswith(TITLE) for file in files)
+    return Found(format="folder", contents=_holds(files)) if is_paper else None
+
+
+def _holds(files: Sequence[str]) -> str:
+    return f"{counted(len(files), 'file')}: {listed(system_names(files))}"
+
+
 def _folder(path: str) -> Found | None:
     if not is_folder(path):
         return None
     files = files_in(path)
-    holds = f"{counted(len(files), 'file')}: {listed(system_names(files))}"
-    if any(Path(file).name == FACTS and _source(file).text().startswith(TITLE) for file in files):
-        return Found(kind="a paper written by --paper", format="folder", contents=holds)
+    holds = _holds(files)
     scores = _scores_in_folder(files)
     if scores is not None:
         return replace(scores, contents=f"{holds}; {scores.contents}")
@@ -532,6 +542,7 @@ REFERENCES = ("ref", "refs", "reference", "references")
 # So many files show what a folder holds.
 FIRST_FILES = 3
 KINDS: Sequence[Kind] = (
+    Kind("a paper written by --paper", _paper, ()),
     Kind("outputs of systems", _folder, ("reshuffle compare REF FILE",)),
     Kind("counts", _counts, ("reshuffle compare FILE", "reshuffle score FILE")),
     Kind("a saved result", _result, SHOWN),

@@ -64,6 +64,16 @@ def uncompressed(name: str) -> str:
     return next((name[: -len(ending)] for _, _, ending, _ in COMPRESSIONS if name.lower().endswith(ending)), name)
 
 
+def is_toml(path: str) -> bool:
+    """Whether a file is TOML, by its name; other manifests are JSON."""
+    return uncompressed(path).lower().endswith(".toml")
+
+
+# The first bytes of an array in a file of NumPy, and what to do with one.
+NUMPY = b"\x93NUMPY"
+ARRAYS_AS_TEXT = "write scores as text, a file for each system with one on each line, by numpy.savetxt"
+
+
 def read_lines(path: str | os.PathLike[str], *, max_input: int = MAX_INPUT) -> list[str]:
     """Read the lines of a UTF-8 file, without their line ends; ``-`` is standard input.
 
@@ -96,6 +106,8 @@ def read_bytes(path: str, expected: str, max_input: int = MAX_INPUT) -> bytes:
         raise InputError(f"{name} is empty: expected {expected}")
     if data.startswith(b"PAR1"):
         raise InputError(f"{name} is a Parquet file: convert it to CSV or JSON lines first, for example with pandas")
+    if data.startswith(NUMPY):
+        raise InputError(f"{name} is an array of NumPy: {ARRAYS_AS_TEXT}")
     return data
 
 

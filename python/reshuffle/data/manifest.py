@@ -17,7 +17,7 @@ import attrs
 
 from ..errors import InputError, either, nearest, quoted, unknown_name
 from ..options.declare import FILE, NO_KEY, Reads
-from .files import STDIN, decoded, display_name, read_bytes, shown_size, uncompressed, unique_json
+from .files import STDIN, decoded, display_name, is_toml, read_bytes, shown_size, unique_json
 from .formats.base import is_finite
 
 # Limits on manifests, which are written by hand: Python's TOML parser takes a time that grows with the square of the
@@ -72,12 +72,12 @@ class Manifest:
         """
         for name, each in self.table.items():
             if name != "sets" and isinstance(each, Mapping) and FILES_OF_SETS & each.keys():
-                raise InputError(f"{self.name}: unknown key {quoted(name)}: if it is a test set, write [sets.{name}]")
+                below = f"[sets.{name}]" if is_toml(self.name) else "it below the key 'sets'"
+                raise InputError(f"{self.name}: unknown key {quoted(name)}: if it is a test set, write {below}")
             if name in FILES_OF_SETS:
-                raise InputError(
-                    f"{self.name}: {quoted(name)} is a key of a test set: write it below 'sets' and a name, as in "
-                    f"[sets.NAME] or {{'sets': {{'NAME': {{{name!r}: …}}}}}}"
-                )
+                below = "[sets.NAME]" if is_toml(self.name) else f'{{"sets": {{"NAME": {{"{name}": …}}}}}}'
+                where = f"write it below 'sets' and a name, as in {below}"
+                raise InputError(f"{self.name}: {quoted(name)} is a key of a test set: {where}")
         check_keys(self.name, self.table, ["sets"])
         if "sets" not in self.table:
             raise InputError(
@@ -100,7 +100,7 @@ class Manifest:
 def _parsed(path: str, text: str, expected: str) -> Any:
     """The content of a manifest as Python objects. Its keys must differ: of two test sets, one would be lost."""
     name = display_name(path)
-    if not uncompressed(path).lower().endswith(".toml"):
+    if not is_toml(path):
         twice = "the key {} occurs twice in one object: use different names"
         hint = f"; expected {expected}: TOML if the name ends in .toml, else JSON"
         return unique_json(text, name, expected, twice, hint)

@@ -137,6 +137,8 @@ class Table(Opened):
                 continue
             shown = quoted(value) if self.is_text else shown_json(value)
             problem = f"expected {expected_score(numbers[row])}, got {shown}"
+            if self.is_text and re.fullmatch(r"[+-]?\d+,\d+", str(value).strip()):
+                problem += ": write decimals with a point"
             if isinstance(value, dict):
                 key = column.name.partition("#")[2] or self.header[0]
                 problem += f": a score must be a key of the line itself; jq -c '. + .{key}' copies those of the object"

@@ -19,12 +19,16 @@ from .words import Template, words, words_of
 OF_INTERVALS = {"few-draws", "star-and-interval"}
 
 
-def cautions(result: Comparison | SetComparison, layout: Layout) -> Iterator[str]:
-    """The caveats in words, with the test sets that have them.
+# What draws take account of already, so that it needs no care.
+ACCOUNTED_FOR = {"dependence"}
+
+
+def cautions(result: Comparison | SetComparison, layout: Layout, accounted: bool | None = None) -> Iterator[str]:
+    """The caveats in words, with the test sets that have them. ``accounted``: only, or not, those that need no care.
 
     One that several metrics have in the same words is said once: ``BLEU, TER: …``.
     """
-    return where_said(result, cautions_of(by_name(result), layout))
+    return where_said(result, cautions_of(by_name(result), layout, accounted))
 
 
 def where_said(result: Comparison | SetComparison, notes: Mapping[str, list[str]]) -> Iterator[str]:
@@ -35,13 +39,16 @@ def where_said(result: Comparison | SetComparison, notes: Mapping[str, list[str]
         yield note if len(of) == n_all else f"{where}{note}"
 
 
-def cautions_of(comparisons: Mapping[str, Comparison], layout: Layout) -> dict[str, list[str]]:
+def cautions_of(
+    comparisons: Mapping[str, Comparison], layout: Layout, accounted: bool | None = None
+) -> dict[str, list[str]]:
     """The caveats of several comparisons in words, each once, with the names of the comparisons that have it."""
     found = [
         (name, with_pairs(comparison, caveat, name))
         for name, comparison in comparisons.items()
         for caveat in comparison.caveats
         if layout.shows_intervals(comparison) or caveat.kind not in OF_INTERVALS
+        if accounted in (None, caveat.kind in ACCOUNTED_FOR)
     ]
     texts: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     every = {metric.name for comparison in comparisons.values() for metric in comparison.metrics}

@@ -93,7 +93,9 @@ def _inline(text: str, names: Collection[str]) -> str:
 
 def _signature(text: str) -> str:
     """A signature in small type, in which a line may end after every separator, and then before the margin."""
-    broken = re.sub(r"(\\textbar\{\}|[:,+-])(?=\S)", r"\1\\-{}", _escaped(text))
+    # The typewriter type has a bar of its own; \textbar would take that of another font.
+    escaped = _escaped(text).replace(words("latex")["escape"]["|"], "|")
+    broken = re.sub(r"([|:,+-])(?=\S)", r"\1\\-{}", escaped)
     return f"{{\\renewcommand{{\\-}}{{\\hfil\\allowbreak\\hfilneg}}\\scriptsize\\ttfamily {broken}}}"
 
 

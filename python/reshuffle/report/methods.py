@@ -21,7 +21,7 @@ from .computed import (
 from .margins import has_margin, within_all
 from .notes import values_of
 from .sources import cited, entries_of, papers
-from .systems import has_ranks, shows_best_alone, size_of
+from .systems import has_ranks, references_of, shows_best_alone, size_of
 from .votes import ratings_phrase
 from .wording import joined
 from .words import Template, words
@@ -223,7 +223,7 @@ def begun(n: int, noun: str) -> str:
 def _size(comparison: Comparison) -> str:
     size = size_of(comparison)
     if n := comparison.n_references:
-        size += f" with {'one reference' if n == 1 else counted(n, 'reference')} each"
+        size += f" with {'one reference' if n == 1 else references_of(comparison)} each"
     return size
 
 

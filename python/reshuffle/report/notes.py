@@ -168,8 +168,8 @@ def rank_key(comparison: Comparison, without: str = "") -> str:
 
 def _ranks(comparison: Comparison, layout: Layout, of: SetComparison | None) -> Iterator[str]:
     """The meaning of the ranks and letters that are shown."""
-    # Without an average and the tables of each set, letters are shown but no ranks.
-    has_ranks = of is None or of.average is not None or layout.wants_pairs
+    # Tables of scores on test sets have letters but no ranks: those of the average and of each set have them.
+    has_ranks = of is None or (of.average is not None and not layout.paper) or layout.wants_pairs
     n_metrics = len(comparison.metrics)
     ranks = rank_key(comparison, ", without simultaneous coverage")
     without = [ranking.metric for ranking in comparison.rankings if ranking.groups is None]

@@ -157,7 +157,7 @@ def _rests_on(pair: PairedDifference) -> str:
         effective = pair.influence.effective
         text = f"{pair.influence.differing:,} of {units} differ"
         if effective is not None and round(effective) < pair.influence.differing:
-            text += f", as informative as {effective:,.0f} equal differences"
+            text += f", which tell as much as {effective:,.0f} differences of equal size would"
     parts = [text, *([counted(pair.n_segments, "segment")] if of_documents else [])]
     if pair.intraclass_correlation is not None:
         parts.append(f"intraclass correlation {pair.intraclass_correlation:.3f}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias
@@ -52,6 +53,12 @@ def size_of(comparison: Comparison, stratified: bool = False) -> str:
     if stratified and comparison.n_strata is not None:
         size += f" in {strata(comparison.n_strata)}"
     return size
+
+
+def references_of(comparison: Comparison) -> str:
+    """How many references segments have, as a phrase: at most so many if that varies, also between test sets."""
+    varies = any(re.search(r"\|nrefs:(var|\d+\+)", metric.signature) for metric in comparison.metrics)
+    return f"{'up to ' if varies else ''}{counted(comparison.n_references, 'reference')}"
 
 
 def sorted_systems(comparison: Comparison, metric: UsedMetric | None = None) -> list[str]:
@@ -235,7 +242,7 @@ def _title(comparison: Comparison, metrics: Sequence[UsedMetric]) -> str:
     segments = size_of(comparison, stratified=not comparison.averaged_over)
     if comparison.averaged_over:
         title += f", average over {counted(len(comparison.averaged_over), 'test set')}"
-    references = f"{counted(comparison.n_references, 'reference')}, " if comparison.n_references else ""
+    references = f"{references_of(comparison)}, " if comparison.n_references else ""
     systems = counted(len(comparison.systems), "system")
     margins = margin_in_title(comparison, *metrics) if comparison.baseline is not None else ""
     return f"{title}: {segments}, {references}{systems}{margins}"

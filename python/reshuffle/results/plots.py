@@ -92,6 +92,12 @@ class Plots:
         """Say which figures there are."""
         raise TypeError(figures_in_words("result.plot", get_args(PlotKind)))
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            figures = figures_in_words("result.plot", get_args(PlotKind))
+            raise AttributeError(f"there is no figure {name!r}; {figures}", name=name, obj=self)
+
     @_figure
     def forest(self, metric: str | None = None, *, baseline: str | None = None, **look: Unpack[Look]) -> Axes:
         """Forest plot: the differences of all systems from one of them, with confidence intervals and p-values.

@@ -225,6 +225,10 @@ def _by_lbfgs(
     features = _features(lists)
 
     def objective(weights: Floats) -> tuple[float, Floats]:
+        if not np.isfinite(weights).all():
+            raise InputError(
+                "L-BFGS left the range of numbers, as scores, features or initial weights are too large: scale them"
+            )
         return _core.tune_xbleu_objective(*features, scores, lengths, weights, penalty=penalty, threads=threads)
 
     first, _ = objective(start)

@@ -13,7 +13,7 @@ from typing import Any
 from attrs import evolve
 
 from ...data.corpus import system_names
-from ...errors import InputError, counted, quoted, unknown_name
+from ...errors import InputError, counted, listed, quoted, unknown_name, warn
 from ...options.run_files import DevFiles, GivenRuns, OfRuns, RunFiles
 from ..params import is_input, name_and_words
 from .folders import files_in, is_folder
@@ -55,6 +55,9 @@ def files_from_options(given: GivenRuns, options: dict[str, Any]) -> RunFiles:
 
 def outputs_of(words: Sequence[str]) -> tuple[str, ...]:
     """The outputs of a system's runs: files, and those in folders, by name."""
+    folders = [word for word in words if is_folder(word)]
+    if len(folders) > 1:  # as if --system had been forgotten
+        warn(f"the folders {listed(folders)} are taken as runs of one system: if they are of several, name each apart")
     return tuple(file for word in words for file in (files_in(word, "run") if is_folder(word) else [word]))
 
 
@@ -71,7 +74,9 @@ def _named(
             common = _own_name(words)
             name, rest = name_and_words(flag, words, what) if common is None else (common, words)
         if not rest:
-            raise InputError(f"{flag} {name}: expected {what} after the name, got none")
+            is_pattern = re.search(r"[*?[]", name)
+            problem = "no file fits this pattern" if is_pattern else f"expected {what} after the name, got none"
+            raise InputError(f"{flag} {name}: {problem}")
         yield name, outputs_of(rest)
 
 

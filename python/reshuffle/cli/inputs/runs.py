@@ -101,7 +101,7 @@ def _test_input(files: RunFiles, threads: int | None) -> Input:
             elif own.keys() == runs.keys() and len({*_flat(own)}) == 1:  # one file with the numbers of all runs
                 found[metric] = tuple({*_flat(own)})
             else:
-                found[metric] = _of_outputs(f"{what} of {metric}", own, runs)
+                found[metric] = _of_outputs(f"{what}, {metric}", own, runs)
         return found
 
     numbers = {"scores": by_output("scores", files.scores), "counts": by_output("counts", files.counts)}
@@ -171,7 +171,10 @@ def _check_development(files: RunFiles) -> None:
         problem = "outputs on the development set need metrics on texts: add {references}, or use {scores}"
         raise refused(RunFiles, problem, scores=scores)
     for name, own in dev.systems.items():
-        check_same_runs(n_runs, name, len(own), "outputs")
+        check_same_runs(n_runs, name, len(own), "output")
+    for name, of_metrics in (dev.scores or {}).items():
+        for metric, values in of_metrics.items():
+            check_same_runs(n_runs, name, len(values), "score", f" of {metric}")
 
 
 def _check_without_texts(files: RunFiles) -> None:

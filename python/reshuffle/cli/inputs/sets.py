@@ -15,7 +15,7 @@ from click.core import ParameterSource
 
 from ...data.corpus import system_names
 from ...data.count_files import is_count_file
-from ...data.files import display_name
+from ...data.files import display_name, is_toml
 from ...data.manifest import Manifest
 from ...data.reading import split_name
 from ...errors import InputError, listed
@@ -76,7 +76,7 @@ def in_manifest(path: str | None, before: str = ", ") -> Iterator[None]:
             raise
         context = click.get_current_context()
         flags = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
-        raise error.with_keys(flags).with_prefix(f"{display_name(path)}{before}") from None
+        raise error.with_keys(flags, is_toml(path)).with_prefix(f"{display_name(path)}{before}") from None
 
 
 def checked_sets(

@@ -24,6 +24,7 @@ from ...errors import Argument, InputError, counted, listed, unknown_name
 from ...metrics.native import NativeMetric
 from ...metrics.precomputed import FromCounts, OwnTexts, SegmentScores, check_same_length
 from ...metrics.stored import CountsFile, StoredCounts, open_counts
+from ...names import is_metric
 from ...options.declare import check_combined, files_in, refused
 from ...options.files import SetFiles
 from ...options.inputs import TestSet
@@ -338,8 +339,19 @@ def _check_options_of_scores(files: SetFiles) -> None:
     for name in files.lower_is_better:
         known = [*files.scores, *counted]
         if not known:
-            raise refused(
-                SetFiles, "{lower_is_better} {name} needs {scores} {name}, or {counts} {name}:FORMULA", name=name
+            option = Argument("lower_is_better")
+            if is_metric(name):
+                raise InputError(
+                    "{option} {name}: of a metric of texts this is known: leave it out", option=option, name=name
+                )
+            raise InputError(
+                "{option}: there are no scores {name}: add {scores} or {counts}",
+                option=option,
+                name=name,
+                scores=Argument("scores", as_flag=f"--scores {name} FILE...", as_key=f"'{name}' to the key 'scores'"),
+                counts=Argument(
+                    "counts", as_flag=f"--counts {name}:FORMULA FILE...", as_key=f"'{name}:FORMULA' to 'counts'"
+                ),
             )
         if name not in known:
             raise unknown_name(Argument("lower_is_better"), name, known)

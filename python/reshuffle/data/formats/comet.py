@@ -92,7 +92,8 @@ def read_records(source: Source) -> Records:
         if not isinstance(segment, dict):
             name = [name for name, segments in lists.items() for _ in segments][number]
             path = shlex.quote(".[]" if name is None else f".[{json.dumps(name, ensure_ascii=False)}][]")
-            of_numbers = f"; write numbers alone as a text file with one on each line, as jq {path} does"
+            files = "a text file" if len(lists) == 1 else "a text file for each system,"
+            of_numbers = f"; write numbers alone as {files} with one on each line, as jq {path} does"
             hint = of_numbers if is_score(segment) else ""
             problem = f"expected an object with the score of a segment, got {shown_json(segment)}{hint}"
             source.fail(problem, lines[number])

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...errors import quoted, warn
+from ..files import ARRAYS_AS_TEXT
 from ._json_parts import parts, value_of
 from ._samples import Sample, Samples, number_of
 from ._zip import Archive
@@ -45,6 +46,8 @@ def _from_zip(source: Source) -> Samples:
     archive = Archive(source)
     name = next((name for name in ("header.json", "_journal/start.json") if name in archive.members), None)
     if name is None:
+        if archive.members and all(member.endswith(".npy") for member in archive.members):
+            source.fail(f"expected a log of inspect_ai, got arrays of NumPy: {ARRAYS_AS_TEXT}")
         source.fail("expected a log of inspect_ai, with a member header.json")
     header = value_of(source, archive.text(name), name)
     if not isinstance(header, dict):

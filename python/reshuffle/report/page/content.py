@@ -23,7 +23,7 @@ from ..methods import Methods, comparison_sentences
 from ..notes import explanations
 from ..sets import headed, set_tables, with_choice
 from ..since import since_sentences, since_tables
-from ..systems import size_of
+from ..systems import references_of, size_of
 from ..tables import document_tables, pair_tables, system_tables
 from ..wording import ci, joined, named, number
 
@@ -136,8 +136,8 @@ def content(result: Comparison | SetComparison, shown: Comparison | SetCompariso
         since=[*since_tables(result, layout)],
         since_sentences=[*since_sentences(result, layout)],
         pairs=[headed(name, table) for name, each in every for table in pair_tables(each, chosen)],
-        cautions=[*cautions(shown, with_pairs)],
-        notes=[*explanations(shown, with_pairs)],
+        cautions=[*cautions(shown, with_pairs, accounted=False)],
+        notes=[*explanations(shown, with_pairs), *cautions(shown, with_pairs, accounted=True)],
         command=layout.command,
         methods=methods.plain,
         bibtex=methods.bibtex,
@@ -171,7 +171,7 @@ def sizes(comparison: Comparison) -> Iterator[tuple[str, str]]:
     """What the test set is, as terms and values."""
     yield "Test set" if comparison.votes is None else "Votes", size_of(comparison)
     if comparison.n_references:
-        yield "References", f"{comparison.n_references}"
+        yield "References", references_of(comparison).rpartition(" ")[0]
 
 
 def facts(comparison: Comparison) -> Iterator[tuple[str, str]]:

@@ -98,10 +98,9 @@ class Figure:
                 chosen = by_name[str(given[field]).casefold()]
             elif len(values) > 1:
                 raise InputError(
-                    "the result has several values of {field}: choose one with {option}: {values}",
+                    "a figure is of one {field}: choose {option}",
                     field=field,
-                    option=Argument(field),
-                    values=listed(shown),
+                    option=Argument(field, tuple(shown)),
                 )
             else:
                 (chosen,) = values

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ...errors import counted, either
 from ...grouping import grouped
 from ...results.studies import MetaEvaluation, MetricDifference
 from ..wording import named
@@ -59,11 +60,13 @@ def _answer(family: Family, several: bool) -> Iterator[str]:
         first, others = defined[0], []
     better = [metric for metric in others if family.better(metric, first)]
     worse = [metric for metric in others if family.better(first, metric)]
+    same = [metric for metric in others if metric not in (*better, *worse)]
     about = {
         **_of_family(family, several),
         **_named("better", better),
         **_named("worse", worse),
-        **_named("same", [metric for metric in others if metric not in (*better, *worse)]),
+        **_named("same", same),
+        "no_better": either(same) if len(same) <= MAX_NAMED else counted(len(same), "metric"),
         **_named("highest", [metric for metric in defined if values[metric].value == values[defined[0]].value]),
         "most": values[defined[0]].value,
         "first": values[first],

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 
 from ...lazy import lazy
@@ -25,6 +26,8 @@ FURNITURE, LOWEST, EACH_RUN, HIGHEST = 0.62, 0.28, 0.085, 1.1
 PALE = "#9cc3de"
 # So many runs are in their order and have their number beside them; more runs are in the order of their scores.
 NUMBERED = 12
+# A light edge around the number of a run, which may be on the line of the mean.
+HALO = [withStroke(linewidth=1.2, foreground="white")]
 # The share of the height of a row that is left free.
 FREE = 0.22
 # The height of a row of a histogram, in inches, and its numbers of bins.
@@ -93,7 +96,7 @@ class RunsFigure(StudyFigure[ScoredRuns], RowFigure):
             if numbered and n > 1:
                 ax.annotate(
                     str(run), (at + s_sel, height), (1.5, 0), "data", "offset points", va="center_baseline",
-                    fontsize=0.75 * self.font_size, color=MUTED, **PLAIN,
+                    fontsize=0.75 * self.font_size, color=MUTED, zorder=7, path_effects=HALO, **PLAIN,
                 )  # fmt: skip
 
     def _draw_run(self, ax: Axes, x: float, y: float, numbered: bool, median: bool) -> None:

@@ -332,10 +332,15 @@ def tests_of(result: RunComparison, units: Sequence[str]) -> str:
     return f"Tests: {'; '.join([result.plan.alternative, *sentences, *adjustments(result, units)])}."
 
 
-def adjustments(result: RunComparison, units: Sequence[str]) -> Iterator[str]:
-    """How p is adjusted, with the exchange units if these differ in it."""
-    titles, chosen = words("runs")["adjustment"], result.plan.adjustments.items()
-    by_title = grouped((titles.get(how, how), name) for name, how in chosen if name in units and how != "none")
+def adjustments(result: RunComparison, units: Sequence[str], citing: bool = False) -> Iterator[str]:
+    """How p is adjusted, with the exchange units if these differ in it. ``citing``: with the papers."""
+
+    def title(how: str) -> str:
+        about = words("runs")["adjustment"].get(how, {"title": how})
+        return f"{about['title']}{cite(about.get('source')) if citing else ''}"
+
+    chosen = result.plan.adjustments.items()
+    by_title = grouped((title(how), name) for name, how in chosen if name in units and how != "none")
     if by_title:
         several = len(by_title) > 1
         shown = [f"{how} ({joined(names)})" if several else how for how, names in by_title.items()]
@@ -388,7 +393,7 @@ def _tests(result: RunComparison) -> dict[str, Any]:
     """The test that decides, those beside it, and how p is adjusted."""
     decides, *others = result.plan.exchange
     baseline = result.plan.baseline
-    adjusted = [[each.removeprefix("p ") for each in adjustments(result, own)] for own in ([decides], others)]
+    adjusted = [[each.removeprefix("p ") for each in adjustments(result, own, citing=True)] for own in ([decides], others)]
     tests = {unit: exchange_phrase(result, unit).partition(" (")[0] for unit in others}
     return {
         "between": "between all pairs of systems" if baseline is None else f"from {printable(baseline)}",

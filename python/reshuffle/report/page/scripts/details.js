@@ -81,7 +81,9 @@ function formatPWithSign(value, decimals, alpha) {
 
 function renderDetails(view, shown, element) {
   const pair = view.oriented(shown);
-  const signature = h("pre", { id: "pair-signature", tabindex: 0, "aria-label": "Signature of the pair" }, visible(pair.test("signature")));
+  // A line may end after each part.
+  const parts = visible(pair.test("signature")).split("|").flatMap((part, i) => (i ? ["|", h("wbr"), part] : [part]));
+  const signature = h("pre", { id: "pair-signature", tabindex: 0, "aria-label": "Signature of the pair" }, ...parts);
   const kinds = new Set([...pair.get("caveats"), ...pair.test("caveats").map((caveat) => caveat.kind)]);
   const caveats = [...kinds].flatMap((kind) => view.settings.caveats[kind] ?? []);
   element.replaceChildren(
