@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ...data.files import display_name
 from ...data.formats.base import Column
 from ...data.scores import read_count_tables
-from ...errors import InputError, flag, listed, unknown_name
+from ...errors import Argument, InputError, flag, listed, unknown_name
 from ...metrics.expression import Expression
 from ...metrics.precomputed import FromCounts
 from ...metrics.stored import CountsFile, open_counts
@@ -92,8 +92,8 @@ def name_and_formula(given: str) -> tuple[str, str]:
     name, _, formula = given.partition(":")
     if not name.strip() or not formula.strip():
         raise InputError(
-            f"--counts {given}: expected NAME:FORMULA before the files, such as CER:'100 * edits / chars', with names "
-            "of their columns"
+            "{counts}: expected a name and a formula, such as 'CER:100 * edits / chars' (names are columns)",
+            counts=Argument(f"counts, {given}", as_flag=f"--counts {given}"),
         )
     return name.strip(), formula
 
