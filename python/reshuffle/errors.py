@@ -291,6 +291,15 @@ def listed(names: Iterable[str]) -> str:
     return shown if len(names) <= MAX_LISTED else f"{shown} … ({len(names):,} in all)"
 
 
+def listed_files(paths: Iterable[str]) -> str:
+    """The same for paths, of which the ends tell them apart.
+
+    >>> listed_files(["a.txt", "folder/" * 9 + "b.txt"])
+    'a.txt, …/folder/folder/folder/folder/folder/b.txt'
+    """
+    return listed(path if len(path) <= MAX_QUOTED else f"…{path[1 - MAX_QUOTED :]}" for path in paths)
+
+
 def counted(n: int, noun: str) -> str:
     """A number and a noun, which is in the plural unless the number is 1.
 

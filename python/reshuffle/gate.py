@@ -38,7 +38,7 @@ from .inference.running import run_tests
 from .metrics.base import Metric, Scores
 from .metrics.black_box import CorpusFunction
 from .metrics.precomputed import SegmentScores
-from .names import is_metric, metric_key
+from .names import metric_key
 from .options.declare import called_with, taken
 from .options.gate import Gate as GateOptions
 from .options.gate import Gated, Margin, of_test_set
@@ -291,11 +291,7 @@ def _given_margins(
     for margins in given:
         before = [*found]
         for name, margin in margins.items():
-            if name == ONLY:
-                metrics = [_only(data, own, primary, margin)]
-            else:
-                metrics = _named(name, data, "metric of a margin", "has a margin")
-            for m in metrics:
+            for m in [_only(data, own, primary, margin)] if name == ONLY else data.named(name, "metric with a margin"):
                 if found[m] is not before[m]:
                     raise InputError(f"{data.labels[m]} has two margins: leave out one of them")
                 if tested is not None and m not in tested:
@@ -333,24 +329,7 @@ def _only(data: Data, own: Sequence[int], primary: set[int], margin: Margin) -> 
 @_about("primary")
 def _primary(data: Data, rule: Gated) -> set[int]:
     """The indices of the metrics under which the new system has to be better."""
-    return {m for name in rule.primary for m in _named(name, data, "primary metric", "is a primary metric")}
-
-
-def _named(name: str, data: Data, noun: str, role: str) -> list[int]:
-    """The metrics of this name; :class:`InputError` if there is none, with what it is to be."""
-    found = metrics_named(str(name), data.metrics)
-    if not found and is_metric(name) and any(not isinstance(m, SegmentScores) for m in data.metrics):
-        keys = [str(getattr(m, "key", m.name)) for m in data.metrics if not isinstance(m, SegmentScores)]
-        keys.append(metric_key(name))
-        raise InputError(
-            "{name} {role}, but is not compared: add it, as in {metrics}, or leave it out",
-            name=quoted(name),
-            role=role,
-            metrics=Argument(f"metrics={keys}", as_flag=f"-m {' '.join(keys)}"),
-        )
-    if not found:
-        raise unknown_name(noun, str(name), [str(getattr(m, "key", m.name)) for m in data.metrics])
-    return found
+    return {m for name in rule.primary for m in data.named(name, "primary metric")}
 
 
 def _better(

@@ -172,4 +172,6 @@ def check_level(what: str, value: object) -> float:
     if 0 < number < 1:
         raise InputError(f"{what} must be at least {SMALLEST_LEVEL:g} away from 0 and 1, got {quoted(value)}")
     hint = f": for {number:g}% write {number / 100:g}" if 1 < number < 100 else ""
+    if isinstance(value, str):
+        raise InputError(f"{what} must be a number strictly between 0 and 1, got the text {quoted(value)}")
     raise InputError(f"{what} must lie strictly between 0 and 1, got {quoted(value)}{hint}")

@@ -280,6 +280,19 @@ def test_a_folder_with_the_reference_names_its_files(demo: Path, run: Any) -> No
         assert run(*arguments, "-n", "99").code == 0
 
 
+def test_a_file_with_references_and_systems_takes_the_place_of_both(tmp_path: Path, run: Any) -> None:
+    texts = {"ref translator='X'": "a b c", "hyp system='one'": "a b d", "hyp system='two'": "a c c"}
+    segments = "".join(
+        f"<{tag}><seg id='1'>{text}</seg><seg id='2'>e {text}</seg></{tag.split()[0]}>" for tag, text in texts.items()
+    )
+    file = tmp_path / "all.xml"
+    file.write_text(f"<?xml version='1.0'?><dataset id='t'><doc id='d'>{segments}</doc></dataset>")
+    said = run("doctor", str(file)).out
+    assert "2 segments; references X; systems one, two" in " ".join(said.split())
+    assert f"reshuffle compare {file} {file}" in said
+    assert run("compare", str(file), str(file)).code == 0
+
+
 def test_texts_in_a_folder_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = [tmp_path / f"{number}.txt" for number in range(6)]
     for file in files:

@@ -319,6 +319,9 @@ def test_compare_reports_what_does_not_match(run: Any) -> None:
     assert (found.code, "f1 of b lacks 1: '0'" in found.err) == (0, True)
     assert "|unmatched:drop[4]|" in json.loads(found.out)["signature"]
     assert "f1: 4 segments left out, because not all files have them." in run(*words, "--unmatched", "drop").out
+    for command in (["watch"], ["flips", "--threshold", "1"]):
+        out = run(*command, *words[1:], "--unmatched", "drop").out
+        assert "4 segments left out, because not all files have them." in out
     joined = join_scores({"a": "a.json", "b": "b.json"}, metric="f1", unmatched="drop")
     assert SegmentScores.from_table(joined).signature().endswith("|unmatched:drop[4]")
 

@@ -246,6 +246,20 @@ def test_people_are_no_metric_of_their_own_file(files: Path, run: Any, people: s
     assert [each["metric"] for each in results(named)["results"]] == ["X", "human"]  # as asked for
 
 
+def test_the_metric_of_a_file_is_the_column_of_its_name(files: Path, run: Any) -> None:
+    lines = list(zip(read_lines("da.tsv"), read_lines("comet.tsv"), strict=True))
+    write("both.tsv", ["system\tsegment\thuman\tCOMET", *(f"{a}\t{b.rsplit(chr(9), 1)[1]}" for a, b in lines[1:])])
+    options = ("--coefficient", "pearson", "--test", "none", "--interval", "none", "--format", "json")
+    command = ("meta", "segments", "--human", "both.tsv", *options, "--metric-scores")
+    named = results(run(*command, "comet=both.tsv"))["results"]
+    chosen = results(run(*command, "comet=both.tsv#COMET"))["results"]
+    assert named == chosen
+    assert named[0]["value"] < 0.99
+    assert "are those of people ('human'): write X=both.tsv#COMET" in run(*command, "X=both.tsv").refusal()
+    people = "--metric-scores X=da.tsv: these scores are those of people ('score'): name another file"
+    assert people in run("meta", "segments", "--human", "da.tsv", "--metric-scores", "X=da.tsv").refusal()
+
+
 def test_metrics_of_a_file_need_not_have_scores_of_the_last_segments(files: Path, run: Any) -> None:
     write("short.tsv", [line for line in read_lines("comet.tsv") if line.split("\t")[1] != str(SEGMENTS)])
     options = ("--coefficient", "pearson", "--interval", "none", "--test", "none", "--format", "json")
@@ -375,7 +389,7 @@ UNDEFINED: Mapping[str, tuple[str, tuple[str, ...], str]] = {
     ),
     "two systems": (
         "systems",
-        ("--human", "two.tsv", "--metric-scores", "COMET=two.tsv", "--coefficient", "pearson"),
+        ("--human", "two.tsv", "--metric-scores", "COMET=two.tsv#score", "--coefficient", "pearson"),
         "Not defined for COMET: Pearson's r (2 systems with both scores: at least 3 are needed).",
     ),
     "constant systems": (

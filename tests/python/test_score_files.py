@@ -648,6 +648,14 @@ def test_reports_name_rows_by_their_ids(run: Any) -> None:
         assert [json.loads(line)["segment"] for line in again.splitlines()] == expected
 
 
+def test_a_rare_minus_1_among_answers_may_stand_for_a_failure(run: Any) -> None:
+    def warned(n_failed: int, others: str) -> bool:
+        put("x.tsv", "a\tb\n" + "0\t-1\n" * n_failed + f"1\t{others}\n0\t1\n1\t0\n" * 20)
+        return "of b are -1, and all others are 0 or 1: if that" in run("compare", "--scores", "x", "x.tsv").err
+
+    assert [warned(2, "1"), warned(9, "1"), warned(2, "2")] == [True, False, False]
+
+
 def test_other_ids_of_rows_are_warned_of(run: Any) -> None:
     found = compared(run, range(6), range(1, 7))
     message = "segment 1 has the id '0' in a.tsv and '1' in b.tsv: the ids are not the same, so segments are matched by"

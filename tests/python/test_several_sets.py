@@ -769,3 +769,11 @@ def test_a_test_set_given_twice_is_warned_of() -> None:
         warnings.simplefilter("error")
         compare_sets({"one": one, "other": other}, n_resamples=9)
         compare_sets({"one": of_scores, "other": of_others}, n_resamples=9)
+
+
+def test_what_a_manifest_wrote_is_told_as_its_key_beside_the_flag(halves: Path, run: Any) -> None:
+    scores = {"scores": {"x": {"a": "a.txt", "b": "b.txt"}}, "metrics": "bleu"}
+    path = write_manifest({"sets": {"a": scores}}, "scores.json")
+    for others in ((), ("-m", "chrf")):
+        said = "scores.json, test set 'a': metrics='bleu' needs texts"
+        assert said in run("compare", "--manifest", path, *others).refusal()

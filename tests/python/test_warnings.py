@@ -61,6 +61,17 @@ def test_outputs_of_numbers_give_a_warning_unless_the_references_are_labels() ->
     assert warnings_of(score, ["1", "0"], {"a": ["0", "0"]}) == []
 
 
+def test_outputs_that_fit_the_references_of_other_lines_give_a_warning() -> None:
+    references = [" ".join(f"{word}{n}" for word in ("the", "cat", "sat", "on")) for n in range(50)]
+    own = [line.replace("cat", "dog") for line in references]
+    for lines, of, how in (([*own[1:], "end"], "next", "left out"), (["start", *own[:-1]], "previous", "added")):
+        (message,) = warnings_of(score, references, {"a": lines})
+        assert message == (
+            f"the last outputs of system 'a' are like the references of the {of} lines: was a line {how} before them?"
+        )
+    assert warnings_of(score, references, {"a": own, "b": own[::-1], "c": ["no"] * 50}) == []
+
+
 def test_an_empty_last_segment_of_only_one_text_gives_a_warning() -> None:
     message = "only system 'b' has an empty last segment: is it aligned with the other texts?"
     assert warnings_of(score, REFERENCE, {"a": OTHER, "b": ["x", " "]}) == [message]

@@ -211,6 +211,7 @@ class TestPlanned:
 
     def test_looks_are_those_that_were_planned(self) -> None:
         result = watch(metrics=scores(stream(2, 700)), method="pocock", looks=4, planned=1000)
+        assert "All numbers are those of the look after 500 segments, the last one so far." in result.render()
         assert [look.units for look in result.tables["looks"]] == [250, 500]
 
     def test_before_the_first_look_nothing_is_tested(self) -> None:

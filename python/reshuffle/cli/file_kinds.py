@@ -444,7 +444,10 @@ def _texts(path: str) -> Found:
     if name == "text" and len(first_words(lines)) >= MANY_IDS:
         size += ": if the first word of each line is an id, add --input-format kaldi"
     if systems:
-        return Found(about, f"{size}; systems {listed(systems)}", ("reshuffle compare REF FILE",))
+        named = [] if text_format.references is None else [each for each in text_format.references(source) if each]
+        size += f"; references {listed(named)}" if named else ""
+        own = "reshuffle compare FILE FILE" if named else "reshuffle compare REF FILE"
+        return Found(about, f"{size}; systems {listed(systems)}", (own,))
     return Found(about, size, OF_FORMAT.get(name, ()))
 
 

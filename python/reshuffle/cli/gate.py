@@ -16,7 +16,7 @@ from attrs import evolve
 
 from .. import types
 from ..data.files import STDIN, display_name, is_toml
-from ..errors import Argument, InputError, MisreadWarning, listed, warn
+from ..errors import Argument, InputError, MisreadWarning, listed, listed_files, warn
 from ..options.declare import check_each
 from ..options.files import SetFiles
 from ..options.gate import Gate as GateOptions
@@ -131,7 +131,7 @@ def _check_outputs(systems: Sequence[str], options: Mapping[str, Any]) -> None:
         hint = ": if one is the reference, write BASE NEW --ref REF" if len(systems) == 3 else ""
         if len(systems) == 1 and Path(systems[0]).suffix in (".toml", ".json"):
             hint = ": if it is a manifest, write --manifest before it"
-        raise InputError(f"{expected}{listed(systems)}{hint}")
+        raise InputError(f"{expected}{listed_files(systems)}{hint}")
     for files in given.values():
         if not systems and len(files) == 1 and is_folder(files[0]) and len(files_in(files[0])) != 2:
             raise InputError(f"{expected}the folder {display_name(files[0])}: name a folder of each system")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -127,7 +127,8 @@ class Corpus:
         InputWarning
             If a system's output is identical to a reference or to another system's output, or is called like a
             reference, if references are identical, if lines begin with ids, if more than 1% of a system's outputs are
-            empty, or if exactly one text has an empty last segment. Never for a single segment, where this is common.
+            empty, if its last outputs are like the references of other lines, or if exactly one text has an empty last
+            segment. Never for a single segment, where this is common.
         """
         if self.n_segments < 2:
             return
@@ -170,11 +171,19 @@ class Corpus:
                 "the files with {option}",
                 option=Argument("input_format", ("kaldi",)),
             )
+        last_words = _last_words(self.references[0])
         for name, lines in self.systems.items():
             n_empty = lines.count("")
             of_references = max(column.count("") for _, column in references)
             if n_empty - of_references > max(1, MOST_EMPTY * self.n_segments):
                 warn(f"{n_empty:,} of {self.n_segments:,} outputs of system {name!r} are empty: did it fail there?")
+            shift = shifted(_last_words(lines), last_words)
+            if shift:
+                of, how = ("next", "left out") if shift > 0 else ("previous", "added")
+                warn(
+                    f"the last outputs of system {name!r} are like the references of the {of} lines: was a line {how} "
+                    "before them?"
+                )
         blank = [what for what, column in columns if _is_blank(column[-1])]
         if len(blank) == 1:
             warn(f"only {blank[0]} has an empty last segment: is it aligned with the other texts?")
@@ -244,6 +253,35 @@ def _begin_with_ids(columns: Sequence[Sequence[str | None]]) -> bool:
     if len(ids) < MANY_IDS or any(first_words(column) != ids for column in columns[1:]):
         return False
     return len({tuple(sorted(line or "" for line in column)) for column in columns}) > 1
+
+
+# How many of the last segments tell whether lines are shifted, and how many words they have on average.
+LAST_LINES, FEWEST_WORDS = 60, 4
+
+
+def _last_words(lines: Sequence[str | None]) -> list[set[str]]:
+    return [{*(line or "").split()} for line in lines[-LAST_LINES:]]
+
+
+def shifted(outputs: Sequence[Set[str]], references: Sequence[Set[str]]) -> int:
+    """1 if the words of the last outputs are those of the next references, -1 if they are those of the previous ones.
+
+    They are if they share a fifth of their words with these, and twice as many as with their own. Else 0.
+
+    >>> references = [{f"{letter}{n}" for letter in "abcd"} for n in range(30)]
+    >>> [shifted(words, references) for words in (references, [*references[1:], set()], [set(), *references[:-1]])]
+    [0, 1, -1]
+    """
+    middle, n_words = outputs[1:-1], sum(map(len, outputs[1:-1]))
+    if len(middle) < MANY_IDS or n_words < FEWEST_WORDS * len(middle):
+        return 0
+    own, after, before = (
+        sum(len(words & others) for words, others in zip(middle, references[start:], strict=False))
+        for start in (1, 2, 0)
+    )
+    if max(after, before) <= max(2 * own, n_words / 5):
+        return 0
+    return 1 if after > before else -1
 
 
 def _are_numbers(lines: Sequence[str | None]) -> bool:

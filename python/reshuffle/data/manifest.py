@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import attrs
 
 from ..errors import InputError, either, nearest, quoted, unknown_name
+from ..names import is_metric
 from ..options.declare import FILE, NO_KEY, Reads
 from .files import STDIN, decoded, display_name, is_toml, read_bytes, shown_size, unique_json
 from .formats.base import is_finite
@@ -72,7 +73,7 @@ class Manifest:
         """
         for name, each in self.table.items():
             if name != "sets" and isinstance(each, Mapping) and FILES_OF_SETS & each.keys():
-                below = f"[sets.{name}]" if is_toml(self.name) else "it below the key 'sets'"
+                below = f"[sets.{name}]" if is_toml(self.name) else f'{{"sets": {{"{name}": {{…}}}}}}'
                 raise InputError(f"{self.name}: unknown key {quoted(name)}: if it is a test set, write {below}")
             if name in FILES_OF_SETS:
                 below = "[sets.NAME]" if is_toml(self.name) else f'{{"sets": {{"NAME": {{"{name}": …}}}}}}'
@@ -148,6 +149,9 @@ def check_keys(where: str, table: Mapping[str, Any], known: Collection[str]) -> 
             near = nearest(key, known)
             if near and len(known) > MOST_KEYS:
                 raise InputError(f"{where}: unknown key {quoted(key)}: did you mean {quoted(near[0])}?")
+            own = table[key]
+            if isinstance(own, dict) and own and own.keys() <= {*known}:
+                raise InputError(f"{where}: unknown key {quoted(key)}: write what is below it without {quoted(key)}")
             raise InputError(f"{where}: {unknown_name('key', key, known)}")
 
 
@@ -190,10 +194,16 @@ class KeyReader:
         if get_origin(kind) is Mapping:
             return self.mapping(key, kind, value, may_be_empty=len(members) == 1)
         if get_origin(kind) is tuple:
-            others = ["an object with one for each system"] if len(members) > 1 else []
+            others = (
+                ["an object with one for each system"] if any(get_origin(each) is Mapping for each in members) else []
+            )
             return self.several(key, get_args(kind)[0], value, either(["a string", "a list of strings", *others]))
         if float in members:
-            return float(value) if is_finite(value) else self.string(key, value, "a number or a string")
+            expected = "a finite number" if isinstance(value, float) else "a number or a string"
+            metric = next(filter(is_metric, value), None) if isinstance(value, dict) else None
+            if metric is not None:  # of the test set that the key ends with
+                expected += f' (if it is of a test set, with the key "{key.rpartition(", ")[2]}/{metric}")'
+            return float(value) if is_finite(value) else self.string(key, value, expected)
         if attrs.has(kind):
             where = f"{self.where}, {key}"
             return kind(**KeyReader(where, self.manifest).record(kind, value, nested=True))

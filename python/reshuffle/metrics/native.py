@@ -558,10 +558,15 @@ def _count_together(
         raise _find_bad_line(names, *texts, error) from None
 
 
+def lacks_source(name: str) -> InputError:
+    """The error for a metric that compares outputs with the source, without one."""
+    return InputError(f"{name} needs the source of each segment: add {{source}}", source=Argument("source"))
+
+
 def _sources(m: NativeMetric, references: References) -> list[str | None]:
     """The source texts. :class:`InputError` unless each segment has one, and a reference."""
     if m.sources is None:
-        raise InputError(f"{m.name} needs the source of each segment: add {{source}}", source=Argument("source"))
+        raise lacks_source(m.name)
     if len(m.sources) != len(references[0]):
         raise InputError(f"{m.name}: {len(m.sources):,} source texts for {len(references[0]):,} segments")
     for segment, (source, *own) in enumerate(zip(m.sources, *references, strict=True), 1):

@@ -208,6 +208,7 @@ class SegmentScores(InCore, PrecomputedCounts):
         if self.higher_is_better is None:
             check_direction(self.name, float(np.fmax.reduce(all_scores)))
             vars(self)["higher_is_better"] = True
+        _warn_of_failures(self.name, arrays)
         largest = float(np.fmax.reduce(np.abs(all_scores)))  # without those that are missing
         if 0 < largest < SMALLEST_SCORE:
             raise InputError(
@@ -624,6 +625,22 @@ def check_same_length(name: str, arrays: Mapping[str, Sized], advice: str = "") 
         shown = ", ".join(f"{system} has {other:,}" for system, other in others if other != length)
         segments = f"{counted(length, 'segment')}"
         raise InputError(f"{name}: {first} has {segments}, {shown}: all systems must have the same segments{advice}")
+
+
+# Where -1 is an answer, as of votes that say -1, 0 or 1, it is not as rare.
+MOST_FAILURES = 0.05
+
+
+def _warn_of_failures(name: str, arrays: Mapping[str, Scores]) -> None:
+    """Warn of a rare -1 among scores of 0 and 1, which often stands for an answer that failed."""
+    for system, scores in arrays.items():
+        n_failed = int((scores == -1).sum())
+        if 0 < n_failed <= MOST_FAILURES * len(scores) and {*np.unique(scores[~np.isnan(scores)])} == {-1, 0, 1}:
+            warn(
+                f"{name}: {counted(n_failed, 'score')} of {system} {'is' if n_failed == 1 else 'are'} -1, and all "
+                "others are 0 or 1: if that stands for a failed answer, write 0 for a wrong one, or nothing for a "
+                "missing one"
+            )
 
 
 # Words in the names of metrics of which lower scores are usually better.

@@ -24,11 +24,12 @@ SOURCE_OF_E_BH = "doi:10.1111/rssb.12489"
 
 def bounds(value: tuple[float, float]) -> tuple[float, float]:
     """Two finite numbers, the smaller one first."""
-    expected = "bounds: expected the lowest and the highest possible score"
+    expected = "bounds: expected two numbers, the lowest and the highest possible score"
     try:
         low, high = value
     except (TypeError, ValueError):
-        raise InputError(f"{expected}, got {quoted(value)}") from None
+        got = " and ".join(f"{each:g}" for each in value) if isinstance(value, tuple | list) else quoted(value)
+        raise InputError(f"{expected}, got {got or 'none'}") from None
     low, high = finite("bounds", low), finite("bounds", high)
     if low >= high:
         raise InputError(f"{expected}, got {low:g} and {high:g}")

@@ -131,8 +131,8 @@ def with_pairs(comparison: Comparison, caveat: Caveat, name: str = "") -> Caveat
         for pair in pairs_of(comparison, metric)
         if caveat.kind in pair.caveats
     ]
-    # The conclusions name fewer of them.
-    if caveat.kind == "skewed" and (comparison.baseline is not None or len(names) <= MAX_PAIRS):
+    # The conclusions name them.
+    if caveat.kind == "skewed" and comparison.baseline is not None:
         return caveat
     return replace(caveat, values={**caveat.values, "named": names})
 

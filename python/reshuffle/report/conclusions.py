@@ -111,9 +111,24 @@ def doubts(comparison: Comparison, metric: UsedMetric) -> str:
     if not phrases:  # the pairs may be many
         return ""
     found = [pair for pair in pairs_of(comparison, metric) if is_significant(comparison, pair)]
+    if comparison.baseline is None:
+        for ranking in under(metric.name, comparison.rankings):
+            found = _of_the_best(comparison, ranking, found)
     said = dict.fromkeys(_of_some(comparison, phrase, kind, found) for kind, phrase in phrases.items())
     shown = "; ".join(filter(None, said))
     return f" ({shown})" if shown else ""
+
+
+def _of_the_best(comparison: Comparison, ranking: Ranking, found: Sequence[PairedDifference]) -> list[PairedDifference]:
+    """The significant differences that a sentence about the best systems (:func:`_top`) rests on.
+
+    They are those from the best systems, and all of systems that only others than these are better than.
+    """
+    best = {*ranking.best}
+    worse = [pair.baseline if comparison.verdict(pair) == "better" else pair.system for pair in found]
+    of_best = [bool(best & {pair.system, pair.baseline}) for pair in found]
+    beaten = {system for system, is_own in zip(worse, of_best, strict=True) if is_own}
+    return [pair for pair, system, is_own in zip(found, worse, of_best, strict=True) if is_own or system not in beaten]
 
 
 def _of_some(comparison: Comparison, phrase: str, kind: str, found: Sequence[PairedDifference]) -> str:

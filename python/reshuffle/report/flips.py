@@ -10,7 +10,7 @@ from .cells import Table, decimals_for
 from .document import Document
 from .frames import Columns, Fields, columns_from
 from .layout import Layout
-from .wording import number
+from .wording import left_out, number
 
 # The most gained or lost segments that a text lists.
 MAX_LISTED = 20
@@ -30,7 +30,7 @@ def flips_document(flips: Flips, layout: Layout) -> Document:
         title = f"{counted(len(largest), flips.unit)} with the largest parts of Δ"
         header = [flips.unit.capitalize(), flips.baseline, flips.system, "Part of Δ"]
         tables.append(segments_table(title, header, largest, [each.contribution for each in largest]))
-    return Document(tables, [*_sentences(flips)], flips.signature)
+    return Document(tables, [*_sentences(flips), *left_out(flips.signature)], flips.signature)
 
 
 def _scores(flips: Flips) -> Table:

@@ -265,9 +265,16 @@ def _power(gate: Gate) -> Iterator[str]:
         return
     if gate.allowed_if_equal is None or needed is None:
         return
+    rooms = sorted(
+        (task.room, task.name, task.standard_error) for task in gate.tasks if task.room and task.standard_error
+    )
+    short = [(name, error) for room, name, error in rooms if room < needed]
+    margins = [f"{number(float(f'{needed * error:.3g}'))} for {name}" for name, error in short]
+    if len(margins) > MOST_LISTED:
+        margins[MOST_LISTED:] = [f"larger ones for {counted(len(margins) - MOST_LISTED, 'more task')}"]
     yield _said(
-        "found", "power", has_room=weakest.room >= needed, needed=needed, room=weakest.room, weakest=weakest.name,
-        units=_more(gate), n_tasks=len(gate.tasks), allowed=gate.allowed_if_equal,
+        "found", "power", has_room=not short, needed=margins, n_short=len(short), units=_more(gate),
+        n_tasks=len(gate.tasks), allowed=gate.allowed_if_equal,
     )  # fmt: skip
 
 

@@ -16,7 +16,9 @@ def _said(part: str, **values: Any) -> str:
 
 
 def vote_conclusions(fit: VoteFit) -> Iterator[str]:
-    """What was found beside the ratings."""
+    """What was found beside the ratings, or why not."""
+    if fit.separated:
+        yield _said("infinite", **as_dict(fit))
     if fit.first is not None:
         interval, spec = fit.first.confidence_interval, "+.0f" if fit.scale == "elo" else "+.3f"
         values: dict[str, Any] = {"changes": format(fit.first.advantage, spec)}
@@ -38,5 +40,3 @@ def vote_notes(fit: VoteFit) -> Iterator[str]:
     yield f"Rating: {ratings_phrase(fit)}."
     if fit.prior:
         yield _said("added", **as_dict(fit))
-    if fit.separated:
-        yield _said("infinite", **as_dict(fit))

@@ -25,6 +25,7 @@ from ..metrics.named import AnyMetric, Metrics, metric
 from ..metrics.native import NativeMetric, count_all, counting_steps, warn_of_scores
 from ..metrics.precomputed import SegmentScores
 from ..metrics.stored import StoredCounts
+from ..names import is_metric, metric_key
 from ..progress import Step
 from ..results import ComparedTexts, UsedMetric, VoteFit
 from ..settings import Resampling, Units
@@ -275,10 +276,24 @@ class Data:
 
     def label_of(self, name: str) -> str:
         """The label of a metric, by any of its names (:func:`metrics_named`); of the first one that has it."""
+        return self.labels[self.named(name, "metric")[0]]
+
+    def named(self, name: str, noun: str) -> list[int]:
+        """The indices of the metrics with a name (:func:`metrics_named`), of which ``noun`` is the role."""
         found = metrics_named(name, self.metrics)
-        if not found:
-            raise unknown_name("metric", name, self.labels)
-        return self.labels[found[0]]
+        if found:
+            return found
+        keys = [str(getattr(m, "key", m.name)) for m in self.metrics]
+        of_texts = [key for key, m in zip(keys, self.metrics, strict=True) if not isinstance(m, SegmentScores)]
+        if not of_texts or not is_metric(name):
+            raise unknown_name(noun, name, keys if len({*keys}) == len(keys) else self.labels)
+        more = [*of_texts, metric_key(name)]
+        raise InputError(
+            "{name} is a {noun}, but is not compared: add it, as in {metrics}, or leave it out",
+            noun=noun,
+            name=quoted(name),
+            metrics=Argument(f"metrics={more}", as_flag=f"-m {' '.join(more)}"),
+        )
 
     @property
     def segment_ids(self) -> Sequence[str] | None:

@@ -12,7 +12,7 @@ from ...data.files import display_name
 from ...data.formats import FORMATS
 from ...data.formats.base import Column
 from ...data.score_columns import TABLES, Table, opened
-from ...errors import InputError, flag, listed, unknown_name
+from ...errors import Argument, InputError, flag, listed, unknown_name
 from ...metrics.expression import Expression
 from ...metrics.precomputed import FromCounts
 from ...metrics.stored import CountsFile, open_counts
@@ -93,8 +93,8 @@ def name_and_formula(given: str) -> tuple[str, str]:
     name, _, formula = given.partition(":")
     if not name.strip() or not formula.strip():
         raise InputError(
-            f"--counts {given}: expected NAME:FORMULA before the files, such as CER:'100 * edits / chars', with names "
-            "of their columns"
+            "{counts}: expected a name and a formula, such as 'CER:100 * edits / chars' (names are columns)",
+            counts=Argument(f"counts, {given}", as_flag=f"--counts {given}"),
         )
     return name.strip(), formula
 

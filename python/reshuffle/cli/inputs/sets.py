@@ -18,7 +18,7 @@ from ...data.count_files import is_count_file
 from ...data.files import display_name, is_toml
 from ...data.manifest import Manifest
 from ...data.reading import split_name
-from ...errors import InputError, listed
+from ...errors import Argument, InputError, listed
 from ...options.declare import FILE, NO_KEY, OF_ALL_SETS, Options, flag_of, options_of
 from ...options.files import Measured, SetFiles, Sets
 from ...options.run_files import RunFiles
@@ -96,7 +96,11 @@ def checked_sets(
         folder, found = manifest.folder, manifest.sets(SetFiles)
 
     def checked(name: str, values: Mapping[str, Any]) -> Input:
-        return Input.checked(_files_of_set(given, values, folder), least=2, threads=threads)
+        try:
+            return Input.checked(_files_of_set(given, values, folder), least=2, threads=threads)
+        except InputError as error:  # a key takes precedence over the flag of its name, which may also be there
+            own = values if sets.manifest is not None else ()
+            raise error.with_names(Argument, lambda each: each.key if each.name in own else each) from None
 
     with in_manifest(sets.manifest):
         inputs = on_each(found, checked)

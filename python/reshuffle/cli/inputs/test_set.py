@@ -21,7 +21,7 @@ from ...data.id_columns import warn_of_repeated
 from ...data.reading import Opened, read_columns, read_groups, split_name
 from ...data.score_columns import TABLES
 from ...errors import Argument, InputError, counted, listed, unknown_name
-from ...metrics.native import NativeMetric
+from ...metrics.native import NativeMetric, lacks_source
 from ...metrics.precomputed import FromCounts, OwnTexts, SegmentScores, check_same_length
 from ...metrics.stored import CountsFile, StoredCounts, open_counts
 from ...names import is_metric
@@ -87,6 +87,9 @@ class Input:
             if reference is not None or len(found.systems) > 1:
                 _check_number(list(found.systems.values()), files, least)
         found._check_scores()
+        for metric in metrics if reference is not None and files.source is None and not in_file else ():
+            if metric.reads_sources:
+                raise lacks_source(metric.name)
         if files.parses:
             _check_parses(files, metrics)
         return found

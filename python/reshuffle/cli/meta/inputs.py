@@ -13,7 +13,7 @@ from attrs import evolve
 from ...data.count_files import is_count_file
 from ...data.judgments import Judgments, read_judgments
 from ...data.reading import split_name
-from ...data.score_tables import ScoreTable, read_all_scores, read_scores
+from ...data.score_tables import ScoreFile, ScoreTable, read_all_scores, read_scores
 from ...data.system_names import read_sysmap
 from ...errors import Argument, InputError, quoted, unknown_name
 from ...meta.material import JudgedSet
@@ -137,7 +137,7 @@ class MetaInput:
         unknown = "error" if known["systems"] is None else files.missing_systems
         of_metrics = {**known, "unknown": unknown, "repeated": "error"}
         for name, given in files.metric_scores.items():
-            table = self._table(given, of_metrics, higher_is_better=name not in files.lower_is_better)
+            table = self._called(name, given, of_metrics, higher_is_better=name not in files.lower_is_better)
             found.append(replace(table, name=name))
         lower = {name for name in files.lower_is_better if name not in (HUMAN, *files.metric_scores)}
         for given in files.score_files:
@@ -155,6 +155,29 @@ class MetaInput:
         if lower:
             raise unknown_name(NAME_OF_LOWER, min(lower), [table.name for table in found])
         return found
+
+    def _called(self, name: str, given: str, known: Mapping[str, Any], **others: Any) -> ScoreTable:
+        """The scores in a file that are called ``name``, which the file may have, too."""
+        path, metric = split_name(given)
+        if metric is not None:
+            return self._table(given, known, **others)
+        people, column = split_name(self.files.human or "")
+
+        def read(options: ReadScores) -> ScoreTable:
+            file = ScoreFile.read(options)
+            own = file.chosen(next((each for each in file.names if each.casefold() == name.casefold()), None))
+            if path == people and own == file.chosen(column):
+                others = [each for each in file.names if each != own]
+                raise InputError(
+                    "{scores}: these scores are those of people ({own}): "
+                    + ("write {example}" if others else "name another file"),
+                    scores=Argument(f"metric_scores, {name}", as_flag=f"--metric-scores {name}={given}"),
+                    own=quoted(own),
+                    example=f"{name}={path}#{others[0] if others else ''}",
+                )
+            return file.table(own, options.higher_is_better)
+
+        return self._read(read, ReadScores, known, path=path, metric=None, **others)
 
     def _table(self, given: str, known: Mapping[str, Any], **others: Any) -> ScoreTable:
         """The scores in ``FILE`` or ``FILE#NAME``."""

@@ -197,9 +197,9 @@ def notes(study: StudyResult[DesignPlan]) -> Iterator[str]:
     plan = study.plan
     (level, *_) = (each.level for each in study.tables["detectable"])
     family = plan.family_size
-    z = "z₁₋α⸝₂" if plan.alternative == "two-sided" else "z₁₋α"
+    z = "z(1 − α/2)" if plan.alternative == "two-sided" else "z(1 − α)"
     share = "" if family == 1 else f" (α = {number(plan.alpha)} over {family:,} tests)"
-    effect = f"({z} + z_power)·SE" + ("/efficiency" if "simulated" in study.tables else "")
+    effect = f"({z} + z(power))·SE" + ("/efficiency" if "simulated" in study.tables else "")
     yield (
         f"Minimum detectable difference: {effect}, {plan.alternative}, each test at {level:.4g}{share}; "
         f"SE by the delta method, proportional to 1/√{unit_of(study)}s."

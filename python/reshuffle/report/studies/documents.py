@@ -13,7 +13,7 @@ from ...results.studies import StudyResult
 from ..document import Block, Document, Page, Paragraph
 from ..layout import Layout
 from ..methods import Methods, cite, metrics_phrase, signed_by
-from ..wording import joined, number
+from ..wording import joined, left_out, number
 from ..words import filled, words, words_of
 from .base import report_of
 from .shared import unit_of
@@ -41,6 +41,7 @@ def study_document(study: StudyResult, layout: Layout) -> Document:
     first, *others = shown
     blocks: list[Block] = [first, Paragraph(spoken(found)), *others]
     methods = Methods(tuple(study_sentences(study))) if layout.methods else None
+    notes.extend(left_out(study.signature))
     document = Document(blocks, spoken(notes), study.signature, methods, page=page)
     return document
 

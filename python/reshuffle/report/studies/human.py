@@ -22,6 +22,8 @@ FEW_LABELS = 30
 LEAST_WORTH = 0.05
 # The t of a correlation that is hardly chance.
 NOISE = 2.0
+# The heading of p that is adjusted.
+ADJUSTED_P = "adjusted p"
 # More differences are counted, not listed.
 MOST_VERDICTS = 5
 COEFFICIENTS = {
@@ -116,7 +118,6 @@ def _symbols(study: StudyResult[HumanPlan]) -> Mapping[str, str]:
     alpha, level = number(1 - plan.confidence_level), number(100 * plan.confidence_level)
     adjusted = any(row.adjusted_pvalue is not None for row in study.tables["differences"])
     found = {
-        "p": "p is adjusted for all pairs by Holm's method; each interval is for one pair." if adjusted else "",
         "ρ": "ρ: the metric's correlation with the labels.",
         "Worth": "Worth: how many extra labels would make the estimate as precise without the metric.",
         "MDD": f"MDD: minimum detectable difference, which a single t test at {alpha} shows with 80% power.",
@@ -124,6 +125,8 @@ def _symbols(study: StudyResult[HumanPlan]) -> Mapping[str, str]:
         "Group": f"Group: {LETTERS} Significant: {'adjusted ' * adjusted}p ≤ {alpha} in the t test of the pair.",
         "Coefficient": "α: Krippendorff's, κ: Cohen's; 1 is perfect agreement, 0 that of chance.",
     }
+    if adjusted:
+        found[ADJUSTED_P] = "Adjusted p: for all pairs, by Holm's method; each interval is for one pair."
     if any(row.standardized for row in study.tables["scores"]):
         found["Labels"] = (
             "standardized: in standard deviations from the mean of the rater, over all labels of that rater, as WMT "
@@ -169,13 +172,14 @@ def _table(study: StudyResult[HumanPlan], name: str, rows: Sequence[LabelledEsti
     decimals = decimals_for(max(abs(row.estimate) for row in rows))
     spec, alpha = f"{'+' if of_pairs else ''}.{decimals}f", round(1 - plan.confidence_level, 10)
     planned = of_pairs and plan.difference is not None
+    p = ADJUSTED_P if any(row.adjusted_pvalue is not None for row in rows) else "p"
     cells: Cells = {
         "System": lambda row: row.system if row.baseline == plan.baseline or not of_pairs else _pair(row),
         "Labels": ways and _labels,
         "With": lambda row: row.predictor or "labels alone",
         "Δ" if of_pairs else "Score": as_number("estimate", spec),
         _interval(study): lambda row: ends_cell((row.low, row.high), spec),
-        "p": of_pairs and (lambda row: pvalue_cell(row.decisive_pvalue, alpha=alpha)),
+        p: of_pairs and (lambda row: pvalue_cell(row.decisive_pvalue, alpha=alpha)),
         "ρ": as_number("correlation", ".2f"),
         "Worth": lambda row: "–" if row.predictor is None else _worth_cell(row.worth),
         "MDD": of_pairs and as_number("detectable", f".{decimals}f"),
@@ -323,8 +327,8 @@ def notes(study: StudyResult[HumanPlan]) -> Iterator[str]:
             "Without an interval: these labels, or their differences, are all equal or predicted exactly, so the "
             "standard error is unknown."
         )
-    if "p" in symbols:
-        yield symbols["p"]
+    if ADJUSTED_P in symbols:
+        yield symbols[ADJUSTED_P]
     if study.tables.get("ranking"):
         yield f"{symbols['Rank']} {symbols['Group']}"
     if plan.strata is not None:

@@ -393,7 +393,8 @@ def _tests(result: RunComparison) -> dict[str, Any]:
     """The test that decides, those beside it, and how p is adjusted."""
     decides, *others = result.plan.exchange
     baseline = result.plan.baseline
-    adjusted = [[each.removeprefix("p ") for each in adjustments(result, own, citing=True)] for own in ([decides], others)]
+    of_each = (adjustments(result, own, citing=True) for own in ([decides], others))
+    adjusted = [[each.removeprefix("p ") for each in own] for own in of_each]
     tests = {unit: exchange_phrase(result, unit).partition(" (")[0] for unit in others}
     return {
         "between": "between all pairs of systems" if baseline is None else f"from {printable(baseline)}",

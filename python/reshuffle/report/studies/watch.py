@@ -126,6 +126,9 @@ def notes(study: StudyResult[WatchPlan]) -> Iterator[str]:
             )
     if plan.planned is not None:
         yield f"{plan.looks} looks are planned, the last one after {counted(plan.planned, plan.unit)}."
+        last = max((look.units for look in study.tables["looks"]), default=plan.units)
+        if last < plan.units:
+            yield f"All numbers are those of the look after {counted(last, plan.unit)}, the last one so far."
     yield (
         f"This holds for independent {plan.unit}s that were not scored before, in an order that does not depend on "
         "their scores."
