@@ -100,7 +100,10 @@ def _check_arguments(references: Any, systems: Any) -> None:
         )
     first = references[0] if isinstance(references, list | tuple) and references else None
     if isinstance(first, Real) or getattr(getattr(references, "dtype", None), "kind", None) in ("b", "i", "u", "f"):
-        raise InputError("expected texts, got numbers: write metrics=SegmentScores('NAME', {'a': scores, 'b': scores})")
+        raise InputError(
+            "expected texts, got numbers: of scores write metrics=SegmentScores('NAME', {'a': scores, 'b': scores}); "
+            "labels of classes have to be strings, as in [*map(str, labels)]"
+        )
 
 
 def _are_names(systems: Any) -> bool:
