@@ -446,3 +446,4 @@ def test_files_with_a_line_for_each_word_are_refused_with_what_to_write(run: Any
         put(f"{name}.ctm", "".join(f"utt1 1 {i}.00 0.25 word\n" for i in range(n)))
     refused = run("compare", "ref.ctm", "hyp.ctm", "hyp.ctm", "-m", "asr-wer").refusal()
     assert "CTM and STM are not read: write a line for each utterance, TRANSCRIPT (ID), in files *.trn" in refused
+    assert run("doctor", "ref.ctm").refusal().startswith("reshuffle: error: ref.ctm: CTM and STM are not read: write")

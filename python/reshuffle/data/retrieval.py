@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import InputError, quoted, shortened
 from .formats.base import Source
+from .formats.recognition import first_line
 from .score_tables import ScoreTable
 
 RUN = re.compile(r"\S+\s+Q0\s+\S+\s+\d+\s+\S+\s+\S+\s*", re.IGNORECASE)
@@ -32,6 +33,12 @@ def is_qrel(line: str) -> bool:
     (True, False)
     """
     return QREL.fullmatch(line) is not None
+
+
+def check_no_run(source: Source) -> None:
+    """:class:`InputError` for a run where scores are expected."""
+    if is_run(first_line(source)):
+        raise InputError(f"{source.name} is a run of a search engine, which has no scores of queries: add --qrels FILE")
 
 
 def scores_of_run(run: Source, qrels: Source, measure: str) -> ScoreTable:

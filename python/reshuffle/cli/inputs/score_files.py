@@ -252,10 +252,12 @@ class ScoreFiles:
         judged = None if qrels is None else Source.read(qrels, "relevance judgments", self.files.max_input)
         for keys in grouped((split_name(path)[0], key) for key, path in wanted.items()).values():
             from ...data.joined_scores import open_log  # texts alone should not wait for readers of logs
-            from ...data.retrieval import scores_of_run
+            from ...data.retrieval import check_no_run, scores_of_run
 
             opened_table, _ = opened(wanted[keys[0]], self.input_format, self.files.max_input)
             source = opened_table.source
+            if judged is None:
+                check_no_run(source)
             log = open_log(source) if judged is None and self.input_format is None else None
             for key in keys:
                 metric, name = key[0], split_name(wanted[key])[1]
