@@ -316,6 +316,12 @@ def read_groups(
     check_no_column(path)
     file, name = split_name(path)
     opened = Opened.read(file, input_format, max_input)
+    if opened.format_name == "comet":
+        wanted = "documents" if group == "document" else "strata"
+        raise InputError(
+            f"{opened.source.name}: expected the {wanted} of segments as text, TSV, CSV or JSON lines, got JSON: write "
+            f"a table with a column 'id' and one of {wanted}, as by jq from a log"
+        )
     key = None if name is None else opened.id_column([name])
     column, *segments = opened.columns([opened.with_ids(name), *([] if key is None else [key])])
     ids = list(opened.groups(group, column).lines)

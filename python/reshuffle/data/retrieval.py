@@ -10,7 +10,6 @@ import numpy as np
 
 from ..errors import InputError, quoted, shortened
 from .formats.base import Source
-from .formats.recognition import first_line
 from .score_tables import ScoreTable
 
 RUN = re.compile(r"\S+\s+Q0\s+\S+\s+\d+\s+\S+\s+\S+\s*", re.IGNORECASE)
@@ -37,7 +36,8 @@ def is_qrel(line: str) -> bool:
 
 def check_no_run(source: Source) -> None:
     """:class:`InputError` for a run where scores are expected."""
-    if is_run(first_line(source)):
+    # An archive is no text.
+    if is_run(source.data.partition(b"\n")[0].decode("utf-8", "replace")):
         raise InputError(f"{source.name} is a run of a search engine, which has no scores of queries: add --qrels FILE")
 
 
