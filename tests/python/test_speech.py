@@ -260,8 +260,8 @@ def test_speakers_are_units_and_have_a_table(run: Any) -> None:
         assert "by document" in run("compare", *files, *options, "--format", fmt).out
     assert run("compare", *files, *options[:-1], "ref.trn").out == shown.out
     assert run("compare", *files, "-m", "asr-wer").err == (
-        "reshuffle: warning: ref.trn: the ids name 8 speakers, but utterances are taken as independent segments, which can "
-        "make p too small: add --docs speaker\n"
+        "reshuffle: warning: ref.trn: the ids name 8 speakers, but utterances are taken as independent segments, which "
+        "can make p too small: add --docs speaker\n"
     )
     assert run("score", "ref.trn", "a.trn", "-m", "asr-wer").err == ""
     assert run("compare", *files, "-m", "bleu").err == ""
