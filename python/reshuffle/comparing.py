@@ -58,6 +58,11 @@ from .validate import default_alpha
 
 # Results have the scores of documents if there are no more than this.
 MOST_DOCUMENTS = 100
+# How files have several systems.
+SEVERAL_IN_FILES = (
+    "; give a file for each, or a table with a column for each, or one with a row for each system and segment, whose "
+    "columns are called 'system' (or 'model') and 'id'"
+)
 
 
 @dataclass(frozen=True)
@@ -83,7 +88,11 @@ class Design:
             is_number = not math.isnan(number_in(names[0]))
             hint = "; the name is a number: does the file lack a header line?" if is_number else ""
             hint = hint or ("; the references come first" if names[0] == "system 1" else "")
-            raise InputError(f"only one system ({names[0]}): a comparison needs at least two{hint}")
+            raise InputError(
+                "only one system ({name}): a comparison needs at least two{hint}",
+                name=names[0],
+                hint=hint or Argument("", as_flag=SEVERAL_IN_FILES),
+            )
         names, baseline = in_order(names, testing)
         pairs = pairs_of(len(names), None if baseline is None else 0)
         plan, interval = _planned(sets, testing, len(pairs))

@@ -285,6 +285,17 @@ COMET = [0.5, 0.25, 1]
 """
 
 
+def test_the_baseline_may_be_one_of_the_systems(runs: Path, run: Any) -> None:
+    expected = document(run, "--refs", "ref.txt", *OLD, "--baseline-name", "Moses", *NEW)
+    named = ["--system", "Moses", *OLD[1:]]
+    found = document(run, "--refs", "ref.txt", *NEW, *named, "--baseline", "Moses")
+    assert tables(found) == tables(expected)
+    assert run("runs", "--refs", "ref.txt", *named, *NEW, "--baseline", "Mose").refusal() == (
+        "reshuffle: error: --baseline Mose: expected the file of each run of the baseline, or the name of a system "
+        "(Moses, new)\n"
+    )
+
+
 def test_a_manifest_says_what_the_options_say(runs: Path, run: Any) -> None:
     write("docs.txt", [f"d{segment // 3}" for segment in range(SEGMENTS)])
     write("sub/runs.toml", [TOML])

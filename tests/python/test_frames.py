@@ -301,6 +301,15 @@ def test_other_labels_of_rows_are_refused_and_equal_or_dropped_ones_are_not() ->
     assert SegmentScores("acc", {"a": a, "b": b.to_numpy(), "c": pl.Series([1, 2, 3])}).n_segments == 3
 
 
+def test_arrays_with_many_more_rows_than_columns_give_a_warning() -> None:
+    with pytest.warns(
+        reshuffle.InputWarning, match=r"each row of the array is taken as a system: 10 systems with 2 segm"
+    ):
+        SegmentScores("acc", np.ones((10, 2)))
+    SegmentScores("acc", np.ones((9, 2)))
+    SegmentScores("acc", np.ones((10, 10)))
+
+
 # --- Columns of ids
 
 WITH_IDS = {"question": [*range(1, 31)], "passage": [i // 3 for i in range(30)], "a": [0, 1] * 15, "b": [1, 1, 0] * 10}

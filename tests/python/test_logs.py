@@ -309,6 +309,15 @@ def test_compare_joins_logs(run: Any) -> None:
     assert [of_logs[key] for key in ("scores", "comparisons")] == [of_table[key] for key in ("scores", "comparisons")]
 
 
+def test_doctor_says_what_epochs_become_and_logs_name_no_documents(run: Any) -> None:
+    for name in "ab":
+        put(f"{name}.json", json.dumps(log([sample(i, epoch, match="C") for epoch in (1, 2, 3) for i in range(4)])))
+    shown = " ".join(run("doctor", "a.json").out.split())
+    assert "12 scores of match; systems openai/a; 4 segments, of whose epochs the means are compared" in shown
+    refusal = run("compare", "--scores", "match", "a.json", "b.json", "--docs", "a.json#passage").refusal()
+    assert "a.json: expected the documents of segments as text, TSV, CSV or JSON lines, got JSON" in refusal
+
+
 def test_compare_reports_what_does_not_match(run: Any) -> None:
     put("a.json", json.dumps(log([sample(i, f1=i % 3) for i in range(6)])))
     put("b.json", json.dumps(log([sample(i, f1=i % 2) for i in range(1, 9)])))

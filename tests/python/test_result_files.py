@@ -6,6 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -228,6 +229,20 @@ def test_wrong_runs_are_explained(run: Any, measure: str, qrels: str, contents: 
     put("qrels", qrels)
     put("a.run", contents)
     assert message in run("score", "--scores", measure, "a.run", "--qrels", "qrels").refusal()
+
+
+@pytest.mark.usefixtures("here")
+def test_runs_without_judgments_and_arrays_of_numpy_are_named(run: Any) -> None:
+    put("a.run", "q Q0 d 1 1 a\n")
+    put("b.run", "q Q0 d 1 1 b\n")
+    assert run("compare", "--scores", "AP", "a.run", "b.run").refusal() == (
+        "reshuffle: error: a.run is a run of a search engine, which has no scores of queries: add --qrels FILE\n"
+    )
+    np.save("a.npy", np.ones(3))
+    np.save("b.npy", np.ones(3))
+    assert (
+        "a.npy is an array of numpy, but files of scores" in run("compare", "--scores", "x", "a.npy", "b.npy").refusal()
+    )
 
 
 def test_judgments_need_measures(run: Any) -> None:

@@ -499,6 +499,10 @@ def test_a_column_of_models_has_the_systems_if_there_are_several(run: Any) -> No
     assert run("compare", "--scores", "acc", "models.csv").out.startswith("acc: 40 segments, 2 systems")
     grouped = run("compare", "--scores", "right", "models.csv", "--docs", "topic").out
     assert "40 segments in 10 documents, 2 systems" in grouped
+    put("questions.csv", Path("models.csv").read_text().replace("id,", "question,", 1))
+    assert run("compare", "--scores", "right", "questions.csv", "--docs", "topic").out == grouped
+    put("unknown.csv", Path("models.csv").read_text().replace("id,model", "of,llm", 1))
+    assert run("compare", "--scores", "right", "unknown.csv").refusal().endswith("'system' (or 'model') and 'id'\n")
     moved = "models.csv#topic: 1 segment with several values: 'q39'"
     put("moved.csv", Path("models.csv").read_text().replace("q39,large,t9", "q39,large,t0"))
     assert (

@@ -259,6 +259,12 @@ def test_speakers_are_units_and_have_a_table(run: Any) -> None:
     for fmt in ("markdown", "html"):
         assert "by document" in run("compare", *files, *options, "--format", fmt).out
     assert run("compare", *files, *options[:-1], "ref.trn").out == shown.out
+    assert run("compare", *files, "-m", "asr-wer").err == (
+        "reshuffle: warning: ref.trn: the ids name 8 speakers, but utterances are taken as independent segments, which "
+        "can make p too small: add --docs speaker\n"
+    )
+    assert run("score", "ref.trn", "a.trn", "-m", "asr-wer").err == ""
+    assert run("compare", *files, "-m", "bleu").err == ""
 
 
 @pytest.mark.usefixtures("here")
@@ -446,3 +452,4 @@ def test_files_with_a_line_for_each_word_are_refused_with_what_to_write(run: Any
         put(f"{name}.ctm", "".join(f"utt1 1 {i}.00 0.25 word\n" for i in range(n)))
     refused = run("compare", "ref.ctm", "hyp.ctm", "hyp.ctm", "-m", "asr-wer").refusal()
     assert "CTM and STM are not read: write a line for each utterance, TRANSCRIPT (ID), in files *.trn" in refused
+    assert run("doctor", "ref.ctm").refusal().startswith("reshuffle: error: ref.ctm: CTM and STM are not read: write")

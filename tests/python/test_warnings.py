@@ -107,6 +107,23 @@ def test_labels_of_classes_give_a_warning_under_bleu() -> None:
         assert warnings_of(score, ["今天天气很好"] * 60, {"a": ["今天天气好"] * 60}, chosen) == []
 
 
+def test_labels_of_classes_give_a_warning_under_the_f1_of_answers_and_where_no_output_is_one_of_them() -> None:
+    labels, outputs = ["yes", "no"] * 30, ["yes", "yes"] * 30
+    (message,) = warnings_of(score, labels, {"a": outputs}, "f1")
+    assert message.startswith(
+        "the references look like labels of classes, of which f1, the F1 of the words of answers,"
+    )
+    assert warnings_of(score, labels, {"a": outputs}, ["f1", "macro-f1"]) == []
+    answers = [f"answer{n}" for n in range(60)]
+    assert warnings_of(score, answers, {"a": answers[::-1]}, "f1") == []
+    (message,) = warnings_of(score, labels, {"a": ["Yes"] * 60, "b": outputs}, "mcc")
+    assert message == (
+        "no label of a, such as 'Yes', is one of the references, such as 'yes': labels must be equal character by "
+        "character"
+    )
+    assert warnings_of(score, [labels, ["yes", "Yes"] * 30], {"a": ["Yes"] * 60}, "accuracy") == []
+
+
 def test_ids_that_are_probably_not_those_of_documents_give_a_warning() -> None:
     segments = [f"segment {n}" for n in range(40)]
     systems = {name: [f"{name} {line}" for line in segments] for name in "ab"}

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.corpus import MANY_IDS, first_words, system_names
+from ..data.corpus import MANY_IDS, OF_WORDS, WORDS_NOT_READ, first_words, system_names
 from ..data.count_files import is_count_file
 from ..data.files import STDIN, read_bytes
 from ..data.formats import FORMATS, JUDGMENT_FORMATS, LOGS, SCORE_FORMATS, Column, Source, format_of
@@ -399,6 +399,11 @@ def _scores(path: str) -> Found | None:
     of = "of each of" if len(metrics) > 1 else "of"
     holds = counted(len(cells.values), "score") + ("" if unnamed else f" {of} {listed(metrics)}")
     holds += f"; systems {listed(systems)}" if systems else ""
+    if name == "inspect" and cells.keys is not None and len(cells.keys) < len(cells.values):
+        holds += (
+            f"; {len(cells.keys):,} segments, of whose epochs the means are compared ('reshuffle runs' takes a log "
+        )
+        holds += "for each epoch)"
     key = "METRIC" if unnamed else shlex.quote(metrics[0])
     lacks = bool(np.isnan(cells.values).any())
     commands = _with_scores(key, "FILE OTHER", lacks)
@@ -431,6 +436,8 @@ def _texts(path: str) -> Found:
     name = format_of(path)
     text_format, source = FORMATS[name], _source(path)
     about = f"{name}: {text_format.about}"
+    if path.lower().endswith(OF_WORDS):
+        raise InputError(f"{source.name}: {WORDS_NOT_READ}")
     keys = list(_json_object(source.text())) if name == "text" else []
     if keys:
         raise InputError(f"{source.name}: expected a file that reshuffle reads, got JSON with the keys {listed(keys)}")

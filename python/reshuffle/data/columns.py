@@ -184,8 +184,12 @@ BY_ID = (
 
 def segment_list(what: str, values: Any) -> list[Any]:
     """Any iterable of segments as a list, with None for missing ones: array, column of a data frame, generator …"""
-    if isinstance(values, str | bytes):
+    if isinstance(values, bytes):
+        raise InputError(f"{what}: expected texts, got bytes, {quoted(values)}: decode them, as by .decode()")
+    if isinstance(values, str):
         raise InputError(f"{what}: expected a sequence of segments, got the single string {quoted(values)}")
+    if isinstance(values, set | frozenset):
+        raise InputError(f"{what}: expected a sequence of segments, got a set, which has no order and no duplicates")
     if isinstance(values, Mapping):
         raise InputError(f"{what}: {BY_ID}")
     try:

@@ -39,6 +39,9 @@ MOST_EMPTY = 0.01
 MANY_IDS = 20
 # The most texts of another length that an error names.
 MAX_DIFFERENT = 4
+# Files of the times of words or of utterances, and what to do about them.
+OF_WORDS = (".ctm", ".stm")
+WORDS_NOT_READ = "CTM and STM are not read: write a line for each utterance, TRANSCRIPT (ID), in files *.trn"
 # Samples of lm-evaluation-harness are called after the task and the time, and their folder after the model.
 SAMPLES = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d-]+(\.\d+)?\.jsonl")
 T = TypeVar("T")
@@ -96,8 +99,8 @@ class Corpus:
             others = ", ".join(different[:MAX_DIFFERENT])
             more = f" and {len(different) - MAX_DIFFERENT:,} others differ" if len(different) > MAX_DIFFERENT else ""
             hint = _hint_on_empty_ends(columns) or ": they must match segment by segment"
-            if all(name.lower().endswith((".ctm", ".stm")) for name, _ in columns):
-                hint += "; CTM and STM are not read: write a line for each utterance, TRANSCRIPT (ID), in files *.trn"
+            if all(name.lower().endswith(OF_WORDS) for name, _ in columns):
+                hint += f"; {WORDS_NOT_READ}"
             raise InputError(f"{first_name} has {counted(expected, 'segment')}, {others}{more}{hint}")
         # What is not a string is reported with its place when the texts are counted.
         if not any(line and not (isinstance(line, str) and line.isspace()) for c in self.references for line in c):

@@ -16,6 +16,8 @@ SEGMENT_IDS = (
 )  # fmt: skip
 # Headers of columns that are ids of segments if their values are: see :func:`are_ids`.
 PERHAPS_IDS = ("index", "key", "item", "example", "sample", "question", "problem", "prompt", "task", "name")
+# Columns of systems, if they have several and there are ids of segments; else they say what the file is of.
+MODELS = ("model", "model_id", "model_name")
 # Longer values are texts.
 LONGEST_ID = 64
 # Headers of other numbers that are no scores. The empty one is that of the index that pandas writes.

@@ -16,7 +16,7 @@ from ..validate import check_name
 from .files import MAX_INPUT, STDIN, at_line, check_stdin, has_lone_surrogate
 from .formats import FORMATS, INPUT_FORMATS, format_of
 from .formats.base import Column, Format, Names, Source, is_score, names_in, shown_json
-from .id_columns import PERHAPS_IDS, SEGMENT_IDS, are_ids
+from .id_columns import MODELS, PERHAPS_IDS, SEGMENT_IDS, are_ids
 
 # What reads scores of segments.
 AS_SCORES = Argument("SegmentScores", as_flag="--scores NAME")
@@ -71,11 +71,19 @@ class Opened:
 
     @cached_property
     def _perhaps_ids(self) -> tuple[str | None, list[str]]:
-        """The first column that may have ids by its name, and has them by its values; and these. Or None, and none."""
+        """The first column that may have ids by its name, and has them by its values; and these. Or None, and none.
+
+        In a table with a row for each model and question, the ids are those of the questions of each model.
+        """
         lower = {name.lower(): name for name in reversed(self.header)}
+        models = next((self.values(lower[each]) for each in MODELS if each in lower), ())
         for name in (lower[each] for each in PERHAPS_IDS if each in lower):
             values = self.values(name)
-            if {*map(type, values)} <= {str, int} and are_ids(ids := [str(value).strip() for value in values]):
+            if not {*map(type, values)} <= {str, int}:
+                continue
+            ids = [str(value).strip() for value in values]
+            n_pairs = len({*zip(map(str, models), ids, strict=False)})
+            if are_ids(ids) or (n_pairs == len(ids) and are_ids([*dict.fromkeys(ids)])):
                 return name, ids
         return None, []
 
@@ -308,6 +316,12 @@ def read_groups(
     check_no_column(path)
     file, name = split_name(path)
     opened = Opened.read(file, input_format, max_input)
+    if opened.format_name == "comet":
+        wanted = "documents" if group == "document" else "strata"
+        raise InputError(
+            f"{opened.source.name}: expected the {wanted} of segments as text, TSV, CSV or JSON lines, got JSON: write "
+            f"a table with a column 'id' and one of {wanted}, as by jq from a log"
+        )
     key = None if name is None else opened.id_column([name])
     column, *segments = opened.columns([opened.with_ids(name), *([] if key is None else [key])])
     ids = list(opened.groups(group, column).lines)

@@ -34,6 +34,13 @@ def is_qrel(line: str) -> bool:
     return QREL.fullmatch(line) is not None
 
 
+def check_no_run(source: Source) -> None:
+    """:class:`InputError` for a run where scores are expected."""
+    # An archive is no text.
+    if is_run(source.data.partition(b"\n")[0].decode("utf-8", "replace")):
+        raise InputError(f"{source.name} is a run of a search engine, which has no scores of queries: add --qrels FILE")
+
+
 def scores_of_run(run: Source, qrels: Source, measure: str) -> ScoreTable:
     """The score of each query under a measure such as ``nDCG@10``.
 

@@ -24,14 +24,12 @@ from .formats.base import MISSING_WORDS, Column, Names, Source, is_score, number
 from .formats.comet import is_printed
 from .formats.named import is_named
 from .formats.table import ROLES
-from .id_columns import names_ids
+from .id_columns import MODELS, names_ids
 from .reading import Opened, split_name
 
 Numbers: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
 
-# Columns of systems, if they have several and there are ids of segments; else they say what the file is of.
-MODELS = ("model", "model_id", "model_name")
 TEXTS = ("source", "translation", "reference", "src", "mt", "ref", "hypothesis")
 # The formats in which each column or key may be a system.
 TABLES = ("tsv", "csv", "jsonl", "table")

@@ -75,6 +75,8 @@ PerSystem: TypeAlias = "Mapping[str, ArrayLike] | Sequence[ArrayLike] | Any"  # 
 
 # What to do about missing scores, as in :data:`reshuffle.types.Missing`.
 TREATMENTS_OF_MISSING = ("error", "pairwise")
+# An array with more rows, and fewer columns, has a row for each segment, unless somebody compares so many systems.
+MOST_SYSTEMS = 9
 MISSING_MESSAGE = (
     SEGMENT_MESSAGE + "; with {missing}, each pair of systems is compared on the segments for which both have a score"
 )
@@ -166,7 +168,7 @@ class SegmentScores(InCore, PrecomputedCounts):
     is_mean = True
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str):
+        if not isinstance(self.name, str) or not self.name.strip():
             raise InputError(
                 f"SegmentScores: the first argument is the name of the metric, got {quoted(self.name)}: write "
                 "SegmentScores('NAME', scores)"
@@ -197,6 +199,12 @@ class SegmentScores(InCore, PrecomputedCounts):
         if is_table:
             warn_of_ids(self.name, arrays, lambda names: f"table[{names[:2]}]")
         n_segments = len(next(iter(arrays.values())))
+        if isinstance(self.scores, np.ndarray) and len(arrays) > max(n_segments, MOST_SYSTEMS):
+            warn(
+                f"{self.name}: each row of the array is taken as a system: {len(arrays):,} systems with "
+                f"{counted(n_segments, 'segment')}; if its columns are the systems, pass its transpose (.T)",
+                MisreadWarning,
+            )
         if self.segment_ids is not None:
             ids = tuple(map(str, self.segment_ids))
             if len(ids) != n_segments:
@@ -273,6 +281,8 @@ class SegmentScores(InCore, PrecomputedCounts):
         try:
             if array.dtype.kind == "c":  # astype drops the imaginary part
                 raise TypeError("they are complex")
+            if array.dtype.kind in "mM":  # astype would count the units, such as nanoseconds
+                raise TypeError("they are times: divide durations by a unit, as timedelta64(1, 's')")
             if array.size and array.dtype.kind in "SU":  # astype reads numbers in strings
                 float(array.flat[0])
                 raise TypeError("they are strings: convert them to numbers first")
@@ -288,12 +298,15 @@ class SegmentScores(InCore, PrecomputedCounts):
         if array.ndim != 1 or array.size == 0:
             # Rows that are more than the columns are taken for segments, as in a table that was not transposed.
             hint = (
-                "; for several runs, pass a list with the scores of each; with more runs than segments, name them "
-                f"{quoted(output_name(system, 0))}, {quoted(output_name(system, 1))} …"
+                "; for several runs, pass a list with the scores of each, or the transpose (.T) of an array with a "
+                f"column for each; with more runs than segments, name them {quoted(output_name(system, 0))}, "
+                f"{quoted(output_name(system, 1))} …"
                 if array.ndim == 2
                 else ""
             )
-            raise InputError(f"{what}: expected a number for every segment, got shape {array.shape}{hint}")
+            got = f"the single value {quoted(array.item())}" if array.ndim == 0 else f"shape {array.shape}"
+            got = "none" if array.shape == (0,) else got
+            raise InputError(f"{what}: expected a number for every segment, got {got}{hint}")
         are_scores = np.abs(array) <= LARGEST_SCORE
         if are_scores.all():
             return array
@@ -572,7 +585,8 @@ def _runs_of(metric: str, system: str, scores: Any) -> list[tuple[str, str, Any]
     """The scores of each run of a system, if they are of several, else its scores; with their keys and names."""
     runs: Any = named_columns(f"{metric}, system {system}", scores)  # a table with a column for each run
     if runs is None:
-        first: Any = scores[0] if isinstance(scores, list | tuple | np.ndarray) and len(scores) else None
+        is_sequence = isinstance(scores, list | tuple) or (isinstance(scores, np.ndarray) and scores.ndim > 0)
+        first: Any = scores[0] if is_sequence and len(scores) else None
         is_list = isinstance(first, list | tuple) or holds_array(first)
         shape = as_array(first, system).shape if is_list else ()
         if not shape or len(scores) > shape[0]:

@@ -19,7 +19,7 @@ from .computed import (
     name_of,
 )
 from .margins import has_margin, within_all
-from .notes import values_of
+from .notes import is_of_few, values_of
 from .sources import cited, entries_of, papers
 from .systems import has_ranks, references_of, shows_best_alone, size_of
 from .votes import ratings_phrase
@@ -283,7 +283,7 @@ def other_tests_phrase(comparison: Comparison, test: UsedTest) -> str:
 
 def _of_few(comparison: Comparison, test: UsedTest) -> list[str]:
     """The tests of pairs that differ in few units, unless it is that of all."""
-    return [p.test.test for p in comparison.comparisons if "few-differing" in p.caveats and p.test.test != test.name]
+    return [p.test.test for p in comparison.comparisons if is_of_few(p, test)]
 
 
 def _of_functions(comparison: Comparison, test: UsedTest) -> dict[str, str]:

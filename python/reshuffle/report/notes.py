@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..grouping import grouped
-from ..results import Comparison, SetComparison, UsedTest
+from ..results import Comparison, PairedDifference, SetComparison, UsedTest
 from .caveats import cautions, where_said
 from .cells import under
 from .layout import Layout, by_name
@@ -62,6 +62,8 @@ def explanations_of(comparison: Comparison, layout: Layout, of: SetComparison | 
         if comparison.test.adjustment is not None and rate is not None and several:
             values["risk"] = filled(words_of("notes", "error rate", rate), {"mark": mark})
             yield layout.spelled(_note("adjustment", values))
+            if values["n_raised"]:
+                yield _note("raised", values)
             if of is not None and of.average is not None and over_sets(of):
                 yield _note("not_covered", values)
     if comparison.interval is not None and values["level"] is not None and layout.shows_intervals(comparison):
@@ -133,6 +135,7 @@ def _of_test(comparison: Comparison, test: UsedTest) -> dict[str, Any]:
         "most_used": max(numbers),
         "not_stopped": sum(each.stopping is not None and not each.stopping.stopped for each in tests),
         "adjusted_by": test.adjustment_title,
+        "n_raised": sum(is_of_few(pair, test) for pair in comparison.comparisons) if test.adjustment == "maxt" else 0,
         "rate": test.adjustment_rate,
         "nominal": is_nominal(comparison),
         "over_metrics": test.family in ("set", "all"),
@@ -144,6 +147,11 @@ def _of_test(comparison: Comparison, test: UsedTest) -> dict[str, Any]:
         values |= {"rule": rule.rule, "exceedances": rule.exceedances or 0}
         values |= {"stop_level": rule.level, "stop_risk": rule.risk}
     return values
+
+
+def is_of_few(pair: PairedDifference, test: UsedTest) -> bool:
+    """Whether a pair has another test than the others because it differs in few units."""
+    return "few-differing" in pair.caveats and pair.test.test != test.name
 
 
 def _of_pairs(comparison: Comparison, metric: str) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from ..metrics.base import Counts, Metric, Scores
 from ..metrics.black_box import CorpusFunction
 from ..metrics.given import PrecomputedCounts
 from ..metrics.named import AnyMetric, Metrics, metric
-from ..metrics.native import NativeMetric, count_all, counting_steps, warn_of_scores
+from ..metrics.native import Named, NativeMetric, count_all, counting_steps, warn_of_scores
 from ..metrics.precomputed import SegmentScores
 from ..metrics.stored import StoredCounts
 from ..names import is_metric, metric_key
@@ -101,7 +101,10 @@ def _check_arguments(references: Any, systems: Any) -> None:
         )
     first = references[0] if isinstance(references, list | tuple) and references else None
     if isinstance(first, Real) or getattr(getattr(references, "dtype", None), "kind", None) in ("b", "i", "u", "f"):
-        raise InputError("expected texts, got numbers: write metrics=SegmentScores('NAME', {'a': scores, 'b': scores})")
+        raise InputError(
+            "expected texts, got numbers: of scores write metrics=SegmentScores('NAME', {'a': scores, 'b': scores}); "
+            "labels of classes have to be strings, as in [*map(str, labels)]"
+        )
 
 
 def _are_names(systems: Any) -> bool:
@@ -518,21 +521,27 @@ def _style(lines: Sequence[str | None]) -> str | None:
     return max(in_case, key=in_case.__getitem__) if written <= FEW_WRITTEN else None
 
 
+# With more different words in LINES_READ lines, these are answers and not labels of classes.
+MOST_CLASSES = 20
+# The metrics of labels.
+OF_LABELS = ("accuracy", "micro-f1", "macro-f1", "mcc", "kappa")
 # Tokenizers of BLEU that split lines where there are spaces.
 SPACED = ("13a", "intl", "mteval-intl", "multi-bleu", "none")
 
 
 def _check_labels(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
-    """Warn of BLEU on single words, such as labels of classes: it is 0 without sequences of four words."""
-    bleu = next((m for m in metrics if isinstance(m, NativeMetric) and _is_of_words(m)), None)
+    """Warn of BLEU on single words, such as labels of classes: it is 0 without sequences of four words.
+
+    Also of the F1 of words on labels, where it is the accuracy, and of systems whose labels no reference has.
+    """
+    named = {m.key: m for m in metrics if isinstance(m, Named)}
     lines = [line for line in corpus.references[0][:LINES_READ] if isinstance(line, str)]
     # Letters without case are those of Chinese, Japanese, Thai and others, where a sentence may have no spaces.
-    if (
-        bleu is not None
-        and len(lines) >= TRANSCRIPTS
-        and max(len(line.split()) for line in lines) == 1
-        and not any(category(character) == "Lo" for line in lines for character in line)
-    ):
+    if len(lines) < TRANSCRIPTS or any(category(character) == "Lo" for line in lines for character in line):
+        return
+    are_words = max(len(line.split()) for line in lines) == 1
+    bleu = next((m for m in metrics if isinstance(m, NativeMetric) and _is_of_words(m)), None)
+    if bleu is not None and are_words:
         warn(
             "the references have one word on each line, but {bleu} counts sequences of up to four words: compare "
             "labels of classes with {labels}, short answers with {answers}",
@@ -540,6 +549,20 @@ def _check_labels(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
             labels=Argument("metrics", ("accuracy", "macro-f1")),
             answers=Argument("metrics", ("exact", "f1")),
         )
+    if "f1" in named and are_words and len(set(lines)) <= MOST_CLASSES and not named.keys() & {"macro-f1", "micro-f1"}:
+        warn(
+            "the references look like labels of classes, of which f1, the F1 of the words of answers, is the accuracy: "
+            "macro-f1 is the mean of F1 over classes, and micro-f1 without the negative one (its option 'without') "
+            "that of the positive one"
+        )
+    if not named.keys().isdisjoint(OF_LABELS):
+        known = {line for references in corpus.references for line in references}
+        unknown = [name for name, own in corpus.systems.items() if known.isdisjoint(own)]
+        if unknown:
+            warn(
+                f"no label of {listed(unknown)}, such as {quoted(corpus.systems[unknown[0]][0])}, is one of the "
+                f"references, such as {quoted(lines[0])}: labels must be equal character by character"
+            )
 
 
 def _is_of_words(metric: NativeMetric) -> bool:

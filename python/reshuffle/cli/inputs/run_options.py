@@ -34,9 +34,14 @@ def files_from_options(given: GivenRuns, options: dict[str, Any]) -> RunFiles:
             else f"no baseline: without texts, write --scores {name} --baseline FILE FILE ... --system FILE FILE ..., "
             "with the scores of a run in each file"
         )
-    systems = {baseline: outputs_of(given.baseline)}
-    for name, files in _named("--system", given.systems, "the output of each run"):
-        if name == baseline:
+    named = [*_named("--system", given.systems, "the output of each run")]
+    systems: dict[str, tuple[str, ...]] = {}
+    if _is_name(given.baseline, [name for name, _ in named]):
+        (baseline,) = given.baseline
+    else:
+        systems[baseline] = outputs_of(given.baseline)
+    for name, files in named:
+        if name in systems and name == baseline and given.baseline != (name,):
             raise InputError(
                 f"--system {name} has the name of the baseline: choose another name, or rename the baseline with "
                 "--baseline-name"
@@ -51,6 +56,18 @@ def files_from_options(given: GivenRuns, options: dict[str, Any]) -> RunFiles:
     scores, counts = _own_numbers(numbers, systems, without_texts=not found.references)
     dev = _development(given, systems)
     return evolve(found, systems=systems, baseline=baseline, scores=scores, counts=counts, dev=dev)
+
+
+def _is_name(baseline: Sequence[str], systems: Sequence[str]) -> bool:
+    """Whether what follows ``--baseline`` is the name of another system and not of files."""
+    if len(baseline) != 1 or is_input(baseline[0]) or is_folder(baseline[0]):
+        return False
+    if baseline[0] not in systems and systems and not re.search(r"[./]", baseline[0]):
+        raise InputError(
+            f"--baseline {baseline[0]}: expected the file of each run of the baseline, or the name of a system "
+            f"({listed(systems)})"
+        )
+    return baseline[0] in systems
 
 
 def outputs_of(words: Sequence[str]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from ...data.files import display_name
 from ...data.formats.base import Column, Source
 from ...data.joined_scores import NUMBER, join, open_log, segment_order
 from ...data.reading import split_name
-from ...data.retrieval import scores_of_run
+from ...data.retrieval import check_no_run, scores_of_run
 from ...data.score_columns import Table, opened
 from ...data.score_tables import ScoreFile, ScoreTable, cells_of, of_system, on_segments
 from ...data.scores import UNNAMED, not_one_system, scores_in
@@ -192,6 +192,8 @@ class ScoreFiles:
         for keys in grouped((split_name(path)[0], key) for key, path in wanted.items()).values():
             opened_table, _ = opened(wanted[keys[0]], input_format, self.files.max_input)
             source = opened_table.source
+            if judged is None:
+                check_no_run(source)
             log = open_log(source) if judged is None and input_format is None else None
             for key in keys:
                 metric, name = key[0], split_name(wanted[key])[1]

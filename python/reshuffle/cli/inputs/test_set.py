@@ -20,7 +20,7 @@ from ...data.formats.base import Column, check_not_saved
 from ...data.id_columns import warn_of_repeated
 from ...data.reading import Opened, read_columns, read_groups, split_name
 from ...data.score_columns import TABLES
-from ...errors import Argument, InputError, counted, listed, unknown_name
+from ...errors import Argument, InputError, MisreadWarning, counted, listed, unknown_name, warn
 from ...metrics.native import NativeMetric, lacks_source
 from ...metrics.precomputed import FromCounts, OwnTexts, SegmentScores, check_same_length
 from ...metrics.stored import CountsFile, StoredCounts, open_counts
@@ -196,6 +196,8 @@ class Input:
         keyed = next((column for column in corpus.sources if column.keys is not None), corpus.sources[0])
         if files.documents is None:
             warn_of_repeated(keyed.name, keyed.keys)
+            if len(self.systems) > 1 and any(isinstance(m, NativeMetric) and m.by_speaker for m in metrics):
+                _warn_of_speakers(keyed)
         scores = self._scores(keyed, "the texts")
         every, ids = [*metrics, *self._given(scores)], (corpus.documents, corpus.strata)
         return TestSet(corpus.references, corpus.systems, every, *ids, source=corpus.source)
@@ -301,6 +303,20 @@ def _systems(files: SetFiles) -> dict[str, str]:
     """The file of each system, by name. Without texts, the first scores name the systems."""
     given = files.systems if files.references else files.systems or next(iter(files.numbers.values()))
     return dict(given) if isinstance(given, Mapping) else dict(zip(system_names(given), given, strict=True))
+
+
+def _warn_of_speakers(transcripts: Column) -> None:
+    """Warn of ids that name a few speakers, if these are not the documents."""
+    speakers = {document for document, _ in transcripts.ids or ()}
+    if transcripts.keys is not None and 1 < len(speakers) <= len(transcripts.lines) // 2:
+        warn(
+            "{file}: the ids name {n:,} speakers, but utterances are taken as "
+            "independent segments, which can make p too small: add {documents}",
+            MisreadWarning,
+            file=transcripts.name,
+            n=len(speakers),
+            documents=Argument("documents", (SPEAKER,)),
+        )
 
 
 # In place of a file of documents: the speakers are in the ids of the transcripts.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -19,7 +19,7 @@ from ...errors import ALL_PAIRS, InputError, quoted
 from ...lazy import lazy
 from ..cells import short_pvalue
 from ..wording import number
-from .labels import LABEL, mathematical, text_size, wrapped
+from .labels import LABEL, LETTER, columns, mathematical, text_size, wrapped
 from .look import INK, MUTED
 from .rows import RowFigure, Rows
 from .view import View
@@ -33,6 +33,8 @@ ROW = 0.19
 MIN_LABEL = 40
 # With more than MANY rows, the legend fits into the empty half; with more than MAX_VALUES, values do not fit.
 MANY, MAX_VALUES = 9, 20
+# The size of values in cells, relative to that of text, and the share of a cell that they may fill.
+SMALL, IN_CELL = 0.833, 0.95
 # The upper ends of the classes of p-values; alpha is another.
 ENDS = (0.001, 0.01, 0.1)
 # From dark to light, in steps that are distinguishable in print.
@@ -42,7 +44,7 @@ SHADES = ("#08306b", "#2166ac", "#6baed6", "#c6dbef", "#eef4fa")
 class PvalueMatrix(RowFigure):
     """The base of figures of p-values of all pairs, each in the row and the column of two of the names."""
 
-    LEGEND_WIDTH: ClassVar[float] = 0.85
+    LEGEND_WIDTH: ClassVar[float] = 1.05
     """In inches: the width of the legend and the row numbers, and that of the narrowest cell that can show a value."""
     MIN_CELL: ClassVar[float] = 0.22
 
@@ -94,15 +96,23 @@ class PvalueMatrix(RowFigure):
         self._number(ax)
         self._draw_cells(ax, classes, shades)
         if k <= MAX_VALUES:
-            for (row, column), (p, significant) in pvalues.items():
+            values = {place: f"{short_pvalue(p, self.level)}{'*' * star}" for place, (p, star) in pvalues.items()}
+            size = self._size_of_values(ax, values.values())
+            for (row, column), value in values.items():
                 ax.text(
-                    column + 0.5, self.rows.centres[row], f"{short_pvalue(p, self.level)}{'*' if significant else ''}",
-                    ha="center", va="center_baseline", color="white" if classes[row, column] < 2 else INK,
-                    fontsize="small",
+                    column + 0.5, self.rows.centres[row], value, ha="center", va="center_baseline", fontsize=size,
+                    color="white" if classes[row, column] < 2 else INK,
                 )  # fmt: skip
         self._draw_legend(ax, shades)
         if self.label:
             ax.set_xlabel(wrapped(self.label, max(self.rows.label_width(ax), MIN_LABEL)), **LABEL)
+
+    def _size_of_values(self, ax: Axes, values: Iterable[str]) -> float:
+        """The size of the values in cells, in points: small, or smaller if the longest would not fit."""
+        beside = 0.0 if len(self.names) > MANY else self.LEGEND_WIDTH * 72
+        cell = self.rows.axes_width(ax, beside) / len(self.names)
+        longest = max(map(columns, values), default=1.0)
+        return min(SMALL * text_size(), IN_CELL * cell / (longest * LETTER))
 
     def _number(self, ax: Axes) -> None:
         """Number the rows between the names and the cells, and the columns on the diagonal."""
