@@ -30,8 +30,11 @@ from test_study_power_reports import RESULTS as POWER
 ALL = {**COMMANDS, "plan": plan_command}
 # Results that other files make, by what is special about them.
 OTHERS: dict[str, Callable[[], StudyResult]] = {**RUNS, **META, **POWER}
-# Small numbers, for the commands that have these options.
-SMALL = {"--simulations": "20", "--n-resamples": "79", "--sizes": "40", "--seed": "7"}
+# Small numbers and few figures, for the commands that have these options.
+SMALL = {
+    "--simulations": "8", "--n-resamples": "79", "--sizes": "40", "--seed": "7", "--alphas": "0.05",
+    "--layouts": "broad",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +52,7 @@ def page_of(name: str, files: tuple[str, ...]) -> str:
     small = [word for option, value in SMALL.items() if option in known for word in (option, value)]
     small += ["--simulate"] if "--simulate" in known else []
     command = ["study", name] if name in COMMANDS else [name]
+    small += ["--tests", "ar", "bootstrap"] if name == "agreement" else []
     # Figures take nearly all of the time, and most studies have some for each metric.
     metrics = ["bleu", "ter"] if name == "sensitivity" else ["bleu"]
     data = [*files, "-m", *metrics] if any(param.name == "reference" for param in ALL[name].params) else []
