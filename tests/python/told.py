@@ -31,11 +31,14 @@ def assert_told(file: str, texts: Mapping[str, str]) -> None:
 
 
 def beyond_the_first(texts: Mapping[str, str]) -> dict[str, str]:
-    """The first text, and the lines of each other text that the first does not have."""
+    """The first text, and the lines of each other text that the first does not have, with the number of the others."""
     (name, first), *others = texts.items()
-    usual = ["", *first.splitlines()]
-    told = {case: "\n".join(line for line in text.splitlines() if line not in usual) for case, text in others}
-    return {name: first, **told}
+    usual, told = first.splitlines(), {name: first}
+    for case, text in others:
+        lines = [line for line in text.splitlines() if line]
+        own = [line for line in lines if line not in usual]
+        told[f"{case} (lines as above: {len(lines) - len(own)})"] = "\n".join(own)
+    return told
 
 
 def assert_refused(file: str, run: Callable[..., Any], program: str = "reshuffle") -> None:
