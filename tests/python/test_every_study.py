@@ -1,4 +1,4 @@
-"""Every study, with plans, runs and agreement with people: all formats, figures and pages, and reading them back."""
+"""Every study, with plans, runs, tuning and agreement with people: formats, figures, pages, and reading them back."""
 
 import csv
 import io
@@ -26,10 +26,11 @@ from schemas import validator
 from test_meta_report import RESULTS as META
 from test_run_reports import RESULTS as RUNS
 from test_study_power_reports import RESULTS as POWER
+from test_tune import RESULTS as TUNE
 
 ALL = {**COMMANDS, "plan": plan_command}
 # Results that other files make, by what is special about them.
-OTHERS: dict[str, Callable[[], StudyResult]] = {**RUNS, **META, **POWER}
+OTHERS: dict[str, Callable[[], StudyResult]] = {**RUNS, **META, **POWER, **TUNE}
 # Small numbers and few figures, for the commands that have these options.
 SMALL = {
     "--simulations": "8", "--n-resamples": "79", "--sizes": "40", "--seed": "7", "--alphas": "0.05",
@@ -78,7 +79,7 @@ def result(name: str, files: list[str]) -> StudyResult:
 OF_COMMANDS = pytest.mark.parametrize("name", ALL)
 EVERY = pytest.mark.parametrize("name", [*ALL, *OTHERS])
 # One result of each study: those of a command, and of the first result of each other file.
-EACH_STUDY = pytest.mark.parametrize("name", [*ALL, *(next(iter(others)) for others in (RUNS, META, POWER))])
+EACH_STUDY = pytest.mark.parametrize("name", [*ALL, *(next(iter(others)) for others in (RUNS, META, POWER, TUNE))])
 
 
 @EVERY
@@ -158,7 +159,7 @@ def test_every_table_is_data(result: StudyResult) -> None:
         assert result.to_polars(name).to_dicts() == result.to_dicts(name)
 
 
-@pytest.mark.parametrize("name", [name for name in (*META, *POWER) if "many metrics" not in name])
+@pytest.mark.parametrize("name", [name for name in (*META, *POWER, *TUNE) if "many metrics" not in name])
 def test_every_figure_is_drawn(result: StudyResult) -> None:
     """The first for each choice. Those of commands and of many metrics are in pages."""
     for name, figure in report_of(result.study).figures.items():
