@@ -94,6 +94,10 @@ class Browser:
         )
         return found
 
+    def shown(self, selector: str) -> list[bool]:
+        """Whether each element is displayed. WebDriver sends a large script for the answer about one element."""
+        return self.each(selector, "each.checkVisibility()")
+
     def texts(self, selector: str) -> list[str]:
         """The text of each element, hidden ones included."""
         return self.each(selector, "each.textContent")
