@@ -307,6 +307,8 @@ def browser(browser_of_process: Browser) -> Iterator[Browser]:
     started.console()
     started.requests()
     yield started
+    # Otherwise this page would be laid out again for the size of the next test.
+    started.run("document.documentElement.hidden = true")
     console, requests = started.console(), started.requests()
     assert console == [], f"in the console: {console}"
     assert requests == [], f"requested: {requests}"
