@@ -137,6 +137,7 @@ class TestRanking:
         lengths = [float(bar["x2"]) - float(bar["x1"]) for bar in bars]
         ranks = [ranked.rank_high - ranked.rank_low for ranked in ranking.systems]
         unit = (max(lengths) - min(lengths)) / (max(ranks) - min(ranks))
+        assert unit > 1
         assert [min(lengths) + unit * (n - min(ranks)) for n in ranks] == pytest.approx(lengths, abs=1e-6)
         assert browser.all("#ranking .group") == []
 
