@@ -94,6 +94,10 @@ class Browser:
         )
         return found
 
+    def shown(self, selector: str) -> list[bool]:
+        """Whether each element is displayed. WebDriver sends a large script for the answer about one element."""
+        return self.each(selector, "each.checkVisibility()")
+
     def texts(self, selector: str) -> list[str]:
         """The text of each element, hidden ones included."""
         return self.each(selector, "each.textContent")
@@ -303,6 +307,8 @@ def browser(browser_of_process: Browser) -> Iterator[Browser]:
     started.console()
     started.requests()
     yield started
+    # Otherwise this page would be laid out again for the size of the next test.
+    started.run("document.documentElement.hidden = true")
     console, requests = started.console(), started.requests()
     assert console == [], f"in the console: {console}"
     assert requests == [], f"requested: {requests}"

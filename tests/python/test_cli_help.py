@@ -134,7 +134,7 @@ def test_every_head_of_a_column_is_explained(demo: Path, run: Any, monkeypatch: 
         ("gate", "baseline.txt", "tuned.txt", "--ref", "reference.txt", "--margin", "bleu=1", "--full", "-n", "100"),
         ("human", "--scores", "L", "a.l", "b.l", "--scores", "M", "a.s", "b.s", "--difference", "0.1", "--looks", "3"),
         ("watch", "--scores", "ok", "a.s", "b.s"),
-        ("plan", *files, "--simulations", "200"),
+        ("plan", *files, "--simulations", "50"),
         ("study", "validate", *files, *small),
         ("study", "samples", *files, *small),
         ("study", "agreement", *files, "-n", "99"),

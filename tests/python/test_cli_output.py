@@ -178,7 +178,6 @@ def test_the_report_does_not_depend_on_standard_error(demo: Path, run: Any, clos
     "command",
     [
         "score reference.txt tuned.txt --format json -o /dev/stdout | true",
-        "score reference.txt tuned.txt -o >(true)",
         "compare --help | true",
         "explain --format markdown | head -n 1",
     ],

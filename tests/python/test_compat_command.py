@@ -123,6 +123,9 @@ PAIRED = ["ref.txt", *MANY, *METRICS, "-par", "-parn", "60"]
 SAME_TEXTS = ["ref.txt", *MANY, "-par", "-parn", "60", "-f", "text"]
 ONE_SEGMENT = ["line.txt", "-i", "line.txt", "other.txt", "-par", "-parn", "60"]
 NUMBERS_OF_NUMPY = ["ref.txt", *MANY, "-m", "chrf", "-pbs", "-pbsn", "60"]
+IN_TEXT = [*NUMBERS_OF_NUMPY, "-f", "text", "-w", "4"]
+# Commands of sacreBLEU that print something else here.
+OTHER_OF_HOST = [NUMBERS_OF_NUMPY, IN_TEXT, ["--help"]]
 # Commands with what sacreBLEU does not have.
 WITH_OPTIONS_OF_OURS = [
     PAIRED,
@@ -143,11 +146,22 @@ class Done(NamedTuple):
     stderr: str
 
 
+def outcomes(who: str, commands: list[list[str]], texts: Path) -> Callable[..., Done]:
+    """What one of some commands did, by its arguments."""
+    results = results_of(who, [command(arguments) for arguments in commands], texts)
+    return lambda *arguments: Done(*results[commands.index([*arguments])])
+
+
 @pytest.fixture(scope="module")
 def ours(texts: Path) -> Callable[..., Done]:
     """What the drop-in did with some arguments, one of WITH_OPTIONS_OF_OURS."""
-    results = results_of("ours", [command(arguments) for arguments in WITH_OPTIONS_OF_OURS], texts)
-    return lambda *arguments: Done(*results[WITH_OPTIONS_OF_OURS.index([*arguments])])
+    return outcomes("ours", WITH_OPTIONS_OF_OURS, texts)
+
+
+@pytest.fixture(scope="module")
+def host(texts: Path) -> Callable[..., Done]:
+    """What sacreBLEU did with some arguments, one of OTHER_OF_HOST."""
+    return outcomes("host", OTHER_OF_HOST, texts)
 
 
 def test_the_command_is_patched_and_lists_the_calls(texts: Path, ours: Callable[..., Done]) -> None:
@@ -172,15 +186,18 @@ def test_the_command_is_patched_and_lists_the_calls(texts: Path, ours: Callable[
 @pytest.mark.skipif(
     np.lib.NumpyVersion(np.__version__) < "2.0.0", reason="only under NumPy 2 are the means float32, which JSON refuses"
 )
-def test_json_of_the_paired_bootstrap_works_where_sacrebleu_fails(texts: Path, ours: Callable[..., Done]) -> None:
+def test_json_of_the_paired_bootstrap_works_where_sacrebleu_fails(
+    host: Callable[..., Done], ours: Callable[..., Done]
+) -> None:
     """Under NumPy 2, means and intervals are numpy.float32, which sacreBLEU cannot write as JSON."""
-    in_text = [*NUMBERS_OF_NUMPY, "-f", "text", "-w", "4"]
-    json_of_host, text = results_of("host", [command(NUMBERS_OF_NUMPY), command(in_text)], texts)
-    assert "TypeError: Object of type float32 is not JSON serializable" in json_of_host[2]
+    assert "TypeError: Object of type float32 is not JSON serializable" in host(*NUMBERS_OF_NUMPY).stderr
     done = ours(*NUMBERS_OF_NUMPY)
     assert done.returncode == 0, done.stderr
     for row in json.loads(done.stdout):
-        assert f"{row['chrF2']['score']:.4f} ({row['chrF2']['mean']:.4f} ± {row['chrF2']['ci']:.4f})" in text[1]
+        assert (
+            f"{row['chrF2']['score']:.4f} ({row['chrF2']['mean']:.4f} ± {row['chrF2']['ci']:.4f})"
+            in host(*IN_TEXT).stdout
+        )
 
 
 def test_sound_p_values_are_one_argument_away(ours: Callable[..., Done]) -> None:
@@ -210,11 +227,10 @@ def test_wrong_options_of_ours_exit_with_2(ours: Callable[..., Done], arguments:
     assert message in done.stderr
 
 
-def test_our_options_follow_sacrebleus_help(texts: Path, ours: Callable[..., Done]) -> None:
-    (host,) = (Done(*each) for each in results_of("host", [command(["--help"])], texts))
+def test_our_options_follow_sacrebleus_help(host: Callable[..., Done], ours: Callable[..., Done]) -> None:
     done = ours("--help")
     theirs, usage, own = done.stdout.partition("\nusage: python -m reshuffle.compat.sacrebleu [-v]")
-    assert (done.returncode, theirs, done.stderr) == (0, host.stdout, "")
+    assert (done.returncode, theirs, done.stderr) == (0, host("--help").stdout, "")
     assert usage
     assert "--pvalues {exact-replay,sound}" in own
 

@@ -1,4 +1,4 @@
-"""Every study, with plans, runs and agreement with people: all formats, figures and pages, and reading them back."""
+"""Every study, with plans, runs, tuning and agreement with people: formats, figures, pages, and reading them back."""
 
 import csv
 import io
@@ -26,12 +26,16 @@ from schemas import validator
 from test_meta_report import RESULTS as META
 from test_run_reports import RESULTS as RUNS
 from test_study_power_reports import RESULTS as POWER
+from test_tune import RESULTS as TUNE
 
 ALL = {**COMMANDS, "plan": plan_command}
 # Results that other files make, by what is special about them.
-OTHERS: dict[str, Callable[[], StudyResult]] = {**RUNS, **META, **POWER}
-# Small numbers, for the commands that have these options.
-SMALL = {"--simulations": "20", "--n-resamples": "79", "--sizes": "40", "--seed": "7"}
+OTHERS: dict[str, Callable[[], StudyResult]] = {**RUNS, **META, **POWER, **TUNE}
+# Small numbers and few figures, for the commands that have these options.
+SMALL = {
+    "--simulations": "8", "--n-resamples": "79", "--sizes": "40", "--seed": "7", "--alphas": "0.05",
+    "--layouts": "broad",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +53,7 @@ def page_of(name: str, files: tuple[str, ...]) -> str:
     small = [word for option, value in SMALL.items() if option in known for word in (option, value)]
     small += ["--simulate"] if "--simulate" in known else []
     command = ["study", name] if name in COMMANDS else [name]
+    small += ["--tests", "ar", "bootstrap"] if name == "agreement" else []
     # Figures take nearly all of the time, and most studies have some for each metric.
     metrics = ["bleu", "ter"] if name == "sensitivity" else ["bleu"]
     data = [*files, "-m", *metrics] if any(param.name == "reference" for param in ALL[name].params) else []
@@ -74,7 +79,7 @@ def result(name: str, files: list[str]) -> StudyResult:
 OF_COMMANDS = pytest.mark.parametrize("name", ALL)
 EVERY = pytest.mark.parametrize("name", [*ALL, *OTHERS])
 # One result of each study: those of a command, and of the first result of each other file.
-EACH_STUDY = pytest.mark.parametrize("name", [*ALL, *(next(iter(others)) for others in (RUNS, META, POWER))])
+EACH_STUDY = pytest.mark.parametrize("name", [*ALL, *(next(iter(others)) for others in (RUNS, META, POWER, TUNE))])
 
 
 @EVERY
@@ -154,7 +159,7 @@ def test_every_table_is_data(result: StudyResult) -> None:
         assert result.to_polars(name).to_dicts() == result.to_dicts(name)
 
 
-@pytest.mark.parametrize("name", [name for name in (*META, *POWER) if "many metrics" not in name])
+@pytest.mark.parametrize("name", [name for name in (*META, *POWER, *TUNE) if "many metrics" not in name])
 def test_every_figure_is_drawn(result: StudyResult) -> None:
     """The first for each choice. Those of commands and of many metrics are in pages."""
     for name, figure in report_of(result.study).figures.items():

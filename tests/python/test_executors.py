@@ -161,7 +161,7 @@ def test_a_task_that_fails_is_named_by_its_range(executor: Any, error: type[Exce
 
 @pytest.mark.parametrize("kind", ["processes", pytest.param("loky", marks=pytest.mark.slow)])
 def test_a_killed_worker_of_a_pool_is_one_sentence(kind: str, tmp_path: Path) -> None:
-    pool: Any = process_pool(2) if kind == "processes" else pytest.importorskip("loky").ProcessPoolExecutor(2)
+    pool: Any = process_pool(1) if kind == "processes" else pytest.importorskip("loky").ProcessPoolExecutor(1)
     try:
         with pytest.raises(WorkerError, match=r"a worker process ended before it finished numbers? [\d–]+: .*--resume"):
             run_job(Squares(1e-3, dies_at=40, once=str(tmp_path / "once")), 100, Execution(pool), stage="squaring")

@@ -78,13 +78,13 @@ def test_systems_of_unequal_variances_have_equal_scores(equalize: str, family: i
 def test_rates_are_those_of_comparisons_in_a_loop(test: str) -> None:
     quality, own = scores(3, 30), "maxt" if test in ("ar", "bootstrap") else "tukey"
     study = multiplicity(
-        metrics=quality, variances="equal", tests=test, adjustments=["none", "hommel", own], simulations=25,
+        metrics=quality, variances="equal", tests=test, adjustments=["none", "hommel", own], simulations=10,
         n_resamples=99, alphas=[0.1, 0.3], sizes=20,
     )  # fmt: skip
     population = FamilyPopulation([0], [quality.counts_of(list(quality.counts))], True)
     options: dict[str, Any] = {"test": "ar:scheme=iid" if test == "ar" else test, "n_resamples": 99, "interval": None}
     smallest: dict[str, list[float]] = {}
-    for i in range(25):
+    for i in range(10):
         seed = derive_seed(12345, "simulation", i)
         (drawn,) = population.data_set(seed, "replace", 20, 3)
         values = SegmentScores("quality", dict(zip("abc", quality.segment_scores(drawn), strict=True)))
@@ -95,7 +95,7 @@ def test_rates_are_those_of_comparisons_in_a_loop(test: str) -> None:
     for rate in study.tables["family_wise"]:
         assert rate.rate == np.mean([p <= rate.alpha for p in smallest[rate.adjustment]])
         assert rate.independent == pytest.approx(1 - (1 - rate.alpha) ** 3)
-        assert (rate.systems, rate.pairs, rate.size, rate.simulations) == (3, 3, 20, 25)
+        assert (rate.systems, rate.pairs, rate.size, rate.simulations) == (3, 3, 20, 10)
 
 
 def test_each_test_has_the_adjustments_that_it_supports() -> None:

@@ -272,7 +272,7 @@ def test_what_is_rejected_above_the_level_has_its_note(case: str) -> None:
     rejected = np.flatnonzero(skewed_size.pvalues(differences, weights, signs)["default"] <= 0.03)
     if len(rejected) / len(differences) < 0.05:
         return  # not above the level
-    found = [compare(metrics=scores(differences[number]), **OPTIONS) for number in rejected[:6]]
+    found = [compare(metrics=scores(differences[number]), **OPTIONS) for number in rejected[:3]]
     stars = [each for each in found if each.comparisons[0].is_significant(0.05)]
     assert stars
     noted = [bool({"few-differing", "skewed", "rare-segments"} & set(kinds(each))) for each in stars]

@@ -127,7 +127,7 @@ class TestRanking:
             assert (int(significant), f"dot {side}") == (stars, dot)
 
     def test_rank_intervals_are_bars_where_there_are_too_many_groups_for_letters(self, browser: Browser) -> None:
-        result = rated(40)
+        result = rated(9)
         ranking = replace(result.rankings[0], groups=None)
         browser.open(replace(result, rankings=(ranking,)).render("html"))
         (caption,) = browser.texts("#ranking figcaption")
@@ -137,6 +137,7 @@ class TestRanking:
         lengths = [float(bar["x2"]) - float(bar["x1"]) for bar in bars]
         ranks = [ranked.rank_high - ranked.rank_low for ranked in ranking.systems]
         unit = (max(lengths) - min(lengths)) / (max(ranks) - min(ranks))
+        assert unit > 1
         assert [min(lengths) + unit * (n - min(ranks)) for n in ranks] == pytest.approx(lengths, abs=1e-6)
         assert browser.all("#ranking .group") == []
 
@@ -211,15 +212,15 @@ class TestDifferences:
         rows = browser.all("#differences .choice")
         rows[1].find_element("tag name", "text").click()  # Firefox's driver clicks on no groups
         assert [systems[2], systems[0]] == browser.run("return state.pair")
-        assert [row.get_attribute("aria-selected") for row in rows] == ["false", "true", "false"]
+        assert [row.get_dom_attribute("aria-selected") for row in rows] == ["false", "true", "false"]
         browser.press("DOWN", "ENTER")
         assert [systems[3], systems[0]] == browser.run("return state.pair")
         browser.press("HOME", "SPACE")
         assert [systems[1], systems[0]] == browser.run("return state.pair")
         browser.press("UP", "END", "DOWN")
         assert systems[3] == browser.run("return document.activeElement.dataset.system")
-        assert [row.get_attribute("tabindex") for row in rows] == ["-1", "-1", "0"]
-        assert [row.get_attribute("aria-selected") for row in rows] == ["true", "false", "false"]
+        assert [row.get_dom_attribute("tabindex") for row in rows] == ["-1", "-1", "0"]
+        assert [row.get_dom_attribute("aria-selected") for row in rows] == ["true", "false", "false"]
 
     def test_the_chosen_system_stays_under_another_metric(self, browser: Browser) -> None:
         browser.open(everything(all_pairs=True).render("html"))
@@ -343,7 +344,7 @@ class TestMatrix:
         assert cell() == [1, 0]
 
     def test_a_click_selects_the_pair_under_the_pointer(self, browser: Browser) -> None:
-        result = rated(60)
+        result = rated(24)
         browser.open(result.render("html"))
         systems = by_score(result, "rating")
         browser.run("document.getElementById('matrix').scrollIntoView()")
@@ -502,8 +503,7 @@ class TestNullDistribution:
             assert [sign * pair.difference, -sign * pair.difference] == pytest.approx(found, abs=1e-6)
             assert f"observed {sign * pair.difference:+.2f}" == browser.texts("#null .strong")[0]
 
-    @pytest.mark.parametrize("unit", [1e12, 1e-12])
-    @pytest.mark.parametrize("shift", [0.05, 3])
+    @pytest.mark.parametrize(("unit", "shift"), [(1e12, 0.05), (1e-12, 3)])
     def test_long_numbers_neither_overlap_nor_leave_the_figure(
         self, browser: Browser, unit: float, shift: float
     ) -> None:
@@ -610,14 +610,14 @@ class TestScatter:
         assert browser.run("return document.querySelector('#scatter select').selectedOptions[0].textContent") == "TER"
         assert browser.texts("#scatter circle title")[0].split(": ")[1].startswith("chrF2")
 
-    @pytest.mark.parametrize(("n", "width"), [(4, 1400), (16, 390), (40, 1400)])
+    @pytest.mark.parametrize(("n", "width"), [(4, 1400), (16, 390), (32, 1400)])
     def test_names_or_numbers_are_beside_their_dots_and_cover_nothing(
         self, browser: Browser, n: int, width: int
     ) -> None:
         rng = np.random.default_rng(n)
         scores = [{f"system-{i}": rng.normal(i % 3, 0.2, 40) for i in range(n)} for _ in range(2)]
         metrics = [SegmentScores(name, each) for name, each in zip("xy", scores, strict=True)]
-        result = compare(metrics=metrics, all_pairs=True, n_resamples=19)
+        result = compare(metrics=metrics, n_resamples=19)
         browser.resize(width)
         browser.open(result.render("html"))
         best = by_score(result, "x")[:30]
@@ -774,22 +774,22 @@ class TestLayout:
         assert len(set(shown)) == 16
         assert all("…" in name for name in shown)
 
-    @pytest.mark.parametrize("figure", ["ranking", "differences"])
-    def test_intervals_are_visible_beside_their_dots_on_narrow_pages(self, browser: Browser, figure: str) -> None:
+    def test_intervals_are_visible_beside_their_dots_on_narrow_pages(self, browser: Browser) -> None:
         rng = np.random.default_rng(4)
         means = [60, *range(90, 105)]  # one far behind the others, so that their intervals are short
         scores = SegmentScores("r", {f"system {mean}": rng.normal(mean, 12, 500) for mean in means})
         result = compare(metrics=scores, n_resamples=99, all_pairs=True)
         browser.resize(390)
         browser.open(result.render("html"))
-        lengths = [
-            float(found[2]) - float(found[1])
-            for mark in marks(browser, f"#{figure} .whisker")
-            if (found := re.match(r"M([\d.]+),[\d.]+H([\d.]+)", mark["d"]))
-        ]
-        radii = [float(mark["r"]) for mark in marks(browser, f"#{figure} circle.dot")]
-        assert len(lengths) == len(radii) >= 15
-        assert all(length / 2 >= radius + 1 for length, radius in zip(lengths, radii, strict=True))
+        for figure in ("#ranking", "#differences"):
+            lengths = [
+                float(found[2]) - float(found[1])
+                for mark in marks(browser, f"{figure} .whisker")
+                if (found := re.match(r"M([\d.]+),[\d.]+H([\d.]+)", mark["d"]))
+            ]
+            radii = [float(mark["r"]) for mark in marks(browser, f"{figure} circle.dot")]
+            assert len(lengths) == len(radii) >= 15
+            assert all(length / 2 >= radius + 1 for length, radius in zip(lengths, radii, strict=True))
 
     @pytest.mark.parametrize("all_pairs", [True, False])
     def test_rankings_have_the_scores_on_narrow_pages(self, browser: Browser, all_pairs: bool) -> None:
@@ -814,7 +814,7 @@ class TestLayout:
 
     def test_heat_maps_have_values_on_narrow_pages_if_these_are_readable(self, browser: Browser) -> None:
         browser.resize(390)
-        for n, values in ((9, 36), (16, 0), (20, 0)):
+        for n, values in ((9, 36), (16, 0)):
             browser.open(rated(n).render("html"))
             assert len(browser.all("#matrix text.value")) == values
             assert browser.run(OVERLAPS) == []
@@ -839,18 +839,19 @@ class TestLayout:
         assert sum(found) == 0
 
     def test_ridges_of_many_systems_are_those_of_the_best_until_the_reader_wants_all(self, browser: Browser) -> None:
-        browser.open(rated(40).render("html"))
+        result = rated(24)
+        browser.open(result.render("html"))
         assert len(browser.all("#densities .ridge")) == 20
-        systems = by_score(rated(40), "rating")
+        systems = by_score(result, "rating")
         assert browser.texts("#densities svg > text.name") == systems[:20]
         button = browser.one("#densities button")
-        assert button.text == "Show all 40 systems"
+        assert button.text == "Show all 24 systems"
         button.click()
         assert browser.texts("#densities svg > text.name") == systems
         assert browser.one("#densities button").text == "Show the best 20"
         assert browser.run("return document.activeElement === document.querySelector('#densities button')")
         browser.run("showView(0, 0)")  # stays
-        assert len(browser.all("#densities .ridge")) == 40
+        assert len(browser.all("#densities .ridge")) == 24
 
     def test_scores_that_are_equal_up_to_rounding_are_drawn(self, browser: Browser) -> None:
         scores = {"a": [1e9] * 20, "b": [1e9] * 19 + [1e9 + 1e-6], "c": [1e9] * 20}

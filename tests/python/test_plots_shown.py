@@ -49,6 +49,13 @@ from reshuffle.results import ConfidenceInterval, Histogram, NullHistogram
 from told import assert_raises, assert_told
 
 
+@pytest.fixture(autouse=True)
+def without_ticks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures are made, but the search for letters that no font has makes every tick, which takes half of the time."""
+    for module in ("style", "panels"):
+        monkeypatch.setattr(f"reshuffle.report.plots.{module}.warn_of_missing_letters", lambda figure: None)
+
+
 def test_the_ranking_shows_scores_intervals_ranks_and_groups() -> None:
     comparison = compared(numbered(8))
     (ranking,) = comparison.rankings

@@ -28,6 +28,7 @@ KINDS = {
     "runs": "runs --refs reference.txt --baseline baseline.txt tuned.txt --system new larger.txt rules.txt -n 100",
     "study": f"study type1 {TEXTS} --simulations 4 -n 40",
 }
+MOST_FIGURES = "reshuffle.report.studies.page.MAX_FIGURES"
 READABLE = {"text": "as.txt", "markdown": "as.md", "latex": "as.tex", "typst": "as.typ", "html": "as.html"}
 # The command line in a page, and its button.
 COMMAND = re.compile(r'<div class="copied">\s*<h3 id="command-title">.*?</div>\s*', re.DOTALL)
@@ -41,6 +42,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "names.tsv").write_text("tuned\tTuned on news\n")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
+        patch.setattr(MOST_FIGURES, 1)
         for kind, command in KINDS.items():
             (folder / kind).mkdir()
             outputs = [f"{kind}/{name}" for name in ("as.json", *READABLE.values())]
@@ -52,8 +54,9 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def inside(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Commands run in the folder of the results."""
+    """Commands run in the folder of the results, and write one figure into the page of a study."""
     monkeypatch.chdir(saved)
+    monkeypatch.setattr(MOST_FIGURES, 1)
 
 
 @pytest.mark.parametrize(

@@ -277,7 +277,7 @@ def test_counts_travel_by_the_name_of_the_file(stored: CountsFile, tmp_path: Pat
 
 def test_workers_read_counts_too(stored: CountsFile, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the name of their file, and sent by value."""
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         for options in ({"test": "ar", "all_pairs": True}, {"strata": STRATA, "baseline": "rules"}):
             own: dict[str, Any] = {"n_resamples": 1500, **options}
             expected = reshuffle.compare(metrics=stored[:2], **own)

@@ -27,15 +27,18 @@ CHOICES = re.compile(r"\(choose from [^\n]+\)")
 
 def assert_told(file: str, texts: Mapping[str, str]) -> None:
     """The texts of all cases are those of the file, each below the name of its case."""
-    assert_same(file, "\n".join(f"=== {case}\n\n{text.strip()}\n" for case, text in texts.items()))
+    assert_same(file, "\n".join(f"=== {case}\n{text.strip()}\n" for case, text in texts.items()))
 
 
 def beyond_the_first(texts: Mapping[str, str]) -> dict[str, str]:
-    """The first text, and the lines of each other text that the first does not have."""
+    """The first text, and the lines of each other text that the first does not have, with the number of the others."""
     (name, first), *others = texts.items()
-    usual = ["", *first.splitlines()]
-    told = {case: "\n".join(line for line in text.splitlines() if line not in usual) for case, text in others}
-    return {name: first, **told}
+    usual, told = first.splitlines(), {name: first}
+    for case, text in others:
+        lines = [line for line in text.splitlines() if line]
+        own = [line for line in lines if line not in usual]
+        told[f"{case} (lines as above: {len(lines) - len(own)})"] = "\n".join(own)
+    return told
 
 
 def assert_refused(file: str, run: Callable[..., Any], program: str = "reshuffle") -> None:
@@ -59,7 +62,7 @@ def assert_refused(file: str, run: Callable[..., Any], program: str = "reshuffle
             *_, error = outcome.err.splitlines()
             assert (outcome.code, outcome.out) == (2, ""), line
             assert error.startswith(f"{program}: error: "), line
-            told += [line, CHOICES.sub("(choose from …)", KNOWN.sub(r"\1, …", outcome.err))]
+            told += [line, CHOICES.sub("(choose from …)", KNOWN.sub(r"\1, …", outcome.err.strip()))]
     assert_same(file, "\n".join(told))
 
 
@@ -73,7 +76,7 @@ def assert_raises(file: str, names: Mapping[str, Any]) -> None:
         if line.startswith(">>> "):
             with pytest.raises((InputError, TypeError, AttributeError, MemoryError)) as raised:
                 eval(line[4:], {"reshuffle": reshuffle, **names})
-            told += [line, KNOWN.sub(r"\1, …", f"{raised.type.__name__}: {raised.value}"), ""]
+            told += [line, KNOWN.sub(r"\1, …", f"{raised.type.__name__}: {raised.value}")]
     assert_same(file, "\n".join(told))
 
 

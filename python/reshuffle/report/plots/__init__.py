@@ -7,9 +7,8 @@ for type checkers and the command line.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from io import BytesIO
@@ -51,27 +50,25 @@ def figure_of(
 
     ``test_set``: the one of the comparisons, for labels, if the result has several.
     """
-    from .panels import drawn_alone, panels_of, stacked_height
+    from .panels import panels_of, stacked_height
     from .style import axes_of
 
-    def draw(order: tuple[str, ...] = (), beside: int = 1) -> dict[str, Callable[..., Axes]]:
+    def draw(order: tuple[str, ...] = (), beside: int = 1) -> dict[str, Drawing]:
         shown: dict[str, Any] = {**options, "order": order, "beside": beside, "test_set": test_set}
-        return {title: partial(axes_of, _drawing(kind, *panel, **shown)) for title, panel in panels.items()}
+        return {title: _drawing(kind, *panel, **shown) for title, panel in panels.items()}
 
-    panel = draw()
-    if len(panel) == 1:
-        (only,) = panel.values()
-        made: Figure = only(width=width, height=height).figure  # type: ignore[assignment]
+    drawings, beside = draw(), 1
+    if len(drawings) == 1:
+        (only,) = drawings.values()
+        made: Figure = axes_of(only, width=width, height=height).figure  # type: ignore[assignment]
         return made
-    alone, beside = drawn_alone(panel), 1
     order = _shared_order(kind, panels)
-    if stacked_height(alone) > STACKED and order and _has_same_rows(kind, panels, options.get("baseline")):
+    if order and stacked_height(drawings.values()) > STACKED and _has_same_rows(kind, panels, options.get("baseline")):
         beside = len(panels) if len(panels) <= MOST_BESIDE else 3
     # The bars of a ranking join neighbours, so panels of rankings have an order of their own if they have bars.
     if order and (beside > 1 or kind != "ranking"):
-        panel = draw(order, beside)
-        alone = drawn_alone(panel)
-    return panels_of(panel, alone, beside, width, height)
+        drawings = draw(order, beside)
+    return panels_of(drawings, beside, width, height)
 
 
 def _shared_order(kind: str, panels: Mapping[str, tuple[Comparison, str | None]]) -> tuple[str, ...]:

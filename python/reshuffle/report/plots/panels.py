@@ -2,43 +2,30 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping
 
-from matplotlib.axes import Axes
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from ...errors import Argument, warn
 from .intervals import add_key, merged_key
 from .look import PAGE, PAGE_HEIGHT
-from .style import PADDING, SIZES, STYLE, PaperAxes, PaperFigure, length_of, warn_of_missing_letters
+from .style import PADDING, SIZES, STYLE, Drawing, PaperAxes, PaperFigure, length_of, warn_of_missing_letters
 
 # The height of the title of a panel with the space above it, and the space between two panels as a fraction of one.
 TITLE, GAP = 0.2, 0.08
 
 
-def drawn_alone(draw: Mapping[str, Callable[..., Axes]]) -> list[Any]:
-    """Each panel as a figure of its own, which has its size. What it warns of, the figure of all panels does, too."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return [each().figure for each in draw.values()]
-
-
-def stacked_height(alone: Iterable[Any]) -> float:
+def stacked_height(drawings: Iterable[Drawing]) -> float:
     """The height of panels one above the other, in inches."""
-    return sum(float(figure.get_figheight()) + TITLE for figure in alone)
+    return sum(each.size[1] + TITLE for each in drawings)
 
 
-def panels_of(
-    draw: Mapping[str, Callable[..., Axes]], alone: Sequence[Any], beside: int,
-    width: float | None, height: float | None,
-) -> PaperFigure:  # fmt: skip
-    """A new figure with a panel under each title, as the function draws it: into axes, or into a figure of its own.
+def panels_of(drawings: Mapping[str, Drawing], beside: int, width: float | None, height: float | None) -> PaperFigure:
+    """A new figure with a panel under each title.
 
     ``beside`` panels stand beside each other. If these are more than one, only the first of them has names of rows.
     """
-    sizes = [tuple(figure.get_size_inches()) for figure in alone]
+    sizes = [each.size for each in drawings.values()]
     rows = [sizes[start : start + beside] for start in range(0, len(sizes), beside)]
     heights = [max(high for _, high in row) + TITLE for row in rows]
     # The rows of one panel fit a page already, without the title.
@@ -55,13 +42,14 @@ def panels_of(
         )
     size = [length_of(*given) for given in zip(("width", "height"), (width, height), default, strict=True)]
     layout = ConstrainedLayoutEngine(h_pad=0.05, w_pad=PADDING, wspace=GAP)
-    font_size = min(figure.font_size for figure in alone)
+    font_size = min(each.font_size for each in drawings.values())
     figure = PaperFigure(font_size, figsize=(size[0], size[1]), dpi=STYLE["figure.dpi"], layout=layout)
     with figure.style():
         grid = figure.add_gridspec(len(rows), beside, height_ratios=heights)
-        panels = [figure.add_subplot(grid[divmod(number, beside)], axes_class=PaperAxes) for number in range(len(draw))]
-        for number, (axes, (title, each)) in enumerate(zip(panels, draw.items(), strict=True)):
-            each(ax=axes)
+        places = [divmod(number, beside) for number in range(len(drawings))]
+        panels = [figure.add_subplot(grid[place], axes_class=PaperAxes) for place in places]
+        for number, (axes, (title, each)) in enumerate(zip(panels, drawings.items(), strict=True)):
+            each.draw(axes)
             if not axes.get_title():
                 axes.set_title(title, loc="left", fontweight="bold", parse_math=False)
             if number and (legend := axes.get_legend()) is not None:  # the first panel has it

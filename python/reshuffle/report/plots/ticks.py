@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -20,9 +21,6 @@ class Ticks(Locator):
 
     axis: Any
     """The axis of a figure, since only there labels have a width."""
-
-    def __init__(self) -> None:
-        self._widths: dict[Any, float] = {}
 
     def __call__(self) -> Any:
         """The positions in the limits of the axis."""
@@ -50,13 +48,12 @@ class Ticks(Locator):
         point = 72 * axes.bbox.width / axes.figure.dpi / ((vmax - vmin) or 1.0)
         ends = []
         for tick, label in shown:
-            half = self._width(label, size, font) / 2
+            half = width_of(label, size, font) / 2
             ends.append((tick * point - half, tick * point + half))
         return all(right - left >= SPACE * size for (_, left), (right, _) in pairwise(ends))
 
-    def _width(self, label: str, size: float, font: Any) -> float:
-        """The width of a label. matplotlib asks for ticks many times while it lays out a figure: widths are kept."""
-        key = label, size, font
-        if key not in self._widths:
-            self._widths[key] = TextPath((0, 0), label, size, font).get_extents().width if label else 0.0
-        return self._widths[key]
+
+@lru_cache(maxsize=1000)
+def width_of(label: str, size: float, font: Any) -> float:
+    """The width of a label. matplotlib asks for ticks many times while it lays out a figure: widths are kept."""
+    return float(TextPath((0, 0), label, size, font).get_extents().width) if label else 0.0
