@@ -93,5 +93,5 @@ def assert_same(file: str, found: str) -> None:
     found = re.sub(rf"reshuffle[- ]{re.escape(__version__)}", "reshuffle", found)
     path = FOLDER / f"{file}.txt"
     if "RESHUFFLE_UPDATE_DOCS" in os.environ:
-        path.write_text(found, "utf-8")
+        path.write_text(f"{found.rstrip()}\n", "utf-8")
     assert path.read_text("utf-8").splitlines() == found.splitlines()
