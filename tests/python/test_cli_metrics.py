@@ -98,7 +98,7 @@ def test_invalid_options_of_a_metric_are_explained() -> None:
 
 @pytest.mark.parametrize(
     ("command", "most", "most_of_all"),
-    [("compare", 60, 130), ("score", 45, 130), ("gate", 65, 130), ("runs", 60, 110), ("flips", 45, 130)],
+    [("compare", 60, 130), ("score", 45, 130), ("gate", 65, 130), ("runs", 60, 112), ("flips", 45, 130)],
 )
 def test_the_help_fits_a_screen_and_all_of_it_two(
     monkeypatch: pytest.MonkeyPatch, run: Any, command: str, most: int, most_of_all: int

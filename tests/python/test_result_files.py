@@ -241,7 +241,8 @@ def test_runs_without_judgments_and_arrays_of_numpy_are_named(run: Any) -> None:
     np.save("a.npy", np.ones(3))
     np.save("b.npy", np.ones(3))
     assert (
-        "a.npy is an array of numpy, but files of scores" in run("compare", "--scores", "x", "a.npy", "b.npy").refusal()
+        "a.npy is an array of NumPy: write scores as text"
+        in run("compare", "--scores", "x", "a.npy", "b.npy").refusal()
     )
 
 

@@ -263,7 +263,8 @@ LAST_LINES, FEWEST_WORDS = 60, 4
 
 
 def _last_words(lines: Sequence[str | None]) -> list[set[str]]:
-    return [{*(line or "").split()} for line in lines[-LAST_LINES:]]
+    # What is no text is refused later.
+    return [{*line.split()} if isinstance(line, str) else set() for line in lines[-LAST_LINES:]]
 
 
 def shifted(outputs: Sequence[Set[str]], references: Sequence[Set[str]]) -> int:

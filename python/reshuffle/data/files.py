@@ -71,7 +71,9 @@ def is_toml(path: str) -> bool:
 
 # The first bytes of an array in a file of NumPy, and what to do with one.
 NUMPY = b"\x93NUMPY"
-ARRAYS_AS_TEXT = "write scores as text, a file for each system with one on each line, by numpy.savetxt"
+ARRAYS_AS_TEXT = (
+    "write scores as text, a file for each system with one on each line, by numpy.savetxt, or compare arrays in Python"
+)
 
 
 def read_lines(path: str | os.PathLike[str], *, max_input: int = MAX_INPUT) -> list[str]:

@@ -105,11 +105,6 @@ def check_not_saved(file: str, data: bytes) -> None:
             count=Argument("save_counts", as_flag="'reshuffle count'"),
             compare=compare,
         )
-    if counts and counts[1] is not None:
-        raise InputError(
-            f"{name} is an array of numpy, but files of scores are text: write them by numpy.savetxt, a line for each "
-            "segment, or compare arrays in Python"
-        )
 
 
 @dataclass(frozen=True, slots=True)

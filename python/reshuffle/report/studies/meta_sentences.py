@@ -66,7 +66,7 @@ def _answer(family: Family, several: bool) -> Iterator[str]:
         **_named("better", better),
         **_named("worse", worse),
         **_named("same", same),
-        "no_better": either(same) if len(same) <= MAX_NAMED else counted(len(same), "metric"),
+        "no_better": either(same) if 0 < len(same) <= MAX_NAMED else counted(len(same), "metric"),
         **_named("highest", [metric for metric in defined if values[metric].value == values[defined[0]].value]),
         "most": values[defined[0]].value,
         "first": values[first],
