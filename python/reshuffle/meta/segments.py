@@ -24,8 +24,7 @@ from .costs import check_costs
 from .evaluation import evaluation, people
 from .left_out import LeftOut, Votes, values_left_out, votes_left_out
 from .material import JudgedSet, as_sets
-from .matrices import Cells, for_test, matrix_sample
-from .samples import Agreement, VotesSample, ratio_sample, standardized
+from .samples import Agreement, Cells, VotesSample, for_test, matrix_sample, ratio_sample, standardized
 from .standard_errors import FEWEST, two_way
 from .values import NO_SEGMENTS, NO_VOTES, Values, in_steps, matrix_values, tau_parts, vote_values
 
@@ -226,11 +225,9 @@ def _of_votes(name: str, sets: Sequence[JudgedSet], coefficient: str, options: S
     if wanted in ("perm-both", "perm-systems"):
         if len(sets) > 1:
             return replace(question, tested=None, test=None, note="votes of several test sets have only 'perm-inputs'")
-        unit = TESTS[wanted].unit
-        assert unit is not None
         scaled = np.ascontiguousarray(standardized(there[0]))
         votes_of_set = _votes_on(sets[0], coefficient, options)
-        sample = VotesSample(Agreement(coefficient), scaled, votes_of_set, ties, unit, question.compared)
+        sample = VotesSample(Agreement(coefficient), scaled, votes_of_set, ties, TESTS[wanted].unit, question.compared)
         return replace(question, tested=sample)
     return question
 

@@ -74,21 +74,14 @@ def soft_question(test_set: JudgedSet, uses_votes: bool, testing: Testing, seed:
     if draws is None and testing.interval is not None:
         question = replace(question, note="intervals of soft-accuracy need formulas of the core, not of Python")
     if draws is not None and testing.interval is not None:
-        drawn = replace(draws, unit_drawn=_unit(testing.interval))
+        drawn = replace(draws, unit_drawn=TESTS[testing.interval].unit)
         question = replace(question, own=drawn, common=drawn)
     if test is None or (draws is None and by_draws):
         return question
     if draws is not None and by_draws:
-        return replace(question, tested=replace(draws, unit_drawn=_unit(test)), test=test)
-    swaps = material.swaps(p_people, _unit(test), inner)
+        return replace(question, tested=replace(draws, unit_drawn=TESTS[test].unit), test=test)
+    swaps = material.swaps(p_people, TESTS[test].unit, inner)
     return replace(question, tested=swaps, compared=swaps.scores, test=test)
-
-
-def _unit(test: str) -> str:
-    """What a test or interval swaps or draws."""
-    unit = TESTS[test].unit
-    assert unit is not None
-    return unit
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,9 +25,18 @@ from .evaluation import evaluation, people
 from .human import HUMAN_SCORES
 from .human import human_scores as scores_of_votes
 from .material import JudgedSet, as_sets
-from .matrices import Cells, matrix_sample, standardized_systems, systems_sample
 from .metric_scores import mean_sample
-from .samples import Agreement, DrawnSystems, MatrixSample, SystemDraws, drawn_scores
+from .samples import (
+    Agreement,
+    Cells,
+    DrawnSystems,
+    MatrixSample,
+    SystemDraws,
+    drawn_scores,
+    matrix_sample,
+    standardized_systems,
+    systems_sample,
+)
 from .soft_accuracy import soft_question
 from .values import mean_of_cells, mean_of_scores, system_values
 
