@@ -59,7 +59,7 @@ class MetricScores:
             )
         rows = slice(0, len(names))  # those after them are for pairs
         segments = np.asarray(sample.segment_scores(names), dtype=np.float64)[rows]
-        counted = mean_sample(segments) if isinstance(sample, IncompleteSample) else sample
+        counted = _means_if_known(segments) if isinstance(sample, IncompleteSample) else sample
         scores = np.asarray(sample.scores, dtype=np.float64)[rows]
         return cls(label, m.higher_is_better, segments, scores, counted, m.signature(n_references), m.source)
 
@@ -83,7 +83,7 @@ class MetricScores:
             table.higher_is_better,
             segments,
             np.where(np.isnan(given), means, given),
-            mean_sample(segments) if is_mean and segments is not None else None,
+            _means_if_known(segments) if is_mean and segments is not None else None,
             signature=f"{table.name}|scores:given",
         )
 
@@ -100,7 +100,7 @@ class MetricScores:
         if self.is_given:
             return replace(self, segments=cells)
         if self.sample is None or self.sample.metric.is_mean:
-            return replace(self, segments=cells, system_scores=mean_of_scores(cells), sample=mean_sample(cells))
+            return replace(self, segments=cells, system_scores=mean_of_scores(cells), sample=_means_if_known(cells))
         sample = CountSample.from_counts(self.sample.metric, self.sample.counts.take(segments, axis=1))
         return replace(self, segments=cells, system_scores=np.asarray(sample.scores, np.float64), sample=sample)
 
@@ -120,13 +120,20 @@ def are_means(scores: Scores, cells: Scores | None) -> bool:
     return cells is not None and bool(np.allclose(scores, mean_of_scores(cells), rtol=1e-6, equal_nan=True))
 
 
-def mean_sample(cells: Scores) -> CountSample | None:
-    """N systems by the mean of their segment scores, (N, S); missing ones add nothing. None if a system has none."""
-    if np.isnan(cells).all(axis=1).any():
-        return None
+def mean_sample(cells: Scores) -> CountSample:
+    """N systems by the mean of their segment scores, (N, S); missing ones add nothing. Each system needs a score."""
     names = [str(at) for at in range(len(cells))]
     scores = SegmentScores("mean", dict(zip(names, cells, strict=True)), missing="pairwise")
     return CountSample.from_counts(scores, scores.counts_of(names))
+
+
+def lacks_system(cells: Scores) -> bool:
+    """Whether a system has no score of any segment."""
+    return bool(np.isnan(cells).all(axis=1).any())
+
+
+def _means_if_known(cells: Scores) -> CountSample | None:
+    return None if lacks_system(cells) else mean_sample(cells)
 
 
 def rows_at(values: Scores, at: NDArray[np.intp]) -> Scores:

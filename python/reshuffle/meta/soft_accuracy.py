@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ..data.judgments import Judgments
 from ..inference.pvalues import pvalue, threshold
 from ..metrics.base import Scores, thread_count, tolerance
 from ..resampling import CountSample, Pairs, Replicates, Tally
@@ -108,18 +107,16 @@ class _Material:
         for own in (*compress(gaps, complete), None if human is None else np.isnan(human)):
             if own is not None:
                 there &= ~own.any(axis=0)
-        judgments = test_set.judgments if human is None and uses_votes else None
-        people, reason = None, _reason(len(test_set.systems), there, human, judgments)
-        if reason is None:
-            people = _people(judgments, human, there)
-            reason = _undefined(people)
+        people = _people(test_set, human, uses_votes, there)
+        if isinstance(people, str):
+            return None, (people,) * len(complete)
         segments = np.flatnonzero(there)
         reasons = tuple(
-            reason or (_constant(m, segments) if enough else "the metric lacks scores of segments of some system")
+            _constant(m, segments) if enough else "the metric lacks scores of segments of some system"
             for m, enough in zip(test_set.metrics, complete, strict=True)
         )
         rows = [row for row, reason in enumerate(reasons) if reason is None]
-        return cls(test_set, segments, people, rows) if people is not None and rows else None, reasons
+        return cls(test_set, segments, people, rows) if rows else None, reasons
 
     @property
     def metrics(self) -> list[MetricScores]:
@@ -173,24 +170,29 @@ class _Material:
         return SoftSwaps(Agreement(NAME), cells, p_people, segments, values, unit, inner)
 
 
-def _reason(n: int, there: NDArray[np.bool_], human: Scores | None, judgments: Judgments | None) -> str | None:
-    """Why no metric has a value."""
-    if n < 3:
-        return f"{n} systems: at least 3 are needed"
+def _people(test_set: JudgedSet, human: Scores | None, uses_votes: bool, there: NDArray[np.bool_]) -> CountSample | str:
+    """Human scores of systems as counts, or why no metric has a value."""
+    judgments = test_set.judgments if uses_votes else None
+    if len(test_set.systems) < 3:
+        return f"{len(test_set.systems)} systems: at least 3 are needed"
     if human is None and judgments is None:
         return "people scored systems, but no segments"
     if there.sum() < 2:
         return "fewer than 2 segments have scores of all systems by people and all metrics"
-    return None
-
-
-def _undefined(people: CountSample) -> str | None:
-    """Why people's scores of systems cannot be compared."""
-    if (people.totals[:, 1] == 0).any():
+    if human is not None:
+        sample = mean_sample(human[:, there])
+    else:
+        assert judgments is not None
+        won, voted = np.zeros((2, len(judgments.systems), judgments.n_segments), dtype=np.int64)
+        np.add.at(won, (judgments.better, judgments.segment), judgments.votes)
+        for side in (judgments.better, judgments.worse):
+            np.add.at(voted, (side, judgments.segment), judgments.votes)
+        sample = ratio_sample("wins", won[:, there], voted[:, there])
+    if (sample.totals[:, 1] == 0).any():
         return "a system has no votes on segments that all metrics scored"
-    if (people.counts == people.counts[:1]).all():
+    if (sample.counts == sample.counts[:1]).all():
         return "people gave all systems the same scores"
-    return None
+    return sample
 
 
 def _constant(m: MetricScores, segments: NDArray[np.intp]) -> str | None:
@@ -224,28 +226,12 @@ def pair_pvalues(samples: Sequence[CountSample], signs: Sequence[int], pairs: Pa
     return found
 
 
-def _people(judgments: Judgments | None, human: Scores | None, there: NDArray[np.bool_]) -> CountSample:
-    """Human scores of systems as counts."""
-    if human is not None:
-        sample = mean_sample(human[:, there])
-        assert sample is not None
-        return sample
-    assert judgments is not None
-    won, voted = np.zeros((2, len(judgments.systems), judgments.n_segments), dtype=np.int64)
-    np.add.at(won, (judgments.better, judgments.segment), judgments.votes)
-    for side in (judgments.better, judgments.worse):
-        np.add.at(voted, (side, judgments.segment), judgments.votes)
-    return ratio_sample("wins", won[:, there], voted[:, there])
-
-
 def _whole(m: MetricScores) -> CountSample:
     """The counts of a metric on all segments, or its scores of segments if it has no counts."""
     if m.sample is not None:
         return m.sample
     assert m.segments is not None
-    sample = mean_sample(m.segments)
-    assert sample is not None
-    return sample
+    return mean_sample(m.segments)
 
 
 def _counts(m: MetricScores, segments: NDArray[np.intp]) -> CountSample:

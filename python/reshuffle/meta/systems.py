@@ -16,7 +16,6 @@ from ..metrics.base import Scores
 from ..options.declare import called_with
 from ..options.meta import Systems
 from ..progress import reported
-from ..resampling import CountSample
 from ..resampling.samples import Batch, resampler_of_sums
 from ..results.studies import MetaEvaluation, MetricSystemScore
 from .coefficients import COEFFICIENTS, SYSTEM, TESTS
@@ -25,7 +24,7 @@ from .evaluation import evaluation, people
 from .human import HUMAN_SCORES
 from .human import human_scores as scores_of_votes
 from .material import JudgedSet, as_sets
-from .metric_scores import mean_sample
+from .metric_scores import lacks_system, mean_sample
 from .samples import (
     Agreement,
     Cells,
@@ -175,15 +174,13 @@ class People:
             )
         if wanted is None and human is not None:
             sign = 1 if human.higher_is_better else -1
-            means = None if human.segments is None else sign * mean_of_scores(human.segments)
-            if human.system_scores is not None:
-                given = sign * human.system_scores
-                scores = given if means is None else np.where(np.isnan(given), means, given)
-                return cls("given", scores, _constant_rows(scores, test_set.n_segments), None)
-            assert means is not None
-            assert human.segments is not None
-            cells = sign * human.segments
-            return cls("means", means, cells, _drawn_means(cells))
+            cells = None if human.segments is None else sign * human.segments
+            means = np.full(len(test_set.systems), np.nan) if cells is None else mean_of_scores(cells)
+            if cells is not None and human.system_scores is None:
+                return cls("means", means, cells, _drawn_means(cells))
+            given = means if human.system_scores is None else sign * human.system_scores
+            scores = np.where(np.isnan(given), means, given)
+            return cls("given", scores, _constant_rows(scores, test_set.n_segments), None)
         assert judgments is not None
         kind = wanted or "wins"
         scores = scores_of_votes(judgments, kind)
@@ -197,15 +194,9 @@ def _constant_rows(scores: Scores, n_segments: int) -> Scores:
 
 def _drawn_means(cells: Scores) -> Callable[[Batch], Scores] | None:
     """Human scores from drawn segments: (n, N). None if a system has none."""
-    if np.isnan(cells).all(axis=1).any():
+    if lacks_system(cells):
         return None
-
-    @cache
-    def sample() -> CountSample:
-        made = mean_sample(cells)
-        assert made is not None
-        return made
-
+    sample = cache(lambda: mean_sample(cells))
     return lambda batch: drawn_scores(sample(), batch)
 
 
