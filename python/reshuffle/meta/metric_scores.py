@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..documented import record
-from ..errors import InputError, unknown_name
+from ..errors import InputError, counted, unknown_name
 from ..metrics.base import Scores
 from ..metrics.precomputed import SegmentScores
 from ..resampling.incomplete import IncompleteSample
@@ -69,9 +69,8 @@ class MetricScores:
 
         :class:`InputError` if it has none of them, or another number of segments.
         """
-        check_shape(table, n_segments)
-        places = {name: at for at, name in enumerate(table.systems)}
-        at = np.array([places.get(name, -1) for name in systems])
+        check_size(table.name, table.n_segments, n_segments)
+        at = places_of(systems, table.systems)
         if (at < 0).all():
             raise unknown_name(f"system of {table.name}", table.systems[0], systems)
         segments = None if table.segments is None else rows_at(table.segments, at)
@@ -143,11 +142,15 @@ def rows_at(values: Scores, at: NDArray[np.intp]) -> Scores:
     return rows
 
 
-def check_shape(table: ScoreTable, n_segments: int) -> None:
-    """:class:`InputError` for a table with another number of segments."""
-    found = n_segments if table.segments is None else table.segments.shape[1]
-    if found != n_segments:
+def places_of(names: Sequence[str], among: Sequence[str]) -> NDArray[np.intp]:
+    """The place of each name among others, −1 for one that is not there."""
+    places = {name: at for at, name in enumerate(among)}
+    return np.array([places.get(name, -1) for name in names], dtype=np.intp)
+
+
+def check_size(name: str, found: int | None, n_segments: int) -> None:
+    """:class:`InputError` for scores of another number of segments; None if they are of systems."""
+    if found not in (None, n_segments):
         raise InputError(
-            f"{table.name} has {found:,} segment{'s' * (found != 1)}, the test set {n_segments:,}: the numbers must be "
-            "equal"
+            f"{name} has {counted(found, 'segment')}, the test set {n_segments:,}: the numbers must be equal"
         )
