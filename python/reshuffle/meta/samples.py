@@ -237,38 +237,25 @@ def _short(numbers: Scores, units: Scores) -> Scores:
     return np.asarray(np.ldexp(np.rint(np.ldexp(numbers, places)), -places))
 
 
+@dataclass(eq=False)
 class SystemDraws:
-    """The scores of N systems by people and by M metrics on draws of segments, which all coefficients share.
+    """The scores of N systems by people and by M metrics on draws of segments, which all coefficients share."""
 
-    Parameters
-    ----------
-    samples : sequence of M CountSample or None
-        The counts of each metric, whose formula scores every draw. None for a metric that has only scores of systems,
-        which are the same in every draw.
-    given : (M, N) ndarray of float
-        The observed scores of systems, higher for better.
-    signs : sequence of M int
-        −1 for metrics where lower is better.
-    people : callable or None
-        The human scores on the draws of a batch, (n, N); None for scores that are the same in every draw.
-    human : (N,) ndarray of float
-        The observed human scores.
-    n_segments : int
-        S.
+    samples: Sequence[CountSample | None]
+    """The counts of each metric, whose formula scores every draw. None for a metric that has only scores of systems,
+    which are the same in every draw.
     """
-
-    def __init__(
-        self,
-        samples: Sequence[CountSample | None],
-        given: Scores,
-        signs: Sequence[int],
-        people: Callable[[Batch], Scores] | None,
-        human: Scores,
-        n_segments: int,
-    ) -> None:
-        self.samples, self.given, self.signs = samples, given, signs
-        self.people, self.human, self.n_segments = people, human, n_segments
-        self._last: tuple[tuple[int, int, int], Scores] | None = None
+    given: Scores
+    """Shape (M, N). The observed scores of systems, higher for better."""
+    signs: Sequence[int]
+    """−1 for metrics where lower is better."""
+    people: Callable[[Batch], Scores] | None
+    """The human scores on the draws of a batch, (n, N); None for scores that are the same in every draw."""
+    human: Scores
+    """Shape (N,). The observed human scores."""
+    n_segments: int
+    """S."""
+    _last: tuple[tuple[int, int, int], Scores] | None = field(default=None, init=False)
 
     @property
     def varies(self) -> bool:
