@@ -147,34 +147,31 @@ class MatrixSample(Replicated):
 
 
 @dataclass(eq=False)
-class VotesSample(Replicated):
-    """M metrics by τ from votes, whose standardized scores of outputs are swapped."""
+class CoreSample(Replicated):
+    """M metrics by values that a function of the core computes anew in every replicate."""
 
     metric: Agreement
-    cells: Scores = field(repr=False)
-    """Shape (M, N, S). As in :class:`MatrixSample`."""
-    votes: tuple[Counts, Counts, Counts, Counts] = field(repr=False)
-    """Shape (J,). Segment, better system, worse system and number of votes."""
-    ties: str
-    """A name in ``types.MetricTies``."""
-    shuffled: str
-    """What is swapped: ``both``, ``inputs`` or ``systems``."""
     scores: Scores
     """Shape (M,). The observed values."""
-
-    @property
-    def n_units(self) -> int:
-        """S."""
-        return int(self.cells.shape[2])
+    n_units: int
+    """S."""
+    swapped: Callable[..., Scores] | None = field(default=None, repr=False)
+    """The differences of pairs of metrics, (P, 2), after swaps: (P, n); it takes ``Batch.keywords``, too."""
+    drawn: Callable[..., Scores] | None = field(default=None, repr=False)
+    """The values on draws: (M, n); it takes ``Batch.keywords``."""
 
     def after_swaps(self, pairs: NDArray[np.int64], batch: Batch) -> Scores:
-        """The cells of two metrics are swapped, and votes counted again."""
-        return _core.meta_permuted_votes(self.cells, *self.votes, self.ties, self.shuffled, pairs, **batch.keywords)
+        """See :meth:`Replicated.after_swaps`."""
+        return super().after_swaps(pairs, batch) if self.swapped is None else self.swapped(pairs, **batch.keywords)
+
+    def on_draws(self, batch: Batch) -> Scores:
+        """See :meth:`Replicated.on_draws`."""
+        return super().on_draws(batch) if self.drawn is None else self.drawn(**batch.keywords)
 
 
 # Not for draws, of which one without a value is replaced by the next one.
 SENT_FOR_SHUFFLES[MatrixSample] = sent_whole
-SENT_FOR_SHUFFLES[VotesSample] = sent_whole
+SENT_FOR_SHUFFLES[CoreSample] = sent_whole
 
 
 def with_ties(statistics: Scores, pairs: Pairs, scores: Scores) -> Scores:

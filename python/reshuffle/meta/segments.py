@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -24,7 +25,7 @@ from .costs import check_costs
 from .evaluation import evaluation, people
 from .left_out import LeftOut, Votes, values_left_out, votes_left_out
 from .material import JudgedSet, as_sets
-from .samples import Agreement, Cells, VotesSample, for_test, matrix_sample, ratio_sample, standardized
+from .samples import Agreement, Cells, CoreSample, for_test, matrix_sample, ratio_sample, standardized
 from .standard_errors import FEWEST, two_way
 from .values import NO_SEGMENTS, NO_VOTES, Values, in_steps, matrix_values, tau_parts, vote_values
 
@@ -227,7 +228,8 @@ def _of_votes(name: str, sets: Sequence[JudgedSet], coefficient: str, options: S
             return replace(question, tested=None, test=None, note="votes of several test sets have only 'perm-inputs'")
         scaled = np.ascontiguousarray(standardized(there[0]))
         votes_of_set = _votes_on(sets[0], coefficient, options)
-        sample = VotesSample(Agreement(coefficient), scaled, votes_of_set, ties, TESTS[wanted].unit, question.compared)
+        swapped = partial(_core.meta_permuted_votes, scaled, *votes_of_set, ties, TESTS[wanted].unit)
+        sample = CoreSample(Agreement(coefficient), question.compared, scaled.shape[2], swapped)
         return replace(question, tested=sample)
     return question
 
