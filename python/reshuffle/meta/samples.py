@@ -8,7 +8,8 @@ The other coefficients are computed anew in every replicate by functions of the 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,7 +23,6 @@ from ..resampling import CountSample, Pairs, Sample
 from ..resampling.parts import SENT_FOR_SHUFFLES, sent_whole
 from ..resampling.samples import BATCH_CELLS, Batch, columns_of, resampler_of_sums
 from ..resampling.units import Strata
-from .coefficients import TESTS
 from .values import group_values, in_steps, mean_of_cells, without_exponent
 
 # Values that are equal in exact arithmetic may differ by rounding errors, which tests must not take for differences.
@@ -111,42 +111,6 @@ class Replicated(Sample):
 
 
 @dataclass(eq=False)
-class MatrixSample(Replicated):
-    """M metrics by their agreement with human scores of the same cells."""
-
-    metric: Agreement
-    cells: Scores = field(repr=False)
-    """Shape (M, N, S). The scores, higher for better, NaN where people or any metric lack a score. For shuffles every
-    metric is standardized (:func:`standardized`).
-    """
-    human: Scores = field(repr=False)
-    """Shape (N, S). The human scores of the same cells."""
-    grouping: str
-    """A name in ``types.Grouping``, or ``system`` for means of rows."""
-    scores: Scores
-    """Shape (M,). The observed values."""
-    shuffled: str = "both"
-    """What is swapped and what is drawn: ``both``, ``inputs`` or ``systems``."""
-    drawn: str = "inputs"
-
-    @property
-    def n_units(self) -> int:
-        """S; N for scores of systems, which have one cell each."""
-        n_systems, n_segments = self.cells.shape[1:]
-        return int(n_segments if n_segments > 1 else n_systems)
-
-    def after_swaps(self, pairs: NDArray[np.int64], batch: Batch) -> Scores:
-        """The cells of two metrics are swapped."""
-        what = [(self.grouping, self.metric.name)]
-        return np.asarray(_core.meta_permuted(self.cells, self.human, what, self.shuffled, pairs, **batch.keywords)[0])
-
-    def on_draws(self, batch: Batch) -> Scores:
-        """See :meth:`Replicated.on_draws`."""
-        what = [(self.grouping, self.metric.name)]
-        return np.asarray(_core.meta_drawn(self.cells, self.human, what, self.drawn, **batch.keywords)[0])
-
-
-@dataclass(eq=False)
 class CoreSample(Replicated):
     """M metrics by values that a function of the core computes anew in every replicate."""
 
@@ -170,8 +134,33 @@ class CoreSample(Replicated):
 
 
 # Not for draws, of which one without a value is replaced by the next one.
-SENT_FOR_SHUFFLES[MatrixSample] = sent_whole
 SENT_FOR_SHUFFLES[CoreSample] = sent_whole
+
+
+def matrix_sample(
+    coefficient: str, cells: Scores, human: Scores, grouping: str, values: Scores, swapped: str, drawn: str
+) -> CoreSample:
+    """M metrics by their agreement with human scores of the same cells.
+
+    ``cells`` are (M, N, S) scores, higher for better, NaN where people or any metric lack a score. For shuffles every
+    metric is standardized (:func:`standardized`). ``human`` are (N, S) scores of people, ``grouping`` is a name in
+    ``types.Grouping``, or ``system`` for means of rows, and ``values`` are the observed ones, (M,). ``swapped`` and
+    ``drawn`` are ``both``, ``inputs`` or ``systems``. Scores of systems have one cell each, and N units.
+    """
+    n_systems, n_segments = human.shape
+    of_core = np.ascontiguousarray(cells), np.ascontiguousarray(human), [(grouping, coefficient)]
+    return CoreSample(
+        Agreement(coefficient),
+        values,
+        n_segments if n_segments > 1 else n_systems,
+        partial(_only, _core.meta_permuted, *of_core, swapped),
+        partial(_only, _core.meta_drawn, *of_core, drawn),
+    )
+
+
+def _only(function: Callable[..., Scores], *args: Any, **keywords: Any) -> Scores:
+    (values,) = function(*args, **keywords)
+    return np.asarray(values)
 
 
 def with_ties(statistics: Scores, pairs: Pairs, scores: Scores) -> Scores:
@@ -324,15 +313,17 @@ class Cells:
     """
 
     own: Scores
-    human_own: Scores
-    there: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
-    has_gaps: bool
+    people: Scores
 
-    @classmethod
-    def of(cls, cells: Scores, human: Scores) -> Cells:
-        """From the scores of metrics and people."""
-        missing, judged = np.isnan(cells), ~np.isnan(human)
-        return cls(cells, human, judged & ~missing.any(axis=0), bool((missing & judged).any()))
+    @lazy
+    def there(self) -> NDArray[np.bool_]:
+        """The common cells: (N, S)."""
+        return np.asarray(~np.isnan(self.people) & ~np.isnan(self.own).any(axis=0))
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether a metric lacks a score that people have."""
+        return bool((np.isnan(self.own) & ~np.isnan(self.people)).any())
 
     @lazy
     def common(self) -> Scores:
@@ -342,28 +333,12 @@ class Cells:
     @lazy
     def human(self) -> Scores:
         """Scores of people in common cells."""
-        return np.ascontiguousarray(np.where(self.there, self.human_own, np.nan))
+        return np.ascontiguousarray(np.where(self.there, self.people, np.nan))
 
     @property
     def n_common(self) -> int:
         """The number of common cells."""
         return int(self.there.sum())
-
-
-def matrix_sample(
-    coefficient: str, cells: Cells, grouping: str, values: Scores, test: str | None, interval: str | None
-) -> MatrixSample:
-    """The sample of metrics on common cells, with the draws of the interval and the shuffles of the test."""
-    shuffled = None if test is None or TESTS[test].replicates != "shuffles" else TESTS[test].unit
-    drawn = None if interval is None else TESTS[interval].unit
-    metric = Agreement(coefficient)
-    return MatrixSample(metric, cells.common, cells.human, grouping, values, shuffled or "both", drawn or "inputs")
-
-
-def for_test(sample: MatrixSample, test: str | None) -> MatrixSample:
-    """The same sample with the draws of a test, if it needs draws."""
-    unit = None if test is None or TESTS[test].replicates != "draws" else TESTS[test].unit
-    return sample if unit in (None, sample.drawn) else replace(sample, drawn=unit)
 
 
 def standardized_systems(scores: Scores, cells: Scores | None) -> Scores:
@@ -377,9 +352,3 @@ def standardized_systems(scores: Scores, cells: Scores | None) -> Scores:
         return scaled
     spread = np.stack([mean_of_cells(own) for own in cells]).std(axis=1, keepdims=True)
     return scaled * spread if (spread > 0).all() else scaled
-
-
-def systems_sample(coefficient: str, scores: Scores, human: Scores, values: Scores) -> MatrixSample:
-    """The sample of metrics on (M, N) scores of systems, which are swapped and drawn."""
-    cells = np.ascontiguousarray(scores[:, :, None]), np.ascontiguousarray(human[:, None])
-    return MatrixSample(Agreement(coefficient), *cells, "system", values, "systems", "systems")

@@ -28,13 +28,12 @@ from .metric_scores import lacks_system, mean_sample
 from .samples import (
     Agreement,
     Cells,
+    CoreSample,
     DrawnSystems,
-    MatrixSample,
     SystemDraws,
     drawn_scores,
     matrix_sample,
     standardized_systems,
-    systems_sample,
 )
 from .soft_accuracy import soft_question
 from .values import mean_of_cells, mean_of_scores, system_values
@@ -271,17 +270,19 @@ def _with_samples(
     given = draws.given[rows][:, there]
     cells = None
     if named and lacking is None:
-        cells = Cells.of(test_set.cells[rows], np.where(there[:, None], human.cells, np.nan))
-    samples: dict[str, MatrixSample] = {}
+        cells = Cells(test_set.cells[rows], np.where(there[:, None], human.cells, np.nan))
+    samples: dict[str, CoreSample] = {}
     for name in dict.fromkeys(named):
         if TESTS[name].unit == "systems":
             scaled = standardized_systems(given, None if cells is None else cells.common[:, there])
-            samples[name] = systems_sample(question.coefficient, scaled, human.scores[there], question.compared)
+            of_cells, of_people, values = scaled[:, :, None], human.scores[there][:, None], question.compared
         else:
             assert cells is not None
-            means = np.stack([mean_of_cells(own) for own in cells.common])
-            values = system_values(question.coefficient, means, mean_of_scores(cells.human)).value
-            samples[name] = matrix_sample(question.coefficient, cells, "system", values, name, name)
+            of_cells, of_people = cells.common, cells.human
+            means = np.stack([mean_of_cells(own) for own in of_cells])
+            values = system_values(question.coefficient, means, mean_of_scores(of_people)).value
+        unit = TESTS[name].unit
+        samples[name] = matrix_sample(question.coefficient, of_cells, of_people, "system", values, unit, unit)
     if any(np.isnan(sample.scores).any() for sample in samples.values()):
         return replace(question, note="on means of scores of segments, agreement is not defined")
     drawn: DrawnSystems | None = None
