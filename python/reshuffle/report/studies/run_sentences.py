@@ -234,7 +234,7 @@ def _few_runs(result: RunComparison) -> dict[str, Any]:
         else f"{names[0]} has {counted(n, 'run')}"
         for n, names in sorted(few_runs.items())
     ]
-    return {"few_runs": shown, "has_one": 1 in few_runs}
+    return {"few_runs": shown, "has_one": 1 in few_runs, "least": RECOMMENDED_RUNS}
 
 
 def _case(each: RunDifference) -> str:
