@@ -227,7 +227,12 @@ def compared_runs(runs: Runs, dev: Development, settings: RunSettings, resamplin
     ]
     tests = [run_outcome(data, pairs, EXCHANGES[name], settings) for name in units]
     duplicates = _duplicates(runs, data)
-    _warn(duplicates)
+    if duplicates:
+        same = [f"run {run} of {name} and run {other} of {system}" for name, run, system, other in duplicates]
+        warn(
+            f"these runs have the same output: {listed(same)}; copies of a run are not independent evidence, and "
+            "within a system they make p-values too small"
+        )
     strata = data.samples[0].strata
     requested = settings.exchange[0] if len(settings.exchange) == 1 else settings.exchange
     planned = taken(
@@ -395,13 +400,3 @@ def _duplicates(runs: Runs, data: RunData) -> list[tuple[str, int, str, int]]:
         else:
             seen[key] = place
     return found
-
-
-def _warn(duplicates: Sequence[tuple[str, int, str, int]]) -> None:
-    """Warn of duplicated outputs."""
-    if duplicates:
-        same = [f"run {run} of {name} and run {other} of {system}" for name, run, system, other in duplicates]
-        warn(
-            f"these runs have the same output: {listed(same)}; copies of a run are not independent evidence, and "
-            "within a system they make p-values too small"
-        )

@@ -401,7 +401,7 @@ def _tests(result: RunComparison) -> dict[str, Any]:
         "decides": f"{exchange_phrase(result)}{_cited(decides)}",
         "alternative": alternative_phrase(result.plan.alternative),
         "replicates": _drawn(result, decides),
-        "null": of_unit(result, result.truths[decides].rstrip(".")),
+        "null": result.truths[decides].rstrip("."),
         "is_adjusted": "".join(adjusted[0]),
         "others": [f"{by} ({unit}{_drawn(result, unit)}){_cited(unit)}" for unit, by in tests.items()],
         "others_adjusted": "".join(adjusted[1]),
