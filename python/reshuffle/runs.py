@@ -21,7 +21,7 @@ from .inference.exchange import EXCHANGES
 from .inference.hypotheses import pairs_of
 from .inference.plan import Plan, check_direction
 from .inference.run_tests import RunOutcome, chosen_exchanges, run_caveats, run_outcome
-from .inference.run_variation import observed_differences, variations
+from .inference.run_variation import observed_differences, run_scores
 from .metrics.named import Metrics
 from .metrics.native import NativeMetric
 from .metrics.precomputed import output_name, runs_in
@@ -31,13 +31,10 @@ from .progress import reported
 from .resampling.counting import Data
 from .resampling.runs import RunData
 from .resampling.samples import SEGMENTS, Pairs
-from .results.studies import RunComparison, RunDifference, RunScores, SystemRuns
+from .results.studies import RunComparison, RunDifference, SystemRuns
 from .results.studies.runs import RunPlan, runs_needed
 from .settings import Resampling, RunSettings, Units, in_order
 from .validate import LARGEST_SCORE, expected_score
-
-# The test sets on which the median run can be determined.
-SETS = ("test", "dev")
 
 
 @dataclass(frozen=True)
@@ -216,10 +213,26 @@ def compared_runs(runs: Runs, dev: Development, settings: RunSettings, resamplin
     resampling.announce(runs.data.counting_steps(len(runs.data.names)))
     data = RunData.from_data(runs.data, runs.n_runs, runs.units, resampling)
     data.check_sums(data.totals)
-    systems = tuple(_systems(runs, data, settings, dev_scores))
+    labels = runs.data.labels
+    systems = [
+        SystemRuns(
+            name,
+            tuple(runs.outputs[name]),
+            {
+                label: run_scores(data, m, at, dev_scores.get((name, label), ()), settings.median_on)
+                for m, label in enumerate(labels)
+            },
+        )
+        for at, name in enumerate(names)
+    ]
     tests = [run_outcome(data, pairs, EXCHANGES[name], settings) for name in units]
     duplicates = _duplicates(runs, data)
-    _warn(duplicates)
+    if duplicates:
+        same = [f"run {run} of {name} and run {other} of {system}" for name, run, system, other in duplicates]
+        warn(
+            f"these runs have the same output: {listed(same)}; copies of a run are not independent evidence, and "
+            "within a system they make p-values too small"
+        )
     strata = data.samples[0].strata
     requested = settings.exchange[0] if len(settings.exchange) == 1 else settings.exchange
     planned = taken(
@@ -253,7 +266,7 @@ def compared_runs(runs: Runs, dev: Development, settings: RunSettings, resamplin
         plan=planned,
         metrics=metrics,
         tables={
-            "systems": systems,
+            "systems": tuple(systems),
             "comparisons": tuple(_differences(runs, data, pairs, settings, tests)),
             "observed": observed_differences(data, pairs, runs.data.labels) if pairs else (),
         },
@@ -338,45 +351,6 @@ def check_same_runs(n_runs: Mapping[str, int], name: str, n: int, what: str, of:
         raise InputError(f"{name} has {both}: they must be of the same runs, in the same order")
 
 
-def _systems(
-    runs: Runs, data: RunData, settings: RunSettings, dev: Mapping[tuple[str, str], tuple[float, ...]]
-) -> Iterator[SystemRuns]:
-    """The scores of all runs, and how much they vary."""
-    of_metrics = variations(data)
-    for s, (name, rows) in enumerate(zip(data.names, data.rows, strict=True)):
-        scores = {}
-        for m, label in enumerate(runs.data.labels):
-            own, on_dev = data.samples[m].scores[rows], dev.get((name, label), ())
-            medians = on_dev if settings.median_on == "dev" and on_dev else own
-            scores[label] = RunScores(
-                runs=tuple(own.tolist()),
-                mean=float(own.mean()),
-                minimum=float(own.min()),
-                maximum=float(own.max()),
-                pooled=data.score_of(s, "pooled")[m],
-                s_test=_spread(own),
-                s_dev=_spread(on_dev),
-                dev_runs=on_dev,
-                median_run=_median(medians),
-                **of_metrics[m][s]._asdict(),
-            )
-        yield SystemRuns(name, tuple(runs.outputs[name]), scores)
-
-
-def _spread(scores: Any) -> float | None:
-    """The sample standard deviation; None for fewer than two scores."""
-    return float(np.std(scores, ddof=1)) if len(scores) > 1 else None
-
-
-def _median(scores: Any) -> int:
-    """The index of the median score: of an even number, that of the lower one.
-
-    >>> _median([3.0, 1.0, 2.0]), _median([4.0, 1.0, 3.0, 2.0])
-    (2, 3)
-    """
-    return int(np.argsort(scores, kind="stable")[(len(scores) - 1) // 2])
-
-
 def _differences(
     runs: Runs,
     data: RunData,
@@ -427,13 +401,3 @@ def _duplicates(runs: Runs, data: RunData) -> list[tuple[str, int, str, int]]:
         else:
             seen[key] = place
     return found
-
-
-def _warn(duplicates: Sequence[tuple[str, int, str, int]]) -> None:
-    """Warn of duplicated outputs."""
-    if duplicates:
-        same = [f"run {run} of {name} and run {other} of {system}" for name, run, system, other in duplicates]
-        warn(
-            f"these runs have the same output: {listed(same)}; copies of a run are not independent evidence, and "
-            "within a system they make p-values too small"
-        )

@@ -222,7 +222,7 @@ RunStatistic: TypeAlias = Literal["pooled", "mean"]
 """:data:`reshuffle.resampling.runs.STATISTICS`."""
 
 RunSet: TypeAlias = Literal["test", "dev"]
-""":data:`reshuffle.runs.SETS`."""
+"""On which test set the median run is determined: :func:`reshuffle.compare_runs`."""
 
 RunTable: TypeAlias = Literal["pairs", "systems", "observed"]
 """:func:`reshuffle.report.studies.rows.tables_of`."""

@@ -13,7 +13,7 @@ from meta_material import QUIET, Scores, judged, random_matrices, random_votes, 
 from reshuffle import FromCounts, InputError, compare, compare_sets, meta, metric, read_json
 from reshuffle.meta import JudgedSet, Judgments, ScoreTable
 from reshuffle.meta.coefficients import COEFFICIENTS
-from reshuffle.meta.samples import Agreement, MatrixSample
+from reshuffle.meta.samples import matrix_sample
 from reshuffle.resampling import Batch
 from texts import translations
 from told import assert_raises
@@ -174,7 +174,7 @@ def test_identical_metrics_have_p_1_on_matrices() -> None:
 def test_shuffles_without_a_value_count_as_extreme() -> None:
     # Swapping both cells of a metric with those of the other leaves equal scores in many shuffles.
     cells = np.array([[[0.0, 1.0]], [[1.0, 0.0]]])
-    sample = MatrixSample(Agreement("pearson"), cells, np.array([[0.0, 1.0]]), "none", np.array([1.0, -1.0]))
+    sample = matrix_sample("pearson", cells, np.array([[0.0, 1.0]]), "none", np.array([1.0, -1.0]), "both", "inputs")
     batch = Batch(1, 0, 64, 1)
     (statistics,) = sample.shuffle_statistics([(0, 1)], batch)
     assert set(statistics) == {-2.0, 2.0}

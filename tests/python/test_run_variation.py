@@ -18,7 +18,7 @@ from known import known
 from reshuffle import FromCounts, InputError, SegmentScores, _core
 from reshuffle.inference.exchange import EXCHANGES
 from reshuffle.inference.run_tests import run_caveats, run_outcome
-from reshuffle.inference.run_variation import observed_differences, variations
+from reshuffle.inference.run_variation import observed_differences, run_scores
 from reshuffle.resampling import runs as resampled_runs
 from reshuffle.resampling.runs import RunData
 from reshuffle.runs import Runs
@@ -140,7 +140,7 @@ def test_components_are_the_two_way_moments(seed: int, n: int, s: int) -> None:
     parts = known(data.covariances[0].parts(0))
     expected = mean_squares(values)
     assert parts[1:] == pytest.approx(expected, abs=1e-9)
-    (variation,) = variations(data)[0]
+    variation = run_scores(data, 0, 0)
     runs, segments, rest = (max(each, 0) for each in expected)
     assert (variation.between_runs, variation.between_segments, variation.interaction) == pytest.approx(
         (runs, segments, rest), abs=1e-9
@@ -149,7 +149,7 @@ def test_components_are_the_two_way_moments(seed: int, n: int, s: int) -> None:
 
 
 def test_one_run_has_no_components() -> None:
-    (one,) = variations(run_data({"one": np.random.default_rng(0).normal(size=(1, 20))}))[0]
+    one = run_scores(run_data({"one": np.random.default_rng(0).normal(size=(1, 20))}), 0, 0)
     assert one.s_sel > 0
     assert (one.between_runs, one.between_segments, one.interaction, one.effective_test_sets) == (None,) * 4
 

@@ -228,7 +228,6 @@ REGISTRIES: list[tuple[object, Iterable[str] | str]] = [
     (types.Truth, "study.validation.TRUTHS"),
     (types.Exchange, "inference.exchange.EXCHANGES"),
     (types.RunStatistic, "resampling.runs.STATISTICS"),
-    (types.RunSet, "runs.SETS"),
     (types.RunAdjustment, ["auto", "none", *(a.name for a in ADJUSTMENTS.values() if a.of_pvalues), "maxt"]),
     (types.MetaAdjustment, [name for name in ADJUSTMENT_CHOICES if name not in ("tukey", "scheffe")]),
     (types.RunTable, ["pairs", "systems", "observed"]),
@@ -268,8 +267,8 @@ LITERALS = {name: each for name, each in vars(types).items() if get_origin(each)
 def test_every_literal_type_is_compared_with_its_registry() -> None:
     # What functions of arrays have of a registry, and no other place; options check names by the others.
     own = {
-        "BootstrapTest", "Groups", "Grouping", "MetricTies", "ScoredSegments", "ShuffleTest", "Ties", "Repeats",
-        "RepeatedScores",
+        "BootstrapTest", "Groups", "Grouping", "MetricTies", "RunSet", "ScoredSegments", "ShuffleTest", "Ties",
+        "Repeats", "RepeatedScores",
     }  # fmt: skip
     missing = {name for name, each in LITERALS.items() if not any(each is names for names, _ in REGISTRIES)}
     assert missing == own

@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 from ..metrics.base import Counts, Scores
 from ..metrics.given import CountsOfFormula
 from ..metrics.native import NativeMetric
-from ..metrics.registry import metric_specs
 from ..resampling import CountSample, Pairs, Replicates, Sample, resampler_of_sums
 from ..resampling.samples import BATCH_CELLS
 from ..results import ConfidenceInterval, Contribution
@@ -81,10 +80,10 @@ def shapley(score: Callable[[Parts], Scores], x: Parts, y: Parts) -> Scores:
 
 def _bleu(metric: NativeMetric) -> Decomposition | None:
     """The penalty and the precisions. With add-k, precisions are not ratios of counts."""
-    if _option(metric, "smooth_method") == "add-k":
+    if metric.option("smooth_method") == "add-k":
         return None
     n = (len(metric.columns) - 2) // 2
-    weights = _option(metric, "weights") or (1 / n,) * n
+    weights = metric.option("weights") or (1 / n,) * n
 
     def logarithms(totals: Counts) -> Parts:
         hypothesis, reference, *counts = np.moveaxis(np.asarray(totals, dtype=np.float64), -1, 0)
@@ -101,7 +100,7 @@ def _bleu(metric: NativeMetric) -> Decomposition | None:
 
 def _chrf(metric: NativeMetric) -> Decomposition:
     """Precision and recall: means over the orders, or with ``eps_smoothing`` those of all orders."""
-    factor, smoothed = float(_option(metric, "beta")) ** 2, bool(_option(metric, "eps_smoothing"))
+    factor, smoothed = float(metric.option("beta")) ** 2, bool(metric.option("eps_smoothing"))
 
     def precision_recall(totals: Counts) -> Parts:
         counts = np.asarray(totals, dtype=np.float64).reshape(*np.shape(totals)[:-1], -1, 3)
@@ -208,7 +207,7 @@ def _sari(metric: NativeMetric) -> Decomposition:
         counts = np.asarray(totals, dtype=np.float64).reshape(*np.shape(totals)[:-1], 3, 4, 3)
         both, output, references = np.moveaxis(counts, -1, 0)
         scores = 2 * _ratio(both, output + references)
-        if _option(metric, "deletion") == "precision":
+        if metric.option("deletion") == "precision":
             scores[..., 2, :] = _ratio(both, output)[..., 2, :]
         return list(np.moveaxis(100 * scores.mean(axis=-1) / 3, -1, 0))
 
@@ -249,13 +248,6 @@ DECOMPOSITIONS: Mapping[str, Callable[[NativeMetric], Decomposition | None]] = {
     "sari": _sari,
     "wil": _information_lost,
 }
-
-
-def _option(metric: NativeMetric, name: str) -> Any:
-    """The value of a metric's option."""
-    (spec,) = (spec for spec in metric_specs() if spec.name == metric.key)
-    (default,) = (option.default for option in spec.options if option.name == name)
-    return metric.options.get(name, default)
 
 
 def decomposition_of(sample: Sample) -> Decomposition | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,7 @@ from ..results.studies.runs import smallest_of_splits
 from ..settings import RunSettings
 from .exchange import ALL, EXCHANGES, ExchangeUnit
 from .hypotheses import COUNTS, Hypotheses, Integers, Observed, Outcome, family_size
-from .multiplicity import ADJUSTMENTS, Adjustment
+from .multiplicity import ADJUSTMENTS
 from .plan import Plan
 from .pvalues import pvalue
 from .running import outcome_of
@@ -88,22 +89,6 @@ class ObservedRuns(Observed):
     unit: ExchangeUnit = field(kw_only=True)
     exchanged: Exchanged = field(kw_only=True)
     score: str = field(kw_only=True)
-
-    @classmethod
-    def from_data(cls, data: RunData, pairs: Pairs, unit: ExchangeUnit, settings: RunSettings) -> ObservedRuns:
-        """Exchange the runs of all pairs (system, baseline)."""
-        return cls(
-            Replicates(data.samples, data.resampling),
-            Hypotheses.from_pairs(pairs, len(data.samples), family=settings.family),
-            settings.alternative,
-            Shuffling(),
-            ties=unit.ties,
-            alpha=settings.alpha,
-            data=data,
-            unit=unit,
-            exchanged=unit.run(data, pairs, settings.statistic),
-            score=settings.statistic,
-        )
 
     @lazy
     def _scores(self) -> tuple[Scores, Scores]:
@@ -227,41 +212,33 @@ def max_t_of_runs(tests: Unadjusted) -> Adjusted:
     return Adjusted(pvalues)
 
 
-def plan_of(observed: ObservedRuns, settings: RunSettings) -> Plan:
-    """The test of an exchange unit with its options."""
-    unit, together = observed.unit, observed.exchanged.together
-    return Plan(
-        SignificanceTest(
-            unit.name,
-            unit.name,
-            unit.about,
-            unit.source,
-            tested,
-            replicates="shuffles",
-            step_down={"maxt": StepDown(max_t_of_runs)} if together else {},
-        ),
-        settings.alternative,
-        ties=unit.ties,
-        adjustment=_adjustment(observed, settings),
-        family=settings.family,
-        alpha=settings.alpha,
-    )
-
-
-def _adjustment(observed: ObservedRuns, settings: RunSettings) -> Adjustment | None:
-    """The adjustment of p, or None. ``maxt`` needs exchanges that all pairs share: ``holm`` takes its place."""
-    n_tests = family_size(settings.family, len(observed.hypotheses.pairs), len(observed.data.samples))
-    # p-values that do not count ties are not valid, and no adjustment makes them so.
-    if n_tests == 1 or settings.adjust in (None, "none") or observed.ties == ">":
-        return None
-    shared = "maxt" if observed.exchanged.together else "holm"
-    return ADJUSTMENTS[shared if settings.adjust in ("auto", "maxt") else str(settings.adjust)]
-
-
 def run_outcome(data: RunData, pairs: Pairs, unit: ExchangeUnit, settings: RunSettings) -> tuple[Plan, RunOutcome]:
     """Test all pairs (system, baseline) under all metrics, and with which plan."""
-    observed = ObservedRuns.from_data(data, pairs, unit, settings)
-    plan = plan_of(observed, settings)
+    exchanged = unit.run(data, pairs, settings.statistic)
+    # What both have; maxT compares exchanges that all pairs share.
+    common: dict[str, Any] = {"ties": unit.ties, "alpha": settings.alpha}
+    step_down = {"maxt": StepDown(max_t_of_runs)} if exchanged.together else {}
+    test = SignificanceTest(
+        unit.name, unit.name, unit.about, unit.source, tested, replicates="shuffles", step_down=step_down
+    )
+    n_tests = family_size(settings.family, len(pairs), len(data.samples))
+    # p-values that do not count ties are not valid, and no adjustment makes them so.
+    adjust = "none" if n_tests == 1 or settings.adjust is None or unit.ties == ">" else settings.adjust
+    if adjust in ("auto", "maxt"):
+        adjust = next(iter(step_down), "holm")
+    adjustment = None if adjust == "none" else ADJUSTMENTS[adjust]
+    plan = Plan(test, settings.alternative, adjustment=adjustment, family=settings.family, **common)
+    observed = ObservedRuns(
+        Replicates(data.samples, data.resampling),
+        Hypotheses.from_pairs(pairs, len(data.samples), family=settings.family),
+        settings.alternative,
+        Shuffling(),
+        **common,
+        data=data,
+        unit=unit,
+        exchanged=exchanged,
+        score=settings.statistic,
+    )
     outcome = outcome_of(plan, observed)
     assert isinstance(outcome, RunOutcome)
     return plan, outcome

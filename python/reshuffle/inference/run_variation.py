@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from .. import _core
 from ..metrics.base import Scores
 from ..resampling.runs import RunData
 from ..resampling.samples import Pairs
-from ..results.studies import ObservedDifference
+from ..results.studies import ObservedDifference, RunScores
 
 # The numbers of runs of the figure, and the least of them up to which experiments are always shown.
 NUMBERS_OF_RUNS = (1, 2, 3, 5, 10, 20, 50)
@@ -23,18 +22,8 @@ EXPERIMENTS = 10_000
 LOW, HIGH = 0.025, 0.975
 
 
-class Variation(NamedTuple):
-    """How much the score of one run of a system varies: fields of :class:`~reshuffle.results.studies.RunScores`."""
-
-    s_sel: float
-    between_runs: float | None = None
-    between_segments: float | None = None
-    interaction: float | None = None
-    effective_test_sets: float | None = None
-
-
-def variations(data: RunData) -> list[list[Variation]]:
-    """How much the scores vary, for each metric and system.
+def run_scores(data: RunData, m: int, system: int, on_dev: Sequence[float] = (), median_on: str = "test") -> RunScores:
+    """The scores of a system's runs under metric m, and how much they vary. ``on_dev`` are those of the same runs.
 
     For s_sel (Clark et al. 2011, P11-2031, 3.1) each of R draws takes S segments with replacement, and the standard
     deviation has R − 1 in the denominator.
@@ -53,18 +42,43 @@ def variations(data: RunData) -> list[list[Variation]]:
     Cost: one pass of R draws for s_sel, which tests and intervals share, and for the components a product of matrices
     with a column for each output and S rows.
     """
-    return [[_variation(data, m, system) for system in range(len(data.names))] for m in range(len(data.samples))]
-
-
-def _variation(data: RunData, m: int, system: int) -> Variation:
-    several = data.resampling.n_resamples > 1
-    s_sel = float(data.drawn.deviations[m][data.rows[system]].mean()) if several else math.nan
+    own, several = data.samples[m].scores[data.rows[system]], data.resampling.n_resamples > 1
     parts = data.covariances[m].parts(system)
-    if parts is None:
-        return Variation(s_sel)
-    components = runs, segments, interaction = tuple(max(part, 0.0) for part in parts[1:])
-    of_mean = (runs + interaction) / data.n_runs[system] + segments
-    return Variation(s_sel, runs, segments, interaction, sum(components) / of_mean if of_mean > 0 else None)
+    runs = segments = interaction = effective = None
+    if parts is not None:
+        runs, segments, interaction = (max(part, 0.0) for part in parts[1:])
+        of_mean = (runs + interaction) / data.n_runs[system] + segments
+        effective = (runs + segments + interaction) / of_mean if of_mean > 0 else None
+    return RunScores(
+        runs=tuple(own.tolist()),
+        mean=float(own.mean()),
+        minimum=float(own.min()),
+        maximum=float(own.max()),
+        pooled=data.score_of(system, "pooled")[m],
+        s_test=_spread(own),
+        s_sel=float(data.drawn.deviations[m][data.rows[system]].mean()) if several else math.nan,
+        s_dev=_spread(on_dev),
+        dev_runs=tuple(on_dev),
+        median_run=_median(on_dev if median_on == "dev" and on_dev else own),
+        between_runs=runs,
+        between_segments=segments,
+        interaction=interaction,
+        effective_test_sets=effective,
+    )
+
+
+def _spread(scores: Sequence[float] | Scores) -> float | None:
+    """The sample standard deviation; None for fewer than two scores."""
+    return float(np.std(scores, ddof=1)) if len(scores) > 1 else None
+
+
+def _median(scores: Sequence[float] | Scores) -> int:
+    """The index of the median score: of an even number, that of the lower one.
+
+    >>> _median([3.0, 1.0, 2.0]), _median([4.0, 1.0, 3.0, 2.0])
+    (2, 3)
+    """
+    return int(np.argsort(scores, kind="stable")[(len(scores) - 1) // 2])
 
 
 def observed_differences(data: RunData, pairs: Pairs, labels: Sequence[str]) -> tuple[ObservedDifference, ...]:

@@ -53,8 +53,8 @@ class MetaTest:
     """The null hypothesis."""
     replicates: str | None = None
     """None for a test in closed form."""
-    unit: str | None = None
-    """What is swapped between two metrics, or drawn: cells (system and segment), segments, or systems."""
+    unit: str = "systems"
+    """What is swapped between two metrics, drawn or, in closed form, compared: ``both``, ``inputs`` or ``systems``."""
 
 
 _TABLES = loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))

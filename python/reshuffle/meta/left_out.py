@@ -31,13 +31,6 @@ class LeftOut(NamedTuple):
     cells: Scores
 
 
-class Groups(NamedTuple):
-    """The values of G groups, (M, G), and that of its group without each cell, (M, N, S)."""
-
-    values: Scores
-    without: Scores
-
-
 def values_left_out(
     coefficient: str,
     grouping: str,
@@ -53,27 +46,21 @@ def values_left_out(
     human = np.ascontiguousarray(np.where(there, human[np.ix_(rows, columns)], np.nan))
     where = in_core or {}
     if coefficient == "pearson":
-        if grouping == "none":
-            return _pearson_of_all(cells, human, there)
-        return _of_groups(_pearson(cells, human, there, grouping), there, grouping)
+        return _pearson(cells, human, there, grouping)
     if coefficient == "spearman":
-        groups = _spearman(cells, human, there, grouping, where)
-        if grouping == "none":
-            systems, segments = _drawn_without("spearman", cells, human, where)
-            return LeftOut(systems, segments, groups.without[:, there])
-        return _of_groups(groups, there, grouping)
-    pairs = _Pairs.of(coefficient, cells, human, grouping, where)
-    if grouping == "none":
-        return LeftOut(pairs.without_clusters(0), pairs.without_clusters(1), pairs.groups().without[:, there])
-    return _of_groups(pairs.groups(), there, grouping)
+        return _spearman(cells, human, there, grouping, where)
+    return _of_pairs(coefficient, cells, human, there, grouping, where)
 
 
-def _of_groups(groups: Groups, there: NDArray[np.bool_], grouping: str) -> LeftOut:
-    """Means over groups: of segments for ``item``, of systems for ``sys``."""
+def _of_groups(values: Scores, without: Scores, there: NDArray[np.bool_], grouping: str) -> LeftOut:
+    """Means over groups: of segments for ``item``, of systems for ``sys``.
+
+    ``values`` are those of G groups, (M, G), and ``without`` that of its group without each cell, (M, N, S).
+    """
     # The last axis is that of the groups.
-    without = groups.without if grouping == "item" else groups.without.swapaxes(1, 2)
+    without = without if grouping == "item" else without.swapaxes(1, 2)
     own = there if grouping == "item" else there.T
-    values = groups.values[:, None, :]
+    values = values[:, None, :]
     without = np.where(own, without, values)
     within = mean_of_cells(without)
     known, all_known = _zero(values), ~np.isnan(values)
@@ -115,23 +102,16 @@ def _correlation(sums: Scores, scale: Scores) -> Scores:
     return np.asarray(np.clip(ratio(xy, norms, spread), -1, 1))
 
 
-def _pearson(cells: Scores, human: Scores, there: NDArray[np.bool_], grouping: str) -> Groups:
-    """Of each segment (``item``) or system (``sys``)."""
-    axis = -2 if grouping == "item" else -1
-    terms = _terms(cells, human, there, (axis,))
-    sums = terms.sum(axis=axis, keepdims=True)
-    return Groups(
-        _correlation(sums, sums).squeeze(axis), _correlation(sums - terms, np.broadcast_to(sums, terms.shape))
-    )
-
-
-def _pearson_of_all(cells: Scores, human: Scores, there: NDArray[np.bool_]) -> LeftOut:
-    terms = _terms(cells, human, there, (-2, -1))
-    all_cells = terms.sum(axis=(-2, -1), keepdims=True)
+def _pearson(cells: Scores, human: Scores, there: NDArray[np.bool_], grouping: str) -> LeftOut:
+    axes = {"none": (-2, -1), "item": (-2,), "sys": (-1,)}[grouping]
+    terms = _terms(cells, human, there, axes)
+    sums = terms.sum(axis=axes, keepdims=True)
 
     def without(part: Scores) -> Scores:
-        return _correlation(all_cells - part, np.broadcast_to(all_cells, part.shape))
+        return _correlation(sums - part, np.broadcast_to(sums, part.shape))
 
+    if grouping != "none":
+        return _of_groups(_correlation(sums, sums).squeeze(axes), without(terms), there, grouping)
     systems, segments = without(terms.sum(axis=-1, keepdims=True)), without(terms.sum(axis=-2, keepdims=True))
     return LeftOut(systems[:, :, 0], segments[:, 0], without(terms)[:, there])
 
@@ -141,7 +121,7 @@ def _pearson_of_all(cells: Scores, human: Scores, there: NDArray[np.bool_]) -> L
 
 def _spearman(
     cells: Scores, human: Scores, there: NDArray[np.bool_], grouping: str, where: Mapping[str, Any]
-) -> Groups:
+) -> LeftOut:
     counts = _core.meta_cell_counts(cells, human, grouping, np.zeros(len(cells)), **where)
     counts = counts.reshape(*cells.shape, 5)
     (n, s), without = human.shape, np.full(cells.shape, np.nan)
@@ -153,7 +133,10 @@ def _spearman(
         for m, scores in enumerate(cells):
             x, y = scores.flat[own], human.flat[own]
             values[m, g], without[m].flat[own] = _ranked(x, y, counts[m].reshape(-1, 5)[own])
-    return Groups(values, without)
+    if grouping != "none":
+        return _of_groups(values, without, there, grouping)
+    systems, segments = _drawn_without("spearman", cells, human, where)
+    return LeftOut(systems, segments, without[:, there])
 
 
 def _ranked(x: Scores, y: Scores, counts: Counts) -> tuple[float, Scores]:
@@ -214,53 +197,41 @@ def _drawn_without(coefficient: str, cells: Scores, human: Scores, where: Mappin
     return values[:, :n], values[:, n:]
 
 
-class _Pairs(NamedTuple):
-    """Counts of pairs in groups, (M, G, 5), and of each cell, (M, N, S, 5); sizes of groups, (M, G, 3)."""
+def _of_pairs(
+    coefficient: str,
+    cells: Scores,
+    human: Scores,
+    there: NDArray[np.bool_],
+    grouping: str,
+    where: Mapping[str, Any],
+) -> LeftOut:
+    """Of coefficients that count pairs."""
+    value, epsilons = PAIR_VALUES[coefficient], np.zeros(len(cells))
+    if coefficient in ("acc23", "tau23"):
+        epsilons, _ = _core.meta_calibrate(cells, human, grouping, **where)
+        epsilons = np.ascontiguousarray(_zero(epsilons))
+    # Of groups, (M, G, 5) and (M, G, 3), and of each cell, (M, N, S, 5).
+    counts, sizes = _core.meta_pair_counts(cells, human, grouping, epsilons=epsilons, **where)
+    by_cell = _core.meta_cell_counts(cells, human, grouping, epsilons, **where).reshape(*cells.shape, 5)
+    # Without a cell, a score is not there any more that no other cell of the group has.
+    place = {"none": np.s_[:, :, None], "sys": np.s_[:, :, None], "item": np.s_[:, None, :]}[grouping]
+    ties = by_cell[..., METRIC] + by_cell[..., BOTH], by_cell[..., PEOPLE] + by_cell[..., BOTH]
+    fewer = np.stack([np.ones_like(ties[0]), ties[0] == 0, ties[1] == 0], axis=-1)
+    without = value(counts[place] - by_cell, sizes[place] - fewer)
+    if grouping != "none":
+        return _of_groups(value(counts, sizes), without, there, grouping)
 
-    coefficient: str
-    cells: Scores
-    human: Scores
-    grouping: str
-    epsilons: Scores
-    counts: Counts
-    sizes: Counts
-    by_cell: Counts
-
-    @classmethod
-    def of(cls, coefficient: str, cells: Scores, human: Scores, grouping: str, where: Mapping[str, Any]) -> _Pairs:
-        epsilons = np.zeros(len(cells))
-        if coefficient in ("acc23", "tau23"):
-            epsilons, _ = _core.meta_calibrate(cells, human, grouping, **where)
-            epsilons = np.ascontiguousarray(_zero(epsilons))
-        counts, sizes = _core.meta_pair_counts(cells, human, grouping, epsilons=epsilons, **where)
-        by_cell = _core.meta_cell_counts(cells, human, grouping, epsilons, **where).reshape(*cells.shape, 5)
-        return cls(coefficient, cells, human, grouping, epsilons, counts, sizes, by_cell)
-
-    def value(self, counts: Counts, sizes: Counts) -> Scores:
-        """The coefficient."""
-        return PAIR_VALUES[self.coefficient](counts, sizes)
-
-    def groups(self) -> Groups:
-        """Without a cell, a score is not there any more that no other cell of the group has."""
-        place = {"none": np.s_[:, :, None], "sys": np.s_[:, :, None], "item": np.s_[:, None, :]}[self.grouping]
-        counts, sizes = self.counts[place], self.sizes[place]
-        ties = self.by_cell[..., METRIC] + self.by_cell[..., BOTH], self.by_cell[..., PEOPLE] + self.by_cell[..., BOTH]
-        fewer = np.stack([np.ones_like(ties[0]), ties[0] == 0, ties[1] == 0], axis=-1)
-        return Groups(self.value(self.counts, self.sizes), self.value(counts - self.by_cell, sizes - fewer))
-
-    def without_clusters(self, axis: int) -> Scores:
-        """Without each system (axis 0) or segment (1), where all cells are one group: (M, N) or (M, S).
+    def without_clusters(axis: int) -> Scores:
+        """Without each system (axis 0) or segment (1): (M, N) or (M, S).
 
         The pairs of its cells are missing; those of two of its cells are counted in both.
         """
-        grouping = ("sys", "item")[axis]
-        within, sizes = _core.meta_pair_counts(self.cells, self.human, grouping, epsilons=self.epsilons)
-        counts = self.counts - self.by_cell.sum(axis=2 - axis) + within
-        lost = np.stack(
-            [_lost_values(np.broadcast_to(values, self.cells.shape), axis) for values in (self.cells, self.human)],
-            axis=-1,
-        )
-        return self.value(counts, self.sizes - np.concatenate([sizes[..., :1], lost], axis=-1))
+        within, own_sizes = _core.meta_pair_counts(cells, human, ("sys", "item")[axis], epsilons=epsilons)
+        others = counts - by_cell.sum(axis=2 - axis) + within
+        lost = [_lost_values(np.broadcast_to(values, cells.shape), axis) for values in (cells, human)]
+        return value(others, sizes - np.stack([own_sizes[..., 0], *lost], axis=-1))
+
+    return LeftOut(without_clusters(0), without_clusters(1), without[:, there])
 
 
 def _lost_values(cells: Scores, axis: int) -> Counts:

@@ -22,7 +22,7 @@ from ..options.inputs import JudgedTexts
 from ..progress import reported
 from ..resampling.counting import Data
 from ..settings import Resampling
-from .metric_scores import MetricScores, check_shape, rows_at
+from .metric_scores import MetricScores, check_size, places_of, rows_at
 
 if TYPE_CHECKING:
     from ..data.judgments import Judgments
@@ -180,12 +180,10 @@ class JudgedSet:
         listed_scores = _listed(scores)
         if not listed_scores:
             raise InputError("no metrics: expected at least one")
-        scored = {system for each in listed_scores for system in _systems_of(each)}
+        scored = dict.fromkeys(system for each in listed_scores for system in _systems_of(each))
         named = [system for each in (judgments, human) if each is not None for system in each.systems]
         # In the order in which people's judgments name them; those without scores are an error.
-        names = [system for system in dict.fromkeys(named) if system in scored]
-        names += [s for each in listed_scores for s in _systems_of(each) if s not in names]
-        names = list(dict.fromkeys(names))
+        names = list(dict.fromkeys([*(system for system in named if system in scored), *scored]))
         judged = _judged(names, judgments, human, name)
         sizes = [n for each in [*listed_scores, human, judgments] if (n := _n_segments(each)) is not None]
         n_segments = sizes[0] if sizes else 0
@@ -214,9 +212,6 @@ def _n_segments(each: object) -> int | None:
     """The number of segments, None if it is unknown."""
     if isinstance(each, SegmentScores):
         return len(next(iter(each.counts.values())))
-    segments = getattr(each, "segments", None)
-    if segments is not None:
-        return int(segments.shape[1])
     return getattr(each, "n_segments", None)
 
 
@@ -224,12 +219,7 @@ def _other(scores: ScoreTable | SegmentScores, systems: tuple[str, ...], n_segme
     """A metric from another program."""
     if not isinstance(scores, SegmentScores):
         return MetricScores.from_table(scores, systems, n_segments)
-    found = _n_segments(scores)
-    if found != n_segments:
-        raise InputError(
-            f"{scores.name} has {found:,} segment{'s' * (found != 1)}, the test set {n_segments:,}: the numbers "
-            "must be equal"
-        )
+    check_size(scores.name, _n_segments(scores), n_segments)
     data = Data(None, [scores], systems, n_segments)
     (sample,) = data.count(systems, Resampling())
     return MetricScores.from_sample(scores.name, sample, systems, None)
@@ -274,8 +264,7 @@ def _votes_of(judgments: Judgments | None, systems: tuple[str, ...], n_segments:
             f"{judgments.source or 'the judgments'}: a judgment of segment {last + 1:,}, but the test set has "
             f"{n_segments:,} segments"
         )
-    places = {name: at for at, name in enumerate(systems)}
-    at = np.array([places.get(name, -1) for name in judgments.systems], dtype=np.int64)
+    at = places_of(judgments.systems, systems).astype(np.int64)
     tied = np.array(judgments.tied, dtype=np.int64)
     tied[:, 1:] = at[tied[:, 1:]]
     return replace(
@@ -293,9 +282,8 @@ def _human_of(human: ScoreTable | None, systems: tuple[str, ...], n_segments: in
     """The human scores of these systems, NaN for those without."""
     if human is None:
         return None
-    check_shape(human, n_segments)
-    places = {name: at for at, name in enumerate(human.systems)}
-    at = np.array([places.get(name, -1) for name in systems], dtype=np.intp)
+    check_size(human.name, human.n_segments, n_segments)
+    at = places_of(systems, human.systems)
     return replace(
         human,
         systems=systems,

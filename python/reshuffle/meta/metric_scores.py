@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..documented import record
-from ..errors import InputError, unknown_name
+from ..errors import InputError, counted, unknown_name
 from ..metrics.base import Scores
 from ..metrics.precomputed import SegmentScores
 from ..resampling.incomplete import IncompleteSample
@@ -59,7 +59,7 @@ class MetricScores:
             )
         rows = slice(0, len(names))  # those after them are for pairs
         segments = np.asarray(sample.segment_scores(names), dtype=np.float64)[rows]
-        counted = mean_sample(segments) if isinstance(sample, IncompleteSample) else sample
+        counted = _means_if_known(segments) if isinstance(sample, IncompleteSample) else sample
         scores = np.asarray(sample.scores, dtype=np.float64)[rows]
         return cls(label, m.higher_is_better, segments, scores, counted, m.signature(n_references), m.source)
 
@@ -69,9 +69,8 @@ class MetricScores:
 
         :class:`InputError` if it has none of them, or another number of segments.
         """
-        check_shape(table, n_segments)
-        places = {name: at for at, name in enumerate(table.systems)}
-        at = np.array([places.get(name, -1) for name in systems])
+        check_size(table.name, table.n_segments, n_segments)
+        at = places_of(systems, table.systems)
         if (at < 0).all():
             raise unknown_name(f"system of {table.name}", table.systems[0], systems)
         segments = None if table.segments is None else rows_at(table.segments, at)
@@ -83,7 +82,7 @@ class MetricScores:
             table.higher_is_better,
             segments,
             np.where(np.isnan(given), means, given),
-            mean_sample(segments) if is_mean and segments is not None else None,
+            _means_if_known(segments) if is_mean and segments is not None else None,
             signature=f"{table.name}|scores:given",
         )
 
@@ -100,7 +99,7 @@ class MetricScores:
         if self.is_given:
             return replace(self, segments=cells)
         if self.sample is None or self.sample.metric.is_mean:
-            return replace(self, segments=cells, system_scores=mean_of_scores(cells), sample=mean_sample(cells))
+            return replace(self, segments=cells, system_scores=mean_of_scores(cells), sample=_means_if_known(cells))
         sample = CountSample.from_counts(self.sample.metric, self.sample.counts.take(segments, axis=1))
         return replace(self, segments=cells, system_scores=np.asarray(sample.scores, np.float64), sample=sample)
 
@@ -120,13 +119,20 @@ def are_means(scores: Scores, cells: Scores | None) -> bool:
     return cells is not None and bool(np.allclose(scores, mean_of_scores(cells), rtol=1e-6, equal_nan=True))
 
 
-def mean_sample(cells: Scores) -> CountSample | None:
-    """N systems by the mean of their segment scores, (N, S); missing ones add nothing. None if a system has none."""
-    if np.isnan(cells).all(axis=1).any():
-        return None
+def mean_sample(cells: Scores) -> CountSample:
+    """N systems by the mean of their segment scores, (N, S); missing ones add nothing. Each system needs a score."""
     names = [str(at) for at in range(len(cells))]
     scores = SegmentScores("mean", dict(zip(names, cells, strict=True)), missing="pairwise")
     return CountSample.from_counts(scores, scores.counts_of(names))
+
+
+def lacks_system(cells: Scores) -> bool:
+    """Whether a system has no score of any segment."""
+    return bool(np.isnan(cells).all(axis=1).any())
+
+
+def _means_if_known(cells: Scores) -> CountSample | None:
+    return None if lacks_system(cells) else mean_sample(cells)
 
 
 def rows_at(values: Scores, at: NDArray[np.intp]) -> Scores:
@@ -136,11 +142,15 @@ def rows_at(values: Scores, at: NDArray[np.intp]) -> Scores:
     return rows
 
 
-def check_shape(table: ScoreTable, n_segments: int) -> None:
-    """:class:`InputError` for a table with another number of segments."""
-    found = n_segments if table.segments is None else table.segments.shape[1]
-    if found != n_segments:
+def places_of(names: Sequence[str], among: Sequence[str]) -> NDArray[np.intp]:
+    """The place of each name among others, −1 for one that is not there."""
+    places = {name: at for at, name in enumerate(among)}
+    return np.array([places.get(name, -1) for name in names], dtype=np.intp)
+
+
+def check_size(name: str, found: int | None, n_segments: int) -> None:
+    """:class:`InputError` for scores of another number of segments; None if they are of systems."""
+    if found not in (None, n_segments):
         raise InputError(
-            f"{table.name} has {found:,} segment{'s' * (found != 1)}, the test set {n_segments:,}: the numbers must be "
-            "equal"
+            f"{name} has {counted(found, 'segment')}, the test set {n_segments:,}: the numbers must be equal"
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,12 +17,13 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..errors import InputError
+from ..lazy import lazy
 from ..metrics.base import Counts, Metric, Scores, counts_array
 from ..resampling import CountSample, Pairs, Sample
 from ..resampling.parts import SENT_FOR_SHUFFLES, sent_whole
 from ..resampling.samples import BATCH_CELLS, Batch, columns_of, resampler_of_sums
 from ..resampling.units import Strata
-from .values import group_values, in_steps, without_exponent
+from .values import group_values, in_steps, mean_of_cells, without_exponent
 
 # Values that are equal in exact arithmetic may differ by rounding errors, which tests must not take for differences.
 # Draws are rounded to so many decimals. Differences after shuffles are not: see :func:`with_ties`.
@@ -109,70 +111,56 @@ class Replicated(Sample):
 
 
 @dataclass(eq=False)
-class MatrixSample(Replicated):
-    """M metrics by their agreement with human scores of the same cells."""
+class CoreSample(Replicated):
+    """M metrics by values that a function of the core computes anew in every replicate."""
 
     metric: Agreement
-    cells: Scores = field(repr=False)
-    """Shape (M, N, S). The scores, higher for better, NaN where people or any metric lack a score. For shuffles every
-    metric is standardized (:func:`standardized`).
-    """
-    human: Scores = field(repr=False)
-    """Shape (N, S). The human scores of the same cells."""
-    grouping: str
-    """A name in ``types.Grouping``, or ``system`` for means of rows."""
     scores: Scores
     """Shape (M,). The observed values."""
-    shuffled: str = "both"
-    """What is swapped and what is drawn: ``both``, ``inputs`` or ``systems``."""
-    drawn: str = "inputs"
-
-    @property
-    def n_units(self) -> int:
-        """S; N for scores of systems, which have one cell each."""
-        n_systems, n_segments = self.cells.shape[1:]
-        return int(n_segments if n_segments > 1 else n_systems)
+    n_units: int
+    """S."""
+    swapped: Callable[..., Scores] | None = field(default=None, repr=False)
+    """The differences of pairs of metrics, (P, 2), after swaps: (P, n); it takes ``Batch.keywords``, too."""
+    drawn: Callable[..., Scores] | None = field(default=None, repr=False)
+    """The values on draws: (M, n); it takes ``Batch.keywords``."""
 
     def after_swaps(self, pairs: NDArray[np.int64], batch: Batch) -> Scores:
-        """The cells of two metrics are swapped."""
-        what = [(self.grouping, self.metric.name)]
-        return np.asarray(_core.meta_permuted(self.cells, self.human, what, self.shuffled, pairs, **batch.keywords)[0])
+        """See :meth:`Replicated.after_swaps`."""
+        return super().after_swaps(pairs, batch) if self.swapped is None else self.swapped(pairs, **batch.keywords)
 
     def on_draws(self, batch: Batch) -> Scores:
         """See :meth:`Replicated.on_draws`."""
-        what = [(self.grouping, self.metric.name)]
-        return np.asarray(_core.meta_drawn(self.cells, self.human, what, self.drawn, **batch.keywords)[0])
-
-
-@dataclass(eq=False)
-class VotesSample(Replicated):
-    """M metrics by τ from votes, whose standardized scores of outputs are swapped."""
-
-    metric: Agreement
-    cells: Scores = field(repr=False)
-    """Shape (M, N, S). As in :class:`MatrixSample`."""
-    votes: tuple[Counts, Counts, Counts, Counts] = field(repr=False)
-    """Shape (J,). Segment, better system, worse system and number of votes."""
-    ties: str
-    """A name in ``types.MetricTies``."""
-    shuffled: str
-    """What is swapped: ``both``, ``inputs`` or ``systems``."""
-    scores: Scores
-    """Shape (M,). The observed values."""
-
-    @property
-    def n_units(self) -> int:
-        """S."""
-        return int(self.cells.shape[2])
-
-    def after_swaps(self, pairs: NDArray[np.int64], batch: Batch) -> Scores:
-        """The cells of two metrics are swapped, and votes counted again."""
-        return _core.meta_permuted_votes(self.cells, *self.votes, self.ties, self.shuffled, pairs, **batch.keywords)
+        return super().on_draws(batch) if self.drawn is None else self.drawn(**batch.keywords)
 
 
 # Not for draws, of which one without a value is replaced by the next one.
-SENT_FOR_SHUFFLES[MatrixSample] = sent_whole
-SENT_FOR_SHUFFLES[VotesSample] = sent_whole
+SENT_FOR_SHUFFLES[CoreSample] = sent_whole
+
+
+def matrix_sample(
+    coefficient: str, cells: Scores, human: Scores, grouping: str, values: Scores, swapped: str, drawn: str
+) -> CoreSample:
+    """M metrics by their agreement with human scores of the same cells.
+
+    ``cells`` are (M, N, S) scores, higher for better, NaN where people or any metric lack a score. For shuffles every
+    metric is standardized (:func:`standardized`). ``human`` are (N, S) scores of people, ``grouping`` is a name in
+    ``types.Grouping``, or ``system`` for means of rows, and ``values`` are the observed ones, (M,). ``swapped`` and
+    ``drawn`` are ``both``, ``inputs`` or ``systems``. Scores of systems have one cell each, and N units.
+    """
+    n_systems, n_segments = human.shape
+    of_core = np.ascontiguousarray(cells), np.ascontiguousarray(human), [(grouping, coefficient)]
+    return CoreSample(
+        Agreement(coefficient),
+        values,
+        n_segments if n_segments > 1 else n_systems,
+        partial(_only, _core.meta_permuted, *of_core, swapped),
+        partial(_only, _core.meta_drawn, *of_core, drawn),
+    )
+
+
+def _only(function: Callable[..., Scores], *args: Any, **keywords: Any) -> Scores:
+    (values,) = function(*args, **keywords)
+    return np.asarray(values)
 
 
 def with_ties(statistics: Scores, pairs: Pairs, scores: Scores) -> Scores:
@@ -235,38 +223,25 @@ def _short(numbers: Scores, units: Scores) -> Scores:
     return np.asarray(np.ldexp(np.rint(np.ldexp(numbers, places)), -places))
 
 
+@dataclass(eq=False)
 class SystemDraws:
-    """The scores of N systems by people and by M metrics on draws of segments, which all coefficients share.
+    """The scores of N systems by people and by M metrics on draws of segments, which all coefficients share."""
 
-    Parameters
-    ----------
-    samples : sequence of M CountSample or None
-        The counts of each metric, whose formula scores every draw. None for a metric that has only scores of systems,
-        which are the same in every draw.
-    given : (M, N) ndarray of float
-        The observed scores of systems, higher for better.
-    signs : sequence of M int
-        −1 for metrics where lower is better.
-    people : callable or None
-        The human scores on the draws of a batch, (n, N); None for scores that are the same in every draw.
-    human : (N,) ndarray of float
-        The observed human scores.
-    n_segments : int
-        S.
+    samples: Sequence[CountSample | None]
+    """The counts of each metric, whose formula scores every draw. None for a metric that has only scores of systems,
+    which are the same in every draw.
     """
-
-    def __init__(
-        self,
-        samples: Sequence[CountSample | None],
-        given: Scores,
-        signs: Sequence[int],
-        people: Callable[[Batch], Scores] | None,
-        human: Scores,
-        n_segments: int,
-    ) -> None:
-        self.samples, self.given, self.signs = samples, given, signs
-        self.people, self.human, self.n_segments = people, human, n_segments
-        self._last: tuple[tuple[int, int, int], Scores] | None = None
+    given: Scores
+    """Shape (M, N). The observed scores of systems, higher for better."""
+    signs: Sequence[int]
+    """−1 for metrics where lower is better."""
+    people: Callable[[Batch], Scores] | None
+    """The human scores on the draws of a batch, (n, N); None for scores that are the same in every draw."""
+    human: Scores
+    """Shape (N,). The observed human scores."""
+    n_segments: int
+    """S."""
+    _last: tuple[tuple[int, int, int], Scores] | None = field(default=None, init=False)
 
     @property
     def varies(self) -> bool:
@@ -327,3 +302,53 @@ def drawn_scores(sample: CountSample, batch: Batch) -> Scores:
     sums = batch.sums(resampler_of_sums("draws", sample.counts)).reshape(batch.n, *sample.totals.shape)
     scores = np.asarray(sample.metric.score(sums))
     return np.where(sums[..., 1] > 0, scores, np.nan) if sample.metric.is_mean else scores
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Scores of metrics, (M, N, S), and of people, (N, S), higher for better; NaN where either is missing.
+
+    ``common`` has the standardized scores of metrics in the cells that people and all metrics have, and ``human`` those
+    of people.
+    """
+
+    own: Scores
+    people: Scores
+
+    @lazy
+    def there(self) -> NDArray[np.bool_]:
+        """The common cells: (N, S)."""
+        return np.asarray(~np.isnan(self.people) & ~np.isnan(self.own).any(axis=0))
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether a metric lacks a score that people have."""
+        return bool((np.isnan(self.own) & ~np.isnan(self.people)).any())
+
+    @lazy
+    def common(self) -> Scores:
+        """Standardized scores of metrics in common cells."""
+        return np.ascontiguousarray(standardized(np.where(self.there, self.own, np.nan)))
+
+    @lazy
+    def human(self) -> Scores:
+        """Scores of people in common cells."""
+        return np.ascontiguousarray(np.where(self.there, self.people, np.nan))
+
+    @property
+    def n_common(self) -> int:
+        """The number of common cells."""
+        return int(self.there.sum())
+
+
+def standardized_systems(scores: Scores, cells: Scores | None) -> Scores:
+    """Scores of systems, (M, N), on a common scale: with mean 0, and the spread of the means of standardized cells.
+
+    ``cells`` are standardized scores of segments, (M, N, S), whose many values make the scale more certain than that of
+    N scores; without them, or if all means of a metric are equal, every metric has standard deviation 1.
+    """
+    scaled = standardized(scores[:, :, None])[..., 0]
+    if cells is None:
+        return scaled
+    spread = np.stack([mean_of_cells(own) for own in cells]).std(axis=1, keepdims=True)
+    return scaled * spread if (spread > 0).all() else scaled

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -24,8 +25,7 @@ from .costs import check_costs
 from .evaluation import evaluation, people
 from .left_out import LeftOut, Votes, values_left_out, votes_left_out
 from .material import JudgedSet, as_sets
-from .matrices import Cells, for_test, matrix_sample
-from .samples import Agreement, VotesSample, ratio_sample, standardized
+from .samples import Agreement, Cells, CoreSample, matrix_sample, ratio_sample, standardized
 from .standard_errors import FEWEST, two_way
 from .values import NO_SEGMENTS, NO_VOTES, Values, in_steps, matrix_values, tau_parts, vote_values
 
@@ -226,11 +226,10 @@ def _of_votes(name: str, sets: Sequence[JudgedSet], coefficient: str, options: S
     if wanted in ("perm-both", "perm-systems"):
         if len(sets) > 1:
             return replace(question, tested=None, test=None, note="votes of several test sets have only 'perm-inputs'")
-        unit = TESTS[wanted].unit
-        assert unit is not None
         scaled = np.ascontiguousarray(standardized(there[0]))
         votes_of_set = _votes_on(sets[0], coefficient, options)
-        sample = VotesSample(Agreement(coefficient), scaled, votes_of_set, ties, unit, question.compared)
+        swapped = partial(_core.meta_permuted_votes, scaled, *votes_of_set, ties, TESTS[wanted].unit)
+        sample = CoreSample(Agreement(coefficient), question.compared, scaled.shape[2], swapped)
         return replace(question, tested=sample)
     return question
 
@@ -301,28 +300,29 @@ def _of_cells(test_set: JudgedSet, grouping: str, coefficient: str, testing: Tes
     question = Question(test_set.name, SEGMENT, grouping, coefficient, ties, labels, values, chosen.tolist())
     if not chosen.size or test_set.n_segments < 2:
         return replace(question, note="there is only one segment" if chosen.size else None)
-    material = Cells.of(cells[chosen], human)
+    material = Cells(cells[chosen], human)
     compared = values.value[chosen]
     if material.has_gaps:
         compared = matrix_values(coefficient, grouping, material.common, material.human, where).value
         if np.isnan(compared).any():
             return replace(question, note="on the cells that all metrics have, agreement is not defined")
     test, interval = testing.test_for("t-both"), testing.interval
-    common = matrix_sample(coefficient, material, grouping, compared, test, interval)
-    own = common
+    of_test = None if test is None else TESTS[test]
+    swapped = of_test.unit if of_test is not None and of_test.replicates == "shuffles" else "both"
+    drawn = "inputs" if interval is None else TESTS[interval].unit
+    on_common = coefficient, material.common, material.human, grouping, compared, swapped
+    own = tested = common = matrix_sample(*on_common, drawn)
     if material.has_gaps:
-        own = replace(
-            common,
-            cells=np.ascontiguousarray(in_steps(cells[chosen])[0]),
-            human=human,
-            scores=values.value[chosen],
-        )
+        whole, _ = in_steps(cells[chosen])
+        own = matrix_sample(coefficient, whole, human, grouping, values.value[chosen], swapped, drawn)
+    if of_test is not None and of_test.replicates == "draws" and of_test.unit != drawn:
+        tested = matrix_sample(*on_common, of_test.unit)
     question = replace(
         question,
         own=own,
         common=common,
-        tested=for_test(common, test),
-        compared=common.scores,
+        tested=tested,
+        compared=compared,
         n_common=material.n_common,
         test=test,
     )

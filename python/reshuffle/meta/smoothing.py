@@ -12,7 +12,6 @@ from .. import _core, signature
 from ..errors import InputError, either
 from ..metrics.named import metric
 from ..metrics.native import NativeMetric
-from ..metrics.registry import metric_specs
 from ..options.declare import call, called_with, taken
 from ..options.meta import Segments, TuneSmoothing
 from ..progress import reported
@@ -196,23 +195,15 @@ def _settings(sets: Sequence[JudgedSet]) -> dict[str, _Setting]:
     found = {}
     for m in sets[0].metrics:
         own = None if m.sample is None else m.sample.metric
-        options = own.options if isinstance(own, NativeMetric) and own.key == "sentbleu" else {}
-        smoothing = str(options.get("smoothing", ""))
-        if smoothing not in PARAMETERS:
+        smoothing = own.option("smoothing") if isinstance(own, NativeMetric) and own.key == "sentbleu" else ""
+        if not isinstance(own, NativeMetric) or smoothing not in PARAMETERS:
             raise InputError(
                 f"{m.label} is not sentence BLEU with smoothing {either(PARAMETERS)}: make the metrics by "
                 "meta.smoothing_grid"
             )
         parameter = PARAMETERS[smoothing]
-        name = f"smoothing_{parameter}"
-        found[m.label] = _Setting(smoothing, parameter, float(options.get(name, _default(name))))
+        found[m.label] = _Setting(smoothing, parameter, float(own.option(f"smoothing_{parameter}")))
     return found
-
-
-def _default(option: str) -> float:
-    """The default of an option of sentence BLEU."""
-    (spec,) = (each for each in metric_specs() if each.name == "sentbleu")
-    return float(str(next(each.default for each in spec.options if each.name == option)))
 
 
 def _smoothings(records: Iterable[SmoothingSetting]) -> list[str]:

@@ -5,26 +5,26 @@ Thompson, Mathur, Deutsch & Khayrallah 2024 (2024.wmt-1.118).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations, compress
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ..data.judgments import Judgments
 from ..inference.pvalues import pvalue, threshold
 from ..metrics.base import Scores, thread_count, tolerance
 from ..resampling import CountSample, Pairs, Replicates, Tally
-from ..resampling.samples import Batch, columns_of
+from ..resampling.samples import columns_of
 from ..seeds import derive_seed
 from ..settings import Resampling
 from .coefficients import COEFFICIENTS, SYSTEM, TESTS
 from .comparing import Question, Testing
 from .material import JudgedSet
 from .metric_scores import MetricScores, mean_sample
-from .samples import Agreement, Replicated, ratio_sample, standardized
+from .samples import Agreement, CoreSample, ratio_sample, standardized
 from .values import Values
 
 NAME = "soft-accuracy"
@@ -74,21 +74,14 @@ def soft_question(test_set: JudgedSet, uses_votes: bool, testing: Testing, seed:
     if draws is None and testing.interval is not None:
         question = replace(question, note="intervals of soft-accuracy need formulas of the core, not of Python")
     if draws is not None and testing.interval is not None:
-        drawn = replace(draws, unit_drawn=_unit(testing.interval))
+        drawn = draws(TESTS[testing.interval].unit)
         question = replace(question, own=drawn, common=drawn)
     if test is None or (draws is None and by_draws):
         return question
     if draws is not None and by_draws:
-        return replace(question, tested=replace(draws, unit_drawn=_unit(test)), test=test)
-    swaps = material.swaps(p_people, _unit(test), inner)
+        return replace(question, tested=draws(TESTS[test].unit), test=test)
+    swaps = material.swaps(p_people, TESTS[test].unit, inner)
     return replace(question, tested=swaps, compared=swaps.scores, test=test)
-
-
-def _unit(test: str) -> str:
-    """What a test or interval swaps or draws."""
-    unit = TESTS[test].unit
-    assert unit is not None
-    return unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,18 +108,16 @@ class _Material:
         for own in (*compress(gaps, complete), None if human is None else np.isnan(human)):
             if own is not None:
                 there &= ~own.any(axis=0)
-        judgments = test_set.judgments if human is None and uses_votes else None
-        people, reason = None, _reason(len(test_set.systems), there, human, judgments)
-        if reason is None:
-            people = _people(judgments, human, there)
-            reason = _undefined(people)
+        people = _people(test_set, human, uses_votes, there)
+        if isinstance(people, str):
+            return None, (people,) * len(complete)
         segments = np.flatnonzero(there)
         reasons = tuple(
-            reason or (_constant(m, segments) if enough else "the metric lacks scores of segments of some system")
+            _constant(m, segments) if enough else "the metric lacks scores of segments of some system"
             for m, enough in zip(test_set.metrics, complete, strict=True)
         )
         rows = [row for row, reason in enumerate(reasons) if reason is None]
-        return cls(test_set, segments, people, rows) if people is not None and rows else None, reasons
+        return cls(test_set, segments, people, rows) if rows else None, reasons
 
     @property
     def metrics(self) -> list[MetricScores]:
@@ -159,45 +150,58 @@ class _Material:
         pairs = list(combinations(range(len(self.test_set.systems)), 2))
         return pair_pvalues([_counts(m, self.segments) for m in metrics], [m.sign for m in metrics], pairs, resampling)
 
-    def draws(self, scores: Scores, inner: int) -> SoftDraws | None:
-        """The sample for draws; None if a formula is one of Python."""
+    def draws(self, scores: Scores, inner: int) -> Callable[[str], CoreSample] | None:
+        """From what is drawn to the sample for its draws, which compute all p-values again; None if a formula is one of
+        Python. Pairs of copies of a system are left out.
+        """
         counted = [_counted(_counts(m, self.segments), m.sign < 0) for m in self.metrics]
         known = [each for each in counted if each is not None]
         people = _counted(self.people, False)
         if people is None or len(known) < len(counted):
             return None
-        return SoftDraws(Agreement(NAME), people, known, scores, inner)
 
-    def swaps(self, p_people: Scores, unit: str, inner: int) -> SoftSwaps:
-        """The sample for swaps of standardized scores of segments."""
+        def drawing(unit: str) -> CoreSample:
+            drawn = partial(_core.meta_soft_drawn, people, known, unit, permutations=PERMUTATIONS, inner_seed=inner)
+            return CoreSample(Agreement(NAME), scores, len(self.segments), drawn=drawn)
+
+        return drawing
+
+    def swaps(self, p_people: Scores, unit: str, inner: int) -> CoreSample:
+        """The sample for swaps of standardized scores of segments, whose means are compared."""
         cells = np.full((len(self.rows), len(self.test_set.systems), self.test_set.n_segments), np.nan)
         for own, m in zip(cells, self.metrics, strict=True):
             assert m.segments is not None
             own[:, self.segments] = m.sign * m.segments[:, self.segments]
         cells = np.ascontiguousarray(standardized(cells)).reshape(cells.shape)
-        segments = self.segments.astype(np.uint32)
-        values = _core.meta_soft_values(cells, p_people, segments, permutations=PERMUTATIONS, inner_seed=inner)
-        return SoftSwaps(Agreement(NAME), cells, p_people, segments, values, unit, inner)
+        of_all = cells, p_people, self.segments.astype(np.uint32)
+        values = _core.meta_soft_values(*of_all, permutations=PERMUTATIONS, inner_seed=inner)
+        swapped = partial(_core.meta_soft_permuted, *of_all, unit, permutations=PERMUTATIONS, inner_seed=inner)
+        return CoreSample(Agreement(NAME), values, cells.shape[2], swapped)
 
 
-def _reason(n: int, there: NDArray[np.bool_], human: Scores | None, judgments: Judgments | None) -> str | None:
-    """Why no metric has a value."""
-    if n < 3:
-        return f"{n} systems: at least 3 are needed"
+def _people(test_set: JudgedSet, human: Scores | None, uses_votes: bool, there: NDArray[np.bool_]) -> CountSample | str:
+    """Human scores of systems as counts, or why no metric has a value."""
+    judgments = test_set.judgments if uses_votes else None
+    if len(test_set.systems) < 3:
+        return f"{len(test_set.systems)} systems: at least 3 are needed"
     if human is None and judgments is None:
         return "people scored systems, but no segments"
     if there.sum() < 2:
         return "fewer than 2 segments have scores of all systems by people and all metrics"
-    return None
-
-
-def _undefined(people: CountSample) -> str | None:
-    """Why people's scores of systems cannot be compared."""
-    if (people.totals[:, 1] == 0).any():
+    if human is not None:
+        sample = mean_sample(human[:, there])
+    else:
+        assert judgments is not None
+        won, voted = np.zeros((2, len(judgments.systems), judgments.n_segments), dtype=np.int64)
+        np.add.at(won, (judgments.better, judgments.segment), judgments.votes)
+        for side in (judgments.better, judgments.worse):
+            np.add.at(voted, (side, judgments.segment), judgments.votes)
+        sample = ratio_sample("wins", won[:, there], voted[:, there])
+    if (sample.totals[:, 1] == 0).any():
         return "a system has no votes on segments that all metrics scored"
-    if (people.counts == people.counts[:1]).all():
+    if (sample.counts == sample.counts[:1]).all():
         return "people gave all systems the same scores"
-    return None
+    return sample
 
 
 def _constant(m: MetricScores, segments: NDArray[np.intp]) -> str | None:
@@ -231,28 +235,12 @@ def pair_pvalues(samples: Sequence[CountSample], signs: Sequence[int], pairs: Pa
     return found
 
 
-def _people(judgments: Judgments | None, human: Scores | None, there: NDArray[np.bool_]) -> CountSample:
-    """Human scores of systems as counts."""
-    if human is not None:
-        sample = mean_sample(human[:, there])
-        assert sample is not None
-        return sample
-    assert judgments is not None
-    won, voted = np.zeros((2, len(judgments.systems), judgments.n_segments), dtype=np.int64)
-    np.add.at(won, (judgments.better, judgments.segment), judgments.votes)
-    for side in (judgments.better, judgments.worse):
-        np.add.at(voted, (side, judgments.segment), judgments.votes)
-    return ratio_sample("wins", won[:, there], voted[:, there])
-
-
 def _whole(m: MetricScores) -> CountSample:
     """The counts of a metric on all segments, or its scores of segments if it has no counts."""
     if m.sample is not None:
         return m.sample
     assert m.segments is not None
-    sample = mean_sample(m.segments)
-    assert sample is not None
-    return sample
+    return mean_sample(m.segments)
 
 
 def _counts(m: MetricScores, segments: NDArray[np.intp]) -> CountSample:
@@ -266,75 +254,3 @@ def _counted(sample: CountSample, lower: bool) -> Counted | None:
     core = sample.metric.core
     ratio = sample.metric.is_mean or isinstance(sample.metric, Agreement)
     return None if core is None else (core, np.ascontiguousarray(sample.counts, dtype=np.int64), lower, ratio)
-
-
-@dataclass(frozen=True, eq=False)
-class SoftDraws(Replicated):
-    """M metrics by soft pairwise accuracy on systems and segments that are drawn with replacement.
-
-    Every draw computes all p-values again. Pairs of copies of a system are left out.
-    """
-
-    metric: Agreement
-    people: Counted = field(repr=False)
-    """Formulas and counts on S segments."""
-    metrics: Sequence[Counted] = field(repr=False)
-    scores: Scores
-    """Shape (M,). The observed values."""
-    inner_seed: int
-    """Of the permutations."""
-    unit_drawn: str = "inputs"
-    """``inputs``, ``systems`` or ``both``."""
-
-    @property
-    def n_units(self) -> int:
-        """S."""
-        return int(self.people[1].shape[1])
-
-    def on_draws(self, batch: Batch) -> Scores:
-        """See :meth:`.Replicated.on_draws`."""
-        return _core.meta_soft_drawn(
-            self.people,
-            self.metrics,
-            self.unit_drawn,
-            permutations=PERMUTATIONS,
-            inner_seed=self.inner_seed,
-            **batch.keywords,
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class SoftSwaps(Replicated):
-    """M metrics by soft pairwise accuracy of means of segment scores, whose cells are swapped."""
-
-    metric: Agreement
-    cells: Scores = field(repr=False)
-    """Shape (M, N, S). Standardized scores, higher for better."""
-    people: Scores = field(repr=False)
-    """People's p-values of all pairs of systems."""
-    segments: NDArray[np.uint32] = field(repr=False)
-    """The numbers of the segments that are used."""
-    scores: Scores
-    """Shape (M,). The observed values."""
-    unit_swapped: str
-    """``inputs``, ``systems`` or ``both``."""
-    inner_seed: int
-    """Of the permutations."""
-
-    @property
-    def n_units(self) -> int:
-        """S."""
-        return int(self.cells.shape[2])
-
-    def after_swaps(self, pairs: NDArray[np.int64], batch: Batch) -> Scores:
-        """The cells of two metrics are swapped."""
-        return _core.meta_soft_permuted(
-            self.cells,
-            self.people,
-            self.segments,
-            self.unit_swapped,
-            pairs,
-            permutations=PERMUTATIONS,
-            inner_seed=self.inner_seed,
-            **batch.keywords,
-        )

@@ -48,7 +48,9 @@ class TwoWay:
         If there are fewer segments than systems, the other way round. Errors of outputs are part of both variances, but
         count once. Degrees of freedom are those of Satterthwaite 1946 (doi:10.2307/3002019).
         """
-        systems, segments, cells = (float(c[a, a] + c[b, b] - 2 * c[a, b]) for c in self.components)
+        systems, segments, cells = (
+            float(c[a, a] + c[b, b] - 2 * c[a, b]) for c in (self.systems, self.segments, self.cells)
+        )
         parts = [(segments, self.n_segments), (systems, self.n_systems)]
         (base, many), (other, few) = parts if self.n_segments >= self.n_systems else parts[::-1]
         if math.isnan(base + other + cells):
@@ -58,11 +60,6 @@ class TwoWay:
             return Variance(max(value, 0.0), many - 1)
         rest = max(value - other, 0.0)
         return Variance(value, value**2 / (other**2 / (few - 1) + rest**2 / (many - 1)))
-
-    @property
-    def components(self) -> tuple[Scores, Scores, Scores]:
-        """The covariances of systems, segments and cells."""
-        return self.systems, self.segments, self.cells
 
 
 def two_way(left: LeftOut) -> TwoWay | None:

@@ -16,7 +16,6 @@ from ..metrics.base import Scores
 from ..options.declare import called_with
 from ..options.meta import Systems
 from ..progress import reported
-from ..resampling import CountSample
 from ..resampling.samples import Batch, resampler_of_sums
 from ..results.studies import MetaEvaluation, MetricSystemScore
 from .coefficients import COEFFICIENTS, SYSTEM, TESTS
@@ -25,9 +24,17 @@ from .evaluation import evaluation, people
 from .human import HUMAN_SCORES
 from .human import human_scores as scores_of_votes
 from .material import JudgedSet, as_sets
-from .matrices import Cells, matrix_sample, standardized_systems, systems_sample
-from .metric_scores import mean_sample
-from .samples import Agreement, DrawnSystems, MatrixSample, SystemDraws, drawn_scores
+from .metric_scores import lacks_system, mean_sample
+from .samples import (
+    Agreement,
+    Cells,
+    CoreSample,
+    DrawnSystems,
+    SystemDraws,
+    drawn_scores,
+    matrix_sample,
+    standardized_systems,
+)
 from .soft_accuracy import soft_question
 from .values import mean_of_cells, mean_of_scores, system_values
 
@@ -166,15 +173,13 @@ class People:
             )
         if wanted is None and human is not None:
             sign = 1 if human.higher_is_better else -1
-            means = None if human.segments is None else sign * mean_of_scores(human.segments)
-            if human.system_scores is not None:
-                given = sign * human.system_scores
-                scores = given if means is None else np.where(np.isnan(given), means, given)
-                return cls("given", scores, _constant_rows(scores, test_set.n_segments), None)
-            assert means is not None
-            assert human.segments is not None
-            cells = sign * human.segments
-            return cls("means", means, cells, _drawn_means(cells))
+            cells = None if human.segments is None else sign * human.segments
+            means = np.full(len(test_set.systems), np.nan) if cells is None else mean_of_scores(cells)
+            if cells is not None and human.system_scores is None:
+                return cls("means", means, cells, _drawn_means(cells))
+            given = means if human.system_scores is None else sign * human.system_scores
+            scores = np.where(np.isnan(given), means, given)
+            return cls("given", scores, _constant_rows(scores, test_set.n_segments), None)
         assert judgments is not None
         kind = wanted or "wins"
         scores = scores_of_votes(judgments, kind)
@@ -188,15 +193,9 @@ def _constant_rows(scores: Scores, n_segments: int) -> Scores:
 
 def _drawn_means(cells: Scores) -> Callable[[Batch], Scores] | None:
     """Human scores from drawn segments: (n, N). None if a system has none."""
-    if np.isnan(cells).all(axis=1).any():
+    if lacks_system(cells):
         return None
-
-    @cache
-    def sample() -> CountSample:
-        made = mean_sample(cells)
-        assert made is not None
-        return made
-
+    sample = cache(lambda: mean_sample(cells))
     return lambda batch: drawn_scores(sample(), batch)
 
 
@@ -271,17 +270,19 @@ def _with_samples(
     given = draws.given[rows][:, there]
     cells = None
     if named and lacking is None:
-        cells = Cells.of(test_set.cells[rows], np.where(there[:, None], human.cells, np.nan))
-    samples: dict[str, MatrixSample] = {}
+        cells = Cells(test_set.cells[rows], np.where(there[:, None], human.cells, np.nan))
+    samples: dict[str, CoreSample] = {}
     for name in dict.fromkeys(named):
         if TESTS[name].unit == "systems":
             scaled = standardized_systems(given, None if cells is None else cells.common[:, there])
-            samples[name] = systems_sample(question.coefficient, scaled, human.scores[there], question.compared)
+            of_cells, of_people, values = scaled[:, :, None], human.scores[there][:, None], question.compared
         else:
             assert cells is not None
-            means = np.stack([mean_of_cells(own) for own in cells.common])
-            values = system_values(question.coefficient, means, mean_of_scores(cells.human)).value
-            samples[name] = matrix_sample(question.coefficient, cells, "system", values, name, name)
+            of_cells, of_people = cells.common, cells.human
+            means = np.stack([mean_of_cells(own) for own in of_cells])
+            values = system_values(question.coefficient, means, mean_of_scores(of_people)).value
+        unit = TESTS[name].unit
+        samples[name] = matrix_sample(question.coefficient, of_cells, of_people, "system", values, unit, unit)
     if any(np.isnan(sample.scores).any() for sample in samples.values()):
         return replace(question, note="on means of scores of segments, agreement is not defined")
     drawn: DrawnSystems | None = None

@@ -171,8 +171,12 @@ class NativeMetric(Named, InCore):
     @property
     def tokenizes(self) -> bool:
         """Whether the metric tokenizes, that is, has a tokenizer other than ``none``."""
-        default = next((option.default for option in spec_of(self.key).options if option.name == "tokenize"), "none")
-        return bool(self.options.get("tokenize", default) != "none")
+        return self.option("tokenize") not in (None, "none")
+
+    def option(self, name: str) -> Any:
+        """The value of an option, as given or by default; None if the metric does not have it."""
+        default = next((option.default for option in spec_of(self.key).options if option.name == name), None)
+        return self.options.get(name, default)
 
     @property
     def other_tokenizer(self) -> bool:

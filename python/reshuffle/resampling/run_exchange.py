@@ -83,22 +83,13 @@ class ClosedForm:
         return float(t < 0) if math.isinf(t) else self.levels.tail(t)
 
 
-def number_of_splits(n: int, m: int) -> int:
-    """In how many ways n + m runs can be split into n and m: C(n + m, n).
-
-    >>> number_of_splits(3, 3), number_of_splits(5, 5)
-    (20, 252)
-    """
-    return math.comb(n + m, n)
-
-
 def splits_are_exact(n: int, m: int, n_resamples: int) -> bool:
     """Whether whole runs are exchanged in all ways, not in R random ones.
 
     >>> splits_are_exact(7, 7, 999), splits_are_exact(9, 9, 10_000), splits_are_exact(9, 9, 100_000)
     (True, False, True)
     """
-    return number_of_splits(n, m) <= max(n_resamples, MANY_SPLITS)
+    return math.comb(n + m, n) <= max(n_resamples, MANY_SPLITS)
 
 
 def exchange_runs(data: RunData, pairs: Pairs, statistic: str, studentized: bool = True) -> Exchanged:

@@ -18,11 +18,10 @@ from ...errors import InputError, quoted, unknown_name
 from ...options.declare import options_of
 from ...options.meta import Evaluation, Segments, Systems, TuneSmoothing
 from ...options.meta_files import MetaFiles
-from .. import shared
 from ..declared import Decorator, declared_options
 from ..examples import CommandGroup, about
 from ..params import Metric, Parsed, option
-from ..shared import TEXTS, report_command, table_options
+from ..shared import TEXTS, metrics_option, report_command, table_options
 
 ARGUMENTS = (
     (
@@ -38,12 +37,8 @@ def file_options(but: Collection[str] = ()) -> list[Decorator]:
     return declared_options(MetaFiles, [name for name in options_of(MetaFiles) if name not in but])
 
 
-def metrics_option(default: str) -> tuple[Decorator, ...]:
-    """``-m``, whose default is that of the level."""
-    external = "is not computed here: read its scores from a file: --metric-scores {name}=FILE"
-    return shared.metrics_option(f"{default}, if there are texts", Metric(external))
-
-
+# What to write for metrics of other programs.
+EXTERNAL = "is not computed here: read its scores from a file: --metric-scores {name}=FILE"
 # What to write instead of words that belong to no option.
 INSTEAD = "--refs REF --systems SYS SYS and --judgments FILE or --human FILE"
 
@@ -59,7 +54,7 @@ def _command(name: str, record: type[Evaluation], default: str, tables: tuple[st
     @report_command(
         f"meta {name}",
         file_options(),
-        metrics_option(default),
+        metrics_option(f"{default}, if there are texts", Metric(EXTERNAL)),
         declared_options(record),
         table_options(tables),
         help=about(f"meta {name}"),

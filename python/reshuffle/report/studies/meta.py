@@ -66,9 +66,9 @@ def _coefficients(result: MetaEvaluation) -> Iterator[Table]:
 
 def _title(result: MetaEvaluation, family: Family) -> str:
     n = constant(family.results, "n")
-    size = f": {sized(result, family, n)}" if n is not None else ""
-    size += on_segments(result, family, ", " if size else ": ")
-    return f"Agreement with people by {family.title}{size}"
+    sizes = ["" if n is None else sized(result, family, n), on_segments(result, family)]
+    size = ", ".join(filter(None, sizes))
+    return f"Agreement with people by {family.title}{size and f': {size}'}"
 
 
 # What bold type marks in tables of values.

@@ -18,7 +18,7 @@ from ..plots.rows import Column, RowFigure, Rows, columns_beside, width_of
 from ..plots.style import PaperFigure
 from ..wording import ci
 from .figures import ColumnFigure, StudyFigure, label
-from .meta_values import AVERAGE, Family, families
+from .meta_values import AVERAGE, Family, family_of
 
 # In inches: the height of what is above and below the rows of a forest, and the width of a cell of a matrix.
 FURNITURE, CELL = 0.62, 0.36
@@ -34,10 +34,7 @@ class _FamilyFigure(StudyFigure[Any]):
     @lazy
     def family(self) -> Family:
         """The family of the records."""
-        (first, *_) = self.records
-        wanted = (first.test_set, first.level, first.grouping, first.coefficient)
-        every = families(self.study)
-        return next(each for each in every if (each.test_set, each.level, each.grouping, each.coefficient) == wanted)
+        return family_of(self.study, self.records[0])
 
 
 def _of_set(test_set: str) -> str:

@@ -207,6 +207,7 @@ def _tested(result: MetaEvaluation, by_test: Mapping[str, Sequence[MetricDiffere
         "other_segments": plan.interval == "boot-inputs" and any(each.confidence_interval for each in result.results),
         **{f"{each.test}:{each.grouping}": True for each in on_segments},
         **{f"{each.test}:{each.coefficient}:{each.grouping}": True for each in on_segments},
+        "enough": ENOUGH_SYSTEMS,
         "few_systems": any(len(plan.systems[name]) < ENOUGH_SYSTEMS for name in by_segment),
         "of_means": of_means,
         "adjusted": any(each.adjusted_pvalue is not None for each in pairs),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ...lazy import lazy
 from ...results.studies import MetaEvaluation, MetricAgreement, MetricDifference, MetricGroup
-from ..wording import counted
 from ..words import Template, words
 
 # Names of test sets that stand for several.
@@ -44,8 +44,12 @@ class Family:
     @property
     def title(self) -> str:
         """The same with the test set."""
-        where = Template(words("meta")["phrase"]).filled("in_title", {"test_set": self.test_set})
-        return f"{self.name}{where}"
+        return f"{self.name}{self.phrase('in_title')}"
+
+    def phrase(self, name: str, **values: Any) -> str:
+        """A phrase of ``words/meta.toml``."""
+        own = {"test_set": self.test_set, "level": self.level, "coefficient": self.coefficient}
+        return Template(words("meta")["phrase"]).filled(name, own | values)
 
     @property
     def is_over_sets(self) -> bool:
@@ -131,7 +135,12 @@ def families(result: MetaEvaluation) -> list[Family]:
     ]
 
 
-def _key(each: MetricAgreement | MetricDifference | MetricGroup) -> tuple[str, str, str | None, str]:
+def family_of(result: MetaEvaluation, each: MetricAgreement | MetricDifference) -> Family:
+    """The family of a record."""
+    return next(family for family in families(result) if _key(family) == _key(each))
+
+
+def _key(each: MetricAgreement | MetricDifference | MetricGroup | Family) -> tuple[str, str, str | None, str]:
     """What the records of a family have in common."""
     return each.test_set, each.level, each.grouping, each.coefficient
 
@@ -154,23 +163,13 @@ def shown_families(result: MetaEvaluation) -> list[Family]:
 
 def sized(result: MetaEvaluation, family: Family, n: int) -> str:
     """What a value is computed from, as a phrase."""
-    if family.level == "system":
-        pairs = family.coefficient in ("accuracy", "soft-accuracy")
-        return counted(n, "pair") + " of systems" if pairs else counted(n, "system")
-    if family.coefficient == "tau":
-        return counted(n, "net vote" if result.plan.repeats == "net" else "vote")
-    if family.coefficient == "darr":
-        return counted(n, "pair") + " of outputs"
-    return counted(n, "output")
+    return family.phrase("computed_from", n=n, repeats=result.plan.repeats)
 
 
-def on_segments(result: MetaEvaluation, family: Family, before: str = "") -> str:
+def on_segments(result: MetaEvaluation, family: Family) -> str:
     """On how many segments metrics scored systems, and people judged them; empty where metrics did not score any."""
     own = next((each for each in family.results if each.segments is not None), None)
-    if own is None or own.segments is None:
+    if own is None:
         return ""
-    judged, all_ = own.judged_segments, result.plan.segments[family.test_set]
-    if own.segments < all_:
-        return f"{before}{own.segments:,} judged of {counted(all_, 'segment')}"
-    part = f", {judged:,} of them judged" if judged is not None and judged < all_ else ""
-    return f"{before}{counted(all_, 'segment')}{part}"
+    numbers = {"segments": own.segments, "judged": own.judged_segments, "all": result.plan.segments[family.test_set]}
+    return family.phrase("scored_on", **{name: n for name, n in numbers.items() if n is not None})

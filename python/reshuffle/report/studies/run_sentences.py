@@ -36,9 +36,9 @@ _listed = partial(few, most=MAX_NAMED)
 _said = partial(said, "runs")
 
 
-def decimals_under(result: RunComparison, metric: str) -> int:
-    """The decimals of scores and differences under a metric."""
-    return decimals_for(max(abs(system.scores[metric].mean) for system in result.systems))
+def decimals_under(systems: Sequence[SystemRuns]) -> dict[str, int]:
+    """The decimals of scores and differences under each metric."""
+    return {m: decimals_for(max(abs(each.scores[m].mean) for each in systems)) for m in systems[0].scores}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +48,17 @@ class ScoredRuns:
     system: str
     metric: str
     scores: RunScores
+    decimals: int
+    """Of scores and differences under the metric."""
 
 
 def scored_runs(systems: Sequence[SystemRuns]) -> list[ScoredRuns]:
     """The scores of each system, metric by metric."""
-    return [ScoredRuns(each.name, metric, each.scores[metric]) for metric in systems[0].scores for each in systems]
+    return [
+        ScoredRuns(each.name, metric, each.scores[metric], decimals)
+        for metric, decimals in decimals_under(systems).items()
+        for each in systems
+    ]
 
 
 def deviation(value: float | None, decimals: int) -> str:
@@ -228,7 +234,7 @@ def _few_runs(result: RunComparison) -> dict[str, Any]:
         else f"{names[0]} has {counted(n, 'run')}"
         for n, names in sorted(few_runs.items())
     ]
-    return {"few_runs": shown, "has_one": 1 in few_runs}
+    return {"few_runs": shown, "has_one": 1 in few_runs, "least": RECOMMENDED_RUNS}
 
 
 def _case(each: RunDifference) -> str:
@@ -246,7 +252,7 @@ def _dev_cases(result: RunComparison) -> dict[str, list[str]]:
     """
     found: dict[str, list[str]] = {"high_dev": [], "sure": [], "unsure": []}
     for each in scored_runs(result.systems):
-        scores, decimals = each.scores, decimals_under(result, each.metric)
+        scores, decimals = each.scores, each.decimals
         if scores.s_dev is None:
             continue
         where, s_dev = f"{each.system} under {each.metric}", deviation(scores.s_dev, decimals)
@@ -291,7 +297,7 @@ def _high_sel(result: RunComparison) -> list[str]:
         difference, pair = abs(each.difference), (each.baseline, each.system)
         s_sel = max(system.scores[each.metric].s_sel for system in result.systems if system.name in pair)
         if difference and s_sel >= LARGE * difference and not is_significant(result, each):
-            decimals = decimals_under(result, each.metric)
+            decimals = decimals_under(result.systems)[each.metric]
             cases.append(f"{_case(each)} ({deviation(s_sel, decimals)}, difference {difference:.{decimals}f})")
     return cases
 
@@ -401,7 +407,7 @@ def _tests(result: RunComparison) -> dict[str, Any]:
         "decides": f"{exchange_phrase(result)}{_cited(decides)}",
         "alternative": alternative_phrase(result.plan.alternative),
         "replicates": _drawn(result, decides),
-        "null": of_unit(result, result.truths[decides].rstrip(".")),
+        "null": result.truths[decides].rstrip("."),
         "is_adjusted": "".join(adjusted[0]),
         "others": [f"{by} ({unit}{_drawn(result, unit)}){_cited(unit)}" for unit, by in tests.items()],
         "others_adjusted": "".join(adjusted[1]),

@@ -11,7 +11,7 @@ from ...errors import counted
 from ...grouping import grouped
 from ...results.studies import ObservedDifference, RunComparison, RunDifference
 from ..cells import EXACT, Table, decimals_apart, decimals_in_column, difference_and_interval, pvalue_cell, signed
-from ..pivot import Bold, Cells, Columns, Rows, pivot
+from ..pivot import Bold, Cells, Columns, Rows, ends_cell, pivot
 from ..wording import ci, joined
 from ..words import said
 from .base import Brief, StudyReport
@@ -139,22 +139,18 @@ def _bold(cells: Cells, bold: Callable[[Any], bool]) -> Cells:
     return {heading: partial(shown, cell) for heading, cell in Rows(cells).shown.items()}
 
 
-def _decimal(result: RunComparison, each: ScoredRuns, value: float) -> str:
-    return f"{value:.{decimals_under(result, each.metric)}f}"
-
-
 def _means(result: RunComparison, number: str, mean: str) -> Cells:
     """The number of runs, if it differs between systems, their mean, and how much they vary."""
 
-    def spread(name: str, each: ScoredRuns) -> str:
-        return deviation(getattr(each.scores, name), decimals_under(result, each.metric))
+    def spread(name: str) -> Callable[[ScoredRuns], str]:
+        return lambda each: deviation(getattr(each.scores, name), each.decimals)
 
     return {
         number: _number_of_runs(result) is None and (lambda each: f"{len(each.scores.runs):,}"),
-        mean: lambda each: _decimal(result, each, each.scores.mean),
-        "s_sel": partial(spread, "s_sel"),
-        "s_test": partial(spread, "s_test"),
-        "s_dev": _has_dev(result) and partial(spread, "s_dev"),
+        mean: lambda each: f"{each.scores.mean:.{each.decimals}f}",
+        "s_sel": spread("s_sel"),
+        "s_test": spread("s_test"),
+        "s_dev": _has_dev(result) and spread("s_dev"),
     }
 
 
@@ -165,7 +161,7 @@ def _scores(result: RunComparison) -> Table:
 
     def from_to(each: ScoredRuns) -> str:
         ends = each.scores.minimum, each.scores.maximum
-        return "–" if len(each.scores.runs) == 1 else " to ".join(_decimal(result, each, end) for end in ends)
+        return ends_cell(ends if len(each.scores.runs) > 1 else None, f".{each.decimals}f")
 
     median: Cells = {"Range": from_to, "Median run": lambda each: str(each.scores.median_run)}
     cells = {**_names(result), **_means(result, "Runs", "Mean"), **median}
@@ -205,7 +201,8 @@ def _tested(result: RunComparison) -> Cells:
     """The difference, its interval and p of the test that decides."""
 
     differences = grouped((each.metric, each.difference) for each in result.comparisons)
-    decimals = {metric: decimals_in_column(decimals_under(result, metric), own) for metric, own in differences.items()}
+    under = decimals_under(result.systems)
+    decimals = {metric: decimals_in_column(under[metric], own) for metric, own in differences.items()}
 
     def shown(each: RunDifference) -> list[str]:
         places = decimals[each.metric]
@@ -233,7 +230,8 @@ def _differences(result: RunComparison) -> Table:
         shown = _bold({"System": names["System"], **tested}, lambda each: result.verdict(each) == "better")
     title = _asked(result, "Differences" if baseline is None else f"Differences from {baseline}")
     rows = _rows({**names, **shown}, len(names), "baseline", "system")
-    return _aligned(pivot(title, deciding(result), rows, bold_means=_bold_means(result, baseline)), 1)
+    bold = phrase(result, "bold", baseline=baseline, by=exchange_phrase(result))
+    return _aligned(pivot(title, deciding(result), rows, bold_means=bold), 1)
 
 
 def _other_tests(result: RunComparison, nulls: Sequence[str] = ()) -> Iterator[Table]:
@@ -255,13 +253,6 @@ def _questions(result: RunComparison, units: Sequence[str]) -> str:
     """What these tests answer."""
     by_question = grouped((result.plan.questions[unit], unit) for unit in units)
     return " ".join(f"{joined(names)}: {question}" for question, names in by_question.items())
-
-
-def _bold_means(result: RunComparison, baseline: str | None) -> str:
-    """What bold type marks in tables of differences."""
-    if baseline is None:
-        return f"the significantly better system of a pair, by {exchange_phrase(result)}"
-    return f"significantly better than {baseline}, by {exchange_phrase(result)}"
 
 
 def p_symbols(result: RunComparison) -> str:
@@ -292,14 +283,13 @@ def _scores_and_tests(result: RunComparison) -> Table:
         test = tests.get((each.metric, each.system))
         return test is not None and result.verdict(test) == "better"
 
-    names, tested = (
-        _names(result),
-        {heading: partial(of_test, cell) for heading, cell in Rows(_tested(result)).shown.items()},
-    )
+    names = _names(result)
+    tested = {heading: partial(of_test, cell) for heading, cell in Rows(_tested(result)).shown.items()}
     cells = {**names, **_bold({"System": names["System"], **_means(result, "n", "Avg"), **tested}, better)}
     title = _asked(result, f"Scores of {'runs' if n is None else counted(n, 'run')} and differences from {baseline}")
     rows = _rows(cells, 2, "system")
-    return _aligned(pivot(title, scored_runs(result.systems), rows, bold_means=_bold_means(result, baseline)), 1)
+    bold = phrase(result, "bold", baseline=baseline, by=exchange_phrase(result))
+    return _aligned(pivot(title, scored_runs(result.systems), rows, bold_means=bold), 1)
 
 
 def _variances(result: RunComparison) -> Table:
@@ -331,10 +321,10 @@ def _observed(result: RunComparison, in_rows: bool) -> Table:
     of = "" if baseline is None else f" from {baseline}"
     title = f"Differences{of} that experiments with other numbers of runs would observe"
     names = _names(result, baseline is None)
-    pair = attrgetter("metric", "baseline", "system")
+    pair, under = attrgetter("metric", "baseline", "system"), decimals_under(result.systems)
 
     def between(each: ObservedDifference) -> str:
-        decimals = decimals_apart(decimals_under(result, each.metric), each.low, [each.high])
+        decimals = decimals_apart(under[each.metric], each.low, [each.high])
         return " to ".join(signed(end, decimals) for end in (each.low, each.high))
 
     def opposite(each: ObservedDifference) -> str:
