@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple
@@ -48,7 +48,6 @@ class _Lines(Sequence[int]):
     """The line on which each segment begins. The text is only searched when one is asked for, for a message."""
 
     source: Source
-    text: str
     n: int
     compared: bool = False
 
@@ -56,14 +55,11 @@ class _Lines(Sequence[int]):
         return self.n
 
     def __getitem__(self, index: Any) -> Any:
-        if self.compared:
-            return list(_lines_compared(self.text))[index]
-        return [line for _, _, line in _segments(self.source, self.text)][index]
+        return self.source.once(_lines_compared if self.compared else _lines)[index]
 
 
-def _segments(source: Source, text: str) -> Iterator[tuple[str, Any, int]]:
-    """The system, value and line of each segment, one by one."""
-    return parts(source, _as_object(text), None)
+def _lines(source: Source) -> list[int]:
+    return [line for _, _, line in parts(source, _as_object(source.text()), None)]
 
 
 def read_records(source: Source) -> Records:
@@ -85,7 +81,7 @@ def read_records(source: Source) -> Records:
                 hint = "; tests need a score for each segment, as in the samples of lm-eval (--log_samples)"
             source.fail(f"expected {whose}, as comet-score --to_json writes it, got {got}{hint}")
     found: list[dict[str, Any]] = list(chain.from_iterable(lists.values()))
-    lines = _Lines(source, text, len(found), compared)
+    lines = _Lines(source, len(found), compared)
     if not found:
         source.fail("expected a list of segments for each system, got an empty object")
     for number, segment in enumerate(found):
@@ -145,7 +141,7 @@ def first_segment(source: Source) -> tuple[dict[str, Any], bool]:
     text = source.text()
     named = text.lstrip(BLANK).startswith("{")
     try:
-        _, first, _ = next(_segments(source, text))
+        _, first, _ = next(parts(source, _as_object(text), None))
     except (InputError, StopIteration):
         first = None
     if not isinstance(first, dict):  # a wrong file, which has a message
@@ -191,16 +187,18 @@ def _as_object(text: str) -> str:
     return text if text.lstrip(BLANK).startswith("{") else f'{{"": {text}}}'
 
 
-def _lines_compared(text: str) -> Iterator[int]:
-    """The lines of the scores in the text of a valid file of comet-compare."""
-    decoder = json.JSONDecoder()
+def _lines_compared(source: Source) -> list[int]:
+    """The lines of the scores in a valid file of comet-compare."""
+    text, decoder, lines, counted = source.text(), json.JSONDecoder(), [1], 0
     # A quote within a text is escaped, so these are keys.
     for found in re.finditer(r'"scores"\s*:\s*\[', text):
         position = after(text, found.end())
         while text[position] != "]":
-            yield text.count("\n", 0, position) + 1
+            lines.append(lines[-1] + text.count("\n", counted, position))
+            counted = position
             _, position = decoder.raw_decode(text, position)
             position = next_entry(text, position)
+    return lines[1:]
 
 
 def is_printed(line: str) -> bool:
