@@ -308,6 +308,13 @@ def test_texts_in_a_folder_are_read_once(tmp_path: Path, monkeypatch: pytest.Mon
     assert seen.count(str(files[-1])) == 1  # of the first ones, it looks for scores
 
 
+def test_missing_references_are_empty_segments(tmp_path: Path, run: Any) -> None:
+    (tmp_path / "refs.jsonl").write_text('"some more words"\nnull\n')
+    assert "2 segments, 1 of them empty" in run("doctor", str(tmp_path / "refs.jsonl")).out
+    (tmp_path / "refs.jsonl").write_text('{"a": "x", "b": null}\n' * 2 + '{"a": "x", "b": "y"}\n')
+    assert "texts in a, b" in run("doctor", str(tmp_path / "refs.jsonl")).out
+
+
 def test_numbers_that_are_written_otherwise_are_no_texts(tmp_path: Path, run: Any) -> None:
     table = tmp_path / "x.csv"
     table.write_text("id,a,b,c\n" + "".join(f"s{i},{i},{2 * i},{i}.5%\n" for i in range(3)))

@@ -45,6 +45,9 @@ from ..tune.weights import read_named_weights
 from .inputs.folders import files_in, is_folder
 from .inputs.sets import read_manifest
 
+# In place of other commands than those of the kind of a file.
+OF_KIND = ("",)
+
 
 @dataclass(frozen=True)
 class Found:
@@ -54,8 +57,7 @@ class Found:
     """By default that of the reader."""
     format: str = ""
     contents: str = ""
-    commands: Sequence[str] = ()
-    """If this format has others than its kind."""
+    commands: Sequence[str] = OF_KIND
     problem: str = ""
 
 
@@ -111,7 +113,7 @@ def _in_table(path: str, table: Table) -> list[Found]:
     try:
         scores = _first((SCORES,), path)
     except InputError as error:
-        return [*found, Found(kind=SCORES.name, problem=str(error.with_flags()))]
+        return [*found, Found(kind=SCORES.name, commands=(), problem=str(error.with_flags()))]
     # With a row for each system and segment, the names of systems are no texts.
     names = table.values(system)
     return scores if scores and 2 * len(set(names)) <= len(names) else [*scores, *found]
@@ -141,8 +143,9 @@ def _found(kind: Kind, path: str) -> Found | None:
     said = kind.read(path)
     if said is None:
         return None
-    commands = [each.replace("FILE", shlex.quote(path)) for each in said.commands or kind.commands]
-    return replace(said, kind=said.kind or kind.name, commands=commands)
+    commands = kind.commands if said.commands is OF_KIND else said.commands
+    own = [each.replace("FILE", shlex.quote(path)) for each in commands]
+    return replace(said, kind=said.kind or kind.name, commands=own)
 
 
 @lru_cache(maxsize=1)
@@ -182,7 +185,7 @@ def _folder(path: str) -> Found | None:
     others = [Path(file).name for file in files if file not in texts]
     holds += f"; not text: {listed(others)}" if others else ""
     if not texts:
-        return Found(kind="files that are not text", format="folder", contents=holds)
+        return Found("folder", holds, (), kind="files that are not text")
     references = [file for file in texts if Path(file).stem.casefold() in REFERENCES]
     systems = [file for file in texts if file not in references]
     holds += "; to compare every pair add --all-pairs" if len(systems) > 2 else ""
@@ -444,7 +447,7 @@ def _texts(path: str) -> Found:
     systems = text_format.systems(source) if text_format.systems is not None else []
     references, _, _ = read_texts([f"{path}#{systems[0]}" if systems else path], [])
     lines = references[0].lines
-    empty = sum(not line.strip() for line in lines)
+    empty = sum(not (line or "").strip() for line in lines)  # in JSON, null is a missing reference
     size = counted(len(lines), "segment") + (f", {empty:,} of them empty" if empty else "")
     if 10 * empty > len(lines):
         size += ": does it have one segment on each line, as outputs do, or is it prose or a program?"
@@ -455,7 +458,7 @@ def _texts(path: str) -> Found:
         size += f"; references {listed(named)}" if named else ""
         own = "reshuffle compare FILE FILE" if named else "reshuffle compare REF FILE"
         return Found(about, f"{size}; systems {listed(systems)}", (own,))
-    return Found(about, size, OF_FORMAT.get(name, ()))
+    return Found(about, size, OF_FORMAT.get(name, OF_KIND))
 
 
 def _read_table(path: str) -> tuple[Table, Mapping[str, Column]]:
