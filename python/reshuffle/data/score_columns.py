@@ -78,14 +78,16 @@ class Table(Opened):
     def chosen(
         self, names: Names, roles: Mapping[str, str], wanted: Mapping[str, str | None], has_options: bool = True
     ) -> list[Column]:
-        """The columns of these names and the ids of rows, with the rows of one language pair, test set and metric.
+        """The columns of these names, with the rows of one language pair, one test set and one metric.
 
         ``wanted`` has the role of each that is chosen, and its name, or None for the only one. ``has_options`` says
-        whether options with the names of the roles choose.
+        whether options with the names of the roles choose. Without a column of segments,
+        the first one has the ids of rows.
         """
         by_role = [role for role in wanted if role in roles]
-        keys = self.ids(names)
-        columns = [replace(column, keys=keys) for column in self.columns([*names, *(roles[role] for role in by_role)])]
+        columns = self.columns([*names, *(roles[role] for role in by_role)])
+        if "segment" not in roles:
+            columns[0] = replace(columns[0], keys=self.ids(names))
         for at, role in enumerate(by_role, len(names)):
             kind, option = role.replace("_", " "), role if has_options else None
             known, (code,) = codes([self.names_in(columns[at], f"the name of a {kind}")])

@@ -264,13 +264,13 @@ def _by_system(table: Table, numbers: Numbers, segments: Column, systems: Column
         lambda row: f"{shortened(ids[segment[row]])} of system {quoted(names[system[row]])}",
         ": write each of several runs or raters into a file of its own, for 'reshuffle runs' or 'reshuffle human'",
     )
-    lacking = np.setdiff1d(np.arange(len(names) * len(ids)), cell)
-    if lacking.size:
-        i, j = divmod(int(lacking[0]), len(ids))
+    values = np.empty((len(names), len(ids)))
+    if len(cell) < values.size:
+        i, j = divmod(int(np.setdiff1d(np.arange(values.size), cell)[0]), len(ids))
         place, having = segments.name.rpartition("#")[0], names[system[segment == j].min()]
         raise InputError(
             f"{place}: system {quoted(names[i])} lacks segment {shortened(ids[j])}, which {quoted(having)} has"
         )
-    values = numbers[np.argsort(cell)].reshape(len(names), len(ids))
+    values.flat[cell] = numbers
     found = _table(dict(zip(names, values, strict=True)), ids)
     return _in_order_of_numbers(on_segments(found, segment[system == 0]))
