@@ -23,7 +23,6 @@ from ..data.formats import FORMATS, JUDGMENT_FORMATS, LOGS, SCORE_FORMATS, Colum
 from ..data.formats.base import MISSING_WORDS, WITH_NUL, ZIP, is_number, number_in
 from ..data.formats.recognition import first_line, recognized
 from ..data.history import runs_but_the_end, runs_in
-from ..data.id_columns import names_ids
 from ..data.manifest import Manifest
 from ..data.reading import Opened, read_texts
 from ..data.retrieval import is_qrel, is_run
@@ -204,7 +203,7 @@ def _with_column(file: str) -> str:
         return file
     with contextlib.suppress(InputError):
         table, columns = _read_table(file)
-        texts = [name for name, column in columns.items() if not names_ids(name) and has_texts(table, column)]
+        texts = [name for name, column in columns.items() if name not in table.of_ids and has_texts(table, column)]
         return f"{file}#{texts[0]}" if len(texts) == 1 < len(columns) else file
     return file
 
@@ -472,8 +471,7 @@ def _table(path: str) -> Found:
     table, columns = _read_table(path)
     others, numbers, lacks = [], [], False
     damaged: dict[str, str] = {}
-    of_segments = table.id_column(()), roles_of(list(columns)).get("segment")
-    ids = [name for name in columns if names_ids(name) or name in of_segments]
+    ids = table.of_ids
     for name, column in columns.items():
         if name in ids:
             continue

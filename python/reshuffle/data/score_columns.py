@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -96,10 +97,15 @@ class Table(Opened):
                 columns = [column.in_order(np.flatnonzero(is_wanted).tolist()) for column in columns]
         return columns[: len(names)]
 
+    @cached_property
+    def of_ids(self) -> list[str]:
+        """The columns with ids, of segments or of documents."""
+        own = self.id_column(())
+        return [name for name in self.header if names_ids(name) or name == own]
+
     def perhaps_scores(self) -> list[str]:
         """The columns or keys without ids and texts, by their names."""
-        ids = self.id_column(())
-        return [name for name in self.header if name != ids and not names_ids(name) and name.lower() not in TEXTS]
+        return [name for name in self.header if name not in self.of_ids and name.lower() not in TEXTS]
 
     @property
     def beginning(self) -> Table:
