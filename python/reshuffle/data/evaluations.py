@@ -83,18 +83,16 @@ def check_segments(
     if not wrong.size:
         return int(segment.max()) + 1 if n_segments is None else n
     line, at = min((int(lines[at]), at) for at in wrong.tolist())
-    known = f" to {n - 1 + base:,}, because the texts have {counted(n, 'segment')}"
+    last = f" to {n - 1 + base:,}"
     option, hint = "segment_base", f"the first segment is {base} unless {{option}} says otherwise"
-    got = f"got {segment[at] + base:,}"
-    if n_segments is None and segment[at] > 0:
-        known, option, hint = (
-            f" to {n - 1 + base:,}",
-            "n_segments",
-            "if the texts have more, say how many with {option}",
-        )
-    elif n_segments is None:
-        known = ""
-    return source.fail(f"expected a segment from {base}{known}, {got}; {hint}", line, option=Argument(option))
+    if n_segments is not None:
+        last += f", because the texts have {counted(n, 'segment')}"
+    elif segment[at] < 0:
+        last = ""
+    else:
+        option, hint = "n_segments", "if the texts have more, say how many with {option}"
+    problem = f"expected a segment from {base}{last}, got {segment[at] + base:,}; {hint}"
+    return source.fail(problem, line, option=Argument(option))
 
 
 def renumbered(names: Sequence[str], *columns: Integers) -> tuple[list[str], list[Integers]]:

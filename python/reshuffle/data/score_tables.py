@@ -263,7 +263,8 @@ class ScoreFile:
         key = index if cells.segment is None else index * s + cells.segment
         if self.options.repeated == "error":
             _check_repeated(source, cells, key, np.flatnonzero(kept))
-        means = _means(key[kept], cells.values[kept], n * s)
+        with np.errstate(invalid="ignore"):  # NaN without values
+            means = np.bincount(key[kept], cells.values[kept], n * s) / np.bincount(key[kept], minlength=n * s)
         segments, of_systems = (None, means) if cells.segment is None else (means.reshape(n, s), None)
         ids = None if cells.keys is None or segments is None else tuple(cells.keys)
         return ScoreTable(cells.metric, systems, segments, of_systems, higher_is_better, n_ratings, source.name, ids)
@@ -303,14 +304,6 @@ def _check_repeated(source: Source, cells: Cells, key: NDArray[np.int64], rows: 
         f"{cells.values[earlier]:g}: expected one score of a metric for each output"
     )
     source.fail(problem, cells.lines[row])
-
-
-def _means(key: NDArray[np.int64], values: NDArray[np.float64], n: int) -> NDArray[np.float64]:
-    """The mean of the values of each key, NaN for keys without values."""
-    count = np.bincount(key, minlength=n)
-    with np.errstate(invalid="ignore"):
-        means: NDArray[np.float64] = np.bincount(key, weights=values, minlength=n) / count
-    return means
 
 
 def _n_segments(source: Source, cells: Cells, n_segments: int | None) -> int:
