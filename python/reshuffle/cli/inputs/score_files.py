@@ -259,12 +259,10 @@ class ScoreFiles:
                 )
             return dict(zip(wanted, keys, strict=True))
         # Runs may also be called by the shortest names that tell their files apart.
-        aliases = dict(zip(system_names(list(self.systems.values())), self.names, strict=True)) if self.runs else {}
-        found = {
-            name: key
-            for name, file in wanted.items()
-            for key in [each for each in keys if each in (name, file) or aliases.get(each) == name][:1]
-        }
+        short = system_names(list(self.systems.values())) if self.runs else ()
+        called = dict(zip(short, self.systems, strict=False))
+        called |= {file: name for name, file in wanted.items()} | {name: name for name in wanted}
+        found = {called[key]: key for key in reversed(keys) if key in called}
         lost = [name for name in wanted if name not in found]
         left = [key for key in keys if key not in found.values()]
         same = same_names(left, [wanted[name] for name in lost])
