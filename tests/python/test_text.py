@@ -139,7 +139,7 @@ def test_the_systems_that_may_be_the_best_are_bold_in_a_terminal() -> None:
     assert re.search(r"^a +\x1b\[1m10\.00\x1b\[0m", coloured, re.MULTILINE)
     # Without bold type there is nothing to explain.
     keys = (
-        "Bold: not significantly worse than any other system; a name is bold if this holds under all metrics.\n"
+        "Bold: not significantly worse than any other system; a name is bold if this holds in its whole row.\n"
         "Bold: in tables of pairs, the significantly better system.\n"
     )
     assert re.sub(r"\x1b\[\d?m", "", coloured).replace(keys, "") == render(result, "text", Layout(Terminal(100)))
