@@ -170,6 +170,8 @@ def _with_config(path: str | None, values: dict[str, Any], options: dict[str, An
     from .metric_options import parse_metric
 
     manifest = Manifest.read(path, "the margins of a gate in TOML or JSON")
+    if "sets" in manifest.table:
+        raise InputError(f"{manifest.name}: expected margins, got test sets: for a manifest write --manifest")
     found = manifest.values(GateKeys)
     found.pop("metric_options", None)
     metrics = found.pop("metrics", ())

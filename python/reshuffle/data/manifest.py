@@ -75,6 +75,8 @@ class Manifest:
             if name != "sets" and isinstance(each, Mapping) and FILES_OF_SETS & each.keys():
                 meant = f"[sets.{name}]" if _is_toml(self.name) else f'{{"sets": {{"{name}": {{…}}}}}}'
                 raise InputError(f"{self.name}: unknown key {quoted(name)}: if it is a test set, write {meant}")
+            if name == "margin":
+                raise InputError(f"{self.name}: expected test sets, got margins: for those of a gate write --config")
             if name in FILES_OF_SETS:
                 raise InputError(
                     f"{self.name}: {quoted(name)} is a key of a test set: write it below 'sets' and a name, as in "
