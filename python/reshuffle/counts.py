@@ -393,7 +393,8 @@ class BlockChecks:
 def check_ending(path: str) -> None:
     """Raise :class:`InputError` for a file whose ending is not that of counts."""
     if not path.lower().endswith(ENDINGS):
-        raise InputError(f"{quoted(path)}: expected a file whose ending is {either(ENDINGS)}")
+        example = quoted(f"{path}{ENDINGS[0]}")
+        raise InputError(f"{quoted(path)}: counts go to a file whose ending is {either(ENDINGS)}, such as {example}")
 
 
 def check_fits_npy(metrics: Sequence[Any], *ids: Any) -> None:

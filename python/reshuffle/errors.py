@@ -295,7 +295,7 @@ def listed_files(paths: Iterable[str]) -> str:
     """The same for paths, of which the ends tell them apart.
 
     >>> listed_files(["a.txt", "folder/" * 9 + "b.txt"])
-    'a.txt, …/folder/folder/folder/folder/folder/b.txt'
+    'a.txt, …older/folder/folder/folder/folder/b.txt'
     """
     return listed(path if len(path) <= MAX_QUOTED else f"…{path[1 - MAX_QUOTED :]}" for path in paths)
 

@@ -136,7 +136,7 @@ def labels_among(data: Data, named: Sequence[str], random_raters: bool = False) 
         )
     named = named or incomplete
     for name in named:
-        check_name("human", name, data.labels)
+        check_name("metric of labels", name, data.labels)
         if name not in incomplete:
             raise InputError(
                 "human: {name} has no missing scores: leave segments without a label empty or NaN; if all have "

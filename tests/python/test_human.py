@@ -257,6 +257,18 @@ def test_pairs_are_adjusted() -> None:
     assert sorted(each.adjusted_pvalue for each in rows) == pytest.approx([2 * p[0], max(2 * p[0], p[1])])
 
 
+def test_systems_with_the_same_verdict_share_a_sentence() -> None:
+    rng = np.random.default_rng(1)
+    scores = {name: rng.normal(mean, 1, 200) for name, mean in (("a", 0), ("b", 5), ("c", 6), ("d", 0))}
+    labels = {name: np.where(np.arange(200) < 80, own, np.nan).round(2) for name, own in scores.items()}
+    metrics = [
+        SegmentScores("people", labels, missing="pairwise"),
+        SegmentScores("judge", {name: own.round(1) for name, own in scores.items()}),
+    ]
+    said = " ".join(str(human(metrics=metrics)).split())
+    assert "b and c are significantly better than a under people, according to the labels and judge. d shows no" in said
+
+
 def test_json_and_csv() -> None:
     metrics, names = rated(1, 3)
     for result in (Sample().estimated(), human(metrics=metrics, human=names)):

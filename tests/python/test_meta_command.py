@@ -255,7 +255,7 @@ def test_the_metric_of_a_file_is_the_column_of_its_name(files: Path, run: Any) -
     chosen = results(run(*command, "comet=both.tsv#COMET"))["results"]
     assert named == chosen
     assert named[0]["value"] < 0.99
-    assert "are those of people ('human'): write X=both.tsv#COMET" in run(*command, "X=both.tsv").refusal()
+    assert "are those of people ('human'): write FILE#COMET" in run(*command, "X=both.tsv").refusal()
     people = "--metric-scores X=da.tsv: these scores are those of people ('score'): name another file"
     assert people in run("meta", "segments", "--human", "da.tsv", "--metric-scores", "X=da.tsv").refusal()
 

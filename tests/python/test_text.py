@@ -139,7 +139,7 @@ def test_the_systems_that_may_be_the_best_are_bold_in_a_terminal() -> None:
     assert re.search(r"^a +\x1b\[1m10\.00\x1b\[0m", coloured, re.MULTILINE)
     # Without bold type there is nothing to explain.
     keys = (
-        "Bold: not significantly worse than any other system; a name is bold if this holds under all metrics.\n"
+        "Bold: not significantly worse than any other system; a name is bold if this holds in its whole row.\n"
         "Bold: in tables of pairs, the significantly better system.\n"
     )
     assert re.sub(r"\x1b\[\d?m", "", coloured).replace(keys, "") == render(result, "text", Layout(Terminal(100)))
@@ -579,7 +579,7 @@ def test_monte_carlo_error_on_several_test_sets_is_one_note_with_the_largest_num
     named = f"{pair.system} − {pair.baseline} under {pair.metric}"
     assert decided.startswith(f"[news and talks] For 2 of 6 tests ({named} (news) and {named} (talks)), Monte")
     assert "about 100,000 replicates (n_resamples) would decide" in decided
-    assert not_decided.startswith(f"[chat] For 1 of 3 tests ({named} (chat)), ")
+    assert not_decided.startswith(f"[chat] For 1 of 3 tests ({named}), ")
 
 
 def test_pairs_and_triangles_of_every_test_set_are_shown_on_request() -> None:

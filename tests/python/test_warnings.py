@@ -77,6 +77,8 @@ def test_an_empty_last_segment_of_only_one_text_gives_a_warning() -> None:
     assert warnings_of(score, REFERENCE, {"a": OTHER, "b": ["x", " "]}) == [message]
     assert warnings_of(score, ["x", ""], {"a": OTHER}) == [message.replace("system 'b'", "the reference")]
     assert warnings_of(score, REFERENCE, {"a": ["x", ""], "b": ["y", ""]}) == []
+    (empty,) = warnings_of(score, REFERENCE, {"a": OTHER, "b": ["", ""]})  # of which there is another warning
+    assert empty.startswith("2 of 2 outputs of system 'b' are empty")
     assert warnings_of(score, [["x", None], ["y", "z"]], {"a": OTHER}) == []
 
 

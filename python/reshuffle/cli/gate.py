@@ -15,6 +15,7 @@ import click
 from attrs import evolve
 
 from .. import types
+from ..data.count_files import is_count_file
 from ..data.files import STDIN, display_name, is_toml
 from ..errors import Argument, InputError, MisreadWarning, listed, listed_files, warn
 from ..options.declare import check_each
@@ -131,6 +132,8 @@ def _check_outputs(systems: Sequence[str], options: Mapping[str, Any]) -> None:
         hint = ": if one is the reference, write BASE NEW --ref REF" if len(systems) == 3 else ""
         if len(systems) == 1 and Path(systems[0]).suffix in (".toml", ".json"):
             hint = ": if it is a manifest, write --manifest before it"
+        if is_count_file(systems[0]):
+            hint = f": the file of counts follows --ref, as in BASE NEW --ref {display_name(systems[0])}"
         raise InputError(f"{expected}{listed_files(systems)}{hint}")
     for files in given.values():
         if not systems and len(files) == 1 and is_folder(files[0]) and len(files_in(files[0])) != 2:
@@ -172,6 +175,8 @@ def _with_config(path: str | None, values: dict[str, Any], options: dict[str, An
     from .metric_options import parse_metric
 
     manifest = Manifest.read(path, "the margins of a gate in TOML or JSON")
+    if "sets" in manifest.table:
+        raise InputError(f"{manifest.name}: expected margins, got test sets: for a manifest write --manifest")
     found = manifest.values(GateKeys)
     found.pop("metric_options", None)
     metrics = found.pop("metrics", ())

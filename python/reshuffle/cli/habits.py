@@ -16,7 +16,7 @@ _AFTER_REF = "outputs of systems are arguments after REF"
 _MORE_REFS = "use --refs FILE FILE"
 # Options of some commands, where others do not have them.
 ELSEWHERE = {
-    "--baseline": "if there is a baseline, it is the first of the outputs",
+    "--baseline": "if there is a baseline, it is the first of the outputs; of votes, all pairs are compared",
     "--docs": "use --units",
     "--threshold": "use --margin METRIC=VALUE",
     "--save": "use -o",

@@ -187,7 +187,7 @@ class Corpus:
                     f"the last outputs of system {name!r} are like the references of the {of} lines: was a line {how} "
                     "before them?"
                 )
-        blank = [what for what, column in columns if _is_blank(column[-1])]
+        blank = [what for what, column in columns if _is_blank(column[-1]) and not all(map(_is_blank, column))]
         if len(blank) == 1:
             warn(f"only {blank[0]} has an empty last segment: is it aligned with the other texts?")
 

@@ -75,6 +75,8 @@ class Manifest:
             if name != "sets" and isinstance(each, Mapping) and FILES_OF_SETS & each.keys():
                 below = f"[sets.{name}]" if is_toml(self.name) else f'{{"sets": {{"{name}": {{…}}}}}}'
                 raise InputError(f"{self.name}: unknown key {quoted(name)}: if it is a test set, write {below}")
+            if name == "margin":
+                raise InputError(f"{self.name}: expected test sets, got margins: for those of a gate write --config")
             if name in FILES_OF_SETS:
                 below = "[sets.NAME]" if is_toml(self.name) else f'{{"sets": {{"NAME": {{"{name}": …}}}}}}'
                 where = f"write it below 'sets' and a name, as in {below}"

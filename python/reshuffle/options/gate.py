@@ -211,7 +211,7 @@ class GateFiles(Options):
     TITLE: ClassVar[str] = "Gate"
 
     config: Annotated[str | None, Flag(metavar="FILE")] = None
-    """TOML or JSON with margin, rule, primary, alpha, metrics and history; options replace its keys."""
+    """TOML or JSON with margin, rule, primary, human, alpha, metrics and history; options replace its keys."""
     page: Annotated[str | None, Flag(metavar="URL")] = None
     """In Markdown: the address of the report, to link to."""
 

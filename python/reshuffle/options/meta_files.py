@@ -32,7 +32,7 @@ class ScoredOutputs(Measured):
         tuple[File, ...], Flag(("--metric-scores",), "[NAME=]FILE", greedy=("--metric-scores",))
     ] = ()
     """Scores of a metric that another program computed. In the formats of --human; FILE#NAME names the column or
-    metric. FILE alone: all metrics in it.
+    metric, by default the one called NAME. FILE alone: all metrics in it.
     """
     lower_is_better: Annotated[tuple[str, ...], Flag(metavar="NAME")] = ()
     """For the --metric-scores called NAME, lower is better; human stands for --human."""

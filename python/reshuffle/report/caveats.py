@@ -53,6 +53,9 @@ def cautions_of(
     texts: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     every = {metric.name for comparison in comparisons.values() for metric in comparison.metrics}
     for names, caveat in _added_up(found, every):
+        if len(names) == 1 and "named" in caveat.values:  # the note begins with the only name
+            pairs = [pair.removesuffix(f" ({names[0]})") for pair in caveat.values["named"]]
+            caveat = replace(caveat, values={**caveat.values, "named": pairs})
         sentence = worded(caveat, layout.command is not None)
         about = f"{caveat.values.get('metric')}: "
         start = about if sentence.startswith(about) else ""

@@ -12,7 +12,7 @@ from ..results import Comparison, SetComparison, UsedMetric
 from .cells import Table, under
 from .layout import FEW, Layout, by_name
 from .margins import is_significant
-from .systems import bold_means, margin_in_title, sorted_systems
+from .systems import bold_rows, margin_in_title, sorted_systems
 
 
 def with_choice(result: Comparison | SetComparison, layout: Layout) -> Layout:
@@ -40,7 +40,7 @@ def set_tables(result: SetComparison, layout: Layout) -> Iterator[Table]:
         title += "" if metric.higher_is_better else ", lower is better"
         title += margin_in_title(first, metric) if first.baseline is not None else ""
         table = Table(title, header, breaks=(*range(2, len(header)),))
-        table.bold_means = f"{bold_means(first)}; a name is bold if this holds in every column"
+        table.bold_means = bold_rows(first)
         columns = [_column(comparison, metric, layout) for comparison in shown.values()]
         for system in order:
             cells, bold = zip(*(column[system] for column in columns), strict=True)

@@ -119,7 +119,7 @@ def merged(comparison: Comparison, layout: Layout) -> Table:
         beside += group.letters(len(header))
         header += group.header
     table = Table(_title(comparison, comparison.metrics), header, breaks=tuple(breaks[1:]), beside=tuple(beside))
-    table.bold_means = f"{bold_means(comparison)}; a name is bold if this holds under all metrics"
+    table.bold_means = bold_rows(comparison)
     for system in sorted_systems(comparison):
         cells, bold = [system], [all(group.bold(system) for group in groups)]
         for group in groups:
@@ -305,6 +305,11 @@ def bold_means(comparison: Comparison) -> str:
     if comparison.baseline is None:
         return "not significantly worse than any other system"
     return f"significantly better than {comparison.baseline}"
+
+
+def bold_rows(comparison: Comparison) -> str:
+    """The same for tables with several scores of a system in a row."""
+    return f"{bold_means(comparison)}; a name is bold if this holds in its whole row"
 
 
 def _details(scores: Mapping[str, SystemScore]) -> Iterator[Column]:

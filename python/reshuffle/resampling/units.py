@@ -146,8 +146,13 @@ class Strata(Groups):
             strays = np.flatnonzero(index != index[first][documents.index])
             if strays.size:
                 stray, begin = strays[0], first[documents.index[strays[0]]]
+                of = (
+                    f"the document {quoted(documents.names[documents.index[stray]])}"
+                    if documents.names
+                    else "one document"
+                )
                 raise InputError(
-                    f"strata: segments {begin + 1} and {stray + 1} belong to one document, but to the strata "
+                    f"strata: segments {begin + 1} and {stray + 1} belong to {of}, but to the strata "
                     f"{quoted(names[index[begin]])} and {quoted(names[index[stray]])}: "
                     "a document must lie in one stratum"
                 )

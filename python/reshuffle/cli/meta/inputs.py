@@ -169,11 +169,10 @@ class MetaInput:
             if path == people and own == file.chosen(column):
                 others = [each for each in file.names if each != own]
                 raise InputError(
-                    "{scores}: these scores are those of people ({own}): "
-                    + ("write {example}" if others else "name another file"),
+                    "{scores}: these scores are those of people ({own}): {advice}",
                     scores=Argument(f"metric_scores, {name}", as_flag=f"--metric-scores {name}={given}"),
                     own=quoted(own),
-                    example=f"{name}={path}#{others[0] if others else ''}",
+                    advice=f"write FILE#{others[0]}" if others else "name another file",
                 )
             return file.table(own, options.higher_is_better)
 

@@ -41,7 +41,7 @@ def study_document(study: StudyResult, layout: Layout) -> Document:
     first, *others = shown
     blocks: list[Block] = [first, Paragraph(spoken(found)), *others]
     methods = Methods(tuple(study_sentences(study))) if layout.methods else None
-    notes.extend(left_out(study.signature))
+    notes = [*notes, *left_out(study.signature)]
     document = Document(blocks, spoken(notes), study.signature, methods, page=page)
     return document
 

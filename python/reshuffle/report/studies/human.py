@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ...errors import counted, listed, printable
+from ...grouping import grouped
 from ...results import NO_DIFFERENCE
 from ...results.studies import LabelledEstimate, PlannedLook, PlannedRaters, RaterAgreement, StudyResult
 from ...results.studies.human import HumanPlan, deciding, is_selected
@@ -204,7 +205,8 @@ def conclusions(study: StudyResult[HumanPlan]) -> Iterator[str]:
         shown = sum(row.decisive_pvalue <= 1 - study.plan.confidence_level for row in decided)
         yield f"{shown} of {len(decided)} differences are significant, {_by(_chosen(study))}."
     else:
-        yield from (_verdict(study, row) for row in decided)
+        for (verbs, rest), systems in grouped((_verdict(study, row), row.system) for row in decided).items():
+            yield f"{joined(systems)} {verbs[len(systems) > 1]} {rest}."
     for predictor in predictors:
         yield _worth(predictor, of_name(rows, predictor=predictor))
 
@@ -222,14 +224,14 @@ def _selected(study: StudyResult[HumanPlan]) -> Iterator[str]:
         )
 
 
-def _verdict(study: StudyResult[HumanPlan], row: LabelledEstimate) -> str:
-    """Whether a difference is shown."""
+def _verdict(study: StudyResult[HumanPlan], row: LabelledEstimate) -> tuple[tuple[str, str], str]:
+    """Whether a difference is shown: the verb, also in the plural, and what follows it."""
     human, by = next(iter(of_name(study.metrics, name=study.plan.human[0]))), _by(row.predictor)
     end = f"under {joined(study.plan.human)}, {by}"
     if row.decisive_pvalue > 1 - study.plan.confidence_level:
-        return f"{row.system} shows {NO_DIFFERENCE} from {row.baseline} {end}."
+        return ("shows", "show"), f"{NO_DIFFERENCE} from {row.baseline} {end}"
     better = "better" if (row.estimate > 0) == human.higher_is_better else "worse"
-    return f"{row.system} is significantly {better} than {row.baseline} {end}."
+    return ("is", "are"), f"significantly {better} than {row.baseline} {end}"
 
 
 def _worth_cell(worth: float) -> str:

@@ -153,6 +153,7 @@ class WatchFigure(ColumnFigure[SequentialLook]):
         ax.plot(
             units, [look.difference for look in looks], color=INK, linewidth=1.0, marker="o", markersize=2, zorder=3
         )
+        ax.xaxis.set_major_formatter("{x:,.0f}")
         label(ax, "units", wrapped(f"Δ {looks[0].metric}", 30))
 
 
