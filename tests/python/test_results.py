@@ -93,7 +93,7 @@ def test_alpha_defaults_to_one_minus_the_confidence_level() -> None:
     assert intervals[0] == intervals[1]
     assert "* adjusted p ≤ 0.2" in render(comparison)
     for alpha in (0, 1, 5, "x"):
-        with pytest.raises(InputError, match="alpha must (lie|be a number) strictly between 0 and 1"):
+        with pytest.raises(InputError, match=r"alpha must (lie|be a number) strictly between 0 and 1"):
             compared(alpha=alpha)
 
 
