@@ -140,7 +140,7 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.attributes += attrs
-        if tag == "meta":  # has no end
+        if tag in ("meta", "wbr"):  # have no end
             return
         self.open.append(tag)
         self.texts.setdefault(tag, []).append("")
