@@ -199,7 +199,7 @@ def test_a_whole_frame_is_refused_with_what_to_write(frame: Make) -> None:
             InputError, match=rf"whole table: pass its columns, as in compare\(frame\['ref'\], {columns}\)"
         ):
             score(table, names)
-    with pytest.raises(TypeError, match='did you mean "references=frame'):
+    with pytest.raises(TypeError, match="use references=frame"):
         score(table, ["sys-a"], reference="ref")  # type: ignore[call-arg]
 
 
