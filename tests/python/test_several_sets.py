@@ -527,7 +527,7 @@ def test_the_number_of_references_of_an_average_is_at_most_that_of_a_test_set() 
         f", {n}, 2 systems" in str(each)
         for n, each in zip(["1 reference", "2 references"], found.sets.values(), strict=True)
     ] == [True, True]
-    some = [lines, [lines[0], *[None] * (len(lines) - 1)]]
+    some: Any = [lines, [lines[0], *[None] * (len(lines) - 1)]]
     assert "with up to 2 references each" in compare(some, systems, test="ar", n_resamples=9).methods_sentence()
 
 

@@ -332,6 +332,10 @@ def test_sentences_say_which_systems_are_better() -> None:
     assert_told("conclusions", {case: "\n".join(conclusions(make(), Layout())) for case, make in CONCLUSIONS.items()})
 
 
+def test_notes_say_which_side_a_one_sided_test_has() -> None:
+    assert "\np: paired t-test, one-sided (greater); * adj" in str(compared(ratings("m", FOUR), alternative="greater"))
+
+
 def test_lower_is_better_gives_the_same_sentences() -> None:
     means = {"a": 10.0, "b": 30.0, "c": 1.0, "d": 10.25, "e": 10.0}
     higher, lower = ratings("m", means), ratings("m", {s: -mean for s, mean in means.items()}, False)

@@ -13,7 +13,8 @@ from scipy.optimize import approx_fprime, minimize
 
 from budgets import budget
 from kbest_files import Floats, Ints, Lists, kbest, start
-from reshuffle import InputError, _core, derive_seed, metric, tune
+from reshuffle import InputError, InputWarning, _core, derive_seed, metric, tune
+from reshuffle.tune import online
 from told import assert_raises
 
 BLEU = _core.Metric("bleu", {"tokenize": "none"})
@@ -337,6 +338,16 @@ def test_the_public_functions_call_the_core(folder: Path, dev: Lists) -> None:
     np.testing.assert_allclose([*descended.trace.min(1), *elsewhere.trace[:, 1]], best.trace[0, 1], rtol=1e-4)
     assert best.trace[0, 0] == pytest.approx(descended.trace[0, 0])
     assert best.trace[0, 0] > 0.7 * best.trace[0, 1]
+
+
+def test_pro_warns_of_runs_that_end_before_the_optimum(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lists, _ = read(folder)
+    scores = np.random.default_rng(1).random(len(lists.dense))
+    found = tune.pro(lists, scores, seeds=[1, 2])
+    monkeypatch.setattr(online, "NEWTON_STEPS", 1)
+    with pytest.warns(InputWarning, match="^2 runs of PRO ended after 1 step, before the optimum: raise the penalty$"):
+        early = tune.pro(lists, scores, seeds=[1, 2])
+    assert (early.trace[:, 2] > found.trace[:, 2]).all()
 
 
 def test_the_public_functions_refuse_wrong_arguments(folder: Path) -> None:

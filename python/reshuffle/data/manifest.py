@@ -141,20 +141,22 @@ MOST_KEYS = 24
 LIKE_FLAGS = {"ref": "references", "refs": "references", "reference": "references", "docs": "documents"}
 
 
-def check_keys(where: str, table: Mapping[str, Any], known: Collection[str]) -> None:
-    """Raise :class:`InputError` for a key that is not known, with the nearest one that is."""
+def check_keys(where: str, table: Mapping[str, Any], known: Collection[str], options: Collection[str] = ()) -> None:
+    """Raise :class:`InputError` for a key that is neither known nor one of the many options, with the nearest one."""
+    every = [*known, *options]
     for key in table:
-        if key not in known:
+        if key not in every:
             meant = LIKE_FLAGS.get(key)
             if meant in known:
                 raise InputError(f"{where}: unknown key {quoted(key)}: use {quoted(meant)}")
-            near = nearest(key, known)
-            if near and len(known) > MOST_KEYS:
+            near = nearest(key, every)
+            if near and len(every) > MOST_KEYS:
                 raise InputError(f"{where}: unknown key {quoted(key)}: did you mean {quoted(near[0])}?")
             own = table[key]
             if isinstance(own, dict) and own and own.keys() <= {*known}:
                 raise InputError(f"{where}: unknown key {quoted(key)}: write what is below it without {quoted(key)}")
-            raise InputError(f"{where}: {unknown_name('key', key, known)}")
+            more = ", and options of metrics" if options else ""
+            raise InputError(f"{where}: {unknown_name('key', key, known)}{more}")
 
 
 @dataclass(frozen=True)
@@ -169,7 +171,7 @@ class KeyReader:
         kinds = {each.name: each.type for each in attrs.fields(record) if NO_KEY not in get_args(each.type)}
         options = {} if nested else self.manifest.options
         table = table_of(self.where, value)
-        check_keys(self.where, table, [*kinds, *options])
+        check_keys(self.where, table, kinds, options)
         found = {name: self.value(name, kind, table[name]) for name, kind in kinds.items() if name in table}
         if nested:
             return found

@@ -33,7 +33,7 @@ def within_all(comparison: Comparison) -> str:
 def sides(comparison: Comparison, test: UsedTest) -> str:
     """The alternative of a test, or its margins."""
     if not test.has_margin:
-        return test.alternative
+        return test.alternative if test.alternative == "two-sided" else f"one-sided ({test.alternative})"
     return f"margin{'s' if len(comparison.metrics) > 1 else ''} {within_all(comparison)}"
 
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
 from ..documented import record
-from ..errors import InputError, quoted
+from ..errors import InputError, counted, quoted, warn
 from ..metrics.base import thread_count
 from ..options.declare import called_with, chosen, options_of
 from ..options.tuning import FitKbmira, FitPro, FitXbleu, Kbmira
@@ -17,6 +17,8 @@ from ..progress import reported
 from .lists import NBest, additive
 
 Floats = NDArray[np.float64]
+# The most steps of Newton's method in a run of PRO. Few are needed, unless features differ much in size.
+NEWTON_STEPS = 100
 
 
 @record(eq=False)
@@ -134,8 +136,13 @@ def pro(options: FitPro) -> Learned:
     with reported(options.progress) as watched:
         weights, trace = _core.tune_pro(
             *_features(lists), values, seeds=list(options.seeds), samples=options.samples, threshold=options.threshold,
-            kept=options.kept, penalty=options.penalty, threads=thread_count(options.threads), progress=watched,
+            kept=options.kept, penalty=options.penalty, iterations=NEWTON_STEPS, threads=thread_count(options.threads),
+            progress=watched,
         )  # fmt: skip
+    ended = int((trace[:, 3] >= NEWTON_STEPS).sum())
+    if ended:
+        steps = counted(NEWTON_STEPS, "step")
+        warn(f"{counted(ended, 'run')} of PRO ended after {steps}, before the optimum: raise the penalty")
     if part != 1:
         weights = part * weights + (1 - part) * before
     return Learned(weights, trace)

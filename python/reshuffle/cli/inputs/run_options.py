@@ -48,8 +48,8 @@ def files_from_options(given: GivenRuns, options: dict[str, Any]) -> RunFiles:
             )
         if name in systems:
             raise InputError(
-                f"--system {name} is used twice: write the files of all runs of {name} after one --system {name}, or "
-                "choose another name"
+                f"--system {name} is used twice: write the files of all runs of {name} after one --system {name}, or, "
+                "if they are two systems, name them, as in --system NAME FILE FILE"
             )
         systems[name] = files
     numbers = {"--scores": found.scores, "--counts": found.counts}

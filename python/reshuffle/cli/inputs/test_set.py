@@ -358,14 +358,14 @@ def _check_options_of_scores(files: SetFiles) -> None:
     for name in files.lower_is_better:
         known = [*files.scores, *counted]
         if not known:
-            option = Argument("lower_is_better")
+            lower = Argument("lower_is_better")
             if is_metric(name):
                 raise InputError(
-                    "{option} {name}: of a metric of texts this is known: leave it out", option=option, name=name
+                    "{option} {name}: of a metric of texts this is known: leave it out", option=lower, name=name
                 )
             raise InputError(
                 "{option}: there are no scores {name}: add {scores} or {counts}",
-                option=option,
+                option=lower,
                 name=name,
                 scores=Argument("scores", as_flag=f"--scores {name} FILE...", as_key=f"'{name}' to the key 'scores'"),
                 counts=Argument(

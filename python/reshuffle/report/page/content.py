@@ -18,7 +18,7 @@ from ..caveats import cautions
 from ..cells import Table
 from ..conclusions import conclusions, conclusions_of_sets
 from ..layout import Layout, by_name, sets_of
-from ..margins import within_all
+from ..margins import sides, within_all
 from ..methods import Methods, comparison_sentences
 from ..notes import explanations
 from ..sets import headed, set_tables, with_choice
@@ -180,7 +180,7 @@ def facts(comparison: Comparison) -> Iterator[tuple[str, str]]:
     if comparison.baseline is not None:
         yield "Baseline", comparison.baseline
     if test is not None:
-        yield "Test", test.title if test.has_margin else f"{test.title}, {test.alternative}"
+        yield "Test", test.title if test.has_margin else f"{test.title}, {sides(comparison, test)}"
         if test.has_margin:
             yield "Margin", within_all(comparison)
         if test.adjustment_title is not None and comparison.family_size > 1:

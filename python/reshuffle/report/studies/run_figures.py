@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from ...lazy import lazy
 from ...results.studies import ObservedDifference
-from ..plots.labels import PLAIN, printable, wrapped
+from ..plots.labels import MATHEMATICAL, PLAIN, printable, wrapped
 from ..plots.look import BETTER, COLUMN, FAINT, INK, MUTED
 from ..plots.rows import RowFigure, Rows
 from ..plots.ticks import Ticks
@@ -39,6 +40,15 @@ BLOCKS = 6
 def _drawn(s_sel: float) -> float:
     """The length of a line for s_sel: one draw of segments has no standard deviation, and then there is no line."""
     return 0.0 if math.isnan(s_sel) else s_sel
+
+
+def _with_indices(text: str) -> str:
+    """A text in which ``s_sel`` and ``s_test`` are symbols with an index, and what names have is no mathematics.
+
+    >>> print(_with_indices("cost in $ ± s_sel"))
+    cost in \\$ ± $s_\\mathrm{sel}$
+    """
+    return re.sub(r"\bs_(sel|test)\b", r"$s_\\mathrm{\1}$", text.replace("$", r"\$"))
 
 
 def _spread(ax: Axes, values: Sequence[float]) -> None:
@@ -75,7 +85,7 @@ class RunsFigure(StudyFigure[ScoredRuns], RowFigure):
         what = wrapped(f"{self.records[0].metric} of each run ± s_sel", self.rows.label_width(ax))
         band = ", band: ± s_test" if any(each.scores.s_test is not None for each in self.records) else ""
         filled = ", ●: median run" if any(len(each.scores.runs) > 1 for each in self.records) else ""
-        ax.set_xlabel(f"{what}\nline: mean{band}{filled}", **PLAIN)
+        ax.set_xlabel(_with_indices(f"{what}\nline: mean{band}{filled}"), **MATHEMATICAL)
 
     def _draw_system(self, ax: Axes, each: ScoredRuns, top: float, bottom: float) -> None:
         scores, n, s_sel = each.scores, len(each.scores.runs), _drawn(each.scores.s_sel)
