@@ -57,6 +57,8 @@ def read_files(options: Mapping[str, Any]) -> tuple[dict[str, Any], list[Files]]
 
     :class:`InputError` if a path is not that of METEOR's or WordNet's files, or a file cannot be read.
     """
+    if isinstance(modules := options.get("modules"), str):  # as on the command line
+        options = {**options, "modules": tuple(modules.split(","))}
     options = with_wordnet(options)
     named = {name: options.get(name) for name in ("meteor_jar", "wordnet", "paraphrases")}
     paths = {name: Path(options.pop(name)) for name, value in named.items() if isinstance(value, str) and value}

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ..errors import InputError
+from ..errors import SEGMENT_MESSAGE, InputError
 from ..lazy import lazy
 from ..metrics.base import Counts, Metric, MetricLike, Scores, counts_array
 from ..metrics.black_box import CorpusFunction
@@ -578,7 +578,14 @@ def _sample_of_scores(systems: Mapping[str, NDArray[Any]]) -> CountSample:
                 f"without a metric, {name} must hold one score for each segment, shape (S,), got shape {array.shape}; "
                 "for (S, K) counts pass the metric: a name, a Metric or a function of summed counts"
             )
-    scores = SegmentScores("score", systems)
+    try:
+        scores = SegmentScores("score", systems)
+    except InputError as error:
+        if "missing" not in error.fields:
+            raise
+        # The functions that take arrays have no argument about missing scores.
+        problem = "the score is missing: leave this segment out of all arrays"
+        raise InputError(SEGMENT_MESSAGE, **{**error.fields, "problem": problem}) from None
     return CountSample.from_counts(scores, scores.counts_of(list(systems)))
 
 
