@@ -767,7 +767,7 @@ def test_doubts_name_the_systems_that_they_are_about() -> None:
     rare, plain = a.copy(), a + rng.normal(1, 1, 400).round(3)
     rare[:40] += (3 * rng.exponential(1, 40) ** 2).round(3)
     result = compare(metrics=SegmentScores("x", {"a": a, "plain": plain, "rare": rare}), n_resamples=999)
-    doubt = "(rare: p may be too small, because few segments make the difference)"
+    doubt = "(rare: p may be too small, because the difference rests unevenly on the segments)"
     assert f"under x {doubt}." in " ".join(result.render().split())
 
 
@@ -780,7 +780,7 @@ def test_conclusions_name_few_pairs_and_notes_the_others() -> None:
     for n, said in ((1, "rare − near0 and rare − low"), (2, "3 pairs")):
         systems = {"rare": rare, **dict([*near.items()][:n]), "low": a + rng.normal(-3, 1, 400).round(3)}
         text = " ".join(compare(metrics=SegmentScores("x", systems), all_pairs=True, n_resamples=999).render().split())
-        assert f"({said}: p may be too small, because few segments make the difference)" in text
+        assert f"({said}: p may be too small, because the difference rests unevenly on the segments)" in text
         assert ("pairs (rare − near" in text) == (n == 2)
 
 
