@@ -23,14 +23,13 @@ from ..data.formats import FORMATS, JUDGMENT_FORMATS, SCORE_FORMATS, Column, Sou
 from ..data.formats.base import MISSING_WORDS, WITH_NUL, ZIP, is_number, number_in
 from ..data.formats.recognition import first_line, recognized
 from ..data.history import runs_but_the_end, runs_in
-from ..data.id_columns import names_ids
+from ..data.id_columns import MODELS, names_ids
 from ..data.manifest import Manifest
 from ..data.reading import Opened, read_texts
 from ..data.retrieval import is_qrel, is_run
 from ..data.saved import read_json
 from ..data.score_tables import ScoreFile
 from ..data.scores import (
-    MODELS,
     Table,
     columns_of_scores,
     has_texts,
