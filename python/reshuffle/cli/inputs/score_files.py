@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+import click
+
 from ...data.alignment import aligned, in_numeric_order, order_by, unclear_order
 from ...data.corpus import system_names
 from ...data.file_names import BY_POSITION, few, files_by_name, same_names
@@ -14,7 +16,7 @@ from ...data.files import display_name
 from ...data.formats.base import Column, Source
 from ...data.reading import split_name
 from ...data.scores import Table, not_one_system, opened, scores_in
-from ...errors import Argument, InputError, counted, listed, quoted
+from ...errors import Argument, InputError, counted, listed, printable, quoted
 from ...grouping import grouped
 
 if TYPE_CHECKING:
@@ -102,6 +104,23 @@ def _shown(log: ScoreTable) -> tuple[str, ...]:
     ids = log.segment_ids or ()
     numbers = tuple(found[1] for name in ids if (found := NUMBER.fullmatch(name)))
     return numbers if len(set(numbers)) == len(ids) else ids
+
+
+def _note_epochs(log: ScoreFile) -> bool:
+    """Say that the scores of a log of inspect_ai are means of epochs, if it has several; whether that was said."""
+    from ...data.formats._samples import Samples
+
+    if log.format_name != "inspect" or not isinstance(log.content, Samples):
+        return False
+    n_samples = len({sample.segment for sample in log.content.found})
+    if n_samples == len(log.content.found):
+        return False
+    click.echo(
+        f"reshuffle: the scores of the {n_samples:,} samples of {printable(log.source.name)} are the means of their "
+        "epochs; 'reshuffle runs' asks whether new epochs would differ, from a log for each epoch",
+        err=True,
+    )
+    return True
 
 
 def _in_order(table: ScoreTable, order: Sequence[int] | None) -> ScoreTable:
@@ -250,6 +269,7 @@ class ScoreFiles:
         logs: ByFile = {}
         qrels = self.files.qrels
         judged = None if qrels is None else Source.read(qrels, "relevance judgments", self.files.max_input)
+        is_noted = False
         for keys in grouped((split_name(path)[0], key) for key, path in wanted.items()).values():
             from ...data.joined_scores import open_log  # texts alone should not wait for readers of logs
             from ...data.retrieval import check_no_run, scores_of_run
@@ -259,6 +279,8 @@ class ScoreFiles:
             if judged is None:
                 check_no_run(source)
             log = open_log(source) if judged is None and self.input_format is None else None
+            if log is not None and not is_noted:
+                is_noted = _note_epochs(log)
             for key in keys:
                 metric, name = key[0], split_name(wanted[key])[1]
                 if judged is not None:
