@@ -335,6 +335,8 @@ def nearest(name: str, known: Iterable[str], n: int = 1, cutoff: float = 0.6) ->
 
     >>> nearest("Elo", ["log", "elo"]), nearest("nonsense", ["log", "elo"]), nearest("uedin", ["xmu", "uedin-nmt.4722"])
     (['elo'], [], ['uedin-nmt.4722'])
+    >>> nearest("passed", ["pass@1", "pass@2"])
+    ['pass@1']
     """
     import difflib
 
@@ -342,7 +344,15 @@ def nearest(name: str, known: Iterable[str], n: int = 1, cutoff: float = 0.6) ->
     begun = [full for other, full in folded.items() if wanted and other.startswith(wanted)]
     if n == 1 == len(begun) and not difflib.get_close_matches(wanted, folded, cutoff=0.9):
         return begun
-    return [folded[other] for other in difflib.get_close_matches(wanted, folded, n=n, cutoff=cutoff)]
+    close = difflib.get_close_matches(wanted, folded, n=len(folded) or 1, cutoff=cutoff)
+    # Equally near ones in their own order: of pass@1 to pass@9 the first.
+    ratio = difflib.SequenceMatcher(b=wanted)
+    nearness = {}
+    for other in folded:
+        if other in close:
+            ratio.set_seq1(other)
+            nearness[other] = ratio.ratio()
+    return [folded[other] for other in sorted(nearness, key=nearness.__getitem__, reverse=True)[:n]]
 
 
 def unknown_name(kind: object, name: str, known: Iterable[str]) -> InputError:

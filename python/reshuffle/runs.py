@@ -144,7 +144,7 @@ class Development:
 
 @called_with(CompareRuns)
 def compare_runs(options: CompareRuns) -> RunComparison:
-    """Compare systems with several optimizer runs each: replications of training or tuning with other random numbers.
+    """Compare systems with several runs each: training, tuning or sampling again, with other random numbers.
 
     Scores of runs differ, so a difference between two outputs may come from the runs and not from the systems (Clark et
     al. 2011, P11-2031). The result has the scores of all runs and their spread, and tests of each difference by several

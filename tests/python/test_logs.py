@@ -314,8 +314,15 @@ def test_doctor_says_what_epochs_become_and_logs_name_no_documents(run: Any) -> 
         put(f"{name}.json", json.dumps(log([sample(i, epoch, match="C") for epoch in (1, 2, 3) for i in range(4)])))
     shown = " ".join(run("doctor", "a.json").out.split())
     assert "12 scores of match; systems openai/a; 4 segments, of whose epochs the means are compared" in shown
+    assert run("score", "--scores", "match", "a.json").err == (
+        "reshuffle: the scores of the 4 samples of a.json are the means of their epochs; 'reshuffle runs' asks whether "
+        "new epochs would differ, from a log for each epoch\n"
+    )
     refusal = run("compare", "--scores", "match", "a.json", "b.json", "--docs", "a.json#passage").refusal()
     assert "a.json: expected the documents of segments as text, TSV, CSV or JSON lines, got JSON" in refusal
+    put("docs.jsonl", "".join(json.dumps({"id": i, "doc": {"passage": "p"}}) + "\n" for i in range(4)))
+    refusal = run("compare", "--scores", "match", "a.json", "b.json", "--docs", "docs.jsonl#doc").refusal()
+    assert "expected the id of a document, got an object: jq -c '. + .doc' copies its keys to the line" in refusal
 
 
 def test_compare_reports_what_does_not_match(run: Any) -> None:

@@ -340,6 +340,11 @@ def test_hundreds_of_repetitions_of_a_word_are_counted(invented: Path) -> None:
 # Bad input.
 
 
+def test_modules_may_be_written_as_on_the_command_line() -> None:
+    written, listed = (metric("meteor", modules=modules) for modules in ("exact,stem", ("exact", "stem")))
+    assert written.signature() == listed.signature()
+
+
 def test_options_that_cannot_be_used_are_refused() -> None:
     assert_raises("python_errors_of_meteor", globals())
 

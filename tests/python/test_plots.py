@@ -386,4 +386,4 @@ def test_values_fit_the_cells_of_a_matrix(k: int) -> None:
     cell = ax.get_window_extent(renderer).width / k
     for text in values:
         assert text.get_window_extent(renderer).width <= cell
-        assert text.get_fontsize() >= 5
+        assert float(text.get_fontsize()) >= 5

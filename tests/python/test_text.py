@@ -771,7 +771,7 @@ def test_doubts_name_the_systems_that_they_are_about() -> None:
     rare, plain = a.copy(), a + rng.normal(1, 1, 400).round(3)
     rare[:40] += (3 * rng.exponential(1, 40) ** 2).round(3)
     result = compare(metrics=SegmentScores("x", {"a": a, "plain": plain, "rare": rare}), n_resamples=999)
-    doubt = "(rare: p may be too small, because few segments make the difference)"
+    doubt = "(rare: p may be too small, because the difference rests unevenly on the segments)"
     assert f"under x {doubt}." in " ".join(result.render().split())
 
 
@@ -781,7 +781,7 @@ def test_doubts_about_the_best_system_are_those_of_its_pairs_and_notes_have_all(
     rare = a.copy()
     rare[:40] += (3 * rng.exponential(1, 40) ** 2).round(3)
     low = {f"low{j}": a + rng.normal(-9, 9, 400).round(3) for j in range(2)}
-    doubt = "p may be too small, because few segments make the difference"
+    doubt = "p may be too small, because the difference rests unevenly on the segments"
     for systems, said in (
         ({"rare": rare, "near": a}, f"x ({doubt})."),
         ({"rare": rare, "near": a, **low}, f"all others under x (rare − near: {doubt})."),

@@ -23,11 +23,12 @@ from ..data.formats import FORMATS, JUDGMENT_FORMATS, LOGS, SCORE_FORMATS, Colum
 from ..data.formats.base import MISSING_WORDS, WITH_NUL, ZIP, is_number, number_in
 from ..data.formats.recognition import first_line, recognized
 from ..data.history import runs_but_the_end, runs_in
+from ..data.id_columns import MODELS
 from ..data.manifest import Manifest
 from ..data.reading import Opened, read_texts
 from ..data.retrieval import is_qrel, is_run
 from ..data.saved import read_json
-from ..data.score_columns import MODELS, TABLES, Table, columns_of_scores, has_texts, roles_of, table_of
+from ..data.score_columns import TABLES, Table, columns_of_scores, has_texts, roles_of, table_of
 from ..data.score_tables import ScoreFile
 from ..data.scores import UNNAMED, scores_in
 from ..data.votes import has_votes, read_votes

@@ -8,6 +8,7 @@ from typing import Any, get_args
 import click
 
 from .. import types
+from ..errors import InputError
 from ..options.display import Figure
 from .declared import declared_options, taken_options
 from .examples import WithExamples
@@ -22,6 +23,9 @@ class _Figure(Name):
     """The name of a figure. Those that a result has are known when it is read."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        result = None if ctx is None else ctx.params.get("result")
+        if result in self.known and Path(value).is_file():
+            raise InputError(f"the file comes first: write 'reshuffle plot {value} {result}'")
         return super().convert(value, param, ctx) if value in self.known or Path(value).is_file() else value
 
 

@@ -20,8 +20,8 @@ from .files import at_line, uncompressed
 from .formats import comet, format_of, jsonl
 from .formats.base import Column, is_score
 from .formats.table import ROLES
+from .id_columns import MODELS
 from .score_columns import (
-    MODELS,
     SYSTEM,
     TABLES,
     Integers,

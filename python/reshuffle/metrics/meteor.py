@@ -18,6 +18,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 from .. import _core
 from ..data.files import CHUNK, display_name
 from ..errors import Argument, InputError, Option, warn
+from ..names import names_in
 
 if TYPE_CHECKING:
     from zipfile import ZipFile
@@ -57,6 +58,8 @@ def read_files(options: Mapping[str, Any]) -> tuple[dict[str, Any], list[Files]]
 
     :class:`InputError` if a path is not that of METEOR's or WordNet's files, or a file cannot be read.
     """
+    if isinstance(modules := options.get("modules"), str):  # as on the command line
+        options = {**options, "modules": tuple(names_in(modules))}
     options = with_wordnet(options)
     named = {name: options.get(name) for name in ("meteor_jar", "wordnet", "paraphrases")}
     paths = {name: Path(options.pop(name)) for name, value in named.items() if isinstance(value, str) and value}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from ..errors import InputError, quoted
-from ..names import IN_PYTHON, metric_key
+from ..names import IN_PYTHON, is_metric, metric_key, names_in
 from ..types import CountedInPython, MetricName
 from ..validate import check_name
 from .base import Formula, Metric, MetricLike
@@ -54,6 +54,8 @@ def metric(name: MetricName | str, **options: Any) -> NativeMetric | TextMetric:
     key = metric_key(name)
     known = [*(spec.name for spec in metric_specs()), *IN_PYTHON]
     _check_without_options(name, known)
+    if isinstance(name, str) and len(several := names_in(name)) > 1 and all(map(is_metric, several)):
+        raise InputError(f"{quoted(name)}: several metrics are a list, {several}")
     if isinstance(name, str) and len(name.split()) > 3:  # the outputs of a second system
         raise InputError(f"{quoted(name)} is no metric; all systems are one argument: {{'a': outputs, 'b': outputs}}")
     check_name("metric", key, known)
@@ -90,4 +92,5 @@ def resolve(like: MetricLike) -> Metric:
         return metric(like)
     if callable(like):
         return Formula(getattr(like, "__name__", "score"), like)
-    raise InputError(f"a metric is a name, a Metric or a function of summed counts, got {quoted(like)}")
+    hint = "; a second system follows as b=…" if hasattr(like, "__len__") else ""
+    raise InputError(f"a metric is a name, a Metric or a function of summed counts, got {quoted(like)}{hint}")

@@ -69,7 +69,7 @@ class RunOutputs(Options):
     TITLE: ClassVar[str] = "Input"
 
     baseline: Annotated[tuple[File, ...], Flag(metavar="FILE", greedy=("--baseline",)), NO_SYSTEMS] = ()
-    """The outputs of the baseline's runs, one FILE per run; or the name of one of the systems."""
+    """The baseline's runs, one FILE per run, or a system's name."""
     systems: Annotated[
         tuple[Words, ...], Flag(("--system",), "[NAME] FILE", greedy=("--system",), noun="word"), NO_SYSTEMS
     ] = ()

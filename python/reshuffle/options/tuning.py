@@ -176,7 +176,8 @@ class Xbleu(Optimization):
     rate: Positive = field(default=0.1, converter=real)
     """Initial learning rate of sgd.
 
-    η₀: the rate of step t, from 0, is η₀/(1 + t/N). It must be below N/2λ. The paper does not name its own.
+    η₀: the rate of step t, from 0, is η₀/(1 + t/N). It must be below N/2λ, for N sentences. The paper does not name
+    its own.
     """
 
 

@@ -13,11 +13,10 @@ from ..data.arrays import as_array
 from ..errors import InputError
 from ..metrics.base import Counts, Metric, MetricLike, check_sums, counts_array
 from ..metrics.named import resolve
-from ..metrics.precomputed import SegmentScores
 from ..settings import Resampling, Units
 from ..validate import MAX_SEED, check_integer
 from .replicates import Replicates
-from .samples import CountSample
+from .samples import CountSample, scores_of_arrays
 from .units import Documents, Strata, documents_and_strata
 
 Seeds = NDArray[np.uint64]
@@ -117,7 +116,7 @@ def _group_scores(arrays: dict[str, NDArray[np.generic]]) -> list[ProblemGroup]:
     groups: dict[str, tuple[Metric, list[int], list[Counts]]] = {}
     for index, systems in enumerate(zip(*arrays.values(), strict=True)):
         try:
-            scores = SegmentScores("score", dict(zip(arrays, systems, strict=True)))
+            scores = scores_of_arrays(dict(zip(arrays, systems, strict=True)))
         except InputError as error:
             raise InputError(f"problem {index} of the batch: {error}") from None
         _, indices, counts = groups.setdefault(scores.signature(), (scores, [], []))

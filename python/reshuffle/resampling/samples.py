@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ..errors import InputError
+from ..errors import SEGMENT_MESSAGE, InputError
 from ..lazy import lazy
 from ..metrics.base import Counts, Metric, MetricLike, Scores, counts_array
 from ..metrics.black_box import CorpusFunction
@@ -570,6 +570,17 @@ def _none_if_nan(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
+def scores_of_arrays(systems: Mapping[str, NDArray[Any]]) -> SegmentScores:
+    """The segment scores of systems, for functions that have no argument about missing scores."""
+    try:
+        return SegmentScores("score", systems)
+    except InputError as error:
+        if "missing" not in error.fields:
+            raise
+        problem = "the score is missing: leave this segment out of all arrays"
+        raise InputError(SEGMENT_MESSAGE, **{**error.fields, "problem": problem}) from None
+
+
 def _sample_of_scores(systems: Mapping[str, NDArray[Any]]) -> CountSample:
     """A sample from the segment scores of systems. The keys are the names that error messages use."""
     for name, array in systems.items():
@@ -578,7 +589,7 @@ def _sample_of_scores(systems: Mapping[str, NDArray[Any]]) -> CountSample:
                 f"without a metric, {name} must hold one score for each segment, shape (S,), got shape {array.shape}; "
                 "for (S, K) counts pass the metric: a name, a Metric or a function of summed counts"
             )
-    scores = SegmentScores("score", systems)
+    scores = scores_of_arrays(systems)
     return CountSample.from_counts(scores, scores.counts_of(list(systems)))
 
 

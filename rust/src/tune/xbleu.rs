@@ -200,7 +200,8 @@ pub fn descend(
     check_option("the rate", "above 0", settings.rate, settings.rate > 0.0 && settings.rate.is_finite())?;
     // Otherwise the first step of the penalty would change the sign of the weights.
     let largest = problem.candidates.sentences() as f64 / (2.0 * problem.penalty);
-    check_option("the rate", format_args!("below N / 2λ = {largest}"), settings.rate, settings.rate < largest)?;
+    let expected = format_args!("below {largest}, the number of sentences divided by twice the l2 penalty");
+    check_option("the rate", expected, settings.rate, settings.rate < largest)?;
     let width = problem.candidates.width();
     run.prepare(|stop| check_numbers("weights", initial, width, stop))?;
     let cost = (settings.epochs as u64).saturating_mul(problem.candidates.cost() * 6);

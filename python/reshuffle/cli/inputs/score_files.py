@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
+import click
+
 from ...data.alignment import aligned, in_numeric_order, order_by, unclear_order
 from ...data.corpus import system_names
 from ...data.file_names import BY_POSITION, few, same_names
@@ -17,7 +19,7 @@ from ...data.retrieval import check_no_run, scores_of_run
 from ...data.score_columns import Table, opened
 from ...data.score_tables import ScoreFile, ScoreTable, cells_of, of_system, on_segments
 from ...data.scores import UNNAMED, not_one_system, scores_in
-from ...errors import InputError, counted, listed, quoted
+from ...errors import InputError, counted, listed, printable, quoted
 from ...grouping import grouped
 from .given_files import Groups, ReadScores, of_metric, ordered_files, wrong_number_of_files
 
@@ -68,6 +70,23 @@ def _shown(log: ScoreTable) -> tuple[str, ...]:
     ids = log.segment_ids or ()
     numbers = tuple(found[1] for name in ids if (found := NUMBER.fullmatch(name)))
     return numbers if len(set(numbers)) == len(ids) else ids
+
+
+def _note_epochs(log: ScoreFile) -> bool:
+    """Say that the scores of a log of inspect_ai are means of epochs, if it has several; whether that was said."""
+    from ...data.formats._samples import Samples
+
+    if log.format_name != "inspect" or not isinstance(log.content, Samples):
+        return False
+    n_samples = len({sample.segment for sample in log.content.found})
+    if n_samples == len(log.content.found):
+        return False
+    click.echo(
+        f"reshuffle: the scores of the {n_samples:,} samples of {printable(log.source.name)} are the means of their "
+        "epochs; 'reshuffle runs' asks whether new epochs would differ, from a log for each epoch",
+        err=True,
+    )
+    return True
 
 
 def _ordered(groups: Groups, placed: Placed) -> Sequence[str]:
@@ -189,12 +208,15 @@ class ScoreFiles:
         # With texts, --input-format is their format, and the extension gives that of a file of scores.
         input_format, qrels = None if self.files.references else self.files.input_format, self.files.qrels
         judged = None if qrels is None else Source.read(qrels, "relevance judgments", self.files.max_input)
+        is_noted = False
         for keys in grouped((split_name(path)[0], key) for key, path in wanted.items()).values():
             opened_table, _ = opened(wanted[keys[0]], input_format, self.files.max_input)
             source = opened_table.source
             if judged is None:
                 check_no_run(source)
             log = open_log(source) if judged is None and input_format is None else None
+            if log is not None and not is_noted:
+                is_noted = _note_epochs(log)
             for key in keys:
                 metric, name = key[0], split_name(wanted[key])[1]
                 if judged is not None:

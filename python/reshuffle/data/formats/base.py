@@ -211,7 +211,9 @@ def names_in(column: Column, what: str, is_text: bool = True) -> list[str]:
     for segment, value in enumerate(column.lines, 1):
         if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
             shown = quoted(value) if is_text else shown_json(value)
-            column.fail(segment, f"expected {what}, got {shown}")
+            key = column.name.partition("#")[2]
+            hint = f": jq -c '. + .{key}' copies its keys to the line" if isinstance(value, dict) and key else ""
+            column.fail(segment, f"expected {what}, got {shown}{hint}")
     return found
 
 

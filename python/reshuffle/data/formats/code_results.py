@@ -50,6 +50,8 @@ def pass_at_k(n: int, c: int, k: int) -> float:
     >>> pass_at_k(20, 6, 1), round(pass_at_k(20, 6, 5), 4), pass_at_k(10, 0, 3)
     (0.3, 0.8709, 0.0)
     """
+    if any(hasattr(each, "__len__") for each in (n, c)):
+        raise InputError("pass_at_k takes one problem: write [pass_at_k(n, c, k) for n, c in zip(samples, correct)]")
     n, c, k = check_integer("n", n, 1), check_integer("c", c, 0), check_integer("k", k, 1)
     if c > n or k > n:
         raise InputError(f"expected c and k to be at most n = {n:,}, got {c:,} and {k:,}")
