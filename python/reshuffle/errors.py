@@ -134,9 +134,14 @@ class Argument(NamedTuple):
 
         >>> print(Argument("margin", {"bleu": 0.5, "chrF++": "0.1sd"}).json_key)
         "margin": {"bleu": 0.5, "chrF++": "0.1sd"}
+        >>> print(Argument("rule", ("no-regression",)).json_key, Argument("rule").json_key)
+        "rule": "no-regression" rule
         """
-        of_names = not self.as_key and isinstance(self.values, Mapping)
-        return f"{json.dumps(self.name)}: {json.dumps(self.values)}" if of_names else self.key
+        if self.as_key or not self.values:
+            return self.key
+        values = self.values
+        written = json.dumps(values) if isinstance(values, Mapping) else either(map(json.dumps, values))
+        return f"{json.dumps(self.name)}: {written}"
 
 
 # What several messages advise.

@@ -254,6 +254,9 @@ def test_a_bad_value_of_a_configuration_is_named_by_file_and_key(demo: Path) -> 
         return command(f"{PAIR} --config gate.toml {words}")
 
     assert_raises("python_errors_of_gate_files", {"configured": configured})
+    Path("gate.json").write_text('{"metrics": ["bleu", "ter"], "margin": {"ter": 1}}')
+    with pytest.raises(InputError, match=r'as in "margin": \{"BLEU": "2%"\}, or use "rule": "no-regression"$'):
+        command(f"{PAIR} --config gate.json")
 
 
 def test_a_report_takes_no_place_of_a_history_that_does_not_exist_yet(demo: Path) -> None:
