@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-TABLES = r"^(?:dependencies|ja|ko|spm|test) = (\[.*?\])$"
+TABLES = r"^(?:dependencies|cluster|interop|ja|ko|spm|test) = (\[.*?\])$"
 
 text = (Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8")
 needed = "".join(re.findall(TABLES, text, re.DOTALL | re.MULTILINE))

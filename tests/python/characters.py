@@ -2,25 +2,31 @@
 
 import sys
 import unicodedata
+from functools import cache
 
 import pytest
-from sacrebleu.tokenizers.tokenizer_zh import _UCODE_RANGES
 
-__all__ = ["BOUNDARIES", "CHARACTERS", "EVERY"]
-
-EVERY = [chr(c) for c in range(sys.maxunicode + 1) if not 0xD800 <= c < 0xE000]
+__all__ = ["CHARACTERS", "characters", "every"]
 
 
-def _boundaries() -> list[str]:
+@cache
+def every() -> list[str]:
+    return [chr(c) for c in range(sys.maxunicode + 1) if not 0xD800 <= c < 0xE000]
+
+
+@cache
+def boundaries() -> list[str]:
     """The characters where a class of Unicode, a block or a range of the tokenizer ``zh`` begins or ends.
 
     Blocks have 16 characters, but 256 within letters without case, such as Chinese ones: most characters are of these.
     """
+    from sacrebleu.tokenizers.tokenizer_zh import _UCODE_RANGES
+
     of_zh = {ord(c) + beside for ends in _UCODE_RANGES for end in ends for c in end for beside in (-1, 0, 1)}
-    classes = ["", *map(unicodedata.category, EVERY), ""]
+    classes = ["", *map(unicodedata.category, every()), ""]
     return [
         c
-        for c, before, own, after in zip(EVERY, classes, classes[1:], classes[2:], strict=False)
+        for c, before, own, after in zip(every(), classes, classes[1:], classes[2:], strict=False)
         if not before == own == after or ord(c) in of_zh or (own not in ("Cn", "Co") and _ends_block(ord(c), own))
     ]
 
@@ -30,7 +36,12 @@ def _ends_block(code: int, own: str) -> bool:
     return code % size in (0, size - 1)
 
 
-BOUNDARIES = _boundaries()
+@pytest.fixture(scope="session")
+def characters(request: pytest.FixtureRequest) -> list[str]:
+    """Made when a test needs them, which takes half a second."""
+    return {"boundaries": boundaries, "every": every}[request.param]()
+
+
 CHARACTERS = pytest.mark.parametrize(
-    "characters", [BOUNDARIES, pytest.param(EVERY, marks=pytest.mark.slow)], ids=["boundaries", "every"]
+    "characters", ["boundaries", pytest.param("every", marks=pytest.mark.slow)], indirect=True
 )

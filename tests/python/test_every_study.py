@@ -148,14 +148,26 @@ def test_every_format_is_written(result: StudyResult) -> None:
         assert signature == f"Signature: {result.signature}"
 
 
+def table_named(result: StudyResult, key: str) -> str:
+    """What a table is called where it is written, in most studies as its key."""
+    return "pairs" if (result.study, key) == ("runs", "comparisons") else key
+
+
 @EVERY
 def test_every_table_is_data(result: StudyResult) -> None:
     for key, records in result.tables.items():
-        name = "pairs" if (result.study, key) == ("runs", "comparisons") else key
+        name = table_named(result, key)
         rows = [*csv.DictReader(io.StringIO(result.render("csv", table=name)))]
         assert len(rows) == len(result.to_dicts(name)) >= len(records)  # scores of runs have a row for each metric
         frame = result.to_pandas(name)
         assert [*frame.columns] == [*(result.to_dicts(name) or [dict(frame)])[0]]
+
+
+@EVERY
+@pytest.mark.interop("polars")
+def test_every_table_is_a_frame_of_polars(result: StudyResult) -> None:
+    for key in result.tables:
+        name = table_named(result, key)
         assert result.to_polars(name).to_dicts() == result.to_dicts(name)
 
 

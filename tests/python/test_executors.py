@@ -77,7 +77,8 @@ def loky() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    distributed = pytest.importorskip("distributed")
+    import distributed
+
     with (
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=":0"
@@ -93,7 +94,17 @@ def threads() -> Iterator[ThreadPoolExecutor]:
         yield pool
 
 
-@pytest.fixture(params=["threads", "processes", pytest.param("loky", marks=pytest.mark.slow), "cluster"])
+DASK = pytest.mark.interop("distributed")
+
+
+@pytest.fixture(
+    params=[
+        "threads",
+        "processes",
+        pytest.param("loky", marks=pytest.mark.slow),
+        pytest.param("cluster", marks=DASK),
+    ]
+)
 def executor(request: pytest.FixtureRequest) -> Any:
     return request.getfixturevalue(request.param)
 
@@ -173,6 +184,7 @@ def test_a_killed_worker_of_a_pool_is_one_sentence(kind: str, tmp_path: Path) ->
 
 
 @pytest.mark.filterwarnings("ignore")
+@DASK
 def test_dask_computes_the_tasks_of_a_killed_worker_again(cluster: Any, tmp_path: Path) -> None:
     job = Squares(1e-3, dies_at=140, once=str(tmp_path / "once"), data=np.ones(100_000))
     assert joined(run_job(job, 400, Execution(cluster), stage="squaring")) == [i**2 + 100_000 for i in range(400)]
@@ -337,8 +349,8 @@ def test_names_of_executors() -> None:
     assert_raises("python_errors_of_executors", globals())
 
 
+@DASK
 def test_a_scheduler_that_does_not_answer_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("distributed")
     monkeypatch.setattr(executors, "CONNECT_SECONDS", 0.2)
     with (
         pytest.raises(InputError, match=r"no Dask scheduler answers at 127\.0\.0\.1:9: .*dask scheduler"),
@@ -347,9 +359,9 @@ def test_a_scheduler_that_does_not_answer_is_one_sentence(monkeypatch: pytest.Mo
         pass
 
 
+@DASK
 def test_another_server_at_the_address_is_one_sentence() -> None:
     """Its first bytes are no length of a message of Dask's, but would be a very long one."""
-    pytest.importorskip("distributed")
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def answer() -> None:
@@ -368,8 +380,10 @@ def test_another_server_at_the_address_is_one_sentence() -> None:
         thread.join(60)
 
 
+@DASK
 def test_a_scheduler_without_workers_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    distributed = pytest.importorskip("distributed")
+    import distributed
+
     monkeypatch.setattr(executors, "WORKER_SECONDS", 0.2)
     with distributed.LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address=":0") as empty:
         address = empty.scheduler_address.removeprefix("tcp://")
@@ -380,11 +394,13 @@ def test_a_scheduler_without_workers_is_one_sentence(monkeypatch: pytest.MonkeyP
             pass
 
 
+@DASK
 def test_a_scheduler_that_ends_is_one_sentence(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Not bad input: the command line exits with code 4. Nothing is logged, also while the client closes."""
-    distributed = pytest.importorskip("distributed")
+    import distributed
+
     monkeypatch.setattr(executors, "CONNECT_SECONDS", 2)
     cluster = distributed.LocalCluster(
         n_workers=1, processes=False, protocol="tcp://", host="127.0.0.1", dashboard_address=":0"
@@ -409,6 +425,7 @@ def test_dask_is_optional(monkeypatch: pytest.MonkeyPatch) -> None:
         pass
 
 
+@DASK
 @pytest.mark.skipif(sys.platform != "linux", reason="reads what Linux knows of connections")
 def test_a_client_sends_the_arrays_of_a_job_once_to_each_worker(cluster: Any) -> None:
     data = np.random.default_rng(1).normal(size=2_500_000)

@@ -1,6 +1,6 @@
 """Scores, counts and texts in tables: column names are system names, and missing values are refused.
 
-Each case runs on pandas, polars and Arrow.
+Each case runs on pandas and, where they are installed, polars and Arrow.
 """
 
 import sys
@@ -17,8 +17,6 @@ from told import assert_raises
 
 # These have no types, or other ones than numpy's.
 pd: Any = pytest.importorskip("pandas")
-pl: Any = pytest.importorskip("polars")
-pa: Any = pytest.importorskip("pyarrow")
 Columns = Mapping[str, Sequence[Any]]
 
 
@@ -29,7 +27,32 @@ def nullable_frame(columns: Columns) -> Any:
     return pd.DataFrame(columns).convert_dtypes()
 
 
-TABLES: list[Make] = [pd.DataFrame, nullable_frame, pl.DataFrame, pa.table, pa.RecordBatch.from_pydict]
+def frame_of_polars(columns: Columns) -> Any:
+    import polars
+
+    return polars.DataFrame(columns)
+
+
+def table_of_arrow(columns: Columns) -> Any:
+    import pyarrow
+
+    return pyarrow.table(columns)
+
+
+def batch_of_arrow(columns: Columns) -> Any:
+    import pyarrow
+
+    return pyarrow.RecordBatch.from_pydict(columns)
+
+
+POLARS, ARROW = pytest.mark.interop("polars"), pytest.mark.interop("pyarrow")
+TABLES = [
+    pd.DataFrame,
+    nullable_frame,
+    pytest.param(frame_of_polars, marks=POLARS),
+    pytest.param(table_of_arrow, marks=ARROW),
+    pytest.param(batch_of_arrow, marks=ARROW),
+]
 masked_array: Any = np.ma.masked_array  # it has no type in numpy's stubs
 each_table = pytest.mark.parametrize("table", TABLES, ids=lambda make: make.__name__)
 
@@ -114,6 +137,13 @@ def test_what_has_no_columns_of_scores_is_refused() -> None:
     assert_raises("python_errors_of_frames", globals())
 
 
+@POLARS
+def test_a_frame_that_is_not_evaluated_yet_is_refused() -> None:
+    lazy = frame_of_polars({"a": [1.0]}).lazy()
+    with pytest.raises(InputError, match=r"a LazyFrame, which is not evaluated yet: call collect\(\) first"):
+        SegmentScores("COMET", lazy)
+
+
 # --- Texts, references and ids as columns of one data frame
 
 DATA: dict[str, list[Any]] = {
@@ -136,7 +166,7 @@ class Interchange:
     """Offers only the protocol ``__dataframe__``."""
 
     def __init__(self, columns: Columns) -> None:
-        self.frame = pa.table(columns)
+        self.frame = table_of_arrow(columns)
 
     def __dataframe__(self, *args: Any, **options: Any) -> Any:
         return self.frame.__dataframe__(*args, **options)
@@ -146,7 +176,7 @@ class Stream:
     """Offers only the protocol ``__arrow_c_stream__``."""
 
     def __init__(self, columns: Columns) -> None:
-        self.table = pa.table(columns)
+        self.table = table_of_arrow(columns)
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return self.table.__arrow_c_stream__(requested_schema)
@@ -175,6 +205,7 @@ def test_columns_of_a_frame_compare_like_lists(frame: Make) -> None:
     assert ids == compare(REFERENCES, OUTPUTS, documents=DATA["doc"], strata=DATA["part"], **OPTIONS)
 
 
+@ARROW
 @pytest.mark.parametrize("protocol", [Interchange, Stream])
 def test_frames_of_other_packages_are_read_by_a_protocol(protocol: Make) -> None:
     found = compare(protocol({"ref": REFERENCES, "ref2": OTHERS}), protocol(OUTPUTS), **OPTIONS)
@@ -230,31 +261,59 @@ print([name for name in ("pandas", "polars", "pyarrow", "torch", "jax") if name 
     assert python(source) == "[]\n"
 
 
-def columns_of(values: list[Any]) -> list[Any]:
-    """The values as a column of each package, and as an array."""
-    return [
-        np.array(values, dtype=object), pd.Series(values), pl.Series(values), pa.array(values),
-        pa.chunked_array([values]),
-    ]  # fmt: skip
+def array(values: list[Any]) -> Any:
+    return np.array(values, dtype=object)
 
 
-def test_every_kind_of_column_may_hold_texts_and_ids() -> None:
+def series_of_polars(values: list[Any]) -> Any:
+    import polars
+
+    return polars.Series(values)
+
+
+def array_of_arrow(values: list[Any]) -> Any:
+    import pyarrow
+
+    return pyarrow.array(values)
+
+
+def chunks_of_arrow(values: list[Any]) -> Any:
+    import pyarrow
+
+    return pyarrow.chunked_array([values])
+
+
+each_column = pytest.mark.parametrize(
+    "column",
+    [
+        array,
+        pd.Series,
+        pytest.param(series_of_polars, marks=POLARS),
+        pytest.param(array_of_arrow, marks=ARROW),
+        pytest.param(chunks_of_arrow, marks=ARROW),
+    ],
+    ids=lambda make: make.__name__,
+)
+
+
+@each_column
+def test_every_kind_of_column_may_hold_texts_and_ids(column: Callable[[list[Any]], Any]) -> None:
     documents = compare(REFERENCES, OUTPUTS, documents=DATA["doc"], strata=DATA["part"], **OPTIONS)
-    for reference, other, a, b, doc, part in zip(*map(columns_of, DATA.values()), strict=True):
-        outputs = {"sys-a": a, "sys-b": b}
-        assert compare(reference, outputs, **OPTIONS) == compare(REFERENCES, OUTPUTS, **OPTIONS)
-        assert compare(reference, outputs, documents=doc, strata=part, **OPTIONS) == documents
-        several = compare([reference, other], outputs, **OPTIONS)
-        assert several == compare([REFERENCES, OTHERS], OUTPUTS, **OPTIONS)
-        np.testing.assert_array_equal(
-            metric("bleu").suff_stats(reference, outputs), metric("bleu").suff_stats(REFERENCES, OUTPUTS)
-        )
+    reference, other, a, b, doc, part = map(column, DATA.values())
+    outputs = {"sys-a": a, "sys-b": b}
+    assert compare(reference, outputs, **OPTIONS) == compare(REFERENCES, OUTPUTS, **OPTIONS)
+    assert compare(reference, outputs, documents=doc, strata=part, **OPTIONS) == documents
+    several = compare([reference, other], outputs, **OPTIONS)
+    assert several == compare([REFERENCES, OTHERS], OUTPUTS, **OPTIONS)
+    np.testing.assert_array_equal(
+        metric("bleu").suff_stats(reference, outputs), metric("bleu").suff_stats(REFERENCES, OUTPUTS)
+    )
 
 
-def test_missing_ids_are_refused() -> None:
-    for column in columns_of(["x", None, "y", "z"]):
-        with pytest.raises(InputError, match="documents, segment 2: expected a string or an integer, got None"):
-            compare(REFERENCES, OUTPUTS, documents=column, **OPTIONS)
+@each_column
+def test_missing_ids_are_refused(column: Callable[[list[Any]], Any]) -> None:
+    with pytest.raises(InputError, match="documents, segment 2: expected a string or an integer, got None"):
+        compare(REFERENCES, OUTPUTS, documents=column(["x", None, "y", "z"]), **OPTIONS)
 
 
 def test_test_sets_may_be_frames() -> None:
@@ -298,7 +357,7 @@ def test_other_labels_of_rows_are_refused_and_equal_or_dropped_ones_are_not() ->
     with pytest.raises(InputError, match=r"acc: a and b have different indexes \('u' and 'x' in row 1\): if they bel"):
         SegmentScores("acc", {"a": a, "b": b})
     SegmentScores("acc", {"a": a, "b": b.reset_index(drop=True).set_axis(a.index)})
-    assert SegmentScores("acc", {"a": a, "b": b.to_numpy(), "c": pl.Series([1, 2, 3])}).n_segments == 3
+    assert SegmentScores("acc", {"a": a, "b": b.to_numpy(), "c": [1, 2, 3]}).n_segments == 3
 
 
 def test_arrays_with_many_more_rows_than_columns_give_a_warning() -> None:

@@ -118,6 +118,9 @@ def test_answers_score_as_their_slow_twin(rows: list[tuple[str, str, str]]) -> N
 # --- Labels
 
 
+SKLEARN = pytest.mark.interop("sklearn")
+
+
 def scikit_learn(gold: Sequence[str], output: Sequence[str]) -> dict[str, float]:
     """The scores of scikit-learn, which takes a second to import."""
     from sklearn import metrics
@@ -142,6 +145,7 @@ CHOSEN = {
 }
 
 
+@SKLEARN
 @settings(max_examples=budget(20), deadline=None)
 @given(labels)
 def test_any_labels_score_as_by_scikit_learn(rows: list[tuple[str, str, str]]) -> None:
@@ -152,6 +156,7 @@ def test_any_labels_score_as_by_scikit_learn(rows: list[tuple[str, str, str]]) -
             assert found == pytest.approx(expected[system][name], abs=1e-12), name
 
 
+@SKLEARN
 def test_many_labels_can_be_counted() -> None:
     gold = [f"label {i}" for i in range(190)]
     output = [*gold[:95], *reversed(gold[95:])]
@@ -178,6 +183,7 @@ def tagged(golden: Path) -> tuple[dict[str, Any], dict[str, list[str]]]:
     return expected, {name: [row[name] for row in rows] for name in rows[0]}
 
 
+@SKLEARN
 def test_real_labels_score_as_by_scikit_learn(tagged: tuple[dict[str, Any], dict[str, list[str]]]) -> None:
     expected, columns = tagged
     systems = {name: columns[name] for name in expected["systems"]}
@@ -213,6 +219,7 @@ def test_the_delta_method_is_the_clustered_standard_error(tagged: tuple[dict[str
     assert error == pytest.approx(of_pair * math.sqrt(c / (c - 1)), rel=1e-9)
 
 
+@SKLEARN
 def test_draws_score_as_the_resampled_labels() -> None:
     """Replicates are scores of sums: the loop of users of scikit-learn, on whole documents."""
     chance = random.Random(5)

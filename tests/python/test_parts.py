@@ -260,7 +260,8 @@ def test_replications_are_the_same_with_an_executor(lists: Any, optimizer: Any, 
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
-    distributed = pytest.importorskip("distributed")
+    import distributed
+
     cluster = distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=":0"
     )
@@ -268,7 +269,9 @@ def client() -> Iterator[Any]:
         yield made
 
 
-@pytest.mark.parametrize("workers", ["processes", pytest.param("client", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "workers", ["processes", pytest.param("client", marks=[pytest.mark.slow, pytest.mark.interop("distributed")])]
+)
 def test_real_workers_give_the_same_bytes_and_show_progress(
     workers: str, lists: tune.NBest, request: pytest.FixtureRequest
 ) -> None:

@@ -183,10 +183,14 @@ def check_types(types: Mapping[str, str], dicts: Rows, expected: Mapping[type, s
                 assert types[name] == ("UInt64" if name == "seed" else expected[type(value)]), name
 
 
+EACH_PACKAGE = pytest.mark.parametrize(
+    "package", ["pandas", pytest.param("polars", marks=pytest.mark.interop("polars"))]
+)
+
+
 @pytest.mark.parametrize("table", [*TABLES, None])
-@pytest.mark.parametrize("package", ["pandas", "polars"])
+@EACH_PACKAGE
 def test_data_frames_hold_the_same_rows(package: str, table: Any) -> None:
-    pytest.importorskip(package)
     for result in results().values():
         if package == "pandas":
             check_pandas(result.to_pandas(table), result.to_dicts(table))
@@ -194,15 +198,15 @@ def test_data_frames_hold_the_same_rows(package: str, table: Any) -> None:
             check_polars(result.to_polars(table), result.to_dicts(table))
 
 
-def test_types_do_not_depend_on_the_values() -> None:
-    for package, call in (("pandas", Comparison.to_pandas), ("polars", Comparison.to_polars)):
-        pytest.importorskip(package)
-        empty, full = call(SCORES, "pairs"), call(PAIRS, "pairs")
-        assert (len(empty), len(full)) == (0, 3)
-        assert list(empty.columns) == list(full.columns)
-        if package == "polars":  # the strings of pandas depend on its version
-            assert empty.schema == full.schema
-            assert call(SCORES, "systems").schema == call(PAIRS, "systems").schema
+@EACH_PACKAGE
+def test_types_do_not_depend_on_the_values(package: str) -> None:
+    call = getattr(Comparison, f"to_{package}")
+    empty, full = call(SCORES, "pairs"), call(PAIRS, "pairs")
+    assert (len(empty), len(full)) == (0, 3)
+    assert list(empty.columns) == list(full.columns)
+    if package == "polars":  # the strings of pandas depend on its version
+        assert empty.schema == full.schema
+        assert call(SCORES, "systems").schema == call(PAIRS, "systems").schema
 
 
 SEGMENT_RESULTS: dict[str, SegmentTable | Flips] = {
@@ -215,16 +219,17 @@ SEGMENT_RESULTS: dict[str, SegmentTable | Flips] = {
 
 
 @pytest.mark.parametrize("name", SEGMENT_RESULTS)
-def test_data_frames_of_segments_hold_the_same_rows(name: str) -> None:
+@EACH_PACKAGE
+def test_data_frames_of_segments_hold_the_same_rows(package: str, name: str) -> None:
     result = SEGMENT_RESULTS[name]
-    for package, check in (("pandas", check_pandas), ("polars", check_polars)):
-        pytest.importorskip(package)
-        frame = result.to_pandas() if package == "pandas" else result.to_polars()
-        if "documents" in name or package == "polars":
-            check(frame, result.to_dicts())
-        else:  # numbers of segments are never missing
-            assert str(frame["segment"].dtype) == "int64"
-            check(frame.astype({"segment": "Int64"}), result.to_dicts())
+    if package == "polars":
+        check_polars(result.to_polars(), result.to_dicts())
+        return
+    frame = result.to_pandas()
+    if "documents" not in name:  # numbers of segments are never missing
+        assert str(frame["segment"].dtype) == "int64"
+        frame = frame.astype({"segment": "Int64"})
+    check_pandas(frame, result.to_dicts())
 
 
 @pytest.mark.parametrize("package", ["pandas", "polars"])

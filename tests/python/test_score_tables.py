@@ -364,7 +364,7 @@ def test_arrays_of_numpy_and_decimal_commas_are_told_how_to_be_written() -> None
     np.savez("a.npz", a=np.zeros(3), b=np.ones(3))
     for name in ("a.npy", "a.npz"):
         with pytest.raises(
-            InputError, match=r"^a\.npy is an array|^a\.npz: .* got arrays of NumPy: write .* by numpy\.savetxt$"
+            InputError, match=r"^a\.npy is an array|^a\.npz: .* got arrays of NumPy: write .* by numpy\.savetxt,"
         ):
             read_scores(name)
     put("a.txt", "0.5\n0,5\n")

@@ -163,9 +163,8 @@ def test_given_counts_are_saved_with_their_formula(tmp_path: Path, stored: Count
         save_counts(tmp_path / "c.npz", metrics=reshuffle.SegmentScores("rating", {"A": [1, 2]}))
 
 
+@pytest.mark.interop("MeCab", "ipadic")
 def test_the_tokenizer_of_another_package_is_not_needed_to_read(tmp_path: Path) -> None:
-    pytest.importorskip("MeCab")
-    pytest.importorskip("ipadic")
     save_counts(
         tmp_path / "a.npz", ["今日は晴れ"], {"A": ["今日は雨"]}, metric("bleu", tokenize="ja-mecab", lowercase=True)
     )

