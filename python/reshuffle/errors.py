@@ -143,6 +143,10 @@ class Argument(NamedTuple):
         written = json.dumps(values) if isinstance(values, Mapping) else either(map(json.dumps, values))
         return f"{json.dumps(self.name)}: {written}"
 
+    def key_in(self, toml: bool) -> str:
+        """The argument as in a manifest in TOML, or else in JSON."""
+        return self.key if toml else self.json_key
+
 
 # What several messages advise.
 ALL_PAIRS = Argument("all_pairs=True", as_flag="--all-pairs")
@@ -173,7 +177,7 @@ class _WithFields(Exception):  # noqa: N818 - the base of an error and of a warn
         """A copy in which arguments are keys, as users of manifests write them, but for those named in ``flags``."""
 
         def written(each: Argument) -> str:
-            return each.flag if each.name in flags else each.key if toml else each.json_key
+            return each.flag if each.name in flags else each.key_in(toml)
 
         return self.with_names(Argument, written)
 
