@@ -169,8 +169,8 @@ class _WithFields(Exception):  # noqa: N818 - the base of an error and of a warn
         """A copy in which arguments are flags, as users of the command line write them."""
         return self.with_names(Argument, lambda argument: argument.flag)
 
-    def with_keys(self: _Same, flags: Collection[str] = (), toml: bool = True) -> _Same:
-        """A copy in which arguments are keys, as users of manifests write them, but for those named in ``flags``."""
+    def with_keys(self: _Same, flags: Collection[str] = (), *, toml: bool) -> _Same:
+        """A copy in which arguments are keys of a manifest in TOML or JSON, but for those named in ``flags``."""
 
         def written(each: Argument) -> str:
             return each.flag if each.name in flags else each.key if toml else each.json_key
@@ -335,8 +335,8 @@ def either(names: Iterable[str]) -> str:
 
 
 def nearest(name: str, known: Iterable[str], n: int = 1, cutoff: float = 0.6) -> list[str]:
-    """The most similar known names, the nearest first: one with hardly another letter, the only one that begins so, or
-    similar ones, in any case.
+    """The most similar known names, the nearest first: one with nearly the same letters, the only one that begins so,
+    or similar ones, in any case.
 
     >>> nearest("Elo", ["log", "elo"]), nearest("nonsense", ["log", "elo"]), nearest("uedin", ["xmu", "uedin-nmt.4722"])
     (['elo'], [], ['uedin-nmt.4722'])

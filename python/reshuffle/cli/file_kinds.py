@@ -403,10 +403,8 @@ def _scores(path: str) -> Found | None:
     holds = counted(len(cells.values), "score") + ("" if unnamed else f" {of} {listed(metrics)}")
     holds += f"; systems {listed(systems)}" if systems else ""
     if name == "inspect" and cells.keys is not None and len(cells.keys) < len(cells.values):
-        holds += (
-            f"; {len(cells.keys):,} segments, of whose epochs the means are compared ('reshuffle runs' takes a log "
-        )
-        holds += "for each epoch)"
+        of_epochs = f"; {counted(len(cells.keys), 'segment')}, of whose epochs the means are compared"
+        holds += f"{of_epochs} ('reshuffle runs' takes a log for each epoch)"
     key = "METRIC" if unnamed else shlex.quote(metrics[0])
     lacks = bool(np.isnan(cells.values).any())
     commands = _with_scores(key, "FILE OTHER", lacks)

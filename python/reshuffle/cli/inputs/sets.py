@@ -76,7 +76,7 @@ def in_manifest(path: str | None, before: str = ", ") -> Iterator[None]:
             raise
         context = click.get_current_context()
         flags = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
-        raise error.with_keys(flags, is_toml(path)).with_prefix(f"{display_name(path)}{before}") from None
+        raise error.with_keys(flags, toml=is_toml(path)).with_prefix(f"{display_name(path)}{before}") from None
 
 
 def checked_sets(

@@ -361,7 +361,7 @@ def _check_options_of_scores(files: SetFiles) -> None:
             lower = Argument("lower_is_better")
             if is_metric(name):
                 raise InputError(
-                    "{option} {name}: of a metric of texts this is known: leave it out", option=lower, name=name
+                    "{option} {name}: for metrics on texts this is known: leave it out", option=lower, name=name
                 )
             raise InputError(
                 "{option}: there are no scores {name}: add {scores} or {counts}",
