@@ -98,9 +98,11 @@ def checked_sets(
     def checked(name: str, values: Mapping[str, Any]) -> Input:
         try:
             return Input.checked(_files_of_set(given, values, folder), least=2, threads=threads)
-        except InputError as error:  # a key takes precedence over the flag of its name, which may also be there
-            own = values if sets.manifest is not None else ()
-            raise error.with_names(Argument, lambda each: each.key if each.name in own else each) from None
+        except InputError as error:
+            if sets.manifest is None:
+                raise
+            toml = is_toml(sets.manifest)  # a key takes precedence over the flag of its name, which may also be there
+            raise error.with_names(Argument, lambda each: each.key(toml) if each.name in values else each) from None
 
     with in_manifest(sets.manifest):
         inputs = on_each(found, checked)
