@@ -204,7 +204,7 @@ def _with_column(file: str) -> str:
         return file
     with contextlib.suppress(InputError):
         table, columns = _read_table(file)
-        texts = [name for name, column in columns.items() if name not in table.of_ids and has_texts(table, column)]
+        texts = [name for name, column in columns.items() if name not in table.id_columns and has_texts(table, column)]
         return f"{file}#{texts[0]}" if len(texts) == 1 < len(columns) else file
     return file
 
@@ -470,7 +470,7 @@ def _table(path: str) -> Found:
     table, columns = _read_table(path)
     others, numbers, lacks = [], [], False
     damaged: dict[str, str] = {}
-    ids = table.of_ids
+    ids = table.id_columns
     for name, column in columns.items():
         if name in ids:
             continue
