@@ -115,37 +115,26 @@ class Argument(NamedTuple):
             return " ".join([written, *(f"{name}={value}" for name, value in self.values.items())])
         return f"{written} {either(map(str, self.values))}" if self.values else written
 
-    @property
-    def key(self) -> str:
-        """The argument as in a manifest, with dotted keys of TOML for values by name.
+    def key(self, toml: bool) -> str:
+        """The argument as in a manifest: in TOML, with dotted keys for values by name, or in JSON.
 
-        >>> Argument("margin", {"bleu": 0.5, "chrF++": "0.1sd"}).key
-        'margin.bleu = 0.5, margin."chrF++" = "0.1sd"'
+        >>> margin, rule = Argument("margin", {"bleu": 0.5, "chrF++": "0.1sd"}), Argument("rule", ("no-regression",))
+        >>> print(margin.key(toml=True), "|", rule.key(toml=True))
+        margin.bleu = 0.5, margin."chrF++" = "0.1sd" | rule='no-regression'
+        >>> print(margin.key(toml=False), "|", rule.key(toml=False))
+        "margin": {"bleu": 0.5, "chrF++": "0.1sd"} | "rule": "no-regression"
         """
-        if self.as_key or not isinstance(self.values, Mapping):
-            return self.as_key or str(self)
-        names = [name if re.fullmatch("[A-Za-z0-9_-]+", name) else json.dumps(name) for name in self.values]
-        pairs = zip(names, self.values.values(), strict=True)
-        return ", ".join(f"{self.name}.{name} = {json.dumps(value)}" for name, value in pairs)
-
-    @property
-    def json_key(self) -> str:
-        """The same in JSON.
-
-        >>> print(Argument("margin", {"bleu": 0.5, "chrF++": "0.1sd"}).json_key)
-        "margin": {"bleu": 0.5, "chrF++": "0.1sd"}
-        >>> print(Argument("rule", ("no-regression",)).json_key, Argument("rule").json_key)
-        "rule": "no-regression" rule
-        """
-        if self.as_key or not self.values:
-            return self.key
         values = self.values
-        written = json.dumps(values) if isinstance(values, Mapping) else either(map(json.dumps, values))
-        return f"{json.dumps(self.name)}: {written}"
-
-    def key_in(self, toml: bool) -> str:
-        """The argument as in a manifest in TOML, or else in JSON."""
-        return self.key if toml else self.json_key
+        if self.as_key or not values:
+            return self.as_key or self.name
+        if not toml:
+            written = json.dumps(values) if isinstance(values, Mapping) else either(map(json.dumps, values))
+            return f"{json.dumps(self.name)}: {written}"
+        if not isinstance(values, Mapping):
+            return str(self)
+        names = [name if re.fullmatch("[A-Za-z0-9_-]+", name) else json.dumps(name) for name in values]
+        pairs = zip(names, values.values(), strict=True)
+        return ", ".join(f"{self.name}.{name} = {json.dumps(value)}" for name, value in pairs)
 
 
 # What several messages advise.
@@ -173,13 +162,9 @@ class _WithFields(Exception):  # noqa: N818 - the base of an error and of a warn
         """A copy in which arguments are flags, as users of the command line write them."""
         return self.with_names(Argument, lambda argument: argument.flag)
 
-    def with_keys(self: _Same, flags: Collection[str] = (), toml: bool = True) -> _Same:
-        """A copy in which arguments are keys, as users of manifests write them, but for those named in ``flags``."""
-
-        def written(each: Argument) -> str:
-            return each.flag if each.name in flags else each.key_in(toml)
-
-        return self.with_names(Argument, written)
+    def with_keys(self: _Same, flags: Collection[str] = (), *, toml: bool) -> _Same:
+        """A copy in which arguments are keys of a manifest in TOML or JSON, but for those named in ``flags``."""
+        return self.with_names(Argument, lambda each: each.flag if each.name in flags else each.key(toml))
 
 
 class InputError(_WithFields, ValueError):
@@ -339,8 +324,8 @@ def either(names: Iterable[str]) -> str:
 
 
 def nearest(name: str, known: Iterable[str], n: int = 1, cutoff: float = 0.6) -> list[str]:
-    """The most similar known names, the nearest first: one with hardly another letter, the only one that begins so, or
-    similar ones, in any case.
+    """The most similar known names, the nearest first: one with nearly the same letters, the only one that begins so,
+    or similar ones, in any case.
 
     >>> nearest("Elo", ["log", "elo"]), nearest("nonsense", ["log", "elo"]), nearest("uedin", ["xmu", "uedin-nmt.4722"])
     (['elo'], [], ['uedin-nmt.4722'])

@@ -315,8 +315,8 @@ def test_doctor_says_what_epochs_become_and_logs_name_no_documents(run: Any) -> 
     shown = " ".join(run("doctor", "a.json").out.split())
     assert "12 scores of match; systems openai/a; 4 segments, of whose epochs the means are compared" in shown
     assert run("score", "--scores", "match", "a.json").err == (
-        "reshuffle: the scores of the 4 samples of a.json are the means of their epochs; 'reshuffle runs' asks whether "
-        "new epochs would differ, from a log for each epoch\n"
+        "reshuffle: the score of each sample of a.json is the mean over its epochs; 'reshuffle runs' asks whether new "
+        "epochs would differ, from a log for each epoch\n"
     )
     refusal = run("compare", "--scores", "match", "a.json", "b.json", "--docs", "a.json#passage").refusal()
     assert "a.json: expected the documents of segments as text, TSV, CSV or JSON lines, got JSON" in refusal

@@ -775,5 +775,5 @@ def test_what_a_manifest_wrote_is_told_as_its_key_beside_the_flag(halves: Path, 
     scores = {"scores": {"x": {"a": "a.txt", "b": "b.txt"}}, "metrics": "bleu"}
     path = write_manifest({"sets": {"a": scores}}, "scores.json")
     for others in ((), ("-m", "chrf")):
-        said = "scores.json, test set 'a': metrics='bleu' needs texts"
+        said = """scores.json, test set 'a': "metrics": "bleu" needs texts"""
         assert said in run("compare", "--manifest", path, *others).refusal()

@@ -204,7 +204,7 @@ def _with_column(file: str) -> str:
         return file
     with contextlib.suppress(InputError):
         table, columns = _read_table(file)
-        texts = [name for name, column in columns.items() if name not in table.of_ids and has_texts(table, column)]
+        texts = [name for name, column in columns.items() if name not in table.id_columns and has_texts(table, column)]
         return f"{file}#{texts[0]}" if len(texts) == 1 < len(columns) else file
     return file
 
@@ -403,10 +403,8 @@ def _scores(path: str) -> Found | None:
     holds = counted(len(cells.values), "score") + ("" if unnamed else f" {of} {listed(metrics)}")
     holds += f"; systems {listed(systems)}" if systems else ""
     if name == "inspect" and cells.keys is not None and len(cells.keys) < len(cells.values):
-        holds += (
-            f"; {len(cells.keys):,} segments, of whose epochs the means are compared ('reshuffle runs' takes a log "
-        )
-        holds += "for each epoch)"
+        of_epochs = f"; {counted(len(cells.keys), 'segment')}, of whose epochs the means are compared"
+        holds += f"{of_epochs} ('reshuffle runs' takes a log for each epoch)"
     key = "METRIC" if unnamed else shlex.quote(metrics[0])
     lacks = bool(np.isnan(cells.values).any())
     commands = _with_scores(key, "FILE OTHER", lacks)
@@ -472,7 +470,7 @@ def _table(path: str) -> Found:
     table, columns = _read_table(path)
     others, numbers, lacks = [], [], False
     damaged: dict[str, str] = {}
-    ids = table.of_ids
+    ids = table.id_columns
     for name, column in columns.items():
         if name in ids:
             continue

@@ -86,7 +86,7 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
         about = {each.name for each in error.fields.values() if isinstance(each, Argument)}
         if files.config is None or not about or {"rule", *about} & of_words:
             raise
-        raise error.with_keys(toml=is_toml(files.config)).with_prefix(f"{display_name(files.config)}: ") from None
+        raise _in_config(error, files.config) from None
     if chosen.human is not None:
         options["missing"] = "pairwise"  # segments without labels are meant
     inputs = checked_sets(None, systems, options, chosen.threads)
@@ -107,12 +107,15 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
             if files.config is None or key is None or key in of_words:
                 raise
             place = f", {key}" if getattr(chosen, key) else ""
-            raise error.with_keys(toml=is_toml(files.config)).with_prefix(
-                f"{display_name(files.config)}{place}: "
-            ) from None
+            raise _in_config(error, files.config, place) from None
         if all(file not in (None, STDIN) for file, _ in output.reports):
             click.echo(headline(result), err=True)  # a log of CI should have the verdict
     return CODES[result.verdict]
+
+
+def _in_config(error: InputError, path: str, place: str = "") -> InputError:
+    """The error with the name of the configuration, in which arguments are keys."""
+    return error.with_keys(toml=is_toml(path)).with_prefix(f"{display_name(path)}{place}: ")
 
 
 def _check_outputs(systems: Sequence[str], options: Mapping[str, Any]) -> None:
@@ -188,7 +191,7 @@ def _with_config(path: str | None, values: dict[str, Any], options: dict[str, An
         if not options["metrics"]:
             options["metrics"] = tuple(parse_metric(text, manifest.folder) for text in metrics)
     except InputError as error:
-        raise error.with_keys(toml=is_toml(path)).with_prefix(f"{manifest.name}: ") from None
+        raise _in_config(error, path) from None
     # A rule on the command line replaces that of the file with the options that belong to it.
     of_rule = {"no-regression": ("margin", "primary"), "non-inferior": ("primary",)}
     for name in of_rule.get(values.get("rule", ""), ()):

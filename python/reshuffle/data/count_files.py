@@ -269,16 +269,13 @@ def _described(content: bytes, name: str) -> Mapping[str, Any]:
     return about
 
 
-def _as_text(known: str) -> str:
-    """What to do with arrays of NumPy that are no counts, by the names of the files."""
-    return f"; {ARRAYS_AS_TEXT}" if known.endswith(".npy") else ""
-
-
 def _read_npz(file: IO[bytes], path: str, name: str, check: bool) -> Arrays:
     with zipfile.ZipFile(file) as members:
-        if ABOUT not in members.namelist():
-            known = listed(members.namelist()) or "none"
-            raise InputError(f"{name}: expected {EXPECTED}, got a ZIP file without {ABOUT}: {known}{_as_text(known)}")
+        names = members.namelist()
+        if ABOUT not in names:
+            hint = f"; {ARRAYS_AS_TEXT}" if names and all(each.endswith(".npy") for each in names) else ""
+            known = listed(names) or "none"
+            raise InputError(f"{name}: expected {EXPECTED}, got a ZIP file without {ABOUT}: {known}{hint}")
         if any(member.compress_type != zipfile.ZIP_STORED for member in members.infolist()):
             raise InputError(f"{name} is compressed, and counts are mapped into memory: count the texts again")
         about = _described(members.read(ABOUT), name)
@@ -306,7 +303,7 @@ def _read_npy(file: IO[bytes], path: str, name: str, check: bool) -> Arrays:
     if not re.fullmatch(rb"[0-9a-f]{8}\n", file.read()):
         raise InputError(
             f"{name}: expected {EXPECTED}, got an array without a description at its end: count the texts again, or "
-            f"save arrays of your own with reshuffle.save_counts{_as_text(path)}"
+            f"save arrays of your own with reshuffle.save_counts; {ARRAYS_AS_TEXT}"
         )
     file.seek(0)
     array = _mapped(file, path)

@@ -98,14 +98,14 @@ class Table(Opened):
         return columns[: len(names)]
 
     @cached_property
-    def of_ids(self) -> list[str]:
+    def id_columns(self) -> list[str]:
         """The columns with ids, of segments or of documents."""
         own = self.id_column(())
         return [name for name in self.header if names_ids(name) or name == own]
 
     def perhaps_scores(self) -> list[str]:
         """The columns or keys without ids and texts, by their names."""
-        return [name for name in self.header if name not in self.of_ids and name.lower() not in TEXTS]
+        return [name for name in self.header if name not in self.id_columns and name.lower() not in TEXTS]
 
     @property
     def beginning(self) -> Table:

@@ -282,7 +282,7 @@ class SegmentScores(InCore, PrecomputedCounts):
             if array.dtype.kind == "c":  # astype drops the imaginary part
                 raise TypeError("they are complex")
             if array.dtype.kind in "mM":  # astype would count the units, such as nanoseconds
-                raise TypeError("they are times: divide durations by a unit, as timedelta64(1, 's')")
+                raise TypeError("they are times: divide durations by a unit, such as numpy.timedelta64(1, 's')")
             if array.size and array.dtype.kind in "SU":  # astype reads numbers in strings
                 float(array.flat[0])
                 raise TypeError("they are strings: convert them to numbers first")

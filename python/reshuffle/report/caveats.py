@@ -19,12 +19,12 @@ from .words import Template, words, words_of
 OF_INTERVALS = {"few-draws", "star-and-interval"}
 
 
-# What draws take account of already, so that it needs no care.
+# Caveats of what the draws take into account already.
 ACCOUNTED_FOR = {"dependence"}
 
 
 def cautions(result: Comparison | SetComparison, layout: Layout, accounted: bool | None = None) -> Iterator[str]:
-    """The caveats in words, with the test sets that have them. ``accounted``: only, or not, those that need no care.
+    """The caveats in words, with the test sets that have them. ``accounted``: only those accounted for, or the others.
 
     One that several metrics have in the same words is said once: ``BLEU, TER: …``.
     """

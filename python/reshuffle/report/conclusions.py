@@ -122,7 +122,8 @@ def doubts(comparison: Comparison, metric: UsedMetric) -> str:
 def _of_the_best(comparison: Comparison, ranking: Ranking, found: Sequence[PairedDifference]) -> list[PairedDifference]:
     """The significant differences that a sentence about the best systems (:func:`_top`) rests on.
 
-    They are those from the best systems, and all of systems that only others than these are better than.
+    They are those from the best systems and, for a system that none of these is better than, those from the systems
+    that are better.
     """
     best = {*ranking.best}
     worse = [pair.baseline if comparison.verdict(pair) == "better" else pair.system for pair in found]

@@ -102,7 +102,7 @@ def _check_arguments(references: Any, systems: Any) -> None:
     first = references[0] if isinstance(references, list | tuple) and references else None
     if isinstance(first, Real) or getattr(getattr(references, "dtype", None), "kind", None) in ("b", "i", "u", "f"):
         raise InputError(
-            "expected texts, got numbers: of scores write metrics=SegmentScores('NAME', {'a': scores, 'b': scores}); "
+            "expected texts, got numbers: for scores write metrics=SegmentScores('NAME', {'a': scores, 'b': scores}); "
             "labels of classes have to be strings, as in [*map(str, labels)]"
         )
 
@@ -551,9 +551,9 @@ def _check_labels(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
         )
     if "f1" in named and are_words and len(set(lines)) <= MOST_CLASSES and not named.keys() & {"macro-f1", "micro-f1"}:
         warn(
-            "the references look like labels of classes, of which f1, the F1 of the words of answers, is the accuracy: "
-            "macro-f1 is the mean of F1 over classes, and micro-f1 without the negative one (its option 'without') "
-            "that of the positive one"
+            "the references look like labels of classes, but f1 compares the words of answers, and of labels it is the "
+            "accuracy: use macro-f1, the mean of F1 over the classes, or micro-f1, which can leave out the negative "
+            "class (its option 'without')"
         )
     if not named.keys().isdisjoint(OF_LABELS):
         known = {line for references in corpus.references for line in references}

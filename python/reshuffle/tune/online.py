@@ -141,8 +141,7 @@ def pro(options: FitPro) -> Learned:
         )  # fmt: skip
     ended = int((trace[:, 3] >= NEWTON_STEPS).sum())
     if ended:
-        steps = counted(NEWTON_STEPS, "step")
-        warn(f"{counted(ended, 'run')} of PRO ended after {steps}, before the optimum: raise the penalty")
+        warn(f"{counted(ended, 'run')} of PRO ended before the optimum, after {NEWTON_STEPS} steps: raise the penalty")
     if part != 1:
         weights = part * weights + (1 - part) * before
     return Learned(weights, trace)
@@ -234,7 +233,7 @@ def _by_lbfgs(
     def objective(weights: Floats) -> tuple[float, Floats]:
         if not np.isfinite(weights).all():
             raise InputError(
-                "L-BFGS left the range of numbers, as scores, features or initial weights are too large: scale them"
+                "L-BFGS left the range of numbers: scale the scores, features or initial weights, which are too large"
             )
         return _core.tune_xbleu_objective(*features, scores, lengths, weights, penalty=penalty, threads=threads)
 

@@ -93,7 +93,7 @@ def name_and_formula(given: str) -> tuple[str, str]:
     name, _, formula = given.partition(":")
     if not name.strip() or not formula.strip():
         raise InputError(
-            "{counts}: expected a name and a formula, such as 'CER:100 * edits / chars' (names are columns)",
+            "{counts}: expected a name and a formula of columns, such as 'CER:100 * edits / chars'",
             counts=Argument(f"counts, {given}", as_flag=f"--counts {given}"),
         )
     return name.strip(), formula

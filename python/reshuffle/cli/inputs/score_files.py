@@ -12,6 +12,7 @@ from ...data.alignment import aligned, in_numeric_order, order_by, unclear_order
 from ...data.corpus import system_names
 from ...data.file_names import BY_POSITION, few, same_names
 from ...data.files import display_name
+from ...data.formats._samples import Samples
 from ...data.formats.base import Column, Source
 from ...data.joined_scores import NUMBER, join, open_log, segment_order
 from ...data.reading import split_name
@@ -74,16 +75,13 @@ def _shown(log: ScoreTable) -> tuple[str, ...]:
 
 def _note_epochs(log: ScoreFile) -> bool:
     """Say that the scores of a log of inspect_ai are means of epochs, if it has several; whether that was said."""
-    from ...data.formats._samples import Samples
-
     if log.format_name != "inspect" or not isinstance(log.content, Samples):
         return False
-    n_samples = len({sample.segment for sample in log.content.found})
-    if n_samples == len(log.content.found):
+    if len({sample.segment for sample in log.content.found}) == len(log.content.found):
         return False
     click.echo(
-        f"reshuffle: the scores of the {n_samples:,} samples of {printable(log.source.name)} are the means of their "
-        "epochs; 'reshuffle runs' asks whether new epochs would differ, from a log for each epoch",
+        f"reshuffle: the score of each sample of {printable(log.source.name)} is the mean over its epochs; 'reshuffle "
+        "runs' asks whether new epochs would differ, from a log for each epoch",
         err=True,
     )
     return True

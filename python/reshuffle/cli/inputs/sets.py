@@ -76,7 +76,7 @@ def in_manifest(path: str | None, before: str = ", ") -> Iterator[None]:
             raise
         context = click.get_current_context()
         flags = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
-        raise error.with_keys(flags, is_toml(path)).with_prefix(f"{display_name(path)}{before}") from None
+        raise error.with_keys(flags, toml=is_toml(path)).with_prefix(f"{display_name(path)}{before}") from None
 
 
 def checked_sets(
@@ -98,11 +98,11 @@ def checked_sets(
     def checked(name: str, values: Mapping[str, Any]) -> Input:
         try:
             return Input.checked(_files_of_set(given, values, folder), least=2, threads=threads)
-        except InputError as error:  # a key takes precedence over the flag of its name, which may also be there
+        except InputError as error:
             if sets.manifest is None:
                 raise
-            toml = is_toml(sets.manifest)
-            raise error.with_names(Argument, lambda each: each.key_in(toml) if each.name in values else each) from None
+            toml = is_toml(sets.manifest)  # a key takes precedence over the flag of its name, which may also be there
+            raise error.with_names(Argument, lambda each: each.key(toml) if each.name in values else each) from None
 
     with in_manifest(sets.manifest):
         inputs = on_each(found, checked)

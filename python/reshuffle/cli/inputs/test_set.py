@@ -361,7 +361,7 @@ def _check_options_of_scores(files: SetFiles) -> None:
             lower = Argument("lower_is_better")
             if is_metric(name):
                 raise InputError(
-                    "{option} {name}: of a metric of texts this is known: leave it out", option=lower, name=name
+                    "{option} {name}: for metrics on texts this is known: leave it out", option=lower, name=name
                 )
             raise InputError(
                 "{option}: there are no scores {name}: add {scores} or {counts}",
@@ -440,7 +440,7 @@ def _check_parses(files: SetFiles, metrics: Sequence[NamedMetric]) -> None:
         advice = Argument("leave out parses, or add references and systems", as_flag=flags)
         raise InputError("no texts: {advice}", advice=advice)
     if not any(m.reads_parses for m in metrics):
-        depf, own = Argument("metrics='depf'", as_flag="-m depf"), ", ".join(m.key for m in metrics)
+        depf, own = Argument("metrics", ("depf",), "-m"), ", ".join(m.key for m in metrics)
         raise refused(SetFiles, "{parses} does not apply to {own}: add {depf}, or leave it out", own=own, depf=depf)
 
 

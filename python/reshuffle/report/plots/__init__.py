@@ -33,9 +33,8 @@ def drawn(
     height: float | None = None, **options: Any,
 ) -> Axes:  # fmt: skip
     """The axes of a figure under a metric; without one, the first axes of a figure with a panel for each."""
-    from .style import axes_of, check_axes
+    from .style import axes_of
 
-    check_axes(ax)
     if metric is None and ax is None and len(comparison.metrics) > 1:
         panels = {used.name: (comparison, used.name) for used in comparison.metrics}
         return figure_of(kind, panels, width=width, height=height, **options).axes[0]

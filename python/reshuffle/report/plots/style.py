@@ -176,15 +176,11 @@ def _fonts() -> list[str]:
     return [*FONTS, *(name for name in FALLBACK if name in installed)]
 
 
-def check_axes(ax: object) -> None:
-    """:class:`InputError` unless ``ax`` are axes, or None."""
-    if ax is not None and not isinstance(ax, Axes):
-        raise InputError(f"ax must be axes of matplotlib, got {quoted(ax)}")
-
-
 def axes_of(drawing: Drawing, ax: Axes | None = None, width: float | None = None, height: float | None = None) -> Axes:
     """Axes with the drawing: ``ax``, or those of a new figure of this width and height in inches."""
     if ax is not None:
+        if not isinstance(ax, Axes):
+            raise InputError(f"ax must be axes of matplotlib, got {quoted(ax)}")
         if width is not None or height is not None:
             raise InputError("width and height apply to new figures only: leave them out with ax")
         drawing.draw(ax)

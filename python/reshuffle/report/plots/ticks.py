@@ -48,12 +48,12 @@ class Ticks(Locator):
         point = 72 * axes.bbox.width / axes.figure.dpi / ((vmax - vmin) or 1.0)
         ends = []
         for tick, label in shown:
-            half = width_of(label, size, font) / 2
+            half = _width(label, size, font) / 2
             ends.append((tick * point - half, tick * point + half))
         return all(right - left >= SPACE * size for (_, left), (right, _) in pairwise(ends))
 
 
 @lru_cache(maxsize=1000)
-def width_of(label: str, size: float, font: Any) -> float:
+def _width(label: str, size: float, font: Any) -> float:
     """The width of a label. matplotlib asks for ticks many times while it lays out a figure: widths are kept."""
     return float(TextPath((0, 0), label, size, font).get_extents().width) if label else 0.0

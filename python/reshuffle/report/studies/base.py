@@ -83,9 +83,8 @@ def draw_figure(
     **where: Any,
 ) -> Axes:
     """Draw a figure of the records that have the values ``where``. Values of None are ignored."""
-    from ..plots.style import axes_of, check_axes
+    from ..plots.style import axes_of
 
-    check_axes(ax)
     figures = report_of(study.study).figures
     if name not in figures:
         if not figures:

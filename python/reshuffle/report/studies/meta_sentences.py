@@ -66,6 +66,7 @@ def _answer(family: Family, several: bool) -> Iterator[str]:
         **_named("better", better),
         **_named("worse", worse),
         **_named("same", same),
+        "too_many": MAX_NAMED + 1,
         "no_better": either(same) if 0 < len(same) <= MAX_NAMED else counted(len(same), "metric"),
         **_named("highest", [metric for metric in defined if values[metric].value == values[defined[0]].value]),
         "most": values[defined[0]].value,
@@ -143,7 +144,8 @@ def notes(result: MetaEvaluation) -> Iterator[str]:
     yield from said("meta", "note", {**values, **_tested(result, by_test), **_shown(result)})
     for test_set, systems in result.plan.left_out.items():
         of_set = f" of {test_set}" if test_set else ""
-        yield from said("meta", "left_out", {"of_set": of_set, "n": len(systems), "names": systems})
+        about = {"of_set": of_set, "n": len(systems), "names": systems, "too_many": MAX_NAMED + 1}
+        yield from said("meta", "left_out", about)
     yield from _remarks(result)
 
 
