@@ -400,6 +400,20 @@ def test_a_difference_that_drifts_is_in_its_interval(options: dict[str, Any]) ->
     assert known(verdict.low) <= verdict.difference <= known(verdict.high)
 
 
+def test_a_verdict_stands_though_its_sequence_contains_0_again() -> None:
+    values = np.concatenate([stream(1, 800, 0.2), -stream(2, 800, 0.2)])
+    report = str(watch(metrics=scores(values), first_look=100))
+    assert "new is better than old" in report
+    assert "contains 0 again, but the verdict stands" in report
+    assert "again" not in str(watch(metrics=scores(values[:800]), first_look=100))
+
+
+def test_before_the_first_look_reports_say_that_nothing_is_tested() -> None:
+    report = str(watch(metrics=scores(stream(1, 100))))
+    assert "Not tested yet under score: new and old." in report
+    assert "Not decided" not in report
+
+
 def test_what_reports_tell() -> None:
     three = [replace_name(scores(stream(m, 700, 0.1)), f"m{m}") for m in range(3)]
     results = {

@@ -132,8 +132,17 @@ class Table:
 
 
 def keys(tables: Iterable[Table]) -> list[str]:
-    """What bold type marks in the tables, each sentence once."""
-    return [*dict.fromkeys(filter(None, (table.key for table in tables)))]
+    """What bold type marks in the tables, each sentence once, and not again without what follows its semicolon.
+
+    >>> tables = [Table("", ["System"], bold_means=means) for means in ("better; in its whole row", "better", "best")]
+    >>> for table in tables:
+    ...     table.add(["a"], bold=True)
+    >>> keys(tables)
+    ['Bold: better; in its whole row.', 'Bold: best.']
+    """
+    sentences = dict.fromkeys(filter(None, (table.key for table in tables)))
+    fuller = {f"{each.partition(';')[0]}." for each in sentences if ";" in each}
+    return [each for each in sentences if each not in fuller]
 
 
 def under(metric: str, records: Iterable[M]) -> list[M]:

@@ -81,7 +81,9 @@ def conclusions(study: StudyResult[WatchPlan]) -> Iterator[str]:
     """What was shown, and after how many units."""
     unit = study.plan.unit
     for each in _verdicts(study):
-        if each.decided_at is None:
+        if each.low is None and each.pvalue is None:
+            yield f"Not tested yet under {each.metric}: {each.system} and {each.baseline}."
+        elif each.decided_at is None:
             yield f"Not decided under {each.metric}: {each.system} may be better or worse than {each.baseline}."
         else:
             after = counted(each.decided_at, unit)
@@ -119,10 +121,17 @@ def notes(study: StudyResult[WatchPlan]) -> Iterator[str]:
     if plan.first_look is not None and plan.units < plan.first_look:
         yield f"The first look is after {counted(plan.first_look, plan.unit)}; before it nothing is tested."
     for each in _verdicts(study):
-        if each.low is not None and each.high is not None and not each.low <= each.difference <= each.high:
+        if each.low is None or each.high is None:
+            continue
+        if not each.low <= each.difference <= each.high:
             yield (
                 f"{each.metric}: {each.system} − {each.baseline} is outside its sequence. By chance that is as rare as "
                 "a wrong verdict; if the difference changes as data arrive, the error rate does not hold."
+            )
+        elif each.low <= 0 <= each.high and each.decided_at is not None:
+            yield (
+                f"{each.metric}: the sequence of {each.system} − {each.baseline} contains 0 again, but the verdict "
+                "stands, because its error rate is over all looks."
             )
     if plan.planned is not None:
         yield f"{plan.looks} looks are planned, the last one after {counted(plan.planned, plan.unit)}."
