@@ -60,8 +60,8 @@ from .validate import default_alpha
 MOST_DOCUMENTS = 100
 # How files have several systems.
 SEVERAL_IN_FILES = (
-    "; give a file for each, or a table with a column for each, or one with a row for each system and segment, whose "
-    "columns are called 'system' (or 'model') and 'id'"
+    "; give a file for each, or a table with a column for each, or one with a single row for each system and segment "
+    "(several runs are for 'reshuffle runs'), whose columns are called 'system' (or 'model') and 'id'"
 )
 
 

@@ -265,6 +265,7 @@ def test_invalid_inputs_of_metrics_are_refused(demo: Path, parses: list[str], ru
         "b": "1\n2\n4\n",
         "short": "1\n2\n",
         "a.parquet": "PAR1\0",
+        "a.xlsx": "PK\3\4 xl/workbook.xml",
         "headless.csv": "a,0.5\nb,1\nc,0\n",
         "p.conllu": "# nothing\n\n",
         "short.conllu": parse("x"),

@@ -444,6 +444,8 @@ def test_in_python_the_file_names_the_speakers() -> None:
     ):
         with pytest.raises(InputError, match=f"^{name}: no such file; .*{message}"):
             read_corpus(["ref.trn"], ["ref.trn"], documents=name)
+    with pytest.raises(InputError, match=r"name that file \(strata='ref.trn'\) instead"):
+        read_corpus(["ref.trn"], ["ref.trn"], strata="speaker")
 
 
 @pytest.mark.usefixtures("here")

@@ -20,6 +20,7 @@ ELSEWHERE = {
     "--docs": "use --units",
     "--threshold": "use --margin METRIC=VALUE",
     "--save": "use -o",
+    "--test": "use --exchange",
 }
 
 

@@ -20,7 +20,7 @@ from .alignment import aligned
 from .columns import BY_ID, Table, check_rows, named_columns, segment_list
 from .files import MAX_INPUT, STDIN, display_name, uncompressed
 from .formats.base import Column, number_in
-from .reading import AS_SCORES, PLURALS, check_no_column, read_texts, split_name
+from .reading import AS_SCORES, PLURALS, check_no_column, path_is, read_texts, split_name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -456,13 +456,16 @@ def read_corpus(
             got = f"the single string {quoted(files)}: write [{quoted(files)}]" if isinstance(files, str) else "a dict"
             raise InputError(f"{what}: expected a list of names of files, got {got}")
     id_paths = {group: path for group, path in zip(PLURALS, (documents, strata), strict=True) if path is not None}
-    for path in map(os.fspath, id_paths.values()):
-        first = os.fspath(references[0])
-        speakers = f"for the speakers in the ids of {first}, name that file (documents={first!r}) instead"
-        in_column = f"for a column write FILE#{path}" + (
-            "; did you mean 'speaker'?" if nearest(path, ["speaker"]) else ""
-        )
-        check_no_column(path, speakers if path == "speaker" else in_column)
+    for group, path in id_paths.items():
+        name, first = os.fspath(path), os.fspath(references[0])
+        if name == "speaker" and not path_is(name):
+            raise InputError(
+                "speaker: no such file; for the speakers in the ids of {file}, name that file ({argument}) instead",
+                file=first,
+                argument=Argument(PLURALS[group], (first,)),
+            )
+        in_column = f"for a column write FILE#{name}"
+        check_no_column(name, in_column + ("; did you mean 'speaker'?" if nearest(name, ["speaker"]) else ""))
     given = [*systems, *([] if source is None else [source])]
     ref_columns, sys_columns, id_columns = read_texts(references, given, input_format, id_paths, max_input)
     sources = {} if source is None else {"source": sys_columns.pop()}

@@ -108,6 +108,8 @@ def read_bytes(path: str, expected: str, max_input: int = MAX_INPUT) -> bytes:
         raise InputError(f"{name} is empty: expected {expected}")
     if data.startswith(b"PAR1"):
         raise InputError(f"{name} is a Parquet file: convert it to CSV or JSON lines first, for example with pandas")
+    if data.startswith(b"PK") and b"xl/workbook.xml" in data:
+        raise InputError(f"{name} is a workbook of Excel: save its sheet as CSV first")
     if data.startswith(NUMPY):
         raise InputError(f"{name} is an array of NumPy: {ARRAYS_AS_TEXT}")
     return data

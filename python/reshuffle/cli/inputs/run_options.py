@@ -60,6 +60,9 @@ def files_from_options(given: GivenRuns, options: dict[str, Any]) -> RunFiles:
 
 def _is_name(baseline: Sequence[str], systems: Sequence[str]) -> bool:
     """Whether what follows ``--baseline`` is the name of another system and not of files."""
+    first, *others = baseline
+    if others and not re.search(r"[-./#]", first) and not is_input(first) and not is_folder(first):
+        raise InputError(f"--baseline {first}: no such file; if it is a name, write --baseline-name {first}")
     if len(baseline) != 1 or is_input(baseline[0]) or is_folder(baseline[0]):
         return False
     if baseline[0] not in systems and systems and not re.search(r"[./]", baseline[0]):
