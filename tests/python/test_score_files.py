@@ -579,6 +579,15 @@ def test_several_rows_with_one_id_need_the_same_order_and_get_a_warning(run: Any
     assert "segment 2 has the id 'q1' in b.tsv and 'q0' in a.tsv, and these occur several times in both" in refused
 
 
+def test_questions_that_are_there_several_times_get_a_warning(run: Any) -> None:
+    for name, scores in (("a", A), ("b", B)):
+        rows = [f"q{i % 3},{score}\n" for i, score in enumerate(scores)]
+        put(f"{name}.csv", "".join(["question,x\n", *rows]))
+    said = "a.csv#question: each of 3 ids occurs 2 times, but rows with the same id are taken as independent"
+    assert said in run("compare", "--scores", "x", "a.csv", "b.csv").err
+    assert run("compare", "--scores", "x", "a.csv", "b.csv", "--docs", "question").err == ""
+
+
 def test_rows_in_another_order_are_refused_if_an_id_differs(run: Any) -> None:
     names = [f"q{i}" for i in range(6)]
     refused = compared(run, names, ["q9", *names[:0:-1]]).refusal()

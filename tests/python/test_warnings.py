@@ -122,6 +122,9 @@ def test_labels_of_classes_give_a_warning_under_the_f1_of_answers_and_where_no_o
         "character"
     )
     assert warnings_of(score, [labels, ["yes", "Yes"] * 30], {"a": ["Yes"] * 60}, "accuracy") == []
+    assert warnings_of(score, labels, {"a": outputs}, metric("micro-f1", without="no")) == []
+    (message,) = warnings_of(score, labels, {"a": outputs}, metric("micro-f1", without="non"))
+    assert message == "micro-F1 leaves out 'non' (its option 'without'), but no reference or output is that"
 
 
 def test_ids_that_are_probably_not_those_of_documents_give_a_warning() -> None:

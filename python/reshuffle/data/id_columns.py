@@ -16,6 +16,8 @@ SEGMENT_IDS = (
 )  # fmt: skip
 # Headers of columns that are ids of segments if their values are: see :func:`are_ids`.
 PERHAPS_IDS = ("index", "key", "item", "example", "sample", "question", "problem", "prompt", "task", "name")
+# Those among them that name what was asked, often several times.
+QUESTIONS = ("item", "example", "sample", "question", "problem", "prompt")
 # Columns of systems, if they have several and there are ids of segments; else they say what the file is of.
 MODELS = ("model", "model_id", "model_name")
 # Longer values are texts.

@@ -563,6 +563,12 @@ def _check_labels(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
                 f"no label of {listed(unknown)}, such as {quoted(corpus.systems[unknown[0]][0])}, is one of the "
                 f"references, such as {quoted(lines[0])}: labels must be equal character by character"
             )
+        for m in named.values():
+            left_out = m.options.get("without") if m.key in OF_LABELS else None
+            if left_out is not None and not any(left_out in own for own in (known, *corpus.systems.values())):
+                warn(
+                    f"{m.name} leaves out {quoted(left_out)} (its option 'without'), but no reference or output is that"
+                )
 
 
 def _is_of_words(metric: NativeMetric) -> bool:

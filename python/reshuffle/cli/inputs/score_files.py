@@ -14,6 +14,7 @@ from ...data.file_names import BY_POSITION, few, same_names
 from ...data.files import display_name
 from ...data.formats._samples import Samples
 from ...data.formats.base import Column, Source
+from ...data.id_columns import QUESTIONS, warn_of_repeated
 from ...data.joined_scores import NUMBER, join, open_log, segment_order
 from ...data.reading import split_name
 from ...data.retrieval import check_no_run, scores_of_run
@@ -251,6 +252,9 @@ class ScoreFiles:
             systems=self.names if self.known else (),
             others=[column for file, column in ids if file == table.source.file and column is not None],
         )
+        if found.segment_ids is None and self.files.documents is None:
+            for column in (each for each in table.header if each.lower() in QUESTIONS):
+                warn_of_repeated(f"{table.source.name}#{column}", [*map(str, table.values(column))])
         if table.format_name in BY_FILE and not self.known and found.systems != (UNNAMED,):
             return replace(found, systems=tuple(system_names(found.systems)))
         return found
