@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 # The groups of requirements that only developers install, and packages that users may have besides reshuffle, too.
-FOR_DEVELOPERS = r"extra == .(test|docs|lint|bench)\b"
+FOR_DEVELOPERS = r"extra == .(test|interop|docs|lint|bench)\b"
 WORKS_WITH = ("sacrebleu", "pandas", "polars")
 
 
