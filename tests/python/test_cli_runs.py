@@ -290,6 +290,11 @@ def test_the_baseline_may_be_one_of_the_systems(runs: Path, run: Any) -> None:
     named = ["--system", "Moses", *OLD[1:]]
     found = document(run, "--refs", "ref.txt", *NEW, *named, "--baseline", "Moses")
     assert tables(found) == tables(expected)
+    expected = document(run, "--refs", "ref.txt", *OLD, "--baseline-name", "Moses", *NEW, *DEV_TEXTS)
+    found = document(run, "--refs", "ref.txt", *NEW, *named, "--baseline", "Moses", *DEV_TEXTS)
+    assert tables(found) == tables(expected)
+    other = run("runs", "--refs", "ref.txt", *NEW, *named, "--baseline", "Moses", "--baseline-name", "old")
+    assert other.refusal() == "reshuffle: error: --baseline-name old: the baseline is the system Moses: leave it out\n"
     assert run("runs", "--refs", "ref.txt", *named, *NEW, "--baseline", "Mose").refusal() == (
         "reshuffle: error: --baseline Mose: expected the file of each run of the baseline, or the name of a system "
         "(Moses, new)\n"

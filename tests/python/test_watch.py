@@ -453,6 +453,7 @@ def test_the_command(tmp_path: Path, run: Callable[..., Any]) -> None:
     assert json.loads(output.read_text(encoding="utf-8"))["verdicts"][0]["verdict"] == "better"
     assert run("show", str(output)).out == shown.out
     assert run("watch", *files, "--method", "betting").code == 2
+    assert run("watch", *files, "--bounds", "-1", "1").code == 0
     assert "--source is for" in run("watch", *files, "--method", "sign", "--source", str(output)).err
     assert run("plot", str(output), "course", "-o", str(tmp_path / "course.svg")).code == 0
 

@@ -228,10 +228,10 @@ def _spread(args: list[str], takers: Mapping[str, Words]) -> list[Any]:
 
 
 def _is_option(arg: str, taker: Words | None) -> bool:
-    """Whether an argument is an option: neither ``-`` nor ``-#NAME``, nor a negative number among joined words."""
+    """Whether an argument is an option: neither ``-`` nor ``-#NAME``, nor a negative number after one of words."""
     if not arg.startswith("-") or arg == "-" or arg.startswith("-#"):
         return False
-    return not (taker is not None and taker.joined and NEGATIVE.match(arg))
+    return not (taker is not None and NEGATIVE.match(arg))
 
 
 # A safe mark, because no argument can contain one: before -#NAME it keeps click from seeing options there.

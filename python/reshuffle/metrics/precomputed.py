@@ -305,7 +305,7 @@ class SegmentScores(InCore, PrecomputedCounts):
                 else ""
             )
             got = f"the single value {quoted(array.item())}" if array.ndim == 0 else f"shape {array.shape}"
-            got = "none" if array.shape == (0,) else got
+            got = "none" if scores is None or array.shape == (0,) else got
             raise InputError(f"{what}: expected a number for every segment, got {got}{hint}")
         are_scores = np.abs(array) <= LARGEST_SCORE
         if are_scores.all():

@@ -13,6 +13,7 @@ from typing import Any
 from attrs import evolve
 
 from ...data.corpus import system_names
+from ...data.count_files import is_count_file
 from ...errors import InputError, counted, listed, quoted, unknown_name, warn
 from ...options.run_files import DevFiles, GivenRuns, OfRuns, RunFiles
 from ..params import is_input, name_and_words
@@ -23,8 +24,8 @@ from .sets import command_line
 
 def files_from_options(given: GivenRuns, options: dict[str, Any]) -> RunFiles:
     """The files that the options name."""
-    found, baseline = command_line(RunFiles, options), given.baseline_name
-    if not baseline:
+    found = command_line(RunFiles, options)
+    if not given.baseline_name:
         raise InputError("--baseline-name: expected a name, got an empty one")
     if not given.baseline:
         name = next(iter(found.scores), None)
@@ -36,10 +37,14 @@ def files_from_options(given: GivenRuns, options: dict[str, Any]) -> RunFiles:
         )
     named = [*_named("--system", given.systems, "the output of each run")]
     systems: dict[str, tuple[str, ...]] = {}
-    if _is_name(given.baseline, [name for name, _ in named]):
-        (baseline,) = given.baseline
+    if _is_name(given.baseline, [name for name, _ in named], in_file=any(map(is_count_file, found.references))):
+        (name,) = given.baseline
+        if given.baseline_name not in (GivenRuns().baseline_name, name):
+            raise InputError(f"--baseline-name {given.baseline_name}: the baseline is the system {name}: leave it out")
+        given = evolve(given, baseline_name=name)
     else:
-        systems[baseline] = outputs_of(given.baseline)
+        systems[given.baseline_name] = outputs_of(given.baseline)
+    baseline = given.baseline_name
     for name, files in named:
         if name in systems and name == baseline and given.baseline != (name,):
             raise InputError(
@@ -58,14 +63,14 @@ def files_from_options(given: GivenRuns, options: dict[str, Any]) -> RunFiles:
     return evolve(found, systems=systems, baseline=baseline, scores=scores, counts=counts, dev=dev)
 
 
-def _is_name(baseline: Sequence[str], systems: Sequence[str]) -> bool:
-    """Whether what follows ``--baseline`` is the name of another system and not of files."""
+def _is_name(baseline: Sequence[str], systems: Sequence[str], *, in_file: bool) -> bool:
+    """Whether what follows ``--baseline`` is the name of another system and not of files, or of a run ``in_file``."""
     first, *others = baseline
-    if others and not re.search(r"[-./#]", first) and not is_input(first) and not is_folder(first):
+    if others and not in_file and not re.search(r"[-./#]", first) and not is_input(first) and not is_folder(first):
         raise InputError(f"--baseline {first}: no such file; if it is a name, write --baseline-name {first}")
     if len(baseline) != 1 or is_input(baseline[0]) or is_folder(baseline[0]):
         return False
-    if baseline[0] not in systems and systems and not re.search(r"[./]", baseline[0]):
+    if baseline[0] not in systems and systems and not in_file and not re.search(r"[./]", baseline[0]):
         raise InputError(
             f"--baseline {baseline[0]}: expected the file of each run of the baseline, or the name of a system "
             f"({listed(systems)})"

@@ -99,7 +99,7 @@ class Figure:
             elif len(values) > 1:
                 raise InputError(
                     "a figure is of one {field}: choose {option}",
-                    field=field,
+                    field=field.replace("_", " "),
                     option=Argument(field, tuple(shown)),
                 )
             else:
