@@ -443,7 +443,8 @@ def test_systems_and_metrics_are_chosen_by_name(texts: list[str], run: Callable[
     found = run("runs", "--refs", "counts.npz", *named, "-m", "chrf", "-n", "99", "--format", "json")
     assert unnamed(found.out) == unnamed(expected.out)
     # The baseline of a single run is a system of the file, too, if no other system has this name.
-    runs.remove("larger.txt"), named.remove("larger")
+    runs.remove("larger.txt")
+    named.remove("larger")
     expected = run("runs", "--refs", "reference.txt", *runs, "-m", "chrf", "-n", "99", "--format", "json")
     found = run("runs", "--refs", "counts.npz", *named, "-m", "chrf", "-n", "99", "--format", "json")
     assert unnamed(found.out) == unnamed(expected.out)
