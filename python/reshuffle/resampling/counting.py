@@ -551,8 +551,8 @@ def _check_labels(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
         )
     if "f1" in named and are_words and len(set(lines)) <= MOST_CLASSES and not named.keys() & {"macro-f1", "micro-f1"}:
         warn(
-            "the references look like labels of classes, but f1 compares the words of answers, and of labels it is the "
-            "accuracy: use macro-f1, the mean of F1 over the classes, or micro-f1, which can leave out the negative "
+            "the references look like labels of classes, but f1 compares the words of answers, and is the accuracy for "
+            "labels: use macro-f1, the mean of F1 over the classes, or micro-f1, which can leave out the negative "
             "class (its option 'without')"
         )
     if not named.keys().isdisjoint(OF_LABELS):
