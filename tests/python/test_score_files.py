@@ -512,9 +512,8 @@ def test_a_column_of_models_has_the_systems_if_there_are_several(run: Any) -> No
     refused = run(
         "compare", "--scores", "right", put("models.csv", "id,model,right\n" + "q1,a,1\nq1,b,0\n" * 2)
     ).refusal()
-    assert (
-        "segment q1 of system 'a' occurs twice: write each of several runs or raters into a file of its own" in refused
-    )
+    assert "segment q1 of system 'a' occurs twice: write each of several raters into a file of its own" in refused
+    assert refused.endswith("'reshuffle runs' takes the rows of a system as models.csv#model=a\n")
     # A single one says what a file is of.
     put("one.csv", "id,model,right\n" + "q1,a,1\nq2,a,0\n")
     put("other.csv", "id,model,right\n" + "q2,a,1\nq1,a,0\n")

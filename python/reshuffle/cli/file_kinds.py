@@ -20,6 +20,7 @@ from ..data.corpus import MANY_IDS, OF_WORDS, WORDS_NOT_READ, first_words, syste
 from ..data.count_files import is_count_file
 from ..data.files import STDIN, read_bytes
 from ..data.formats import FORMATS, JUDGMENT_FORMATS, LOGS, SCORE_FORMATS, Column, Source, format_of
+from ..data.formats._samples import Samples
 from ..data.formats.base import MISSING_WORDS, WITH_NUL, ZIP, is_number, number_in
 from ..data.formats.recognition import first_line, recognized
 from ..data.history import runs_but_the_end, runs_in
@@ -402,12 +403,15 @@ def _scores(path: str) -> Found | None:
     of = "of each of" if len(metrics) > 1 else "of"
     holds = counted(len(cells.values), "score") + ("" if unnamed else f" {of} {listed(metrics)}")
     holds += f"; systems {listed(systems)}" if systems else ""
-    if name == "inspect" and cells.keys is not None and len(cells.keys) < len(cells.values):
-        of_epochs = f"; {counted(len(cells.keys), 'segment')}, of whose epochs the means are compared"
-        holds += f"{of_epochs} ('reshuffle runs' takes a log for each epoch)"
+    fields = file.content.header if isinstance(file.content, Samples) else ()
+    holds += f"; for --docs {listed(fields)}" if fields else ""
+    has_epochs = name == "inspect" and cells.keys is not None and len(cells.keys) < len(cells.values)
+    if has_epochs:
+        holds += f"; {counted(len(cells.keys or ()), 'segment')}, of whose epochs compare takes the means"
     key = "METRIC" if unnamed else shlex.quote(metrics[0])
     lacks = bool(np.isnan(cells.values).any())
     commands = _with_scores(key, "FILE OTHER", lacks)
+    commands += [f"reshuffle runs --scores {key} --baseline FILE --system OTHER"] if has_epochs else []
     if len(systems) > 1:
         if not (compared := _n_systems(source, metrics[0]) > 1):
             holds += "; no column of segments, such as 'segment', which compare needs"

@@ -20,7 +20,8 @@ from .alignment import aligned
 from .columns import BY_ID, Table, check_rows, named_columns, segment_list
 from .files import MAX_INPUT, STDIN, display_name, uncompressed
 from .formats.base import Column, number_in
-from .reading import AS_SCORES, PLURALS, check_no_column, path_is, read_texts, split_name
+from .id_columns import RUNS
+from .reading import AS_SCORES, PLURALS, check_no_column, path_is, read_texts, split_name, split_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -394,8 +395,10 @@ def _candidate_names(file: str, name: str | None, only_name: bool) -> list[str]:
             file_names.insert(0, shown.parent.name)
     if name is None:
         return file_names
-    name = display_name(name)
-    return [*([name] if name else []), *file_names[: int(only_name)], *(f"{file}#{name}" for file in file_names)]
+    own, rows = split_rows(name)
+    own = own or next((value for column, value in rows.items() if column.lower() not in RUNS), None)
+    first = [display_name(own)] if own else []
+    return [*first, *file_names[: int(only_name)], *(f"{file}#{display_name(name)}" for file in file_names)]
 
 
 def read_corpus(

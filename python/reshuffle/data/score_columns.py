@@ -26,7 +26,7 @@ from .formats.comet import is_printed
 from .formats.named import is_named
 from .formats.table import ROLES
 from .id_columns import MODELS, names_ids
-from .reading import Opened, split_name
+from .reading import Opened, split_name, split_rows
 
 Numbers: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
@@ -164,6 +164,7 @@ def opened(
 ) -> tuple[Table, str | None]:
     """The table of ``FILE`` or ``FILE#NAME``, and NAME."""
     file, name = split_name(os.fspath(path))
+    name, rows = split_rows(name)
     found = Opened.read(file, input_format, max_input)
     if found.file_format.numbers is None:
         with_numbers = ", ".join(name for name, each in INPUT_FORMATS.items() if each.numbers is not None)
@@ -172,8 +173,8 @@ def opened(
             f"formats have numbers: {with_numbers}"
         )
     if input_format is None:
-        return table_of(found.source), name
-    return Table(found.source, "numbers" if found.format_name == "text" else found.format_name), name
+        return replace(table_of(found.source), rows=rows), name
+    return Table(found.source, "numbers" if found.format_name == "text" else found.format_name, rows), name
 
 
 def any_table(source: Source) -> Table:

@@ -18,7 +18,7 @@ from ...data.files import STDIN, display_name, read_bytes
 from ...data.formats import format_of
 from ...data.formats.base import Column, check_not_saved
 from ...data.id_columns import warn_of_repeated
-from ...data.reading import Opened, read_columns, read_groups, split_name
+from ...data.reading import Opened, is_log, read_columns, read_groups, split_name
 from ...data.score_columns import TABLES
 from ...errors import Argument, InputError, MisreadWarning, counted, listed, unknown_name, warn
 from ...metrics.native import NativeMetric, lacks_source
@@ -275,13 +275,13 @@ class Input:
 
 
 def _with_ids_of_columns(files: SetFiles) -> SetFiles:
-    """The same files, with ``FILE#NAME`` for ``--docs NAME`` and ``--strata NAME`` if NAME is a column of the first."""
+    """Files with ``FILE#NAME`` for ``--docs NAME`` and ``--strata NAME`` if NAME is in the first, or it is a log."""
     named = [file for each in files.numbers.values() for file in _in_order(each)]
     file = split_name(next(iter([*files.references, *named]), STDIN))[0]
     found: dict[str, Any] = {"documents": files.documents, "strata": files.strata}
     for group, path in found.items():
         is_name = path is not None and split_name(path)[1] is None and not Path(path).exists()
-        if is_name and path in _columns_of(files, file):
+        if is_name and (path in _columns_of(files, file) or (not files.references and is_log(file))):
             found[group] = f"{file}#{path}"
     return evolve(files, **found)
 
