@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,7 +16,7 @@ from ..errors import Argument, InputError, unknown_name
 from ..types import InputFormat
 from ..validate import check_name
 from .files import MAX_INPUT, STDIN, at_line, check_stdin, has_lone_surrogate, read_bytes
-from .formats import FORMATS, INPUT_FORMATS, LOGS, format_of
+from .formats import FORMATS, INPUT_FORMATS, LOGS, format_in, format_of
 from .formats.base import Column, Format, Names, Source, is_score, names_in, shown_json
 from .formats.recognition import recognized
 from .id_columns import MODELS, PERHAPS_IDS, RUNS, SEGMENT_IDS, are_ids
@@ -39,7 +40,8 @@ class Opened:
         if input_format is not None:
             check_name("input format", input_format, list(INPUT_FORMATS))
         name = input_format or format_of(file)
-        return cls(Source.read(file, FORMATS[name].about, max_input), name)
+        source = Source.read(file, FORMATS[name].about, max_input)
+        return cls(source, name if input_format else format_in(source))
 
     @property
     def file_format(self) -> Format:
@@ -240,9 +242,7 @@ def read_texts(
     n = len(references)
     texts[:n] = [(each, [one for column in columns for one in _references(column)]) for each, columns in texts[:n]]
     id_columns = {group: own.groups(group, column) for group, (own, (column,)) in zip(ids, read_ids, strict=True)}
-    for own, columns in texts:
-        for column in () if own.is_text else columns:
-            _check_strings(column)
+    texts = [(own, columns if own.is_text else [*map(_as_strings, columns)]) for own, columns in texts]
     ref_columns, sys_columns = ([c for _, columns in part for c in columns] for part in (texts[:n], texts[n:]))
     return ref_columns, sys_columns, id_columns
 
@@ -304,8 +304,10 @@ def systems_in(path: str, input_format: str | None = None, max_input: int = MAX_
     return [f"{file}#{each}" for each in names] if len(names) > 1 else [path]
 
 
-def _check_strings(column: Column) -> None:
-    """Raise :class:`InputError` for a value from JSON that is neither a valid string nor missing."""
+def _as_strings(column: Column) -> Column:
+    """Values from JSON: integers, true and false are labels; :class:`InputError` for other ones than valid strings."""
+    if {*map(type, column.lines)} <= {int, bool}:
+        return replace(column, lines=[*map(json.dumps, column.lines)])
     for segment, value in enumerate(column.lines, 1):
         if isinstance(value, str):
             if has_lone_surrogate(value):
@@ -314,6 +316,7 @@ def _check_strings(column: Column) -> None:
             hint = "; for numbers use {reader}" if is_score(value) else ""
             got = {"got": shown_json(value), "reader": AS_SCORES}
             raise at_line(column.name, column.first_lines[segment - 1], f"expected a string, got {{got}}{hint}", **got)
+    return column
 
 
 def check_no_column(path: str, hint: str = "") -> None:

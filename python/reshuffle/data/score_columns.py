@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ..errors import Argument, InputError, flag, listed, quoted, unknown_name, warn
 from ..validate import LARGEST_SCORE, expected_score
 from .files import MAX_INPUT, display_name
-from .formats import INPUT_FORMATS, format_of
+from .formats import INPUT_FORMATS, format_in
 from .formats.base import MISSING_WORDS, Column, Names, Source, is_score, number_in, shown_json
 from .formats.comet import is_printed
 from .formats.named import is_named
@@ -188,7 +188,7 @@ def _begins_as_json(source: Source) -> bool:
 
 def table_of(source: Source) -> Table:
     """The table in a file, whose extension gives the format unless the first line shows another."""
-    format_name = format_of(source.file)
+    format_name = format_in(source)
     line = source.data.partition(b"\n")[0].decode("utf-8", "replace").removesuffix("\r")
     is_text = format_name == "text"
     may_be_table = is_text or SEPARATORS.get(format_name, "") not in line

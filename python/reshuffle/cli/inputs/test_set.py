@@ -64,13 +64,14 @@ class Input:
     def checked(cls, files: SetFiles, least: int, default: str = "bleu", **others: Any) -> Input:
         """Check the files of at least so many systems. ``others`` are fields that do not follow from the files.
 
-        ``default`` is the metric on texts if none is named.
+        ``default`` is the metric on texts if none is named; on transcripts, it is the word error rate.
         """
         files = _with_directions(files)
         _check_options_of_scores(files)
         reference = files.references[0] if files.references else None
         in_file = reference is not None and is_count_file(reference)
-        chosen = files.metrics or (() if in_file or reference is None else (MetricChoice(default),))
+        usual = "asr-wer" if default == "bleu" and _are_transcripts(files) else default
+        chosen = files.metrics or (() if in_file or reference is None else (MetricChoice(usual),))
         if reference is not None and in_file and not chosen:
             check_no_flags(reference, files.metric_options)
         metrics = metrics_of(chosen, files.metric_options)
@@ -288,10 +289,11 @@ def _with_ids_of_columns(files: SetFiles) -> SetFiles:
 
 def _columns_of(files: SetFiles, file: str) -> Sequence[str]:
     """The names of the columns of a file; none if it is no table."""
-    is_table = (files.input_format or format_of(file)) in TABLES
+    is_table = (files.input_format or format_of(file)) in (*TABLES, "comet")
     if file == STDIN or not is_table or not Path(file).is_file():
         return ()
-    return Opened.read(file, files.input_format, files.max_input).header
+    opened = Opened.read(file, files.input_format, files.max_input)
+    return opened.header if opened.format_name in TABLES else ()
 
 
 def _in_order(files: Mapping[str, str] | Sequence[str]) -> Sequence[str]:
@@ -323,12 +325,18 @@ def _warn_of_speakers(transcripts: Column) -> None:
 SPEAKER = "speaker"
 
 
+def _are_transcripts(files: SetFiles) -> bool:
+    """Whether the references have the format of transcripts with ids."""
+    named = files.references[:1]
+    return any((files.input_format or format_of(split_name(each)[0])) in ("trn", "kaldi") for each in named)
+
+
 def _with_speakers(files: SetFiles) -> SetFiles:
     """The same files, with the transcripts in place of the word ``speaker``."""
     if files.documents != SPEAKER or not files.references or Path(SPEAKER).exists():
         return files
     reference = files.references[0]
-    if (files.input_format or format_of(split_name(reference)[0])) not in ("trn", "kaldi"):
+    if not _are_transcripts(files):
         raise InputError(
             "{documents} {speaker}: {file} has no ids of utterances: use .trn files, {kaldi}, or a file with the "
             "speaker of each segment",

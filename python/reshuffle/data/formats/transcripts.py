@@ -81,6 +81,6 @@ KALDI = Format(
 )
 UTT2SPK = Format(
     "for --docs and --strata: an id and its speaker on each line, as in Kaldi's file utt2spk",
-    ("utt2spk",),
+    ("utt2spk", ".utt2spk"),
     reader(of_kaldi, "an id at the start of the line", kind="speakers"),
 )
