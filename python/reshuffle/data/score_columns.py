@@ -269,11 +269,10 @@ def only(source: Source, kind: str, option: str | None, wanted: str | None, know
     if len(known) == 1 and (wanted is None or option is None):
         return known[0]
     if wanted is None:
-        how: str = "as in"
         choice: Argument | str = f"'{source.file}#{known[0]}'"
         if option is not None:
-            how, choice = "with", Argument(option, (known[0],), flag(option))
-        hint = f": choose one {how} {{choice}}" if option is not None or kind == "metric" else ""
+            choice = Argument(option, (known[0],), flag(option))
+        hint = ": choose one, as in {choice}" if option is not None or kind == "metric" else ""
         source.fail(
             "expected one {kind}, got {n} ({names})" + hint,
             kind=kind,

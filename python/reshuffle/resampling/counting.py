@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -297,7 +298,9 @@ class Data:
             "{name} is a {noun}, but is not compared: add it, as in {metrics}, or leave it out",
             noun=noun,
             name=quoted(name),
-            metrics=Argument(f"metrics={more}", as_flag=f"-m {' '.join(more)}"),
+            metrics=Argument(
+                f"metrics={more}", as_flag=f"-m {' '.join(more)}", as_key=f"the key 'metrics' with {json.dumps(more)}"
+            ),
         )
 
     @property
