@@ -109,6 +109,14 @@ def _check_arguments(references: Any, systems: Any, numbers: str) -> None:
         )
 
 
+def _are_outputs(metrics: Any, systems: Any) -> bool:
+    """Whether a second list of outputs is in the place of metrics."""
+    are_texts = [
+        isinstance(each, list | tuple) and all(isinstance(line, str) for line in each) for each in (metrics, systems)
+    ]
+    return all(are_texts) and len(metrics) == len(systems) > 1 and not any(map(is_metric, metrics))
+
+
 def _are_names(systems: Any) -> bool:
     """Whether there are no texts of systems, but at most what may be names of columns."""
     names = systems.values() if isinstance(systems, Mapping) else systems
@@ -246,6 +254,8 @@ class Data:
 
         Metrics that are counted in Python count here. For those of spans, ``documents`` may be the sentences.
         """
+        if _are_outputs(metrics, systems):
+            raise InputError("the third argument is metrics: all systems are one, as in {'a': outputs, 'b': outputs}")
         resolved: list[Any] = [
             m.with_sources(source) if isinstance(m, NativeMetric) else m for m in resolved_metrics(metrics)
         ]

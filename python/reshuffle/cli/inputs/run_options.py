@@ -37,7 +37,7 @@ def files_from_options(given: GivenRuns, options: dict[str, Any]) -> RunFiles:
             else f"no baseline: without texts, write --scores {name} --baseline FILE FILE ... --system FILE FILE ..., "
             "with the scores of a run in each file"
         )
-    named = [*_named("--system", given.systems, "the output of each run")]
+    named = [*_named("--system", given.systems, "the output of each run", like=given.baseline)]
     systems: dict[str, tuple[str, ...]] = {}
     texts = bool(found.references) or not found.scores
     if _is_name(given.baseline, [name for name, _ in named], in_file=any(map(is_count_file, found.references))):
@@ -99,16 +99,23 @@ def outputs_of(words: Sequence[str], texts: bool = True) -> tuple[str, ...]:
 
 
 def _named(
-    flag: str, values: Sequence[tuple[str, ...]], what: str, known: Collection[str] = ()
+    flag: str,
+    values: Sequence[tuple[str, ...]],
+    what: str,
+    known: Collection[str] = (),
+    like: Sequence[str] = (),
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The name and the other words of each value of an option, whose name may be left out if the words have one.
 
-    A file may have one of the ``known`` names.
+    A file may have one of the ``known`` names. A name that the files ``like`` these have, too, says nothing: then it is
+    that of the folder.
     """
     for words in values:
         name, rest = words[0], words[1:]
         if name not in known:
             common = _own_name(words)
+            if common is not None and common == _common_name(like):
+                common = Path(words[0]).parent.name or common
             name, rest = name_and_words(flag, words, what) if common is None else (common, words)
         if not rest:
             is_pattern = re.search(r"[*?[]", name)
