@@ -307,7 +307,7 @@ class Option:
         if self.is_flag:
             return "yes or no"
         if self.is_mapping:
-            return "a number of points, without % or sd"
+            return "a number"
         if self.number is None:
             return self.documented_type.removesuffix(", optional")
         low, high, is_open = self.limits

@@ -25,13 +25,14 @@ from ...metrics.native import NativeMetric, lacks_source
 from ...metrics.precomputed import FromCounts, OwnTexts, SegmentScores, check_same_length
 from ...metrics.stored import CountsFile, StoredCounts, open_counts
 from ...names import is_metric
-from ...options.declare import check_combined, files_in, refused
+from ...options.declare import check_combined, refused
+from ...options.declare import files_in as files_of
 from ...options.files import SetFiles
 from ...options.inputs import TestSet
 from ...settings import Units
 from ..metric_options import MetricChoice, metrics_of
 from .counts import check_no_flags, chosen_counts, given_counts, name_and_formula
-from .folders import note_baseline, of_single_systems
+from .folders import files_in, is_folder, note_baseline, of_single_systems
 from .given_files import Groups, ReadScores, wrong_number_of_files
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ class Input:
         """All files that will be read."""
         of_counts = self.counts is not None
         own = evolve(self.files, systems=(), references=self.files.references[: 1 if of_counts else None])
-        return [*files_in(own), *(self.systems.values() if own.references and not of_counts else ())]
+        return [*files_of(own), *(self.systems.values() if own.references and not of_counts else ())]
 
     @property
     def names(self) -> list[str]:
@@ -279,6 +280,7 @@ def _with_ids_of_columns(files: SetFiles) -> SetFiles:
     """Files with ``FILE#NAME`` for ``--docs NAME`` and ``--strata NAME`` if NAME is in the first, or it is a log."""
     named = [file for each in files.numbers.values() for file in _in_order(each)]
     file = split_name(next(iter([*files.references, *named]), STDIN))[0]
+    file = files_in(file)[0] if is_folder(file) else file
     found: dict[str, Any] = {"documents": files.documents, "strata": files.strata}
     for group, path in found.items():
         is_name = path is not None and split_name(path)[1] is None and not Path(path).exists()
