@@ -323,6 +323,10 @@ def either(names: Iterable[str]) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
+# Names with as many letters in common are the same with a slip.
+ALMOST_EQUAL = 0.9
+
+
 def nearest(name: str, known: Iterable[str], n: int = 1, cutoff: float = 0.6) -> list[str]:
     """The most similar known names, the nearest first: one with nearly the same letters, the only one that begins so,
     or similar ones, in any case.
@@ -336,30 +340,30 @@ def nearest(name: str, known: Iterable[str], n: int = 1, cutoff: float = 0.6) ->
 
     folded, wanted = {other.casefold(): other for other in map(str, known)}, str(name).casefold()
     begun = [full for other, full in folded.items() if wanted and other.startswith(wanted)]
-    if n == 1 == len(begun) and not difflib.get_close_matches(wanted, folded, cutoff=0.9):
-        return begun
-    close = difflib.get_close_matches(wanted, folded, n=len(folded) or 1, cutoff=cutoff)
-    # Equally near ones in their own order: of pass@1 to pass@9 the first.
-    ratio = difflib.SequenceMatcher(b=wanted)
-    nearness = {}
+    matcher, nearness = difflib.SequenceMatcher(b=wanted), {}
     for other in folded:
-        if other in close:
-            ratio.set_seq1(other)
-            nearness[other] = ratio.ratio()
-    return [folded[other] for other in sorted(nearness, key=nearness.__getitem__, reverse=True)[:n]]
+        matcher.set_seq1(other)
+        if matcher.real_quick_ratio() >= cutoff and matcher.quick_ratio() >= cutoff:
+            nearness[other] = matcher.ratio()
+    if n == 1 == len(begun) and max(nearness.values(), default=0) < ALMOST_EQUAL:
+        return begun
+    # Equally near ones in their own order: of pass@1 to pass@9 the first.
+    close = [other for other, ratio in nearness.items() if ratio >= cutoff]
+    return [folded[other] for other in sorted(close, key=nearness.__getitem__, reverse=True)[:n]]
 
 
 def unknown_name(kind: object, name: str, known: Iterable[str]) -> InputError:
     """The error for a name that is not in ``known``. It suggests the most similar known name, if there is one.
 
-    >>> print(unknown_name("metric", "blue", ["bleu", "ter"]))
-    unknown metric 'blue': did you mean 'bleu'? Known: bleu, ter
+    >>> print(unknown_name("metric", "blue", ["bleu", "ter"]), unknown_name("key", "blue", ["bleu"]), sep="; ")
+    unknown metric 'blue': did you mean 'bleu'? Known: bleu, ter; unknown key 'blue': did you mean 'bleu'?
     """
     known = list(map(str, known))
     near = nearest(name, known)
-    hint = f": did you mean {quoted(near[0])}? Known:" if near else "; known:"
-    fields = {"kind": kind, "name": quoted(name), "hint": hint, "known": listed(known)}
-    return InputError("unknown {kind} {name}{hint} {known}", **fields)
+    meant = f": did you mean {quoted(near[0])}?" if near else ";"
+    every = "" if near == known else " Known: {known}" if near else " known: {known}"
+    message = "unknown {kind} {name}{meant}" + every
+    return InputError(message, kind=kind, name=quoted(name), meant=meant, known=listed(known))
 
 
 # More arguments are not listed.

@@ -120,6 +120,11 @@ def test_a_system_of_one_run_is_named_after_its_file_or_its_numbered_run(runs: P
     for file, name in (("sys.txt", "sys"), ("new/0.txt", "new")):
         found = document(run, "--refs", "ref.txt", *OLD, "--system", file)
         assert [system["name"] for system in found["systems"]] == ["baseline", name]
+    for file, n in zip(("old/opt0", "old/opt1", "tuned/opt0", "tuned/opt1"), range(4), strict=True):
+        write(file, [*lines("new/0.txt")[n:], *lines("new/0.txt")[:n]])  # the name of all files says nothing
+    files = ("--baseline", "old/opt0", "old/opt1", "--system", "tuned/opt0", "tuned/opt1")
+    found = document(run, "--refs", "ref.txt", *files)
+    assert [system["name"] for system in found["systems"]] == ["baseline", "tuned"]
 
 
 def test_options_of_the_test_reach_it(runs: Path, run: Any) -> None:

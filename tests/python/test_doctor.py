@@ -421,6 +421,23 @@ def test_numbers_of_runs_are_no_counts_and_the_index_of_pandas_has_no_name(tmp_p
     ]
 
 
+LABELS = {
+    "gold.txt": ("yes\nno\n" * 20, "gold.txt BASELINE NEW"),
+    "numbers.txt": ("1\n0\n2\n" * 20, "numbers.txt BASELINE NEW"),
+    "three.csv": ("gold,old,new\n" + "yes,no,yes\nno,yes,no\n" * 9, "three.csv#gold three.csv#old three.csv#new"),
+    "two.csv": ("model,gold,out\n" + "m,0,1\nm,1,0\n" * 9, "two.csv#gold two.csv#out OTHER#out"),
+    "one.jsonl": ('{"label": 0}\n{"label": 1}\n' * 9, "one.jsonl#label BASELINE#label NEW#label"),
+}
+
+
+@pytest.mark.parametrize("name", LABELS)
+def test_labels_of_classes_are_compared_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    content, columns = LABELS[name]
+    Path(name).write_text(content)
+    assert f"reshuffle compare {columns} -m accuracy macro-f1" in found_in(name)[0].commands
+
+
 def test_numbers_of_epochs_are_not_scores_of_a_system(tmp_path: Path) -> None:
     path = tmp_path / "epochs.csv"
     path.write_text("epoch,loss,accuracy\n" + "".join(f"{i},{0.5 / i},{0.3 + i / 100}\n" for i in range(1, 9)))

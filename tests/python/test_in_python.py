@@ -391,6 +391,25 @@ def test_columns_of_labels_are_compared_on_the_command_line(tmp_path: Path, run:
     assert other["n_units"] == len(gold)
 
 
+def test_labels_may_be_integers(tmp_path: Path, run: Any, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    columns = dict(zip(("gold", "a", "b"), np.random.default_rng(1).integers(0, 3, (3, 60)), strict=True))
+    texts = {name: [*map(str, own.tolist())] for name, own in columns.items()}
+    expected = compare(texts.pop("gold"), texts, ["macro-f1", "mcc"], n_resamples=99)
+    gold = columns.pop("gold")
+    for kind in (list, np.asarray, lambda own: own.tolist()):
+        found = compare(
+            kind(gold), {name: kind(own) for name, own in columns.items()}, ["macro-f1", "mcc"], n_resamples=99
+        )
+        assert found == expected
+    rows = [dict(zip(("gold", "a", "b"), row, strict=True)) for row in np.array([gold, *columns.values()]).T.tolist()]
+    # JSON lines may be called JSON.
+    Path("rows.json").write_text("\n".join(map(json.dumps, rows)) + "\n")
+    files = ("rows.json#gold", "rows.json#a", "rows.json#b")
+    found = json.loads(run("compare", *files, "-m", "macro-f1", "mcc", "-n", "99", "--format", "json").out)
+    assert [pair["test"]["pvalue"] for pair in found["comparisons"]] == [p.test.pvalue for p in expected.comparisons]
+
+
 def test_lists_of_gold_answers_are_several_references(tmp_path: Path, run: Any, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
     golds = [["Paris", "Paris, France"], [], "x", ["1,000"]]

@@ -309,17 +309,59 @@ def test_compare_joins_logs(run: Any) -> None:
     assert [of_logs[key] for key in ("scores", "comparisons")] == [of_table[key] for key in ("scores", "comparisons")]
 
 
-def test_doctor_says_what_epochs_become_and_logs_name_no_documents(run: Any) -> None:
-    for name in "ab":
-        put(f"{name}.json", json.dumps(log([sample(i, epoch, match="C") for epoch in (1, 2, 3) for i in range(4)])))
+def test_fields_of_logs_are_documents_and_their_epochs_are_runs(run: Any) -> None:
+    right = np.random.default_rng(1).random((2, 3, 40)) < [[[0.4]], [[0.7]]]
+    grades = np.where(right, "C", "I").tolist()
+
+    def of(model: int, *epochs: int) -> list[dict[str, Any]]:
+        about = [{"passage": i // 4} for i in range(40)]
+        rows = [(epoch, i, each) for epoch in epochs for i, each in enumerate(grades[model][epoch])]
+        return [sample(f"q{i}", epoch + 1, match=each) | {"metadata": about[i]} for epoch, i, each in rows]
+
+    for model, name in enumerate("ab"):
+        put(f"{name}.json", json.dumps(log(of(model, 0, 1, 2))))
+        for epoch in range(3):
+            put(f"{name}.{epoch}.json", json.dumps(log(of(model, epoch))))
+    put("docs.tsv", "id\tpassage\n" + "".join(f"q{i}\t{i // 4}\n" for i in range(40)))
     shown = " ".join(run("doctor", "a.json").out.split())
-    assert "12 scores of match; systems openai/a; 4 segments, of whose epochs the means are compared" in shown
-    assert run("score", "--scores", "match", "a.json").err == (
-        "reshuffle: the score of each sample of a.json is the mean over its epochs; 'reshuffle runs' asks whether new "
-        "epochs would differ, from a log for each epoch\n"
+    assert (
+        "120 scores of match; systems openai/a; for --docs passage; 40 segments, of whose epochs compare takes" in shown
     )
-    refusal = run("compare", "--scores", "match", "a.json", "b.json", "--docs", "a.json#passage").refusal()
-    assert "a.json: expected the documents of segments as text, TSV, CSV or JSON lines, got JSON" in refusal
+    assert "reshuffle runs --scores match --baseline a.json --system OTHER" in shown
+
+    compared = ("compare", "--scores", "match", "a.json", "b.json")
+    found = run(*compared, "--docs", "passage")
+    assert found.err == (
+        "reshuffle: the score of each sample of a.json is the mean over its epochs; 'reshuffle runs' takes each epoch "
+        "as a run, and asks whether new ones would differ\n"
+    )
+    assert (
+        found.out == run(*compared, "--docs", "docs.tsv#passage").out == run(*compared, "--docs", "b.json#passage").out
+    )
+    Path("logs").mkdir()
+    for name in "ab":
+        put(f"logs/{name}.json", Path(f"{name}.json").read_text())
+    assert run("compare", "--scores", "match", "logs", "--docs", "passage").out == found.out
+    assert "a.json: the segments are about 10 passages (passage), but are taken as independent" in run(*compared).err
+    assert "a.json: unknown field 'topic'; known: passage" in run(*compared, "--docs", "topic").refusal()
+
+    runs = ("runs", "--scores", "match", "--docs", "docs.tsv#passage", "--format", "csv", "--baseline")
+    apart = run(*runs, *(f"a.{i}.json" for i in range(3)), "--system", "b", *(f"b.{i}.json" for i in range(3))).out
+    found = run(*runs, "a.json", "--system", "b.json")
+    assert (found.out, "reshuffle: b.json: each epoch is taken as a run (3 in all)" in found.err) == (apart, True)
+    put(
+        "runs.json",
+        json.dumps({"scores": {"match": {"baseline": ["a.json"], "b": ["b.json"]}}, "documents": "docs.tsv#passage"}),
+    )
+    assert run("runs", "--manifest", "runs.json", "--format", "csv").out == apart
+    rows = [(m, i, e, int(right[m, e, i])) for e in range(3) for m in range(2) for i in range(40)]
+    put("long.csv", "model,id,seed,match\n" + "".join(f"{'ab'[m]},q{i},{e},{x}\n" for m, i, e, x in rows))
+    assert run(*runs, "long.csv#model=a", "--system", "long.csv#model=b").out == apart
+    assert "long.csv#model: unknown value 'c'; known: a, b" in run(*runs, "long.csv#model=c").refusal()
+    for name in ("epoch=2", "match,epoch=2"):
+        assert f" {right[0, 1].mean():.4f}\n" in run("score", "--scores", "match", f"a.json#{name}").out
+    assert "a.json: unknown epoch '7'; known: 1, 2, 3" in run("score", "--scores", "match", "a.json#epoch=7").refusal()
+
     put("docs.jsonl", "".join(json.dumps({"id": i, "doc": {"passage": "p"}}) + "\n" for i in range(4)))
     refusal = run("compare", "--scores", "match", "a.json", "b.json", "--docs", "docs.jsonl#doc").refusal()
     assert "expected the id of a document, got an object: jq -c '. + .doc' copies its keys to the line" in refusal

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from inputs import put, scores_by_system
 from reshuffle import InputError
+from reshuffle.data.corpus import system_names
 from reshuffle.data.joined_scores import segment_order
 from reshuffle.data.score_columns import opened
 
@@ -232,6 +233,13 @@ def test_logs_beside_texts_and_groups(run: Any) -> None:
         ((*named, "--strata", "few.tsv#doc"), "few.tsv#doc: 5 of 6 samples of the logs have no row with their id"),
     ):
         assert message in run("compare", *arguments).refusal()
+
+
+def test_systems_of_comet_keep_their_numbers_and_those_of_helm_have_the_names_of_folders(run: Any) -> None:
+    put("c.json", json.dumps({"out/new.1": [{"COMET": 1}, {"COMET": 0}], "out/old.txt": [{"COMET": 0}, {"COMET": 0}]}))
+    assert "\nnew.1 " in (found := run("score", "--scores", "COMET", "c.json").out)
+    assert "\nold " in found
+    assert system_names(["mmlu,model=a/per_instance_stats.json", "exp/b/text"]) == ["mmlu,model=a", "b"]
 
 
 def test_a_system_twice_in_a_line_of_pearmut() -> None:
@@ -512,9 +520,8 @@ def test_a_column_of_models_has_the_systems_if_there_are_several(run: Any) -> No
     refused = run(
         "compare", "--scores", "right", put("models.csv", "id,model,right\n" + "q1,a,1\nq1,b,0\n" * 2)
     ).refusal()
-    assert (
-        "segment q1 of system 'a' occurs twice: write each of several runs or raters into a file of its own" in refused
-    )
+    assert "segment q1 of system 'a' occurs twice: write each of several raters into a file of its own" in refused
+    assert refused.endswith("'reshuffle runs' takes the rows of a system as models.csv#model=a\n")
     # A single one says what a file is of.
     put("one.csv", "id,model,right\n" + "q1,a,1\nq2,a,0\n")
     put("other.csv", "id,model,right\n" + "q2,a,1\nq1,a,0\n")

@@ -259,6 +259,10 @@ def test_speakers_are_units_and_have_a_table(run: Any) -> None:
     for fmt in ("markdown", "html"):
         assert "by document" in run("compare", *files, *options, "--format", fmt).out
     assert run("compare", *files, *options[:-1], "ref.trn").out == shown.out
+    # In Kaldi's file of speakers ids are in any order, and without -m the rate of errors is that of transcripts.
+    put("utt2spk.test", "".join(f"{key}-{i} {key}\n" for i in range(6) for key in (f"s{n}" for n in range(8))))
+    by_speaker = run("compare", *files, "--docs", "utt2spk.test").out
+    assert by_speaker == run("compare", *files, "-m", "asr-wer", "--docs", "speaker").out
     assert run("compare", *files, "-m", "asr-wer").err == (
         "reshuffle: warning: ref.trn: the ids name 8 speakers, but utterances are taken as independent segments, which "
         "can make p too small: add --docs speaker\n"

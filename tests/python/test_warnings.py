@@ -116,10 +116,11 @@ def test_labels_of_classes_give_a_warning_under_the_f1_of_answers_and_where_no_o
     assert warnings_of(score, labels, {"a": outputs}, ["f1", "macro-f1"]) == []
     answers = [f"answer{n}" for n in range(60)]
     assert warnings_of(score, answers, {"a": answers[::-1]}, "f1") == []
+    assert len(warnings_of(score, ["是", "否"] * 30, {"a": ["yes"] * 60}, "mcc")) == 1
     (message,) = warnings_of(score, labels, {"a": ["Yes"] * 60, "b": outputs}, "mcc")
     assert message == (
-        "no label of a, such as 'Yes', is one of the references, such as 'yes': labels must be equal character by "
-        "character"
+        "none of the labels of a (such as 'Yes') occurs in the references (such as 'yes'): labels must be equal "
+        "character by character"
     )
     assert warnings_of(score, [labels, ["yes", "Yes"] * 30], {"a": ["Yes"] * 60}, "accuracy") == []
     assert warnings_of(score, labels, {"a": outputs}, metric("micro-f1", without="no")) == []

@@ -19,7 +19,8 @@ import numpy as np
 from ..data.corpus import MANY_IDS, OF_WORDS, WORDS_NOT_READ, first_words, system_names
 from ..data.count_files import is_count_file
 from ..data.files import STDIN, read_bytes
-from ..data.formats import FORMATS, JUDGMENT_FORMATS, LOGS, SCORE_FORMATS, Column, Source, format_of
+from ..data.formats import FORMATS, JUDGMENT_FORMATS, LOGS, SCORE_FORMATS, Column, Source, format_in, format_of
+from ..data.formats._samples import Samples
 from ..data.formats.base import MISSING_WORDS, WITH_NUL, ZIP, is_number, number_in
 from ..data.formats.recognition import first_line, recognized
 from ..data.history import runs_but_the_end, runs_in
@@ -28,7 +29,7 @@ from ..data.manifest import Manifest
 from ..data.reading import Opened, read_texts
 from ..data.retrieval import is_qrel, is_run
 from ..data.saved import read_json
-from ..data.score_columns import TABLES, Table, columns_of_scores, has_texts, roles_of, table_of
+from ..data.score_columns import TABLES, Numbers, Table, columns_of_scores, has_texts, roles_of, table_of
 from ..data.score_tables import ScoreFile
 from ..data.scores import UNNAMED, scores_in
 from ..data.votes import has_votes, read_votes
@@ -39,6 +40,7 @@ from ..options.gate import GateKeys
 from ..options.run_files import RunFiles
 from ..report.checklist import TITLE
 from ..report.paper import FACTS
+from ..resampling.counting import MOST_CLASSES
 from ..results.schemas import COMPARISON, schema_of
 from ..tune.lists import read_nbest
 from ..tune.weights import read_named_weights
@@ -83,7 +85,7 @@ def found_in(path: str) -> list[Found]:
     if known:
         return known
     table = table_of(_source(path))
-    by_ending = table.format_name == format_of(path)
+    by_ending = table.format_name == format_in(_source(path))
     is_table = table.format_name in TABLES and recognized(table.source, LOGS) is None and bool(table.header)
     if is_table and (by_ending or _can_be_scores(path)):
         return _in_table(path, table)
@@ -402,17 +404,33 @@ def _scores(path: str) -> Found | None:
     of = "of each of" if len(metrics) > 1 else "of"
     holds = counted(len(cells.values), "score") + ("" if unnamed else f" {of} {listed(metrics)}")
     holds += f"; systems {listed(systems)}" if systems else ""
-    if name == "inspect" and cells.keys is not None and len(cells.keys) < len(cells.values):
-        of_epochs = f"; {counted(len(cells.keys), 'segment')}, of whose epochs the means are compared"
-        holds += f"{of_epochs} ('reshuffle runs' takes a log for each epoch)"
+    fields = file.content.header if isinstance(file.content, Samples) else ()
+    holds += f"; for --docs {listed(fields)}" if fields else ""
+    has_epochs = name == "inspect" and cells.keys is not None and len(cells.keys) < len(cells.values)
+    if has_epochs:
+        holds += f"; {counted(len(cells.keys or ()), 'segment')}, of whose epochs compare takes the means"
     key = "METRIC" if unnamed else shlex.quote(metrics[0])
     lacks = bool(np.isnan(cells.values).any())
     commands = _with_scores(key, "FILE OTHER", lacks)
+    commands += [_with_labels("FILE", "BASELINE", "NEW")] if name == "numbers" and _are_labels(cells.values) else []
+    commands += [f"reshuffle runs --scores {key} --baseline FILE --system OTHER"] if has_epochs else []
     if len(systems) > 1:
         if not (compared := _n_systems(source, metrics[0]) > 1):
             holds += "; no column of segments, such as 'segment', which compare needs"
         commands = [*(_with_scores(key, "FILE", lacks) if compared else []), several]
     return Found(f"{name}: {about}", holds, commands)
+
+
+def _are_labels(values: Sequence[Any] | Numbers) -> bool:
+    """Whether texts or numbers may be labels of classes: single words, or whole numbers, that occur often."""
+    known = {*(values.tolist() if isinstance(values, np.ndarray) else values)}
+    are_short = all(each.is_integer() if isinstance(each, float) else len(str(each).split()) == 1 for each in known)
+    return are_short and 1 < len(known) <= min(MOST_CLASSES, len(values) // 2)
+
+
+def _with_labels(*columns: str) -> str:
+    """The command for columns of labels: those of the reference, and of two systems or more."""
+    return f"reshuffle compare {' '.join(columns)} -m accuracy macro-f1"
 
 
 def _with_scores(name: str, files: str, lacks: bool) -> list[str]:
@@ -434,7 +452,7 @@ def _n_systems(source: Source, metric: str | None = None) -> int:
 
 
 def _texts(path: str) -> Found:
-    name = format_of(path)
+    name = format_in(_source(path))
     text_format, source = FORMATS[name], _source(path)
     about = f"{name}: {text_format.about}"
     if path.lower().endswith(OF_WORDS):
@@ -456,7 +474,8 @@ def _texts(path: str) -> Found:
         size += f"; references {listed(named)}" if named else ""
         own = "reshuffle compare FILE FILE" if named else "reshuffle compare REF FILE"
         return Found(about, f"{size}; systems {listed(systems)}", (own,))
-    return Found(about, size, OF_FORMAT.get(name, OF_KIND))
+    usual = [_with_labels("FILE", "BASELINE", "NEW")] if name == "text" and _are_labels(lines) else OF_KIND
+    return Found(about, size, OF_FORMAT.get(name, usual))
 
 
 def _read_table(path: str) -> tuple[Table, Mapping[str, Column]]:
@@ -488,11 +507,20 @@ def _table(path: str) -> Found:
                 problem = f"numbers as strings in {name}: scores are written without quotes, not as {shown}"
             damaged[name] = problem
     # pandas writes its index without a header.
-    found = (("ids", [name or "the first column" for name in ids if name or len(ids) == 1]), ("texts", others))
-    holds = [f"{what} in {listed(own)}" for what, own in (*found, ("numbers", numbers)) if own]
+    by_kind = (("ids", [name or "the first column" for name in ids if name or len(ids) == 1]), ("texts", others))
+    holds = [f"{what} in {listed(own)}" for what, own in (*by_kind, ("numbers", numbers)) if own]
     name = table.format_name
-    own = others if name == format_of(path) else []  # texts are read by the ending of the file
-    texts = COLUMNS if len(own) > 2 else OF_TWO_COLUMNS if len(own) > 1 else ()
+    own = others if name == format_in(table.source) else []  # texts are read by the ending of the file
+    texts: tuple[str, ...] = COLUMNS if len(own) > 2 else OF_TWO_COLUMNS if len(own) > 1 else ()
+    labels = [each for each in own if _are_labels(columns[each].lines)]
+    if any(each.lower() in GOLD for each in numbers):
+        labels = [each for each in numbers if _are_labels(table.floats(columns[each]))]
+    labels = [each for each in labels if {*columns[each].lines} & {*columns[labels[0]].lines}]
+    if len(labels) > 1 or (labels and labels[0].lower() in GOLD):
+        files = {1: ["FILE", "BASELINE", "NEW"], 2: ["FILE", "FILE", "OTHER"]}.get(len(labels), ["FILE"] * len(labels))
+        named = zip(files, [*labels, *labels[-1:] * 2], strict=False)
+        texts = (_with_labels(*(f"{file}#{shlex.quote(each)}" for file, each in named)),)
+        numbers = [each for each in numbers if each not in labels]
     scores = _of_numbers(table, numbers or [*damaged], lacks)
     # A column of texts beside scores is what was asked or answered; a line of JSON has one system's answer.
     commands = [*scores, *texts] if name == "jsonl" else [*texts, *scores]
@@ -547,6 +575,8 @@ OF_FORMAT: Mapping[str, Sequence[str]] = {
 }
 BY_SCORES = "reshuffle compare --scores"
 COUNTED = "reshuffle compare --counts {} FILE OTHER"
+# What columns of right labels are called.
+GOLD = ("gold", "label", "labels", "target", "true", "truth", "y_true", "ground_truth")
 # What a reference is called.
 REFERENCES = ("ref", "refs", "reference", "references")
 # So many files show what a folder holds.

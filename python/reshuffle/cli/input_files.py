@@ -19,6 +19,8 @@ def input_files(paths: Iterable[str]) -> tuple[InputFile, ...]:
     once = {file for file in files if file == STDIN or path_is(file, Path.is_fifo)}
     there = {file for file in files if path_is(file, Path.is_file)}
     folders = [str(Path(file).parent) for file in there if Path(file).is_absolute()]
+    if len(folders) < len(there):  # beside others, which are in the current folder
+        folders = [str(Path.cwd())]
     try:
         common = os.path.commonpath(folders) if folders else None
     except ValueError:  # on several drives
@@ -74,7 +76,7 @@ def _change(saved: InputFile, now: InputFile | None) -> str:
 
 
 def _read(file: str, common: str | None = None) -> InputFile:
-    """The digest of a file. Absolute paths are named from ``common``, the folder of all of them."""
+    """The digest of a file. Absolute paths are named from ``common``, a folder."""
     path, digest, size = Path(file), hashlib.sha256(), 0
 
     def read() -> None:

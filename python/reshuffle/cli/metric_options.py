@@ -103,7 +103,7 @@ def parse_metric(text: str, folder: Path = Path()) -> MetricChoice:
     {'tokenize': 'intl', 'lowercase': True, 'weights': [0.5, 0.5]}
     """
     name, colon, rest = text.partition(":")
-    several = re.split(r"[,\s]+", name.strip())
+    several = re.split(r"[,\s]+|(?<=\w)\+(?=\w)", name.strip())
     if len(several) > 1 and all(map(is_metric, several)):
         words = errors.Argument(json.dumps(several), as_flag=f"-m {' '.join(several)}")
         raise InputError("{name} is one word: write {words}", name=quoted(name), words=words)

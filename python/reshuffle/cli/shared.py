@@ -63,7 +63,7 @@ def metrics_option(default: str, kind: Metric | None = None) -> tuple[Decorator,
     )  # fmt: skip
 
 
-METRICS = metrics_option("bleu")
+METRICS = metrics_option("bleu; of transcripts, asr-wer")
 
 
 def output_options(

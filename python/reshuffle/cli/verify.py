@@ -27,7 +27,7 @@ from .process import DIFFERENT
 WITHOUT_EFFECT = ("outputs", "table", "full", "save", "checkpoint", "history", "page", *options_of(ComparisonDisplay))
 MISSING_FILES = (
     "Files are looked up in the current folder, and some are not there: go to the one that holds them (absolute paths "
-    "are saved relative to their common folder), or repeat the command, with its files, after RESULT."
+    "alone are saved relative to their common folder), or repeat the command, with its files, after RESULT."
 )
 # The most differences to list.
 MAX_SHOWN = 20

@@ -10,8 +10,11 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import field, replace
+from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+import numpy as np
 
 from ..documented import record
 from ..errors import Argument, InputError, counted, listed, nearest, quoted, warn
@@ -20,7 +23,8 @@ from .alignment import aligned
 from .columns import BY_ID, Table, check_rows, named_columns, segment_list
 from .files import MAX_INPUT, STDIN, display_name, uncompressed
 from .formats.base import Column, number_in
-from .reading import AS_SCORES, PLURALS, check_no_column, path_is, read_texts, split_name
+from .id_columns import RUNS
+from .reading import AS_SCORES, PLURALS, check_no_column, path_is, read_texts, split_name, split_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,6 +48,8 @@ OF_WORDS = (".ctm", ".stm")
 WORDS_NOT_READ = "CTM and STM are not read: write a line for each utterance, TRANSCRIPT (ID), in files *.trn"
 # Samples of lm-evaluation-harness are called after the task and the time, and their folder after the model.
 SAMPLES = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d-]+(\.\d+)?\.jsonl")
+# What HELM and Kaldi call the files of all systems, which are in folders of their own.
+OF_ALL = ("per_instance_stats.json", "text")
 T = TypeVar("T")
 
 
@@ -216,8 +222,12 @@ class Corpus:
         cls,
         references: Sequence[str | None] | Sequence[Sequence[str | None]] | Table,
         systems: Mapping[str, Lines] | Sequence[Lines] | Table,
+        labels: bool = False,
     ) -> Corpus:
-        """A corpus from texts in memory: one or several columns of references, and systems with or without names."""
+        """A corpus from texts in memory: one or several columns of references, and systems with or without names.
+
+        With ``labels``, integers are texts, too.
+        """
         for what, given in (("references", references), ("systems", systems)):
             if isinstance(given, str):
                 raise InputError(
@@ -233,10 +243,16 @@ class Corpus:
         named = named_columns("systems", systems)
         if named is None:
             named = number_systems(segment_list("systems", systems))
-        return cls(
-            reference_columns(references),
-            {name: segment_list(name, lines) for name, lines in named.items()},
-        )
+        columns, texts = reference_columns(references), {name: segment_list(name, each) for name, each in named.items()}
+        if labels:
+            columns, texts = [*map(_as_texts, columns)], {name: _as_texts(each) for name, each in texts.items()}
+        return cls(columns, texts)
+
+
+def _as_texts(labels: Sequence[Any]) -> list[Any]:
+    """Integers as texts; other columns as they are."""
+    are_integers = all(isinstance(label, Integral | np.bool_) for label in labels)
+    return [*map(str, labels)] if are_integers else [*labels]
 
 
 def first_words(lines: Sequence[str | None]) -> set[str]:
@@ -340,7 +356,7 @@ def reference_columns(references: Any) -> list[Any]:
     if named is not None and any(isinstance(column, str) for column in named.values()):
         raise InputError(f"references: {BY_ID}")
     columns = segment_list("references", references) if named is None else list(named.values())
-    if columns and (columns[0] is None or isinstance(columns[0], str)):
+    if columns and isinstance(columns[0], str | Real | np.bool_ | None):
         return [columns]
     return [segment_list(f"references[{i}]", column) for i, column in enumerate(columns)]
 
@@ -348,8 +364,8 @@ def reference_columns(references: Any) -> list[Any]:
 def system_names(paths: Sequence[str]) -> list[str]:
     """The shortest names that distinguish files: the stem, else the file name, else the file name with folders.
 
-    Samples of lm-evaluation-harness are called like their folder, which has the name of the model. ``FILE#NAME`` is
-    called NAME; else by the file's stem, if no other NAME of the file is used; else by both.
+    Samples of lm-evaluation-harness, and files that have one name for all systems, are called like their folder.
+    ``FILE#NAME`` is called NAME; else by the file's stem, if no other NAME of the file is used; else by both.
 
     >>> system_names(["out/online-A.0.txt.gz", "b/sys.txt", "c/sys.txt", "-"])
     ['online-A.0', 'b/sys.txt', 'c/sys.txt', 'stdin']
@@ -390,12 +406,14 @@ def _candidate_names(file: str, name: str | None, only_name: bool) -> list[str]:
         shown = Path(display_name(file))
         stem = Path(uncompressed(shown.name)).stem
         file_names = [stem or shown.name, *(str(Path(*shown.parts[-d:])) for d in range(1, len(shown.parts) + 1))]
-        if SAMPLES.fullmatch(shown.name) and shown.parent.name:
+        if shown.parent.name and (shown.name in OF_ALL or SAMPLES.fullmatch(shown.name)):
             file_names.insert(0, shown.parent.name)
     if name is None:
         return file_names
-    name = display_name(name)
-    return [*([name] if name else []), *file_names[: int(only_name)], *(f"{file}#{name}" for file in file_names)]
+    own, rows = split_rows(name)
+    own = own or next((value for column, value in rows.items() if column.lower() not in RUNS), None)
+    first = [display_name(own)] if own else []
+    return [*first, *file_names[: int(only_name)], *(f"{file}#{display_name(name)}" for file in file_names)]
 
 
 def read_corpus(

@@ -72,7 +72,8 @@ def is_toml(path: str) -> bool:
 # The first bytes of an array in a file of NumPy, and what to do with one.
 NUMPY = b"\x93NUMPY"
 ARRAYS_AS_TEXT = (
-    "write scores as text, a file for each system with one on each line, by numpy.savetxt, or compare arrays in Python"
+    "write scores as text, a file for each system with one on each line, by numpy.savetxt, or counts as TSV with named "
+    "columns, or compare arrays in Python"
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..errors import Argument, MisreadWarning, listed, quoted, warn
@@ -18,8 +18,14 @@ SEGMENT_IDS = (
 PERHAPS_IDS = ("index", "key", "item", "example", "sample", "question", "problem", "prompt", "task", "name")
 # Those among them that name what was asked, often several times.
 QUESTIONS = ("item", "example", "sample", "question", "problem", "prompt")
+# What several questions may be about.
+PASSAGES = tuple(
+    f"{name}{end}" for name in ("passage", "context", "article", "story", "paragraph") for end in ("", "_id")
+)
 # Columns of systems, if they have several and there are ids of segments; else they say what the file is of.
 MODELS = ("model", "model_id", "model_name")
+# Columns of the runs in which segments were answered. With MODELS and "system", their values choose rows.
+RUNS = ("epoch", "run", "seed", "trial", "repeat")
 # Longer values are texts.
 LONGEST_ID = 64
 # Headers of other numbers that are no scores. The empty one is that of the index that pandas writes.
@@ -79,8 +85,8 @@ def warn_of_repeated(name: str, ids: Sequence[str] | None) -> None:
     if len(times) > 1 and each > 1 and each == max(times.values()):
         warn(
             "{file}: each of {n:,} ids occurs {times:,} times, but rows with the same id are taken as independent "
-            "segments, which can make p too small: pass these ids as {documents}, or compare runs, each "
-            "from a file of its own, by {runs}; if they are independent, leave these ids out",
+            "segments, which can make p too small: pass these ids as {documents}, or compare runs by {runs}, "
+            "from a column 'epoch' or a file of each; if they are independent, leave these ids out",
             MisreadWarning,
             file=name,
             n=len(times),
@@ -88,6 +94,22 @@ def warn_of_repeated(name: str, ids: Sequence[str] | None) -> None:
             documents=Argument("documents", as_flag="--docs FILE#COLUMN"),
             runs=Argument("compare_runs", as_flag="'reshuffle runs'"),
         )
+
+
+def warn_of_passages(file: str, names: Iterable[str], values: Callable[[str], Sequence[Any]]) -> None:
+    """Warn of the first of these columns or fields that names passages, each with two segments or more on average."""
+    for name in names:
+        own = [*map(str, values(name))] if name.lower() in PASSAGES else []
+        if 1 < len(set(own)) <= len(own) // 2:
+            warn(
+                "{file}: the segments are about {n:,} passages ({name}), but are taken as independent, which can make "
+                "p too small and intervals too narrow: add {documents}",
+                file=file,
+                n=len(set(own)),
+                name=name,
+                documents=Argument("documents", as_flag=f"--docs {name}"),
+            )
+            return
 
 
 def warn_of_ids(where: str, scores: Mapping[Any, Any], chosen: Callable[[Sequence[str]], str]) -> None:

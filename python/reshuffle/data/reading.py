@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from ..errors import Argument, InputError
+from ..errors import Argument, InputError, unknown_name
 from ..types import InputFormat
 from ..validate import check_name
-from .files import MAX_INPUT, STDIN, at_line, check_stdin, has_lone_surrogate
-from .formats import FORMATS, INPUT_FORMATS, format_of
+from .files import MAX_INPUT, STDIN, at_line, check_stdin, has_lone_surrogate, read_bytes
+from .formats import FORMATS, INPUT_FORMATS, LOGS, format_in, format_of
 from .formats.base import Column, Format, Names, Source, is_score, names_in, shown_json
-from .id_columns import MODELS, PERHAPS_IDS, SEGMENT_IDS, are_ids
+from .formats.recognition import recognized
+from .id_columns import MODELS, PERHAPS_IDS, RUNS, SEGMENT_IDS, are_ids
 
 # What reads scores of segments.
 AS_SCORES = Argument("SegmentScores", as_flag="--scores NAME")
@@ -28,6 +31,8 @@ class Opened:
 
     source: Source
     format_name: str
+    rows: Mapping[str, str] = field(default_factory=dict)
+    """Columns, and their values in the rows that are read: by default all."""
 
     @classmethod
     def read(cls, file: str, input_format: InputFormat | str | None, max_input: int) -> Opened:
@@ -35,7 +40,8 @@ class Opened:
         if input_format is not None:
             check_name("input format", input_format, list(INPUT_FORMATS))
         name = input_format or format_of(file)
-        return cls(Source.read(file, FORMATS[name].about, max_input), name)
+        source = Source.read(file, FORMATS[name].about, max_input)
+        return cls(source, name if input_format else format_in(source))
 
     @property
     def file_format(self) -> Format:
@@ -51,11 +57,18 @@ class Opened:
     def header(self) -> list[str]:
         """The names of the columns or keys; none of a file without names."""
         names = self.file_format.names
-        return [] if names is None else names(self.source)
+        return [] if names is None else [name for name in names(self.source) if name not in self.rows]
 
     def columns(self, names: Names) -> list[Column]:
         """The columns or keys of these names. None stands for the only one."""
-        return self.file_format.read(self.source, names) if names else []
+        columns = self.file_format.read(self.source, [*names, *self.rows]) if names else []
+        for at, value in enumerate(self.rows.values() if columns else (), len(names)):
+            known = [*map(str, columns[at].lines)]
+            if value not in known:
+                raise InputError(f"{columns[at].name}: {unknown_name('value', value, dict.fromkeys(known))}")
+            kept = [row for row, own in enumerate(known) if own == value]
+            columns = [each.in_order(kept) for each in columns]
+        return columns[: len(names)]
 
     def names_in(self, column: Column, what: str) -> list[str]:
         """A column of names or ids. ``what`` is expected in the error for other values."""
@@ -143,6 +156,21 @@ def split_name(path: str) -> tuple[str, str | None]:
     return path, None
 
 
+def split_rows(name: str | None) -> tuple[str | None, dict[str, str]]:
+    """Split what follows ``#`` into the name of a column and the values of columns that choose rows.
+
+    >>> split_rows("match,epoch=2"), split_rows("model=a,seed=1"), split_rows("exact_match,strict-match")
+    (('match', {'epoch': '2'}), (None, {'model': 'a', 'seed': '1'}), ('exact_match,strict-match', {}))
+    """
+    parts, rows = [] if name is None else name.split(","), dict[str, str]()
+    while (
+        parts and (found := re.fullmatch(r"(\w+)=(.+)", parts[-1])) and found[1].lower() in (*RUNS, *MODELS, "system")
+    ):
+        rows = {found[1]: found[2], **rows}
+        parts.pop()
+    return ",".join(parts) or None, rows
+
+
 def path_is(path: str, test: Callable[[Path], bool] = Path.exists) -> bool:
     """Whether a word is a path of which a test is true. One that cannot be a path is not."""
     try:
@@ -214,9 +242,7 @@ def read_texts(
     n = len(references)
     texts[:n] = [(each, [one for column in columns for one in _references(column)]) for each, columns in texts[:n]]
     id_columns = {group: own.groups(group, column) for group, (own, (column,)) in zip(ids, read_ids, strict=True)}
-    for own, columns in texts:
-        for column in () if own.is_text else columns:
-            _check_strings(column)
+    texts = [(own, columns if own.is_text else [*map(_as_strings, columns)]) for own, columns in texts]
     ref_columns, sys_columns = ([c for _, columns in part for c in columns] for part in (texts[:n], texts[n:]))
     return ref_columns, sys_columns, id_columns
 
@@ -278,8 +304,10 @@ def systems_in(path: str, input_format: str | None = None, max_input: int = MAX_
     return [f"{file}#{each}" for each in names] if len(names) > 1 else [path]
 
 
-def _check_strings(column: Column) -> None:
-    """Raise :class:`InputError` for a value from JSON that is neither a valid string nor missing."""
+def _as_strings(column: Column) -> Column:
+    """Values from JSON: integers, true and false are labels; :class:`InputError` for other ones than valid strings."""
+    if {*map(type, column.lines)} <= {int, bool}:
+        return replace(column, lines=[*map(json.dumps, column.lines)])
     for segment, value in enumerate(column.lines, 1):
         if isinstance(value, str):
             if has_lone_surrogate(value):
@@ -288,6 +316,7 @@ def _check_strings(column: Column) -> None:
             hint = "; for numbers use {reader}" if is_score(value) else ""
             got = {"got": shown_json(value), "reader": AS_SCORES}
             raise at_line(column.name, column.first_lines[segment - 1], f"expected a string, got {{got}}{hint}", **got)
+    return column
 
 
 def check_no_column(path: str, hint: str = "") -> None:
@@ -296,14 +325,19 @@ def check_no_column(path: str, hint: str = "") -> None:
         raise InputError(f"{path}: no such file; " + (hint or f"for a column write FILE#{path}"))
 
 
+def is_log(file: str) -> bool:
+    """Whether a file is a log of a harness."""
+    return file != STDIN and Path(file).is_file() and recognized(Source(file, read_bytes(file, "")), LOGS) is not None
+
+
 def read_groups(
     group: str, path: str, input_format: str | None = None, *, max_input: int = MAX_INPUT
 ) -> tuple[list[str], list[str] | None]:
     """The ids of the segments' documents or strata, and those of the segments if the file has them.
 
     ``group`` is ``document`` or ``stratum``. The path is ``FILE`` or ``FILE#NAME``: lines of text, a column of a TSV
-    file, a key of JSON lines, an mteval file, whose documents are also its strata, or transcripts with ids (``trn``,
-    ``kaldi``), whose speakers are.
+    file, a key of JSON lines, a field of the samples of a log, an mteval file, whose documents are also its strata, or
+    transcripts with ids (``trn``, ``kaldi``), whose speakers are.
 
     :class:`InputError` as :func:`read_columns`, and for an id that is empty, or neither a string nor an integer.
 
@@ -316,11 +350,17 @@ def read_groups(
     check_no_column(path)
     file, name = split_name(path)
     opened = Opened.read(file, input_format, max_input)
+    log = None if input_format or name is None else recognized(opened.source, LOGS)
+    samples = None if log is None else FORMATS[log].samples
+    if samples is not None and (opened.format_name != "jsonl" or name not in opened.header):
+        column = samples(opened.source).column(name)
+        return list(opened.groups(group, column).lines), column.keys
     if opened.format_name == "comet":
         wanted = "documents" if group == "document" else "strata"
         raise InputError(
-            f"{opened.source.name}: expected the {wanted} of segments as text, TSV, CSV or JSON lines, got JSON: write "
-            f"a table with a column 'id' and one of {wanted}, as by jq from a log"
+            f"{opened.source.name}: expected the {wanted} of segments as text, TSV, CSV or JSON lines, got JSON: of a "
+            f"log name a field of its samples, as in {opened.source.file}#NAME; else write a table with a column 'id' "
+            f"and one of {wanted}"
         )
     key = None if name is None else opened.id_column([name])
     column, *segments = opened.columns([opened.with_ids(name), *([] if key is None else [key])])

@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 from ..errors import Argument, InputError, flag, listed, quoted, unknown_name, warn
 from ..validate import LARGEST_SCORE, expected_score
 from .files import MAX_INPUT, display_name
-from .formats import INPUT_FORMATS, format_of
+from .formats import INPUT_FORMATS, format_in
 from .formats.base import MISSING_WORDS, Column, Names, Source, is_score, number_in, shown_json
 from .formats.comet import is_printed
 from .formats.named import is_named
 from .formats.table import ROLES
 from .id_columns import MODELS, names_ids
-from .reading import Opened, split_name
+from .reading import Opened, split_name, split_rows
 
 Numbers: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
@@ -164,6 +164,7 @@ def opened(
 ) -> tuple[Table, str | None]:
     """The table of ``FILE`` or ``FILE#NAME``, and NAME."""
     file, name = split_name(os.fspath(path))
+    name, rows = split_rows(name)
     found = Opened.read(file, input_format, max_input)
     if found.file_format.numbers is None:
         with_numbers = ", ".join(name for name, each in INPUT_FORMATS.items() if each.numbers is not None)
@@ -172,8 +173,8 @@ def opened(
             f"formats have numbers: {with_numbers}"
         )
     if input_format is None:
-        return table_of(found.source), name
-    return Table(found.source, "numbers" if found.format_name == "text" else found.format_name), name
+        return replace(table_of(found.source), rows=rows), name
+    return Table(found.source, "numbers" if found.format_name == "text" else found.format_name, rows), name
 
 
 def any_table(source: Source) -> Table:
@@ -187,7 +188,7 @@ def _begins_as_json(source: Source) -> bool:
 
 def table_of(source: Source) -> Table:
     """The table in a file, whose extension gives the format unless the first line shows another."""
-    format_name = format_of(source.file)
+    format_name = format_in(source)
     line = source.data.partition(b"\n")[0].decode("utf-8", "replace").removesuffix("\r")
     is_text = format_name == "text"
     may_be_table = is_text or SEPARATORS.get(format_name, "") not in line
@@ -268,11 +269,10 @@ def only(source: Source, kind: str, option: str | None, wanted: str | None, know
     if len(known) == 1 and (wanted is None or option is None):
         return known[0]
     if wanted is None:
-        how: str = "as in"
         choice: Argument | str = f"'{source.file}#{known[0]}'"
         if option is not None:
-            how, choice = "with", Argument(option, (known[0],), flag(option))
-        hint = f": choose one {how} {{choice}}" if option is not None or kind == "metric" else ""
+            choice = Argument(option, (known[0],), flag(option))
+        hint = ": choose one, as in {choice}" if option is not None or kind == "metric" else ""
         source.fail(
             "expected one {kind}, got {n} ({names})" + hint,
             kind=kind,

@@ -249,9 +249,11 @@ class ScoreFile:
         """Which names in the file are those of outputs."""
         return Naming.from_options(self.options)
 
-    def table(self, metric: str, higher_is_better: bool = True) -> ScoreTable:
-        """The scores of a metric."""
-        source, cells = self.source, self.content.cells(metric)
+    def table(self, metric: str, higher_is_better: bool = True, epoch: str | None = None) -> ScoreTable:
+        """The scores of a metric, in a log perhaps of one epoch."""
+        content = self.content
+        own = content if epoch is None or isinstance(content, ScoredTable) else content.of_epoch(epoch)
+        source, cells = self.source, own.cells(metric)
         systems, index = _systems(source, cells, self.naming)
         has = np.isfinite(cells.values)
         kept = (index >= 0) & has

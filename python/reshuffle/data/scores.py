@@ -262,7 +262,8 @@ def _by_system(table: Table, numbers: Numbers, segments: Column, systems: Column
         cell.tolist(),
         segments,
         lambda row: f"{shortened(ids[segment[row]])} of system {quoted(names[system[row]])}",
-        ": write each of several runs or raters into a file of its own, for 'reshuffle runs' or 'reshuffle human'",
+        f": write each of several raters into a file of its own, for 'reshuffle human'; 'reshuffle runs' takes the "
+        f"rows of a system as {table.source.file}#{systems.name.rpartition('#')[2]}={shortened(names[0])}",
     )
     values = np.empty((len(names), len(ids)))
     if len(cell) < values.size:

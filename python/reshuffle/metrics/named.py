@@ -92,5 +92,5 @@ def resolve(like: MetricLike) -> Metric:
         return metric(like)
     if callable(like):
         return Formula(getattr(like, "__name__", "score"), like)
-    hint = "; a second system follows as b=…" if hasattr(like, "__len__") else ""
+    hint = ": if these are the counts of a second system, write b= before them" if hasattr(like, "__len__") else ""
     raise InputError(f"a metric is a name, a Metric or a function of summed counts, got {quoted(like)}{hint}")

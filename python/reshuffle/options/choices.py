@@ -151,7 +151,8 @@ def read_value(each: Option, shown: str, text: str | None) -> Any:
         pass
     got = f"no value: write {each.written}=VALUE" if text is None else quoted(text)
     one_of = "one of " if each.choices and not each.several else ""
-    raise InputError(f"{shown} must be {one_of}{each.takes}, got {got}")
+    of_points = " of points, without % or sd" if each.is_mapping else ""
+    raise InputError(f"{shown} must be {one_of}{each.takes}{of_points}, got {got}")
 
 
 def _converted(each: Option, text: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -80,8 +81,8 @@ def _waits_for_texts(m: object) -> bool:
     return isinstance(m, Metric) and m.waits_for_texts
 
 
-def _check_arguments(references: Any, systems: Any) -> None:
-    """Raise :class:`InputError` for what is passed as references, but is something else."""
+def _check_arguments(references: Any, systems: Any, numbers: str) -> None:
+    """Raise :class:`InputError` for what is passed as references, but is something else: of these kinds, numbers."""
     if isinstance(references, Corpus):
         raise InputError("compare takes references and systems: write compare(corpus.references, corpus.systems)")
     if _is_table(references):
@@ -100,11 +101,20 @@ def _check_arguments(references: Any, systems: Any) -> None:
             f"compare(metrics=SegmentScores('NAME', {chosen})) for scores"
         )
     first = references[0] if isinstance(references, list | tuple) and references else None
-    if isinstance(first, Real) or getattr(getattr(references, "dtype", None), "kind", None) in ("b", "i", "u", "f"):
+    dtype = np.dtype(type(first)) if isinstance(first, Real) else getattr(references, "dtype", None)
+    if getattr(dtype, "kind", "") in [*numbers]:
         raise InputError(
             "expected texts, got numbers: for scores write metrics=SegmentScores('NAME', {'a': scores, 'b': scores}); "
-            "labels of classes have to be strings, as in [*map(str, labels)]"
+            "labels of classes are integers or strings, with metrics='macro-f1' or 'accuracy'"
         )
+
+
+def _are_outputs(metrics: Any, systems: Any) -> bool:
+    """Whether a second list of outputs is in the place of metrics."""
+    are_texts = [
+        isinstance(each, list | tuple) and all(isinstance(line, str) for line in each) for each in (metrics, systems)
+    ]
+    return all(are_texts) and len(metrics) == len(systems) > 1 and not any(map(is_metric, metrics))
 
 
 def _are_names(systems: Any) -> bool:
@@ -244,12 +254,15 @@ class Data:
 
         Metrics that are counted in Python count here. For those of spans, ``documents`` may be the sentences.
         """
-        _check_arguments(references, systems)
+        if _are_outputs(metrics, systems):
+            raise InputError("the third argument is metrics: all systems are one, as in {'a': outputs, 'b': outputs}")
         resolved: list[Any] = [
             m.with_sources(source) if isinstance(m, NativeMetric) else m for m in resolved_metrics(metrics)
         ]
+        of_labels = all(isinstance(m, Named) and m.key in OF_LABELS for m in resolved)
+        _check_arguments(references, systems, "f" if of_labels else "biuf")
         if references is not None and systems is not None:
-            corpus = Corpus.from_texts(references, systems)
+            corpus = Corpus.from_texts(references, systems, labels=of_labels)
             corpus.check(duplicates=warn_of_duplicates)
             _check_detokenized(corpus, resolved)
             _check_transcripts(corpus, resolved)
@@ -295,7 +308,9 @@ class Data:
             "{name} is a {noun}, but is not compared: add it, as in {metrics}, or leave it out",
             noun=noun,
             name=quoted(name),
-            metrics=Argument(f"metrics={more}", as_flag=f"-m {' '.join(more)}"),
+            metrics=Argument(
+                f"metrics={more}", as_flag=f"-m {' '.join(more)}", as_key=f"the key 'metrics' with {json.dumps(more)}"
+            ),
         )
 
     @property
@@ -536,10 +551,10 @@ def _check_labels(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
     """
     named = {m.key: m for m in metrics if isinstance(m, Named)}
     lines = [line for line in corpus.references[0][:LINES_READ] if isinstance(line, str)]
-    # Letters without case are those of Chinese, Japanese, Thai and others, where a sentence may have no spaces.
-    if len(lines) < TRANSCRIPTS or any(category(character) == "Lo" for line in lines for character in line):
+    if len(lines) < TRANSCRIPTS:
         return
-    are_words = max(len(line.split()) for line in lines) == 1
+    # Letters without case are those of Chinese, Japanese, Thai and others, where a sentence may have no spaces.
+    are_words = all(len(line.split()) < 2 and "Lo" not in map(category, line) for line in lines) and any(lines)
     bleu = next((m for m in metrics if isinstance(m, NativeMetric) and _is_of_words(m)), None)
     if bleu is not None and are_words:
         warn(
@@ -560,8 +575,8 @@ def _check_labels(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
         unknown = [name for name, own in corpus.systems.items() if known.isdisjoint(own)]
         if unknown:
             warn(
-                f"no label of {listed(unknown)}, such as {quoted(corpus.systems[unknown[0]][0])}, is one of the "
-                f"references, such as {quoted(lines[0])}: labels must be equal character by character"
+                f"none of the labels of {listed(unknown)} (such as {quoted(corpus.systems[unknown[0]][0])}) occurs in "
+                f"the references (such as {quoted(lines[0])}): labels must be equal character by character"
             )
         for m in named.values():
             left_out = m.options.get("without") if m.key in OF_LABELS else None

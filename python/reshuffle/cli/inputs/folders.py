@@ -12,7 +12,7 @@ from attrs import evolve
 
 from ...data.corpus import SAMPLES, system_names
 from ...data.files import STDIN, display_name, uncompressed
-from ...data.reading import path_is, split_name, systems_in
+from ...data.reading import is_log, path_is, split_name, systems_in
 from ...errors import Argument, InputError, listed, printable, warn
 from ...options.files import OfSystems, SetFiles
 
@@ -71,7 +71,8 @@ def of_single_systems(files: SetFiles) -> SetFiles:
     :class:`InputError` if a folder is empty, or has a file that is named elsewhere or like that of another system; or
     if a file that may have several systems cannot be read.
     """
-    others = [*files.references, *files.parses, *(path for path in (files.documents, files.strata) if path is not None)]
+    of_segments = [path for path in (files.documents, files.strata) if path and not is_log(split_name(path)[0])]
+    others = [*files.references, *files.parses, *of_segments]
     systems = _of_systems(files.systems, others)
     if not isinstance(systems, Mapping):
         every = [systems_in(path, files.input_format, files.max_input) for path in systems]

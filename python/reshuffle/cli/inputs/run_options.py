@@ -10,10 +10,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import click
 from attrs import evolve
 
 from ...data.corpus import system_names
 from ...data.count_files import is_count_file
+from ...data.reading import split_name
 from ...errors import InputError, counted, listed, quoted, unknown_name, warn
 from ...options.run_files import DevFiles, GivenRuns, OfRuns, RunFiles
 from ..params import is_input, name_and_words
@@ -35,15 +37,16 @@ def files_from_options(given: GivenRuns, options: dict[str, Any]) -> RunFiles:
             else f"no baseline: without texts, write --scores {name} --baseline FILE FILE ... --system FILE FILE ..., "
             "with the scores of a run in each file"
         )
-    named = [*_named("--system", given.systems, "the output of each run")]
+    named = [*_named("--system", given.systems, "the output of each run", like=given.baseline)]
     systems: dict[str, tuple[str, ...]] = {}
+    texts = bool(found.references) or not found.scores
     if _is_name(given.baseline, [name for name, _ in named], in_file=any(map(is_count_file, found.references))):
         (name,) = given.baseline
         if given.baseline_name not in (GivenRuns().baseline_name, name):
             raise InputError(f"--baseline-name {given.baseline_name}: the baseline is the system {name}: leave it out")
         given = evolve(given, baseline_name=name)
     else:
-        systems[given.baseline_name] = outputs_of(given.baseline)
+        systems[given.baseline_name] = outputs_of(given.baseline, texts)
     baseline = given.baseline_name
     for name, files in named:
         if name in systems and name == baseline and given.baseline != (name,):
@@ -56,7 +59,7 @@ def files_from_options(given: GivenRuns, options: dict[str, Any]) -> RunFiles:
                 f"--system {name} is used twice: write the files of all runs of {name} after one --system {name}, or, "
                 "if they are two systems, name them, as in --system NAME FILE FILE"
             )
-        systems[name] = files
+        systems[name] = outputs_of(files, texts)
     numbers = {"--scores": found.scores, "--counts": found.counts}
     scores, counts = _own_numbers(numbers, systems, without_texts=not found.references)
     dev = _development(given, systems)
@@ -78,25 +81,41 @@ def _is_name(baseline: Sequence[str], systems: Sequence[str], *, in_file: bool) 
     return baseline[0] in systems
 
 
-def outputs_of(words: Sequence[str]) -> tuple[str, ...]:
-    """The outputs of a system's runs: files, and those in folders, by name."""
+def outputs_of(words: Sequence[str], texts: bool = True) -> tuple[str, ...]:
+    """The outputs of a system's runs: files, and those in folders, by name; or the runs in a file of scores."""
     folders = [word for word in words if is_folder(word)]
     if len(folders) > 1:  # as if --system had been forgotten
         warn(f"the folders {listed(folders)} are taken as runs of one system: if they are of several, name each apart")
-    return tuple(file for word in words for file in (files_in(word, "run") if is_folder(word) else [word]))
+    files = tuple(file for word in words for file in (files_in(word, "run") if is_folder(word) else [word]))
+    if texts or len(files) != 1 or not Path(split_name(files[0])[0]).is_file():
+        return files
+    from ...data.runs_in_files import runs_in  # texts alone should not wait for readers of scores
+
+    found = runs_in(files[0])
+    if len(found) > 1:
+        column = re.split("[#,]", found[0].rpartition("=")[0])[-1]
+        click.echo(f"reshuffle: {files[0]}: each {column} is taken as a run ({len(found)} in all)", err=True)
+    return tuple(found)
 
 
 def _named(
-    flag: str, values: Sequence[tuple[str, ...]], what: str, known: Collection[str] = ()
+    flag: str,
+    values: Sequence[tuple[str, ...]],
+    what: str,
+    known: Collection[str] = (),
+    like: Sequence[str] = (),
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The name and the other words of each value of an option, whose name may be left out if the words have one.
 
-    A file may have one of the ``known`` names.
+    A file may have one of the ``known`` names. A name that the files ``like`` these have, too, says nothing: then it is
+    that of the folder.
     """
     for words in values:
         name, rest = words[0], words[1:]
         if name not in known:
             common = _own_name(words)
+            if common is not None and common == _common_name(like):
+                common = Path(words[0]).parent.name or common
             name, rest = name_and_words(flag, words, what) if common is None else (common, words)
         if not rest:
             is_pattern = re.search(r"[*?[]", name)

@@ -126,6 +126,13 @@ def _dev_input(files: RunFiles, test: Input) -> Input | None:
 
 def _with_systems(files: RunFiles) -> RunFiles:
     """The files that a manifest names, with the outputs of each system and the baseline."""
+    if not files.references:  # a log of several epochs is several runs
+        by_run = {
+            metric: {name: outputs_of(each, texts=False) for name, each in own.items()}
+            for metric, own in files.scores.items()
+            if isinstance(own, Mapping)
+        }
+        files = evolve(files, scores={**files.scores, **by_run})
     numbers = {**files.scores, **files.counts}
     check_outputs(files, numbers)
     # Without texts, the first metric that has files by name names the systems.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import click
@@ -14,9 +15,9 @@ from ...data.file_names import BY_POSITION, few, same_names
 from ...data.files import display_name
 from ...data.formats._samples import Samples
 from ...data.formats.base import Column, Source
-from ...data.id_columns import QUESTIONS, warn_of_repeated
+from ...data.id_columns import QUESTIONS, warn_of_passages, warn_of_repeated
 from ...data.joined_scores import NUMBER, join, open_log, segment_order
-from ...data.reading import split_name
+from ...data.reading import split_name, split_rows
 from ...data.retrieval import check_no_run, scores_of_run
 from ...data.score_columns import Table, opened
 from ...data.score_tables import ScoreFile, ScoreTable, cells_of, of_system, on_segments
@@ -82,7 +83,7 @@ def _note_epochs(log: ScoreFile) -> bool:
         return False
     click.echo(
         f"reshuffle: the score of each sample of {printable(log.source.name)} is the mean over its epochs; 'reshuffle "
-        "runs' asks whether new epochs would differ, from a log for each epoch",
+        "runs' takes each epoch as a run, and asks whether new ones would differ",
         err=True,
     )
     return True
@@ -207,24 +208,31 @@ class ScoreFiles:
         # With texts, --input-format is their format, and the extension gives that of a file of scores.
         input_format, qrels = None if self.files.references else self.files.input_format, self.files.qrels
         judged = None if qrels is None else Source.read(qrels, "relevance judgments", self.files.max_input)
-        is_noted = False
-        for keys in grouped((split_name(path)[0], key) for key, path in wanted.items()).values():
-            opened_table, _ = opened(wanted[keys[0]], input_format, self.files.max_input)
+        is_noted, is_first = False, True
+        for file, keys in grouped((split_name(path)[0], key) for key, path in wanted.items()).items():
+            opened_table, _ = opened(file, input_format, self.files.max_input)
             source = opened_table.source
             if judged is None:
                 check_no_run(source)
             log = open_log(source) if judged is None and input_format is None else None
-            if log is not None and not is_noted:
+            named = {key: split_rows(split_name(wanted[key])[1]) for key in keys}
+            if log is not None and not is_noted and not all(rows for _, rows in named.values()):
                 is_noted = _note_epochs(log)
             for key in keys:
-                metric, name = key[0], split_name(wanted[key])[1]
+                metric, (name, rows) = key[0], named[key]
                 if judged is not None:
                     found, table = logs, scores_of_run(source, judged, metric)
                 elif log is not None:
-                    found, table = logs, log.table(log.chosen(_name_in_log(log, metric) if name is None else name))
+                    chosen = log.chosen(_name_in_log(log, metric) if name is None else name)
+                    found, table = logs, log.table(chosen, epoch=rows.get("epoch"))
                 else:
-                    found, table = tables, self._in_table(metric, opened_table, name)
+                    found, table = tables, self._in_table(metric, replace(opened_table, rows=rows), name)
                 found[key] = replace(table, source=display_name(wanted[key]))
+            if is_first and judged is None and self.files.documents is None:
+                said = opened_table if log is None else log.content
+                if isinstance(said, Table | Samples):
+                    warn_of_passages(source.name, said.header, said.values)
+            is_first = False
         return tables, logs
 
     def _on_common(self, found: ByFile) -> tuple[ByFile, Lacking]:
@@ -256,7 +264,11 @@ class ScoreFiles:
             for column in (each for each in table.header if each.lower() in QUESTIONS):
                 warn_of_repeated(f"{table.source.name}#{column}", [*map(str, table.values(column))])
         if table.format_name in BY_FILE and not self.known and found.systems != (UNNAMED,):
-            return replace(found, systems=tuple(system_names(found.systems)))
+            names = zip(found.systems, system_names(found.systems), strict=True)  # new.1 is no file with an extension
+            return replace(
+                found,
+                systems=tuple(Path(key).name if Path(key).suffix[1:].isdecimal() else name for key, name in names),
+            )
         return found
 
     def _systems_of(self, metric: str, table: ScoreTable, wanted: Mapping[str, str]) -> dict[str, str]:

@@ -18,20 +18,21 @@ from ...data.files import STDIN, display_name, read_bytes
 from ...data.formats import format_of
 from ...data.formats.base import Column, check_not_saved
 from ...data.id_columns import warn_of_repeated
-from ...data.reading import Opened, read_columns, read_groups, split_name
+from ...data.reading import Opened, is_log, read_columns, read_groups, split_name
 from ...data.score_columns import TABLES
 from ...errors import Argument, InputError, MisreadWarning, counted, listed, unknown_name, warn
 from ...metrics.native import NativeMetric, lacks_source
 from ...metrics.precomputed import FromCounts, OwnTexts, SegmentScores, check_same_length
 from ...metrics.stored import CountsFile, StoredCounts, open_counts
 from ...names import is_metric
-from ...options.declare import check_combined, files_in, refused
+from ...options.declare import check_combined, refused
+from ...options.declare import files_in as files_of
 from ...options.files import SetFiles
 from ...options.inputs import TestSet
 from ...settings import Units
 from ..metric_options import MetricChoice, metrics_of
 from .counts import check_no_flags, chosen_counts, given_counts, name_and_formula
-from .folders import note_baseline, of_single_systems
+from .folders import files_in, is_folder, note_baseline, of_single_systems
 from .given_files import Groups, ReadScores, wrong_number_of_files
 
 if TYPE_CHECKING:
@@ -64,13 +65,14 @@ class Input:
     def checked(cls, files: SetFiles, least: int, default: str = "bleu", **others: Any) -> Input:
         """Check the files of at least so many systems. ``others`` are fields that do not follow from the files.
 
-        ``default`` is the metric on texts if none is named.
+        ``default`` is the metric on texts if none is named; on transcripts, it is the word error rate.
         """
         files = _with_directions(files)
         _check_options_of_scores(files)
         reference = files.references[0] if files.references else None
         in_file = reference is not None and is_count_file(reference)
-        chosen = files.metrics or (() if in_file or reference is None else (MetricChoice(default),))
+        usual = "asr-wer" if default == "bleu" and _are_transcripts(files) else default
+        chosen = files.metrics or (() if in_file or reference is None else (MetricChoice(usual),))
         if reference is not None and in_file and not chosen:
             check_no_flags(reference, files.metric_options)
         metrics = metrics_of(chosen, files.metric_options)
@@ -115,7 +117,7 @@ class Input:
         """All files that will be read."""
         of_counts = self.counts is not None
         own = evolve(self.files, systems=(), references=self.files.references[: 1 if of_counts else None])
-        return [*files_in(own), *(self.systems.values() if own.references and not of_counts else ())]
+        return [*files_of(own), *(self.systems.values() if own.references and not of_counts else ())]
 
     @property
     def names(self) -> list[str]:
@@ -275,23 +277,25 @@ class Input:
 
 
 def _with_ids_of_columns(files: SetFiles) -> SetFiles:
-    """The same files, with ``FILE#NAME`` for ``--docs NAME`` and ``--strata NAME`` if NAME is a column of the first."""
+    """Files with ``FILE#NAME`` for ``--docs NAME`` and ``--strata NAME`` if NAME is in the first, or it is a log."""
     named = [file for each in files.numbers.values() for file in _in_order(each)]
     file = split_name(next(iter([*files.references, *named]), STDIN))[0]
+    file = files_in(file)[0] if is_folder(file) else file
     found: dict[str, Any] = {"documents": files.documents, "strata": files.strata}
     for group, path in found.items():
         is_name = path is not None and split_name(path)[1] is None and not Path(path).exists()
-        if is_name and path in _columns_of(files, file):
+        if is_name and (path in _columns_of(files, file) or (not files.references and is_log(file))):
             found[group] = f"{file}#{path}"
     return evolve(files, **found)
 
 
 def _columns_of(files: SetFiles, file: str) -> Sequence[str]:
     """The names of the columns of a file; none if it is no table."""
-    is_table = (files.input_format or format_of(file)) in TABLES
+    is_table = (files.input_format or format_of(file)) in (*TABLES, "comet")
     if file == STDIN or not is_table or not Path(file).is_file():
         return ()
-    return Opened.read(file, files.input_format, files.max_input).header
+    opened = Opened.read(file, files.input_format, files.max_input)
+    return opened.header if opened.format_name in TABLES else ()
 
 
 def _in_order(files: Mapping[str, str] | Sequence[str]) -> Sequence[str]:
@@ -323,12 +327,18 @@ def _warn_of_speakers(transcripts: Column) -> None:
 SPEAKER = "speaker"
 
 
+def _are_transcripts(files: SetFiles) -> bool:
+    """Whether the references have the format of transcripts with ids."""
+    named = files.references[:1]
+    return any((files.input_format or format_of(split_name(each)[0])) in ("trn", "kaldi") for each in named)
+
+
 def _with_speakers(files: SetFiles) -> SetFiles:
     """The same files, with the transcripts in place of the word ``speaker``."""
     if files.documents != SPEAKER or not files.references or Path(SPEAKER).exists():
         return files
     reference = files.references[0]
-    if (files.input_format or format_of(split_name(reference)[0])) not in ("trn", "kaldi"):
+    if not _are_transcripts(files):
         raise InputError(
             "{documents} {speaker}: {file} has no ids of utterances: use .trn files, {kaldi}, or a file with the "
             "speaker of each segment",

@@ -6,6 +6,7 @@ To add one, write a module with its readers, and list it in :data:`FORMATS` and,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
@@ -18,7 +19,8 @@ from .base import ZIP, Column, Format, Source
 from .recognition import any_of, begins, has_keys
 
 __all__ = [
-    "FORMATS", "INPUT_FORMATS", "JUDGMENT_FORMATS", "LOGS", "SCORE_FORMATS", "Column", "Format", "Source", "format_of"
+    "FORMATS", "INPUT_FORMATS", "JUDGMENT_FORMATS", "LOGS", "SCORE_FORMATS", "Column", "Format", "Source", "format_in",
+    "format_of",
 ]  # fmt: skip
 
 
@@ -115,6 +117,12 @@ INPUT_FORMATS, SCORE_FORMATS, JUDGMENT_FORMATS = (
 LOGS = {name: each for name, each in FORMATS.items() if each.samples is not None}
 
 
+def format_in(source: Source) -> str:
+    """The same for a file that was read: JSON with an object on each line is JSON lines."""
+    name = format_of(source.file)
+    return "jsonl" if name == "comet" and re.match(rb"\s*\{.*\}[ \t\r]*\n\{", source.data) else name
+
+
 def format_of(file: str) -> str:
     """The format for the file's extension, or its name if it has none; ``text`` if that is unknown.
 
@@ -124,5 +132,5 @@ def format_of(file: str) -> str:
     ('mteval', 'text', 'text')
     """
     path = Path(uncompressed(file))
-    ending = path.suffix.lower() or path.name
+    ending = "utt2spk" if path.name.startswith("utt2spk") else path.suffix.lower() or path.name
     return next((name for name, each in FORMATS.items() if ending in each.endings), "text")

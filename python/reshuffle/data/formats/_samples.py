@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...errors import quoted
+from ...errors import InputError, quoted, unknown_name
 from ..evaluations import Cells
 from ..score_columns import codes
-from .base import Source, is_score, shown_json
+from .base import Column, Source, is_score, shown_json
 
 
 class Sample(NamedTuple):
@@ -25,6 +25,9 @@ class Sample(NamedTuple):
     line: int = 1
     place: str = ""
     """Where the sample is, for files in which lines say nothing."""
+    fields: Mapping[str, Any] = {}
+    """What else the file says of the segment, by name: its passage, its topic."""
+    epoch: Any = None
 
 
 def number_of(value: Any) -> float | None:
@@ -67,6 +70,33 @@ class Samples:
                 self.source.fail(f"{sample.place}: {problem}")
             self.source.fail(problem, sample.line)
         return number
+
+    @cached_property
+    def header(self) -> list[str]:
+        """The names of what the file says of segments."""
+        return list(dict.fromkeys(name for sample in self.found for name in sample.fields))
+
+    def column(self, field: str) -> Column:
+        """What the file says of each segment, such as its passage, in the order of :meth:`cells`."""
+        if field not in self.header:
+            if not self.header:
+                self.source.fail(f"its samples have no field {quoted(field)}: use a table with a column 'id'")
+            raise InputError(f"{self.source.name}: {unknown_name('field', field, self.header)}")
+        of = {sample.segment: sample for sample in self.found}
+        values, lines = ([*each] for each in zip(*((s.fields.get(field), s.line) for s in of.values()), strict=True))
+        return Column(self.source.label(field), values, lines, keys=[*of])
+
+    def values(self, field: str) -> Sequence[Any]:
+        """The same without places."""
+        return self.column(field).lines
+
+    def of_epoch(self, epoch: str) -> Samples:
+        """Those of one epoch."""
+        found = [sample for sample in self.found if str(sample.epoch) == epoch]
+        if not found:
+            known = dict.fromkeys(str(sample.epoch) for sample in self.found)
+            raise InputError(f"{self.source.name}: {unknown_name('epoch', epoch, known)}")
+        return replace(self, found=found)
 
     def cells(self, metric: str) -> Cells:
         """The scores of a metric. Segments are in the order of their first occurrence."""

@@ -87,10 +87,13 @@ def read_records(source: Source) -> Records:
     for number, segment in enumerate(found):
         if not isinstance(segment, dict):
             name = [name for name, segments in lists.items() for _ in segments][number]
-            path = shlex.quote(".[]" if name is None else f".[{json.dumps(name, ensure_ascii=False)}][]")
+            raw = "-r " if isinstance(segment, str) else ""
+            path = raw + shlex.quote(".[]" if name is None else f".[{json.dumps(name, ensure_ascii=False)}][]")
             files = "a text file" if len(lists) == 1 else "a text file for each system,"
-            of_numbers = f"; write numbers alone as {files} with one on each line, as jq {path} does"
-            hint = of_numbers if is_score(segment) else ""
+            of_numbers = (
+                f"; write {'texts' if raw else 'numbers'} alone as {files} with one on each line, as jq {path} does"
+            )
+            hint = of_numbers if raw or is_score(segment) else ""
             problem = f"expected an object with the score of a segment, got {shown_json(segment)}{hint}"
             source.fail(problem, lines[number])
     return Records([(name, len(segments)) for name, segments in lists.items()], found, lines)

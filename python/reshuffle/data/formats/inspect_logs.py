@@ -118,7 +118,10 @@ def _sample(source: Source, value: Any, line: int, place: str = "") -> Sample:
             values.update({f"{name}/{i}": each for i, each in enumerate(found)})
         else:
             values[name] = found
-    return Sample("", str(value["id"]), values, line, place)
+    fields = value.get("metadata")
+    return Sample(
+        "", str(value["id"]), values, line, place, fields if isinstance(fields, dict) else {}, value.get("epoch")
+    )
 
 
 def _number(value: Any) -> float | None:

@@ -37,7 +37,10 @@ def samples(source: Source) -> Samples:
     for line, each in lines:
         names = {name: name if has_one_filter else f"{name},{_filter(each)}" for name in _metrics(each)}
         scores = {full: each[name] for name, full in names.items()}
-        found.append(Sample(system, _id(source, each, line), scores, line))
+        fields = each.get("doc")
+        found.append(
+            Sample(system, _id(source, each, line), scores, line, fields=fields if isinstance(fields, dict) else {})
+        )
     return _Samples(source, found, are_complete=has_one_filter)
 
 

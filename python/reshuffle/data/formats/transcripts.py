@@ -14,12 +14,14 @@ Split = Callable[[str], "tuple[str, str] | None"]
 
 
 def speaker_of(utterance: str) -> tuple[str, str]:
-    """The speaker (the part before the last hyphen) and the rest. An id without a hyphen is a speaker of its own.
+    """The speaker (the part before the last hyphen, or without one the last underscore) and the rest.
 
-    >>> speaker_of("anna-noisy-0012"), speaker_of("0012")
-    (('anna-noisy', '0012'), ('0012', ''))
+    An id without either is a speaker of its own.
+
+    >>> speaker_of("anna-noisy_0-0012"), speaker_of("anna_0012"), speaker_of("0012")
+    (('anna-noisy_0', '0012'), ('anna', '0012'), ('0012', ''))
     """
-    speaker, hyphen, rest = utterance.rpartition("-")
+    speaker, hyphen, rest = utterance.rpartition("-" if "-" in utterance else "_")
     return (speaker, rest) if hyphen else (utterance, "")
 
 
@@ -81,6 +83,6 @@ KALDI = Format(
 )
 UTT2SPK = Format(
     "for --docs and --strata: an id and its speaker on each line, as in Kaldi's file utt2spk",
-    ("utt2spk",),
+    ("utt2spk", ".utt2spk"),
     reader(of_kaldi, "an id at the start of the line", kind="speakers"),
 )
