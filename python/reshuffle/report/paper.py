@@ -24,7 +24,7 @@ from .captions import symbols_of_figure
 from .checklist import TITLE, as_checklist
 from .document import Document, Picture, References
 from .kinds import methods_of, paper_document
-from .latex import DIFFERENCES, as_latex, figure_label, labels_of, latex_figures, latex_paragraph
+from .latex import as_latex, figure_label, labels_of, latex_figures, latex_paragraph
 from .layout import Layout, averaged
 from .methods import of_differences
 from .plots import check_matplotlib, figure_of, file_of
@@ -48,21 +48,26 @@ Paper: TypeAlias = Comparison | SetComparison | StudyResult
 MOST_FIGURES = 8
 
 
-def paper_files(result: Paper, layout: Layout) -> dict[str, bytes]:
-    """The contents of the files, by their names. :class:`ModuleNotFoundError` if matplotlib is not installed."""
+def paper_files(result: Paper, layout: Layout, name: str = "reshuffle") -> dict[str, bytes]:
+    """The contents of the files, by their names. :class:`ModuleNotFoundError` if matplotlib is not installed.
+
+    Labels and names of figures contain ``name``, so that an article may have several papers.
+    """
     check_matplotlib()
+    label = f"tab:{name}"
     layout = evolve(layout.named(result), methods=True, table=None).for_paper()
     whole = paper_document(result, layout)
     names = whole.names
     assert whole.methods is not None
     table, methods = replace(whole, methods=None), whole.methods
-    figures = dict(_study_figures(result) if isinstance(result, StudyResult) else _figures(result, layout))
+    drawn = _study_figures(result) if isinstance(result, StudyResult) else _figures(result, layout)
+    figures = {f"{name}-{file}": picture for file, picture in drawn}
     gives = "the results"
     if not isinstance(result, StudyResult):
         gives = "the " + _with_groups("scores", {kind for each in table.tables for kind in each.groups})
         in_figures = {kind for picture in figures.values() for kind in picture.groups}
         methods = methods_of(layout.apply(result), layout, in_figures)
-    refers = [References(labels_of(table), "gives", gives)] if table.tables else []
+    refers = [References(labels_of(table, label), "gives", gives)] if table.tables else []
     beside = None
     if isinstance(result, StudyResult):
         refers += [References([*map(figure_label, figures)], "shows", "them")] if figures else []
@@ -70,24 +75,24 @@ def paper_files(result: Paper, layout: Layout) -> dict[str, bytes]:
         beside = _differences(result, layout, whole)
         if beside is not None:
             what = of_differences(next(iter(averaged(result).values())))
-            refers.append(References(labels_of(beside, DIFFERENCES), "gives", what))
-        refers += [References([figure_label(name)], "shows", picture.what) for name, picture in figures.items()]
+            refers.append(References(labels_of(beside, f"{label}-differences"), "gives", what))
+        refers += [References([figure_label(file)], "shows", picture.what) for file, picture in figures.items()]
     texts = {}
-    for ending, tables, paragraph, drawn in (
+    for ending, tables, paragraph, pictures in (
         ("tex", as_latex, latex_paragraph, latex_figures),
         ("typ", as_typst, typst_paragraph, typst_figures),
     ):
-        texts[f"table.{ending}"] = tables(table, layout)
+        texts[f"table.{ending}"] = tables(table, layout, label)
         if beside is not None:
-            texts[f"differences.{ending}"] = tables(beside, layout, DIFFERENCES)
+            texts[f"differences.{ending}"] = tables(beside, layout, f"{label}-differences")
         texts[f"methods.{ending}"] = paragraph(methods.main, ENTRIES, names, refers)
         texts[f"appendix.{ending}"] = paragraph(methods.details, ENTRIES, names)
-        texts[f"figures.{ending}"] = drawn(figures, names)
+        texts[f"figures.{ending}"] = pictures(figures, names)
     texts[ENTRIES] = methods.bibtex
     texts[FACTS] = as_checklist(result, layout, ENTRIES)
     texts[FACTS] += f"\n{WRITTEN}{', '.join([*texts, *figures])}\n"
-    return {name: text.encode() for name, text in texts.items()} | {
-        name: picture.content for name, picture in figures.items()
+    return {file: text.encode() for file, text in texts.items()} | {
+        file: picture.content for file, picture in figures.items()
     }
 
 
@@ -124,7 +129,8 @@ def write_paper(
 
     ``replaced`` opens the files, as :func:`~reshuffle.leftovers.replacements`.
     """
-    contents = paper_files(result, layout)
+    (name,) = file_names([folder.resolve().name]).values()
+    contents = paper_files(result, layout, name)
     stale = check_folder(folder, contents)
     shown = {str(folder / name): printable(str(folder / name)) for name in contents}
     with writing(printable(str(folder))):
