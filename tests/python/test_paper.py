@@ -200,7 +200,7 @@ STUDIES: dict[str, tuple[Any, set[str]]] = {
     "runs": (RUNS["computed"], {"runs", "histogram", "observed-rating-new"}),
     "type1": (simulated, {"rates", "qq"}),
     "meta": (META["metrics"], {"forest", "matrix"}),
-    "power": (POWER["models"], {"power-clear-120-0-01"}),
+    "power": (POWER["models"], {"power-120-0-01"}),
 }
 
 

@@ -484,11 +484,12 @@ def test_observed_differences_have_their_ranges_and_shares() -> None:
     assert [text.get_text() for text in ax.texts] == ["30%", "15%", "10%"]
 
 
-def test_a_figure_is_of_one_metric() -> None:
+def test_each_metric_has_a_panel() -> None:
     plots = made().plot
     assert dir(plots) == ["histogram", "observed", "runs", "study"]
+    assert [ax.get_title(loc="left") for ax in plots.runs().figure.axes] == ["BLEU", "TER"]
     with pytest.raises(InputError, match=r"a figure is of one metric: choose metric='BLEU' or 'TER'"):
-        plots.runs()
+        plots.runs(ax=plots.runs())
     with pytest.raises(InputError, match="shows the table observed, but the result has none"):
         RESULTS["one system"]().plot.observed()
     several = computed(all_pairs=True, exchange="all")

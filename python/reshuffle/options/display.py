@@ -82,7 +82,7 @@ class AnyFigure(Options):
     """What all figures have."""
 
     metric: Annotated[str | None, Flag(("-m", "--metric"), "NAME")] = None
-    """The metric to plot. By default all in comparisons, each in a panel, and the only one in studies."""
+    """The metric to plot. By default all, each in a panel."""
     test_set: Annotated[str | None, Flag(("--set",), "NAME")] = None
     """The test set to plot. By default the average over test sets."""
     width: Inches = None

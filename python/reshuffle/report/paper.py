@@ -30,6 +30,7 @@ from .methods import of_differences
 from .plots import check_matplotlib, figure_of, file_of
 from .plots.look import COLUMN, PAGE_HEIGHT
 from .sets import headed
+from .studies import Figure
 from .systems import shows_best_alone
 from .tables import differences
 from .typst import as_typst, typst_figures, typst_paragraph
@@ -244,7 +245,7 @@ def _study_figures(study: StudyResult) -> Iterator[tuple[str, Picture]]:
     from .studies import draw_figure, report_of
 
     figures = report_of(study.study).figures
-    every = [(kind, chosen) for kind, figure in figures.items() for chosen in figure.choices(study)]
+    every = [(kind, chosen) for kind, figure in figures.items() for chosen in _on_pages(study, kind, figure)]
     kinds = [kind for kind, _ in every]
     given = [" ".join([kind, *map(str, filter(None, own.values()))]) for kind, own in every]
     labels = [label if kinds.count(kind) > 1 else kind for label, kind in zip(given, kinds, strict=True)]
@@ -254,6 +255,20 @@ def _study_figures(study: StudyResult) -> Iterator[tuple[str, Picture]]:
         about = figures[kind].about.rstrip(".")
         caption = f"{about} ({values})." if values else f"{about}."
         yield f"{name}.pdf", _picture(draw_figure(study, kind, **chosen).figure, caption)
+
+
+def _on_pages(study: StudyResult, kind: str, figure: Figure) -> Iterator[dict[str, Any]]:
+    """The options of the figures of a kind: with a panel for each metric if these fit a page, else one for each."""
+    from .plots.panels import stacked_height
+    from .studies.figures import PANELS
+
+    every = figure.choices(study)
+    for common in dict.fromkeys(tuple((f, v) for f, v in each.items() if f not in PANELS) for each in every):
+        own = [each for each in every if dict(common).items() <= each.items()]
+        shared = {f: v for f, v in own[0].items() if all(each[f] == v for each in own)}
+        panels = figure.panels(study, kind, shared).values()
+        fits = stacked_height(figure.drawing(study, records) for records in panels) <= PAGE_HEIGHT
+        yield from [shared] if fits else own
 
 
 def _kinds(comparison: Comparison) -> list[str]:
