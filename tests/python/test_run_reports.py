@@ -17,11 +17,12 @@ from hypothesis import strategies as st
 
 from known import known
 from reshuffle import InputError, SegmentScores, compare_runs, read_html, read_json
+from reshuffle.inference.run_variation import variance_test
 from reshuffle.report import Layout, Terminal, render
 from reshuffle.report.cells import Table
 from reshuffle.report.plots import file_of
 from reshuffle.report.studies import report_of
-from reshuffle.report.studies.run_sentences import answers, conclusions, notes, variance_test
+from reshuffle.report.studies.run_sentences import answers, conclusions, notes
 from reshuffle.report.wording import MAX_NAMED, spelled
 from reshuffle.results import ConfidenceInterval, UsedMetric
 from reshuffle.results.studies import ObservedDifference, RunComparison, RunDifference, RunScores, SystemRuns
@@ -74,6 +75,7 @@ def scored(runs: Sequence[float], s_sel: float = 0.3, dev: Sequence[float] = ())
         between_segments=0.06 if several else None,
         interaction=0.02 if several else None,
         effective_test_sets=1.4 if several else None,
+        variance_pvalue=variance_test(dev, runs) if dev else None,
     )
 
 

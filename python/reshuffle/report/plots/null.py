@@ -198,7 +198,7 @@ def of_values(
 
     >>> edges, counts = of_values(np.arange(5) * 0.15, np.array([2, 1, 2, 1]), 0.1, 0.0)
     >>> edges.round(2).tolist(), counts.tolist()
-    ([-0.05, 0.15, 0.25, 0.45, 0.55], [1.0, 1.0, 1.0, 1.0])
+    ([-0.05, 0.15, 0.45, 0.55], [1.0, 1.0, 1.0])
     """
     at = (edges - one) / step
     if at[1] - at[0] > MOST_VALUES:
