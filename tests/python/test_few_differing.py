@@ -202,6 +202,8 @@ def test_one_pair_of_near_copies_does_not_change_the_test_of_others(threads: int
     assert "few-differing" in kinds(by_default)
     raised = "For 1 pair with few differing segments, adjusted p is at least 6 times p (Bonferroni), so it may exceed"
     assert raised in shown(by_default)
+    assert by_default.detectable[0].left_out == (("c", "b"),)
+    assert "; without c − b, which differ too little." in shown(by_default)
     assert raised not in shown(by_name)
     assert by_default == compare(**{**given, "workers": 2})
 
