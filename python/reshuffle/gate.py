@@ -24,6 +24,7 @@ from .inference.gate import (
     PAIR,
     MarginOutcome,
     allowed_if_equal,
+    changes,
     margin_outcomes,
     more_units,
     needed_room,
@@ -130,7 +131,8 @@ def gated(sets: Mapping[str, SetData], options: GateOptions, resampling: Resampl
     now = datetime.now(timezone.utc).isoformat(timespec="seconds")
     run = PastGate(now, decided.version, decided.digest, decided.verdict, tasks)
     append_run(options.history, run)
-    return replace(decided, trends=trends([*runs, run]))
+    changed = changes([*runs, run])
+    return replace(decided, trends=trends(changed), n_runs=len(changed))
 
 
 def _by_replicates(sets: Mapping[str, SetData], names: tuple[str, str], rule: Gated, resampling: Resampling) -> Gate:

@@ -366,10 +366,10 @@ def test_what_caveats_count_is_added_up_over_metrics_and_test_sets() -> None:
     }
     (pair,) = {f"{p.system} − {p.baseline}" for p in pairs_of(sets["a"], plain.metrics[0]) if "near-alpha" in p.caveats}
     assert cautions_of(sets, Layout(pairs=True)) == {
-        "3 of 6 tests are not significant, although the 95% CI excludes 0, because p is adjusted for several tests "
+        "3 of 6 tests are not significant, although the 95% CI excludes 0, because p is adjusted "
         "and the interval is not, or because the replicates are too few for this level.": ["a", "b"],
-        f"For 2 of 6 tests ({pair} (a) and {pair} (b)), Monte Carlo error leaves open on which side of 0.05 adjusted "
-        "p lies (95% Clopper-Pearson interval); if p stays the same, about 9 replicates (n_resamples) would "
+        f"For 2 of 6 tests ({pair} (a) and {pair} (b)), Monte Carlo error leaves open whether adjusted "
+        "p ≤ 0.05 (95% Clopper-Pearson interval); if p stays the same, about 9 replicates (n_resamples) would "
         "decide.": ["a", "b"],
     }
 
@@ -451,7 +451,7 @@ def test_the_default_test_does_not_always_reject_what_its_half_and_the_interval_
     comparison = compare(metrics=own, n_resamples=999)
     (caveat,) = comparison.caveats
     assert (caveat.kind, caveat.values["reasons"], caveat.values["starred"]) == ("star-and-interval", ("half",), 0)
-    said = "p is the larger of two bootstraps' p, and the interval is that of one of them: rely on p."
+    said = "p is the larger one of two bootstraps, and the interval is that of one: rely on p."
     assert said in " ".join(str(comparison).split())
     assert kinds(compare(metrics=own, test="bootstrap-percentile", n_resamples=999)) == ["skewed"]
 

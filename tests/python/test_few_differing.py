@@ -200,10 +200,10 @@ def test_one_pair_of_near_copies_does_not_change_the_test_of_others(threads: int
     assert by_default.test == by_name.test
     assert "1 of 6 tests exact" in shown(by_default)
     assert "few-differing" in kinds(by_default)
-    raised = (
-        "For 1 pair with few differing segments, adjusted p is also at least 6 times p, because the draws of step-down"
-    )
+    raised = "For 1 pair with few differing segments, adjusted p is at least 6 times p (Bonferroni), so it may exceed"
     assert raised in shown(by_default)
+    assert by_default.detectable[0].left_out == (("c", "b"),)
+    assert "; without c − b, which differ too little." in shown(by_default)
     assert raised not in shown(by_name)
     assert by_default == compare(**{**given, "workers": 2})
 

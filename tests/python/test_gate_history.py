@@ -20,7 +20,9 @@ def nightly(path: Path, mean: float, seed: int) -> Gate:
 def test_a_history_has_a_line_for_each_run_and_its_trend_is_said(tmp_path: Path) -> None:
     path = tmp_path / "nights.jsonl"
     for night in range(7):
-        assert nightly(path, -night / 10, night).trends == ()
+        found = nightly(path, -night / 10, night)
+        assert (found.trends, found.n_runs) == ((), night + 1)
+    assert "No trend is tested: a task needs 8 runs with other outputs than the run before, of which" in str(found)
     before = path.read_bytes()
     (trend,) = (found := nightly(path, -0.7, 7)).trends
     assert path.read_bytes().startswith(before)

@@ -65,6 +65,7 @@ def test_every_source_in_the_registries_has_an_entry() -> None:
         for name in names:
             assert name in source
             assert papers()[name].bibtex.startswith("@")
+    assert not re.search(r"[^\\]&", "".join(paper.bibtex for paper in papers().values()))  # which ends a cell in LaTeX
 
 
 def test_adjustments_of_runs_have_the_titles_and_sources_of_the_registry() -> None:

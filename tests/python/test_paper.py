@@ -92,7 +92,7 @@ def pictures_among(files: Mapping[str, bytes]) -> set[str]:
     assert files.keys() >= FIXED
     figures = files.keys() - FIXED - DIFFERENCES
     assert all(name.endswith(".pdf") and files[name].startswith(b"%PDF-") for name in figures)
-    return {name.removesuffix(".pdf") for name in figures}
+    return {name.removeprefix("reshuffle-").removesuffix(".pdf") for name in figures}
 
 
 def citations(texts: Mapping[str, str]) -> set[str]:
@@ -169,7 +169,7 @@ def test_captions_and_the_text_name_what_is_shown(unsaved: None) -> None:
         captions = [line for line in shown.splitlines() if line.startswith(r"\caption{")]
         sentences = files["methods.tex"].replace(". ", ".\n").splitlines()
         told[case] = "\n".join([*captions, *(line for line in sentences if r"\ref" in line)])
-        assert pictures_among(contents) == {*re.findall(r"\\label\{fig:(.*?)\}", files["figures.tex"])}
+        assert pictures_among(contents) == {*re.findall(r"\\label\{fig:reshuffle-(.*?)\}", files["figures.tex"])}
         cited = citations({name: content.decode() for name, content in contents.items() if name[-4:] != ".pdf"})
         assert cited == {*re.findall(r"^@\w+\{(.*),$", contents["references.bib"].decode(), re.M)}
     assert_told("captions", told)
@@ -200,7 +200,7 @@ STUDIES: dict[str, tuple[Any, set[str]]] = {
     "runs": (RUNS["computed"], {"runs", "histogram", "observed-rating-new"}),
     "type1": (simulated, {"rates", "qq"}),
     "meta": (META["metrics"], {"forest", "matrix"}),
-    "power": (POWER["models"], {"power-clear-120-0-01"}),
+    "power": (POWER["models"], {"power-120-0-01"}),
 }
 
 
@@ -259,8 +259,15 @@ def test_the_table_and_the_paragraph_are_those_of_the_reports(unsaved: None, tmp
     files = {path.name: path for path in ranked().paper(tmp_path / "new" / "paper", names={"larger": "Large"})}
     assert all(path.parent == tmp_path / "new" / "paper" for path in files.values())
     texts = {name: files[name].read_text("utf-8") for name in FIXED}
-    for ending, fmt in (("tex", "latex"), ("typ", "typst")):
-        assert texts[f"table.{ending}"] == render(ranked(), fmt, Layout(names={"larger": "Large"}))
+    # Labels have the name of the folder, so that an article can have several papers.
+    for ending, fmt, label in (("tex", "latex", "tab:"), ("typ", "typst", "tab-")):
+        table = render(ranked(), fmt, Layout(names={"larger": "Large"}))
+        assert texts[f"table.{ending}"] == table.replace(f"{label}reshuffle", f"{label}paper")
+    assert {*re.findall(r"\\ref\{(.+?)\}", texts["methods.tex"])} == {
+        "tab:paper",
+        "tab:paper-differences",
+        "fig:paper-forest",
+    }
     report = render(ranked(), "latex", Layout(methods=True, names={"larger": "Large"}))
     assert texts["methods.tex"].splitlines()[1].partition(" Table~")[0] in report.splitlines()
     assert texts["appendix.tex"].splitlines()[1] in report.splitlines()
@@ -283,7 +290,7 @@ def test_the_checklist_has_the_facts(unsaved: None) -> None:
 def test_the_same_result_gives_the_same_files(tmp_path: Path) -> None:
     (tmp_path / "result.json").write_text(with_baseline().render("json"), "utf-8")
     again: Any = read_json(tmp_path / "result.json")
-    papers = [each.paper(tmp_path / name) for name, each in (("a", with_baseline()), ("b", again))]
+    papers = [each.paper(tmp_path / name) for name, each in (("a/p", with_baseline()), ("b/p", again))]
     first, second = ([(path.name, path.read_bytes()) for path in paths] for paths in papers)
     assert first == second
     figures = [content for name, content in first if name.endswith(".pdf")]
@@ -292,23 +299,25 @@ def test_the_same_result_gives_the_same_files(tmp_path: Path) -> None:
 
 
 def test_only_an_earlier_paper_is_replaced(unsaved: None, tmp_path: Path) -> None:
-    for name in ("references.bib", "forest.pdf", "main.tex"):
+    tmp_path /= "own"
+    tmp_path.mkdir()
+    for name in ("references.bib", "own-forest.pdf", "main.tex"):
         (tmp_path / name).write_text("of the user", "utf-8")
     with pytest.raises(
-        InputError, match=r"has references\.bib, forest\.pdf already, not from an earlier paper: choose"
+        InputError, match=r"has references\.bib, own-forest\.pdf already, not from an earlier paper: choose"
     ):
         with_baseline().paper(tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == {"references.bib", "forest.pdf", "main.tex"}
-    for name in ("references.bib", "forest.pdf"):
+    assert {path.name for path in tmp_path.iterdir()} == {"references.bib", "own-forest.pdf", "main.tex"}
+    for name in ("references.bib", "own-forest.pdf"):
         (tmp_path / name).unlink()
     with_baseline().paper(tmp_path)
     assert len(with_baseline().paper(tmp_path, digits=1)) == len([*tmp_path.iterdir()]) - 1
     assert "73.2 " in (tmp_path / "table.tex").read_text("utf-8")
     assert (tmp_path / "main.tex").read_text("utf-8") == "of the user"
-    (tmp_path / "matrix.pdf").write_text("of the user", "utf-8")  # a figure that the earlier paper does not have
-    with pytest.raises(InputError, match=r"has matrix\.pdf already, not from an earlier paper"):
+    (tmp_path / "own-matrix.pdf").write_text("of the user", "utf-8")  # a figure that the earlier paper does not have
+    with pytest.raises(InputError, match=r"has own-matrix\.pdf already, not from an earlier paper"):
         in_pairs().paper(tmp_path)
-    (tmp_path / "matrix.pdf").unlink()
+    (tmp_path / "own-matrix.pdf").unlink()
     # A paper is replaced as a whole: its figures do not stay beside another table. Files that it cannot have made do.
     facts, own = tmp_path / "checklist.txt", tmp_path / "own.pdf"
     facts.write_text(
@@ -318,7 +327,7 @@ def test_only_an_earlier_paper_is_replaced(unsaved: None, tmp_path: Path) -> Non
     own.touch()
     written = {path.name for path in in_pairs().paper(tmp_path)}
     assert {path.name for path in tmp_path.iterdir()} == {"main.tex", "own.pdf", *written}
-    assert "ranking.pdf" not in written
+    assert "own-ranking.pdf" not in written
     assert (tmp_path.parent / "outside.pdf").exists()
     with pytest.raises(InputError, match=r"main\.tex is a file: choose another name for the folder of the paper"):
         with_baseline().paper(tmp_path / "main.tex")
@@ -347,15 +356,15 @@ def test_the_command_writes_the_same_beside_its_report(unsaved: None, demo: Path
         assert Path("m.bib").read_text("utf-8") == result.bibtex()
         assert r"\citep{" in Path("m.tex").read_text("utf-8")
     for number, command in enumerate((compared, runs.split())):
-        assert run(*command, "--paper", f"paper{number}", "-o", "r.json").code == 0
-        assert run("show", "r.json", "--paper", f"shown{number}").code == 0
-        for path in Path(f"shown{number}").iterdir():
+        assert run(*command, "--paper", f"{number}/paper", "-o", "r.json").code == 0
+        assert run("show", "r.json", "--paper", f"{number}/shown/paper").code == 0
+        for path in Path(f"{number}/shown/paper").iterdir():
             # A command's notes name its own options.
-            same = path.read_bytes() == (Path(f"paper{number}") / path.name).read_bytes()
+            same = path.read_bytes() == (Path(f"{number}/paper") / path.name).read_bytes()
             assert same or path.name.startswith("table")
-    assert "SHA-256" in Path("paper1/checklist.txt").read_text("utf-8")
+    assert "SHA-256" in Path("1/paper/checklist.txt").read_text("utf-8")
     assert run("score", "reference.txt", "tuned.txt", "--paper", "scored").code == 0
-    assert Path("scored/ranking.pdf").is_file()
+    assert Path("scored/scored-ranking.pdf").is_file()
 
 
 def test_what_cannot_be_written_is_an_error(demo: Path, run: Any) -> None:
@@ -401,7 +410,7 @@ def test_an_article_with_the_files_compiles(tmp_path: Path, make: Any) -> None:
     entries = r"\bibliographystyle{plainnat}\bibliography{paper/references}"
     body = [r"\graphicspath{{paper/}}", *(f"\\input{{paper/{part}}}\n\\clearpage" for part in parts), entries]
     if make is hostile:  # nothing to cite but the test
-        assert [path.name for path in paths if path.suffix == ".pdf"] == ["forest.pdf"]
+        assert [path.name for path in paths if path.suffix == ".pdf"] == ["paper-forest.pdf"]
     said = compiled(tmp_path, "\n".join(body), TWO_COLUMNS.replace("natbib", "natbib,xurl"), bibtex=True)
     assert make in (hostile, RUNS["computed"]) or "Overfull" not in said
     assert "undefined" not in said

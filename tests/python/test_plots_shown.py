@@ -357,6 +357,16 @@ def test_the_tails_hold_the_replicates_that_p_counts(name: Any, alternative: Any
     assert inside == test.exceedances
 
 
+@pytest.mark.parametrize(("test", "units"), [("bootstrap-both", 1), ("ar", 2)])
+def test_bins_of_a_null_distribution_are_whole_steps_of_a_mean_of_0_and_1(test: Any, units: int) -> None:
+    """Bins of one and of two possible values would look like a comb."""
+    scores = {name: np.random.default_rng(seed).integers(0, 2, 1000) for seed, name in enumerate("ab")}
+    ax = compare(metrics=SegmentScores("right", scores), test=test, n_resamples=999).plot.null()
+    widths = np.diff(steps(ax)[0].get_data().edges) * 1000 / units
+    np.testing.assert_allclose(widths, widths.round(), atol=1e-6)
+    assert widths.min() > 0.9
+
+
 def test_a_null_distribution_may_be_one_value_or_have_probabilities() -> None:
     comparison = compared(numbered(2), test="ar")
     (pair,) = comparison.comparisons

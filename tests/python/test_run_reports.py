@@ -17,11 +17,12 @@ from hypothesis import strategies as st
 
 from known import known
 from reshuffle import InputError, SegmentScores, compare_runs, read_html, read_json
+from reshuffle.inference.run_variation import variance_test
 from reshuffle.report import Layout, Terminal, render
 from reshuffle.report.cells import Table
 from reshuffle.report.plots import file_of
 from reshuffle.report.studies import report_of
-from reshuffle.report.studies.run_sentences import answers, conclusions, notes, variance_test
+from reshuffle.report.studies.run_sentences import answers, conclusions, notes
 from reshuffle.report.wording import MAX_NAMED, spelled
 from reshuffle.results import ConfidenceInterval, UsedMetric
 from reshuffle.results.studies import ObservedDifference, RunComparison, RunDifference, RunScores, SystemRuns
@@ -74,6 +75,7 @@ def scored(runs: Sequence[float], s_sel: float = 0.3, dev: Sequence[float] = ())
         between_segments=0.06 if several else None,
         interaction=0.02 if several else None,
         effective_test_sets=1.4 if several else None,
+        variance_pvalue=variance_test(dev, runs) if dev else None,
     )
 
 
@@ -484,11 +486,12 @@ def test_observed_differences_have_their_ranges_and_shares() -> None:
     assert [text.get_text() for text in ax.texts] == ["30%", "15%", "10%"]
 
 
-def test_a_figure_is_of_one_metric() -> None:
+def test_each_metric_has_a_panel() -> None:
     plots = made().plot
     assert dir(plots) == ["histogram", "observed", "runs", "study"]
+    assert [ax.get_title(loc="left") for ax in plots.runs().figure.axes] == ["BLEU", "TER"]
     with pytest.raises(InputError, match=r"a figure is of one metric: choose metric='BLEU' or 'TER'"):
-        plots.runs()
+        plots.runs(ax=plots.runs())
     with pytest.raises(InputError, match="shows the table observed, but the result has none"):
         RESULTS["one system"]().plot.observed()
     several = computed(all_pairs=True, exchange="all")

@@ -566,8 +566,8 @@ def test_the_family_that_a_note_recommends_has_the_tests_that_it_counts() -> Non
     result = sets(BY_SET, family="sets")
     n_tests = sets(BY_SET, family="all")["news"].family_size
     text = " ".join(explanations_of(result["news"], Layout(), result))
-    assert f"with family='all', ≤ 0.05 over the {n_tests} tests" in text
-    assert "with family='all', ≤ 0.05" in " ".join(notes(result["news"], Layout()))
+    assert f"family='all': ≤ 0.05 over the {n_tests} tests" in text
+    assert "family='all': ≤ 0.05" in " ".join(notes(result["news"], Layout()))
 
 
 def test_monte_carlo_error_on_several_test_sets_is_one_note_with_the_largest_number() -> None:

@@ -15,8 +15,8 @@ from .power import POWER, detectable_factor
 def detectable_differences(comparison: Comparison, replicates: Replicates) -> tuple[DetectableDifference, ...]:
     """The minimum detectable difference under each metric whose differences have a standard error.
 
-    Pairs whose standard error is 0 up to rounding, such as identical systems, are left out, and those that differ in so
-    few units that no test of swaps could be significant: a difference of some standard errors would not be, either.
+    Pairs that differ in so few units that no test of swaps could be significant are left out: a difference of some
+    standard errors would not be, either.
     """
     test, alpha = comparison.test, comparison.alpha
     if test is None or alpha is None or test.has_margin:
@@ -29,16 +29,19 @@ def detectable_differences(comparison: Comparison, replicates: Replicates) -> tu
     numbers = {name: index for index, name in enumerate(comparison.systems)}
     found = []
     for m, metric in enumerate(comparison.metrics):
-        of_metric = [
-            pair
-            for pair in comparison.comparisons
-            if pair.metric == metric.name and (pair.influence is None or pair.influence.differing >= fewest)
-        ]
+        of_metric = [pair for pair in comparison.comparisons if pair.metric == metric.name]
         errors = standard_errors(replicates, m, [(numbers[pair.system], numbers[pair.baseline]) for pair in of_metric])
+        few = [pair.influence is not None and pair.influence.differing < fewest for pair in of_metric]
+        errors = np.where(few, np.nan, errors)
         of_pairs = median_and_range(errors)
         if of_pairs is not None:
             middle, low, high = (factor * error for error in of_pairs)
-            found.append(DetectableDifference(metric.name, middle, low, high, POWER, level))
+            left_out = tuple(
+                (pair.system, pair.baseline)
+                for pair, error in zip(of_metric, errors.tolist(), strict=True)
+                if not 0 < error < math.inf
+            )
+            found.append(DetectableDifference(metric.name, middle, low, high, POWER, level, left_out))
     return tuple(found)
 
 

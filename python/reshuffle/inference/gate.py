@@ -22,7 +22,7 @@ from ..metrics.black_box import CorpusFunction
 from ..resampling import CountSample, Replicates, Sample
 from ..resampling.schemes import Shuffling
 from ..results import GateTask, Trend
-from ..results.gate import SCORE_TEST, PastGate, PastTask
+from ..results.gate import FEWEST_RUNS, SCORE_TEST, PastGate, PastTask
 from .answers import Answers
 from .hypotheses import Hypotheses, Observed
 from .multiplicity import holm
@@ -146,17 +146,17 @@ def more_units(n_units: int, room: float, needed: float) -> int | None:
     return max(0, math.ceil(wanted) - n_units) if wanted < MAX_UNITS else None
 
 
-# With fewer runs, only nearly monotone scores can be told from chance after an adjustment for several tasks.
-FEWEST_RUNS = 8
+def changes(runs: Sequence[PastGate]) -> list[PastGate]:
+    """The runs without those with the outputs of the run before, which add nothing."""
+    return [*runs[:1], *(now for before, now in pairwise(runs) if now.digest != before.digest)]
 
 
 def trends(runs: Sequence[PastGate]) -> tuple[Trend, ...]:
     """The trend of each task of the last run over all runs that have it, the earliest first.
 
-    Runs with the outputs of the run before add nothing, and are left out. So are those on another number of segments.
+    Runs on another number of segments are left out.
     """
-    changed = [*runs[:1], *(now for before, now in pairwise(runs) if now.digest != before.digest)]
-    series = {task.name: _scores(changed, task) for task in (runs[-1].tasks if runs else ())}
+    series = {task.name: _scores(runs, task) for task in runs[-1].tasks}
     enough = {name: scores for name, scores in series.items() if len(scores) >= FEWEST_RUNS and np.ptp(scores) > 0}
     if not enough:
         return ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from statistics import correlation
 
 import numpy as np
 
@@ -64,7 +65,26 @@ def run_scores(data: RunData, m: int, system: int, on_dev: Sequence[float] = (),
         between_segments=segments,
         interaction=interaction,
         effective_test_sets=effective,
+        variance_pvalue=variance_test(on_dev, own.tolist()) if on_dev else None,
     )
+
+
+def variance_test(dev: Sequence[float], test: Sequence[float]) -> float | None:
+    """Two-sided p-value of the Pitman–Morgan test that runs vary equally on two sets; None if it is undefined.
+
+    The correlation of the sums with the differences is tested by Student's t with n − 2 degrees of freedom (Pitman
+    1939, doi:10.1093/biomet/31.1-2.9).
+    """
+    n = len(dev)
+    sums, differences = ([x + sign * y for x, y in zip(test, dev, strict=True)] for sign in (1, -1))
+    if n < 3 or min(max(sums) - min(sums), max(differences) - min(differences)) <= 0:
+        return None
+    from scipy.special import stdtr  # takes long to import
+
+    r = correlation(sums, differences)
+    if abs(r) >= 1:
+        return 0.0
+    return float(2 * stdtr(n - 2, -abs(r) * math.sqrt((n - 2) / (1 - r * r))))
 
 
 def _spread(scores: Sequence[float] | Scores) -> float | None:

@@ -82,7 +82,7 @@ class AnyFigure(Options):
     """What all figures have."""
 
     metric: Annotated[str | None, Flag(("-m", "--metric"), "NAME")] = None
-    """The metric to plot. By default all in comparisons, each in a panel, and the only one in studies."""
+    """The metric to plot. By default all, each in a panel."""
     test_set: Annotated[str | None, Flag(("--set",), "NAME")] = None
     """The test set to plot. By default the average over test sets."""
     width: Inches = None
@@ -122,9 +122,9 @@ class StudyFigure(Options):
     runs: int | None = None
     """For studies of runs: the number of runs. By default the only one."""
     coefficient: Name = None
-    """For reshuffle meta: the coefficient. By default the only one."""
+    """For reshuffle meta: the coefficient. By default each in a panel."""
     grouping: Name = None
-    """For reshuffle meta: none, sys or item. By default the only one."""
+    """For reshuffle meta: none, sys or item. By default each in a panel."""
     smoothing: Name = None
     """For tune-smoothing: 1, 4, 6 or 7. By default the only one."""
     correlation: float | None = None

@@ -153,7 +153,7 @@ def worded(caveat: Caveat, for_command: bool = False) -> str:
     """The sentence for a caveat, with options as flags of the command line or as keyword arguments.
 
     >>> worded(Caveat("near-alpha", {"near": 2, "tests": 120, "alpha": 0.05, "adjusted": False}))[:64]
-    'For 2 of 120 tests, Monte Carlo error leaves open on which side '
+    'For 2 of 120 tests, Monte Carlo error leaves open whether p ≤ 0.'
     """
     return spelled(_filled(caveat, "sentence", words_of("caveats", "caveat", caveat.kind)), for_command)
 

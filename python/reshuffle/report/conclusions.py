@@ -22,7 +22,7 @@ from .layout import Layout
 from .margins import has_margin, is_significant, margin_statement
 from .systems import has_ranks, pairs_of
 from .votes import vote_conclusions
-from .wording import MAX_NAMED, Nameless, are, joined, named, percent
+from .wording import MAX_NAMED, Nameless, are, few, joined, named, percent
 
 AVERAGE = "On average, "
 CANDIDATES = "Candidates are not significantly worse than any other system."
@@ -317,4 +317,7 @@ def detectable_sentence(comparison: Comparison, layout: Layout) -> str:
         low, high = (f"{value:.{decimals[each.metric]}f}" for value in (each.low, each.high))
         differences += f" (range {low} to {high})" if low != high else ""
     median = "" if all(each.low == each.high for each in comparison.detectable) else ", median pair"
-    return f"Minimum detectable difference ({power} power{median}): {differences}."
+    left_out = dict.fromkeys(pair for each in comparison.detectable for pair in each.left_out)
+    names = [f"{layout.name(system)} − {layout.name(baseline)}" for system, baseline in left_out]
+    without = f"; without {few(names)}, which differ too little" if names else ""
+    return f"Minimum detectable difference ({power} power{median}): {differences}{without}."

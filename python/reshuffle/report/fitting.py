@@ -72,6 +72,10 @@ def table_width(table: Table, size: Size) -> float:
     return size.scale * (sum(widths) + own) + 2 * size.space * gaps
 
 
+# A part of a table has at least so many rows.
+FEWEST = 3
+
+
 def pages(table: Table, fit: Fit) -> list[Table]:
     """The table in parts that are no taller than a page: where possible, a part ends where lines divide the rows.
 
@@ -91,6 +95,7 @@ def pages(table: Table, fit: Fit) -> list[Table]:
                 break
             after += 1
         if after < len(table.rows):
+            after = max(min(after, len(table.rows) - FEWEST), first + 1)
             after = max((end for end in ends if (first + after) / 2 <= end <= after), default=after)
         found.append(table.part(range(first, after)))
         first, room = after, HEIGHT - LINE

@@ -15,7 +15,7 @@ from ..errors import counted, printable
 from ..names import higher_is_better, is_metric
 from ..results import Gate, GateTask, Trend, may_lie_across
 from ..results.caveats import SMALL_SAMPLE
-from ..results.gate import SCORE_TEST
+from ..results.gate import FEWEST_RUNS, SCORE_TEST
 from ..results.schemas import GATE, as_dict
 from .cells import Table, decimals_apart, decimals_for, equation, pvalue_cell, signed
 from .document import Document, Page, Paragraph
@@ -304,12 +304,10 @@ def _about(n: int) -> str:
 
 
 def _trends(gate: Gate) -> Iterator[str]:
-    if not gate.trends:
-        return
     moving = [trend for trend in gate.trends if trend.pvalue <= gate.alpha]
-    runs = max(trend.n_runs for trend in gate.trends)
-    if not moving:
-        yield _said("found", "no_trend", runs=runs)
+    runs = max((trend.n_runs for trend in gate.trends), default=gate.n_runs)
+    if runs is not None and not moving:
+        yield _said("found", "no_trend", runs=runs, untested=not gate.trends, fewest=FEWEST_RUNS)
     for trend in moving[:MOST_LISTED]:
         p = _pvalue(gate, trend.pvalue, adjusted=len(gate.trends) > 1)
         yield _said("found", "trend", **as_dict(trend), rises=trend.tau > 0, p=p)

@@ -17,8 +17,8 @@ from .sources import keys_of
 from .wording import joined
 from .words import words
 
-# The labels of the main table and of that of differences.
-LABEL, DIFFERENCES = "tab:reshuffle", "tab:differences"
+# The label of the first table.
+LABEL = "tab:reshuffle"
 
 
 def as_latex(document: Document, layout: Layout, label: str = LABEL) -> str:

@@ -47,28 +47,39 @@ def explanations_of(comparison: Comparison, layout: Layout, of: SetComparison | 
         if of is None or comparison is not of.average:  # of an average, each test set says it
             yield from (f"{metric.name}: {sentence}" for sentence in left_out(metric.signature))
     values = values_of(comparison, of)
+    values["averaged"] |= of is not None and of.average is not None and comparison.n_strata is None
     if comparison.votes is not None:
         yield from map(layout.spelled, vote_notes(comparison.votes))
     if comparison.baseline is None and comparison.rankings:
-        yield from _ranks(comparison, layout, of)
+        yield from filter(None, [" ".join(_ranks(comparison, layout, of))])
+    tested, adjustment, more, interval = "", "", [], ""
     if comparison.test is not None and comparison.alpha is not None:
         # With its meaning if no table of the report has the mark.
         has_stars = comparison.baseline is not None or layout.triangle or layout.shows_pairs(comparison)
         values["star"], mark = ("*", "star") if has_stars else ("significant:", "positive")
-        yield _note("test", values)
+        tested = _note("test", values)
         if "rule" in values:
-            yield _note("stopping", values)
+            more.append(_note("stopping", values))
         rate, several = comparison.test.adjustment_rate, values["all_tests"] > 1
         if comparison.test.adjustment is not None and rate is not None and several:
             values["risk"] = filled(words_of("notes", "error rate", rate), {"mark": mark})
-            yield layout.spelled(_note("adjustment", values))
+            adjustment = layout.spelled(_note("adjustment", values))
             if values["n_raised"]:
-                yield _note("raised", values)
+                more.append(_note("raised", values))
             if of is not None and of.average is not None and over_sets(of):
-                yield _note("not_covered", values)
+                more.append(_note("not_covered", values))
     if comparison.interval is not None and values["level"] is not None and layout.shows_intervals(comparison):
-        yield _note("interval", values)
-    yield from _not_shown(comparison, layout, of)
+        interval = _note("interval", values)
+    hidden = " ".join(_not_shown(comparison, layout, of))
+    # Notes of two lines: that on p is longer with several metrics, and test sets say once what is hidden.
+    if of is not None:
+        notes = [[tested], [adjustment], [interval], [hidden]]
+    elif len(comparison.metrics) > 1:
+        notes = [[tested, hidden], [adjustment], [interval]]
+    else:
+        notes = [[tested, adjustment], [interval, hidden]]
+    yield from filter(None, (" ".join(filter(None, each)) for each in notes))
+    yield from more
     if layout.shows_parts(comparison):
         yield from notes_on_parts(comparison)
 
@@ -137,7 +148,7 @@ def _of_test(comparison: Comparison, test: UsedTest) -> dict[str, Any]:
         "adjusted_by": test.adjustment_title,
         "n_raised": sum(is_of_few(pair, test) for pair in comparison.comparisons) if test.adjustment == "maxt" else 0,
         "rate": test.adjustment_rate,
-        "nominal": is_nominal(comparison),
+        "is_nominal": is_nominal(comparison),
         "over_metrics": test.family in ("set", "all"),
         "n_sets": test.n_sets,
         "several_sets": test.n_sets > 1,
@@ -164,7 +175,7 @@ def _of_pairs(comparison: Comparison, metric: str) -> dict[str, Any]:
     return {"n_pairs": len(pairs), "apart_from_scores": not all(as_shown)}
 
 
-LETTERS = "systems that share a letter do not differ significantly (compact letter display)."
+LETTERS = "systems that share a letter do not differ significantly."
 
 
 def rank_key(comparison: Comparison, without: str = "") -> str:

@@ -24,12 +24,13 @@ from .captions import symbols_of_figure
 from .checklist import TITLE, as_checklist
 from .document import Document, Picture, References
 from .kinds import methods_of, paper_document
-from .latex import DIFFERENCES, as_latex, figure_label, labels_of, latex_figures, latex_paragraph
+from .latex import as_latex, figure_label, labels_of, latex_figures, latex_paragraph
 from .layout import Layout, averaged
 from .methods import of_differences
 from .plots import check_matplotlib, figure_of, file_of
 from .plots.look import COLUMN, PAGE_HEIGHT
 from .sets import headed
+from .studies import Figure
 from .systems import shows_best_alone
 from .tables import differences
 from .typst import as_typst, typst_figures, typst_paragraph
@@ -48,21 +49,26 @@ Paper: TypeAlias = Comparison | SetComparison | StudyResult
 MOST_FIGURES = 8
 
 
-def paper_files(result: Paper, layout: Layout) -> dict[str, bytes]:
-    """The contents of the files, by their names. :class:`ModuleNotFoundError` if matplotlib is not installed."""
+def paper_files(result: Paper, layout: Layout, name: str = "reshuffle") -> dict[str, bytes]:
+    """The contents of the files, by their names. :class:`ModuleNotFoundError` if matplotlib is not installed.
+
+    Labels and names of figures contain ``name``, so that an article may have several papers.
+    """
     check_matplotlib()
+    label = f"tab:{name}"
     layout = evolve(layout.named(result), methods=True, table=None).for_paper()
     whole = paper_document(result, layout)
     names = whole.names
     assert whole.methods is not None
     table, methods = replace(whole, methods=None), whole.methods
-    figures = dict(_study_figures(result) if isinstance(result, StudyResult) else _figures(result, layout))
+    drawn = _study_figures(result) if isinstance(result, StudyResult) else _figures(result, layout)
+    figures = {f"{name}-{file}": picture for file, picture in drawn}
     gives = "the results"
     if not isinstance(result, StudyResult):
         gives = "the " + _with_groups("scores", {kind for each in table.tables for kind in each.groups})
         in_figures = {kind for picture in figures.values() for kind in picture.groups}
         methods = methods_of(layout.apply(result), layout, in_figures)
-    refers = [References(labels_of(table), "gives", gives)] if table.tables else []
+    refers = [References(labels_of(table, label), "gives", gives)] if table.tables else []
     beside = None
     if isinstance(result, StudyResult):
         refers += [References([*map(figure_label, figures)], "shows", "them")] if figures else []
@@ -70,24 +76,24 @@ def paper_files(result: Paper, layout: Layout) -> dict[str, bytes]:
         beside = _differences(result, layout, whole)
         if beside is not None:
             what = of_differences(next(iter(averaged(result).values())))
-            refers.append(References(labels_of(beside, DIFFERENCES), "gives", what))
-        refers += [References([figure_label(name)], "shows", picture.what) for name, picture in figures.items()]
+            refers.append(References(labels_of(beside, f"{label}-differences"), "gives", what))
+        refers += [References([figure_label(file)], "shows", picture.what) for file, picture in figures.items()]
     texts = {}
-    for ending, tables, paragraph, drawn in (
+    for ending, tables, paragraph, pictures in (
         ("tex", as_latex, latex_paragraph, latex_figures),
         ("typ", as_typst, typst_paragraph, typst_figures),
     ):
-        texts[f"table.{ending}"] = tables(table, layout)
+        texts[f"table.{ending}"] = tables(table, layout, label)
         if beside is not None:
-            texts[f"differences.{ending}"] = tables(beside, layout, DIFFERENCES)
+            texts[f"differences.{ending}"] = tables(beside, layout, f"{label}-differences")
         texts[f"methods.{ending}"] = paragraph(methods.main, ENTRIES, names, refers)
         texts[f"appendix.{ending}"] = paragraph(methods.details, ENTRIES, names)
-        texts[f"figures.{ending}"] = drawn(figures, names)
+        texts[f"figures.{ending}"] = pictures(figures, names)
     texts[ENTRIES] = methods.bibtex
     texts[FACTS] = as_checklist(result, layout, ENTRIES)
     texts[FACTS] += f"\n{WRITTEN}{', '.join([*texts, *figures])}\n"
-    return {name: text.encode() for name, text in texts.items()} | {
-        name: picture.content for name, picture in figures.items()
+    return {file: text.encode() for file, text in texts.items()} | {
+        file: picture.content for file, picture in figures.items()
     }
 
 
@@ -124,7 +130,8 @@ def write_paper(
 
     ``replaced`` opens the files, as :func:`~reshuffle.leftovers.replacements`.
     """
-    contents = paper_files(result, layout)
+    (name,) = file_names([folder.resolve().name]).values()
+    contents = paper_files(result, layout, name)
     stale = check_folder(folder, contents)
     shown = {str(folder / name): printable(str(folder / name)) for name in contents}
     with writing(printable(str(folder))):
@@ -238,7 +245,7 @@ def _study_figures(study: StudyResult) -> Iterator[tuple[str, Picture]]:
     from .studies import draw_figure, report_of
 
     figures = report_of(study.study).figures
-    every = [(kind, chosen) for kind, figure in figures.items() for chosen in figure.choices(study)]
+    every = [(kind, chosen) for kind, figure in figures.items() for chosen in _on_pages(study, kind, figure)]
     kinds = [kind for kind, _ in every]
     given = [" ".join([kind, *map(str, filter(None, own.values()))]) for kind, own in every]
     labels = [label if kinds.count(kind) > 1 else kind for label, kind in zip(given, kinds, strict=True)]
@@ -248,6 +255,20 @@ def _study_figures(study: StudyResult) -> Iterator[tuple[str, Picture]]:
         about = figures[kind].about.rstrip(".")
         caption = f"{about} ({values})." if values else f"{about}."
         yield f"{name}.pdf", _picture(draw_figure(study, kind, **chosen).figure, caption)
+
+
+def _on_pages(study: StudyResult, kind: str, figure: Figure) -> Iterator[dict[str, Any]]:
+    """The options of the figures of a kind: with a panel for each metric if these fit a page, else one for each."""
+    from .plots.panels import stacked_height
+    from .studies.figures import PANELS
+
+    every = figure.choices(study)
+    for common in dict.fromkeys(tuple((f, v) for f, v in each.items() if f not in PANELS) for each in every):
+        own = [each for each in every if dict(common).items() <= each.items()]
+        shared = {f: v for f, v in own[0].items() if all(each[f] == v for each in own)}
+        panels = figure.panels(study, kind, shared).values()
+        fits = stacked_height(figure.drawing(study, records) for records in panels) <= PAGE_HEIGHT
+        yield from [shared] if fits else own
 
 
 def _kinds(comparison: Comparison) -> list[str]:

@@ -64,7 +64,7 @@ def _number(label: str) -> str:
 
 
 def _label(latex: str) -> str:
-    return latex.replace(":", "-")
+    return latex.replace(":", "-").replace("+", "_")
 
 
 def typst_figures(pictures: Mapping[str, Picture], names: Collection[str] = ()) -> str:

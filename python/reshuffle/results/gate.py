@@ -10,6 +10,8 @@ from .reported import Reported
 
 # The test of the margin of right-or-wrong answers.
 SCORE_TEST = "score"
+# With fewer runs, only nearly monotone scores can be told from chance after an adjustment for several tasks.
+FEWEST_RUNS = 8
 
 
 @record
@@ -189,6 +191,8 @@ class Gate(Reported):
     """One line with everything needed to repeat the result on the same texts."""
     version: str
     """The version of reshuffle."""
+    n_runs: int | None = None
+    """The runs of the history whose outputs differ from those of the run before; None without a history."""
 
     DERIVED: ClassVar[tuple[str, ...]] = ("allowed", "is_identical")
 

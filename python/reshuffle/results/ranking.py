@@ -117,9 +117,7 @@ class DetectableDifference:
 
     metric: str
     difference: float
-    """In the metric's units, for the median standard error of the compared pairs. Pairs whose standard error is 0 up to
-    rounding, such as identical systems, are left out.
-    """
+    """In the metric's units, for the median standard error of the compared pairs."""
     low: float
     """The same for the smallest and the largest standard error."""
     high: float
@@ -128,4 +126,8 @@ class DetectableDifference:
     level: float
     """α′: α divided by the number of tests that are adjusted together. Adjustments that have more power than
     Bonferroni's detect somewhat smaller differences.
+    """
+    left_out: tuple[tuple[str, str], ...] = ()
+    """The pairs (system, baseline) without a standard error, such as identical systems, or that differ in so few units
+    that no test of swaps could be significant.
     """

@@ -138,11 +138,28 @@ class Key:
         return [one_line] if columns("".join(text for text, _ in one_line)) <= width else [of_baseline, of_markers]
 
 
+@dataclass(frozen=True)
+class Said:
+    """A key of lines that are the same wherever it stands."""
+
+    said: Sequence[Pieces]
+
+    def with_others(self, others: Sequence[Said]) -> Said | None:
+        """One key of several figures; None if they say different things."""
+        return self if all(each == self for each in others) else None
+
+    def lines(self, width: float) -> Sequence[Pieces]:
+        """The lines, of any width."""
+        return self.said
+
+
 class Below(AnnotationBbox):
     """A box that is measured where it will be drawn; before matplotlib 3.8, it is measured where it was drawn last."""
 
-    key: Key | None = None
+    key: Key | Said | None = None
     width = math.inf
+    own: Sequence[Pieces] = ()
+    """Lines below the key that are about these axes alone."""
 
     def get_tightbbox(self, renderer: Any = None) -> Any:
         """Its extent in pixels."""
@@ -151,23 +168,29 @@ class Below(AnnotationBbox):
         return super().get_tightbbox(renderer)
 
 
-def draw_key(ax: Axes, key: Key, width: float = math.inf) -> None:
-    """Write a key below the label of the axis, in at most so many average letters if there is a baseline."""
-    below = write_below(ax, key.lines(width))
-    below.key, below.width = key, width
+def draw_key(ax: Axes, key: Key | Said, width: float = math.inf, own: Sequence[Pieces] = ()) -> None:
+    """Write a key below the label of the axis, in at most so many average letters if there is a baseline.
+
+    ``own``: lines below it that stay if panels share the key.
+    """
+    below = write_below(ax, [*key.lines(width), *own])
+    below.key, below.width, below.own = key, width, own
 
 
-def merged_key(panels: Sequence[Axes]) -> Key | None:
+def merged_key(panels: Sequence[Axes]) -> Key | Said | None:
     """One key of several panels, which are left without; None if they have none, or keys of different words."""
     keyed = [artist for ax in panels for artist in ax.artists if isinstance(artist, Below) and artist.key]
-    keys = [artist.key for artist in keyed if artist.key is not None]
-    merged = keys[0].with_others(keys[1:]) if keys else None
+    keys: list[Any] = [artist.key for artist in keyed]
+    merged: Key | Said | None = keys[0].with_others(keys[1:]) if keys else None
     for artist in keyed if merged is not None else []:
+        ax: Any = artist.axes
         artist.remove()
+        if artist.own:
+            write_below(ax, artist.own)
     return merged
 
 
-def add_key(figure: Figure, key: Key) -> float:
+def add_key(figure: Figure, key: Key | Said) -> float:
     """Write a key at the bottom of a figure. Returns its height, in inches."""
     lines = key.lines(math.inf)
     box = AnnotationBbox(

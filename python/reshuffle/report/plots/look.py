@@ -1,10 +1,10 @@
 """The sizes and colours of figures, which need no matplotlib."""
 
 # In inches. In ACL's style, a column is 7.7 cm wide and a page 16 cm. The height is 24.7 cm, less that of a caption of
-# four lines.
+# seven lines.
 COLUMN = 7.7 / 2.54
 PAGE = 16.0 / 2.54
-PAGE_HEIGHT = 22.0 / 2.54
+PAGE_HEIGHT = 21.2 / 2.54
 
 # In points; captions in ACL's style have 10 pt.
 FONT_SIZE = 7.5

@@ -28,7 +28,7 @@ MANY = 40
 # In inches, 3 cm: narrower axes make the figure page-wide, because markers would hide intervals in them.
 AXES = 3.0 / 2.54
 # In inches: the height of a row of one line, that of each further line, and the smallest height of a row.
-ROW, LINE, SMALLEST = 0.155, 0.11, 0.08
+ROW, LINE, SMALLEST = 0.155, 0.11, 0.076
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,11 @@ def draw_figure(
     height: float | None = None,
     **where: Any,
 ) -> Axes:
-    """Draw a figure of the records that have the values ``where``. Values of None are ignored."""
+    """Draw a figure of the records that have the values ``where``, with a panel for each metric if none is named.
+
+    Values of None are ignored. Returns the first axes.
+    """
+    from ..plots.panels import panels_of
     from ..plots.style import axes_of
 
     figures = report_of(study.study).figures
@@ -91,4 +95,9 @@ def draw_figure(
             raise InputError(f"the study {study.study} has no figures")
         raise unknown_name(f"figure of the study {study.study}", name, figures)
     figure = figures[name]
-    return axes_of(figure.drawing(study, figure.chosen(study, name, where)), ax, width, height)
+    panels = figure.panels(study, name, where, single=ax is not None)
+    drawings = {title: figure.drawing(study, records) for title, records in panels.items()}
+    if len(drawings) == 1:
+        (only,) = drawings.values()
+        return axes_of(only, ax, width, height)
+    return panels_of(drawings, 1, width, height).axes[0]

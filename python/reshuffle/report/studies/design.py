@@ -14,7 +14,7 @@ from ...results.studies.design import DesignPlan
 from ..cells import Table, decimals_for
 from ..pivot import Cells, Rows, as_number, fields, pivot
 from ..plots.look import FAINT
-from ..wording import joined, number
+from ..wording import joined, number, percent
 from .base import StudyReport
 from .figures import ColumnFigure, Figure, key, label, looks, point
 from .power import ERROR_SYMBOLS, power_table
@@ -60,6 +60,25 @@ def _ranges(study: StudyResult[DesignPlan]) -> str:
     return "Tables show the pair of systems with the median standard error; range: over all pairs."
 
 
+# With a difference of at most this share, tables have no rows of the t test beside those of the z-test.
+ALIKE = 0.02
+
+
+def _shown(study: StudyResult[DesignPlan], table: str) -> Sequence[Any]:
+    """The records of a table, without those that would repeat others."""
+    records: Sequence[Any] = study.tables[table]
+    return of_name(records, method="normal") if _repeats(study) else records
+
+
+def _repeats(study: StudyResult[DesignPlan]) -> bool:
+    """Whether the t test detects nearly the differences of the z-test, without a simulated method beside them."""
+    found: Sequence[DetectableAtSize] = study.tables["detectable"]
+    if {each.method for each in found} != {"normal", "t-test"}:
+        return False
+    pairs = [[each.difference for each in own] for _, own in of_keys(found, "metric", "size", "power")]
+    return all(max(pair) <= (1 + ALIKE) * min(pair) for pair in pairs)
+
+
 HEADER = {"metric": "Metric", "method": "Method"}
 
 
@@ -79,7 +98,7 @@ def _detectable(study: StudyResult[DesignPlan]) -> Table:
     def points(each: DetectableAtSize, difference: float) -> str:
         return f"{difference:.{_decimals(study, each.metric)}f}"
 
-    found: Sequence[DetectableAtSize] = study.tables["detectable"]
+    found: Sequence[DetectableAtSize] = _shown(study, "detectable")
     cells: Cells = {
         _units(study): "size",
         "Power": _power(found),
@@ -90,7 +109,7 @@ def _detectable(study: StudyResult[DesignPlan]) -> Table:
 
 
 def _planned(study: StudyResult[DesignPlan]) -> Table:
-    found: Sequence[PlannedPower] = study.tables["planned"]
+    found: Sequence[PlannedPower] = _shown(study, "planned")
     has_errors = any(each.type_m is not None for each in found)
     cells: Cells = {
         "Difference": "difference",
@@ -104,7 +123,7 @@ def _planned(study: StudyResult[DesignPlan]) -> Table:
 
 
 def _needed(study: StudyResult[DesignPlan]) -> Table:
-    found: Sequence[PlannedSize] = study.tables["needed"]
+    found: Sequence[PlannedSize] = _shown(study, "needed")
     cells: Cells = {
         "Difference": "difference",
         "Power": _power(found),
@@ -204,7 +223,9 @@ def notes(study: StudyResult[DesignPlan]) -> Iterator[str]:
         f"Minimum detectable difference: {effect}, {plan.alternative}, each test at {level:.4g}{share}; "
         f"SE by the delta method, proportional to 1/√{unit_of(study)}s."
     )
-    if any(each.method == "t-test" for each in study.tables["detectable"]):
+    if _repeats(study):
+        yield f"A t test detects nearly the same differences (within {percent(ALIKE)}): JSON and CSV have its rows."
+    elif any(each.method == "t-test" for each in study.tables["detectable"]):
         yield "t-test: from the noncentral t distribution, for normal differences."
     if "simulated" in study.tables:
         tests = joined(plan.tests or ())

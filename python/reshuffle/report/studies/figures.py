@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
+# Fields of which each value has a panel, unless an option chooses one.
+PANELS = ("metric", "coefficient", "grouping")
+
 
 @record(slots=False)
 class Figure:
@@ -37,7 +40,8 @@ class Figure:
     """The table of the records."""
     by: Sequence[str]
     """The fields in which all records of one figure agree. They are the options of the figure: ``metric`` is a keyword
-    of ``result.plot.NAME`` and ``--metric`` of ``reshuffle plot``, and may be left out where the result has only one.
+    of ``result.plot.NAME`` and ``--metric`` of ``reshuffle plot``, and may be left out where the result has only one,
+    or where each has a panel (``PANELS``).
     """
     drawing: Callable[[Any, Sequence[Any]], Drawing]
     """What draws it, from the study and the records: usually a :class:`ColumnFigure`."""
@@ -63,8 +67,12 @@ class Figure:
         every = [tuple(getattr(record, field) for field in self.by) for record in records]
         return [dict(zip(self.by, values, strict=True)) for values in dict.fromkeys(every)]
 
-    def chosen(self, study: StudyResult, name: str, where: Mapping[str, Any]) -> Sequence[Any]:
-        """The records of one figure, which has this name: those with the values ``where``. None is ignored.
+    def panels(
+        self, study: StudyResult, name: str, where: Mapping[str, Any], *, single: bool = False
+    ) -> dict[str, Sequence[Any]]:
+        """The records of the figure of this name with the values ``where``, by the titles of panels. None is ignored.
+
+        There are several unless there must be a ``single`` one.
 
         Raises
         ------
@@ -86,7 +94,8 @@ class Figure:
         if not records:
             needed = f"needs {self.needs}" if self.needs else f"shows the table {self.table}"
             raise InputError(f"the figure {name} {needed}, but the result has none")
-        for field in (*self.by, *(each for each in self.among if each in given)):
+        fields = (*self.by, *(each for each in self.among if each in given))
+        for field in sorted(fields, key=lambda each: (each not in given, each in PANELS)):
             values = list(dict.fromkeys(getattr(record, field) for record in records))
             shown = [str(value) for value in values]
             if field in given:
@@ -96,6 +105,12 @@ class Figure:
                 if str(given[field]).casefold() not in by_name:
                     check_name(field, str(given[field]), shown)
                 chosen = by_name[str(given[field]).casefold()]
+            elif len(values) > 1 and field in PANELS and not single:
+                found = {}
+                for value, title in zip(values, shown, strict=True):
+                    for more, own in self.panels(study, name, {**where, field: value}).items():
+                        found[f"{title}, {more}" if more else title] = own
+                return found
             elif len(values) > 1:
                 raise InputError(
                     "a figure is of one {field}: choose {option}",
@@ -105,7 +120,7 @@ class Figure:
             else:
                 (chosen,) = values
             records = [record for record in records if getattr(record, field) == chosen]
-        return records
+        return {"": records}
 
 
 def in_module(module: str, name: str) -> Callable[[Any, Sequence[Any]], Drawing]:

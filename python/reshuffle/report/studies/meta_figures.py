@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 
 from ...lazy import lazy
 from ...results.studies import MetricAgreement, MetricSystemScore
-from ..plots.intervals import mark, set_limits, whisker, write_below
+from ..plots.intervals import Said, draw_key, mark, set_limits, whisker
 from ..plots.labels import LETTER, PLAIN, columns, printable, text_size, wrapped
 from ..plots.look import BETTER, COLUMN, FAINT, INK, MUTED
 from ..plots.matrix import LEGEND, PvalueMatrix
@@ -73,7 +73,7 @@ class AgreementForest(_FamilyFigure, RowFigure):
         what = f"{self.family.name}{_of_set(self.family.test_set)}{level} (→ better)"
         ax.set_xlabel(wrapped(what, self.rows.label_width(ax, right)), **PLAIN)
         if leaders:
-            write_below(ax, [[("●", BETTER), (" shares a letter with the best", INK)]])
+            draw_key(ax, Said([[("●", BETTER), (" shares a letter with the best", INK)]]))
 
     @property
     def _shown(self) -> list[MetricAgreement]:

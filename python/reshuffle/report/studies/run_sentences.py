@@ -6,11 +6,9 @@ the tables and figures have in common with them.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from statistics import correlation
 from typing import Any
 
 from ...errors import counted, printable
@@ -263,31 +261,13 @@ def _dev_cases(result: RunComparison) -> dict[str, list[str]]:
         if 0 < LARGE * against <= scores.s_dev:
             found["high_dev"].append(f"{where} ({s_dev}, {what} {against:.{decimals}f})")
         if scores.s_test is not None and scores.s_test > scores.s_dev:
-            p = variance_test(scores.dev_runs, scores.runs)
+            p = scores.variance_pvalue
             shown = "" if p is None else ", p < 0.001" if p < 0.001 else f", p = {p:.2g}"
             is_sure = p is not None and p <= result.plan.alpha
             found["sure" if is_sure else "unsure"].append(
                 f"{where} ({deviation(scores.s_test, decimals)} > {s_dev}{shown})"
             )
     return found
-
-
-def variance_test(dev: Sequence[float], test: Sequence[float]) -> float | None:
-    """Two-sided p-value of the Pitman–Morgan test that runs vary equally on two sets; None if it is undefined.
-
-    The correlation of the sums with the differences is tested by Student's t with n − 2 degrees of freedom (Pitman
-    1939, doi:10.1093/biomet/31.1-2.9).
-    """
-    n = len(dev)
-    sums, differences = ([x + sign * y for x, y in zip(test, dev, strict=True)] for sign in (1, -1))
-    if n < 3 or min(max(sums) - min(sums), max(differences) - min(differences)) <= 0:
-        return None
-    from scipy.special import stdtr  # takes long to import
-
-    r = correlation(sums, differences)
-    if abs(r) >= 1:
-        return 0.0
-    return float(2 * stdtr(n - 2, -abs(r) * math.sqrt((n - 2) / (1 - r * r))))
 
 
 def _high_sel(result: RunComparison) -> list[str]:

@@ -158,7 +158,8 @@ class StudyPlots:
     width, height : float, optional
         The size of a new figure, in inches.
     metric, null, size …
-        What the figure is about: values of fields of the records. May be omitted if there is only one.
+        What the figure is about: values of fields of the records. May be omitted if there is only one, and
+        ``metric``, ``coefficient`` and ``grouping`` always: by default, each has a panel.
 
     They raise :class:`~reshuffle.InputError` if a value is unknown, or if there are several and none is given.
     """

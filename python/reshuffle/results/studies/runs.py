@@ -86,6 +86,8 @@ class RunScores:
     the mean of all runs. 1 if runs do not matter; the number of runs if segments do not matter. None for one run, or if
     nothing varies.
     """
+    variance_pvalue: float | None = None
+    """p of the Pitman–Morgan test that runs vary equally on both sets. None if undefined, or without ``dev_runs``."""
 
 
 @record
