@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -114,11 +115,8 @@ def test_scores_equal_a_plain_loop(first: list[str], second: list[str], referenc
     n = min(map(len, [first, second, *references]))
     texts = [lines[:n] for lines in (first, second, *references)]
     assume(any(words_of(line) for column in texts[2:] for line in column))
-    names = [f"text{i}" for i in range(len(texts))]
-    from tempfile import TemporaryDirectory
-
     with TemporaryDirectory() as folder:
-        paths = [str(Path(folder) / name) for name in names]
+        paths = [str(Path(folder) / f"text{i}") for i in range(len(texts))]
         for path, lines in zip(paths, texts, strict=True):
             Path(path).write_text("".join(f"{line}\n" for line in lines), "utf-8")
         out = report(paths[:2], paths[2:], 1, 1)
@@ -127,21 +125,23 @@ def test_scores_equal_a_plain_loop(first: list[str], second: list[str], referenc
     np.testing.assert_allclose(found, [pair[i] for i in (0, 1) for pair in expected], rtol=1e-9, atol=1e-12)
 
 
-def test_multi_bleu_of_nothing(here: None, ran: Program) -> None:
-    put("ref", "\n\n")
-    nothing = "BLEU = 0, 0/0/0/0 (BP=0, ratio=0, hyp_len=0, ref_len=0)\n"
-    assert ran("multi-bleu", "ref", stdin=b"a\n", code=1).out == nothing
-    assert ran("multi-bleu", "ref", code=1).out == nothing
-    put("ref", "a b\n")
-    expected = "BLEU = 0.00, 0.0/0.0/0.0/0.0 (BP=0.000, ratio=0.000, hyp_len=0, ref_len=2)\n"
-    assert ran("multi-bleu", "ref", stdin=b"\n").out == expected
-
-
-def test_references_that_are_very_far_away(here: None, ran: Program) -> None:
-    put("ref", "a " * 10_004 + "\n")
-    for words, expected in ((4, 9999), (5, 9999), (6, 10_004)):
-        out = ran("multi-bleu", "ref", stdin=b"a " * words + b"\n").out
-        assert f"hyp_len={words}, ref_len={expected})" in out
+# Of references, lines of standard input, and what the line has. 9,999 words are as far as the script looks.
+@pytest.mark.parametrize(
+    ("reference", "stdin", "code", "shown"),
+    [
+        ("\n\n", "a\n", 1, "BLEU = 0, 0/0/0/0 (BP=0, ratio=0, hyp_len=0, ref_len=0)\n"),
+        ("\n\n", "", 1, "BLEU = 0, 0/0/0/0 (BP=0, ratio=0, hyp_len=0, ref_len=0)\n"),
+        ("a b\n", "\n", 0, "BLEU = 0.00, 0.0/0.0/0.0/0.0 (BP=0.000, ratio=0.000, hyp_len=0, ref_len=2)\n"),
+        ("a " * 10_004 + "\n", "a " * 4 + "\n", 0, "hyp_len=4, ref_len=9999)"),
+        ("a " * 10_004 + "\n", "a " * 5 + "\n", 0, "hyp_len=5, ref_len=9999)"),
+        ("a " * 10_004 + "\n", "a " * 6 + "\n", 0, "hyp_len=6, ref_len=10004)"),
+    ],
+)
+def test_multi_bleu_of_nothing_and_of_references_far_away(
+    here: None, ran: Program, reference: str, stdin: str, code: int, shown: str
+) -> None:
+    put("ref", reference)
+    assert shown in ran("multi-bleu", "ref", stdin=stdin.encode(), code=code).out
 
 
 def test_bad_input(files: None, ran: Program) -> None:

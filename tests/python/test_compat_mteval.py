@@ -143,6 +143,9 @@ def test_bad_input(files: None, ran: Program) -> None:
         shutil.copytree(FILES, Path.cwd(), dirs_exist_ok=True)  # for the next one
         return done
 
+    for missing in "rst":
+        given = [each for name in "rst" if name != missing for each in (f"-{name}", "x")]
+        assert f"-{missing} FILE is missing" in ran(*given, code=2).err
     assert_refused("errors_of_mteval", refused, "mteval")
     put("src.sgm", b"<srcset>\n\xff")
     assert "src.sgm, line 2: 0xff is not valid UTF-8" in refused().refusal("mteval")
@@ -158,9 +161,3 @@ def test_only_the_last_set_of_a_file_counts(files: None, ran: Program) -> None:
     put("tst.sgm", text.replace("made up", "other"))
     refused = ran(*FILES_GIVEN, code=2).refusal("mteval")
     assert "tst.sgm: the set is 'other', but 'made up' in src.sgm" in refused
-
-
-@pytest.mark.parametrize("missing", "rst")
-def test_every_file_is_needed(files: None, ran: Program, missing: str) -> None:
-    given = [each for name in "rst" if name != missing for each in (f"-{name}", "x")]
-    assert f"-{missing} FILE is missing" in ran(*given, code=2).err
