@@ -151,19 +151,6 @@ def test_scores_equal_a_twins(name: str, segments: list[list[str]], stemmer: boo
     np.testing.assert_allclose(found, expected, atol=2**-40)
 
 
-@pytest.mark.slow
-@pytest.mark.interop("rouge_score")
-@pytest.mark.parametrize("name", TYPES)
-@given(st.lists(TEXT, min_size=2, max_size=4), st.booleans())
-def test_scores_equal_those_of_the_package(name: str, texts: list[str], stemmer: bool) -> None:
-    from rouge_score.rouge_scorer import RougeScorer
-
-    scorer = RougeScorer([name], use_stemmer=stemmer)
-    hypothesis, *references = texts
-    (found,) = of_texts(name, [[reference] for reference in references], [hypothesis], stemmer=stemmer)
-    np.testing.assert_allclose(found, scorer.score_multi(references, hypothesis)[name], atol=2**-40)
-
-
 # --- Stems
 
 BEGINNINGS = ["", "y", "b", "str", "sky", "syzyg", "abil", "rel", "controll", "hopp", "fal", "m3", "radic", "theo"]

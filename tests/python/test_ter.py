@@ -19,6 +19,7 @@ from sacrebleu.metrics.ter import TER as SacreTER  # noqa: N811
 from budgets import budget
 from characters import CHARACTERS
 from reshuffle import metric, read_corpus, read_lines
+from test_speech import kinds_of_edits
 from texts import SPACES, Columns, corpora, lines_of
 
 References = Sequence[Sequence[str | None]]
@@ -270,25 +271,19 @@ def test_counts_of_unusual_segments_equal_tercoms(
     assert counts[0, 0].tolist() == [edits, words]
 
 
-def matrix_distance(a: list[str], b: list[str]) -> int:
-    row = list(range(len(b) + 1))
-    for i, word in enumerate(a, 1):
-        before, row[0] = row[0], i
-        for j, other in enumerate(b, 1):
-            before, row[j] = row[j], min(before + (word != other), row[j] + 1, row[j - 1] + 1)
-    return row[-1]
-
-
 @given(st.lists(st.tuples(LINES, LINES, LINES), min_size=1, max_size=3), st.booleans())
 def test_wer_and_per_follow_their_definitions(segments: list[tuple[str, str, str]], lowercase: bool) -> None:
     def words(line: str) -> list[str]:
         return (line.lower() if lowercase else line).split()
 
+    def distance(a: list[str], b: list[str]) -> int:
+        return sum(kinds_of_edits(b, a)[:3])
+
     def bags(a: list[str], b: list[str]) -> int:
         return max(len(a), len(b)) - sum(min(a.count(word), b.count(word)) for word in set(a))
 
     hypotheses, *references = map(list, zip(*segments, strict=True))
-    for name, edits in (("wer", matrix_distance), ("per", bags)):
+    for name, edits in (("wer", distance), ("per", bags)):
         expected = [
             [2 * min(edits(words(h), words(r)) for r in refs), sum(len(words(r)) for r in refs)]
             for h, *refs in segments
@@ -303,7 +298,7 @@ def test_wer_of_long_segments_is_correct() -> None:
         reference = [rng.choice("abcdefgh") for _ in range(size)]
         hypothesis = mangled(reference, rng)
         rows = metric("wer").suff_stats([[" ".join(reference)]], [[" ".join(hypothesis)]])
-        assert rows[0, 0].tolist() == [matrix_distance(hypothesis, reference), size]
+        assert rows[0, 0].tolist() == [sum(kinds_of_edits(reference, hypothesis)[:3]), size]
 
 
 def test_scores_without_words_equal_sacrebleu() -> None:

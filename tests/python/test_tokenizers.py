@@ -25,7 +25,6 @@ from sacrebleu.tokenizers.tokenizer_spm import SPM_MODELS
 
 from characters import CHARACTERS
 from reshuffle import InputError, InputWarning, Progress, _core, metric, read_lines, tokenize
-from reshuffle.cli.main import main
 from reshuffle.metrics.native import count_all
 from told import assert_raises
 
@@ -424,30 +423,6 @@ def test_multi_bleu_splits_and_lowercases_bytes(line: str, lowercase: bool) -> N
     # Words of the reference are separated by single spaces and already in lower case.
     row = bleu.suff_stats([[" ".join(expected)]], [[line]])[0, 0]
     assert row.tolist() == [len(expected)] * 4
-
-
-def test_the_command_line_accepts_external_tokenizers_and_models(
-    upper: Upper, spm_model: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "ref").write_text("a-b\n")
-    files = [str(tmp_path / "ref")] * 2
-    for options, tok in [
-        (["--tokenize", "ja-mecab"], "upper-1.0"),
-        (
-            ["--tokenize", "flores200", "--tokenizer-model", str(spm_model)],
-            f"flores200[{hashlib.sha256(spm_model.read_bytes()).hexdigest()[:8]}]",
-        ),
-        (["--tokenize", "mteval-intl"], "mteval-intl"),
-        (["--trg-lang", "zh"], "zh"),
-        (["--trg-lang", "ja"], "upper-1.0"),
-    ]:
-        with pytest.raises(SystemExit) as stopped:
-            main(["score", *files, *options])
-        assert stopped.value.code == 0
-        assert f"|tok:{tok}|" in capfd.readouterr().out
-    with pytest.raises(SystemExit):
-        main(["score", *files, "--tokenizer-model", str(spm_model)])
-    assert "--tokenizer-model applies only if --tokenize is flores101, flores200, " in capfd.readouterr().err
 
 
 # Letters and marks known to Python 3.10 whose properties Unicode has changed since: U+0295 is no longer cased,
