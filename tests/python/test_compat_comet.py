@@ -214,12 +214,10 @@ def test_bad_input(files: None, ran: Program) -> None:
 
 def test_scores_of_files_of_comet_are_read_by_the_option_scores(files: None, run: Program) -> None:
     expected = json.loads(Path("comet.json").read_text("utf-8"))
-    by_system = scores_by_system("comet.json")
+    by_system, of_lines = scores_by_system("comet.json"), scores_by_system("comet-score.out")
     assert by_system == {name: [segment["COMET"] for segment in expected[name]] for name in SYSTEMS}
-    of_lines = scores_by_system("comet-score.out")
-    assert {name: [f"{score:.4f}" for score in by_system[name]] for name in SYSTEMS} == {
-        name: [f"{score:.4f}" for score in of_lines[name]] for name in SYSTEMS
-    }
+    for name in SYSTEMS:
+        assert [f"{score:.4f}" for score in by_system[name]] == [f"{score:.4f}" for score in of_lines[name]]
     texts = ["ref.txt", *reversed(SYSTEMS)]
     found = run("compare", *texts, "-m", "bleu", "--scores", "COMET", "comet.json", "-n", "100", "--format", "json")
     assert [metric["name"] for metric in json.loads(found.out)["metrics"]] == ["BLEU", "COMET"]

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -84,12 +85,10 @@ def twin(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> tupl
     hyp = [words_of(line) for line in hypotheses]
     refs = [[words_of(line) for line in column] for column in references]
     known: Counter[str] = Counter()
-    for column in refs:
-        for words in column:
-            known[""] += len(words)
-            for n in range(1, 5):
-                for ngram, count in ngrams(words, n).items():
-                    known[" ".join(ngram)] += count
+    for words in chain(*refs):
+        known[""] += len(words)
+        for n in range(1, 5):
+            known.update(" ".join(ngram) for ngram in ngrams(words, n).elements())
     sums = np.zeros((2, 10))
     for i, words in enumerate(hyp):
         lengths = [len(column[i]) for column in refs]
@@ -100,13 +99,12 @@ def twin(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> tupl
             best: Counter[tuple[str, ...]] = Counter()
             for column in refs:
                 best |= ngrams(column[i], n)
-            for ngram, count in ngrams(words, n).items():
-                sums[0, 1 + n] += min(count, best[ngram])
-                sums[0, 5 + n] += count
-                sums[1, 5 + n] += 1
-                if best[ngram]:
-                    context = " ".join(ngram[:-1])
-                    sums[1, 1 + n] += math.log2(known[context] / known[" ".join(ngram)])
+            own = ngrams(words, n)
+            sums[0, 1 + n] += (own & best).total()
+            sums[0, 5 + n] += own.total()
+            sums[1, 5 + n] += len(own)
+            for ngram in own.keys() & best.keys():
+                sums[1, 1 + n] += math.log2(known[" ".join(ngram[:-1])] / known[" ".join(ngram)])
     return float(bleu(sums[0])), float(nist(sums[1]))
 
 
