@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import copy
-import logging
 import pickle
 import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from types import FunctionType, MethodType
 from typing import Any, NamedTuple
 
@@ -26,6 +25,7 @@ from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 from sacrebleu.tokenizers.tokenizer_ter import TercomTokenizer
 from sacrebleu.utils import sum_of_lists
 
+from against_sacrebleu import host_log
 from budgets import budget
 from reshuffle import InputWarning, compat
 from reshuffle.compat import sacrebleu as ours
@@ -104,28 +104,6 @@ class Outcome(NamedTuple):
     result: Any
     error: tuple[str, str] | None
     log: list[str]
-
-
-class _Log(logging.Handler):
-    def __init__(self) -> None:
-        super().__init__()
-        self.lines: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.lines.append(f"{record.levelname} {record.getMessage()}")
-
-
-@contextmanager
-def host_log() -> Iterator[list[str]]:
-    handler, logger = _Log(), logging.getLogger("sacrebleu")
-    before = logger.propagate
-    logger.addHandler(handler)
-    logger.propagate = False
-    try:
-        yield handler.lines
-    finally:
-        logger.removeHandler(handler)
-        logger.propagate = before
 
 
 def plain(value: Any) -> Any:

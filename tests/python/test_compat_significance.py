@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import pickle
 import tracemalloc
 from collections.abc import Callable, Sequence
@@ -19,6 +18,7 @@ from sacrebleu.metrics import BLEU, CHRF, TER
 from sacrebleu.metrics.base import Metric
 
 import reshuffle
+from against_sacrebleu import host_log
 from budgets import budget
 from known import known
 from reshuffle import Corpus, InputError, compat
@@ -138,12 +138,22 @@ def everything(tested: tuple[Any, Any]) -> Any:
     )
 
 
+def done(cls: Any, systems: Any, metrics: dict[str, Any], references: Any, **arguments: Any) -> Any:
+    """What a test finds, or its error, and what sacreBLEU logs."""
+    with host_log() as log:
+        try:
+            found: Any = everything(cls(systems, metrics, references, **arguments)())
+        except Exception as error:
+            found = type(error), str(error)
+    return found, log
+
+
 def assert_equal(systems: Any, metrics: Callable[[], Any], references: Any, **arguments: Any) -> Any:
     """Compare our test, the host's and the patched host's. ``metrics`` creates new metrics for each."""
-    expected = everything(host.PairedTest(systems, metrics(), references, **arguments)())
-    assert expected == everything(significance.PairedTest(systems, metrics(), references, **arguments)())
+    expected = done(host.PairedTest, systems, metrics(), references, **arguments)
+    assert expected == done(significance.PairedTest, systems, metrics(), references, **arguments)
     with compat.install("sacrebleu", log="off"):
-        assert expected == everything(host.PairedTest(systems, metrics(), references, **arguments)())
+        assert expected == done(host.PairedTest, systems, metrics(), references, **arguments)
     return expected
 
 
@@ -303,6 +313,9 @@ CASES: dict[str, tuple[Any, Callable[[], dict[str, Any]], Any]] = {
     "cached references": (
         two_systems(), lambda: {n: type(metric)(references=MISSING) for n, metric in all_three().items()}, None
     ),
+    "tokenized periods": (
+        [(str(i), [f"{line} ." for line in lines(120, i)]) for i in (1, 2, 3)], all_three, [lines(120, 0)]
+    ),
     # Some draws exceed 2^24 and others do not; a single count exceeds it, too.
     "some sums beyond float32": (beyond_float32(2**24 // 40, 0), lambda: {"x": Invented()}, None),
     "counts beyond float32": (beyond_float32(2**24, 2**25 + 1), lambda: {"x": Invented()}, None),
@@ -313,6 +326,43 @@ CASES: dict[str, tuple[Any, Callable[[], dict[str, Any]], Any]] = {
 @pytest.mark.parametrize("case", CASES)
 def test_unusual_texts_and_counts_are_tested_as_by_the_host(case: str, test: str) -> None:
     assert_equal(*CASES[case], test_type=test, n_samples=100, n_ar_confidence=100)
+
+
+FIVE, REFERENCE = [("a", lines(5, 1)), ("b", lines(5, 2))], [lines(5, 2)]
+# Systems, references and other arguments, with any test.
+WRONG: dict[str, tuple[Any, Any, dict[str, Any]]] = {
+    "a shorter system": ([*FIVE[:1], ("b", lines(4, 1))], REFERENCE, {}),
+    "a longer system": ([*FIVE[:1], ("b", lines(6, 1))], REFERENCE, {}),
+    "a shorter baseline": ([("a", lines(4, 1)), *FIVE[1:]], REFERENCE, {}),
+    "short references": ([("a", lines(6, 1)), ("b", lines(6, 2))], REFERENCE, {}),
+    "an empty system": ([*FIVE[:1], ("b", [])], REFERENCE, {}),
+    "numbers": ([*FIVE[:1], ("b", [1, 2, 3, 4, 5])], REFERENCE, {}),
+    "no segments": ([("a", []), ("b", [])], REFERENCE, {}),
+    "no references": (FIVE, None, {}),
+    "missing references": (FIVE, [[None] * 5], {}),
+    "another test": (FIVE, REFERENCE, {"test_type": "t"}),
+    "half a sample": (FIVE, REFERENCE, {"n_samples": 10.5}),
+    **{
+        f"{name} {value!r}": (FIVE, REFERENCE, {name: value})
+        for name in ("n_samples", "n_ar_confidence")
+        for value in (True, np.int64(7))
+    },
+}
+
+
+@pytest.mark.parametrize("test", ["ar", "bs"])
+@pytest.mark.parametrize("case", WRONG)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_errors_are_those_of_the_host(case: str, test: str) -> None:
+    systems, references, options = WRONG[case]
+    for metrics in (lambda: {"BLEU": BLEU()}, lambda: {"BLEU": BLEU(), "TER": TER()}):
+        assert_equal(systems, metrics, references, **{"test_type": test, "n_samples": 30, **options})
+
+
+def test_an_impossible_seed_is_refused_before_anything_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SACREBLEU_SEED", "-3")
+    (kind, _), _ = assert_equal(two_systems(), all_three, [lines(30, 0)], n_samples=40)
+    assert kind is ValueError
 
 
 def test_means_over_references_that_are_not_whole_are_left_to_the_host() -> None:
@@ -364,7 +414,7 @@ def test_subclasses_are_honoured(cls: Any, test: str) -> None:
     arguments = {"test_type": test, "n_samples": 60, "n_ar_confidence": 20}
     found = assert_equal(two_systems(), lambda: {"x": cls()}, [lines(30, 0)], **arguments)
     plain = assert_equal(two_systems(), lambda: {"x": cls.__base__()}, [lines(30, 0)], **arguments)
-    assert found[2] != plain[2]
+    assert found[0][2] != plain[0][2]
 
 
 def test_seeds_are_read_as_by_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -420,69 +470,6 @@ def test_the_bootstrap_of_corpus_score_equals_the_hosts(name: str, number: int) 
         patched = cls().corpus_score(lines(30, 9), references, n_bootstrap=100)
         assert RESAMPLE.calls == calls + 1
     assert (expected._mean, expected._ci) == (patched._mean, patched._ci)
-
-
-def test_messages_are_those_of_the_host(caplog: pytest.LogCaptureFixture) -> None:
-    systems = [(str(i), [f"{line} ." for line in lines(120, i)]) for i in (1, 2, 3)]
-    caplog.set_level(logging.INFO, "sacrebleu")
-    texts = []
-    # With three references, sacreBLEU itself shuffles TER's mean lengths.
-    metrics = {"TER": TER(), "BLEU": BLEU(), "chrF": CHRF()}
-    for cls in (host.PairedTest, significance.PairedTest):
-        for references in ([lines(120, 0)], [lines(120, 0), lines(120, 5), lines(120, 6)]):
-            for test in ("ar", "bs"):
-                cls(systems, metrics, references, test_type=test, n_samples=20, n_ar_confidence=10)()
-        records = [record for record in caplog.records if record.name == "sacrebleu"]  # and not why it computes TER
-        texts.append([(record.levelname, record.getMessage()) for record in records])
-        caplog.clear()
-    assert texts[0] == texts[1]
-    assert ("WARNING", "That's 100 lines that end in a tokenized period ('.')") in texts[0]
-
-
-@pytest.mark.parametrize("test", ["ar", "bs"])
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_errors_are_those_of_the_host(test: str) -> None:
-    two, reference = [("a", lines(5, 1)), ("b", lines(5, 2))], [lines(5, 2)]
-    texts: list[tuple[Any, Any]] = [
-        ([("a", lines(5, 1)), ("b", lines(4, 1))], reference),
-        ([("a", lines(5, 1)), ("b", lines(6, 1))], reference),
-        ([("a", lines(4, 1)), ("b", lines(5, 1))], reference),
-        ([("a", lines(6, 1)), ("b", lines(6, 2))], reference),
-        ([("a", lines(5, 1)), ("b", [])], reference),
-        ([("a", lines(5, 1)), ("b", [1, 2, 3, 4, 5])], reference),
-        ([("a", []), ("b", [])], reference),
-        (two, None),
-        (two, [[None] * 5]),
-    ]
-    wrong: list[dict[str, Any]] = [{"test_type": "t"}, {"n_samples": 10.5}]
-    wrong += [{name: value} for name in ("n_samples", "n_ar_confidence") for value in (True, np.int64(7))]
-    cases = [*((*each, {}) for each in texts), *((two, reference, options) for options in wrong)]
-    for systems, references, options in cases:
-        for metrics in ({"BLEU": BLEU}, {"BLEU": BLEU, "TER": TER}):
-            found = []
-            for cls in (host.PairedTest, significance.PairedTest):
-                made = {name: metric() for name, metric in metrics.items()}
-                arguments = {"test_type": test, "n_samples": 30, **options}
-                try:
-                    found.append(everything(cls(systems, made, references, **arguments)()))
-                except Exception as error:
-                    found.append((type(error), str(error)))
-            assert found[0] == found[1], (systems, options)
-
-
-def test_an_impossible_seed_is_refused_before_anything_is_counted(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    caplog.set_level(logging.INFO, logger="sacrebleu")
-    monkeypatch.setenv("SACREBLEU_SEED", "-3")
-    found = []
-    for cls in (host.PairedTest, significance.PairedTest):
-        paired = cls(two_systems(), {"BLEU": BLEU()}, [lines(30, 0)], n_samples=40)
-        caplog.clear()
-        with pytest.raises(ValueError, match="non-negative") as caught:
-            paired()
-        found.append((type(caught.value), str(caught.value), caplog.messages))
-    assert found[0] == found[1]
 
 
 def test_a_replaced_test_and_several_jobs() -> None:
