@@ -16,13 +16,11 @@ ROOMS: dict[tuple[str, ...], tuple[str, ...]] = {
         "ter",
         "compat_counting",
         "rouge",
-        "speech",
     ),
     ("rust/src/metric", "python/reshuffle/metrics"): (
         "ter",
         "meteor",
         "rouge",
-        "speech",
         "counts",
         "compat_suite",
         "compat_nltk*",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import copy
 import pickle
 import sys
-import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from types import FunctionType, MethodType
 from typing import Any, NamedTuple
@@ -678,38 +678,27 @@ def test_references_that_change_after_caching_do_not_count() -> None:
 
 
 def test_threads_can_score_install_and_uninstall_at_once() -> None:
-    hypotheses, references = ["a b c d e", "f g"] * 10, [["a b c d f", "f h"] * 10]
-    expected = {name: plain(cls().corpus_score(hypotheses, references)) for name, cls in METRICS.items()}
-    sentence = plain(sentence_bleu("a b c", ["a b d"]))
-    shared = {name: cls(references=references) for name, cls in METRICS.items()}
-    wrong: list[Any] = []
-    start = threading.Barrier(8)
+    texts = ["a b c d e", "f g"] * 10, [["a b c d f", "f h"] * 10]
+    shared = [cls(references=texts[1]) for cls in METRICS.values()]
 
-    def work(number: int) -> None:
-        start.wait()
-        try:
-            for round_number in range(10):
-                with compat.install("sacrebleu", log="off") if (number + round_number) % 2 else nullcontext():
-                    for name, cls in METRICS.items():
-                        for metric, given in ((cls(), references), (shared[name], None)):
-                            if plain(metric.corpus_score(hypotheses, given)) != expected[name]:
-                                wrong.append(name)
-                    if plain(sentence_bleu("a b c", ["a b d"])) != sentence:
-                        wrong.append("sentence_bleu")
-        except Exception as error:
-            wrong.append(error)
+    def scores() -> Any:
+        own = [cls().corpus_score(*texts) for cls in METRICS.values()]
+        return plain([*own, *(metric.corpus_score(texts[0], None) for metric in shared), sentence_bleu("a b", ["a d"])])
 
-    interval = sys.getswitchinterval()
+    def work(number: int) -> list[Any]:
+        found = []
+        for step in range(number, number + 10):
+            with compat.install("sacrebleu", log="off") if step % 2 else nullcontext():
+                found.append(scores())
+        return found
+
+    expected, interval = scores(), sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
     try:
-        threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(8) as threads:
+            assert [*threads.map(work, range(8))] == [[expected] * 10] * 8
     finally:
         sys.setswitchinterval(interval)
-    assert wrong == []
     assert compat.installed() is None
     assert all(vars(seam.owner)[seam.original.__name__] is seam.original for seam in SEAMS if seam.owner is not None)
 
@@ -746,15 +735,12 @@ def test_counts_of_several_systems_are_the_statistics_of_each(name: str) -> None
         try:
             counted = counts(metric, systems, None if cached else references)
         except NotNative as reason:
-            assert str(reason) == "mean lengths of references are not whole numbers"  # noqa: PT017
-            assert name == "TER"
+            assert (str(reason), name) == ("mean lengths of references are not whole numbers", "TER")  # noqa: PT017
             return
         expected = [host._extract_corpus_statistics(system, references) for system in systems]
-        assert counted.dtype == np.int64
-        assert counted.tolist() == expected
+        assert (counted.dtype, counted.tolist()) == (np.int64, expected)
         assert [plain(as_statistics(metric, rows)) for rows in counted] == plain(expected)
-        if not cached:
-            assert metric.num_refs == host.num_refs
+        assert cached or metric.num_refs == host.num_refs
 
     check()
 
@@ -797,6 +783,9 @@ def test_ter_with_many_different_numbers_of_references_equals_sacrebleu() -> Non
         assert ours.TER()._extract_corpus_statistics(*texts) == TER()._extract_corpus_statistics(*texts)
 
 
+CATS = ["the cat sat on a mat", "a dog barks"], [["the cat sat on the mat", "a dog barked"]]
+
+
 class _Line(str):
     """A text with an attribute, which otherwise behaves as any string."""
 
@@ -818,24 +807,20 @@ class _Marked(str):
 @pytest.mark.parametrize("name", METRICS)
 @pytest.mark.parametrize(("line", "is_counted"), [(_Line, True), (np.str_, True), (_Marked, False)])
 def test_subclasses_of_str_are_counted_as_by_sacrebleu(name: str, line: Any, is_counted: bool) -> None:
-    hypotheses = list(map(line, ["the cat sat on a mat", "a dog barks"]))
-    references = [list(map(line, ["the cat sat on the mat", "a dog barked"]))]
+    texts = [*map(line, CATS[0])], [[*map(line, CATS[1][0])]]
     before = sum(EXTRACT.fallbacks.values())
-    assert_same(lambda classes: plain(classes[name]().corpus_score(hypotheses, references)))
+    assert_same(lambda classes: plain(classes[name]().corpus_score(*texts)))
     assert (sum(EXTRACT.fallbacks.values()) == before) == is_counted
 
 
 @pytest.mark.parametrize("name", METRICS)
 def test_cached_references_that_a_caller_changed_are_used(name: str) -> None:
     """The dictionaries are sacreBLEU's own, so changing them changes its counts."""
-    hypotheses, references = ["the cat sat on a mat", "a dog barks"], [["the cat sat on the mat", "a dog barked"]]
 
     def score(classes: Any) -> Any:
-        metric = classes[name](references=references)
+        metric = classes[name](references=CATS[1])
         first, second = metric._ref_cache
         first.update(second)
-        return [
-            plain(each.corpus_score(hypotheses, None)) for each in (metric, copy.deepcopy(metric), copy.copy(metric))
-        ]
+        return [plain(m.corpus_score(CATS[0], None)) for m in (metric, copy.deepcopy(metric), copy.copy(metric))]
 
     assert_same(score)

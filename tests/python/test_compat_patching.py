@@ -12,6 +12,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
@@ -262,21 +263,18 @@ def test_other_peoples_patches_are_left_in_place(
 
 
 def test_threads_install_call_and_uninstall(library: Any) -> None:
-    wrong: list[Any] = []
     barrier = threading.Barrier(8)
 
-    def work() -> None:
+    def work(_: int) -> set[str]:
         barrier.wait()
+        found: set[str] = set()
         for _ in range(200):
             with compat.install():
-                wrong.extend(name for name in who(library) if name != "ours")
+                found.update(who(library))
+        return found
 
-    threads = [threading.Thread(target=work) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert wrong == []
+    with ThreadPoolExecutor(8) as threads:
+        assert [*threads.map(work, range(8))] == [{"ours"}] * 8
     assert who(library) == THEIRS
     # Lost updates would show here: 8 threads, 200 rounds, a call of each method and function.
     assert [seam.calls for seam in compat.seams()] == [8 * 200 * 2, 8 * 200]

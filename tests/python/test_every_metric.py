@@ -52,7 +52,7 @@ from reshuffle.metrics.registry import metric_specs
 from reshuffle.report import render
 from reshuffle.types import BootstrapTest
 from reshuffle.validate import LARGEST_SCORE, SMALLEST_SCORE
-from texts import LINES
+from texts import Columns, corpora
 from told import assert_raises
 
 
@@ -398,10 +398,9 @@ def test_any_text_can_be_counted_and_scored(name: str) -> None:
     m = metric(name)
 
     @settings(max_examples=budget(40))
-    @given(st.lists(st.tuples(LINES, LINES, LINES), min_size=1, max_size=3))
-    def check(segments: list[tuple[str, str, str]]) -> None:
-        hypotheses, *columns = ([segment[i] for segment in segments] for i in range(3))
-        counts = m.suff_stats(columns, [hypotheses])[0]
+    @given(corpora(max_references=2, missing=False))
+    def check(corpus: tuple[list[str], Columns]) -> None:
+        counts = m.suff_stats(corpus[1], [corpus[0]])[0]
         assert (counts >= 0).all()
         assert math.isfinite(m.score(counts.sum(axis=0)))
         assert np.isfinite(m.segment_scores(counts)).all()
@@ -417,19 +416,12 @@ def test_any_text_can_be_counted_and_scored(name: str) -> None:
     check()
 
 
-@settings(max_examples=budget(50))
-@given(
-    st.lists(st.tuples(LINES, LINES, LINES), min_size=1, max_size=3), st.sampled_from(["13a", "char", "intl", "none"])
-)
-def test_the_length_ratio_equals_that_of_sacrebleu(segments: list[tuple[str, str, str]], tokenizer: str) -> None:
-    hypotheses, *columns = ([segment[i] for segment in segments] for i in range(3))
+@given(corpora(), st.sampled_from(["13a", "char", "intl", "none"]))
+def test_the_length_ratio_is_that_of_bleu(corpus: tuple[list[str], Columns], tokenizer: str) -> None:
     length, bleu = metric("length", tokenize=tokenizer), metric("bleu", tokenize=tokenizer)
-    rows, of_bleu = (m.suff_stats(columns, [hypotheses])[0] for m in (length, bleu))
+    rows, of_bleu = (m.suff_stats(corpus[1], [corpus[0]])[0] for m in (length, bleu))
     np.testing.assert_array_equal(rows, of_bleu[:, :2])
-    totals = of_bleu.sum(axis=0)
-    assert float(length.score(rows.sum(axis=0))) == bleu.details(totals)["ratio"]
-    theirs = SacreBLEU(tokenize=tokenizer, force=True).corpus_score(hypotheses, columns)
-    assert (theirs.sys_len, theirs.ref_len, theirs.ratio) == (*totals[:2].tolist(), bleu.details(totals)["ratio"])
+    assert float(length.score(rows.sum(axis=0))) == bleu.details(of_bleu.sum(axis=0))["ratio"]
 
 
 # --- Scores of segments
@@ -663,7 +655,7 @@ def test_segment_scores_are_written_unchanged(
 
 def test_changing_an_array_after_passing_it_has_no_effect() -> None:
     values = np.random.default_rng(1).random(50)
-    rating = SegmentScores("rating", {"a": values, "b": values[::-1]})
+    rating = SegmentScores("rating", {"a": values})
     before = segment_scores(metrics=rating).scores["rating"].copy()
     values[:] = 0
     np.testing.assert_array_equal(before, segment_scores(metrics=rating).scores["rating"])

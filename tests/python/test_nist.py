@@ -79,27 +79,6 @@ def test_rows_and_scores_with_any_references_equal_the_slow_twin(
     assert twin.score(expected) == pytest.approx(float(nist.score(rows.sum(axis=0))), abs=1e-6)
 
 
-def test_the_perl_script_gives_a_pair_after_the_word_0_the_information_of_a_single_word() -> None:
-    reference = "0 a 0 b"
-    standard, mteval = (metric("nist", mteval_quirks=quirks) for quirks in (False, True))
-    rows = [m.suff_stats([[reference]], [[reference]])[0, 0, :5] / 2**28 for m in (standard, mteval)]
-    # Words: 0 twice of 4, a and b once: 1 + 2 + 1 + 2 bits. Pairs: after 0, one of 2 is 1 bit, once of 4 is 2.
-    np.testing.assert_array_equal(rows, [[6, 2, 0, 0, 0], [6, 4, 0, 0, 0]])
-    # No other digit is false in Perl.
-    one, other = (m.suff_stats([["1 a"]], [["1 a"]]) for m in (standard, mteval))
-    np.testing.assert_array_equal(one, other)
-
-
-def test_an_empty_reference_is_scored_although_the_perl_script_stops() -> None:
-    nist = metric("nist", mteval_quirks=True)
-    rows = nist.suff_stats([["", "c d", ""]], [["a b", "c d", ""]])[0]
-    assert rows[:, -2:].tolist() == [[2, 0], [2, 2], [0, 0]]
-    # Nothing can match and there is no brevity penalty: the score is 0, not an error.
-    assert nist.segment_scores(rows).tolist() == [0, 1, 0]
-    assert float(nist.score(rows.sum(axis=0))) == 0.5
-    assert float(nist.score(nist.suff_stats([[""]], [["a"]])[0, 0])) == 0
-
-
 def test_nltk_differs_because_it_picks_one_reference_for_each_order() -> None:
     # The example of nltk 3.10.4's sentence_nist. For each order, NLTK picks the reference with the highest gain and
     # uses its length as the reference length. mteval-v13a clips by the largest count in any reference, so n-grams of
