@@ -27,7 +27,6 @@ from reshuffle.compat.sacrebleu import CHRF as OUR_CHRF
 from reshuffle.compat.sacrebleu import TER as OUR_TER
 from reshuffle.compat.sacrebleu import significance
 from reshuffle.compat.sacrebleu.formulas import formula_of
-from reshuffle.compat.sacrebleu.replay import _blocks
 from reshuffle.compat.sacrebleu.significance import AR, RESAMPLE
 
 WORDS = "the cat sat on a mat and the dog barked at it .".split()
@@ -98,24 +97,6 @@ def assert_equal_scores(metric: Any, rows: Any) -> None:
 @pytest.mark.parametrize("examples", [budget(300), pytest.param(20_000, marks=pytest.mark.slow)])
 def test_formulas_equal_the_hosts_in_every_bit_and_in_dtype(examples: int) -> None:
     settings(max_examples=examples)(given(metrics_and_rows())(lambda case: assert_equal_scores(*case)))()
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"smooth_method": "other"},
-        {"smooth_method": "floor", "smooth_value": -0.5},
-        {"smooth_method": "add-k", "smooth_value": np.float64(1)},
-        {"max_ngram_order": 3},
-        {"compute_bleu": lambda **_: None},
-        {"_compute_score_from_stats": lambda _: None},
-    ],
-    ids=" ".join,
-)
-def test_unusual_options_and_overridden_formulas_are_left_to_the_metric(change: dict[str, Any]) -> None:
-    metric = BLEU()
-    vars(metric).update(change)
-    assert formula_of(metric, 10) is None
 
 
 # --- replay: equal to the last digit
@@ -263,7 +244,6 @@ def all_three() -> dict[str, Any]:
 
 def test_blocks_continue_the_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("reshuffle.compat.sacrebleu.replay.BLOCK_BYTES", 1)
-    assert list(_blocks(100, 8, None)) == [32, 32, 32, 4]
     small = [("a", ["1 1"] * 3), ("b", ["2 1", "0 1", "1 1"])]
     for test in ("ar", "bs"):
         arguments = {"test_type": test, "n_samples": 301, "n_ar_confidence": 101}
@@ -302,6 +282,26 @@ def beyond_float32(scale: int, extra: int) -> list[tuple[str, list[str]]]:
 SAME = [("a", lines(5, 1)), ("b", lines(5, 1))]
 REFERENCES = [lines(30, 5), lines(30, 6), lines(30, 7)]
 MISSING: list[list[str | None]] = [[*REFERENCES[0]], [line if i % 3 else None for i, line in enumerate(REFERENCES[1])]]
+# Options that no formula of ours has, and formulas of an object's own.
+CHANGES: list[dict[str, Any]] = [
+    {"smooth_method": "other"},
+    {"smooth_method": "floor", "smooth_value": -0.5},
+    {"smooth_method": "add-k", "smooth_value": np.float64(1)},
+    {"max_ngram_order": 3},
+    {"compute_bleu": lambda **options: BLEU.compute_bleu(**{**options, "smooth_method": "floor"})},
+    {"_compute_score_from_stats": lambda stats: BLEU()._compute_score_from_stats(2 * stats)},
+]
+
+
+def changed_bleu(change: dict[str, Any]) -> Callable[[], dict[str, Any]]:
+    def make() -> dict[str, Any]:
+        metric = BLEU()
+        vars(metric).update(change)
+        return {"x": metric}
+
+    return make
+
+
 # Systems, a function that makes new metrics, and references.
 CASES: dict[str, tuple[Any, Callable[[], dict[str, Any]], Any]] = {
     "a baseline alone": (SAME[:1], all_three, [lines(5, 2)]),
@@ -316,6 +316,7 @@ CASES: dict[str, tuple[Any, Callable[[], dict[str, Any]], Any]] = {
     "tokenized periods": (
         [(str(i), [f"{line} ." for line in lines(120, i)]) for i in (1, 2, 3)], all_three, [lines(120, 0)]
     ),
+    **{" ".join(change): (two_systems(), changed_bleu(change), [lines(30, 0)]) for change in CHANGES},
     # Some draws exceed 2^24 and others do not; a single count exceeds it, too.
     "some sums beyond float32": (beyond_float32(2**24 // 40, 0), lambda: {"x": Invented()}, None),
     "counts beyond float32": (beyond_float32(2**24, 2**25 + 1), lambda: {"x": Invented()}, None),

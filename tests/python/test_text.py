@@ -480,15 +480,6 @@ def test_metrics_without_letters_are_named() -> None:
     assert "There are none under A, because more than 26 would be needed." in text
 
 
-def test_notes_about_all_test_sets_are_shown_once() -> None:
-    result = sets(BY_SET)
-    text = " ".join(result.render(pairs=False).split())
-    for comparison in (result.average, *result.sets.values()):
-        layout = Layout(pairs=False)
-        for note in (*explanations_of(known(comparison), layout, result), *cautions(known(comparison), layout)):
-            assert text.count(note) == 1
-
-
 def test_the_family_that_a_note_recommends_has_the_tests_that_it_counts() -> None:
     result = sets(BY_SET, family="sets")
     n_tests = sets(BY_SET, family="all")["news"].family_size
