@@ -481,12 +481,11 @@ def test_hooks_of_subclasses_and_methods_replaced_on_one_object_are_honoured(nam
     )
     def check(corpus: tuple[list[str], Columns], options: dict[str, Any], kind: str) -> None:
         def use(classes: Any) -> Any:
-            cls, given = classes[name], corpus
+            cls: Any = classes[name]
+            given: Any = (corpus[0], None) if kind == "cached" else corpus
             if kind != "object":
                 cls = type(cls.__name__, (cls,), {hook: function})
             metric = cls(**options, references=corpus[1] if kind == "cached" else None)
-            if kind == "cached":
-                given = corpus[0], None
             if kind == "object":
                 setattr(metric, hook, MethodType(function, metric) if type(function) is FunctionType else function)
             return metric._extract_corpus_statistics(*given), metric.corpus_score(*given), metric.num_refs

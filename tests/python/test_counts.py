@@ -52,7 +52,7 @@ def test_counts_and_score_with_long_ngrams_equal_sacrebleu(
 
 
 def test_mteval_quirks_lower_case_ascii_only() -> None:
-    def sums(name: str, **options: Any) -> tuple[float, int]:
+    def sums(name: str, **options: Any) -> tuple[Any, int]:
         """The score, and the words that match, or their information."""
         m = metric(name, lowercase=True, **options)
         (row,) = m.suff_stats([["Ü b c D"]], [["ü B c d"]])[0]

@@ -124,7 +124,7 @@ def test_large_contributions_to_a_small_difference_are_exact(more: int) -> None:
 
 def test_contributions_on_real_texts_add_up_and_have_the_names_of_the_details() -> None:
     corpus = demo_corpus()
-    chosen = [*(METRICS[name] for name in ("bleu", "chrf", "chrf++", "gtm", "meteor", "nist")), "ter"]
+    chosen: list[Any] = [*(METRICS[name] for name in ("bleu", "chrf", "chrf++", "gtm", "meteor", "nist")), "ter"]
     comparison = compare(corpus.references, corpus.systems, chosen, all_pairs=True, n_resamples=DRAWS, include="parts")
     for fmt in ("markdown", "latex", "typst"):
         assert "the parts of each difference" in comparison.render(fmt, pairs=True)

@@ -349,7 +349,9 @@ def test_references_get_the_best_score(name: str) -> None:
 def test_the_options_of_every_metric_have_names_choices_and_limits(name: str) -> None:
     spec = next(spec for spec in metric_specs() if spec.name == name)
     for option in spec.options:
-        wrong = [({f"{option.name}x": True}, f"unknown {name} option '{option.name}x': did you mean")]
+        wrong: list[tuple[dict[str, Any], str]] = [
+            ({f"{option.name}x": True}, f"unknown {name} option '{option.name}x': did you mean")
+        ]
         if option.choices and not option.several:
             wrong.append(({option.name: f"{option.choices[-1]}x"}, f"'{option.choices[-1]}x'"))
         if option.is_flag:
@@ -528,7 +530,8 @@ def test_a_metric_with_its_own_texts_gives_the_same_results() -> None:
         assert (ours.difference, ours.test.pvalue) == (native.difference, native.test.pvalue)
         assert ours.confidence_interval == native.confidence_interval
     # It has its own references: here one reference is missing, while the other metrics have one for every segment.
-    own = OwnTexts("bleu", [["a", None], ["b", "c"]], {"x": ["a", "c"]})
+    columns: Columns = [["a", None], ["b", "c"]]
+    own = OwnTexts("bleu", columns, {"x": ["a", "c"]})
     (used,) = score(["a", "c"], {"x": ["a", "c"]}, own).metrics
     assert used.signature.startswith("BLEU|nrefs:var|")
 

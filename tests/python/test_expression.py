@@ -219,7 +219,8 @@ def test_real_numbers_are_counted_in_steps_of_their_resolution() -> None:
     assert own.counts["a"].tolist() == [[50, 2], [125, 3]]
     assert own.signature() == "x|counts:given|formula:loss/n|resolution:loss=10^-2"
     scored = score(metrics=own).scores[0]
-    assert (scored.score, scored.details) == (pytest.approx(1.75 / 5, rel=1e-15), {"loss": 1.75, "n": 5})
+    assert scored.score == pytest.approx(1.75 / 5, rel=1e-15)
+    assert scored.details == {"loss": 1.75, "n": 5}
     third = {"a": {"loss": np.array([1 / 3, 2 / 3])}}
     assert "resolution:loss=2^-" in FromCounts("x", third, "loss").signature()
 

@@ -92,4 +92,4 @@ def test_nltk_differs_because_it_picks_one_reference_for_each_order() -> None:
     theirs = corpus_nist([[line.split() for line in references]], [hypothesis.split()])
     nist = metric("nist", tokenize="none")
     (row,) = nist.suff_stats([[line] for line in references], [[hypothesis]])[0]
-    assert (theirs, float(nist.score(row))) == (pytest.approx(3.3709, abs=1e-4), pytest.approx(5.0379, abs=1e-4))
+    assert [theirs, float(nist.score(row))] == pytest.approx([3.3709, 5.0379], abs=1e-4)
