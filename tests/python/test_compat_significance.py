@@ -28,6 +28,8 @@ from reshuffle.compat.sacrebleu import TER as OUR_TER
 from reshuffle.compat.sacrebleu import significance
 from reshuffle.compat.sacrebleu.formulas import formula_of
 from reshuffle.compat.sacrebleu.significance import AR, RESAMPLE
+from test_compat_counting import OPTIONS as COUNTED
+from test_compat_counting import countable
 
 WORDS = "the cat sat on a mat and the dog barked at it .".split()
 
@@ -45,26 +47,8 @@ def scores_one_by_one(metric: Any, rows: Any) -> Any:
     return np.array([metric._compute_score_from_stats(row).score for row in rows.copy()])
 
 
-OF_BLEU = st.fixed_dictionaries(
-    {
-        "smooth_method": st.sampled_from(["none", "floor", "add-k", "exp"]),
-        "smooth_value": st.sampled_from([None, 0, 1, 2, 0.1, 0.5, 3.7]),
-        "max_ngram_order": st.integers(1, 6),
-        "effective_order": st.booleans(),
-        "lowercase": st.booleans(),
-        "force": st.booleans(),
-    }
-)
-OF_CHRF = st.fixed_dictionaries(
-    {
-        "char_order": st.integers(1, 6),
-        "word_order": st.integers(0, 2),
-        "beta": st.sampled_from([0, 1, 2, 3, 0.7, 1.5]),
-        "eps_smoothing": st.booleans(),
-    }
-)
-OF_TER = st.fixed_dictionaries({"normalized": st.booleans(), "no_punct": st.booleans()})
-OPTIONS = st.one_of(OF_BLEU.map(lambda own: BLEU(**own)), OF_CHRF.map(lambda own: CHRF(**own)), st.builds(TER))
+OF_BLEU, OF_CHRF, OF_TER = (COUNTED[name].map(countable) for name in ("BLEU", "CHRF", "TER"))
+OPTIONS = OF_BLEU.map(lambda own: BLEU(**own)) | OF_CHRF.map(lambda own: CHRF(**own)) | st.builds(TER)
 
 
 def columns(metric: Any) -> int:
