@@ -239,13 +239,19 @@ def test_meteor_gives_the_results_of_nltk(number: int) -> None:
     check()
 
 
-def test_synonyms_of_nltks_own_wordnet_are_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    synonyms = Synonyms()
+def test_synonyms_and_stems_of_nltks_own_classes_are_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    synonyms, stemmed, porter = Synonyms(), [], PorterStemmer.stem
+
+    def stem(self: Any, word: str) -> Any:
+        stemmed.append(word)
+        return porter(self, word)
+
     monkeypatch.setattr(WordNetCorpusReader, "synsets", lambda self, word: synonyms.synsets(word))
+    monkeypatch.setattr(PorterStemmer, "stem", stem)
     wordnet = WordNetCorpusReader.__new__(WordNetCorpusReader)
     texts = ["the", "big", "runs"], ["a", "large", "jog"]
     scores = [dropin.meteor_score.single_meteor_score(*texts, wordnet=wordnet) for _ in range(3)]
-    assert synonyms.asked == ["jog", "larg", "a"]
+    assert (synonyms.asked, stemmed) == (["jog", "larg", "a"], ["a", "large", "jog", "the", "big", "runs"])
     assert scores == [meteor_score.single_meteor_score(*texts, wordnet=wordnet)] * 3
     assert scores[0] > 0.5
 
