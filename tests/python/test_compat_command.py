@@ -132,8 +132,6 @@ WITH_OPTIONS_OF_OURS += [options + each for each in (SAME_TEXTS, ONE_SEGMENT) fo
 
 
 class Done(NamedTuple):
-    """What a command did."""
-
     returncode: int
     stdout: str
     stderr: str
@@ -147,13 +145,11 @@ def outcomes(who: str, commands: list[list[str]], texts: Path) -> Callable[..., 
 
 @pytest.fixture(scope="module")
 def ours(texts: Path) -> Callable[..., Done]:
-    """What the drop-in did with some arguments, one of WITH_OPTIONS_OF_OURS."""
     return outcomes("ours", WITH_OPTIONS_OF_OURS, texts)
 
 
 @pytest.fixture(scope="module")
 def host(texts: Path) -> Callable[..., Done]:
-    """What sacreBLEU did with some arguments, one of OTHER_OF_HOST."""
     return outcomes("host", OTHER_OF_HOST, texts)
 
 

@@ -492,8 +492,6 @@ def test_what_is_replaced_in_sacrebleus_own_classes_is_honoured(
 
 
 class Table(dict):  # type: ignore[type-arg]
-    """A hook that is no function."""
-
     def __call__(self, sent: str) -> str:
         return str(self.get(sent, "?"))
 
@@ -510,7 +508,6 @@ def without_constructor(classes: Any) -> Any:
 
 
 def with_hook(hook: Any, **options: Any) -> Callable[[Any], Any]:
-    """A subclass of BLEU that preprocesses with this hook."""
 
     def use(classes: Any) -> Any:
         changed = type("Mine", (classes["BLEU"],), {"_preprocess_segment": hook})

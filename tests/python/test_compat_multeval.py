@@ -75,7 +75,6 @@ multeval = program(main)
 
 
 def example(data: Path, systems: Sequence[str] = SYSTEMS) -> list[str]:
-    """The options that name the files of the example."""
     folder = data / SET
     options = ["--refs", str(folder / "ref.txt")]
     for number, system in enumerate(systems):

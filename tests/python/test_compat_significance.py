@@ -358,8 +358,6 @@ def test_means_over_references_that_are_not_whole_are_left_to_the_host() -> None
 
 
 class Geometric(BLEU):  # type: ignore[misc]
-    """A subclass with a formula of its own."""
-
     def _compute_score_from_stats(self, stats: Any) -> Any:
         score = super()._compute_score_from_stats(stats)
         score.score = score.score**0.5
@@ -387,8 +385,6 @@ class MeanOfSegments(TER):  # type: ignore[misc]
 
 
 class LineCounts(TER):  # type: ignore[misc]
-    """A subclass that counts in its own way."""
-
     def _compute_segment_statistics(self, hypothesis: str, ref_kwargs: Any) -> Any:
         return [len(hypothesis), float(len(ref_kwargs["ref_words"][0]))]
 

@@ -79,7 +79,6 @@ def random_counts(m: NativeMetric, seed: int, systems: int = 2, segments: int = 
 
 
 def from_counts(m: NativeMetric, counts: Counts) -> FromCounts:
-    """The systems a, b …"""
     return FromCounts(m.name, dict(zip("abc", counts, strict=False)), m)
 
 

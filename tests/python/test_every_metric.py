@@ -57,7 +57,6 @@ from told import assert_raises
 
 
 def shown_name(value: Any) -> str:
-    """The id of a parameter that is a name or has one."""
     return value if isinstance(value, str) else str(value.name)
 
 
@@ -131,7 +130,6 @@ def make_metric(name: str) -> AnyMetric:
 
 
 def native(name: str, segments: slice | Sequence[int] = slice(None), **options: Any) -> NativeMetric:
-    """A metric for these segments of the texts."""
     sources = np.array([f"{line} , it is said" for line in TEXT], dtype=object)[segments].tolist()
     return metric(name, sources=sources if name == "sari" else None, **options)
 

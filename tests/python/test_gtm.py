@@ -35,7 +35,6 @@ TOTALS = {
 
 
 def texts_of(data: Path, run: str) -> tuple[list[str], list[list[str]]]:
-    """The hypotheses and references of a file of golden/gtm."""
     name = run.partition(".e")[0]
     if name.startswith("multeval"):
         system, number = name.removeprefix("multeval-").split(".")

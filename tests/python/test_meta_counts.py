@@ -20,7 +20,6 @@ def groups(matrix: Matrix, grouping: str) -> list[Matrix]:
 
 
 def both(scores: Matrix, human: Matrix) -> tuple[list[float], list[float]]:
-    """The cells that both have."""
     kept = [(m, h) for m, h in zip(scores.tolist(), human.tolist(), strict=True) if m == m and h == h]
     return [m for m, _ in kept], [h for _, h in kept]
 

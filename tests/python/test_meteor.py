@@ -79,7 +79,6 @@ def find_jar() -> Path | None:
 
 @pytest.fixture(scope="session")
 def jar() -> Path:
-    """METEOR's jar; tests that need it are skipped without it."""
     found = find_jar()
     if found is None:
         pytest.skip("no METEOR: set RESHUFFLE_METEOR_JAR to the path of its jar, or install pycocoevalcap")
@@ -104,7 +103,6 @@ def golden_counts(path: Path) -> list[list[int]]:
 
 
 def opt_runs(data: Path) -> tuple[list[list[str]], list[list[str]]]:
-    """The outputs of SYSTEMS, and the references."""
     outputs = [lines_of(data / SET / system / f"opt{run}.txt") for system, run in SYSTEMS]
     return outputs, [lines_of(data / SET / "ref.txt")]
 
@@ -336,7 +334,6 @@ def test_options_that_cannot_be_used_are_refused() -> None:
 
 
 def damaged(folder: Path, name: str, content: bytes) -> str:
-    """A folder of resources with one file replaced."""
     Invented(["the"], {"a": [1], "b": [1]}, [("a", "b")]).write(folder)
     (folder / name).write_bytes(content)
     return str(folder)

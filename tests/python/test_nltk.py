@@ -33,7 +33,6 @@ def tokens_of(corpus: tuple[list[str], Columns]) -> tuple[list[list[list[str]]],
 
 
 def options_of(weights: Sequence[float] | None, auto_reweigh: bool) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Our options, and NLTK's."""
     ours: dict[str, Any] = {"auto_reweigh": auto_reweigh}
     theirs: dict[str, Any] = {"auto_reweigh": auto_reweigh}
     if weights is not None:

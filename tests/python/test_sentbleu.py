@@ -83,7 +83,6 @@ class Options:
     strict: bool = False
 
     def of_metric(self) -> dict[str, Any]:
-        """The options of the metric."""
         return {
             "smoothing_epsilon": self.epsilon,
             "smoothing_k": self.k,

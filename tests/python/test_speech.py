@@ -356,7 +356,6 @@ SAID = ["no no", "yes", "well then", "no"] * 8
 
 
 def with_ids(**changed: str) -> list[str]:
-    """Lines that begin with ids."""
     return [f"u{i:04} {changed.get(f'at{i}', SAID[i])}" for i in range(30)]
 
 

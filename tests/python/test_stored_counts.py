@@ -38,14 +38,12 @@ STRATA = ["news" if i < 200 else "talks" for i in range(CORPUS.n_segments)]
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> CountsFile:
-    """The counts of the demo's texts."""
     path = tmp_path_factory.mktemp("counts") / "demo.npz"
     save_counts(path, CORPUS.references, CORPUS.systems, METRICS, documents=DOCUMENTS, strata=STRATA)
     return open_counts(path)
 
 
 def ids_of(counts: CountsFile) -> tuple[Any, ...]:
-    """The documents and strata of a file, as lists."""
     return tuple(None if ids is None else ids.tolist() for ids in (counts.documents, counts.strata))
 
 
@@ -92,7 +90,6 @@ def test_npy_files_have_one_array(tmp_path: Path) -> None:
 
 
 def blocks(sizes: Sequence[int]) -> list[tuple[list[list[str | None]], dict[str, list[str]]]]:
-    """The demo's texts in blocks."""
     ends = np.cumsum(sizes).tolist()
     parts = [slice(end - size, end) for size, end in zip(sizes, ends, strict=True)]
     return [
@@ -272,7 +269,6 @@ def test_workers_read_counts_too(stored: CountsFile, monkeypatch: pytest.MonkeyP
 
 @cache
 def small(ending: str) -> bytes:
-    """A small file of counts."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"a{ending}"
         save_counts(path, ["a b c d", "e f"], {"A": ["a b c", "e"], "B": ["a b d", "f e"]}, "bleu")

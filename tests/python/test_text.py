@@ -229,7 +229,6 @@ def ranking(metric: str, spans: dict[str, tuple[int, int]], mcb: tuple[str, ...]
 
 
 def said(*rankings: Ranking, detectable: tuple[DetectableDifference, ...] = ()) -> Comparison:
-    """A result with these rankings."""
     names = [r.system for r in rankings[0].systems]
     metrics = [ratings(r.metric, dict.fromkeys(names, 50.0)) for r in rankings]
     return replace(compared(*metrics), rankings=rankings, detectable=detectable)
@@ -245,7 +244,6 @@ def ranked(n: int, best: int) -> dict[str, tuple[int, int]]:
 
 
 def with_baseline(*means: float, **others: float) -> Comparison:
-    """Systems against a, whose mean is 10."""
     named = {f"s{i}": mean for i, mean in enumerate(means)}
     return compared(ratings("m", {"a": 10.0, **others, **named}), all_pairs=False)
 
@@ -448,7 +446,6 @@ BY_SET = {
 
 
 def few_and_many(*names: str) -> SetComparison:
-    """A test set of three segments, and a larger one."""
     own = TestSet(metrics=SegmentScores("m", {"a": [0, 1, 2], "b": [1, 2, 3]}))
     large = TestSet(metrics=ratings("m", {"a": 10.0, "b": 30.0}))
     return compare_sets(dict(zip(names, (own, large), strict=True)), test="ar", interval=None)
