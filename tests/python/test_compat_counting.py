@@ -508,7 +508,6 @@ def without_constructor(classes: Any) -> Any:
 
 
 def with_hook(hook: Any, **options: Any) -> Callable[[Any], Any]:
-
     def use(classes: Any) -> Any:
         changed = type("Mine", (classes["BLEU"],), {"_preprocess_segment": hook})
         return changed(**options)._extract_corpus_statistics(["A, b. a"], [["a, B. x"]])
@@ -516,20 +515,16 @@ def with_hook(hook: Any, **options: Any) -> Callable[[Any], Any]:
     return use
 
 
-def with_attribute(name: str, attribute: str, value: Any, cached: bool = True, **options: Any) -> Callable[[Any], Any]:
+def with_attribute(name: str, cached: bool, attribute: str, value: Any, **options: Any) -> Callable[[Any], Any]:
     """A metric with another attribute of its tokenizer, after references were cached or before they are read."""
 
     def use(classes: Any) -> Any:
         hypotheses, references = ["a-b, C. 日本 d&amp;e 1.5"], [["a-b, C . 日 d&amp;f 1.5"]]
         metric = classes[name](**options, references=references if cached else None)
-        tokenizer = metric.tokenizer
-        if attribute == "__class__":
-            value_ = type("Mine", (type(tokenizer),), {"__call__": value})
-        elif attribute == "_re":
-            tokenizer, value_ = getattr(tokenizer, "_post_tokenizer", tokenizer), value
-        else:
-            value_ = value
-        setattr(tokenizer, attribute, value_)
+        owner = (
+            getattr(metric.tokenizer, "_post_tokenizer", metric.tokenizer) if attribute == "_re" else metric.tokenizer
+        )
+        setattr(owner, attribute, type("Mine", (type(owner),), value) if attribute == "__class__" else value)
         return metric._extract_corpus_statistics(hypotheses, None if cached else references)
 
     return use
@@ -540,15 +535,15 @@ CHANGED: dict[str, Callable[[Any], Any]] = {
     "method of another metric": with_hook(CHRF._preprocess_segment, lowercase=True),
     "hook that is no function": with_hook(Table({"A, b. a": "x y", "a, B. x": "x y"})),
     "tokens that are no text": with_hook(lambda self, sent: sent.split()),
-    "tokenizer after caching": with_attribute("BLEU", "_post_tokenizer", str.strip),
-    **{f"{name} after caching": with_attribute("TER", name, True) for name in ("_normalized", "_no_punct")},
-    "case after caching": with_attribute("TER", "_case_sensitive", True),
+    "tokenizer after caching": with_attribute("BLEU", True, "_post_tokenizer", str.strip),
+    **{f"{each} after caching": with_attribute("TER", True, each, True) for each in ("_normalized", "_no_punct")},
+    "case after caching": with_attribute("TER", True, "_case_sensitive", True),
     **{
-        f"{attribute} of {tokenize}": with_attribute("BLEU", attribute, value, cached=False, tokenize=tokenize)
+        f"{attribute} of {tokenize}": with_attribute("BLEU", False, attribute, value, tokenize=tokenize)
         for tokenize in ("13a", "intl", "zh", "char", "none")
         for attribute, value in {
             "_re": [],
-            "__class__": lambda self, line: line.replace("a", "a "),
+            "__class__": {"__call__": lambda self, line: line.replace("a", "a ")},
             "_post_tokenizer": lambda line: line[::-1],
         }.items()
     },
