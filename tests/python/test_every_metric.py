@@ -692,34 +692,6 @@ def test_both_arrays_share_one_resolution_and_sums_are_exact() -> None:
     assert "resolution:10^-3|" in approximate_randomization([1, 2, 3], [0.125, 2, 3]).signature
 
 
-# --- What functions may give
-
-
-@pytest.mark.parametrize(
-    ("value", "message"),
-    [
-        (lambda totals: "high", "returned 'high' for totals of shape .*; expected numbers of shape"),
-        (lambda totals: ["0.5"] * len(totals), r"returned \['0.5', .*expected numbers"),
-        (lambda totals: None, "returned None for totals of shape"),
-        (lambda totals: [None] * len(totals), "did not return a finite number"),
-        (lambda totals: {"score": 1}, "returned {'score': 1} for totals"),
-        (lambda totals: [[1], [2, 3]], r"returned \[\[1\], \[2, 3\]\] for totals"),
-        (lambda totals: totals[..., 0] * 1j, "expected numbers of shape"),
-        (lambda totals: np.zeros(7), r"the function returned shape \(7,\)"),
-        (lambda totals: 1.0, r"the function returned shape \(\)"),
-    ],
-)
-def test_the_error_names_a_formula_and_its_invalid_return_value(value: Any, message: str) -> None:
-    def accuracy(totals: Any) -> Any:
-        return value(totals)
-
-    counts = [[1, 2], [2, 3], [0, 1]]
-    with pytest.raises(InputError, match=f"accuracy: .*{message}"):
-        approximate_randomization(counts, counts[::-1], accuracy)
-    with pytest.raises(InputError, match=f"acc: .*{message}"):
-        compare(metrics=FromCounts("acc", {"a": np.array(counts), "b": np.array(counts[::-1])}, accuracy), test="ar")
-
-
 # --- Columns of references
 
 
@@ -735,8 +707,9 @@ def test_flat_references_are_one_column_in_every_function() -> None:
     assert score([reference], {"x": hypotheses}) == score(reference, {"x": hypotheses})
 
 
-# --- Calls that are refused
+# --- Calls that are refused, and what functions may not return
 
+COUNTS = {"a": [[1, 2], [2, 3], [0, 1]], "b": [[0, 1], [2, 3], [1, 2]]}
 RATING = SegmentScores("rating", {"a": [1, 2], "b": [2, 3]})
 
 
