@@ -15,9 +15,9 @@ JAR = {
 PARAPHRASES = "0.5\nthe big\na large\n"
 
 
-def write_meteor(folder: Path) -> Path:
+def write_meteor(folder: Path, files: Mapping[str, str] = JAR) -> Path:
     """A folder with the files of METEOR's jar, and a table of paraphrases."""
-    for name, text in {**JAR, "data/paraphrase-en.gz": PARAPHRASES}.items():
+    for name, text in {**files, "data/paraphrase-en.gz": PARAPHRASES}.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")

@@ -244,20 +244,8 @@ def without_perfect_chunk(counts: Sequence[int]) -> list[int]:
 
 
 # In this order: WordNet's rules of nouns, verbs and adjectives. The first that gives a known word counts.
-ENDINGS = (
-    *[
-        ("s", ""),
-        ("ses", "s"),
-        ("xes", "x"),
-        ("zes", "z"),
-        ("ches", "ch"),
-        ("shes", "sh"),
-        ("men", "man"),
-        ("ies", "y"),
-    ],
-    *[("s", ""), ("ies", "y"), ("es", "e"), ("es", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", "")],
-    *[("er", ""), ("est", ""), ("er", "e"), ("est", "e")],
-)
+RULES = "s/ ses/s xes/x zes/z ches/ch shes/sh men/man ies/y s/ ies/y es/e es/ ed/e ed/ ing/e ing/ er/ est/ er/e est/e"
+ENDINGS = [rule.split("/") for rule in RULES.split()]
 
 
 def synsets_of(

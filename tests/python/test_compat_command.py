@@ -17,7 +17,6 @@ import numpy as np
 import pytest
 
 METRICS = ["-m", "bleu", "chrf", "ter"]
-OURS = ["-i", "a.txt"]
 MANY = ["-i", "a.txt", "b.txt", "c.txt"]
 
 
@@ -124,23 +123,15 @@ SAME_TEXTS = ["ref.txt", *MANY, "-par", "-parn", "60", "-f", "text"]
 ONE_SEGMENT = ["line.txt", "-i", "line.txt", "other.txt", "-par", "-parn", "60"]
 NUMBERS_OF_NUMPY = ["ref.txt", *MANY, "-m", "chrf", "-pbs", "-pbsn", "60"]
 IN_TEXT = [*NUMBERS_OF_NUMPY, "-f", "text", "-w", "4"]
+SOUND = ["--pvalues", "sound"]
 # Commands of sacreBLEU that print something else here.
 OTHER_OF_HOST = [NUMBERS_OF_NUMPY, IN_TEXT, ["--help"]]
 # Commands with what sacreBLEU does not have.
-WITH_OPTIONS_OF_OURS = [
-    PAIRED,
-    *(options + arguments for arguments in (SAME_TEXTS, ONE_SEGMENT) for options in ([], ["--pvalues", "sound"])),
-    NUMBERS_OF_NUMPY,
-    ["--pvalues", "x"],
-    ["--pvalues"],
-    [*SAME_TEXTS, "--pvalues", "sound"],
-    ["--help"],
-]
+WITH_OPTIONS_OF_OURS = [PAIRED, NUMBERS_OF_NUMPY, ["--pvalues", "x"], ["--pvalues"], ["--help"], [*SAME_TEXTS, *SOUND]]
+WITH_OPTIONS_OF_OURS += [options + each for each in (SAME_TEXTS, ONE_SEGMENT) for options in ([], SOUND)]
 
 
 class Done(NamedTuple):
-    """What a command did."""
-
     returncode: int
     stdout: str
     stderr: str
@@ -154,33 +145,28 @@ def outcomes(who: str, commands: list[list[str]], texts: Path) -> Callable[..., 
 
 @pytest.fixture(scope="module")
 def ours(texts: Path) -> Callable[..., Done]:
-    """What the drop-in did with some arguments, one of WITH_OPTIONS_OF_OURS."""
     return outcomes("ours", WITH_OPTIONS_OF_OURS, texts)
 
 
 @pytest.fixture(scope="module")
 def host(texts: Path) -> Callable[..., Done]:
-    """What sacreBLEU did with some arguments, one of OTHER_OF_HOST."""
     return outcomes("host", OTHER_OF_HOST, texts)
 
 
 def test_the_command_is_patched_and_lists_the_calls(texts: Path, ours: Callable[..., Done]) -> None:
-    plain = ours(*PAIRED)
     listed = subprocess.run(
         [sys.executable, "-m", "reshuffle.compat.sacrebleu", "-v", *PAIRED],
         capture_output=True,
-        check=False,
+        check=True,
         cwd=texts,
         encoding="utf-8",
         env=environment(texts),
         stdin=subprocess.DEVNULL,
     )
-    assert plain.returncode == listed.returncode == 0
-    assert plain.stdout == listed.stdout
-    assert listed.stderr.startswith(plain.stderr)
-    table = listed.stderr[len(plain.stderr) :]
-    assert table.startswith("replaced by reshuffle.compat")
-    assert re.search(r"\n  PairedTest\.__call__ +1 +0\n", table)
+    plain = ours(*PAIRED)
+    assert (plain.returncode, plain.stdout) == (0, listed.stdout)
+    assert listed.stderr.startswith(f"{plain.stderr}replaced by reshuffle.compat")
+    assert re.search(r"\n  PairedTest\.__call__ +1 +0\n", listed.stderr)
 
 
 @pytest.mark.skipif(
@@ -191,40 +177,30 @@ def test_json_of_the_paired_bootstrap_works_where_sacrebleu_fails(
 ) -> None:
     """Under NumPy 2, means and intervals are numpy.float32, which sacreBLEU cannot write as JSON."""
     assert "TypeError: Object of type float32 is not JSON serializable" in host(*NUMBERS_OF_NUMPY).stderr
-    done = ours(*NUMBERS_OF_NUMPY)
-    assert done.returncode == 0, done.stderr
-    for row in json.loads(done.stdout):
-        assert (
-            f"{row['chrF2']['score']:.4f} ({row['chrF2']['mean']:.4f} ± {row['chrF2']['ci']:.4f})"
-            in host(*IN_TEXT).stdout
-        )
+    for row in json.loads(ours(*NUMBERS_OF_NUMPY).stdout):
+        chrf = row["chrF2"]
+        assert f"{chrf['score']:.4f} ({chrf['mean']:.4f} ± {chrf['ci']:.4f})" in host(*IN_TEXT).stdout
 
 
-def test_sound_p_values_are_one_argument_away(ours: Callable[..., Done]) -> None:
-    replayed, sound = ours(*SAME_TEXTS), ours("--pvalues", "sound", *SAME_TEXTS)
-    assert replayed.returncode == sound.returncode == 0
+def test_sound_p_values_are_one_argument_away_which_may_stand_anywhere(ours: Callable[..., Done]) -> None:
+    replayed, sound = ours(*SAME_TEXTS), ours(*SOUND, *SAME_TEXTS)
+    assert replayed.returncode == sound.returncode == ours(*ONE_SEGMENT).returncode == 0
     assert "pvalues:reshuffle" in sound.stdout
     assert "pvalues:reshuffle" not in replayed.stdout
+    assert ours(*SAME_TEXTS, *SOUND) == sound
 
 
-def test_input_that_our_tests_refuse_exits_with_2(ours: Callable[..., Done]) -> None:
-    assert ours(*ONE_SEGMENT).returncode == 0
-    done = ours("--pvalues", "sound", *ONE_SEGMENT)
-    assert done.returncode == 2
-    assert done.stderr.endswith(
-        "python -m reshuffle.compat.sacrebleu: error: there is only one segment: tests and intervals need at least 2\n"
-    )
-    assert "Traceback" not in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"), [(["--pvalues", "x"], "invalid choice: 'x'"), (["--pvalues"], "expected")]
-)
-def test_wrong_options_of_ours_exit_with_2(ours: Callable[..., Done], arguments: list[str], message: str) -> None:
-    done = ours(*arguments)
-    assert done.returncode == 2
-    assert done.stderr.startswith("usage: python -m reshuffle.compat.sacrebleu [-v] [--pvalues MODE]")
-    assert message in done.stderr
+def test_what_our_options_refuse_exits_with_2(ours: Callable[..., Done]) -> None:
+    for arguments, start, message in (
+        (["--pvalues", "x"], "usage: python -m reshuffle.compat.sacrebleu [-v] [--pvalues MODE]", "choice: 'x'"),
+        (["--pvalues"], "usage: python -m reshuffle.compat.sacrebleu [-v] [--pvalues MODE]", "expected"),
+        ([*SOUND, *ONE_SEGMENT], "", "error: there is only one segment: tests and intervals need at least 2\n"),
+    ):
+        done = ours(*arguments)
+        assert done.returncode == 2
+        assert done.stderr.startswith(start)
+        assert message in done.stderr
+        assert "Traceback" not in done.stderr
 
 
 def test_our_options_follow_sacrebleus_help(host: Callable[..., Done], ours: Callable[..., Done]) -> None:
@@ -233,7 +209,3 @@ def test_our_options_follow_sacrebleus_help(host: Callable[..., Done], ours: Cal
     assert (done.returncode, theirs, done.stderr) == (0, host("--help").stdout, "")
     assert usage
     assert "--pvalues {exact-replay,sound}" in own
-
-
-def test_our_options_stand_anywhere(ours: Callable[..., Done]) -> None:
-    assert ours(*SAME_TEXTS, "--pvalues", "sound") == ours("--pvalues", "sound", *SAME_TEXTS)

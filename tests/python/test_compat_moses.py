@@ -8,7 +8,9 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -83,12 +85,10 @@ def twin(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> tupl
     hyp = [words_of(line) for line in hypotheses]
     refs = [[words_of(line) for line in column] for column in references]
     known: Counter[str] = Counter()
-    for column in refs:
-        for words in column:
-            known[""] += len(words)
-            for n in range(1, 5):
-                for ngram, count in ngrams(words, n).items():
-                    known[" ".join(ngram)] += count
+    for words in chain(*refs):
+        known[""] += len(words)
+        for n in range(1, 5):
+            known.update(" ".join(ngram) for ngram in ngrams(words, n).elements())
     sums = np.zeros((2, 10))
     for i, words in enumerate(hyp):
         lengths = [len(column[i]) for column in refs]
@@ -99,13 +99,12 @@ def twin(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> tupl
             best: Counter[tuple[str, ...]] = Counter()
             for column in refs:
                 best |= ngrams(column[i], n)
-            for ngram, count in ngrams(words, n).items():
-                sums[0, 1 + n] += min(count, best[ngram])
-                sums[0, 5 + n] += count
-                sums[1, 5 + n] += 1
-                if best[ngram]:
-                    context = " ".join(ngram[:-1])
-                    sums[1, 1 + n] += math.log2(known[context] / known[" ".join(ngram)])
+            own = ngrams(words, n)
+            sums[0, 1 + n] += (own & best).total()
+            sums[0, 5 + n] += own.total()
+            sums[1, 5 + n] += len(own)
+            for ngram in own.keys() & best.keys():
+                sums[1, 1 + n] += math.log2(known[" ".join(ngram[:-1])] / known[" ".join(ngram)])
     return float(bleu(sums[0])), float(nist(sums[1]))
 
 
@@ -114,11 +113,8 @@ def test_scores_equal_a_plain_loop(first: list[str], second: list[str], referenc
     n = min(map(len, [first, second, *references]))
     texts = [lines[:n] for lines in (first, second, *references)]
     assume(any(words_of(line) for column in texts[2:] for line in column))
-    names = [f"text{i}" for i in range(len(texts))]
-    from tempfile import TemporaryDirectory
-
     with TemporaryDirectory() as folder:
-        paths = [str(Path(folder) / name) for name in names]
+        paths = [str(Path(folder) / f"text{i}") for i in range(len(texts))]
         for path, lines in zip(paths, texts, strict=True):
             Path(path).write_text("".join(f"{line}\n" for line in lines), "utf-8")
         out = report(paths[:2], paths[2:], 1, 1)
@@ -127,21 +123,23 @@ def test_scores_equal_a_plain_loop(first: list[str], second: list[str], referenc
     np.testing.assert_allclose(found, [pair[i] for i in (0, 1) for pair in expected], rtol=1e-9, atol=1e-12)
 
 
-def test_multi_bleu_of_nothing(here: None, ran: Program) -> None:
-    put("ref", "\n\n")
-    nothing = "BLEU = 0, 0/0/0/0 (BP=0, ratio=0, hyp_len=0, ref_len=0)\n"
-    assert ran("multi-bleu", "ref", stdin=b"a\n", code=1).out == nothing
-    assert ran("multi-bleu", "ref", code=1).out == nothing
-    put("ref", "a b\n")
-    expected = "BLEU = 0.00, 0.0/0.0/0.0/0.0 (BP=0.000, ratio=0.000, hyp_len=0, ref_len=2)\n"
-    assert ran("multi-bleu", "ref", stdin=b"\n").out == expected
-
-
-def test_references_that_are_very_far_away(here: None, ran: Program) -> None:
-    put("ref", "a " * 10_004 + "\n")
-    for words, expected in ((4, 9999), (5, 9999), (6, 10_004)):
-        out = ran("multi-bleu", "ref", stdin=b"a " * words + b"\n").out
-        assert f"hyp_len={words}, ref_len={expected})" in out
+# Of references, lines of standard input, and what the line has. 9,999 words are as far as the script looks.
+@pytest.mark.parametrize(
+    ("reference", "stdin", "code", "shown"),
+    [
+        ("\n\n", "a\n", 1, "BLEU = 0, 0/0/0/0 (BP=0, ratio=0, hyp_len=0, ref_len=0)\n"),
+        ("\n\n", "", 1, "BLEU = 0, 0/0/0/0 (BP=0, ratio=0, hyp_len=0, ref_len=0)\n"),
+        ("a b\n", "\n", 0, "BLEU = 0.00, 0.0/0.0/0.0/0.0 (BP=0.000, ratio=0.000, hyp_len=0, ref_len=2)\n"),
+        ("a " * 10_004 + "\n", "a " * 4 + "\n", 0, "hyp_len=4, ref_len=9999)"),
+        ("a " * 10_004 + "\n", "a " * 5 + "\n", 0, "hyp_len=5, ref_len=9999)"),
+        ("a " * 10_004 + "\n", "a " * 6 + "\n", 0, "hyp_len=6, ref_len=10004)"),
+    ],
+)
+def test_multi_bleu_of_nothing_and_of_references_far_away(
+    here: None, ran: Program, reference: str, stdin: str, code: int, shown: str
+) -> None:
+    put("ref", reference)
+    assert shown in ran("multi-bleu", "ref", stdin=stdin.encode(), code=code).out
 
 
 def test_bad_input(files: None, ran: Program) -> None:

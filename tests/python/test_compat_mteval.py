@@ -6,9 +6,10 @@ import json
 import math
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import escape
 
 import pytest
 
@@ -27,6 +28,8 @@ RUNS: list[dict[str, Any]] = json.loads((FILES / "runs.json").read_text("utf-8")
 
 
 files, ran = copies(FILES), program(mteval.main)
+
+FILES_GIVEN = ("-r", "ref.sgm", "-s", "src.sgm", "-t", "tst.sgm")
 
 
 def normalized(lines: Sequence[str]) -> list[str]:
@@ -67,33 +70,28 @@ def test_an_empty_word_before_a_text_is_listed_but_not_counted(files: None, ran:
     assert f"{math.log2(45 / 4):.2f} info for each of 1 2-grams = ' the'" in out
 
 
+def sgm(kind: str, outputs: Mapping[str, Sequence[str]]) -> str:
+    """The set of each system, with one document."""
+    sets = []
+    for system, lines in outputs.items():
+        segments = "".join(f'<seg id="{i}">{escape(line)}</seg>\n' for i, line in enumerate(lines, 1))
+        document = f'<doc docid="d1" sysid="{system}">\n{segments}</doc>'
+        sets.append(f'<{kind}set setid="set" srclang="xx" trglang="en">{document}</{kind}set>\n')
+    return "".join(sets)
+
+
 @pytest.mark.parametrize(
     ("name", "options"),
     [("c", ["-c"]), ("lc", []), ("cinternationaltokenization", ["-c", "--international-tokenization"])],
 )
 def test_the_reports_on_real_systems_equal_those_of_the_script(
-    data: Path,
-    golden: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    ran: Program,
-    name: str,
-    options: list[str],
+    data: Path, golden: Path, ran: Program, name: str, options: list[str]
 ) -> None:
     """perl mteval-v13a.pl [options] -d 2 -r ted.ref.sgm -s ted.src.sgm -t ted.tst.sgm, with two systems."""
-    monkeypatch.chdir(tmp_path)
+    ted = {s: read_lines(str(data / f"compare-mt-ted-slk-en/ted.{s}.detok.eng")) for s in ("ref", "sys1", "sys2")}
     for kind, systems in (("src", ["ref"]), ("ref", ["ref"]), ("tst", ["sys1", "sys2"])):
-        sets = []
-        for system in systems:
-            lines = read_lines(str(data / "compare-mt-ted-slk-en" / f"ted.{system}.detok.eng"))
-            escaped = [line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;") for line in lines]
-            segments = "".join(f'<seg id="{i}">{line}</seg>\n' for i, line in enumerate(escaped, 1))
-            sets.append(
-                f'<{kind}set setid="set" srclang="xx" trglang="en">'
-                f'<doc docid="d1" sysid="{system}">\n{segments}</doc></{kind}set>\n'
-            )
-        put(f"{kind}.sgm", "".join(sets))
-    out = ran(*options, "-d", "2", "-r", "ref.sgm", "-s", "src.sgm", "-t", "tst.sgm").out
+        put(f"{kind}.sgm", sgm(kind, {system: ted[system] for system in systems}))
+    out = ran(*options, *FILES_GIVEN, "-d", "2").out
     expected = (golden / "mteval" / f"out.v13a.ted.{name}.txt").read_text("utf-8")
     # The files are those of the golden run except for the references, which it calls by another name.
     assert normalized(out.split("\n")) == normalized(expected.split("\n"))
@@ -113,28 +111,19 @@ def test_options_may_be_shortened_and_are_read_as_by_getopt() -> None:
 
 def test_help_and_unknown_options(files: None, ran: Program) -> None:
     assert "--brevity-penalty NAME" in ran("-h").out
-    done = ran("-r", "ref.sgm", "-s", "src.sgm", "-t", "tst.sgm", "--foo")
+    done = ran(*FILES_GIVEN, "--foo")
     assert "unknown option --foo is ignored" in done.err
 
 
-def test_segments_that_the_scripts_cannot_divide_by(files: None, ran: Program) -> None:
-    def sgm(kind: str, *texts: str) -> str:
-        segments = "".join(f'<seg id="{i}">{text}</seg>' for i, text in enumerate(texts, 1))
-        attributes = 'setid="x" srclang="a" trglang="b"'
-        return f'<{kind} {attributes}><doc docid="d" sysid="s">{segments}</doc></{kind}>'
-
-    put("s.sgm", sgm("srcset", "", ""))
-    put("r.sgm", sgm("refset", "", "a b"))
-    put("t.sgm", sgm("tstset", "a", "a b"))
-    out = ran("-r", "r.sgm", "-s", "s.sgm", "-t", "t.sgm", "-d", "2").out
+def test_segments_that_the_scripts_cannot_divide_by(ran: Program) -> None:
+    for kind, lines in (("src", ["", ""]), ("ref", ["", "a b"]), ("tst", ["a", "a b"])):
+        put(f"{kind}.sgm", sgm(kind, {"s": lines}))
+    out = ran(*FILES_GIVEN, "-d", "2").out
     assert 'NIST score using 5-grams = 0.0000 for system "s" on segment 1' in out
-    put("t.sgm", sgm("tstset", "", ""))
-    out = ran("-r", "r.sgm", "-s", "s.sgm", "-t", "t.sgm").out
+    put("tst.sgm", sgm("tst", {"s": ["", ""]}))
+    out = ran(*FILES_GIVEN).out
     assert "length ratio: 0 (0/2), penalty (log): -Inf" in out
     assert 'NIST score = 0.0000  BLEU score = 0.0000 for system "s"' in out
-
-
-FILES_GIVEN = ("-r", "ref.sgm", "-s", "src.sgm", "-t", "tst.sgm")
 
 
 def test_bad_input(files: None, ran: Program) -> None:
@@ -143,6 +132,9 @@ def test_bad_input(files: None, ran: Program) -> None:
         shutil.copytree(FILES, Path.cwd(), dirs_exist_ok=True)  # for the next one
         return done
 
+    for missing in "rst":
+        given = [each for name in "rst" if name != missing for each in (f"-{name}", "x")]
+        assert f"-{missing} FILE is missing" in ran(*given, code=2).err
     assert_refused("errors_of_mteval", refused, "mteval")
     put("src.sgm", b"<srcset>\n\xff")
     assert "src.sgm, line 2: 0xff is not valid UTF-8" in refused().refusal("mteval")
@@ -158,9 +150,3 @@ def test_only_the_last_set_of_a_file_counts(files: None, ran: Program) -> None:
     put("tst.sgm", text.replace("made up", "other"))
     refused = ran(*FILES_GIVEN, code=2).refusal("mteval")
     assert "tst.sgm: the set is 'other', but 'made up' in src.sgm" in refused
-
-
-@pytest.mark.parametrize("missing", "rst")
-def test_every_file_is_needed(files: None, ran: Program, missing: str) -> None:
-    given = [each for name in "rst" if name != missing for each in (f"-{name}", "x")]
-    assert f"-{missing} FILE is missing" in ran(*given, code=2).err

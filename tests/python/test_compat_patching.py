@@ -7,13 +7,15 @@ import inspect
 import logging
 import os
 import pickle
+import re
 import signal
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -107,6 +109,9 @@ def test_install_replaces_what_was_bound_before(library: Any) -> None:
         assert method(instance, "a")[0] == bound("a")[0] == "library"
     assert who(library) == THEIRS
     assert function([1, 2])[0] == instance.score("a")[0] == "library"
+    compat.install()  # without keeping what it returns
+    gc.collect()
+    assert who(library) == OURS
 
 
 def test_the_original_can_be_called_while_patched_and_calls_patched_functions(library: Any) -> None:
@@ -132,17 +137,14 @@ def test_replacements_keep_name_text_signature_and_pickle(library: Any) -> None:
 
 
 def test_each_install_is_undone_by_itself_in_any_order(library: Any) -> None:
-    first = compat.install()
-    second = compat.install(pvalues="sound")
+    first, second = compat.install(), compat.install(pvalues="sound")
     assert patching.current_settings().pvalues == "sound"
     first.uninstall()
-    assert who(library) == OURS
-    assert patching.current_settings().pvalues == "sound"
+    assert (who(library), patching.current_settings().pvalues) == (OURS, "sound")
     third = compat.install()
     second.uninstall()
     second.uninstall()
-    assert patching.current_settings().pvalues == "exact-replay"
-    assert who(library) == OURS
+    assert (who(library), patching.current_settings().pvalues) == (OURS, "exact-replay")
     third.uninstall()
     assert who(library) == THEIRS
     assert compat.installed() is None
@@ -166,26 +168,22 @@ def test_uninstall_and_seams_take_names(library: Any, monkeypatch: pytest.Monkey
     assert now.hosts == ("other",)
     now.uninstall()
     assert who(other) == THEIRS
-
-
-def test_a_host_that_is_not_patched_by_default_is_patched_when_named(
-    library: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setitem(HOSTS, "library", HOSTS["library"]._replace(only_if_named="it is slow"))
-    assert compat.install().hosts == ()
-    assert who(library) == THEIRS
-    with compat.install(only=("library",)) as named:
-        assert named.hosts == ("library",)
+    with compat.install() as unnamed, compat.install(only=("library",)) as named:
+        assert (unnamed.hosts, named.hosts) == (("other",), ("library",))
         assert who(library) == OURS
 
 
-def test_seams_count_calls_and_fallbacks_by_reason(library: Any, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("log", ["warn", "off"])
+def test_seams_count_calls_and_fallbacks_by_reason(
+    library: Any, caplog: pytest.LogCaptureFixture, log: Literal["warn", "off"]
+) -> None:
     class Own(library.Metric):  # type: ignore[misc]
         def hook(self, text: str) -> str:
             return text.upper()
 
     assert compat.seams() == []
-    with compat.install():
+    with compat.install(log=log):
         assert Own().score("a") == Own().score("a") == ("library", "A")
         assert library.Metric().score("a") == ("ours", "a")
         library.total([1.5])
@@ -194,18 +192,9 @@ def test_seams_count_calls_and_fallbacks_by_reason(library: Any, caplog: pytest.
     assert (method.calls, method.fallbacks) == (3, {"hook is overridden": 2})
     assert (function.name, function.calls, function.fallbacks) == ("total", 1, {"not integers": 1})
     # Each reason once.
-    assert [record.getMessage() for record in caplog.records] == [
-        "Metric.score: left to the original: hook is overridden",
-        "total: left to the original: not integers",
-    ]
-    assert {"reshuffle.compat"} == {record.name for record in caplog.records}
-
-
-def test_log_off_warns_of_nothing(library: Any, caplog: pytest.LogCaptureFixture) -> None:
-    with compat.install(log="off"):
-        library.total([1.5])
-    assert not caplog.records
-    assert compat.seams()[1].fallbacks == {"not integers": 1}
+    logged = ["Metric.score: left to the original: hook is overridden", "total: left to the original: not integers"]
+    expected = [("reshuffle.compat", message) for message in logged] if log == "warn" else []
+    assert [(record.name, record.getMessage()) for record in caplog.records] == expected
 
 
 def test_wrong_arguments_change_nothing(library: Any) -> None:
@@ -214,31 +203,25 @@ def test_wrong_arguments_change_nothing(library: Any) -> None:
     assert compat.installed() is None
 
 
-@pytest.mark.parametrize("version", ["1.1.9", "1.4", "1.4.0", "2.0", "1.4rc1", "unknown", "", None])
-def test_other_versions_are_refused(
-    library: Any, version: str | None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(library, "__version__", version)
-    message = (
-        f"library {version or 'of unknown version'} is not supported: reshuffle.compat supports the-library>=1.2,<1.4"
-    )
-    with pytest.raises(InputError) as raised:
-        compat.install(only="library")
-    assert str(raised.value) == message
-    assert compat.install().hosts == ()
-    assert who(library) == THEIRS
-    assert [record.getMessage() for record in caplog.records] == [
-        f"not patched: {message}",
-        "nothing is patched: no supported library is installed",
-    ]
-
-
 @pytest.mark.parametrize("version", ["1.2", "1.2.0", "1.3.9.post1", "1.3.dev4+g1a2b3c"])
 def test_versions_in_the_range_are_patched(library: Any, version: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(library, "__version__", version)
     with compat.install():
         assert who(library) == OURS
-        assert {version} == {seam.version for seam in compat.seams()}
+
+
+@pytest.mark.parametrize("version", ["1.1.9", "1.4", "1.4.0", "2.0", "1.4rc1", "unknown", "", None])
+def test_other_versions_are_refused(
+    library: Any, version: str | None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(library, "__version__", version)
+    shown = version or "of unknown version"
+    message = f"library {shown} is not supported: reshuffle.compat supports the-library>=1.2,<1.4"
+    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
+        compat.install(only="library")
+    assert compat.install().hosts == ()
+    assert who(library) == THEIRS
+    assert caplog.messages == [f"not patched: {message}", "nothing is patched: no supported library is installed"]
 
 
 def test_absent_and_broken_hosts(
@@ -265,7 +248,10 @@ def test_other_peoples_patches_are_left_in_place(
     library: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     seam = sys.modules["library_backend"].SEAMS[0]
-    monkeypatch.setattr(library.Metric, "score", lambda self, text: ("theirs", text))
+    with compat.install():
+        ours = library.Metric.score
+        monkeypatch.setattr(library.Metric, "score", lambda self, text: ("theirs", ours(self, text)))
+    assert library.Metric().score("a")[0] == "theirs"
     with compat.install():
         assert who(library) == ["theirs", "theirs", "ours"]
     assert who(library) == ["theirs", "theirs", "library"]
@@ -276,29 +262,19 @@ def test_other_peoples_patches_are_left_in_place(
     monkeypatch.undo()
 
 
-def test_a_patch_on_top_of_ours_stays_when_ours_is_undone(library: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    with compat.install():
-        ours = library.Metric.score
-        monkeypatch.setattr(library.Metric, "score", lambda self, text: ("theirs", ours(self, text)))
-    assert library.Metric().score("a")[0] == "theirs"
-
-
 def test_threads_install_call_and_uninstall(library: Any) -> None:
-    wrong: list[Any] = []
     barrier = threading.Barrier(8)
 
-    def work() -> None:
+    def work(_: int) -> set[str]:
         barrier.wait()
+        found: set[str] = set()
         for _ in range(200):
             with compat.install():
-                wrong.extend(name for name in who(library) if name != "ours")
+                found.update(who(library))
+        return found
 
-    threads = [threading.Thread(target=work) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert wrong == []
+    with ThreadPoolExecutor(8) as threads:
+        assert [*threads.map(work, range(8))] == [{"ours"}] * 8
     assert who(library) == THEIRS
     # Lost updates would show here: 8 threads, 200 rounds, a call of each method and function.
     assert [seam.calls for seam in compat.seams()] == [8 * 200 * 2, 8 * 200]
@@ -326,9 +302,3 @@ def test_a_forked_child_is_patched_and_not_blocked_by_a_thread_of_the_parent(lib
         done.set()
         thread.join()
         assert os.waitpid(child, 0)[1] == 0
-
-
-def test_a_handle_that_is_dropped_leaves_the_library_patched(library: Any) -> None:
-    compat.install()
-    gc.collect()
-    assert who(library) == OURS

@@ -106,22 +106,10 @@ def results(done: subprocess.CompletedProcess[str]) -> tuple[int, str, str]:
         ["-m", "state", "-m", "1"],
         ["-m", "package", "--only"],
         ["-m", "package.part"],
-        ["fails.py"],
-        ["chained.py"],
-        ["exits.py"],
-        ["words.py"],
-        ["interrupted.py"],
-        ["syntax.py"],
-        ["latin.py"],
-        ["hook.py"],
-        ["leaves.py"],
-        ["pickles.py"],
-        ["missing.py"],
-        ["no_such_file.py"],
+        *([name] for name in PROGRAMS if "/" not in name and name != "state.py"),
         ["-m", "no_such_module"],
         ["-m", "no.such.module"],
-        ["archive.zip"],
-        ["empty.zip"],
+        *(["no_such_file.py"], ["archive.zip"], ["empty.zip"]),
     ],
     ids=" ".join,
 )
@@ -131,13 +119,13 @@ def test_programs_run_as_under_python(programs: Path, arguments: Sequence[str]) 
     assert results(plain) == results(compat(programs, *arguments))
 
 
-@pytest.mark.parametrize("arguments", [["package"], ["compiled.pyc"]], ids=" ".join)
-def test_folders_and_compiled_code_run(programs: Path, arguments: Sequence[str]) -> None:
+@pytest.mark.parametrize("program", ["package", "compiled.pyc"])
+def test_folders_and_compiled_code_run(programs: Path, program: str) -> None:
     """As under Python, except that runpy puts an absolute path into sys.argv, and may set __package__."""
-    plain, ours = python(programs, *arguments), compat(programs, *arguments)
+    plain, ours = python(programs, program), compat(programs, program)
     assert plain.returncode == ours.returncode == 0
     assert plain.stdout.split("]")[1].split()[:3] == ours.stdout.split("]")[1].split()[:3]
-    assert f"['{programs / arguments[0]}']" in ours.stdout
+    assert f"['{programs / program}']" in ours.stdout
 
 
 @pytest.mark.parametrize("module", ["broken.part", "imports_missing.part"])
@@ -149,13 +137,14 @@ def test_errors_of_packages_are_the_programs_own(programs: Path, module: str) ->
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="python -P is new in 3.11")
-def test_the_folder_of_a_script_is_left_out_where_python_leaves_it_out(programs: Path) -> None:
-    for program in (["state.py"], ["-m", "state"]):
-        plain = python(programs, "-P", *program)
-        assert results(plain) == results(python(programs, "-P", "-m", "reshuffle.compat", *program))
+@pytest.mark.parametrize("program", [["state.py"], ["-m", "state"]])
+def test_the_folder_of_a_script_is_left_out_where_python_leaves_it_out(programs: Path, program: list[str]) -> None:
+    assert results(python(programs, "-P", *program)) == results(
+        python(programs, "-P", "-m", "reshuffle.compat", *program)
+    )
 
 
-def test_the_library_is_patched_and_seams_are_listed_at_exit(programs: Path) -> None:
+def test_the_library_is_patched_and_seams_are_listed_at_exit(programs: Path, tmp_path: Path) -> None:
     plain = python(programs, "calls.py")
     assert plain.stdout == "('library', 'a') ('library', 23.0)\n"
     for program in (["calls.py"], ["-m", "calls"]):
@@ -170,6 +159,10 @@ def test_the_library_is_patched_and_seams_are_listed_at_exit(programs: Path) -> 
             "    1: not integers\n"
         )
         assert done.returncode == 0
+    # It is not imported from the current folder, which only ``python -m`` searches.
+    (tmp_path / "library.py").write_text("1 / 0", encoding="utf-8")
+    done = compat(tmp_path, str(programs / "calls.py"), PYTHONPATH=str(programs))
+    assert done.stdout == "('ours', 'a') ('library', 23.0)\n"
 
 
 def test_seams_are_listed_after_an_error_and_not_by_forked_children(programs: Path) -> None:
@@ -250,13 +243,6 @@ def test_an_unsupported_version_is_refused_if_named_and_skipped_otherwise(progra
     assert done.stderr == f"not patched: {refused}nothing is patched: no supported library is installed\nwords\n"
 
 
-def test_the_library_is_imported_from_where_the_script_imports_it(programs: Path, tmp_path: Path) -> None:
-    """It is not imported from the current folder, which only ``python -m`` searches."""
-    (tmp_path / "library.py").write_text("1 / 0", encoding="utf-8")
-    done = compat(tmp_path, str(programs / "calls.py"), PYTHONPATH=str(programs))
-    assert done.stdout == "('ours', 'a') ('library', 23.0)\n"
-
-
 SUITE = """
 import library
 
@@ -266,36 +252,46 @@ def test_who():
 """
 
 
-def pytest_with_plugin(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+PLUGIN = ["-p", "no:cacheprovider", "-p", "reshuffle.compat.pytest_plugin", "-c", os.devnull, "suite.py"]
+
+
+def pytest_with_plugin(folder: Path, *arguments: str, **environment: str) -> tuple[int, str]:
+    """The exit code, and all that was printed."""
     (folder / "suite.py").write_text(SUITE, encoding="utf-8")
-    options = ["-p", "no:cacheprovider", "-p", "reshuffle.compat.pytest_plugin", "--rootdir", str(folder)]
-    return python(folder, "-m", "pytest", *options, "-c", os.devnull, *arguments, "suite.py", **environment)
+    done = python(folder, "-m", "pytest", "--rootdir", str(folder), *PLUGIN, *arguments, **environment)
+    return done.returncode, done.stdout + done.stderr
 
 
 def test_the_pytest_plugin_patches_and_reports(programs: Path) -> None:
-    done = pytest_with_plugin(programs)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "reshuffle.compat: library 1.3, p-values: exact-replay\n" in done.stdout
-    assert "left to the original" not in done.stdout
-    done = pytest_with_plugin(programs, "-v", "--compat-only", "library", RESHUFFLE_COMPAT_PVALUES="sound")
-    assert "reshuffle.compat: library 1.3, p-values: sound\n" in done.stdout
-    assert "= reshuffle.compat =" in done.stdout
-    assert "  total                           1                     1\n    1: not integers\n" in done.stdout
+    code, out = pytest_with_plugin(programs)
+    assert code == 0, out
+    assert "reshuffle.compat: library 1.3, p-values: exact-replay\n" in out
+    assert "= reshuffle.compat =" not in out
+    _, out = pytest_with_plugin(programs, "-v", "--compat-only", "library", RESHUFFLE_COMPAT_PVALUES="sound")
+    assert "reshuffle.compat: library 1.3, p-values: sound\n" in out
+    assert "= reshuffle.compat =" in out
+    assert "  total                           1                     1\n    1: not integers\n" in out
 
 
 def test_the_pytest_plugin_refuses_unknown_hosts_and_modes(programs: Path) -> None:
-    done = pytest_with_plugin(programs, RESHUFFLE_COMPAT_ONLY="other")
-    assert done.returncode == pytest.ExitCode.USAGE_ERROR
-    assert "ERROR: reshuffle.compat cannot patch 'other'; it can patch: library" in done.stdout + done.stderr
-    done = pytest_with_plugin(programs, "--compat-only=library", "--compat-pvalues=exact")
-    assert done.returncode == pytest.ExitCode.USAGE_ERROR
-    assert "ERROR: pvalues must be 'exact-replay' or 'sound', got 'exact'" in done.stdout + done.stderr
+    for done, error in (
+        (
+            pytest_with_plugin(programs, RESHUFFLE_COMPAT_ONLY="other"),
+            "ERROR: reshuffle.compat cannot patch 'other'; it can patch: library",
+        ),
+        (
+            pytest_with_plugin(programs, "--compat-only=library", "--compat-pvalues=exact"),
+            "ERROR: pvalues must be 'exact-replay' or 'sound', got 'exact'",
+        ),
+    ):
+        assert done[0] == pytest.ExitCode.USAGE_ERROR
+        assert error in done[1]
 
 
 def test_the_pytest_plugin_undoes_its_patch(programs: Path) -> None:
-    arguments = ["-q", "-p", "no:cacheprovider", "-p", "reshuffle.compat.pytest_plugin", "-c", os.devnull, "suite.py"]
-    source = f"import pytest, library; pytest.main({arguments}); print(library.total([1])[0])"
     (programs / "suite.py").write_text(SUITE, encoding="utf-8")
-    done = python(programs, "-c", source)
+    done = python(
+        programs, "-c", f"import pytest, library; pytest.main({['-q', *PLUGIN]}); print(library.total([1])[0])"
+    )
     assert "1 passed" in done.stdout
     assert done.stdout.endswith("library\n")

@@ -1,4 +1,4 @@
-"""DepF: against a slow twin on real parses, against CoNLL 2018's examples, and on malformed CoNLL-U."""
+"""DepF: against a slow twin, against CoNLL 2018's examples, and on malformed CoNLL-U."""
 
 import itertools
 import re
@@ -18,7 +18,6 @@ from told import assert_raises
 
 FLAGS = ("unlabelled", "lemma", "lowercase", "ignore_punct")
 OPTIONS = [dict(zip(FLAGS, flags, strict=True)) for flags in itertools.product([False, True], repeat=4)]
-PARSED = "depparse-wmt13-en-fr-derived"
 
 
 def sentences(block: str) -> Iterator[list[list[str]]]:
@@ -58,20 +57,6 @@ def row(hypothesis: str, references: Sequence[str], **options: bool) -> list[int
         for theirs in (relations(r, **options) for r in references)
     ]
     return max(rows, key=lambda r: 2 * r[0] / max(r[1] + r[2], 1))
-
-
-@pytest.mark.parametrize("options", [OPTIONS[0], OPTIONS[-1]], ids=["default", "all"])
-def test_counts_of_real_parses_equal_the_slow_twin(data: Path, options: dict[str, bool]) -> None:
-    reference = read_sentences(data / PARSED / "ref.conllu")[::50]
-    systems = [read_sentences(path)[::50] for path in sorted((data / PARSED / "sys").glob("*.conllu"))]
-    assert (len(systems), len(reference)) == (6, 10)
-    depf = metric("depf", **options)
-    counts = depf.suff_stats([reference], systems)
-    expected = [[row(h, [r], **options) for h, r in zip(lines, reference, strict=True)] for lines in systems]
-    np.testing.assert_array_equal(expected, counts)
-    for totals, score in zip(counts.sum(axis=1), depf.score(counts.sum(axis=1)), strict=True):
-        precision, recall = totals[0] / totals[1], totals[0] / totals[2]
-        assert score == pytest.approx(100 * 2 * precision * recall / (precision + recall), rel=1e-12)
 
 
 FORMS = st.sampled_from(["a", "A", "b", "Ä", "ä"])

@@ -35,7 +35,6 @@ TOTALS = {
 
 
 def texts_of(data: Path, run: str) -> tuple[list[str], list[list[str]]]:
-    """The hypotheses and references of a file of golden/gtm."""
     name = run.partition(".e")[0]
     if name.startswith("multeval"):
         system, number = name.removeprefix("multeval-").split(".")
@@ -140,13 +139,6 @@ def test_empty_texts_score_0() -> None:
         for exponent in (1, 2):
             gtm = metric("gtm", exponent=exponent)
             assert gtm.score(row(hypothesis, [reference], exponent=exponent)) == 0
-
-
-def test_missing_references_count_neither_as_texts_nor_as_lengths() -> None:
-    columns: Columns = [["a b c", "a b"], ["c d", None], [None, "a b c d"]]
-    counts = metric("gtm", exponent=2).suff_stats(columns, [["c d a b", "a b c"]])[0] / WORD
-    # Runs `c d` and a half word of `a b`; the mean length is 2.5: (4 + 1/4)^(1/2). Then a run of three of three words.
-    np.testing.assert_allclose(counts, np.array([[math.sqrt(4.25), 4, 2.5], [3, 3, 3]]), rtol=1e-9)
 
 
 def test_case_and_exponent_are_in_the_signature_and_components_in_words() -> None:

@@ -2,15 +2,12 @@
 
 import itertools
 import math
-from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from meta_material import lines
 from reshuffle import _core
 
 Matrix = NDArray[np.float64]
@@ -23,7 +20,6 @@ def groups(matrix: Matrix, grouping: str) -> list[Matrix]:
 
 
 def both(scores: Matrix, human: Matrix) -> tuple[list[float], list[float]]:
-    """The cells that both have."""
     kept = [(m, h) for m, h in zip(scores.tolist(), human.tolist(), strict=True) if m == m and h == h]
     return [m for m, _ in kept], [h for _, h in kept]
 
@@ -39,16 +35,6 @@ def pair_counts(scores: Matrix, human: Matrix, epsilon: float = 0.0, minimum: fl
         else:
             counts[0 if (m1 > m2) == (h1 > h2) else 1] += 1
     return counts
-
-
-def accuracy(scores: Matrix, human: Matrix, grouping: str, epsilon: float) -> Fraction | None:
-    """The mean over groups of the share of pairs that are concordant or tied in both, exactly."""
-    of_groups = []
-    for m, h in zip(groups(scores, grouping), groups(human, grouping), strict=True):
-        counts = pair_counts(m, h, epsilon)
-        if sum(counts):
-            of_groups.append(Fraction(counts[0] + counts[4], sum(counts)))
-    return sum(of_groups, Fraction(0)) / len(of_groups) if of_groups else None
 
 
 @pytest.mark.parametrize("minimum", [0.0, 0.4])
@@ -134,40 +120,11 @@ def test_buckets_of_pairs_miss_no_maximum(
     np.testing.assert_array_equal(counts, _core.meta_pair_counts(scores, human, grouping, epsilons=defined)[0])
 
 
-def mqm(data: Path) -> tuple[list[str], Matrix]:
-    """WMT21's MQM scores for systems with outputs: names, and (systems, segments) with gaps."""
-    path = data / "wmt21-en-de/judgments/mqm_newstest2021_ende.avg_seg_scores.tsv"
-    rows = [line.split() for line in path.read_text(encoding="utf-8").splitlines()[1:]]
-    files = {"Nemo": "NVIDIA-NeMo"}
-    names = sorted(name for name in {row[0] for row in rows} if not name.startswith(("ref", "metric")))
-    human = np.full((len(names), 1002), np.nan)
-    for system, score, segment in rows:
-        if system in names and score != "None":
-            human[names.index(system), int(segment) - 1] = float(score)
-    return [files.get(name, name) for name in names], human
-
-
-def wmt21(data: Path) -> tuple[Matrix, Matrix]:
-    """Two metrics and MQM."""
-    names, human = mqm(data)
-    folder = data / "wmt21-en-de"
-    outputs = [lines(folder / f"sys/{name}.txt") for name in names]
-    references = [lines(folder / "ref-C.txt")]
-    scores = []
-    for metric in (_core.Metric("sentbleu", {}), _core.Metric("chrf", {})):
-        (counts,) = _core.count([metric], outputs, references)
-        scores.append(np.stack([metric.segment_scores(of_system) for of_system in counts]))
-    return np.stack(scores), human
-
-
 @pytest.mark.parametrize("grouping", ["item", "sys"])
-def test_calibration_is_that_of_mt_metrics_eval(data: Path, grouping: str) -> None:
+def test_calibration_is_that_of_mt_metrics_eval(grouping: str) -> None:
     # The package of this name on PyPI is another one, without statistics.
     stats = pytest.importorskip("mt_metrics_eval.stats")
-    scores, human = wmt21(data)
-    segments = np.flatnonzero(~np.isnan(human).all(axis=0))[: 60 if grouping == "sys" else None]
-    scores, human = np.ascontiguousarray(scores[:, :, segments]), np.ascontiguousarray(human[:, segments])
-    human[3, ::7] = np.nan
+    scores, human = simulated(6, 60, 0.1)
     gold = [None if np.isnan(score) else score for score in human.ravel().tolist()]
     epsilons, counts = _core.meta_calibrate(scores, human, grouping)
     for of_metric, epsilon, of_groups in zip(scores, epsilons, counts, strict=True):

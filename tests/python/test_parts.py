@@ -288,21 +288,26 @@ def test_real_workers_give_the_same_bytes_and_show_progress(
     assert tuned().result == tuned(workers=executor).result
 
 
-@pytest.fixture
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """A reference and the outputs of two systems with two runs each, in the current directory."""
-    monkeypatch.chdir(tmp_path)
-    Path("ref.txt").write_text("".join(f"{line}\n" for line in REFERENCES), encoding="utf-8")
-    for name, outputs in list(runs_of(2).items())[:2]:
-        for r, lines in enumerate(outputs):
-            Path(f"{name}.{r}").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return [f"{name}.{r}" for name in list(SYSTEMS)[:2] for r in range(2)]
+COMMANDS = [
+    "compare ref a0 a1 b0 b1 -n 1200",
+    "compare --set x ref a0 a1 --set y ref a0 a1 -n 1200",
+    "runs --refs ref --baseline a0 a1 --system new b0 b1 -n 1200",
+    "meta segments --human da.tsv --metric-scores x=x.tsv y=y.tsv --test perm-both -n 1200",
+    "tune kbmira --nbest dev.nbest --refs dev.ref --replications 3",
+]
 
 
-def test_the_commands_take_an_executor(
-    run: Callable[..., Any], files: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("here")
+def test_the_commands_take_an_executor(run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """The names of executors are tested with those of studies."""
+    write_all(Path())
+    Path("ref").write_text("".join(f"{line}\n" for line in REFERENCES), encoding="utf-8")
+    for name, outputs in zip("ab", runs_of(2).values(), strict=False):
+        for r, lines in enumerate(outputs):
+            Path(f"{name}{r}").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    for name, factor in (("da", 1), ("x", 3), ("y", 7)):
+        rows = [f"{s}\t{i}\t{factor * i * len(s) % 11}\n" for s in SYSTEMS for i in range(1, 30)]
+        Path(f"{name}.tsv").write_text("".join(["system\tsegment\tscore\n", *rows]))
     made: list[tuple[NamedWorkers, Copying]] = []
 
     @contextlib.contextmanager
@@ -311,44 +316,22 @@ def test_the_commands_take_an_executor(
         yield made[-1][1]
 
     monkeypatch.setattr(NamedWorkers, "opened", opened)
-    a, b = files[:2], files[2:]
-    write_all(Path())
-    for file, factor in (("da", 1), ("x", 3), ("y", 7)):
-        rows = [
-            f"{system}\t{segment}\t{factor * segment * len(system) % 11}"
-            for system in SYSTEMS
-            for segment in range(1, 30)
-        ]
-        Path(f"{file}.tsv").write_text("\n".join(["system\tsegment\tscore", *rows]) + "\n")
-    small = ("-n", "1200", "--format", "json")
-    commands: dict[str, tuple[str, ...]] = {
-        "compare": ("compare", "ref.txt", *files, *small),
-        "sets": ("compare", "--set", "x", "ref.txt", *a, "--set", "y", "ref.txt", *a, *small),
-        "runs": ("runs", "--refs", "ref.txt", "--baseline", *a, "--system", "new", *b, *small),
-        "meta": (*"meta segments --human da.tsv --metric-scores x=x.tsv y=y.tsv --test perm-both".split(), *small),
-        "tune": ("tune", "kbmira", "--nbest", "dev.nbest", "--refs", "dev.ref", "--replications", "3", *small[2:]),
-    }
-    for name, words in commands.items():
-        outputs = []
-        for workers in ("2", "processes:2"):
-            outcome = run(*words, "--workers", workers)
-            assert outcome.code == 0, outcome.err
-            outputs.append(outcome.out.replace(f"--workers {workers}", ""))
-        assert outputs[0] == outputs[1], name
-        assert made[-1][0].number == 2
-        assert made[-1][1].tasks > 1, name
-    assert len(made) == len(commands)
+    for command in COMMANDS:
+        words = [*command.split(), "--format", "json", "--workers"]
+        threads, other = (run(*words, workers) for workers in ("2", "processes:2"))
+        assert (threads.code, other.code) == (0, 0), threads.err + other.err
+        assert threads.out.replace("--workers 2", "") == other.out.replace("--workers processes:2", ""), command
+        ((workers, executor),) = made
+        assert (workers.number, executor.tasks > 1) == (2, True), command
+        made.clear()
 
 
-def test_executors_that_the_commands_cannot_use_are_one_sentence(run: Callable[..., Any], files: list[str]) -> None:
-    for words, message in [
-        (("compare", "ref.txt", *files, "--workers", "slurm"), "--workers: expected a number of threads, or"),
-        (
-            ("tune", "l1", "--nbest", "x", "--refs", "y", "--workers", "processes"),
-            "--workers must be a whole number, got",
-        ),
-        (("tune", "mert", "--nbest", "x", "--refs", "y", "--workers", "processes:0"), "--workers processes must be"),
-        (("compare", "ref.txt", *files, "--workers", "9" * 5000), "--workers: expected a number of threads, or"),
-        (("compare", "ref.txt", *files, "--workers", f"processes:{'9' * 5000}"), "expected a number of processes"),
-    ]:
-        assert message in run(*words).refusal()
+def test_executors_that_the_commands_cannot_use_are_one_sentence(run: Callable[..., Any]) -> None:
+    for words, message in (
+        ("compare r a b --workers slurm", "--workers: expected a number of threads, or"),
+        (f"compare r a b --workers {'9' * 5000}", "--workers: expected a number of threads, or"),
+        (f"compare r a b --workers processes:{'9' * 5000}", "expected a number of processes"),
+        ("tune l1 --nbest x --refs y --workers processes", "--workers must be a whole number, got"),
+        ("tune mert --nbest x --refs y --workers processes:0", "--workers processes must be"),
+    ):
+        assert message in run(*words.split()).refusal()

@@ -154,25 +154,19 @@ def test_missing_and_wrong_sources_are_refused() -> None:
     assert Corpus(REFERENCES, SYSTEMS).source is None
 
 
-def saved(name: str) -> Any:
-    return read_json(name)
-
-
 def test_files(run: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name, texts in {"src": SOURCES, "ref": REFERENCES, **SYSTEMS}.items():
         Path(f"{name}.txt").write_text("".join(f"{line}\n" for line in texts), "utf-8")
     expected = [each.score for each in score(REFERENCES, SYSTEMS, metric("sari", sources=SOURCES)).scores]
-    files = "ref.txt", "a.txt", "b.txt", "-m", "sari"
     Path("sets.toml").write_text(
         '[sets.one]\nreferences = "ref.txt"\nsource = "src.txt"\nsystems = ["a.txt", "b.txt"]\n'
     )
-    for command in (["compare", *files, "--source", "src.txt", "-n", "20"], ["score", *files, "--source", "src.txt"]):
+    files = "score", "ref.txt", "a.txt", "b.txt", "-m", "sari"
+    for command in ([*files, "--source", "src.txt"], "compare --manifest sets.toml -m sari -n 20".split()):
         assert run(*command, "-o", "out.json").code == 0
-        assert [each.score for each in saved("out.json").scores] == expected
-    assert run("compare", "--manifest", "sets.toml", "-m", "sari", "-n", "20", "-o", "sets.json").code == 0
-    assert [each.score for each in saved("sets.json")["one"].scores] == expected
-    assert run("score", *files, "--source", "src.txt", "--segments").out.count("\n") == 7
-    for command in (["compare", *files], ["score", *files]):
-        assert "SARI needs the source of each segment" in run(*command).err
+        saved: Any = read_json("out.json")
+        assert [each.score for each in (saved["one"] if "compare" in command else saved).scores] == expected
+    assert run(*files, "--source", "src.txt", "--segments").out.count("\n") == 7
+    assert "SARI needs the source of each segment" in run(*files).err
     assert "--source is for" in run("score", "ref.txt", "a.txt", "--source", "src.txt").err

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from budgets import budget
 from inputs import put
-from reshuffle import Comparison, InputError, InputWarning, compare, metric, read_json, score
+from reshuffle import Comparison, compare, metric, read_json, score
 from reshuffle.data.corpus import read_corpus
 from reshuffle.data.reading import read_columns
 from test_warnings import warnings_of
-from told import assert_raises
+from told import assert_raises, assert_refused
 
 RATES = {"wer": "asr-wer", "mer": "mer", "wil": "wil"}
 WORD_METRICS = ("asr-wer", "mer", "wil")
@@ -205,94 +205,66 @@ def test_transcripts_are_joined_by_their_ids() -> None:
     Path("utt2spk").write_text("anna-b-0001 Ann\nben-0001 Ben\n", "utf-8")
     assert read_corpus(["text"], ["text"], "kaldi", documents="utt2spk").documents == ["Ben", "Ann"]
     assert read_corpus(["ref.trn"], ["hyp.trn"], documents="utt2spk").documents == ["Ann", "Ben"]
+    assert read_corpus(["ref.trn"], ["ref.trn"], documents="ref.trn").documents == ["anna-b", "ben"]
 
 
 @pytest.mark.usefixtures("here")
-def test_wrong_lines_are_named() -> None:
+def test_files_that_speech_does_not_read_are_refused_with_what_to_write(run: Any) -> None:
+    put("plain.txt", "a\nb\n")
+    assert_refused("errors_of_speech", run)
+
+
+@pytest.mark.usefixtures("here")
+def test_wrong_lines_and_names_of_speakers_are_refused() -> None:
     assert_raises("python_errors_of_speech", globals())
 
 
-def put_transcripts(speakers: int = 8, each: int = 6) -> None:
+def put_transcripts() -> None:
     """Transcripts of two systems, the second with other order of lines."""
     rng = np.random.default_rng(5)
     references: list[str] = []
     outputs: tuple[list[str], list[str]] = ([], [])
-    for speaker in range(speakers):
-        for utterance in range(each):
-            own = [f"w{i}" for i in rng.integers(0, 30, 10)]
-            key = f"s{speaker}-{utterance}"
-            references.append(f"{' '.join(own)} ({key})")
-            for system, rate_of_edits in zip(outputs, (0.3, 0.2), strict=True):
-                said = [word if rng.random() > rate_of_edits else "x" for word in own if rng.random() > 0.05]
-                system.append(f"{' '.join(said)} ({key})")
+    for key in (f"s{speaker}-{utterance}" for speaker in range(8) for utterance in range(6)):
+        own = [f"w{i}" for i in rng.integers(0, 30, 10)]
+        references.append(f"{' '.join(own)} ({key})")
+        for system, rate_of_edits in zip(outputs, (0.3, 0.2), strict=True):
+            said = [word if rng.random() > rate_of_edits else "x" for word in own if rng.random() > 0.05]
+            system.append(f"{' '.join(said)} ({key})")
     for name, lines in (("ref", references), ("a", outputs[0]), ("b", outputs[1][::-1])):
         put(f"{name}.trn", "\n".join(lines) + "\n")
 
 
 @pytest.mark.usefixtures("here")
-def test_speakers_are_units_and_have_a_table(run: Any) -> None:
+def test_speakers_are_units_and_have_the_scores_of_their_lines(run: Any) -> None:
     put_transcripts()
     files = ("ref.trn", "a.trn", "b.trn")
     options = ("-m", "asr-wer", "cer", "--docs", "speaker")
     shown = run("compare", *files, *options)
     assert (shown.code, shown.err) == (0, "")
-    assert "48 segments in 8 documents" in shown.out
     assert "unit:document[8]" in shown.out
-    assert "WER by document" in shown.out
-    assert "CER by document" not in shown.out
+    assert run("compare", *files, *options[:-1], "ref.trn").out == shown.out
     result = read_json(run("compare", *files, *options, "--format", "json").out)
     assert isinstance(result, Comparison)
     rows = [each for each in result.document_scores if each.metric == "WER"]
     assert [(each.document, each.system) for each in rows[:3]] == [("s0", "a"), ("s0", "b"), ("s1", "a")]
-    # The same from the sums over the lines of each speaker.
     columns = dict(zip(("ref", "a", "b"), read_columns(files), strict=True))
     texts = {name: dict(zip(column.ids or (), column.lines, strict=True)) for name, column in columns.items()}
     for each in rows:
         keys = [key for key in texts["ref"] if key[0] == each.document]
         own = counts("asr-wer", [texts["ref"][key] for key in keys], [texts[each.system][key] for key in keys])
         total = np.sum(own, axis=0).tolist()
-        assert list(each.details.values()) == total
+        assert (list(each.details.values()), each.n_segments) == (total, 6)
         assert each.score == pytest.approx(100 * sum(total[:3]) / (total[0] + total[1] + total[3]), rel=1e-12)
-        assert each.n_segments == 6
-        cells = [f"{each.score:.2f}", *map(str, total)]
-        assert any(row.split()[-5:] == cells for row in shown.out.splitlines())
-    for fmt in ("markdown", "html"):
-        assert "by document" in run("compare", *files, *options, "--format", fmt).out
-    assert run("compare", *files, *options[:-1], "ref.trn").out == shown.out
     # In Kaldi's file of speakers ids are in any order, and without -m the rate of errors is that of transcripts.
     put("utt2spk.test", "".join(f"{key}-{i} {key}\n" for i in range(6) for key in (f"s{n}" for n in range(8))))
     by_speaker = run("compare", *files, "--docs", "utt2spk.test").out
     assert by_speaker == run("compare", *files, "-m", "asr-wer", "--docs", "speaker").out
+    assert "by document" in run("compare", *files, *options, "--format", "markdown").out
     assert run("compare", *files, "-m", "asr-wer").err == (
         "reshuffle: warning: ref.trn: the ids name 8 speakers, but utterances are taken as independent segments, which "
         "can make p too small: add --docs speaker\n"
     )
-    assert run("score", "ref.trn", "a.trn", "-m", "asr-wer").err == ""
-    assert run("compare", *files, "-m", "bleu").err == ""
-
-
-@pytest.mark.usefixtures("here")
-def test_of_many_speakers_those_with_most_errors_are_shown(run: Any) -> None:
-    put_transcripts(speakers=30)
-    command = ("compare", "ref.trn", "a.trn", "b.trn", "-m", "asr-wer", "--docs", "speaker", "-n", "100")
-    result = read_json(run(*command, "--format", "json").out)
-    assert isinstance(result, Comparison)
-    means = {name: sum(each.score for each in result.document_scores if each.document == name)
-             for name in dict.fromkeys(each.document for each in result.document_scores)}  # fmt: skip
-    shown = run(*command).out
-    assert "WER by document: the 5 highest of 30\n" in shown
-    found = re.findall(r"^(s\d+) ", shown, re.MULTILINE)
-    assert found == sorted(means, key=means.__getitem__, reverse=True)[:5]
-    assert "For the scores on all documents: --pairs, or save as JSON or HTML." in " ".join(shown.split())
-    for options, n in ((["--pairs"], 30), (["--no-pairs"], 0)):
-        assert len(re.findall(r"^s\d+ ", run(*command, *options).out, re.MULTILINE)) == n
-    assert "5 highest" not in run(*command, "--format", "html").out
-
-
-def test_the_word_speaker_needs_ids(demo: Path, run: Any) -> None:
-    files = ("reference.txt", "tuned.txt", "rules.txt")
-    refusal = run("compare", *files, "-m", "asr-wer", "--docs", "speaker").refusal()
-    assert "--docs speaker: reference.txt has no ids of utterances: use .trn files, --input-format kaldi" in refusal
+    assert run("score", "ref.trn", "a.trn", "-m", "asr-wer").err == run("compare", *files, "-m", "bleu").err == ""
 
 
 @pytest.mark.usefixtures("here")
@@ -369,11 +341,16 @@ def test_wer_of_transcripts_warns(lines: list[str], metrics: list[str], warns: b
             WRITTEN,
             BARE,
             "asr-wer",
-            "the references have punctuation or both cases, but the outputs of a have lower case only, without "
+            "the references have punctuation or both cases, but the outputs of a{b} have lower case only, without "
             "punctuation: asr-wer with lowercase and no_punct compares the words alone",
         ),
         ([line.upper() for line in BARE], BARE, "asr-wer", "the references have capitals only, without punctuation"),
-        (BARE, WRITTEN, "cer", "the references have lower case only, without punctuation, but the outputs of a have"),
+        (
+            BARE,
+            WRITTEN,
+            "cer",
+            "the references have lower case only, without punctuation, but the outputs of a{b} have",
+        ),
         # A few lines with a mark, texts in a script without cases, and too few lines say nothing.
         (MARKED, BARE, "asr-wer", None),
         (BARE, MARKED, "asr-wer", None),
@@ -387,48 +364,38 @@ def test_wer_of_transcripts_warns(lines: list[str], metrics: list[str], warns: b
 def test_transcripts_beside_texts_with_punctuation_and_capitals_warn(
     references: list[str], outputs: list[str], chosen: Any, warning: str | None
 ) -> None:
-    found = warnings_of(score, references, {"a": outputs[::-1]}, metrics=chosen)
+    found = warnings_of(score, references, {"a{b}": outputs[::-1]}, metrics=chosen)
     assert [each[: len(warning or "")] for each in found] == ([] if warning is None else [warning])
 
 
-@pytest.mark.usefixtures("here")
-def test_ids_that_are_scored_as_words_warn(run: Any) -> None:
-    said = ["no no", "yes", "well then", "no"]
-    for name, changed in (("ref", {}), ("one", {3: "oh"}), ("two", {5: "oh", 7: ""})):
-        put(f"{name}.kaldi", "".join(f"anna-{i:04} {changed.get(i, said[i % 4])}\n" for i in range(30)))
-    words = ["score", "ref.kaldi", "one.kaldi", "two.kaldi", "-m", "asr-wer"]
-    assert run(*words).err == (
-        "reshuffle: warning: each line begins with an id, the same in all texts, which is scored as a word: to leave "
-        "ids out, read the files with --input-format kaldi\n"
-    )
-    assert run(*words, "--input-format", "kaldi").err == ""
-    put("two.kaldi", "".join(f"anna-{i:04} {said[i % 4]}\n" for i in reversed(range(30))))
-    assert "each line begins with an id" in run(*words).err
-    put("two.kaldi", "".join(f"anna-{i + 1:04} {said[i % 4]}\n" for i in range(30)))
-    assert run(*words).err == ""
-    put("ref.trn", "".join(f"{said[i % 4]} (anna-{i:04})\n" for i in range(30)))
-    refused = run("score", "ref.trn", "one.kaldi", "-m", "asr-wer").refusal()
-    assert "the lines of one.kaldi begin with the ids of ref.trn, which would be scored as words" in refused
+NUMBERED = [f"{i} is a number" for i in range(30)]
+SAID = ["no no", "yes", "well then", "no"] * 8
 
 
-def test_texts_whose_lines_differ_anyway_have_no_ids() -> None:
-    numbered = [f"{i} is a number" for i in range(30)]
-    for references, system in (
-        (numbered, numbered),  # all right
-        (numbered, numbered[::-1]),
-        ([f"{i % 15} is a number" for i in range(30)], numbered),
-        (["", *numbered[1:]], ["", *numbered[1:]]),
-    ):
-        found = warnings_of(score, references, {"a": system}, metrics="asr-wer")
-        assert not any("begins with an id" in each for each in found)
-    with pytest.warns(InputWarning, match="begins with an id"):
-        score([f"u{i}\ta b" for i in range(30)], {"a": [f"u{i}\ta" for i in range(30)]}, metrics="asr-wer")
+def with_ids(**changed: str) -> list[str]:
+    return [f"u{i:04} {changed.get(f'at{i}', SAID[i])}" for i in range(30)]
 
 
-def test_names_with_braces_are_not_filled_in() -> None:
-    written = ["We left at nine."] * 60
-    with pytest.warns(InputWarning, match=r"but the outputs of a\{b\} have lower case only"):
-        score(written, {"a{b}": ["we left at nine"] * 60}, metrics="asr-wer")
+@pytest.mark.parametrize(
+    ("references", "systems", "warns"),
+    [
+        (with_ids(), [with_ids(at3="oh"), with_ids(at5="oh", at7="")], True),
+        (with_ids(), [with_ids(at3="oh"), with_ids()[::-1]], True),
+        (
+            [line.replace(" ", "\t") for line in with_ids()],
+            [[line.replace(" ", "\t") for line in with_ids(at3="")]],
+            True,
+        ),
+        (with_ids(), [with_ids(at3="oh"), [f"v{line}" for line in with_ids()]], False),
+        (NUMBERED, [NUMBERED], False),  # all right
+        (NUMBERED, [NUMBERED[::-1]], False),
+        ([*NUMBERED[:15], *NUMBERED[:15]], [NUMBERED], False),
+        (["", *NUMBERED[1:]], [["", *NUMBERED[1:]]], False),
+    ],
+)
+def test_ids_that_are_scored_as_words_warn(references: list[str], systems: list[list[str]], warns: bool) -> None:
+    found = warnings_of(score, references, dict(zip("ab", systems, strict=False)), metrics="asr-wer")
+    assert any("each line begins with an id, the same in all texts" in each for each in found) == warns
 
 
 def test_signatures_name_what_changes_a_score() -> None:
@@ -436,26 +403,3 @@ def test_signatures_name_what_changes_a_score() -> None:
     options = {"lowercase": True, "no_punct": True, "unicode": "NFKC"}
     assert metric("cer", **options).signature("1") == "CER|nrefs:1|case:lc|punct:no|unicode:NFKC|tok:characters"
     assert metric("wer").signature("1") == "WER|nrefs:1|case:mixed|tok:13a"
-
-
-@pytest.mark.usefixtures("here")
-def test_in_python_the_file_names_the_speakers() -> None:
-    put("ref.trn", "a b (anna-1)\nc d (bob-1)\n")
-    assert read_corpus(["ref.trn"], ["ref.trn"], documents="ref.trn").documents == ["anna", "bob"]
-    for name, message in (
-        ("speaker", "in the ids of ref.trn, name that file"),
-        ("talk", "for a column write FILE#talk"),
-    ):
-        with pytest.raises(InputError, match=f"^{name}: no such file; .*{message}"):
-            read_corpus(["ref.trn"], ["ref.trn"], documents=name)
-    with pytest.raises(InputError, match=r"name that file \(strata='ref.trn'\) instead"):
-        read_corpus(["ref.trn"], ["ref.trn"], strata="speaker")
-
-
-@pytest.mark.usefixtures("here")
-def test_files_with_a_line_for_each_word_are_refused_with_what_to_write(run: Any) -> None:
-    for name, n in (("ref", 5), ("hyp", 4)):
-        put(f"{name}.ctm", "".join(f"utt1 1 {i}.00 0.25 word\n" for i in range(n)))
-    refused = run("compare", "ref.ctm", "hyp.ctm", "hyp.ctm", "-m", "asr-wer").refusal()
-    assert "CTM and STM are not read: write a line for each utterance, TRANSCRIPT (ID), in files *.trn" in refused
-    assert run("doctor", "ref.ctm").refusal().startswith("reshuffle: error: ref.ctm: CTM and STM are not read: write")

@@ -117,13 +117,6 @@ def test_systems_that_lower_scores_favour_are_better() -> None:
     assert low.tables["domains"] == high.tables["domains"]
 
 
-def test_the_result_is_complete_and_does_not_depend_on_threads() -> None:
-    result = agreement(metrics=as_bleu(COUNTS), n_resamples=99)
-    assert result == agreement(metrics=as_bleu(COUNTS), n_resamples=99, workers=3)
-    assert list(result.tables) == ["pair_pvalues", "gains", "thresholds", "domains", "tests"]
-    assert result.signature.startswith("study:agreement|systems:s0,s1,s2,s3|units:80|unit:segment|n:99|tests:ar,")
-
-
 def test_documents_are_the_units() -> None:
     documents = (np.arange(80) // 4).tolist()
     domains = ["news" if d < 8 else "talks" for d in documents]

@@ -19,7 +19,8 @@ from sacrebleu.metrics.ter import TER as SacreTER  # noqa: N811
 from budgets import budget
 from characters import CHARACTERS
 from reshuffle import metric, read_corpus, read_lines
-from texts import SPACES, Columns, corpora, lines_of
+from test_speech import kinds_of_edits
+from texts import SPACES, lines_of
 
 References = Sequence[Sequence[str | None]]
 
@@ -70,7 +71,7 @@ def test_counts_of_any_text_equal_sacrebleu_under_every_option(options: dict[str
 
 
 @CHARACTERS
-@pytest.mark.parametrize("options", OPTIONS, ids=lambda o: "+".join(k for k in o if o[k]) or "default")
+@pytest.mark.parametrize("options", OPTIONS[::2], ids=lambda o: "+".join(k for k in o if o[k]) or "default")
 def test_every_character_is_tokenized_as_in_sacrebleu(characters: list[str], options: dict[str, bool]) -> None:
     # Between letters, after a digit and before a full stop. The reference is empty, so every word is an edit.
     known = [c for c in characters if ord(c) < 0x11000 and category(c) != "Cn"]
@@ -79,14 +80,6 @@ def test_every_character_is_tokenized_as_in_sacrebleu(characters: list[str], opt
     expected = [len(tokenizer.__class__.__call__.__wrapped__(tokenizer, line.rstrip()).split()) for line in lines]
     rows = metric("ter", **options).suff_stats([[""] * len(lines)], [lines])[0]
     assert [c for c, words, row in zip(known, expected, rows, strict=True) if words != row[0]] == []
-
-
-@given(corpora(LINES), st.sampled_from(OPTIONS))
-def test_counts_with_any_references_equal_sacrebleu(
-    corpus: tuple[list[str], Columns], options: dict[str, bool]
-) -> None:
-    hypotheses, references = corpus
-    assert_equal_to_sacrebleu(hypotheses, references, **options)
 
 
 def mangled(words: list[str], rng: random.Random) -> list[str]:
@@ -270,39 +263,19 @@ def test_counts_of_unusual_segments_equal_tercoms(
     assert counts[0, 0].tolist() == [edits, words]
 
 
-def test_tercom_does_not_split_at_non_breaking_spaces_of_real_files(data: Path) -> None:
-    reference, *systems = (
-        read_lines(str(data / "wmt12-en-cs" / name))
-        for name in ["ref.txt", *sorted(f"sys/{path.name}" for path in (data / "wmt12-en-cs/sys").iterdir())[:2]]
-    )
-    assert sum("\xa0" in line for line in reference) == 502
-    for system in systems:
-        counts = metric("ter", variant="tercom").suff_stats([reference], [system])[0]
-        np.testing.assert_array_equal(tercom_counts(system, reference, **dict.fromkeys(FLAGS, False)), counts)
-        # In 501 of the 502 lines, the non-breaking space has words on both sides.
-        shorter = metric("ter").suff_stats([reference], [system])[0, :, 1] > counts[:, 1]
-        assert shorter.sum() == 501
-
-
-def matrix_distance(a: list[str], b: list[str]) -> int:
-    row = list(range(len(b) + 1))
-    for i, word in enumerate(a, 1):
-        before, row[0] = row[0], i
-        for j, other in enumerate(b, 1):
-            before, row[j] = row[j], min(before + (word != other), row[j] + 1, row[j - 1] + 1)
-    return row[-1]
-
-
 @given(st.lists(st.tuples(LINES, LINES, LINES), min_size=1, max_size=3), st.booleans())
 def test_wer_and_per_follow_their_definitions(segments: list[tuple[str, str, str]], lowercase: bool) -> None:
     def words(line: str) -> list[str]:
         return (line.lower() if lowercase else line).split()
 
+    def distance(a: list[str], b: list[str]) -> int:
+        return sum(kinds_of_edits(b, a)[:3])
+
     def bags(a: list[str], b: list[str]) -> int:
         return max(len(a), len(b)) - sum(min(a.count(word), b.count(word)) for word in set(a))
 
     hypotheses, *references = map(list, zip(*segments, strict=True))
-    for name, edits in (("wer", matrix_distance), ("per", bags)):
+    for name, edits in (("wer", distance), ("per", bags)):
         expected = [
             [2 * min(edits(words(h), words(r)) for r in refs), sum(len(words(r)) for r in refs)]
             for h, *refs in segments
@@ -311,22 +284,13 @@ def test_wer_and_per_follow_their_definitions(segments: list[tuple[str, str, str
         assert rows.tolist() == expected
 
 
-def test_wer_of_long_segments_is_correct_and_per_ter_and_wer_are_ordered(wmt17: Any) -> None:
+def test_wer_of_long_segments_is_correct() -> None:
     rng = random.Random(3)
     for size in (63, 64, 65, 128, 700):
         reference = [rng.choice("abcdefgh") for _ in range(size)]
         hypothesis = mangled(reference, rng)
         rows = metric("wer").suff_stats([[" ".join(reference)]], [[" ".join(hypothesis)]])
-        assert rows[0, 0].tolist() == [matrix_distance(hypothesis, reference), size]
-    edits: dict[str, NDArray[np.int64]] = {}
-    hypotheses = list(wmt17.systems.values())[2]
-    for name in ("per", "wer"):
-        edits[name] = metric(name, tokenize="none", lowercase=True).suff_stats(wmt17.references, [hypotheses])[0, :, 0]
-    edits["ter"] = metric("ter").suff_stats(wmt17.references, [hypotheses])[0, :, 0]
-    assert (edits["per"] <= edits["ter"]).all()
-    assert (edits["per"] <= edits["wer"]).all()
-    # The beam may cost TER an edit, but not here.
-    assert (edits["ter"] <= edits["wer"]).all()
+        assert rows[0, 0].tolist() == [sum(kinds_of_edits(reference, hypothesis)[:3]), size]
 
 
 def test_scores_without_words_equal_sacrebleu() -> None:

@@ -94,18 +94,6 @@ def test_systems_are_sorted_by_the_first_metric_with_ties_in_the_order_of_the_in
         assert [row[0] for row in body(render(against))] == [baseline, *(s for s in expected if s != baseline)]
 
 
-def test_the_table_has_the_score_the_rank_and_the_letters_of_every_metric() -> None:
-    result = compared(ratings("x", FOUR_BY_NAME), ratings("y", FOUR, False, noise=5))
-    (shown, *_) = tables(result, Layout())
-    assert shown.header == ["System", "x", "Rank", "Group", "y", "Rank", "Group"]
-    assert [" ".join(row) for row in shown.rows] == [
-        "b 40.00 1 a 40.00 4 b",
-        "d 20.25 2–3 b 20.00 1–3 a",
-        "c 20.00 2–3 b 20.00 1–3 a",
-        "a 10.00 4 c 10.00 1–3 a",
-    ]
-
-
 def test_one_metric_has_intervals_and_lines_between_clusters() -> None:
     result = compared(ratings("x", FOUR))
     (shown, _) = tables(result, Layout())
@@ -113,17 +101,6 @@ def test_one_metric_has_intervals_and_lines_between_clusters() -> None:
     assert shown.rules == [1, 3]
     assert next(tables(compared(ratings("x", FOUR), ratings("y", FOUR)), Layout())).rules == []
     assert render(result).splitlines()[5].startswith("╌╌╌")
-
-
-def test_with_a_baseline_the_table_has_differences_and_stars() -> None:
-    result = compared(ratings("x", FOUR), ratings("y", FOUR, False), all_pairs=False)
-    (shown, *_) = tables(result, Layout())
-    assert shown.header == ["System", "x", "Δ", "y", "Δ"]
-    assert shown.rows[0] == ["a", "10.00", "baseline", "10.00", "baseline"]
-    for row in shown.rows[1:]:
-        for cell, name in ((row[2], "x"), (row[4], "y")):
-            pair = result.pair(row[0], metric=name)
-            assert cell == f"{pair.difference:+.2f}" + ("*" if pair.is_significant(0.05) else " ")
 
 
 def test_the_systems_that_may_be_the_best_are_bold_in_a_terminal() -> None:
@@ -138,11 +115,8 @@ def test_the_systems_that_may_be_the_best_are_bold_in_a_terminal() -> None:
     coloured = render(result, "text", Layout(Terminal(100, color=True)))
     assert re.search(r"^a +\x1b\[1m10\.00\x1b\[0m", coloured, re.MULTILINE)
     # Without bold type there is nothing to explain.
-    keys = (
-        "Bold: not significantly worse than any other system; a name is bold if this holds in its whole row.\n"
-        "Bold: in tables of pairs, the significantly better system.\n"
-    )
-    assert re.sub(r"\x1b\[\d?m", "", coloured).replace(keys, "") == render(result, "text", Layout(Terminal(100)))
+    plain = re.sub(r"^Bold: .*\n", "", re.sub(r"\x1b\[\d?m", "", coloured), flags=re.MULTILINE)
+    assert plain == render(result, "text", Layout(Terminal(100)))
 
 
 # Names in bold type, in each format.
@@ -185,9 +159,7 @@ def test_bold_type_marks_better_systems_and_not_worse_ones(fmt: str, higher: boo
 def test_in_tables_of_all_pairs_the_better_system_is_bold() -> None:
     result = compared(ratings("m", {"a": 10.0, "b": 40.0, "c": 39.75}, False))
     *_, pairs = tables(result, Layout(pairs=True))
-    assert {tuple(row[:2]): flags[:2] for row, flags in zip(pairs.rows, pairs.bold, strict=True)} == {
-        ("a", "b"): (True, False), ("a", "c"): (True, False), ("c", "b"): (False, False),
-    }  # fmt: skip
+    assert [row[0] if bold[0] else None for row, bold in zip(pairs.rows, pairs.bold, strict=True)] == ["a", "a", None]
     assert pairs.key == "Bold: in tables of pairs, the significantly better system."
 
 
@@ -242,20 +214,10 @@ def test_pairs_are_shown_if_there_are_at_most_12_or_on_request(k: int, shown: bo
     assert (advice in " ".join(render(result).split())) != shown
 
 
-def test_details_against_a_baseline_follow_the_merged_table() -> None:
-    first, *others = tables(many(5, all_pairs=False), Layout())
-    assert [table.title for table in others] == ["BLEU", "chrF2", "TER, lower is better"]
-    assert others[0].header == ["System", "BLEU", "95% CI", "Δ", "95% CI", "p", "adjusted p"]
-    assert [len(table.rows) for table in (first, *others)] == [5] * 4
-    assert [len([*tables(many(6, all_pairs=False), Layout(pairs=pairs))]) for pairs in (None, True)] == [1, 4]
-
-
 def test_caveats_about_intervals_are_shown_with_the_intervals() -> None:
     result = many(6)
-    kinds = {caveat.kind for caveat in result.caveats}
-    assert "star-and-interval" in kinds
-    assert "CI excludes 0" not in render(result)
-    assert "CI excludes 0" in render(result, "text", Layout(pairs=True))
+    assert "star-and-interval" in {caveat.kind for caveat in result.caveats}
+    assert ["CI excludes 0" in result.render(pairs=pairs) for pairs in (None, True)] == [False, True]
 
 
 # --- Sentences
@@ -267,7 +229,6 @@ def ranking(metric: str, spans: dict[str, tuple[int, int]], mcb: tuple[str, ...]
 
 
 def said(*rankings: Ranking, detectable: tuple[DetectableDifference, ...] = ()) -> Comparison:
-    """A result with these rankings."""
     names = [r.system for r in rankings[0].systems]
     metrics = [ratings(r.metric, dict.fromkeys(names, 50.0)) for r in rankings]
     return replace(compared(*metrics), rankings=rankings, detectable=detectable)
@@ -283,7 +244,6 @@ def ranked(n: int, best: int) -> dict[str, tuple[int, int]]:
 
 
 def with_baseline(*means: float, **others: float) -> Comparison:
-    """Systems against a, whose mean is 10."""
     named = {f"s{i}": mean for i, mean in enumerate(means)}
     return compared(ratings("m", {"a": 10.0, **others, **named}), all_pairs=False)
 
@@ -332,10 +292,6 @@ def test_sentences_say_which_systems_are_better() -> None:
     assert_told("conclusions", {case: "\n".join(conclusions(make(), Layout())) for case, make in CONCLUSIONS.items()})
 
 
-def test_notes_say_which_side_a_one_sided_test_has() -> None:
-    assert "\np: paired t-test, one-sided (greater); * adj" in str(compared(ratings("m", FOUR), alternative="greater"))
-
-
 def test_lower_is_better_gives_the_same_sentences() -> None:
     means = {"a": 10.0, "b": 30.0, "c": 1.0, "d": 10.25, "e": 10.0}
     higher, lower = ratings("m", means), ratings("m", {s: -mean for s, mean in means.items()}, False)
@@ -380,15 +336,6 @@ def test_a_triangle_of_up_to_20_systems_fits_80_columns(k: int) -> None:
         assert sum(len(re.findall(r"\d*\.\d+|\d+(?=[* ]|$)", line[11:])) for line in matrix) >= k * (k - 1) / 2
 
 
-def test_a_triangle_needs_all_pairs_of_at_most_20_systems() -> None:
-    with pytest.raises(InputError, match="triangle=True shows at most 20 systems, got 21: use pairs=True"):
-        many(21).render(triangle=True)
-    with pytest.raises(InputError, match="needs all pairs: compare with all_pairs=True"):
-        many(3, all_pairs=False).render(triangle=True)
-    with pytest.raises(InputError, match="needs all pairs"):
-        score(metrics=ratings("m", FOUR)).render(triangle=True)
-
-
 # --- Digits and names
 
 
@@ -399,12 +346,6 @@ def test_digits_are_those_of_scores_differences_and_intervals(digits: int) -> No
         columns = [n for n, name in enumerate(table.header) if name in ("m", "Δ", "95% CI")]
         numbers = [number for row in table.rows for n in columns for number in row[n].split(" to ")]
         assert {len(number.partition(".")[2]) for number in numbers} == {digits}
-
-
-@pytest.mark.parametrize("digits", [-1, 16, 1.5, True])
-def test_digits_are_checked(digits: Any) -> None:
-    with pytest.raises(InputError, match="digits must be a whole number from 0 to 15"):
-        score(metrics=ratings("m", FOUR)).render(digits=digits)
 
 
 @pytest.mark.parametrize("fmt", ["text", "markdown", "latex", "html"])
@@ -433,7 +374,7 @@ def test_formats_for_programs_keep_the_names_of_the_input(fmt: Any) -> None:
     assert {row["system"] for row in rows} == set(json.loads(render(result, "json"))["systems"]) == {HOSTILE, "=1+1"}
 
 
-def test_display_names_are_checked() -> None:
+def test_wrong_digits_names_and_shapes_of_tables_are_refused() -> None:
     assert_raises("python_errors_of_text", globals())
 
 
@@ -484,22 +425,6 @@ def test_a_name_with_half_of_a_surrogate_pair_is_written_to_files_as_to_standard
     assert run(*args).out == (files / "report").read_text(encoding="utf-8").replace(" -o report", "")
 
 
-def test_names_in_a_file_to_be_written_are_refused(files: Path, run: Any) -> None:
-    (files / "names.tsv").write_text("a\tx\n")
-    words = ("--names", "names.tsv", "--format", "text", "-o", "names.tsv")
-    assert "would be overwritten" in run(*SCORES, *words).refusal()
-
-
-def test_options_of_the_report_on_the_command_line(files: Path, run: Any) -> None:
-    pairs = run(*SCORES, "--all-pairs").out
-    assert run(*SCORES, "--all-pairs", "--pairs").out == pairs
-    assert "m: 3 pairs" in pairs
-    assert "m: 3 pairs" not in run(*SCORES, "--all-pairs", "--no-pairs").out
-    triangle = run(*SCORES, "--all-pairs", "--triangle").out
-    assert "m: by how much" in triangle
-    assert "m: 3 pairs" not in triangle
-
-
 # --- Several test sets
 
 
@@ -521,7 +446,6 @@ BY_SET = {
 
 
 def few_and_many(*names: str) -> SetComparison:
-    """A test set of three segments, and a larger one."""
     own = TestSet(metrics=SegmentScores("m", {"a": [0, 1, 2], "b": [1, 2, 3]}))
     large = TestSet(metrics=ratings("m", {"a": 10.0, "b": 30.0}))
     return compare_sets(dict(zip(names, (own, large), strict=True)), test="ar", interval=None)
@@ -551,15 +475,6 @@ def test_metrics_without_letters_are_named() -> None:
     assert [ranking.groups is None for ranking in result.rankings] == [True, False]
     text = " ".join(result.render().split())
     assert "There are none under A, because more than 26 would be needed." in text
-
-
-def test_notes_about_all_test_sets_are_shown_once() -> None:
-    result = sets(BY_SET)
-    text = " ".join(result.render(pairs=False).split())
-    for comparison in (result.average, *result.sets.values()):
-        layout = Layout(pairs=False)
-        for note in (*explanations_of(known(comparison), layout, result), *cautions(known(comparison), layout)):
-            assert text.count(note) == 1
 
 
 def test_the_family_that_a_note_recommends_has_the_tests_that_it_counts() -> None:
@@ -596,8 +511,6 @@ def test_pairs_and_triangles_of_every_test_set_are_shown_on_request() -> None:
     assert all(f"\n{name}: TER: by how much" in triangles for name in BY_SET)
     small = sets({name: {"BLEU": metrics["BLEU"]} for name, metrics in BY_SET.items()})
     assert all(f"\n{title}\n" in str(small) for title in titles)  # 12 comparisons
-    with pytest.raises(InputError, match="needs all pairs"):
-        sets(BY_SET, all_pairs=False).render(triangle=True)
 
 
 def test_display_names_apply_to_all_test_sets() -> None:
@@ -606,8 +519,6 @@ def test_display_names_apply_to_all_test_sets() -> None:
     assert "sys-" not in text
     assert all(text.count(f"\n{name} ") > 4 for name in ("Alpha", "Beta", "Gamma"))
     assert result.render("json", names={"sys-a": "Alpha"}) == result.render("json")
-    with pytest.raises(InputError, match="unknown system 'd'"):
-        result.render(names={"d": "x"})
     lacking = {"one": TestSet(metrics=ratings("m", FOUR)), "two": TestSet(metrics=ratings("m", {"a": 1.0, "b": 2.0}))}
     with pytest.warns(InputWarning):
         dropped = compare_sets(lacking, test="ar", interval=None, missing_systems="drop")
@@ -733,9 +644,7 @@ def test_integers_have_no_decimals_and_precisions_equally_many() -> None:
 def test_an_empty_cell_of_a_bold_row_has_no_asterisks_in_markdown() -> None:
     table = Table("t", ["System", "x", "p"])
     table.add(["a", "", "1"], bold=True)
-    table.add(["b", "", "1"], bold=(False, True, False))
-    rows = as_markdown(Document([table], [], "s"), Layout()).splitlines()
-    assert rows[3:6] == ["| --- | ---: | ---: |", "| **a** |  | **1** |", "| b |  | 1 |"]
+    assert "| **a** |  | **1** |" in as_markdown(Document([table], [], "s"), Layout()).splitlines()
 
 
 def test_a_column_has_one_precision_at_which_no_difference_is_shown_as_0() -> None:
@@ -765,32 +674,22 @@ def test_the_verdict_says_why_it_is_doubtful() -> None:
         assert expected in " ".join(result.render().split())
 
 
-def test_doubts_name_the_systems_that_they_are_about() -> None:
-    rng = np.random.default_rng(2)
-    a = rng.normal(size=400).round(3)
-    rare, plain = a.copy(), a + rng.normal(1, 1, 400).round(3)
-    rare[:40] += (3 * rng.exponential(1, 40) ** 2).round(3)
-    result = compare(metrics=SegmentScores("x", {"a": a, "plain": plain, "rare": rare}), n_resamples=999)
-    doubt = "(rare: p may be too small, because the difference rests unevenly on the segments)"
-    assert f"under x {doubt}." in " ".join(result.render().split())
-
-
-def test_doubts_about_the_best_system_are_those_of_its_pairs_and_notes_have_all() -> None:
+def test_doubts_are_those_of_the_systems_in_the_sentence_and_notes_have_all() -> None:
     rng = np.random.default_rng(2)
     a = rng.normal(size=400).round(3)
     rare = a.copy()
     rare[:40] += (3 * rng.exponential(1, 40) ** 2).round(3)
     low = {f"low{j}": a + rng.normal(-9, 9, 400).round(3) for j in range(2)}
+    top, plain = (a + rng.normal(by, by, 400).round(3) for by in (9, 1))
     doubt = "p may be too small, because the difference rests unevenly on the segments"
-    for systems, said in (
-        ({"rare": rare, "near": a}, f"x ({doubt})."),
-        ({"rare": rare, "near": a, **low}, f"all others under x (rare − near: {doubt})."),
-        (
-            {"top": a + rng.normal(9, 9, 400).round(3), "rare": rare, "near": a},
-            "top is significantly better than all others under x.",
-        ),
+    for systems, all_pairs, said in (
+        ({"near": a, "plain": plain, "rare": rare}, False, f"under x (rare: {doubt})."),
+        ({"rare": rare, "near": a}, True, f"x ({doubt})."),
+        ({"rare": rare, "near": a, **low}, True, f"all others under x (rare − near: {doubt})."),
+        ({"top": top, "rare": rare, "near": a}, True, "top is significantly better than all others under x."),
     ):
-        text = " ".join(compare(metrics=SegmentScores("x", systems), all_pairs=True, n_resamples=999).render().split())
+        result = compare(metrics=SegmentScores("x", systems), all_pairs=all_pairs, n_resamples=999)
+        text = " ".join(result.render().split())
         assert said in text
         assert "unevenly on the segments" in text
 

@@ -25,7 +25,6 @@ from sacrebleu.tokenizers.tokenizer_spm import SPM_MODELS
 
 from characters import CHARACTERS
 from reshuffle import InputError, InputWarning, Progress, _core, metric, read_lines, tokenize
-from reshuffle.cli.main import main
 from reshuffle.metrics.native import count_all
 from told import assert_raises
 
@@ -130,14 +129,12 @@ def test_mteval_intl_decodes_entities_and_zh_fixed_has_the_intended_ranges() -> 
         ["AT", "&", "T", "'", "s", "5."],
         ["inner"],
     ]
+    # Unlike in the script, lines are lower-cased before.
+    rows = metric("bleu", tokenize="mteval-intl", lowercase=True).suff_stats([["a&b"]], [["A&AMP;B"]])
+    assert rows[0, 0, :3].tolist() == [3, 3, 3]
     line = "a—b\U00020000c\U0002f800"
     assert tokenize([line], "zh") == [["a", "—", "b\U00020000c\U0002f800"]]
     assert tokenize([line], "zh-fixed") == [["a—b", "\U00020000", "c", "\U0002f800"]]
-
-
-def test_lower_casing_precedes_decoding_entities_unlike_in_the_perl_script() -> None:
-    rows = metric("bleu", tokenize="mteval-intl", lowercase=True).suff_stats([["a&b"]], [["A&AMP;B"]])
-    assert rows[0, 0, :3].tolist() == [3, 3, 3]
 
 
 KOREAN = ["안녕하세요, 여러분.", "오늘은 날씨가 좋습니다!", "나는 학교에 갑니다 ABC 12.5", "", " 한국어\t문장 "]
@@ -401,16 +398,10 @@ def test_invalid_texts_are_refused_before_tokenization(upper: Upper) -> None:
 def test_white_space_of_each_tokenizer_is_as_documented(
     characters: str, sacrebleu: int, mteval: int, multi_bleu: int
 ) -> None:
+    expected = {**dict.fromkeys(("13a", "intl", "none"), sacrebleu), "mteval-intl": mteval, "multi-bleu": multi_bleu}
     for c in characters:
         assert len(f"a{c}b".split()) == sacrebleu
-        words = {
-            name: len(tokenize([f"a{c}b"], name)[0]) for name in ("13a", "intl", "none", "mteval-intl", "multi-bleu")
-        }
-        assert words == {
-            **dict.fromkeys(("13a", "intl", "none"), sacrebleu),
-            "mteval-intl": mteval,
-            "multi-bleu": multi_bleu,
-        }
+        assert {name: len(tokenize([f"a{c}b"], name)[0]) for name in expected} == expected
 
 
 @given(LINES, st.booleans())
@@ -424,30 +415,6 @@ def test_multi_bleu_splits_and_lowercases_bytes(line: str, lowercase: bool) -> N
     # Words of the reference are separated by single spaces and already in lower case.
     row = bleu.suff_stats([[" ".join(expected)]], [[line]])[0, 0]
     assert row.tolist() == [len(expected)] * 4
-
-
-def test_the_command_line_accepts_external_tokenizers_and_models(
-    upper: Upper, spm_model: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "ref").write_text("a-b\n")
-    files = [str(tmp_path / "ref")] * 2
-    for options, tok in [
-        (["--tokenize", "ja-mecab"], "upper-1.0"),
-        (
-            ["--tokenize", "flores200", "--tokenizer-model", str(spm_model)],
-            f"flores200[{hashlib.sha256(spm_model.read_bytes()).hexdigest()[:8]}]",
-        ),
-        (["--tokenize", "mteval-intl"], "mteval-intl"),
-        (["--trg-lang", "zh"], "zh"),
-        (["--trg-lang", "ja"], "upper-1.0"),
-    ]:
-        with pytest.raises(SystemExit) as stopped:
-            main(["score", *files, *options])
-        assert stopped.value.code == 0
-        assert f"|tok:{tok}|" in capfd.readouterr().out
-    with pytest.raises(SystemExit):
-        main(["score", *files, "--tokenizer-model", str(spm_model)])
-    assert "--tokenizer-model applies only if --tokenize is flores101, flores200, " in capfd.readouterr().err
 
 
 # Letters and marks known to Python 3.10 whose properties Unicode has changed since: U+0295 is no longer cased,
