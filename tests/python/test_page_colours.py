@@ -99,11 +99,11 @@ def test_the_accessibility_tree_has_names_in_reading_order(browser: Browser, wid
     controls = "button combobox searchbox checkbox tab listbox option application image table grid region".split()
     assert [node for node in nodes if node[0] in controls and not node[1].strip()] == []
     headings = [name for role, name in nodes if role == "heading"]
-    expected = ["4 systems under BLEU and TER", "Results", "BLEU", "Ranking", "Differences", "p-values"]
-    assert [name for name in headings if name in expected] == expected
+    first = ["4 systems under BLEU and TER", "Results", "BLEU", "Ranking", "Differences", "p-values"]
     rest = ["Bootstrap distributions", "Pairs", "Metrics", "Selected pair"]
     rest += "Parts Lengths Documents Words Segments Methods".split()
-    assert [name for name in headings if name in rest] == rest
+    for expected in (first, rest):
+        assert [name for name in headings if name in expected] == expected
     # The name of each button that copies says what it copies.
     copies = [name for role, name in nodes if role == "button" and name.startswith("Copy")]
     assert len(copies) == len(set(copies)) > 12
