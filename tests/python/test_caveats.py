@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -484,19 +485,22 @@ def test_exact_p_values_are_marked_in_their_rows() -> None:
     assert "†" not in str(compared(ratings()))
 
 
-@pytest.mark.parametrize("fmt", ["text", "markdown", "latex", "html"])
-def test_p_values_below_a_ten_thousandth_are_printed_as_that(fmt: str) -> None:
+def test_p_values_below_a_ten_thousandth_are_printed_as_that() -> None:
     own = ratings(apart=30.0)
     tiny = [
         compared(own, test="t-test"),
         compared(own, n_resamples=100_000),
         compared(SegmentScores("m", {"a": [0] * 60, "b": [1] * 60}), test="ar:scheme=exact"),
+        compared(SegmentScores("m", {"a": [0] * 1100, "b": [1] * 1100}), test="ar:scheme=exact"),  # 2/2^1100
+        compared(SegmentScores("m", {"a": [1, 2, 3], "b": [2, 3, 4]}), test="t-test"),  # 0
     ]
+    assert [comparison.comparisons[0].test.pvalue for comparison in tiny[3:]] == [sys.float_info.min, 0]
     for comparison in tiny:
         p = comparison.comparisons[0].test.pvalue
-        assert 0 < p < 1e-4
-        cell = {"latex": "$<$0.0001", "html": "&lt;0.0001"}.get(fmt, "<0.0001")
-        assert cell in markup(render(comparison, fmt))
+        assert p < 1e-4
+        for fmt in ("text", "markdown", "latex", "html"):
+            cell = {"latex": "$<$0.0001", "html": "&lt;0.0001"}.get(fmt, "<0.0001")
+            assert cell in markup(render(comparison, fmt))
         assert json.loads(render(comparison, "json"))["comparisons"][0]["test"]["pvalue"] == p
         assert comparison.to_dicts()[0]["pvalue"] == p
         assert "p < 0.0001 (" in str(comparison.comparisons[0].test)

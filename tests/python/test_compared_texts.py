@@ -251,21 +251,3 @@ RATED = SegmentScores("rating", [[1, 2], [2, 3]])
 
 def test_texts_that_do_not_fit_are_named() -> None:
     assert_raises("python_errors_of_compared_texts", globals())
-
-
-@pytest.mark.parametrize(
-    ("command", "lines", "message"),
-    [
-        ("compare", 399, "source.txt has texts for 399 segments, but reference.txt has 400: expected a text for each"),
-        ("score", 400, "--source is for reports of compare with texts, and for sari: leave it out"),
-        ("flips", 400, "--source is for reports of compare with texts, and for sari: leave it out"),
-    ],
-)
-def test_a_source_file_that_does_not_fit_is_an_error(
-    demo: Path, run: Any, monkeypatch: pytest.MonkeyPatch, command: str, lines: int, message: str
-) -> None:
-    monkeypatch.chdir(demo)
-    Path("source.txt").write_text("x\n" * lines, "utf-8")
-    texts = ["reference.txt", "baseline.txt", "tuned.txt", "--source", "source.txt"]
-    more = {"compare": ["--include", "texts", "-o", "x.html"], "flips": ["--threshold", "50"]}.get(command, [])
-    assert message in run(command, *texts, *more).refusal()

@@ -5,7 +5,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, make_dataclass
 from fractions import Fraction
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,6 @@ from reshuffle import (
     AR,
     BesagClifford,
     CorpusFunction,
-    Formula,
     FromCounts,
     Gandy,
     Histogram,
@@ -42,7 +40,7 @@ from reshuffle.data.packed import unpacked_records
 from reshuffle.metrics.base import Scores
 from reshuffle.report import render
 from reshuffle.report.packed import packed_records
-from reshuffle.resampling import CountSample, Histograms, PermutedHistograms, Replicates, SequentialTally, Series
+from reshuffle.resampling import CountSample, Replicates, Series
 from reshuffle.resampling.histograms import TAIL, histogram, histogram_of_probabilities
 from reshuffle.results.schemas import as_dict
 from reshuffle.settings import Resampling
@@ -354,25 +352,6 @@ def test_statistics_that_are_not_finite_are_left_out() -> None:
     assert histogram(np.array([math.inf, 1.0, math.nan])) == Histogram(1.0, 0.0, (1,))
     assert histogram_of_probabilities(np.array([math.inf]), np.array([1.0])) is None
     assert histogram_of_probabilities(np.array([2.0]), np.array([1.0])) == Histogram(2.0, 0.0, (1.0,))
-
-
-def test_several_reductions_have_the_histograms_of_each_alone() -> None:
-    samples = [
-        CountSample.from_counts(BLEU, np.stack([*COUNTS.values()])),
-        CountSample.from_counts(Formula("same", lambda t: BLEU.score(t)), np.stack([*COUNTS.values()])),
-    ]
-    replicates, pairs = Replicates(samples, Resampling(R, 9)), list(combinations(range(3), 2))
-    (series,) = replicates.run([Series()], pairs)
-    expected = [[histogram(of_pair) for of_pair in of_metric] for of_metric in series]
-    rule = BesagClifford(10**9)
-    sequential = SequentialTally("two-sided", np.ones((2, 3)), rule.core(), histograms=True)
-    histograms, half, counts, _ = replicates.run([Histograms(), Histograms(half=True), sequential, Series()], pairs)
-    assert expected == histograms.tolist() == counts.null.tolist()
-    doubled = [[histogram(np.concatenate([t, -t])) for t in of_metric] for of_metric in series]
-    assert doubled == half.tolist()
-    permuted = PermutedHistograms(compared=pairs)
-    (found,) = replicates.run([permuted], pairs)
-    assert found[0].tolist() == found[1].tolist()
 
 
 # --- JSON in HTML reports

@@ -24,7 +24,6 @@ from lazy import Lazy
 from pages import contrast, luminance, markup
 from reshuffle import (
     Comparison,
-    InputError,
     SegmentScores,
     SetComparison,
     compare,
@@ -100,6 +99,14 @@ RESULTS = Lazy[Comparison | SetComparison](
         ),
     }
 )
+
+
+def comparison(name: str) -> Comparison:
+    found = RESULTS[name]
+    assert isinstance(found, Comparison)
+    return found
+
+
 PAGES = Lazy({name: partial(lambda each: RESULTS[each].render("html"), name) for name in RESULTS})
 
 
@@ -224,8 +231,7 @@ def test_a_table_that_is_cut_off_says_how_many_columns_more_it_has(browser: Brow
 
 
 def test_the_digits_of_the_report_and_infinite_ends_of_intervals_are_those_of_the_page(browser: Browser) -> None:
-    result = RESULTS["one pair"]
-    assert isinstance(result, Comparison)
+    result = comparison("one pair")
     (pair,) = result.comparisons
     interval = known(pair.confidence_interval)
     infinite = replace(pair, confidence_interval=replace(interval, low=-math.inf))
@@ -238,10 +244,10 @@ def test_the_digits_of_the_report_and_infinite_ends_of_intervals_are_those_of_th
 
 def test_compressed_pairs_are_shown_as_others(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reshuffle.report.json, "MAX_PLAIN", 100)
-    result = RESULTS["all pairs"]
-    assert isinstance(result, Comparison)
+    result = comparison("all pairs")
     page = result.render("html")
     assert '"comparisons": {"deflate"' in page
+    assert read_html(page) == result
     browser.open(page, "metric=TER&system=rules&baseline=tuned")
     assert browser.run("return [viewName(), ...state.pair]") == ["TER", "rules", "tuned"]
     check_pairs(browser, result)
@@ -370,27 +376,26 @@ def test_links_to_sections_come_first_and_tabs_before_what_they_choose(browser: 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 390), ("dark", 1400)])
 def test_a_table_has_a_shadow_where_it_is_cut_off(browser: Browser, scheme: str, width: int) -> None:
-    def edge() -> str:
-        """The right end of the table without its text: a PNG file."""
+    edges = []
+    browser.prefer(prefers_color_scheme=scheme)
+    browser.resize(width)
+    browser.open(PAGES["all pairs"])
+    # As it is, at its right end, and without a shadow.
+    for change in (
+        "firstElementChild.style.visibility = 'hidden'",
+        "scrollLeft = 9999",
+        "style.backgroundImage = 'none'",
+    ):
         left, top, width, height = browser.run(
-            "const table = document.querySelector('#summary .scroll');"
-            "table.firstElementChild.style.visibility = 'hidden';"
+            f"const table = document.querySelector('#summary .scroll'); table.{change};"
             "const box = table.getBoundingClientRect();"
             "return [box.left + scrollX, box.top + scrollY, table.clientWidth, table.clientHeight]"
         )
         clip = {"x": left + width - 60, "y": top + 10, "width": 60, "height": height - 20, "scale": 1}
         shot = browser.cdp("Page.captureScreenshot", {"clip": clip, "captureBeyondViewport": True})
-        return str(shot["data"])
-
-    browser.prefer(prefers_color_scheme=scheme)
-    browser.resize(width)
-    browser.open(PAGES["all pairs"])
-    shown = edge()
-    browser.run("document.querySelector('#summary .scroll').scrollLeft = 9999")
-    at_the_end = edge()
-    browser.run("document.querySelector('#summary .scroll').style.backgroundImage = 'none'")
-    plain = edge()
-    assert (shown == plain) == (width == 1400)
+        edges.append(shot["data"])
+    shown, at_the_end, plain = edges
+    assert (shown == plain) == (browser.size[0] == 1400)
     assert at_the_end == plain
 
 
@@ -582,8 +587,7 @@ def details(browser: Browser) -> dict[str, str]:
 
 
 def test_a_click_on_a_pair_shows_its_details_and_parts_in_its_direction(browser: Browser) -> None:
-    result = RESULTS["all pairs"]
-    assert isinstance(result, Comparison)
+    result = comparison("all pairs")
     browser.open(PAGES["all pairs"])
     directions = set()
     for row in browser.all("#pairs tbody tr"):
@@ -616,12 +620,12 @@ def test_a_click_on_a_pair_shows_its_details_and_parts_in_its_direction(browser:
     assert directions == {1, -1}
 
 
-def test_the_draws_in_which_a_system_is_higher_are_its_own(browser: Browser) -> None:
-    result = RESULTS["missing"]
-    assert isinstance(result, Comparison)
+def test_the_draws_in_which_a_system_is_higher_are_its_own_and_one_sided_tests_keep_their_direction(
+    browser: Browser,
+) -> None:
     browser.open(PAGES["missing"])
     directions = set()
-    for pair in result.comparisons:
+    for pair in comparison("missing").comparisons:
         browser.run("selectPair(...arguments)", pair.system, pair.baseline)
         wins, ties, n = pair.test.wins, pair.test.ties, pair.test.n_resamples
         as_tested = browser.texts("#null .heading") == [f"{pair.system} vs. {pair.baseline}"]
@@ -632,17 +636,12 @@ def test_the_draws_in_which_a_system_is_higher_are_its_own(browser: Browser) -> 
         assert shown["Draws with equal scores"] == f"{ties}"
         assert shown["Segments"] == str(pair.n_segments)
     assert directions == {True, False}
-
-
-def test_details_of_one_sided_tests_keep_their_direction(browser: Browser) -> None:
-    result = RESULTS["one-sided"]
-    assert isinstance(result, Comparison)
     browser.open(PAGES["one-sided"])
-    for pair in result.comparisons:
+    for pair in comparison("one-sided").comparisons:
         browser.run("selectPair(...arguments)", pair.baseline, pair.system)
         assert browser.texts("#null .heading") == [f"{pair.system} vs. {pair.baseline}"]
-        assert details(browser)["Alternative"] == "less"
-        assert details(browser)["Difference Δ"] == f"{pair.difference:+.2f}"
+        shown = details(browser)
+        assert (shown["Alternative"], shown["Difference Δ"]) == ("less", f"{pair.difference:+.2f}")
         assert ("is significantly worse" in browser.texts("#null .verdict")[0]) == pair.is_significant(0.05)
 
 
@@ -713,33 +712,17 @@ def test_at_first_the_best_pair_is_selected_as_it_is_shown(browser: Browser) -> 
 # --- Names, and pages without scripts
 
 
-def test_what_is_selected_is_legible_in_forced_colours(browser: Browser) -> None:
-    browser.prefer(forced_colors="active")
-    browser.open(PAGES["all pairs"])
-    for cell in browser.all("#pairs tr[aria-selected=true] td"):
-        style = "const s = getComputedStyle(arguments[0]); return [s.forcedColorAdjust, s.backgroundColor, s.color]"
-        adjust, background, color = browser.run(style, cell)
-        assert adjust == "none"
-        assert background != color
-    # The list of tabs cuts what is outside it.
-    (tab,) = browser.all("[role=tab][aria-selected=true]")
-    assert tab.value_of_css_property("outline-offset") == "-2px"
-
-
 def test_display_names_are_shown_and_systems_keep_theirs(browser: Browser) -> None:
-    names = {"larger": "The larger one", "gone": "left out"}
-    result = on_sets()
-    browser.open(replace(result, dropped=("gone",)).render("html", names=names))
+    browser.open(
+        replace(on_sets(), dropped=("gone",)).render("html", names={"larger": "The larger one", "gone": "left out"})
+    )
     shown = browser.run("return document.body.innerText")
     assert "The larger one" in shown
     assert "left out" in shown
     assert not re.search(r"\blarger\b(?<!The larger)(?! of two)", shown)
     assert browser.run("return state.pair")[0] == "larger"
-    field = browser.one("#pairs input[type=search]")
-    field.send_keys("The larger one")
+    browser.one("#pairs input[type=search]").send_keys("The larger one")
     assert browser.texts("#pairs .count") == ["3 of 6 pairs"]
-    with pytest.raises(InputError, match="unknown system"):
-        RESULTS["all pairs"].render("html", names={"gone": "left out"})
 
 
 def test_without_scripts_the_page_has_the_tables_of_the_text_report(browser: Browser) -> None:
@@ -815,7 +798,7 @@ def test_tables_are_copied_as_csv_in_the_order_of_their_rows(browser: Browser) -
     assert all("s0" in row[0] or "s0" in row[1] for row in rows)
 
 
-def test_tables_are_copied_as_latex(browser: Browser) -> None:
+def test_tables_are_copied_as_latex_and_what_is_selected_is_legible_in_forced_colours(browser: Browser) -> None:
     browser.open(PAGES["all pairs"])
     lines = copied(browser, "LaTeX", "#pairs").splitlines()
     assert lines[:2] == [r"\begin{tabular}{llrrrr}", r"\toprule"]
@@ -823,6 +806,15 @@ def test_tables_are_copied_as_latex(browser: Browser) -> None:
     assert lines[-2:] == [r"\bottomrule", r"\end{tabular}"]
     assert [line.split(" & ")[:2] for line in lines[4:-2]] == [row[:2] for row in cells(browser, "#pairs")]
     assert re.search(r" & \$\+\$\d+\.\d+ & ", lines[4])
+    browser.prefer(forced_colors="active")
+    for cell in browser.all("#pairs tr[aria-selected=true] td"):
+        style = "const s = getComputedStyle(arguments[0]); return [s.forcedColorAdjust, s.backgroundColor, s.color]"
+        adjust, background, color = browser.run(style, cell)
+        assert adjust == "none"
+        assert background != color
+    # The list of tabs cuts what is outside it.
+    (tab,) = browser.all("[role=tab][aria-selected=true]")
+    assert tab.value_of_css_property("outline-offset") == "-2px"
 
 
 # The text and the background of each pair have a contrast of at least 4.5:1 (WCAG 2.2, 1.4.3).

@@ -40,7 +40,7 @@ from reshuffle.results.studies.watch import SEQUENTIAL_TESTS
 from test_meta_report import RESULTS as META
 from test_run_reports import RESULTS as RUNS
 from test_study_power_reports import RESULTS as POWER
-from tex import ARTICLE, TWO_COLUMNS, compiled, need, plain
+from tex import ARTICLE, TWO_COLUMNS, TYPST, compile_typst, compiled, need, plain
 from told import assert_refused, assert_told, beyond_the_first
 
 CORPUS = demo_corpus()
@@ -280,17 +280,6 @@ def test_the_checklist_has_the_facts(unsaved: None) -> None:
     assert_told("checklists", beyond_the_first(told))
 
 
-def test_the_same_result_gives_the_same_files(tmp_path: Path) -> None:
-    (tmp_path / "result.json").write_text(with_baseline().render("json"), "utf-8")
-    again: Any = read_json(tmp_path / "result.json")
-    papers = [each.paper(tmp_path / name) for name, each in (("a", with_baseline()), ("b", again))]
-    first, second = ([(path.name, path.read_bytes()) for path in paths] for paths in papers)
-    assert first == second
-    figures = [content for name, content in first if name.endswith(".pdf")]
-    assert len(figures) == 2
-    assert all(content.startswith(b"%PDF-") for content in figures)
-
-
 def test_only_an_earlier_paper_is_replaced(unsaved: None, tmp_path: Path) -> None:
     for name in ("references.bib", "forest.pdf", "main.tex"):
         (tmp_path / name).write_text("of the user", "utf-8")
@@ -408,9 +397,8 @@ def test_an_article_with_the_files_compiles(tmp_path: Path, make: Any) -> None:
     assert "multiply defined" not in said
 
 
-@pytest.mark.parametrize("encoding", [r"\usepackage[T1]{fontenc}", ""])
-def test_a_signature_fits_one_column(unsaved: None, tmp_path: Path, encoding: str) -> None:
-    begin = ARTICLE.replace(r"\usepackage[T1]{fontenc}", encoding)
+def test_a_signature_fits_one_column_without_fontenc(unsaved: None, tmp_path: Path) -> None:
+    begin = ARTICLE.replace(r"\usepackage[T1]{fontenc}", "")
     said = compiled(tmp_path, paper_files(ranked(), Layout())["appendix.tex"].decode(), begin)
     assert "Overfull" not in said
     assert "Font shape" not in said
@@ -433,10 +421,8 @@ def test_captions_of_tables_are_above_them_with_space(unsaved: None, tmp_path: P
     assert 7 < caption - rule < 10
 
 
+@TYPST
 @pytest.mark.parametrize("make", [ranked, RUNS["computed"], META["metrics"]])
 def test_typst_compiles(tmp_path: Path, make: Any) -> None:
-    typst: Any = pytest.importorskip("typst", reason="typst is not installed")
-    parts = [path.name for path in make().paper(tmp_path) if path.suffix == ".typ"]
-    included = "".join(f'#include "{part}"\n' for part in parts)
-    (tmp_path / "all.typ").write_text(f'{included}#bibliography("references.bib")\n', "utf-8")
-    assert typst.compile(str(tmp_path / "all.typ")).startswith(b"%PDF")
+    parts = [f'#include "{path.name}"' for path in make().paper(tmp_path) if path.suffix == ".typ"]
+    compile_typst(tmp_path, "\n".join([*parts, '#bibliography("references.bib")', ""]))

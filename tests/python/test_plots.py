@@ -58,15 +58,17 @@ def test_axes_are_drawn_into_and_returned(kind: str) -> None:
     drawn(right)
 
 
-def test_what_is_no_axes_and_no_figure_is_refused() -> None:
-    plot: Any = compared(numbered(3)).plot
-    with pytest.raises(InputError, match="ax must be axes of matplotlib, got 3"):
-        plot.forest(ax=3)
-    with pytest.raises(AttributeError, match=r"no figure 'bars'; .*result\.plot\.forest\(\)"):
-        plot.bars  # noqa: B018
-
-
-def test_columns_do_not_overlap_in_the_wider_font_of_users_axes() -> None:
+@pytest.mark.parametrize("tight", [False, True])
+def test_columns_in_the_wider_font_of_users_axes_overlap_neither_one_another_nor_the_next_axes(tight: bool) -> None:
+    figure = Figure(figsize=(9, 2.5))
+    left, right = figure.subplots(1, 2)
+    compared(numbered(4)).plot.ranking(ax=left)
+    if tight:
+        figure.tight_layout()
+    figure.draw_without_rendering()
+    assert any(text.get_text() == "group" for text in left.texts)
+    assert max(text.get_window_extent().x1 for text in left.texts) < right.get_window_extent().x0
+    assert left.get_window_extent().width > 140  # pixels; a little less with old matplotlib
     ax = compared(numbered(3)).plot.forest(ax=Figure(figsize=(6, 3), layout="constrained").subplots())
     drawn(ax)
     (difference, pvalue) = (text.get_window_extent() for text in ax.texts if text.get_text() in ("Δ", "adjusted $p$"))
@@ -80,13 +82,6 @@ def test_display_names_replace_those_of_the_input(kind: str) -> None:
     shown = " ".join([*names_of(ax), ax.get_xlabel(), *key_of(ax)])
     assert "Second" in shown
     assert "system-2" not in shown
-
-
-def test_digits_are_those_of_scores_and_differences() -> None:
-    comparison = compared(numbered(3), all_pairs=False)
-    assert f"{comparison.scores[0].score:.4f}" in texts_of(comparison.plot.ranking(digits=4))
-    difference = f"{comparison.comparisons[0].difference:+.0f}".replace("-", "−")
-    assert difference in texts_of(comparison.plot.forest(digits=0))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -243,7 +238,11 @@ def test_labels_of_ticks_are_apart(limits: tuple[float, float], width: float) ->
     assert all(right.x0 - left.x1 > 0.4 * left.height for left, right in itertools.pairwise(boxes))
 
 
-def test_differences_in_figures_keep_two_digits() -> None:
+def test_digits_are_those_of_scores_and_differences_which_keep_two() -> None:
+    comparison = compared(numbered(3), all_pairs=False)
+    assert f"{comparison.scores[0].score:.4f}" in texts_of(comparison.plot.ranking(digits=4))
+    difference = f"{comparison.comparisons[0].difference:+.0f}".replace("-", "−")
+    assert difference in texts_of(comparison.plot.forest(digits=0))
     comparison, small = compared(numbered(4), all_pairs=False), (-0.000021, 0.0, -0.0)
     pairs = [
         replace(pair, test=replace(pair.test, statistic=difference))
@@ -323,14 +322,6 @@ def test_fonts_are_embedded_as_truetype(kind: str, tmp_path: Path) -> None:
         assert all(re.search(r"CID TrueType +Identity-H +yes yes yes", line) for line in listed)
 
 
-def test_text_of_svg_is_paths() -> None:
-    content = io.BytesIO()
-    figure: Any = compared(numbered(4)).plot.ranking().figure
-    figure.savefig(content, format="svg")
-    assert b"<text" not in content.getvalue()
-    assert b"<dc:date>" not in content.getvalue()
-
-
 @pytest.mark.parametrize("kinds", [["matrix"], pytest.param([*KINDS], marks=pytest.mark.slow)], ids=["one", "all"])
 def test_files_do_not_depend_on_the_process_the_time_or_the_settings_of_the_user(
     tmp_path: Path, kinds: list[str]
@@ -354,7 +345,10 @@ def test_settings_of_matplotlib_are_left_as_they_are() -> None:
     before = dict(matplotlib.rcParams)
     for kind in KINDS:
         figure: Any = plotted(compared(numbered(3)), kind).figure
-    figure.savefig(io.BytesIO(), format="svg")
+    content = io.BytesIO()
+    figure.savefig(content, format="svg")
+    assert b"<text" not in content.getvalue()  # texts are paths
+    assert b"<dc:date>" not in content.getvalue()
     assert before == dict(matplotlib.rcParams)
     assert set(STYLE) <= set(before)
 

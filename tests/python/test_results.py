@@ -2,7 +2,6 @@
 
 import json
 import re
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -167,13 +166,6 @@ def test_titles_and_notes() -> None:
     assert_told("comparisons", told)
 
 
-def test_exact_tests_say_how_they_were_computed() -> None:
-    methods = {name: {pair.test.exact_by for pair in make().comparisons} for name, make in [*CASES.items()][:4]}
-    assert [*methods.values()] == [
-        {"convolution"}, {"patterns"}, {"convolution", "patterns"}, {None, "convolution"}
-    ]  # fmt: skip
-
-
 def test_without_intervals_no_report_mentions_them() -> None:
     result, usual = (
         compare(REFERENCES, SYSTEMS, ["bleu", "ter"], test="ar", n_resamples=99, interval=i) for i in (None, "basic")
@@ -201,14 +193,3 @@ def test_levels_have_all_their_digits() -> None:
 def test_small_scores_are_not_shown_as_0() -> None:
     table = render(score(metrics=SegmentScores("x", {"a": [0.00012, 0.00014], "b": [0.00020, 0.00018]})))
     assert re.findall(r"0\.000\d+", table) == ["0.000190", "0.000130"]
-
-
-def test_p_values_of_0_and_below_the_smallest_float_are_distinguished_in_json() -> None:
-    equal = compare(metrics=SegmentScores("x", {"a": [1, 2, 3], "b": [2, 3, 4]}), test="t-test", interval="t")
-    many_ones = compare(metrics=SegmentScores("x", {"a": [0] * 1100, "b": [1] * 1100}), test="ar", interval="t")
-    for comparison, p, cell in (
-        (equal, 0.0, " <0.0001*"),
-        (many_ones, sys.float_info.min, " <0.0001†*"),  # 2/2^1100
-    ):
-        assert cell in render(comparison)
-        assert json.loads(render(comparison, "json"))["comparisons"][0]["test"]["pvalue"] == p
