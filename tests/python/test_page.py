@@ -181,21 +181,11 @@ def check_pairs(browser: Browser, result: Comparison) -> None:
 
 def better_first(result: Comparison, pair: Any) -> Any:
     """A pair of a two-sided test of all pairs as the page shows it: the better system first."""
-    scores = {s.system: s.score for s in result.scores if s.metric == pair.metric}
-    (metric,) = (metric for metric in result.metrics if metric.name == pair.metric)
-    sign = 1 if metric.higher_is_better else -1
-    apart = sign * (scores[pair.system] - scores[pair.baseline])
     assert result.test is not None
-    if result.baseline is not None or result.test.alternative != "two-sided" or apart >= 0:
+    if result.baseline is not None or result.test.alternative != "two-sided":
         return pair
-    interval = pair.confidence_interval
-    return replace(
-        pair,
-        system=pair.baseline,
-        baseline=pair.system,
-        test=replace(pair.test, statistic=-pair.test.statistic),
-        confidence_interval=interval and replace(interval, low=-interval.high, high=-interval.low),
-    )
+    (higher,) = (metric.higher_is_better for metric in result.metrics if metric.name == pair.metric)
+    return pair if (pair.difference >= 0) == higher or pair.difference == 0 else pair.reversed
 
 
 def test_numbers_and_pvalues_are_written_as_in_other_reports(browser: Browser) -> None:

@@ -175,26 +175,6 @@ def test_captions_and_the_text_name_what_is_shown(unsaved: None) -> None:
     assert_told("captions", told)
 
 
-def test_the_appendix_explains_how_segment_scores_were_stored(unsaved: None) -> None:
-    scores = {"a": [0.1 + i / 3 for i in range(40)], "b": [i / 7 for i in range(40)]}
-    result = compare(metrics=SegmentScores("m", scores), n_resamples=99)
-    appendix = paper_files(result, Layout())["appendix.tex"].decode()
-    assert "mean:segments" in result.signature
-    assert "(mean:segments in the signature), which were stored as whole multiples of the resolution. All" in appendix
-    assert "mean:segments" not in paper_files(with_baseline(), Layout())["appendix.tex"].decode()
-
-
-def test_a_caption_says_that_not_all_panels_have_room(unsaved: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    said = "Only the first 1 of 2 panels have room."
-    assert said not in paper_files(ranked(), Layout())["figures.tex"].decode()
-    monkeypatch.setattr("reshuffle.report.paper.PAGE_HEIGHT", 1.0)
-    assert said in paper_files(ranked(), Layout())["figures.tex"].decode()
-
-
-def test_panels_fit_a_page_however_many_systems_there_are(unsaved: None) -> None:
-    assert b"m1 and m2: scores" in paper_files(many(30, all_pairs=True), Layout())["figures.tex"]
-
-
 # Studies with a paragraph of their own, with simulations, with neither texts nor systems, and with many figures.
 STUDIES: dict[str, tuple[Any, set[str]]] = {
     "runs": (RUNS["computed"], {"runs", "histogram", "observed-rating-new"}),
@@ -224,6 +204,21 @@ def test_a_paper_about_a_study_has_its_figures_paragraph_and_facts(unsaved: None
 
 def test_the_paragraph_about_runs_says_what_decides() -> None:
     assert_told("methods_of_runs", {"runs": RUNS["computed"]().methods_sentence().replace(". ", ".\n")})
+
+
+def test_panels_fit_a_page_or_the_caption_says_so_and_the_appendix_how_scores_were_stored(
+    unsaved: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = paper_files(many(30, all_pairs=True), Layout())
+    assert b"m1 and m2: scores" in files["figures.tex"]
+    stored = "(mean:segments in the signature), which were stored as whole multiples of the resolution. All"
+    assert stored in files["appendix.tex"].decode()
+    before = paper_files(ranked(), Layout())
+    assert "mean:segments" not in before["appendix.tex"].decode()
+    monkeypatch.setattr("reshuffle.report.paper.PAGE_HEIGHT", 1.0)
+    said = b"Only the first 1 of 2 panels have room."
+    after = paper_files(ranked(), Layout())
+    assert [said in found["figures.tex"] for found in (before, after)] == [False, True]
 
 
 def test_captions_of_studies_leave_out_what_a_result_has_not(unsaved: None) -> None:

@@ -57,17 +57,11 @@ def test_the_signature_of_an_exact_test_has_no_seed() -> None:
     by_documents = approximate_randomization(a, b, "ter", documents=[i // 6 for i in range(60)])
     assert "|unit:document[10]|version:" in by_documents.signature
     shuffled = approximate_randomization(a, b, "ter", scheme="iid")
-    assert shuffled.seed == 12345
-    assert "|n:10000|seed:12345|rng:" in shuffled.signature
-
-
-def test_a_comparison_with_exact_tests_alone_has_a_seed_if_intervals_are_drawn() -> None:
-    exact = compare(REFERENCES, TWO, "ter", test="ar", interval="delta")
-    assert (exact.n_resamples, exact.seed) == (None, None)
-    assert "seed:" not in exact.signature
-    drawn = compare(REFERENCES, TWO, "ter", test="ar", n_resamples=999)
-    assert (drawn.n_resamples, drawn.seed) == (999, 12345)
-    assert "|n:999|seed:12345|" in drawn.signature
+    assert (shuffled.seed, "|n:10000|seed:12345|rng:" in shuffled.signature) == (12345, True)
+    # A comparison with exact tests alone has a seed if intervals are drawn.
+    for options, expected in (({"interval": "delta"}, (None, None, False)), ({"n_resamples": 999}, (999, 12345, True))):
+        exact = compare(REFERENCES, TWO, "ter", test="ar", **options)
+        assert (exact.n_resamples, exact.seed, "seed:" in exact.signature) == expected
 
 
 def test_keys_of_a_signature_are_unambiguous() -> None:
@@ -166,7 +160,7 @@ def test_titles_and_notes() -> None:
     assert_told("comparisons", told)
 
 
-def test_without_intervals_no_report_mentions_them() -> None:
+def test_without_intervals_no_report_mentions_them_and_levels_have_all_digits() -> None:
     result, usual = (
         compare(REFERENCES, SYSTEMS, ["bleu", "ter"], test="ar", n_resamples=99, interval=i) for i in (None, "basic")
     )
@@ -181,15 +175,10 @@ def test_without_intervals_no_report_mentions_them() -> None:
         assert "CI" not in report, fmt
         assert "* adjusted p ≤ 0.05" in report
         assert report.count("*") > 1
+    # Levels have all their digits, and small scores are not shown as 0.
+    few = SegmentScores("x", {"a": [0.00012, 0.00014], "b": [0.00020, 0.00018]})
+    shown = render(score(metrics=few, interval="t", confidence_level=0.9999))
+    assert "99.99% CI" in shown
+    assert re.findall(r" (0\.000\d+) ", shown) == ["0.000190", "0.000130"]
     assert {pair["confidence_interval"] for pair in json.loads(render(result, "json"))["comparisons"]} == {None}
     assert render(result, "csv").splitlines()[0] == render(usual, "csv").splitlines()[0]
-
-
-def test_levels_have_all_their_digits() -> None:
-    header = render(score(metrics=SegmentScores("x", [[1, 2, 3]]), interval="t", confidence_level=0.9999))
-    assert "99.99% CI" in header
-
-
-def test_small_scores_are_not_shown_as_0() -> None:
-    table = render(score(metrics=SegmentScores("x", {"a": [0.00012, 0.00014], "b": [0.00020, 0.00018]})))
-    assert re.findall(r"0\.000\d+", table) == ["0.000190", "0.000130"]
