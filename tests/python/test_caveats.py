@@ -113,12 +113,15 @@ def shown(value: Any) -> str:
     return ", ".join(map(shown, value)) if isinstance(value, tuple) else str(value)
 
 
-def test_each_kind_of_caveat_has_its_values_and_its_sentence() -> None:
+def test_each_kind_of_caveat_has_its_values_and_its_sentence_and_is_documented() -> None:
     told = {}
     for kind in CASES:
         (caveat,) = (caveat for caveat in case(kind).caveats if caveat.kind == kind)
         told[kind] = "\n".join([worded(caveat), *(f"  {name}: {shown(each)}" for name, each in caveat.values.items())])
     assert_told("caveats", told)
+    assert set(CASES) == set(texts_of("caveats")["caveat"])
+    page = (Path(__file__).parents[2] / "docs/statistics/notes.md").read_text("utf-8")
+    assert set(re.findall(r"^\| `([\w-]+)` \|", page, re.MULTILINE)) == set(CASES)
 
 
 @pytest.mark.parametrize("kind", CASES)
@@ -131,12 +134,6 @@ def test_each_kind_of_caveat_is_shown(kind: str) -> None:
     assert len(worded(caveat)) <= 200  # two lines
     written = {"kind": kind, "values": json.loads(json.dumps(caveat.values))}
     assert written in json.loads(render(comparison, "json"))["caveats"]
-
-
-def test_all_kinds_of_caveats_are_tested_and_documented() -> None:
-    assert set(CASES) == set(texts_of("caveats")["caveat"])
-    page = (Path(__file__).parents[2] / "docs/statistics/notes.md").read_text("utf-8")
-    assert set(re.findall(r"^\| `([\w-]+)` \|", page, re.MULTILINE)) == set(CASES)
 
 
 def test_an_unproblematic_comparison_has_no_caveats() -> None:
@@ -426,6 +423,9 @@ def test_the_note_says_why_star_and_interval_disagree() -> None:
     assert disagreement(4, alternative="less")["reasons"] == ("alternative",)
     assert disagreement(3, alpha=0.2)["reasons"] == ("level",)
     assert disagreement(4, alpha=0.2, alternative="less")["reasons"] == ("level", "alternative")
+    # Too few replicates explain disagreements by themselves.
+    few = compared(ratings(apart=30.0), n_resamples=9, interval="percentile")
+    assert kinds(few) == ["few-replicates", "few-draws"]
 
 
 def test_tests_and_intervals_by_different_methods_may_disagree() -> None:
@@ -455,11 +455,6 @@ def test_the_default_test_does_not_always_reject_what_its_half_and_the_interval_
     said = "p is the larger of two bootstraps' p, and the interval is that of one of them: rely on p."
     assert said in " ".join(str(comparison).split())
     assert kinds(compare(metrics=own, test="bootstrap-percentile", n_resamples=999)) == ["skewed"]
-
-
-def test_too_few_replicates_explain_disagreements_by_themselves() -> None:
-    few = compared(ratings(apart=30.0), n_resamples=9, interval="percentile")
-    assert kinds(few) == ["few-replicates", "few-draws"]
 
 
 # --- Exact p-values in tables

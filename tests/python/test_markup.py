@@ -283,7 +283,7 @@ def test_wmt_xml_is_read_as_by_sacrebleu(text: str) -> None:
     assert [document for document, _ in corpus.sources[0].ids or ()] == fields["docid"]
 
 
-def test_missing_segments_of_a_reference_are_empty_with_a_warning() -> None:
+def test_segments_that_a_reference_or_the_source_lacks_give_a_warning() -> None:
     texts = {name: {key: f"{name} {key[1]}" for key in KEYS} for name in ("ref:A", "ref:B", "s")}
     del texts["ref:B"][KEYS[1]], texts["ref:B"][KEYS[2]], texts["ref:A"][KEYS[3]], texts["ref:B"][KEYS[3]]
     path = put("partly.xml", wmt(texts))
@@ -298,9 +298,6 @@ def test_missing_segments_of_a_reference_are_empty_with_a_warning() -> None:
     assert corpus.systems["s"] == ["s 1", "s 2", "s 1"]
     # There is no warning if only reference A is used.
     assert read_corpus([f"{path}#A"], [f"{path}#s"]).n_segments == 3
-
-
-def test_segments_missing_from_the_source_are_left_out_with_a_warning() -> None:
     text = wmt({name: {("d", "1"): "x"} for name in ("ref:A", "s")})
     path = put("strange.xml", re.sub("<hyp .*?>", r'\g<0><seg id="7">z</seg>', text))
     with pytest.warns(InputWarning, match=r"strange\.xml: segment '7' of the document 'd' is not in the document's"):

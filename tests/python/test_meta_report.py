@@ -292,7 +292,7 @@ def texts_of(axes: Any) -> list[str]:
     return [found.get_text() for found in axes.texts]
 
 
-def test_the_forest_shows_values_letters_and_the_leaders() -> None:
+def test_figures_show_values_letters_leaders_every_pvalue_and_turned_metrics() -> None:
     axes = ranked().plot.forest()
     assert [label.get_text() for label in axes.get_yticklabels()] == ["X", "Y", "Z", "TER"]
     assert {"0.250", "−0.100", "a", "b", "c"} <= set(texts_of(axes))
@@ -301,17 +301,11 @@ def test_the_forest_shows_values_letters_and_the_leaders() -> None:
     dots = [line for line in axes.lines if line.get_marker() == "o" and line.get_markerfacecolor() != "white"]
     (key,) = (text for text in axes.findobj(Text) if text.get_text() == "●")
     assert {dot.get_markeredgecolor() for dot in dots} == {key.get_color()}
-
-
-def test_the_matrix_shows_every_pvalue_once() -> None:
     axes = many(4).plot.matrix()
     shown = texts_of(axes)
     assert sorted(each for each in shown if each.startswith((".", "<"))) == [".200"] * 3 + ["<.001*"] * 3
     with pytest.raises(InputError, match="needs tests of all pairs of at least 3 metrics, but the result has none"):
         evaluation([agreement(m, 0.8) for m in "XY"], [difference("X", "Y", 0.0, 0.5)], []).plot.matrix()
-
-
-def test_the_scatter_turns_metrics_for_which_lower_is_better() -> None:
     up, down = (of_systems().plot.scatter(metric=metric) for metric in ("BLEU", "TER"))
     assert not up.xaxis_inverted()
     assert down.xaxis_inverted()

@@ -71,9 +71,6 @@ def test_every_source_in_the_registries_has_an_entry() -> None:
     assert set(STOPPING) == set(STOPPING_RULES)
     for name, rule in STOPPING.items():
         assert STOPPING_RULES[name] in (rule.__doc__ or "")
-
-
-def test_a_source_without_an_entry_is_an_error() -> None:
     for source in ("W99-9999", "W05-09081", "Holm 1979; Nobody 2000"):
         with pytest.raises(InputError):
             entries_of(source)

@@ -39,18 +39,14 @@ def test_pass_at_k_is_a_ratio_of_binomials(drawn: tuple[int, int, int]) -> None:
 
 def test_pass_at_k_equals_human_eval(golden: Path, tmp_path: Path, run: Any) -> None:
     known = json.loads((golden / "counts/passk/passk.json").read_text(encoding="utf-8"))
-    for n, c, k, expected in known["rows"]:
+    many = [(1_000_000, 1, 500_000, 0.5), (1_000_000, 999_999, 2, 1)]  # which need no large numbers
+    for n, c, k, expected in (*known["rows"], *many):
         assert pass_at_k(n, c, k) == pytest.approx(expected, abs=1e-12)
     for name, own in known["systems"].items():
         lines = [{"task_id": f"HumanEval/{i}", "n": own["n"], "c": c} for i, c in enumerate(own["c"])]
         put(f"{name}.jsonl", "\n".join(map(json.dumps, lines)))
         for measure, expected in own["mean"].items():
             assert means(run, "--scores", measure, f"{name}.jsonl") == {name: pytest.approx(expected, abs=1e-9)}
-
-
-def test_many_samples_need_no_large_numbers() -> None:
-    assert pass_at_k(1_000_000, 1, 500_000) == 0.5
-    assert pass_at_k(1_000_000, 999_999, 2) == 1
 
 
 def test_results_of_human_eval_and_evalplus_have_their_scores(golden: Path, run: Any) -> None:

@@ -353,7 +353,7 @@ def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
 # --- Several test sets
 
 
-def test_test_sets_are_read_back() -> None:
+def test_test_sets_are_read_back_and_those_of_other_systems_or_metrics_refused() -> None:
     two = rare()
     one = replace(two, signature="another", version="0.2", n_resamples=None, alpha=0.5)
     for average in (None, one):
@@ -370,9 +370,6 @@ def test_test_sets_are_read_back() -> None:
         read_json(json.dumps(document))
     with pytest.raises(InputError, match="sets: expected at least one, got none"):
         read_json(json.dumps({**document, "sets": {}}))
-
-
-def test_test_sets_of_other_systems_or_metrics_are_refused() -> None:
     few = {name: SYSTEMS[name] for name in NAMES[:2]}
     sets = {"news": (REFERENCES, SYSTEMS), "talks": (REFERENCES, SYSTEMS)}
     for other in (compare(REFERENCES, SYSTEMS, "ter", n_resamples=9), compare(REFERENCES, few, n_resamples=9)):
