@@ -134,7 +134,7 @@ def test_only_mtevals_international_tokenization_depends_on_white_space_at_the_e
         np.testing.assert_array_equal(expected, m.suff_stats(corpus.references, plain))
 
 
-def test_mteval_documents_or_sets_name_their_systems() -> None:
+def test_files_name_their_systems_and_xml_is_recognized_by_its_ending_or_its_declaration() -> None:
     seg = '<seg id="1">x</seg>'
     for text, name in [
         (f'<refset refid="R"><doc docid="d">{seg}</doc></refset>', "R"),
@@ -146,9 +146,6 @@ def test_mteval_documents_or_sets_name_their_systems() -> None:
         assert segments(f"{put('names.sgm', text)}#{name}") == ["x"]
     text = f"<m><tstset sysid='S'><doc docid='d' sysid='T'>{seg}</doc></tstset></m>"
     assert segments(f"{put('names.xml', text)}#S") == ["x"]
-
-
-def test_xml_is_recognized_by_its_ending_or_its_declaration() -> None:
     document = xml({"a": {("d", "1"): "x & y"}})
     for name in ("known.xml", "KNOWN.XML", "unknown"):
         assert segments(put(name, document), "mteval") == ["x & y"]

@@ -191,7 +191,7 @@ def of_systems() -> MetaEvaluation:
 
 
 # test_every_study.py writes, draws and reads them.
-RESULTS = {
+RESULTS: dict[str, Callable[[], MetaEvaluation]] = {
     "metrics": ranked,
     "test sets": of_sets,
     "tested test sets": lambda: of_sets("sets"),
@@ -331,19 +331,16 @@ def test_names_beside_points_do_not_cover_one_another(points: list[tuple[float, 
 
 
 def test_wide_figures_of_the_page_have_text_of_the_same_size(browser: Browser) -> None:
+    browser.resize(1200)
     browser.open(many(12).render("html"))
-    widths = (
+    images = (
         "return [...document.querySelectorAll('.drawings img')].map((each) => each.clientWidth / each.naturalWidth)"
     )
-    try:
-        browser.resize(1200)
-        column, wide = browser.run(widths)
-        assert wide == pytest.approx(column, rel=0.02)
-        assert browser.run("return document.querySelector('.wide img').clientWidth") > 600
-        browser.resize(500)
-        assert browser.run(widths)[1] == pytest.approx(wide)
-        overflow = "const each = document.querySelector(arguments[0]); return each.scrollWidth > each.clientWidth"
-        assert browser.run(overflow, ".wide > div")
-        assert not browser.run(overflow, "html")
-    finally:
-        browser.resize(1400)
+    column, wide = browser.run(images)
+    assert wide == pytest.approx(column, rel=0.02)
+    assert browser.run("return document.querySelector('.wide img').clientWidth") > 600
+    browser.resize(500)
+    assert browser.run(images)[1] == pytest.approx(wide)
+    overflow = "const each = document.querySelector(arguments[0]); return each.scrollWidth > each.clientWidth"
+    assert browser.run(overflow, ".wide > div")
+    assert not browser.run(overflow, "html")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from itertools import product
@@ -16,7 +16,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pages import markup
-from reshuffle import Comparison, SegmentScores, SetComparison, TestSet, compare, compare_sets, score
+from reshuffle import Comparison, SegmentScores, SetComparison, StudyResult, TestSet, compare, compare_sets, score
 from reshuffle.data.demo import demo_corpus
 from reshuffle.errors import InputError, printable
 from reshuffle.report import Layout, document, render
@@ -86,7 +86,13 @@ def test_the_pairs_are_tables_of_their_own_on_request(fmt: str) -> None:
     assert len(set(labels)) == len(labels) == several.count(start)
 
 
-def test_a_table_taller_than_a_page_is_divided_where_its_rows_have_lines() -> None:
+def test_wide_tables_have_smaller_letters_and_tall_ones_are_divided_where_rows_have_lines() -> None:
+    for length, expected in ((2, ["footnotesize"]), (30, []), (45, ["small"]), (99, ["scriptsize"])):
+        names = tuple(f"{i}{'n' * length}" for i in range(3))
+        report = render(of_systems(3, all_pairs=False, names=names), "latex")
+        assert re.findall(r"\\(small|footnotesize|scriptsize)", report) == expected
+        assert report.count(r"@{\hskip 1.6em}r") == 2
+    # A table that is taller than a page is divided where its rows have lines.
     table = Table("", ["System"], sections={0: "news", 21: "chat", 42: "talks"}, rules=[21, 42])
     for row in range(63):
         table.add([str(row)])
@@ -97,14 +103,6 @@ def test_a_table_taller_than_a_page_is_divided_where_its_rows_have_lines() -> No
     assert [len(part.rows) for part in pages(table, Fit(SIZES[1], 2))][1:] == [21, 21]
     unruled = replace(table, title="", sections={}, rules=[])
     assert [len(part.rows) for part in pages(unruled, Fit(SIZES[1], 2))] == [39, 24]
-
-
-def test_latex_has_more_space_between_metrics_and_smaller_letters_for_wide_tables() -> None:
-    for length, expected in ((2, ["footnotesize"]), (30, []), (45, ["small"]), (99, ["scriptsize"])):
-        names = tuple(f"{i}{'n' * length}" for i in range(3))
-        report = render(of_systems(3, all_pairs=False, names=names), "latex")
-        assert re.findall(r"\\(small|footnotesize|scriptsize)", report) == expected
-        assert report.count(r"@{\hskip 1.6em}r") == 2
 
 
 # --- Markup in names
@@ -216,7 +214,8 @@ def reports(fmt: Format) -> Iterator[str]:
     """Reports of comparisons, and of every study and what is special about its results."""
     for name, result in documents().items():
         yield render(result, fmt, Layout(pairs=name != "sixty"))
-    for make in (*META.values(), *RUNS.values(), *POWER.values(), *TUNE.values(), *TYPE1.values()):
+    studies: list[Callable[[], StudyResult]] = [make for of in (META, RUNS, POWER, TUNE, TYPE1) for make in of.values()]
+    for make in studies:
         yield make().render(fmt)
 
 

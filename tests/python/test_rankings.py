@@ -229,7 +229,7 @@ def test_the_level_of_a_detectable_difference_follows_the_family_and_the_alterna
     assert one_sided.difference == pytest.approx(ratio * unadjusted[0].difference)
 
 
-def test_identical_systems_do_not_count_as_detectable() -> None:
+def test_identical_systems_and_formulas_that_fail_have_no_detectable_difference() -> None:
     values = np.random.default_rng(3).normal(0, 1, (2, SEGMENTS)).round(3)
     pair = compared(SegmentScores("x", {"one": values[0], "two": values[1]}), adjust="none").detectable[0]
     metric = SegmentScores("x", {"one": values[0], "two": values[1], "copy": values[1]})
@@ -238,8 +238,6 @@ def test_identical_systems_do_not_count_as_detectable() -> None:
     assert with_copy.high == pytest.approx(pair.high)
     assert compared(SegmentScores("x", {"one": values[1], "two": values[1]})).detectable == ()
 
-
-def test_a_formula_that_fails_near_the_sums_has_no_detectable_difference() -> None:
     def picky(sums: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         if (sums[..., 0] != sums[..., 0].astype(int)).any() or (sums[..., 1] != SEGMENTS).any():
             raise ZeroDivisionError

@@ -104,19 +104,15 @@ def test_every_instance_of_swe_bench_that_is_not_resolved_counts_0() -> None:
 
 
 def test_statistics_of_helm_are_read_by_name() -> None:
-    def stat(name: str, *values: float) -> dict[str, Any]:
-        return {"name": {"name": name, "split": "test"}, "count": len(values), "sum": sum(values)}
+    def of(name: str, trial: int, more: dict[str, Any], **stats: list[float]) -> dict[str, Any]:
+        values = [{"name": {"name": key, "split": "test"}, "count": len(x), "sum": sum(x)} for key, x in stats.items()]
+        return {"instance_id": name, "train_trial_index": trial, **more, "stats": values}
 
     instances = [
-        {"instance_id": "id1", "train_trial_index": 0, "stats": [stat("exact_match", 1), stat("logprob", -2.5)]},
-        {"instance_id": "id1", "train_trial_index": 1, "stats": [stat("exact_match", 0)]},
-        {"instance_id": "id2", "train_trial_index": 0, "stats": [stat("exact_match", 1), stat("empty")]},
-        {
-            "instance_id": "id2",
-            "train_trial_index": 0,
-            "perturbation": {"name": "typos"},
-            "stats": [stat("exact_match", 0)],
-        },
+        of("id1", 0, {}, exact_match=[1], logprob=[-2.5]),
+        of("id1", 1, {}, exact_match=[0]),
+        of("id2", 0, {}, exact_match=[1], empty=[]),
+        of("id2", 0, {"perturbation": {"name": "typos"}}, exact_match=[0]),
     ]
     Path("run").mkdir()
     put("run/per_instance_stats.json", json.dumps(instances, indent=2))
@@ -166,10 +162,7 @@ def test_runs_score_as_by_ir_measures(golden: Path, run: Any) -> None:
     shown = json.loads(run("score", "--scores", "RR", *files, "--qrels", str(folder / "qrels"), "--format", "json").out)
     for each, own in zip(sorted(shown["scores"], key=lambda s: s["system"]), runs.values(), strict=True):
         assert each["score"] == pytest.approx(own["aggregate"]["RR"], abs=1e-9)
-
-
-def test_queries_without_results_count_0_and_those_without_judgments_nothing() -> None:
-    pytest.importorskip("ir_measures")
+    # Queries without results count 0, and those without judgments nothing.
     put("qrels", "q1 0 d1 1\nq2 0 d1 1\n")
     put("a.run", "q1 Q0 d1 1 3 a\nq3 Q0 d1 1 3 a\n")
     table = scores_of_run(Source.read("a.run", ""), Source.read("qrels", ""), "RR")

@@ -371,13 +371,13 @@ def test_test_sets_are_read_back_and_those_of_other_systems_or_metrics_refused()
     with pytest.raises(InputError, match="sets: expected at least one, got none"):
         read_json(json.dumps({**document, "sets": {}}))
     few = {name: SYSTEMS[name] for name in NAMES[:2]}
-    sets = {"news": (REFERENCES, SYSTEMS), "talks": (REFERENCES, SYSTEMS)}
+    both = {"news": (REFERENCES, SYSTEMS), "talks": (REFERENCES, SYSTEMS)}
     for other in (compare(REFERENCES, SYSTEMS, "ter", n_resamples=9), compare(REFERENCES, few, n_resamples=9)):
         for place, message in (
             ("talks", r"sets\.talks: expected the systems"),
             ("average", "average: expected the sy"),
         ):
-            document = json.loads(compare_sets(sets, n_resamples=9).render("json"))
+            document = json.loads(compare_sets(both, n_resamples=9).render("json"))
             (document if place == "average" else document["sets"])[place] = json.loads(other.render("json"))
             with pytest.raises(InputError, match=message):
                 read_json(json.dumps(document))

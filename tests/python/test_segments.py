@@ -171,15 +171,12 @@ def test_segment_scores_are_read_back_by_system(folder: Path, run: Any, fmt: str
     assert f"out.{fmt}#BLEU has the scores of 2 systems (a, b), expected one system" in refused
 
 
-def test_scores_of_systems_with_different_segments_are_refused(folder: Path) -> None:
+def test_scores_of_systems_with_different_segments_are_refused(folder: Path, run: Any) -> None:
     def compared(rows: str) -> int:
         Path("x.tsv").write_text("segment\tsystem\tM\n" + rows)
         return command(["compare", "--scores", "M", "x.tsv#M"])
 
     assert_raises("python_errors_of_segments", {"compared": compared})
-
-
-def test_invalid_arguments_get_one_sentence(folder: Path, run: Any) -> None:
     before = Path("all.tsv").read_bytes()
     assert_refused("errors_of_segments", run)
     assert before == Path("all.tsv").read_bytes()

@@ -169,7 +169,7 @@ def hand() -> StudyResult:
     )
 
 
-def test_texts_mark_sizes_with_few_samples() -> None:
+def test_texts_mark_sizes_with_few_samples_and_fit_a_page() -> None:
     """Where b is always better, the pool of 40 has 20 samples of 2, but 4 of 10."""
     better = SegmentScores("x", {"a": [0.0] * 40, "b": [1.0] * 40})
     found = study.validate(metrics=better, sizes=(2, 10), layouts="block", truth="whole", n_resamples=50, bins=(0, 9))
@@ -177,9 +177,6 @@ def test_texts_mark_sizes_with_few_samples() -> None:
     results = {"validation by hand": hand(), "validation of a better system": found, "samples": scores}
     told = {name: render(each, "text", Layout(Terminal(100))) for name, each in results.items()}
     assert_told("pool", beyond_the_first(told))
-
-
-def test_the_tables_of_all_tests_fit_a_page() -> None:
     found = study.agreement(metrics=RATINGS, n_resamples=19)
     lines = render(found, "text", Layout()).splitlines()[:-1]
     assert max(map(len, lines)) <= 100
