@@ -535,7 +535,7 @@ def test_the_pairs_are_sorted_by_any_column_under_every_metric_and_filtered(brow
     assert values == sorted(values, reverse=True)
 
 
-def test_rows_are_added_as_the_table_is_scrolled_and_chosen_by_keys(browser: Browser) -> None:
+def test_rows_are_added_as_the_table_is_scrolled_chosen_by_keys_and_copied_as_csv(browser: Browser) -> None:
     browser.open(PAGES["many"])
     n = 20 * 19 // 2
     assert browser.texts("#pairs .count") == [f"{n} pairs"]
@@ -560,6 +560,19 @@ def test_rows_are_added_as_the_table_is_scrolled_and_chosen_by_keys(browser: Bro
     assert len({tuple(sorted(row[:2])) for row in cells(browser, "#pairs")}) == len(browser.all("#pairs tbody tr")) == n
     browser.press("HOME", "END")
     assert browser.run(position) == n - 1
+    # Tables are copied as CSV in the order of their rows.
+    browser.open(PAGES["many"])
+    sort(browser, 0, "#summary table")
+    header, *rows = csv.reader(copied(browser, "CSV", "#summary").splitlines())
+    assert header[0] == "System"
+    assert rows == [[text.strip() for text in row] for row in cells(browser, "#summary")]
+    field = browser.one("#pairs input[type=search]")
+    field.send_keys("s0")
+    header, *rows = csv.reader(copied(browser, "CSV", "#pairs").splitlines())
+    assert header[:3] == ["System", "Baseline", "Δ"]
+    assert f"{len(rows)} of 190 pairs" in browser.texts("#pairs .count")
+    assert len(rows) > len(cells(browser, "#pairs"))  # also those that scrolling adds
+    assert all("s0" in row[0] or "s0" in row[1] for row in rows)
 
 
 # --- The selected pair
@@ -764,21 +777,6 @@ def copied(browser: Browser, name: str, table: str) -> str:
     browser.wait("return arguments[0].textContent === 'Copied'", button)
     found: str = browser.run("return navigator.clipboard.readText()")
     return found
-
-
-def test_tables_are_copied_as_csv_in_the_order_of_their_rows(browser: Browser) -> None:
-    browser.open(PAGES["many"])
-    sort(browser, 0, "#summary table")
-    header, *rows = csv.reader(copied(browser, "CSV", "#summary").splitlines())
-    assert header[0] == "System"
-    assert rows == [[text.strip() for text in row] for row in cells(browser, "#summary")]
-    field = browser.one("#pairs input[type=search]")
-    field.send_keys("s0")
-    header, *rows = csv.reader(copied(browser, "CSV", "#pairs").splitlines())
-    assert header[:3] == ["System", "Baseline", "Δ"]
-    assert f"{len(rows)} of 190 pairs" in browser.texts("#pairs .count")
-    assert len(rows) > len(cells(browser, "#pairs"))  # also those that scrolling adds
-    assert all("s0" in row[0] or "s0" in row[1] for row in rows)
 
 
 def test_tables_are_copied_as_latex_and_what_is_selected_is_legible_in_forced_colours(browser: Browser) -> None:

@@ -205,7 +205,7 @@ class TestDifferences:
                 kinds.add((metric, side))
         assert {("TER", "even hollow"), ("TER", "worse"), ("TER", "better")} <= kinds
 
-    def test_a_click_selects_the_pair_and_keys_do(self, browser: Browser) -> None:
+    def test_a_click_or_keys_select_a_pair(self, browser: Browser) -> None:
         result = everything(all_pairs=True)
         browser.open(result.render("html"))
         systems = by_score(result, "BLEU")
@@ -273,6 +273,19 @@ class TestMatrix:
         assert f"≤ {0.02 * alpha:g}" in browser.texts("#matrix .swatch")[0]
         names = [text.split(" ", 1) for text in browser.texts("#matrix .name")]
         assert [str(place + 1) for place in range(n_systems)] == [number for number, _ in names]
+        if n_systems == 24:  # a click selects the pair under the pointer
+            browser.run("document.getElementById('matrix').scrollIntoView()")
+            x, y = browser.run(
+                "const box = document.querySelector('#matrix .matrix').getBoundingClientRect();"
+                "return [box.left + 7.5 * matrix.layout.cell, box.top + 20.5 * matrix.layout.height]"
+            )
+            for kind, count in (("mouseMoved", 0), ("mousePressed", 1), ("mouseReleased", 1)):
+                at = {"type": kind, "x": x, "y": y, "button": "left" if count else "none", "clickCount": count}
+                browser.cdp("Input.dispatchMouseEvent", at)
+            browser.wait(
+                "return state.pair?.[0] === arguments[0] && state.pair[1] === arguments[1]", systems[7], systems[20]
+            )
+            assert browser.texts("#matrix .figure-status")[0].startswith(f"{systems[7]} − {systems[20]}: ")
         if n_systems == 8:
             for p, text in zip(
                 (pvalues[place] for place in sorted(pvalues)), browser.texts("#matrix .value"), strict=True
@@ -314,23 +327,6 @@ class TestMatrix:
         found = [float(number) for number in re.findall(r"[-\d.]+", outline["transform"])]
         assert [2 * layout["cell"], 6 * layout["height"]] == pytest.approx(found, abs=1)
         assert browser.each("#matrix .cell-chosen *", "getComputedStyle(each).fill") == ["none", "none"]
-
-    def test_a_click_selects_the_pair_under_the_pointer(self, browser: Browser) -> None:
-        result = rated(24)
-        browser.open(result.render("html"))
-        systems = by_score(result, "rating")
-        browser.run("document.getElementById('matrix').scrollIntoView()")
-        x, y = browser.run(
-            "const box = document.querySelector('#matrix .matrix').getBoundingClientRect();"
-            "return [box.left + 7.5 * matrix.layout.cell, box.top + 20.5 * matrix.layout.height]"
-        )
-        for kind, count in (("mouseMoved", 0), ("mousePressed", 1), ("mouseReleased", 1)):
-            at = {"type": kind, "x": x, "y": y, "button": "left" if count else "none", "clickCount": count}
-            browser.cdp("Input.dispatchMouseEvent", at)
-        assert [systems[7], systems[20]] == browser.wait(
-            "return state.pair?.[0] === arguments[0] && state.pair", systems[7]
-        )
-        assert browser.texts("#matrix .figure-status")[0].startswith(f"{systems[7]} − {systems[20]}: ")
 
 
 def density(histogram: Histogram, bandwidth: float, at: float) -> float:
@@ -521,6 +517,16 @@ class TestScatter:
             assert (line[0] > 0) == (axis == 0)
         ranks = [kendalltau(*(np.array([*scores.values()]) * [1, -1]).T)]
         assert f"Kendall's τ: {ranks[0].statistic:.2f}." in browser.texts("#scatter figcaption")[0]
+        # So are the parts of the scores.
+        header, *rows = browser.each("#components table tr", "[...each.cells].map((cell) => cell.textContent)")
+        assert header[:3] == ["System", "BLEU", "1-gram precision"]
+        assert header[-4:] == ["brevity penalty", "length ratio", "output length", "reference length"]
+        for system, row in zip(by_score(result, "BLEU"), rows, strict=True):
+            details = result.score(system, "BLEU").details
+            assert row[:3] == [system, f"{result.score(system, 'BLEU').score:.2f}", f"{details['p_1']:.2f}"]
+            assert row[-4:-1] == [f"{details['bp']:.3f}", f"{details['ratio']:.3f}", f"{details['hyp_len']:,}"]
+        browser.run("showView(0, 1)")
+        assert not browser.one("#components").is_displayed()
 
     def test_the_other_metric_is_chosen_and_stays(self, browser: Browser) -> None:
         metrics = ["bleu", "chrf", "ter"]
@@ -571,21 +577,6 @@ class TestScatter:
             ];
         """
         assert browser.run(overlaps) == [0, 0]
-
-
-class TestComponents:
-    def test_the_parts_of_the_scores_are_those_of_the_result(self, browser: Browser) -> None:
-        result = everything(all_pairs=True)
-        browser.open(result.render("html"))
-        header, *rows = browser.each("#components table tr", "[...each.cells].map((cell) => cell.textContent)")
-        assert header[:3] == ["System", "BLEU", "1-gram precision"]
-        assert header[-4:] == ["brevity penalty", "length ratio", "output length", "reference length"]
-        for system, row in zip(by_score(result, "BLEU"), rows, strict=True):
-            details = result.score(system, "BLEU").details
-            assert row[:3] == [system, f"{result.score(system, 'BLEU').score:.2f}", f"{details['p_1']:.2f}"]
-            assert row[-4:-1] == [f"{details['bp']:.3f}", f"{details['ratio']:.3f}", f"{details['hyp_len']:,}"]
-        browser.run("showView(0, 1)")
-        assert not browser.one("#components").is_displayed()
 
 
 def without_draws() -> Comparison:
