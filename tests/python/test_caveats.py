@@ -151,14 +151,6 @@ def test_an_unproblematic_comparison_has_no_caveats() -> None:
     assert compared(large, all_pairs=True).caveats == ()
 
 
-def test_ranges_cover_all_pairs_under_a_metric() -> None:
-    comparison = compared(ratings(k=4), all_pairs=True, documents=[i // 6 for i in range(SEGMENTS)])
-    (caveat,) = (caveat for caveat in comparison.caveats if caveat.kind == "dependence")
-    correlations = [pair.intraclass_correlation for pair in comparison.comparisons if pair.intraclass_correlation]
-    assert caveat.values["correlations"] == (min(correlations), max(correlations))
-    assert len(correlations) == 6
-
-
 def kinds(comparison: Comparison) -> list[str]:
     return [caveat.kind for caveat in comparison.caveats]
 
@@ -438,9 +430,7 @@ def test_tests_and_intervals_by_different_methods_may_disagree() -> None:
     assert (caveat.kind, caveat.values["reasons"], caveat.values["starred"]) == ("star-and-interval", ("method",), 1)
     said = "although the 95% CI contains 0, because test and interval are computed by different methods."
     assert f"rating: the difference is significant, {said}" in " ".join(str(comparison).split())
-
-
-def test_the_default_test_does_not_always_reject_what_its_half_and_the_interval_exclude() -> None:
+    # The default test does not always reject what its half and the interval exclude.
     rng = np.random.default_rng(0)
     skewed = np.round(rng.exponential(1, 60) ** 2 - rng.exponential(1, 60), 3)
     own = SegmentScores("rating", {"a": np.zeros(60), "b": skewed})
@@ -501,7 +491,7 @@ def test_p_values_below_a_ten_thousandth_are_printed_as_that() -> None:
         assert "p < 0.0001 (" in str(comparison.comparisons[0].test)
 
 
-def test_metrics_with_the_same_caveat_share_its_sentence() -> None:
+def test_a_sentence_covers_all_pairs_and_metrics_with_the_same_caveat() -> None:
     few = {name: [float(i % 3 + (j if i < 12 else 0)) for i in range(50)] for j, name in enumerate("ab")}
     fewer = {name: [float(i % 3 + (j if i < 9 else 0)) for i in range(50)] for j, name in enumerate("ab")}
     metrics = [SegmentScores("m1", few), SegmentScores("m2", fewer), SegmentScores("m3", few)]
@@ -510,3 +500,8 @@ def test_metrics_with_the_same_caveat_share_its_sentence() -> None:
     assert shown.count("m1, m3: b and a differ in 12 of 50 segments") == 1
     assert shown.count("m2: b and a differ in 9 of 50 segments") == 1
     assert shown.count("differ in 12 of 50") == 1
+    comparison = compared(ratings(k=4), all_pairs=True, documents=[i // 6 for i in range(SEGMENTS)])
+    (caveat,) = (caveat for caveat in comparison.caveats if caveat.kind == "dependence")
+    correlations = [pair.intraclass_correlation for pair in comparison.comparisons if pair.intraclass_correlation]
+    assert caveat.values["correlations"] == (min(correlations), max(correlations))
+    assert len(correlations) == 6

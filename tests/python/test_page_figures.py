@@ -239,11 +239,6 @@ class TestDifferences:
         assert {system: (path.count("L"), path.count("V")) for system, path in paths.items()} == expected
 
 
-def class_of(p: float, alpha: float) -> int:
-    """The class of a p-value in the heat map."""
-    return sum(p > end * alpha * (1 + 1e-9) for end in (0.02, 0.2, 1, 2))
-
-
 def matrix_cells(browser: Browser) -> dict[tuple[int, int], int]:
     """The class of each cell, by row and column."""
     layout = browser.run("return matrix.layout")
@@ -267,7 +262,8 @@ class TestMatrix:
         for pair in result.comparisons:
             first, second = sorted([systems.index(pair.system), systems.index(pair.baseline)])
             pvalues[second, first] = pair.test.final_pvalue
-        expected = {place: class_of(p, alpha) for place, p in pvalues.items()}
+        ends = [share * alpha * (1 + 1e-9) for share in (0.02, 0.2, 1, 2)]
+        expected = {place: sum(p > end for end in ends) for place, p in pvalues.items()}
         assert expected == matrix_cells(browser)
         assert n_systems < 5 or len(set(expected.values())) >= 3
         assert f"≤ {0.02 * alpha:g}" in browser.texts("#matrix .swatch")[0]

@@ -349,13 +349,10 @@ def test_missing_scores_count_as_absent_in_detectable_differences(units: str) ->
 def test_standard_errors_do_not_depend_on_blocks(n_strata: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(2)
     counts = rng.integers(0, 9, (4, 300, 3)) + rng.integers(0, 9, (300, 3))
-    sample = CountSample.from_counts(as_formula(), counts).stratified(Strata(rng.permutation(300) % n_strata))
+    formula = Formula("ratio", lambda sums: (sums[..., 0] + 1) / (sums[..., 1] + sums[..., 2] + 1))
+    sample = CountSample.from_counts(formula, counts).stratified(Strata(rng.permutation(300) % n_strata))
     pairs = [(b, a) for a, b in combinations(range(4), 2)]
     expected = [sample.linear.variance(*pair) for pair in pairs]
     np.testing.assert_allclose(sample.variances_of_differences(pairs), expected)
     monkeypatch.setattr(linear, "CELLS", 28)
     np.testing.assert_allclose(sample.variances_of_differences(pairs), expected)
-
-
-def as_formula() -> Formula:
-    return Formula("ratio", lambda sums: (sums[..., 0] + 1) / (sums[..., 1] + sums[..., 2] + 1))

@@ -212,7 +212,9 @@ def test_changed_files_are_named_before_anything_is_computed(
     assert missing.out.count("\n") == 2
 
 
-def test_what_can_be_read_only_once_has_no_digest(saved: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_can_be_read_only_once_has_no_digest_and_is_not_called_the_same(
+    saved: Path, run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     os.mkfifo(saved / "pipe.txt")
     writer = threading.Thread(target=lambda: (saved / "pipe.txt").write_bytes((saved / "larger.txt").read_bytes()))
     writer.start()
@@ -227,6 +229,12 @@ def test_what_can_be_read_only_once_has_no_digest(saved: Path, run: Any, monkeyp
         "-: not compared (standard input or a pipe)\n"
         "same files: reference.txt; add the command to compute the result again\n"
     )
+    document = json.loads((saved / "once.json").read_text("utf-8"))
+    document["inputs"] = document["inputs"][1:]
+    (saved / "stdin.json").write_text(json.dumps(document), "utf-8")
+    found = run("verify", "stdin.json")
+    assert (found.code, found.out) == (2, "")
+    assert "RESULT was not read from files that can be compared: expected a command after it" in found.err
 
 
 def test_absolute_paths_are_compared_from_their_common_folder(saved: Path, run: Any) -> None:
@@ -239,20 +247,6 @@ def test_absolute_paths_are_compared_from_their_common_folder(saved: Path, run: 
     )
     assert run("score", "reference.txt", "tuned.txt", "-o", "mixed.json", "--refs", references[1]).code == 0
     assert "reference.txt: not compared (the name of several files)\n" in run("verify", "mixed.json").out
-
-
-def test_a_result_without_files_to_compare_is_not_called_the_same(
-    saved: Path, run: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with (saved / "tuned.txt").open() as file:
-        monkeypatch.setattr("sys.stdin", file)
-        assert run("score", "reference.txt", "-", "-o", "stdin.json").code == 0
-    document = json.loads((saved / "stdin.json").read_text("utf-8"))
-    document["inputs"] = document["inputs"][1:]
-    (saved / "stdin.json").write_text(json.dumps(document), "utf-8")
-    found = run("verify", "stdin.json")
-    assert (found.code, found.out) == (2, "")
-    assert "RESULT was not read from files that can be compared: expected a command after it" in found.err
 
 
 def test_what_differs_is_named_with_its_key_and_by_how_much(saved: Path, run: Any) -> None:
