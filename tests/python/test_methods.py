@@ -76,8 +76,7 @@ def test_entries_are_valid_bibtex_under_keys_of_their_own() -> None:
     required = {"article": "journal", "inproceedings": "booktitle", "book": "publisher", "unpublished": "note"}
     for name, paper in papers().items():
         text = paper.bibtex
-        found = re.fullmatch(r"@(\w+)\{([a-z\d-]+),\n((?:  \w+ += \{.*\},\n)+)\}\n", text)
-        assert found is not None
+        found = known(re.fullmatch(r"@(\w+)\{([a-z\d-]+),\n((?:  \w+ += \{.*\},\n)+)\}\n", text))
         assert text.isascii()
         assert text.count("{") == text.count("}")
         fields = dict(re.findall(r"^  (\w+) += \{(.*)\},$", found[3], re.MULTILINE))
@@ -116,8 +115,7 @@ CASES: list[dict[str, Any]] = [
 def test_the_paragraph_names_and_cites_what_was_used(options: dict[str, Any]) -> None:
     comparison = compare(metrics=RATINGS, n_resamples=200, seed=77, **options)
     text, entries = comparison.methods_sentence(), comparison.bibtex()
-    used = comparison.test
-    assert used is not None
+    used = known(comparison.test)
     expected = [TESTS[used.name].source]
     if used.adjustment is not None:
         assert f"{used.adjustment_title} (" in text
@@ -158,8 +156,7 @@ def compared_by(test: str, **options: Any) -> Comparison:
 def on_pvalues(text: str) -> tuple[str, str]:
     """What a paragraph says of the test and of p, and of adjusted p-values."""
     start = text.index("were tested by")
-    end = re.search(r"The p-values were adjusted by|A difference is called|Systems are called", text)
-    assert end is not None
+    end = known(re.search(r"The p-values were adjusted by|A difference is called|Systems are called", text))
     adjusted = re.search(r"(?:The|For the) adjusted p-value.*?\.(?= [A-Z]|$)", text)
     return text[start : end.start()], "" if adjusted is None else adjusted[0]
 
@@ -176,8 +173,7 @@ def check_symbols(sentences: str) -> None:
 
 def check_pvalues(comparison: Comparison) -> None:
     """What the paragraph says of p, against the record of every pair."""
-    used = comparison.test
-    assert used is not None
+    used = known(comparison.test)
     tested, adjusted = on_pvalues(comparison.methods_sentence())
     shares = list(SHARE.finditer(tested))
     assert bool(shares) == (used.replicates is not None)

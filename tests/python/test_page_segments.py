@@ -184,7 +184,7 @@ def test_outputs_that_resemble_each_other_take_little_space_in_the_page() -> Non
 @cache
 def large() -> Comparison:
     rng = np.random.default_rng(3)
-    systems = {name: ["".join(map(chr, rng.integers(0x4E00, 0x9FFF, 4000))) for _ in range(100)] for name in "ab"}
+    systems = {name: ["".join(map(chr, rng.integers(0x4E00, 0x9FFF, 2600))) for _ in range(100)] for name in "ab"}
     ratings = SegmentScores("rating", {"a": [*range(100)], "b": [*range(2, 102)]})
     return small(systems, ["r"] * 100, ratings)
 

@@ -245,9 +245,8 @@ def test_identical_systems_and_formulas_that_fail_have_no_detectable_difference(
 
     counts = np.random.default_rng(6).integers(0, 9, (2, SEGMENTS, 2))
     counts[..., 1] = 1
-    metric = FromCounts("picky", {"a": counts[0], "b": counts[1]}, picky)
-    assert compared(metric, test="ar").detectable == ()
-    assert len(compared(metric, test="ar").rankings) == 1
+    comparison = compared(FromCounts("picky", {"a": counts[0], "b": counts[1]}, picky), test="ar")
+    assert (comparison.detectable, len(comparison.rankings)) == ((), 1)
 
 
 # Multiple comparisons with the best.

@@ -177,12 +177,12 @@ def test_texts_mark_sizes_with_few_samples_and_fit_a_page() -> None:
     results = {"validation by hand": hand(), "validation of a better system": found, "samples": scores}
     told = {name: render(each, "text", Layout(Terminal(100))) for name, each in results.items()}
     assert_told("pool", beyond_the_first(told))
-    found = study.agreement(metrics=RATINGS, n_resamples=19)
-    lines = render(found, "text", Layout()).splitlines()[:-1]
+    agreement = study.agreement(metrics=RATINGS, n_resamples=19)
+    lines, tests = render(agreement, "text", Layout()).splitlines()[:-1], agreement.plan["tests"]
     assert max(map(len, lines)) <= 100
     headers = [line for line in lines if line.startswith("Confidence %")]
-    assert sum(line.count("signif. %") for line in headers) == len(found.plan["tests"])
-    assert [test for line in headers for test in line.split() if test in found.plan["tests"]] == found.plan["tests"]
+    assert sum(line.count("signif. %") for line in headers) == len(tests)
+    assert [word for line in headers for word in line.split() if word in tests] == tests
 
 
 def drawn(ax: Any) -> list[tuple[float, float, bool]]:
