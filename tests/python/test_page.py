@@ -49,6 +49,8 @@ HOSTILE = (
     "<img src=x onerror=window.hacked=1>",
     "'\"&amp;{{ 7 * 7 }}\u2028b\u202e",
     "c\u2067d\u2069\u202d",
+    "a" * 10_000,
+    " ",
 )
 
 
@@ -456,6 +458,8 @@ def test_hostile_names_are_shown_and_copied_as_they_are(browser: Browser) -> Non
     for name in names:
         assert browser.texts("#summary td.name").count(name) == 1
         assert name in chain.from_iterable(cells(browser, "#pairs"))
+    ranked = browser.each("#ranking .row .name", "each.querySelector('title')?.textContent ?? each.textContent")
+    assert sorted(ranked) == sorted(names)
     assert f"m {HOSTILE[0]}" in browser.texts("h1")[0]
     assert browser.run("return document.querySelectorAll('script').length") == 3
     assert len(browser.all("img")) == 0
@@ -464,7 +468,8 @@ def test_hostile_names_are_shown_and_copied_as_they_are(browser: Browser) -> Non
     embedded = json.loads(browser.run("return document.getElementById('result').textContent"))
     assert embedded["systems"][0] == HOSTILE[0]
     assert read_html(PAGES["hostile"]) == RESULTS["hostile"]
-    assert {row[0] for row in [*csv.reader(copied(browser, "CSV", "#summary").splitlines())][1:]} == names
+    rows = [*csv.reader(copied(browser, "CSV", "#summary").splitlines())]
+    assert {row[0] for row in rows[1:]} == {name.strip() for name in names}
     latex = copied(browser, "LaTeX", "#summary")
     assert not re.search(r"(?<!\\)[&%#_](?![^ ])", latex.replace(" & ", ""))
     assert r"$<$/script$>$$<$script$>$window.hacked = 1$<$/script$>$" in latex
