@@ -35,28 +35,14 @@ ARGUMENTS = (
 
 @dataclass
 class Browser:
-    """A browser with a folder for pages.
+    """A browser with a folder for pages."""
 
-    Attributes
-    ----------
-    driver : selenium.webdriver.Chrome or selenium.webdriver.Firefox
-    folder : Path
-    expected : list of str
-        Parts of console messages that a test provokes.
-    loads : int
-        The number of pages so far, a part of their addresses.
-    size : tuple of int
-        The size that the page has been given.
-    features : dict
-        The media features that are emulated.
-    """
-
-    driver: Any
+    driver: Any  # of Selenium
     folder: Path
-    expected: list[str] = field(default_factory=list)
-    loads: int = 0
+    expected: list[str] = field(default_factory=list)  # parts of console messages that a test provokes
+    loads: int = 0  # the number of pages so far, a part of their addresses
     size: tuple[int, int] = (0, 0)
-    features: dict[str, str] = field(default_factory=dict)
+    features: dict[str, str] = field(default_factory=dict)  # the media features that are emulated
 
     def open(self, page: str, fragment: str = "", name: str = "report.html") -> None:
         """Write a page to a file and load it."""

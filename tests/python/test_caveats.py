@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -112,12 +113,15 @@ def shown(value: Any) -> str:
     return ", ".join(map(shown, value)) if isinstance(value, tuple) else str(value)
 
 
-def test_each_kind_of_caveat_has_its_values_and_its_sentence() -> None:
+def test_each_kind_of_caveat_has_its_values_and_its_sentence_and_is_documented() -> None:
     told = {}
     for kind in CASES:
         (caveat,) = (caveat for caveat in case(kind).caveats if caveat.kind == kind)
         told[kind] = "\n".join([worded(caveat), *(f"  {name}: {shown(each)}" for name, each in caveat.values.items())])
     assert_told("caveats", told)
+    assert set(CASES) == set(texts_of("caveats")["caveat"])
+    page = (Path(__file__).parents[2] / "docs/statistics/notes.md").read_text("utf-8")
+    assert set(re.findall(r"^\| `([\w-]+)` \|", page, re.MULTILINE)) == set(CASES)
 
 
 @pytest.mark.parametrize("kind", CASES)
@@ -130,12 +134,6 @@ def test_each_kind_of_caveat_is_shown(kind: str) -> None:
     assert len(worded(caveat)) <= 200  # two lines
     written = {"kind": kind, "values": json.loads(json.dumps(caveat.values))}
     assert written in json.loads(render(comparison, "json"))["caveats"]
-
-
-def test_all_kinds_of_caveats_are_tested_and_documented() -> None:
-    assert set(CASES) == set(texts_of("caveats")["caveat"])
-    page = (Path(__file__).parents[2] / "docs/statistics/notes.md").read_text("utf-8")
-    assert set(re.findall(r"^\| `([\w-]+)` \|", page, re.MULTILINE)) == set(CASES)
 
 
 def test_an_unproblematic_comparison_has_no_caveats() -> None:
@@ -151,14 +149,6 @@ def test_an_unproblematic_comparison_has_no_caveats() -> None:
     large = ratings(SEGMENTS_WITH_RARE, k=3, apart=30.0)
     assert compared(large, all_pairs=True, adjust="holm").caveats == ()
     assert compared(large, all_pairs=True).caveats == ()
-
-
-def test_ranges_cover_all_pairs_under_a_metric() -> None:
-    comparison = compared(ratings(k=4), all_pairs=True, documents=[i // 6 for i in range(SEGMENTS)])
-    (caveat,) = (caveat for caveat in comparison.caveats if caveat.kind == "dependence")
-    correlations = [pair.intraclass_correlation for pair in comparison.comparisons if pair.intraclass_correlation]
-    assert caveat.values["correlations"] == (min(correlations), max(correlations))
-    assert len(correlations) == 6
 
 
 def kinds(comparison: Comparison) -> list[str]:
@@ -425,6 +415,9 @@ def test_the_note_says_why_star_and_interval_disagree() -> None:
     assert disagreement(4, alternative="less")["reasons"] == ("alternative",)
     assert disagreement(3, alpha=0.2)["reasons"] == ("level",)
     assert disagreement(4, alpha=0.2, alternative="less")["reasons"] == ("level", "alternative")
+    # Too few replicates explain disagreements by themselves.
+    few = compared(ratings(apart=30.0), n_resamples=9, interval="percentile")
+    assert kinds(few) == ["few-replicates", "few-draws"]
 
 
 def test_tests_and_intervals_by_different_methods_may_disagree() -> None:
@@ -437,9 +430,7 @@ def test_tests_and_intervals_by_different_methods_may_disagree() -> None:
     assert (caveat.kind, caveat.values["reasons"], caveat.values["starred"]) == ("star-and-interval", ("method",), 1)
     said = "although the 95% CI contains 0, because test and interval are computed by different methods."
     assert f"rating: the difference is significant, {said}" in " ".join(str(comparison).split())
-
-
-def test_the_default_test_does_not_always_reject_what_its_half_and_the_interval_exclude() -> None:
+    # The default test does not always reject what its half and the interval exclude.
     rng = np.random.default_rng(0)
     skewed = np.round(rng.exponential(1, 60) ** 2 - rng.exponential(1, 60), 3)
     own = SegmentScores("rating", {"a": np.zeros(60), "b": skewed})
@@ -454,11 +445,6 @@ def test_the_default_test_does_not_always_reject_what_its_half_and_the_interval_
     said = "p is the larger one of two bootstraps, and the interval is that of one: rely on p."
     assert said in " ".join(str(comparison).split())
     assert kinds(compare(metrics=own, test="bootstrap-percentile", n_resamples=999)) == ["skewed"]
-
-
-def test_too_few_replicates_explain_disagreements_by_themselves() -> None:
-    few = compared(ratings(apart=30.0), n_resamples=9, interval="percentile")
-    assert kinds(few) == ["few-replicates", "few-draws"]
 
 
 # --- Exact p-values in tables
@@ -484,25 +470,28 @@ def test_exact_p_values_are_marked_in_their_rows() -> None:
     assert "†" not in str(compared(ratings()))
 
 
-@pytest.mark.parametrize("fmt", ["text", "markdown", "latex", "html"])
-def test_p_values_below_a_ten_thousandth_are_printed_as_that(fmt: str) -> None:
+def test_p_values_below_a_ten_thousandth_are_printed_as_that() -> None:
     own = ratings(apart=30.0)
     tiny = [
         compared(own, test="t-test"),
         compared(own, n_resamples=100_000),
         compared(SegmentScores("m", {"a": [0] * 60, "b": [1] * 60}), test="ar:scheme=exact"),
+        compared(SegmentScores("m", {"a": [0] * 1100, "b": [1] * 1100}), test="ar:scheme=exact"),  # 2/2^1100
+        compared(SegmentScores("m", {"a": [1, 2, 3], "b": [2, 3, 4]}), test="t-test"),  # 0
     ]
+    assert [comparison.comparisons[0].test.pvalue for comparison in tiny[3:]] == [sys.float_info.min, 0]
     for comparison in tiny:
         p = comparison.comparisons[0].test.pvalue
-        assert 0 < p < 1e-4
-        cell = {"latex": "$<$0.0001", "html": "&lt;0.0001"}.get(fmt, "<0.0001")
-        assert cell in markup(render(comparison, fmt))
+        assert p < 1e-4
+        for fmt in ("text", "markdown", "latex", "html"):
+            cell = {"latex": "$<$0.0001", "html": "&lt;0.0001"}.get(fmt, "<0.0001")
+            assert cell in markup(render(comparison, fmt))
         assert json.loads(render(comparison, "json"))["comparisons"][0]["test"]["pvalue"] == p
         assert comparison.to_dicts()[0]["pvalue"] == p
         assert "p < 0.0001 (" in str(comparison.comparisons[0].test)
 
 
-def test_metrics_with_the_same_caveat_share_its_sentence() -> None:
+def test_a_sentence_covers_all_pairs_and_metrics_with_the_same_caveat() -> None:
     few = {name: [float(i % 3 + (j if i < 12 else 0)) for i in range(50)] for j, name in enumerate("ab")}
     fewer = {name: [float(i % 3 + (j if i < 9 else 0)) for i in range(50)] for j, name in enumerate("ab")}
     metrics = [SegmentScores("m1", few), SegmentScores("m2", fewer), SegmentScores("m3", few)]
@@ -511,3 +500,8 @@ def test_metrics_with_the_same_caveat_share_its_sentence() -> None:
     assert shown.count("m1, m3: b and a differ in 12 of 50 segments") == 1
     assert shown.count("m2: b and a differ in 9 of 50 segments") == 1
     assert shown.count("differ in 12 of 50") == 1
+    comparison = compared(ratings(k=4), all_pairs=True, documents=[i // 6 for i in range(SEGMENTS)])
+    (caveat,) = (caveat for caveat in comparison.caveats if caveat.kind == "dependence")
+    correlations = [pair.intraclass_correlation for pair in comparison.comparisons if pair.intraclass_correlation]
+    assert caveat.values["correlations"] == (min(correlations), max(correlations))
+    assert len(correlations) == 6

@@ -34,7 +34,7 @@ def size(path: Path) -> tuple[int, int]:
     return width, height
 
 
-def test_the_gallery_shows_every_kind_of_figure() -> None:
+def test_the_gallery_shows_every_kind_of_figure_by_commands_that_parse() -> None:
     drawn = re.findall(r"^reshuffle plot \S+ (\S+) ", PAGE, re.MULTILINE)
     assert set(PLOTS) <= set(drawn) <= {*PLOTS, *get_args(types.StudyPlotKind)}
     shown = re.findall(r"^!\[[^\]]+\]\(([^)]+)\)$", PAGE, re.MULTILINE)
@@ -44,9 +44,6 @@ def test_the_gallery_shows_every_kind_of_figure() -> None:
         assert UPDATE or (ROOT / "docs" / picture).is_file()
     for file in (ROOT / "docs/gallery").iterdir():
         assert f"gallery/{file.name}" in shown
-
-
-def test_the_commands_of_the_gallery_parse() -> None:
     assert len(COMMANDS) >= len(PLOTS)
     for command in COMMANDS:
         assert parsed(command), command

@@ -5,7 +5,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, make_dataclass
 from fractions import Fraction
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,6 @@ from reshuffle import (
     AR,
     BesagClifford,
     CorpusFunction,
-    Formula,
     FromCounts,
     Gandy,
     Histogram,
@@ -42,7 +40,7 @@ from reshuffle.data.packed import unpacked_records
 from reshuffle.metrics.base import Scores
 from reshuffle.report import render
 from reshuffle.report.packed import packed_records
-from reshuffle.resampling import CountSample, Histograms, PermutedHistograms, Replicates, SequentialTally, Series
+from reshuffle.resampling import CountSample, Replicates, Series
 from reshuffle.resampling.histograms import TAIL, histogram, histogram_of_probabilities
 from reshuffle.results.schemas import as_dict
 from reshuffle.settings import Resampling
@@ -129,55 +127,45 @@ def null_of(result: SignificanceResult, statistic: float | None = None) -> Null:
     return known(result.null_distribution), result.null_probabilities, float(observed)
 
 
-def shuffled(pair: tuple[str, str], **options: Any) -> Null:
-    a, b = (COUNTS[name] for name in pair)
-    result = approximate_randomization(a, b, BLEU, keep_null_distribution=True, n_resamples=R, **options)
-    is_studentized = options.get("test") == "ar-studentized"
-    return null_of(result, result.statistic / result.standard_error if is_studentized else None)
-
-
-def kept(test: str, pair: tuple[str, str]) -> Null:
+def kept(test: AR | str, pair: tuple[str, str]) -> Null:
     """The null distribution of a test of one pair alone."""
-    if test.startswith("ar"):
-        return shuffled(pair, test=test)
     a, b = (COUNTS[name] for name in pair)
-    return null_of(bootstrap_test(a, b, BLEU, test=test, keep_null_distribution=True, n_resamples=R))
+    options: dict[str, Any] = {"keep_null_distribution": True, "n_resamples": R}
+    if isinstance(test, str):
+        return null_of(bootstrap_test(a, b, BLEU, test=test, **options))
+    options |= {"scheme": test.scheme, "stopping": test.stopping}
+    result = approximate_randomization(a, b, BLEU, test="ar-studentized" if test.studentized else "ar", **options)
+    return null_of(result, result.statistic / known(result.standard_error) if test.studentized else None)
 
 
-TESTS = [
-    "ar",
-    "ar-studentized",
+RULES: list[BesagClifford | Gandy] = [BesagClifford(3), BesagClifford(40), Gandy(0.05), Gandy(0.4)]
+TESTS: list[AR | str] = [
+    *(AR(studentized=studentized) for studentized in (False, True)),
+    *(AR(scheme=scheme) for scheme in ("iid", "subgroup")),
+    *(AR(studentized=studentized, stopping=rule) for rule in RULES for studentized in (False, True)),
     *(f"bootstrap{kind}" for kind in ("", "-both", "-percentile", "-shift")),
     "paired-bootstrap",
 ]
 
 
 @pytest.mark.parametrize("measure", [NATIVE, IN_PYTHON], ids=["native", "in Python"])
-@pytest.mark.parametrize("test", TESTS)
-def test_the_histogram_of_a_pair_is_that_of_the_null_distribution(test: str, measure: FromCounts) -> None:
-    if measure is IN_PYTHON and test == "ar-studentized":
+@pytest.mark.parametrize("test", TESTS, ids=str)
+def test_the_histogram_of_a_pair_is_that_of_the_null_distribution(test: AR | str, measure: FromCounts) -> None:
+    """Of a test that stops, it is that of the shuffles that were used."""
+    rule = None if isinstance(test, str) else test.stopping
+    if isinstance(test, AR) and test.studentized and measure is IN_PYTHON:
         pytest.skip(OTHER_DERIVATIVES)
-    comparison = compare(metrics=measure, test=test, all_pairs=True, n_resamples=R)
+    alpha = rule.alpha if isinstance(rule, Gandy) else 0.05
+    options: dict[str, Any] = {"metrics": measure, "test": test, "n_resamples": R, "adjust": "none", "alpha": alpha}
+    comparison = compare(**options, all_pairs=True)
     for pair in comparison.comparisons:
         check(kept(test, (pair.system, pair.baseline)), pair.null)
-    has_draws = [found.draws is not None for found in comparison.scores]
-    assert has_draws == [True] * 3
-    without = compare(metrics=measure, test=test, n_resamples=R, interval=None, adjust="none")
-    assert [found.draws is not None for found in without.scores] == ["bootstrap" in test] * 3
-    assert [pair.null for pair in without.comparisons] == [pair.null for pair in comparison.comparisons[:2]]
-
-
-@pytest.mark.parametrize("scheme", ["iid", "subgroup"])
-def test_the_scheme_decides_which_shuffles_are_counted(scheme: str) -> None:
-    metrics = [NATIVE, replace_name(IN_PYTHON)]
-    comparison = compare(metrics=metrics, test=f"ar:scheme={scheme}", all_pairs=True, n_resamples=R)
-    for pair in comparison.comparisons:
-        check(shuffled((pair.system, pair.baseline), scheme=scheme), pair.null)
         assert sum(known(pair.null).counts) == pair.test.n_resamples
-
-
-def replace_name(measure: FromCounts) -> FromCounts:
-    return FromCounts("again", COUNTS, lambda totals: BLEU.score(totals))
+    assert not isinstance(rule, BesagClifford) or len({pair.test.n_resamples for pair in comparison.comparisons}) > 1
+    assert [found.draws is not None for found in comparison.scores] == [True] * 3
+    without = compare(**options, interval=None)
+    assert [found.draws is not None for found in without.scores] == [isinstance(test, str)] * 3
+    assert [pair.null for pair in without.comparisons] == [pair.null for pair in comparison.comparisons[:2]]
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
@@ -224,22 +212,6 @@ def test_exact_and_random_tests_are_mixed() -> None:
 
 def mean(totals: Any) -> Any:
     return np.asarray(totals)[..., 0] / 70
-
-
-@pytest.mark.parametrize("measure", [NATIVE, IN_PYTHON], ids=["native", "in Python"])
-@pytest.mark.parametrize("rule", [BesagClifford(3), BesagClifford(40), Gandy(0.05), Gandy(0.4)], ids=str)
-@pytest.mark.parametrize("studentized", [False, True])
-def test_a_stopped_test_has_the_shuffles_that_it_used(measure: FromCounts, rule: Any, studentized: bool) -> None:
-    if studentized and measure is IN_PYTHON:
-        pytest.skip(OTHER_DERIVATIVES)
-    test = "ar-studentized" if studentized else "ar"
-    alpha = rule.alpha if isinstance(rule, Gandy) else 0.05
-    chosen = AR(studentized=studentized, stopping=rule)
-    comparison = compare(metrics=measure, test=chosen, all_pairs=True, n_resamples=R, adjust="none", alpha=alpha)
-    for pair in comparison.comparisons:
-        check(shuffled((pair.system, pair.baseline), stopping=rule, test=test), pair.null)
-        assert sum(known(pair.null).counts) == pair.test.n_resamples
-    assert len({pair.test.n_resamples for pair in comparison.comparisons}) > 1 or isinstance(rule, Gandy)
 
 
 def test_permutations_are_counted_in_rust_and_in_python() -> None:
@@ -354,25 +326,6 @@ def test_statistics_that_are_not_finite_are_left_out() -> None:
     assert histogram(np.array([math.inf, 1.0, math.nan])) == Histogram(1.0, 0.0, (1,))
     assert histogram_of_probabilities(np.array([math.inf]), np.array([1.0])) is None
     assert histogram_of_probabilities(np.array([2.0]), np.array([1.0])) == Histogram(2.0, 0.0, (1.0,))
-
-
-def test_several_reductions_have_the_histograms_of_each_alone() -> None:
-    samples = [
-        CountSample.from_counts(BLEU, np.stack([*COUNTS.values()])),
-        CountSample.from_counts(Formula("same", lambda t: BLEU.score(t)), np.stack([*COUNTS.values()])),
-    ]
-    replicates, pairs = Replicates(samples, Resampling(R, 9)), list(combinations(range(3), 2))
-    (series,) = replicates.run([Series()], pairs)
-    expected = [[histogram(of_pair) for of_pair in of_metric] for of_metric in series]
-    rule = BesagClifford(10**9)
-    sequential = SequentialTally("two-sided", np.ones((2, 3)), rule.core(), histograms=True)
-    histograms, half, counts, _ = replicates.run([Histograms(), Histograms(half=True), sequential, Series()], pairs)
-    assert expected == histograms.tolist() == counts.null.tolist()
-    doubled = [[histogram(np.concatenate([t, -t])) for t in of_metric] for of_metric in series]
-    assert doubled == half.tolist()
-    permuted = PermutedHistograms(compared=pairs)
-    (found,) = replicates.run([permuted], pairs)
-    assert found[0].tolist() == found[1].tolist()
 
 
 # --- JSON in HTML reports

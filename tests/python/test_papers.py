@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from itertools import product
@@ -17,13 +16,19 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pages import markup
-from reshuffle import Comparison, SegmentScores, SetComparison, TestSet, compare, compare_sets, read_json, score
+from reshuffle import Comparison, SegmentScores, SetComparison, StudyResult, TestSet, compare, compare_sets, score
 from reshuffle.data.demo import demo_corpus
 from reshuffle.errors import InputError, printable
 from reshuffle.report import Layout, document, render
 from reshuffle.report.cells import Table
-from reshuffle.report.fitting import COLUMN, PAGE, SIZES, Fit, fitting, pages, table_width
-from tex import TWO_COLUMNS, compiled, compiled_all
+from reshuffle.report.fitting import SIZES, Fit, pages, table_width
+from reshuffle.types import Format
+from test_meta_report import RESULTS as META
+from test_run_reports import RESULTS as RUNS
+from test_study_power_reports import RESULTS as POWER
+from test_study_reports import RESULTS as TYPE1
+from test_tune import RESULTS as TUNE
+from tex import TWO_COLUMNS, TYPST, compile_typst, compiled
 from told import assert_told, beyond_the_first
 
 # Everything that is markup in one of the formats.
@@ -81,24 +86,13 @@ def test_the_pairs_are_tables_of_their_own_on_request(fmt: str) -> None:
     assert len(set(labels)) == len(labels) == several.count(start)
 
 
-@pytest.mark.parametrize("columns", [None, 1, 2])
-def test_a_table_has_the_largest_size_in_which_it_fits(columns: int | None) -> None:
-    tried = [Fit(size, across) for across in (1, 2) for size in SIZES if columns in (None, across)]
-    if columns is None:
-        tried.remove(Fit(SIZES[-1], 1))
-    room = {1: COLUMN, 2: PAGE}
-    used = set()
-    for characters in range(1, 130, 2):
-        table = Table("", ["System", "x", "y", "z"], breaks=(2,))
-        table.add(["n" * characters, "1", "2", "3"])
-        place = tried.index(fitting(table, columns))
-        fits = [table_width(table, size) <= room[across] for size, across in tried]
-        assert place == (fits.index(True) if any(fits) else len(fits) - 1)
-        used.add(place)
-    assert used == {*range(len(tried))}
-
-
-def test_a_table_taller_than_a_page_is_divided_where_its_rows_have_lines() -> None:
+def test_wide_tables_have_smaller_letters_and_tall_ones_are_divided_where_rows_have_lines() -> None:
+    for length, expected in ((2, ["footnotesize"]), (30, []), (45, ["small"]), (99, ["scriptsize"])):
+        names = tuple(f"{i}{'n' * length}" for i in range(3))
+        report = render(of_systems(3, all_pairs=False, names=names), "latex")
+        assert re.findall(r"\\(small|footnotesize|scriptsize)", report) == expected
+        assert report.count(r"@{\hskip 1.6em}r") == 2
+    # A table that is taller than a page is divided where its rows have lines.
     table = Table("", ["System"], sections={0: "news", 21: "chat", 42: "talks"}, rules=[21, 42])
     for row in range(63):
         table.add([str(row)])
@@ -109,14 +103,6 @@ def test_a_table_taller_than_a_page_is_divided_where_its_rows_have_lines() -> No
     assert [len(part.rows) for part in pages(table, Fit(SIZES[1], 2))][1:] == [21, 21]
     unruled = replace(table, title="", sections={}, rules=[])
     assert [len(part.rows) for part in pages(unruled, Fit(SIZES[1], 2))] == [39, 24]
-
-
-def test_latex_has_more_space_between_metrics_and_smaller_letters_for_wide_tables() -> None:
-    for length, expected in ((2, ["footnotesize"]), (30, []), (45, ["small"]), (99, ["scriptsize"])):
-        names = tuple(f"{i}{'n' * length}" for i in range(3))
-        report = render(of_systems(3, all_pairs=False, names=names), "latex")
-        assert re.findall(r"\\(small|footnotesize|scriptsize)", report) == expected
-        assert report.count(r"@{\hskip 1.6em}r") == 2
 
 
 # --- Markup in names
@@ -207,18 +193,6 @@ def test_markdown_and_html_have_the_tables_and_sentences_of_the_text() -> None:
         assert all(sentence in " ".join(report.split()) for report in (text, markdown, html))
 
 
-def test_the_two_files_of_csv_have_all_test_sets(demo: Path, run: Any) -> None:
-    texts = ("reference.txt", "baseline.txt", "tuned.txt")
-    words = ("compare", "--set", "one", *texts, "--set", "two", *texts, "-n", "99")
-    assert run(*words, "-o", "out.csv", "-o", "out.json").code == 0
-    for table in ("systems", "pairs"):
-        rows = list(csv.DictReader((demo / f"out.{table}.csv").read_text("utf-8").splitlines()))
-        assert {row["test_set"] for row in rows} == {"one", "two", "average"}
-    read = read_json(demo / "out.json")
-    assert isinstance(read, SetComparison)
-    assert run(*words, "--methods").out.endswith(read.bibtex())
-
-
 # --- Compilers
 
 
@@ -236,9 +210,23 @@ def documents() -> Mapping[str, Comparison | SetComparison]:
     }
 
 
+def reports(fmt: Format) -> Iterator[str]:
+    """Reports of comparisons, and of every study and what is special about its results."""
+    for name, result in documents().items():
+        yield render(result, fmt, Layout(pairs=name != "sixty"))
+    studies: list[Callable[[], StudyResult]] = [make for of in (META, RUNS, POWER, TUNE, TYPE1) for make in of.values()]
+    for make in studies:
+        yield make().render(fmt)
+
+
 def test_latex_compiles(tmp_path: Path) -> None:
-    reports = [render(result, "latex", Layout(pairs=name != "sixty")) for name, result in documents().items()]
-    assert "Undefined" not in compiled_all(tmp_path, reports)
+    """Each report on pages of its own."""
+    assert "Undefined" not in compiled(tmp_path, "\n\\clearpage\n".join(reports("latex")))
+
+
+@TYPST
+def test_typst_compiles(tmp_path: Path) -> None:
+    compile_typst(tmp_path, *reports("typst"))
 
 
 def of_three_metrics(n: int, all_pairs: bool) -> Comparison:
@@ -308,29 +296,7 @@ def test_the_methods_paragraph_cites_what_the_entries_have(tmp_path: Path) -> No
     paragraph = next(line for line in latex.splitlines() if "\\citep" in line)
     assert paragraph.isascii()
     assert "doi:" not in paragraph
-    (tmp_path / "methods.bib").write_text(comparison.bibtex(), "utf-8")
-    compiler: Any = pytest.importorskip("typst", reason="typst is not installed")
-    (tmp_path / "all.typ").write_text(f'{typst}#bibliography("methods.bib")\n', "utf-8")
-    assert compiler.compile(str(tmp_path / "all.typ")).startswith(b"%PDF")
     compiled(tmp_path, latex)
-
-
-def test_the_entries_are_written_beside_a_paper(demo: Path, run: Any) -> None:
-    files = ("reference.txt", "baseline.txt", "larger.txt")
-    outputs = ("-o", "a.tex", "-o", "a.typ", "-o", "b.html", "--methods")
-    assert run("compare", *(str(demo / name) for name in files), "-n", "99", *outputs).code == 0
-    entries = Path("a.bib").read_text("utf-8")
-    assert entries.startswith("@")
-    assert all(f"{{{key}," in entries for key in re.findall(r"\\citep\{([^},]*)", Path("a.tex").read_text("utf-8")))
-    assert not Path("b.bib").exists()
-
-
-def test_typst_compiles(tmp_path: Path) -> None:
-    typst: Any = pytest.importorskip("typst", reason="typst is not installed")
-    for name, comparison in documents().items():
-        source = tmp_path / f"{name}.typ"
-        source.write_text(render(comparison, "typst", Layout(pairs=name != "sixty")), "utf-8")
-        assert typst.compile(str(source)).startswith(b"%PDF")
 
 
 def test_symbols_are_mathematics_in_papers_but_not_in_names() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import shutil
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 from plotted import KINDS, panels
-from reshuffle import Comparison, SegmentScores, SetComparison, TestSet, compare, compare_sets, read_json
+from reshuffle import SegmentScores, TestSet, compare, compare_sets, read_json
 from reshuffle.data.demo import demo_corpus
 from reshuffle.report.plots import figure_of, file_of
 from reshuffle.report.plots.style import PaperFigure
@@ -30,13 +31,13 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     options: Any = {"n_resamples": 200}
     results: dict[str, Any] = {
         "pairs.json": compare(references, outputs, ["bleu", "ter"], all_pairs=True, **options),
-        "one.html": compare(references, outputs, all_pairs=True, **options),
         "baseline.json": compare(references, outputs, **options),
         "sets.json": compare_sets(sets, all_pairs=True, **options),
         "apart.json": compare_sets(sets, all_pairs=True, average=False, **options),
     }
     for name, result in results.items():
-        (folder / name).write_text(result.render(name.partition(".")[2]), "utf-8")
+        (folder / name).write_text(result.render("json"), "utf-8")
+    (folder / "pairs.html").write_text(results["pairs.json"].render("html"), "utf-8")
     (folder / "names.tsv").write_text("tuned\tOurs\nbaseline\tBase\n")
     (folder / "names.pdf").write_text("tuned\tOurs\n")
     (folder / "others.tsv").write_text("nobody\tx\n")
@@ -56,7 +57,10 @@ START = {"pdf": b"%PDF-1.4", "svg": b"<?xml", "png": b"\x89PNG"}
 
 
 @pytest.mark.parametrize(("kind", "fmt"), [*zip(KINDS, ("pdf", "svg", "png", "pdf", "svg"), strict=True)])
-def test_plot_writes_what_the_methods_draw(results: Path, run: Any, kind: str, fmt: str) -> None:
+def test_plot_writes_what_the_methods_draw(
+    results: Path, run: Any, monkeypatch: pytest.MonkeyPatch, kind: str, fmt: str
+) -> None:
+    """Of results in JSON, in HTML and from standard input."""
     options: dict[str, Any] = {"metric": "TER", "digits": 3, "width": 3.5, "height": 2.5}
     if kind == "null":
         options |= {"system": "tuned", "baseline": "baseline"}
@@ -65,28 +69,19 @@ def test_plot_writes_what_the_methods_draw(results: Path, run: Any, kind: str, f
     flags = {"--system": ["--pair"], "--baseline": [] if kind == "null" else ["--baseline"]}
     pairs = ((*flags.get(f"--{name}", [f"--{name}"]), value) for name, value in options.items())
     arguments = [str(word) for option in pairs for word in option]
-    outcome = run("plot", "pairs.json", kind, "-o", f"out.{fmt}", *arguments, "--names", "names.tsv")
+    source = {"forest": "pairs.html", "matrix": "-"}.get(kind, "pairs.json")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO((results / "pairs.html").read_bytes())))
+    outcome = run("plot", source, kind, "-o", f"out.{fmt}", *arguments, "--names", "names.tsv")
     assert outcome == (0, "", "")
     content = (results / f"out.{fmt}").read_bytes()
     assert content.startswith(START[fmt])
-    comparison = read_json("pairs.json")
-    assert isinstance(comparison, Comparison)
+    comparison: Any = read_json("pairs.json")
     ax = getattr(comparison.plot, kind)(names={"tuned": "Ours", "baseline": "Base"}, **options)
     assert content == file_of(ax.figure, fmt)
 
 
-def test_plot_reads_html_and_standard_input(results: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert run("plot", "one.html", "ranking", "-o", "html.svg").code == 0
-    with (results / "one.html").open(encoding="utf-8") as file:
-        monkeypatch.setattr(sys, "stdin", file)
-        assert run("plot", "-", "ranking", "-o", "stdin.svg").code == 0
-    assert (results / "html.svg").read_bytes() == (results / "stdin.svg").read_bytes()
-
-
 def test_plot_shows_the_average_or_a_test_set(results: Path, run: Any) -> None:
-    result = read_json("sets.json")
-    assert isinstance(result, SetComparison)
-    assert result.average is not None
+    result: Any = read_json("sets.json")
     for arguments, comparison in ((["--set", "two"], result["two"]), ([], result.average)):
         assert run("plot", "sets.json", "null", "--pair", "tuned", "larger", "-o", "out.svg", *arguments).code == 0
         panel: dict[str, Any] = {comparison.metrics[0].name: (comparison, comparison.metrics[0].name)}

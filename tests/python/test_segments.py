@@ -79,9 +79,6 @@ def test_the_score_of_a_document_is_the_corpus_score_of_its_segments() -> None:
     assert header.split("\t") == ["document", "system", "BLEU", "rating", "words"]
     with pytest.raises(InputError, match="documents: expected an id for each of 3 segments, got 2"):
         segment_scores(REFERENCES, SYSTEMS, documents=["x", "y"])
-    odd = segment_scores(REFERENCES, SYSTEMS, documents=["x\t", "y", "y"])
-    with pytest.raises(InputError, match="tsv cannot hold a tab"):
-        render(odd)
 
 
 def test_a_formula_can_define_its_own_segment_scores() -> None:
@@ -109,13 +106,10 @@ def test_formats_have_numbers_in_full_precision() -> None:
     assert expected == [json.loads(line) for line in render(table, "jsonl").splitlines()]
     with pytest.raises(InputError, match="unknown format 'jsno': did you mean 'jsonl'"):
         render(table, "jsno")
-
-
-def test_names_with_tabs_or_line_feeds_are_written_to_json_only() -> None:
-    table = segment_scores(["x"], {'a\t"b"\n': ["x"]})
-    assert json.loads(render(table, "jsonl"))["system"] == 'a\t"b"\n'
+    odd = segment_scores(["x"], {'a\t"b"\n': ["x"]})
+    assert json.loads(render(odd, "jsonl"))["system"] == 'a\t"b"\n'
     with pytest.raises(InputError, match="tsv cannot hold a tab or an end of line"):
-        render(table)
+        render(odd)
 
 
 @pytest.mark.parametrize("fmt", ["tsv", "jsonl"])
@@ -177,15 +171,12 @@ def test_segment_scores_are_read_back_by_system(folder: Path, run: Any, fmt: str
     assert f"out.{fmt}#BLEU has the scores of 2 systems (a, b), expected one system" in refused
 
 
-def test_scores_of_systems_with_different_segments_are_refused(folder: Path) -> None:
+def test_scores_of_systems_with_different_segments_are_refused(folder: Path, run: Any) -> None:
     def compared(rows: str) -> int:
         Path("x.tsv").write_text("segment\tsystem\tM\n" + rows)
         return command(["compare", "--scores", "M", "x.tsv#M"])
 
     assert_raises("python_errors_of_segments", {"compared": compared})
-
-
-def test_invalid_arguments_get_one_sentence(folder: Path, run: Any) -> None:
     before = Path("all.tsv").read_bytes()
     assert_refused("errors_of_segments", run)
     assert before == Path("all.tsv").read_bytes()

@@ -29,7 +29,7 @@ def warnings_of(call: Any, *args: Any, **kwargs: Any) -> list[str]:
     return [str(w.message) for w in caught]
 
 
-def test_a_reference_passed_as_a_system_gives_a_warning() -> None:
+def test_systems_that_are_references_or_other_systems_give_a_warning() -> None:
     message = "the output of system 'b' is identical to the reference: was the reference passed as a system?"
     for call in (compare, score, segment_scores):
         assert warnings_of(call, REFERENCE, {"a": OTHER, "b": list(REFERENCE)}) == [message]
@@ -38,14 +38,8 @@ def test_a_reference_passed_as_a_system_gives_a_warning() -> None:
     assert warnings_of(score, [[None, "x"], ["y", None]], {"b": REFERENCE}) == []
     # A single segment can well be equal to the reference.
     assert warnings_of(score, REFERENCE[:1], {"a": OTHER[:1], "b": REFERENCE[:1]}) == []
-
-
-def test_a_system_that_is_called_like_a_reference_gives_a_warning() -> None:
     message = "system 'Reference' is named like a reference: the reference comes first, then the systems"
     assert warnings_of(score, REFERENCE, {"a": OTHER, "Reference": ["x", "y"]}) == [message]
-
-
-def test_identical_systems_give_a_warning() -> None:
     systems = {"a": OTHER, "b": ["x", "y"], "c": list(OTHER), "d": ["x", "y"], "e": OTHER[:]}
     assert warnings_of(score, REFERENCE, systems) == [
         f"the outputs of systems {pair} are identical: was a file passed twice?"
@@ -80,6 +74,8 @@ def test_an_empty_last_segment_of_only_one_text_gives_a_warning() -> None:
     (empty,) = warnings_of(score, REFERENCE, {"a": OTHER, "b": ["", ""]})  # of which there is another warning
     assert empty.startswith("2 of 2 outputs of system 'b' are empty")
     assert warnings_of(score, [["x", None], ["y", "z"]], {"a": OTHER}) == []
+    with pytest.raises(InputError, match="a has 2: remove the empty last line of a"):
+        Corpus.from_texts(["x"], {"a": "y\n".split("\n")})
 
 
 def test_empty_outputs_give_a_warning_unless_they_are_few_or_the_references_are_empty() -> None:
@@ -182,11 +178,6 @@ def test_the_error_names_an_empty_last_line_that_makes_lengths_differ(
     assert str(raised.value) == f"ref.txt has {n} segment{'s' * (n != 1)}, sys.txt has {m}{hint}"
 
 
-def test_the_error_names_an_empty_last_segment_in_memory() -> None:
-    with pytest.raises(InputError, match="a has 2: remove the empty last line of a"):
-        Corpus.from_texts(["x"], {"a": "y\n".split("\n")})
-
-
 # Files.
 
 
@@ -210,9 +201,7 @@ def test_a_byte_order_mark_and_nul_give_a_warning_that_names_the_file(
     Path("in.txt").write_bytes(b"a\xef\xbb\xbf\n\xef\xbb\xbfb\n")
     Path("bom.tsv").write_bytes(b"\xef\xbb\xbfa\nx\ny\n")
     assert warnings_of(read_corpus, ["ref.txt"], ["in.txt", "bom.tsv"]) == []
-
-
-def test_xml_in_utf_16_is_read_without_a_warning(tmp_path: Path) -> None:
+    # XML says itself that it is UTF-16.
     body = "<m><tstset sysid='s'><doc docid='d'><seg id='1'>é</seg></doc></tstset></m>"
     text = f"<?xml version='1.0' encoding='utf-16'?>{body}"
     path = tmp_path / "s.xml"
@@ -292,9 +281,7 @@ def test_the_command_line_prints_a_line_per_warning_and_continues(demo: Path, ru
         "word, as in sacreBLEU: to avoid this, save the file without it",
         "reshuffle: warning: the outputs of systems 'tuned' and 'copy' are identical: was a file passed twice?",
     ]
-
-
-def test_files_with_the_same_problem_share_a_warning(demo: Path, run: Any) -> None:
+    # Files with the same problem share a warning.
     for name in ("x", "y", "z"):
         Path(f"{name}.txt").write_bytes(b"\xef\xbb\xbf" + name.encode() + Path("tuned.txt").read_bytes())
     first, others = run("score", "reference.txt", "x.txt", "y.txt", "z.txt").err.splitlines()
@@ -336,7 +323,7 @@ def test_pythonwarnings_applies_to_the_command_line(demo: Path) -> None:
     assert done.stderr.startswith("reshuffle: error: the output of system")
 
 
-def test_scores_called_like_an_error_give_a_warning_unless_their_direction_is_given() -> None:
+def test_scores_called_like_an_error_give_a_warning_unless_their_direction_is_given(tmp_path: Path, run: Any) -> None:
     scores = {"a": [0.5, 1.0], "b": [1.0, 1.0]}
     said = "latency_ms: higher scores count as better; for an error or a loss add higher_is_better=False; if"
     (message,) = warnings_of(reshuffle.SegmentScores, "latency_ms", scores)
@@ -346,9 +333,6 @@ def test_scores_called_like_an_error_give_a_warning_unless_their_direction_is_gi
     assert warnings_of(reshuffle.SegmentScores, "WER", scores, higher_is_better=True) == []
     assert warnings_of(reshuffle.SegmentScores, "1-WER", scores) == []
     assert warnings_of(reshuffle.SegmentScores, "TER", {"a": [-0.5, 0], "b": [0, -1.0]}) == []  # negated
-
-
-def test_files_of_scores_called_like_an_error_give_a_warning(tmp_path: Path, run: Any) -> None:
     (tmp_path / "x.csv").write_text("a,b\n" + "1,2\n2,2\n" * 30)
     command = ("compare", "--scores", "WER", str(tmp_path / "x.csv"), "-n", "99")
     assert "add --lower-is-better WER; if" in run(*command).err

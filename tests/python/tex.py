@@ -3,10 +3,13 @@
 import re
 import shutil
 import subprocess
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+# The mark of tests that compile Typst.
+TYPST = pytest.mark.skipif(find_spec("typst") is None, reason="typst is not installed")
 PACKAGES = r"\usepackage[T1]{fontenc}\usepackage{booktabs,graphicx,multirow,natbib}"
 ARTICLE = rf"\documentclass{{article}}{PACKAGES}\begin{{document}}"
 # The columns of an ACL paper. Times, its font, may not be installed.
@@ -46,6 +49,9 @@ def compiled(folder: Path, body: str, begin: str = ARTICLE, bibtex: bool = False
     return said
 
 
-def compiled_all(folder: Path, reports: list[str]) -> str:
-    """The same about several reports, each on pages of its own."""
-    return compiled(folder, "\n\\clearpage\n".join(reports))
+def compile_typst(folder: Path, *sources: str) -> None:
+    """Typst makes a PDF of each source."""
+    typst = pytest.importorskip("typst")
+    for source in sources:
+        (folder / "all.typ").write_text(source, "utf-8")
+        assert typst.compile(str(folder / "all.typ")).startswith(b"%PDF")
