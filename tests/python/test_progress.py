@@ -241,19 +241,16 @@ def test_the_plans_of_other_functions_have_all_stages(watch: Watch) -> None:
 
 def test_counting_names_its_metrics_if_they_are_few() -> None:
     progress = Progress()
-    many = ["bleu", "chrf", "ter", "length"]
+    texts: Any = (REFERENCES, SYSTEMS)
+    two, four = ["bleu", "chrf"], ["bleu", "chrf", "ter", "length"]
+    of_flips: Any = {"system": "tuned", "baseline": "larger", "threshold": 50}
     for step, call in (
-        ("BLEU, chrF2", lambda: score(REFERENCES, SYSTEMS, ["bleu", "chrf"], progress=progress)),
-        ("BLEU, chrF2", lambda: segment_scores(REFERENCES, SYSTEMS, ["bleu", "chrf"], progress=progress)),
-        ("4 metrics", lambda: score(REFERENCES, SYSTEMS, many, progress=progress)),
+        ("BLEU, chrF2", lambda: score(*texts, two, progress=progress)),
+        ("BLEU, chrF2", lambda: segment_scores(*texts, two, progress=progress)),
+        ("4 metrics", lambda: score(*texts, four, progress=progress)),
         # The core is given other lines.
-        ("TER", lambda: score(REFERENCES, SYSTEMS, [metric("bleu", tokenize="mteval-intl"), "ter"], progress=progress)),
-        (
-            "chrF2",
-            lambda: flips(
-                REFERENCES, SYSTEMS, "chrf", system="tuned", baseline="larger", threshold=50, progress=progress
-            ),
-        ),
+        ("TER", lambda: score(*texts, [metric("bleu", tokenize="mteval-intl"), "ter"], progress=progress)),
+        ("chrF2", lambda: flips(*texts, "chrf", progress=progress, **of_flips)),
     ):
         progress.plan([])
         call()
@@ -287,38 +284,26 @@ def test_simulations_say_how_many_of_them_are_done() -> None:
 # --- What another thread sees
 
 
-def progress_seen(n_resamples: int) -> list[int]:
-    """What another thread sees of the progress of a test, every 10 ms, and then of a short test after it."""
-    progress = Progress()
-    assert (progress.stage, progress.total, progress.done) == ("", 0, 0)
-    seen: list[int] = []
-    stop = threading.Event()
-
-    def look() -> None:
-        while not stop.wait(0.01):
-            seen.append(progress.done)
-
-    looker = threading.Thread(target=look)
-    looker.start()
-    a, b = counts(3000)
-    approximate_randomization(a, b, "bleu", n_resamples=n_resamples, workers=2, progress=progress)
-    assert (progress.stage, progress.total, progress.done) == ("shuffling", n_resamples, n_resamples)
-    bootstrap_test(a, b, "bleu", n_resamples=1000, progress=progress)
-    stop.set()
-    looker.join()
-    assert (progress.stage, progress.done) == ("drawing", 1000)
-    return seen[: seen.index(max(seen))] if seen else []
-
-
-def test_progress_grows_and_ends_at_the_total() -> None:
+def test_another_thread_sees_progress_grow_to_the_total() -> None:
     # A million shuffles are 5 steps of progress. A busy machine misses some of them: then it gets more to do.
-    n_resamples, steps = 1_000_000, 0
-    while steps <= 3 and n_resamples < 100_000_000:
-        shuffling = progress_seen(n_resamples)
-        assert shuffling == sorted(shuffling)
-        steps = len(set(shuffling))
+    a, b = counts(3000)
+    n_resamples, seen = 1_000_000, list[int]()
+    while len({*seen}) <= 3 and n_resamples < 100_000_000:
+        progress = Progress()
+        assert (progress.stage, progress.total, progress.done) == ("", 0, 0)
+        options: Any = {"n_resamples": n_resamples, "workers": 2, "progress": progress}
+        job = threading.Thread(target=approximate_randomization, args=(a, b, "bleu"), kwargs=options)
+        job.start()
+        seen = [progress.done]
+        while job.is_alive():
+            job.join(0.01)
+            seen.append(progress.done)
+        assert seen == sorted(seen)
+        assert (progress.stage, progress.total, progress.done) == ("shuffling", n_resamples, n_resamples)
         n_resamples *= 2
-    assert steps > 3
+    assert len({*seen}) > 3
+    bootstrap_test(a, b, "bleu", n_resamples=1000, progress=progress)
+    assert (progress.stage, progress.done) == ("drawing", 1000)
 
 
 def test_progress_of_a_formula_counts_all_batches(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -463,17 +448,11 @@ class Screen:
 @POSIX
 @pytest.mark.parametrize(
     ("command", "end"),
-    [("compare", "done"), ("segments", "SIGINT")]
-    + [
-        pytest.param(command, end, marks=pytest.mark.slow)
-        for command, end in [
-            ("score", "done"),
-            ("score", "error"),
-            ("segments", "done"),
-            ("compare", "error"),
-            ("compare", "SIGINT"),
-            ("compare", "SIGTERM"),
-        ]
+    [
+        ("compare", "done"),
+        ("segments", "SIGINT"),
+        *(pytest.param(*words.split(), marks=pytest.mark.slow) for words in ("score done", "score error")),
+        *(pytest.param("compare", end, marks=pytest.mark.slow) for end in ("error", "SIGTERM")),
     ],
 )
 def test_the_progress_bar_is_erased_at_the_end(
