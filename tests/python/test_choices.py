@@ -1,7 +1,6 @@
 """Names with options of their own: text and objects, errors, and how the tests and nulls of a study share options."""
 
 import json
-import math
 from typing import Any, get_args
 
 import numpy as np
@@ -255,13 +254,3 @@ def test_options_follow_names_on_the_command_line(run: Any, demo: Any) -> None:
     # Files may follow a list.
     words = ("study", "type1", "--tests", "ar:scheme=iid", "--simulations", "3", "-n", "19", *COMMAND[2:5])
     assert run(*words).code == 0
-
-
-def test_comparisons_have_options_on_the_command_line_as_in_python(run: Any, demo: Any) -> None:
-    files = ("compare", "reference.txt", "baseline.txt", "tuned.txt", "larger.txt", "-n", "199", "--format", "json")
-    found = json.loads(run(*files, "--test", "ar:scheme=subgroup", "--interval", "delta").out)
-    assert {pair["test"]["scheme"] for pair in found["comparisons"]} == {"subgroup"}
-    wide = json.loads(run(*files, "--test", "ar-studentized", "--interval", "simultaneous:scores=ar-studentized").out)
-    assert wide["interval"]["simultaneous"]
-    assert wide["interval"]["name"] == "ar-studentized"
-    assert math.isclose(wide["confidence_level"], 0.95)

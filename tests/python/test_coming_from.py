@@ -5,8 +5,6 @@ import io
 import json
 import re
 import shlex
-import subprocess
-import sys
 import warnings
 import zipfile
 from collections.abc import Sequence
@@ -35,9 +33,6 @@ COMMANDS = [
     for page in sorted(FOLDER.glob("*.md"))
     for command in re.findall(r"`(reshuffle [^`]+)`", page.read_text("utf-8"))
 ]
-DROPIN = re.findall(
-    r"`python (-m reshuffle\.compat[^`…]* ref\.txt [^`…]*)`", (FOLDER / "sacrebleu.md").read_text("utf-8")
-)
 CORPUS = demo_corpus()
 REFERENCE = [str(line) for line in CORPUS.references[0]]
 HYPOTHESES = list(CORPUS.systems["tuned"])
@@ -84,32 +79,6 @@ def test_every_command_runs(files: None, command: str, capsys: pytest.CaptureFix
     with pytest.raises(SystemExit) as stopped:
         main(shlex.split(command)[1:])
     assert stopped.value.code == 0, capsys.readouterr().err
-
-
-def test_every_drop_in_command_prints_what_sacrebleu_prints(files: None) -> None:
-    """The commands are those of sacreBLEU after its name, except for the p-values of ``--pvalues sound``."""
-
-    def output(*arguments: str, given: Any = None) -> str:
-        command = [sys.executable, *arguments]
-        done = subprocess.run(command, input=given, capture_output=True, check=True, encoding="utf-8")
-        return str(done.stdout)
-
-    assert len(DROPIN) == 3
-    few = " --paired-ar-n 50"  # sacreBLEU's tests take long
-    after_name = [(command[command.index("ref.txt") :] + few).split() for command in DROPIN]
-    asked = [{"arguments": arguments, "stdin": "", "environment": {}} for arguments in after_name]
-    by_host = json.loads(output(str(Path(__file__).with_name("commands.py")), "host", given=json.dumps(asked)))
-    for command, (code, theirs, _) in zip(DROPIN, by_host, strict=True):
-        ours = output(*(command + few).split())
-        assert code == 0
-        if "sound" not in command:
-            assert ours == theirs
-            continue
-        assert "|pvalues:reshuffle" in ours
-        assert "pvalues" not in theirs
-        assert [line for line in ours.splitlines() if "Baseline" in line] == [
-            line for line in theirs.splitlines() if "Baseline" in line
-        ]
 
 
 def test_what_the_page_says_is_wrong_in_sacrebleu(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -117,23 +117,23 @@ OWN = FromCounts("own", LENGTHS, lambda totals: totals[..., 0] / totals[..., 1])
 SETS = {"news": (REFERENCES, SYSTEMS), "chat": (REFERENCES[:30], {name: lines[:30] for name, lines in SYSTEMS.items()})}
 
 
-def comparisons() -> Iterator[tuple[str, dict[str, Any]]]:
-    metrics: dict[str, Any] = {"core": ["bleu", "ter"], "formula": ["bleu", OWN], "function": ["bleu", WORDS]}
-    for kind, chosen in metrics.items():
-        options: dict[str, Any] = {"metrics": chosen, "n_resamples": 9 if kind == "function" else 99}
-        for test in ("ar", "ar-studentized", "bootstrap-both", "bootstrap", "permutation", "anova"):
-            every = kind == "core"
-            for adjust in ("none", "holm", "maxt", "minp", "tukey") if every else ("none", "maxt"):
-                yield f"{kind} {test} {adjust}", {**options, "test": test, "adjust": adjust, "interval": None}
-            for interval in ("percentile", "bca", "studentized", "delta", "ar-studentized")[: 5 if every else 3]:
-                yield f"{kind} {test} {interval}", {**options, "test": test, "interval": interval}
+def comparisons() -> Iterator[dict[str, Any]]:
+    every = ("ar", "ar-studentized", "bootstrap-both", "bootstrap", "permutation", "anova")
+    intervals = ("percentile", "bca", "studentized", "delta", "ar-studentized")
+    core, formula, function = ["bleu", "ter"], ["bleu", OWN], ["bleu", WORDS]
+    for chosen, tests in ((core, every), (formula, every[:3]), (function, every[::2])):
+        options: dict[str, Any] = {"metrics": chosen, "n_resamples": 9 if chosen is function else 99}
+        for test in tests:
+            for adjust in ("none", "holm", "maxt", "minp", "tukey") if chosen is core else ("none", "maxt"):
+                yield {**options, "test": test, "adjust": adjust, "interval": None}
+            for interval in intervals if chosen is core else intervals[:3]:
+                yield {**options, "test": test, "interval": interval}
         for scheme in ("iid", "subgroup"):
-            yield f"{kind} {scheme}", {**options, "test": f"ar:scheme={scheme}"}
+            yield {**options, "test": f"ar:scheme={scheme}"}
         for test in ("equivalence", "non-inferiority-studentized"):
-            other = chosen[1] if isinstance(chosen[1], str) else chosen[1].name
-            for of_scores in ("percentile", None):
-                of_margins = {"test": f"{test}:bleu=4,{other}=0.5", "interval": of_scores}
-                yield f"{kind} {test} {of_scores}", {**options, **of_margins}
+            name = chosen[1] if chosen is core else chosen[1].name  # type: ignore[union-attr]
+            for interval in ("percentile", None):
+                yield {**options, "test": f"{test}:bleu=4,{name}=0.5", "interval": interval}
 
 
 class Watch:
@@ -196,18 +196,16 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
 
 def test_the_plan_of_a_comparison_has_all_its_stages(watch: Watch) -> None:
     supported = 0
-    for _, options in comparisons():
+    for options in comparisons():
         try:
             watch.call(compare, REFERENCES, SYSTEMS, **options)
         except InputError:  # the test does not support the adjustment or the interval
             continue
         supported += 1
-    assert supported > 50
+    assert supported > 40
 
 
-@pytest.mark.parametrize(
-    "test", ["ar", "ar-studentized", "bootstrap-both", "bootstrap-kink", "bootstrap", "permutation"]
-)
+@pytest.mark.parametrize("test", ["ar", "ar-studentized", "bootstrap-both", "bootstrap-kink", "permutation"])
 def test_the_plan_of_several_test_sets_has_all_stages(watch: Watch, test: str) -> None:
     called = 0
     for adjust in ("holm", "maxt"):
