@@ -82,15 +82,32 @@ def test_files_of_different_lengths_are_refused_with_their_numbers_of_lines(tmp_
         replace(corpus, systems={**corpus.systems, "x": ["a"]})
 
 
-def test_systems_are_named_by_the_shortest_unambiguous_part_of_their_paths() -> None:
-    assert system_names(["x/online-A.0.txt", "x/KIT.4950.txt"]) == ["online-A.0", "KIT.4950"]
-    assert system_names(["run1/out.txt", "run2/out.txt"]) == ["run1/out.txt", "run2/out.txt"]
-    assert system_names(["a/b/out", "c/b/out", "d"]) == ["a/b/out", "c/b/out", "d"]
-    assert system_names(["a", "a", "a#2"]) == ["a", "a#2", "a#2#2"]
-    assert system_names(["/x/a.txt", "/x/a.txt", "/y/b.txt"]) == ["a", "a#2", "b"]
-    assert system_names(["/a.txt", "/x/a.txt"]) == ["/a.txt", "x/a.txt"]
-    assert system_names(["news:2010.gz", ".hidden", "-"]) == ["news:2010", ".hidden", "stdin"]
-    assert system_names(["caf\udce9.txt"]) == ["caf\ufffd"]
+@pytest.mark.parametrize(
+    ("paths", "names"),
+    [
+        ("x/online-A.0.txt x/KIT.4950.txt", "online-A.0 KIT.4950"),
+        ("run1/out.txt run2/out.txt", "run1/out.txt run2/out.txt"),
+        ("a/b/out c/b/out d", "a/b/out c/b/out d"),
+        ("a a a#2", "a a#2 a#2#2"),
+        ("/x/a.txt /x/a.txt /y/b.txt", "a a#2 b"),
+        ("/a.txt /x/a.txt", "/a.txt x/a.txt"),
+        ("news:2010.gz .hidden -", "news:2010 .hidden stdin"),
+        ("caf\udce9.txt", "caf\ufffd"),
+        # By columns, if these are unambiguous.
+        ("data.tsv#a data.tsv#b", "a b"),
+        ("a.jsonl#mt b.jsonl#mt", "a b"),
+        ("a.jsonl#mt", "mt"),
+        ("a.jsonl#mt a.jsonl#pe b.jsonl#mt b.jsonl#pe", "a#mt a#pe b#mt b#pe"),
+        ("x/a.jsonl#mt y/a.jsonl#mt", "x/a.jsonl#mt y/a.jsonl#mt"),
+        ("a.txt data.tsv#a", "a.txt data"),
+        ("-#a -", "a stdin"),
+        ("data.tsv#a data.tsv#a", "a a#2"),
+        ("data.tsv.gz#x#y", "x#y"),
+        ("data.tsv#", "data"),
+    ],
+)
+def test_systems_are_named_by_the_shortest_unambiguous_part_of_their_paths(paths: str, names: str) -> None:
+    assert system_names(paths.split()) == names.split()
 
 
 def test_texts_in_memory_may_be_any_sequences_or_iterators(tmp_path: Path) -> None:

@@ -3,8 +3,11 @@
 Each case runs on pandas and, where they are installed, polars and Arrow.
 """
 
+import math
+import pkgutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,35 +26,30 @@ Columns = Mapping[str, Sequence[Any]]
 Make = Callable[[Columns], Any]
 
 
-def nullable_frame(columns: Columns) -> Any:
+POLARS, ARROW = pytest.mark.interop("polars"), pytest.mark.interop("pyarrow")
+
+
+def of_package(package: str, name: str) -> Callable[[Any], Any]:
+    """A constructor of a package that is imported when it is called."""
+
+    def make(values: Any) -> Any:
+        return pkgutil.resolve_name(f"{package}:{name}")(values)
+
+    make.__name__ = f"{package} {name}"
+    return make
+
+
+def nullable(columns: Columns) -> Any:
     return pd.DataFrame(columns).convert_dtypes()
 
 
-def frame_of_polars(columns: Columns) -> Any:
-    import polars
-
-    return polars.DataFrame(columns)
-
-
-def table_of_arrow(columns: Columns) -> Any:
-    import pyarrow
-
-    return pyarrow.table(columns)
-
-
-def batch_of_arrow(columns: Columns) -> Any:
-    import pyarrow
-
-    return pyarrow.RecordBatch.from_pydict(columns)
-
-
-POLARS, ARROW = pytest.mark.interop("polars"), pytest.mark.interop("pyarrow")
+table_of_arrow = of_package("pyarrow", "table")
 TABLES = [
     pd.DataFrame,
-    nullable_frame,
-    pytest.param(frame_of_polars, marks=POLARS),
+    nullable,
+    pytest.param(of_package("polars", "DataFrame"), marks=POLARS),
     pytest.param(table_of_arrow, marks=ARROW),
-    pytest.param(batch_of_arrow, marks=ARROW),
+    pytest.param(of_package("pyarrow", "RecordBatch.from_pydict"), marks=ARROW),
 ]
 masked_array: Any = np.ma.masked_array  # it has no type in numpy's stubs
 each_table = pytest.mark.parametrize("table", TABLES, ids=lambda make: make.__name__)
@@ -81,16 +79,23 @@ MISSING = (
 )
 
 
-@each_table
-def test_null_scores_are_refused(table: Make) -> None:
+def assert_lacks_a_score(scores: Any) -> None:
+    """The second score of the second system is missing: an error, unless pairs are compared without it."""
     with pytest.raises(InputError, match=MISSING):
-        SegmentScores("COMET", table({"old": [1.0, 2.0], "new": [2.0, None]}))
+        SegmentScores("COMET", scores)
+    assert SegmentScores("COMET", scores, missing="pairwise").counts["new"].tolist() == [[2, 1], [0, 0]]
+
+
+@each_table
+def test_null_scores_are_missing(table: Make) -> None:
+    assert_lacks_a_score(table({"old": [1.0, 2.0], "new": [2.0, None]}))
 
 
 @pytest.mark.parametrize(
     "scores",
     [
         {"old": [1, 2], "new": [2, None]},
+        {"old": [1, 2], "new": [2, math.nan]},
         {"old": [1, 2], "new": (2, np.ma.masked)},
         {"old": [1, 2], "new": np.array([2, None])},
         {"old": [1, 2], "new": masked_array([2.0, 3.0], mask=[False, True])},
@@ -101,9 +106,8 @@ def test_null_scores_are_refused(table: Make) -> None:
         ),
     ],
 )
-def test_masked_scores_are_refused(scores: Any) -> None:
-    with pytest.raises(InputError, match=MISSING):
-        SegmentScores("COMET", scores)
+def test_masked_scores_are_missing(scores: Any) -> None:
+    assert_lacks_a_score(scores)
     # A mask that hides no value has no effect.
     shown = masked_array([2.0, 3.0], mask=[False, False])
     assert SegmentScores("COMET", {"a": shown}).counts["a"].tolist() == [[2, 1], [3, 1]]
@@ -139,7 +143,7 @@ def test_what_has_no_columns_of_scores_is_refused() -> None:
 
 @POLARS
 def test_a_frame_that_is_not_evaluated_yet_is_refused() -> None:
-    lazy = frame_of_polars({"a": [1.0]}).lazy()
+    lazy = of_package("polars", "DataFrame")({"a": [1.0]}).lazy()
     with pytest.raises(InputError, match=r"a LazyFrame, which is not evaluated yet: call collect\(\) first"):
         SegmentScores("COMET", lazy)
 
@@ -261,38 +265,16 @@ print([name for name in ("pandas", "polars", "pyarrow", "torch", "jax") if name 
     assert python(source) == "[]\n"
 
 
-def array(values: list[Any]) -> Any:
-    return np.array(values, dtype=object)
-
-
-def series_of_polars(values: list[Any]) -> Any:
-    import polars
-
-    return polars.Series(values)
-
-
-def array_of_arrow(values: list[Any]) -> Any:
-    import pyarrow
-
-    return pyarrow.array(values)
-
-
-def chunks_of_arrow(values: list[Any]) -> Any:
-    import pyarrow
-
-    return pyarrow.chunked_array([values])
-
-
 each_column = pytest.mark.parametrize(
     "column",
     [
-        array,
+        partial(np.array, dtype=object),
         pd.Series,
-        pytest.param(series_of_polars, marks=POLARS),
-        pytest.param(array_of_arrow, marks=ARROW),
-        pytest.param(chunks_of_arrow, marks=ARROW),
+        pytest.param(of_package("polars", "Series"), marks=POLARS),
+        pytest.param(of_package("pyarrow", "array"), marks=ARROW),
+        pytest.param(lambda values: of_package("pyarrow", "chunked_array")([values]), marks=ARROW),
     ],
-    ids=lambda make: make.__name__,
+    ids=["array", "pandas", "polars", "arrow", "chunks of arrow"],
 )
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inputs import put, scores_by_system
+from inputs import put, put_lines, scores_by_system
 from reshuffle import InputError
 from reshuffle.data.joined_scores import segment_order
 from reshuffle.data.score_columns import opened
@@ -54,11 +54,6 @@ def put_texts(end: str = "da") -> None:
     for name, values in (("a", A), ("b", B)):
         put(f"{name}.{end}", "".join(f"{v}\n" for v in values))
         put(f"{name}.txt", "".join(f"the cat {name} {i}\n" for i in range(6)))
-
-
-def put_lines(name: str, rows: Iterable[Any]) -> None:
-    """JSON lines."""
-    put(name, "".join(json.dumps(row) + "\n" for row in rows))
 
 
 def test_a_name_that_is_almost_that_of_the_only_key_of_scores_is_doubted(run: Any) -> None:

@@ -119,17 +119,17 @@ def test_bootstrap_tests_of_an_average_use_the_means_of_the_draws() -> None:
         for pair in found.comparisons:
             i = int(pair.system[1])
             d, b = observed[i] - observed[0], drawn[i] - drawn[0]
-            one_side = (int((b <= 1e-9).sum()), int((b >= -1e-9).sum()))
-            expected = {
-                "bootstrap": ((np.abs(b - d) >= abs(d) - 1e-9).sum() + 1) / (n + 1),
-                "bootstrap-percentile": min(1, 2 * (min(one_side) + 1) / (n + 1)),
-                "bootstrap-shift": ((np.abs(b) - np.abs(b).mean() >= abs(d) - 1e-9).sum() + 1) / (n + 1),
-                "paired-bootstrap": ((b * np.sign(d) <= 0).sum() + 1) / (n + 1),
+            reached = {
+                "bootstrap": (np.abs(b - d) >= abs(d) - 1e-9).sum(),
+                "bootstrap-shift": (np.abs(b) - np.abs(b).mean() >= abs(d) - 1e-9).sum(),
+                "paired-bootstrap": (b * np.sign(d) <= 0).sum(),
             }
+            expected = {name: (count + 1) / (n + 1) for name, count in reached.items()}
+            one_side = min((b <= 1e-9).sum(), (b >= -1e-9).sum())
+            expected["bootstrap-percentile"] = min(1, 2 * (one_side + 1) / (n + 1))
             expected["bootstrap-both"] = max(expected["bootstrap"], expected["bootstrap-percentile"])
             assert pair.test.pvalue == pytest.approx(expected[test], rel=1e-12)
-            expected_ends = np.sort(b)[[1, -2]]  # k = .05·100/2 = 2
-            np.testing.assert_allclose(ends(pair), expected_ends, atol=1e-9)
+            np.testing.assert_allclose(ends(pair), np.sort(b)[[1, -2]], atol=1e-9)  # k = .05·100/2 = 2
 
 
 def test_permutations_of_an_average_are_the_means_of_those_of_the_test_sets() -> None:
@@ -200,16 +200,14 @@ def test_results_are_the_same_bytes_on_any_number_of_threads(test: str) -> None:
     assert one == four
 
 
-def test_each_test_set_has_the_results_of_a_comparison_with_its_derived_seed() -> None:
+@pytest.mark.parametrize("test", ["ar", "bootstrap-both", "ar-studentized", "permutation"])
+def test_each_test_set_has_the_results_of_a_comparison_with_its_derived_seed(test: str) -> None:
     sets = sets_of(*random_sets(2, 3, (70, 40)))
-    for test in ("ar", "bootstrap-both", "ar-studentized", "permutation"):
-        found = compare_sets(sets, test=test, n_resamples=199, seed=SEED, average=False)
-        for t, (name, each) in enumerate(sets.items()):
-            alone = compare(
-                metrics=each.metrics or "bleu", test=test, n_resamples=199, seed=derive_seed(SEED, "test-set", t)
-            )
-            assert found[name] == alone
+    found = compare_sets(sets, test=test, n_resamples=199, seed=SEED, average=False)
     assert found.average is None
+    for t, (name, each) in enumerate(sets.items()):
+        seed = derive_seed(SEED, "test-set", t)
+        assert found[name] == compare(metrics=each.metrics or "bleu", test=test, n_resamples=199, seed=seed)
 
 
 def adjusted(result: SetComparison, metric: str | None = None) -> NDArray[np.float64]:
@@ -231,31 +229,27 @@ def two_metrics(seed: int) -> dict[str, TestSet]:
     return names
 
 
+# The families of p-values by test set, metric and pair: (sets, metrics, pairs).
+PLACES: dict[str, list[Any]] = {
+    "metric": [(t, m) for t in range(3) for m in range(2)],
+    "set": [(t, slice(None)) for t in range(3)],
+    "sets": [(slice(None), m) for m in range(2)],
+    "all": [(slice(None), slice(None))],
+}
+
+
+@pytest.mark.parametrize("family", PLACES)
 @pytest.mark.parametrize("name", [name for name, each in ADJUSTMENTS.items() if each.of_pvalues is not None])
-def test_adjustments_of_p_values_take_the_whole_family(name: str) -> None:
+def test_adjustments_of_p_values_take_the_whole_family(name: str, family: str) -> None:
     of_pvalues = known(ADJUSTMENTS[name].of_pvalues)
     options: dict[str, Any] = {"n_resamples": 199, "all_pairs": True, "adjust": name, "average": False}
-    found = {
-        family: compare_sets(two_metrics(1), family=family, **options) for family in ("metric", "set", "sets", "all")
-    }
-    p = raw(found["metric"]).reshape(3, 2, 3)  # test sets, metrics, pairs
-
-    def expected(family: str) -> NDArray[np.float64]:
-        out = np.empty_like(p)
-        places: dict[str, list[Any]] = {
-            "metric": [(t, m) for t in range(3) for m in range(2)],
-            "set": [(t, slice(None)) for t in range(3)],
-            "sets": [(slice(None), m) for m in range(2)],
-            "all": [(slice(None), slice(None))],
-        }
-        for place in places[family]:
-            out[place] = np.maximum(of_pvalues(p[place].ravel()).reshape(p[place].shape), p[place])
-        return out.reshape(3, 6)
-
-    for family, result in found.items():
-        np.testing.assert_allclose(adjusted(result), expected(family), rtol=1e-12)
-        sizes = {"metric": 3, "set": 6, "sets": 9, "all": 18}
-        assert {each.family_size for each in result.sets.values()} == {sizes[family]}
+    result = compare_sets(two_metrics(1), family=family, **options)
+    p = raw(result).reshape(3, 2, 3)
+    expected = np.empty_like(p)
+    for place in PLACES[family]:
+        expected[place] = np.maximum(of_pvalues(p[place].ravel()).reshape(p[place].shape), p[place])
+        assert {each.family_size for each in result.sets.values()} == {p[place].size}
+    np.testing.assert_allclose(adjusted(result).reshape(3, 2, 3), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("test", [name for name, each in TESTS.items() if each.step_down])
@@ -275,18 +269,6 @@ def test_adjustments_from_replicates_are_made_on_each_test_set_and_combined(test
             assert (adjusted(single) >= raw(single)).all()
 
 
-def test_the_default_adjustment_depends_on_the_family() -> None:
-    one_pair = sets_of(*(counts[:2] for counts in random_sets(1, 3, (50, 45))))
-
-    def used(sets: dict[str, TestSet], family: str) -> str | None:
-        test = known(compare_sets(sets, family=family, n_resamples=99)["set0"].test)
-        return test.adjustment
-
-    # With one pair on each test set there is nothing to gain from maxT within the test sets.
-    assert [used(one_pair, family) for family in ("metric", "set", "sets", "all")] == [None, None, "holm", "holm"]
-    assert {used(two_metrics(1), family) for family in ("metric", "set", "sets", "all")} == {"maxt"}
-
-
 def test_reports_say_the_error_rate_of_all_families_and_what_is_found_on_average() -> None:
     cases = [("metric", True), ("metric", False), ("set", True), ("sets", True)]
     told = {}
@@ -302,15 +284,21 @@ def test_reports_say_the_error_rate_of_all_families_and_what_is_found_on_average
     assert_told("sets", beyond_the_first(told))
 
 
-def test_averages_are_families_of_their_own() -> None:
-    for family, of_average in (("metric", "metric"), ("set", "all"), ("sets", "metric"), ("all", "all")):
-        found = average(compare_sets(two_metrics(1), family=family, n_resamples=99, all_pairs=True))
-        assert (known(found.test).family, known(found.test).n_sets) == (of_average, 1)
-        assert found.family_size == (6 if of_average == "all" else 3)
-        assert ("|adjust:maxt|family:all|" in found.signature) == (of_average == "all")
-    # Of one test there is no adjustment.
-    one_pair = compare_sets(sets_of(*(c[:2] for c in random_sets(1, 3, (50, 45)))), family="sets", n_resamples=99)
-    assert "|adjust:holm|family:sets|" in one_pair["set0"].signature
+@pytest.mark.parametrize(
+    ("family", "of_average", "of_one_pair"),
+    [("metric", "metric", None), ("set", "all", None), ("sets", "metric", "holm"), ("all", "all", "holm")],
+)
+def test_averages_are_families_of_their_own(family: str, of_average: str, of_one_pair: str | None) -> None:
+    result = compare_sets(two_metrics(1), family=family, n_resamples=99, all_pairs=True)
+    assert known(result["set0"].test).adjustment == "maxt"
+    found = average(result)
+    assert (known(found.test).family, known(found.test).n_sets) == (of_average, 1)
+    assert found.family_size == (6 if of_average == "all" else 3)
+    assert ("|adjust:maxt|family:all|" in found.signature) == (of_average == "all")
+    # With one pair on each test set there is nothing to gain from maxT within the test sets.
+    one_pair = compare_sets(sets_of(*(c[:2] for c in random_sets(1, 3, (50, 45)))), family=family, n_resamples=99)
+    assert known(one_pair["set0"].test).adjustment == of_one_pair
+    assert (f"|adjust:holm|family:{family}|" in one_pair["set0"].signature) == (of_one_pair == "holm")
     assert "|adjust" not in average(one_pair).signature
 
 
@@ -610,21 +598,21 @@ strata = "strata.txt"
 
 
 def test_a_manifest_has_files_metrics_and_options_of_every_test_set(halves: Path, run: Any) -> None:
-    rng = np.random.default_rng(1)
-    rows = rng.normal(size=(2, 200)).round(3)
-    table = ["baseline\ttuned", *(f"{a}\t{b}" for a, b in rows.T)]
+    rows = np.random.default_rng(1).normal(size=(2, 200)).round(3)
     (halves / "sub").mkdir()
     for name in ("news", "talks"):
         (halves / name).rename(halves / "sub" / name)
-    (halves / "sub/comet.tsv").write_text("\n".join(table) + "\n")
-    (halves / "sub/more.txt").write_text("".join(f"{x}\n" for x in rows[0]))
-    (halves / "sub/docs.txt").write_text("".join(f"d{i // 5}\n" for i in range(200)))
-    (halves / "sub/strata.txt").write_text("".join(f"{i % 2}\n" for i in range(200)))
-    manifest = write_manifest(TOML, "sub/sets.toml")
-    args = ("-n", "99", "--format", "json", "--test", "ar")
-    outcome = run("compare", "--manifest", manifest, *args)
+    for name, lines in {
+        "comet.tsv": ["baseline\ttuned", *(f"{a}\t{b}" for a, b in rows.T)],
+        "more.txt": rows[0],
+        "docs.txt": [f"d{i // 5}" for i in range(200)],
+        "strata.txt": [i % 2 for i in range(200)],
+    }.items():
+        (halves / "sub" / name).write_text("".join(f"{line}\n" for line in lines))
+    args = ("-n", "99", "--format", "json", "--test", "ar", "--manifest")
+    outcome = run("compare", *args, write_manifest(TOML, "sub/sets.toml"))
     assert (outcome.code, outcome.err) == (0, "")
-    again = run("compare", "--manifest", write_manifest(toml.loads(TOML), "sub/sets.json"), *args)
+    again = run("compare", *args, write_manifest(toml.loads(TOML), "sub/sets.json"))
     assert unnamed(again.out) == unnamed(outcome.out)
     document = json.loads(outcome.out)
     one, other = document["sets"].values()
@@ -632,9 +620,9 @@ def test_a_manifest_has_files_metrics_and_options_of_every_test_set(halves: Path
     assert (one["unit"], one["n_units"], other["n_strata"]) == ("document", 40, 2)
     assert one["metrics"][0]["signature"] == "BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp"
     assert other["metrics"][0]["signature"] == "BLEU|nrefs:2|case:lc|eff:no|tok:intl|smooth:exp"
-    comet = [s["score"] for s in one["scores"] if s["metric"] == "COMET"]
-    np.testing.assert_allclose(comet, rows.mean(axis=1), atol=1e-9)
-    assert len({s["score"] for s in other["scores"] if s["metric"] == "COMET"}) == 1
+    of_one, of_other = ([s["score"] for s in each["scores"] if s["metric"] == "COMET"] for each in (one, other))
+    np.testing.assert_allclose(of_one, rows.mean(axis=1), atol=1e-9)
+    assert len({*of_other}) == 1
     assert {m["name"] for m in document["average"]["metrics"]} == {"BLEU", "COMET"}
 
 
