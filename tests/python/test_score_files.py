@@ -48,11 +48,11 @@ def rows(order: list[int]) -> dict[str, str]:
     }
 
 
-def put_texts(end: str = "da") -> None:
+def put_texts() -> None:
     """A reference, outputs of two systems, and their scores."""
     put("ref.txt", "".join(f"the cat sat {i}\n" for i in range(6)))
     for name, values in (("a", A), ("b", B)):
-        put(f"{name}.{end}", "".join(f"{v}\n" for v in values))
+        put(f"{name}.da", "".join(f"{v}\n" for v in values))
         put(f"{name}.txt", "".join(f"the cat {name} {i}\n" for i in range(6)))
 
 
@@ -170,24 +170,26 @@ def test_logs_beside_texts_and_groups(run: Any) -> None:
     put("docs.txt", "x\nx\ny\ny\nz\nz\n")
     put("docs.tsv", "id\tdoc\n" + "".join(f"s{i}\t{'xxyyzz'[i]}\n" for i in (5, 0, 1, 3, 2, 4)))
     put("few.tsv", "id\tdoc\ns0\tx\n")
-    options = ("-n", "99", "--format", "json")
-    files = ("a.da", "b.da")
+    scores, files, named = ("compare", "--scores", "f1"), ("a.da", "b.da"), ("a.named.json", "b.named.json")
     for texts, logs, more in ((TEXTS, ("b.json", "a.json"), ()), ((), ("a.json", "b.json"), ("--docs", "docs.txt"))):
-        expected = metrics(run("compare", *texts, "--scores", "f1", *files, *more, *options))
-        assert metrics(run("compare", *texts, "--scores", "f1", *logs, *more, *options)) == expected
-    named = ("--scores", "f1", "a.named.json", "b.named.json")
+        expected, found = (
+            metrics(run("compare", *texts, *scores[1:], *each, *more, "-n", "99", "--format", "json"))
+            for each in (files, logs)
+        )
+        assert found == expected
     # Documents in another order have other draws; exact p do not depend on the order.
-    exact = ("--test", "ar:scheme=exact", "--format", "csv")
-    lines = run("compare", *named, "--docs", "docs.tsv#doc", *exact).out.splitlines()
-    expected = run("compare", "--scores", "f1", *files, "--docs", "docs.txt", *exact).out.splitlines()
-    found, wanted = (dict(zip(*(each[at].split(",") for at in (0, -1)), strict=False)) for each in (lines, expected))
-    assert (found["pvalue"], found["difference"]) == (wanted["pvalue"], wanted["difference"])
-    for arguments, message in (
-        ((*named, "--docs", "docs.txt"), "6 of 6 ids are not: 's4', 's2', 's0' …"),
-        ((*TEXTS, *named), "numbers of the segments, from 0 or 1, but 6 of 6 ids are not"),
-        ((*named, "--strata", "few.tsv#doc"), "few.tsv#doc: 5 of 6 samples of the logs have no row with their id"),
+    exact = ("--test", "ar:scheme=exact", "--format", "json")
+    found, expected = (
+        json.loads(run(*scores, *each, "--docs", docs, *exact).out)["comparisons"][0]
+        for each, docs in ((named, "docs.tsv#doc"), (files, "docs.txt"))
+    )
+    assert (found["test"]["pvalue"], found["difference"]) == (expected["test"]["pvalue"], expected["difference"])
+    for command, message in (
+        ((*scores, *named, "--docs", "docs.txt"), "6 of 6 ids are not: 's4', 's2', 's0' …"),
+        (("compare", *TEXTS, *scores[1:], *named), "numbers of the segments, from 0 or 1, but 6 of 6 ids are not"),
+        ((*scores, *named, "--strata", "few.tsv#doc"), "5 of 6 samples of the logs have no row with their id"),
     ):
-        assert message in run("compare", *arguments).refusal()
+        assert message in run(*command).refusal()
 
 
 @given(st.permutations(range(7)), st.sampled_from([0, 1]))
@@ -213,20 +215,16 @@ def table_of(kind: str, texts: list[str], scores: list[float], order: list[int])
 def test_rows_of_tables_are_matched_by_their_ids(run: Any, kind: str) -> None:
     texts = [f"the cat {'sat' * (i % 3)} {i}" for i in range(6)]
     changed = [text.replace("cat", "dog") if i % 2 else text for i, text in enumerate(texts)]
-    in_order, other = [0, 1, 2, 3, 4, 5], [3, 0, 5, 1, 2, 4]
-    for name, order in (("same", in_order), ("other", other)):
-        put(f"a-{name}.{kind}", table_of(kind, texts, A, in_order))
-        put(f"b-{name}.{kind}", table_of(kind, changed, B, order))
-        put(f"docs-{name}.{kind}", table_of(kind, texts, A, order[::-1]))
-    found = {}
-    for name in ("same", "other"):
-        a, b, docs = (f"{each}-{name}.{kind}" for each in ("a", "b", "docs"))
-        options = ("--docs", f"{docs}#doc", "-n", "99", "--format", "json")
-        scores = ("--scores", "x", f"{a}#score", f"{b}#score")
-        both = ("compare", f"{a}#text", f"{a}#text", f"{b}#text", *scores, *options)
-        results = [json.loads(run(*words).out) for words in (("compare", *scores, *options), both)]
-        found[name] = [each["scores"] + each["comparisons"] for each in results]
-    assert json.dumps(found["same"]).replace("-same", "-other") == json.dumps(found["other"])
+    found = []
+    for order in ([0, 1, 2, 3, 4, 5], [3, 0, 5, 1, 2, 4]):
+        put(f"a.{kind}", table_of(kind, texts, A, [0, 1, 2, 3, 4, 5]))
+        put(f"b.{kind}", table_of(kind, changed, B, order))
+        put(f"docs.{kind}", table_of(kind, texts, A, order[::-1]))
+        scores = "--scores x a.{0}#score b.{0}#score --docs docs.{0}#doc -n 99 --format json"
+        for words in (f"compare {scores}", f"compare a.{{0}}#text a.{{0}}#text b.{{0}}#text {scores}"):
+            result = json.loads(run(*words.format(kind).split()).out)
+            found.append(result["scores"] + result["comparisons"])
+    assert found[:2] == found[2:]
 
 
 @pytest.mark.parametrize(
@@ -274,54 +272,55 @@ def test_each_file_follows_the_first_one_that_has_its_ids(run: Any) -> None:
 
 
 def test_rows_of_tables_of_several_systems_are_matched_by_their_ids(run: Any) -> None:
-    numbers = range(1, 7)
-    for name, order in (("same", numbers), ("other", [4, 1, 6, 2, 3, 5])):
-        for kind, prefix in (("id", "s"), ("seg_id", ""), ("sid", "s"), ("task", "t")):
+    kinds = {"id": "s", "seg_id": "", "sid": "s", "task": "t"}
+    for name, order in (("same", range(1, 7)), ("other", [4, 1, 6, 2, 3, 5])):
+        for kind, prefix in kinds.items():
             rows = "".join(f"{prefix}{n}\t{A[n - 1]}\t{B[n - 1]}\td{n * n % 5}\n" for n in order)
             put(f"{kind}-{name}.tsv", f"{kind}\tp\tq\tdoc\n{rows}")
-        rows = "".join(f"s{n}\t{A[n - 1]}\n" for n in order)
-        put(f"count-{name}.tsv", f"id\tx\n{rows}")
-    options = ("-n", "99", "--format", "json")
 
-    def found(*words: str) -> Any:
-        outcome = run("compare", *words, *options)
+    def found(words: str, *files: str) -> Any:
+        outcome = run("compare", *words.format(*files).split(), "-n", "99", "--format", "json")
         assert outcome.code == 0, outcome.err
         # Sums in another order differ in their last digits.
         rounded = json.loads(outcome.out.replace("-other", "-same"), parse_float=lambda text: f"{float(text):.9f}")
         return rounded["scores"], rounded["comparisons"]
 
-    for kind in ("id", "seg_id", "sid", "task"):
-        same, other = f"{kind}-same.tsv", f"{kind}-other.tsv"
-        expected = found("--scores", "x", same, "--docs", f"{same}#doc")
-        for scores, docs in ((other, other), (same, other), (other, same)):
-            assert found("--scores", "x", scores, "--docs", f"{docs}#doc") == expected
-    expected = found("--counts", "x:p", "id-same.tsv", "sid-same.tsv", "--docs", "id-same.tsv#doc")
-    for docs in ("id-same.tsv", "id-other.tsv"):
-        assert expected == found("--counts", "x:p", "id-other.tsv", "sid-same.tsv", "--docs", f"{docs}#doc")
+    for kind in kinds:
+        expected, *others = (
+            found(f"--scores x {kind}-{{}}.tsv --docs {kind}-{{}}.tsv#doc", scores, docs)
+            for scores in ("same", "other")
+            for docs in ("same", "other")
+        )
+        assert others == [expected] * 3
+    expected, *others = (
+        found("--counts x:p id-{}.tsv sid-same.tsv --docs id-{}.tsv#doc", counts, docs)
+        for counts, docs in (("same", "same"), ("other", "same"), ("other", "other"))
+    )
+    assert others == [expected] * 2
 
 
 def test_logs_beside_tables_with_ids_are_matched_by_them(run: Any) -> None:
     numbers, other = [0, 1, 2, 3, 4, 5], [3, 0, 5, 1, 2, 4]
     put("a.json", log([str(i) for i in other], [A[i] for i in other]))
-    put("ref.txt", "".join(f"the cat {i}\n" for i in numbers))
     put("docs.txt", "x\nx\nx\ny\nz\ny\n")
     for name, order in (("same", numbers), ("other", other[::-1])):
         put(f"b-{name}.tsv", "id\tf1\ttext\n" + "".join(f"{i}\t{B[i]}\tthe dog {'s' * i}\n" for i in order))
         put(f"docs-{name}.tsv", "id\tdoc\n" + "".join(f"{i}\t{'xxxyzy'[i]}\n" for i in order))
 
-    def found(*words: str) -> Any:
-        *_, (pair,) = metrics(run("compare", *words, "-n", "99", "--format", "json"))
+    def found(words: str, order: str) -> Any:
+        *_, (pair,) = metrics(run("compare", *words.format(order).split(), "-n", "99", "--format", "json"))
         return abs(pair["test"]["statistic"]), pair["test"]["pvalue"]  # exact, for draws depend on the order
 
-    for docs in ((), ("--docs", "docs-other.tsv#doc")):
-        for files in (("a.json", "b-{}.tsv#f1"), ("b-{}.tsv#f1", "a.json")):
-            same, different = ([each.format(name) for each in files] for name in ("same", "other"))
-            assert found("--scores", "f1", *same, *docs) == found("--scores", "f1", *different, *docs)
-    texts = ["b-{}.tsv#text" for _ in range(3)]
-    scores = ("--scores", "f1", "a.json", "b-same.tsv#f1", "--by-position", "--docs", "docs-same.tsv#doc")
-    same, different = ([each.format(name) for each in texts] for name in ("same", "other"))
-    assert found(*same, *scores) == found(*different, *scores)
-    assert found("--scores", "f1", "a.json", "b-same.tsv#f1", "--docs", "docs.txt")
+    texts = "b-{0}.tsv#text b-{0}.tsv#text b-{0}.tsv#text --scores f1 a.json b-same.tsv#f1 --by-position"
+    for words in (
+        "--scores f1 a.json b-{}.tsv#f1",
+        "--scores f1 b-{}.tsv#f1 a.json",
+        "--scores f1 a.json b-{}.tsv#f1 --docs docs-other.tsv#doc",
+        "--scores f1 b-{}.tsv#f1 a.json --docs docs-other.tsv#doc",
+        f"{texts} --docs docs-same.tsv#doc",
+    ):
+        assert found(words, "same") == found(words, "other")
+    assert found("--scores f1 a.json b-{}.tsv#f1 --docs docs.txt", "same")
     refused = run("compare", "--scores", "f1", "a.json", "b-other.tsv#f1", "--docs", "docs.txt").refusal()
     assert "b-other.tsv#f1 and a.json have the same ids in different orders, and docs.txt has no ids" in refused
 
@@ -505,9 +504,9 @@ def test_rows_in_another_order_are_refused_if_an_id_differs(run: Any) -> None:
 
 
 def test_rows_with_ids_that_a_file_lacks_are_refused_or_dropped(run: Any) -> None:
-    for name, scores, lost in (("a", A, None), ("b", B, 4)):
-        rows = [{"id": f"s{i}", "doc": i // 2, "score": s} for i, s in enumerate(scores) if i != lost]
-        put_lines(f"{name}.jsonl", rows)
+    rows = [{"id": f"s{i}", "doc": i // 2, "score": score} for i, score in enumerate(A)]
+    put_lines("a.jsonl", rows)
+    put_lines("b.jsonl", (row | {"score": B[i]} for i, row in enumerate(rows) if i != 4))
     words = ("compare", "--scores", "score", "a.jsonl", "b.jsonl", "-n", "99")
     said = "score of b.jsonl lacks 1: 's4'"
     assert f"{said}; --unmatched drop leaves out segments that are not in all" in run(*words).refusal()
