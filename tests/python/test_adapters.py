@@ -237,39 +237,25 @@ def test_published_numbers_of_evaluate(offline: Any) -> None:
     }
 
 
-@pytest.mark.parametrize("smooth", [False, True])
-def test_bleu_of_evaluate_by_its_definition(offline: Any, smooth: bool) -> None:
-    from reshuffle.compat.evaluate import load
-
-    hypotheses, references = texts(40, 2)
-    found = load("bleu").compute(predictions=hypotheses, references=references, smooth=smooth, max_order=3)
-    bleu = metric("bleu", max_ngram_order=3)
-    columns = [list(column) for column in zip(*references, strict=True)]
-    sums = bleu.suff_stats(columns, [hypotheses])[0].sum(axis=0)
-    lengths = [[int(bleu.suff_stats([[text]], [[text]])[0, 0, 0]) for text in items] for items in references]
-    shortest = sum(map(min, lengths))
-    precisions = [(m + smooth) / (t + smooth) for m, t in zip(sums[2:5], sums[5:], strict=True)]
-    penalty = min(1.0, math.exp(1 - shortest / sums[0]))
-    assert found["reference_length"] == shortest
-    assert found["precisions"] == pytest.approx(precisions, rel=1e-14)
-    assert found["bleu"] == pytest.approx(penalty * math.prod(precisions) ** (1 / 3), rel=1e-12)
-
-
 def ngrams(line: str, order: int) -> Counter[str]:
     words = line.split()
     return Counter(" ".join(words[i : i + order]) for i in range(len(words) - order + 1))
 
 
-def test_bleu_of_evaluate_with_a_tokenizer(offline: Any) -> None:
+@pytest.mark.parametrize("smooth", [False, True])
+def test_bleu_of_evaluate_by_its_definition(offline: Any, smooth: bool) -> None:
     from reshuffle.compat.evaluate import load
 
     hypotheses, references = texts(40, 2)
     references[0] = references[0][:1]
     bleu = load("bleu")
-    found = bleu.compute(predictions=hypotheses, references=references, tokenizer=str.split, n_resamples=50)
-    assert found["reference_length"] == sum(min(len(line.split()) for line in items) for items in references)
-    assert found["translation_length"] == sum(len(line.split()) for line in hypotheses)
-    for order, precision in enumerate(found["precisions"], 1):
+    options: dict[str, Any] = {"tokenizer": str.split, "smooth": smooth, "n_resamples": 50}
+    found = bleu.compute(predictions=hypotheses, references=references, **options)
+    shortest = sum(min(len(line.split()) for line in items) for items in references)
+    length = sum(len(line.split()) for line in hypotheses)
+    assert (found["reference_length"], found["translation_length"]) == (shortest, length)
+    precisions = []
+    for order in range(1, 5):
         matches = possible = 0
         for text, items in zip(hypotheses, references, strict=True):
             best: Counter[str] = Counter()
@@ -277,7 +263,10 @@ def test_bleu_of_evaluate_with_a_tokenizer(offline: Any) -> None:
                 best |= ngrams(line, order)
             matches += (ngrams(text, order) & best).total()
             possible += ngrams(text, order).total()
-        assert precision == matches / possible
+        precisions.append((matches + smooth) / (possible + smooth))
+    assert found["precisions"] == pytest.approx(precisions, rel=1e-14)
+    penalty = min(1.0, math.exp(1 - shortest / length))
+    assert found["bleu"] == pytest.approx(penalty * math.prod(precisions) ** (1 / 4), rel=1e-12)
     assert found["standard_error"] > 0
     by_characters = bleu.compute(predictions=["abcde"], references=["abcdf"], tokenizer=list)
     assert by_characters["precisions"] == [4 / 5, 3 / 4, 2 / 3, 1 / 2]

@@ -34,9 +34,7 @@ from reshuffle.options.choices import (
 )
 from reshuffle.options.declare import options_of
 from reshuffle.options.nulls import NULLS_WITH_OPTIONS
-from reshuffle.options.studies import Type1
 from reshuffle.study import Documents, EqualScore, Margin, Noise, Replicate, Variants
-from reshuffle.study.null_data import NullOptions
 from test_options import bad_values
 from told import assert_raises
 
@@ -218,18 +216,6 @@ def test_a_margin_of_the_tests_is_that_of_the_null(arguments: dict[str, Any]) ->
     expected = study.type1(metrics=ratings(90, "abc"), tests="equivalence:rating=1", null="margin:rating=1", **SMALL)
     assert study.type1(metrics=ratings(90, "abc"), **SMALL, **arguments).render("json") == expected.render("json")
     assert "|margins:rating=1|" in expected.signature
-
-
-def test_a_null_without_options_has_those_of_another_or_their_defaults() -> None:
-    def found(*names: Any) -> dict[str, Any]:
-        plan = NullOptions.from_options(Type1(null=names)).plan()
-        return {name: value for name, value in plan.items() if name != "null" and value is not None}
-
-    assert found("swap") == {}
-    assert found("noise", "swap") == {"noise": 0.05}
-    assert found("documents:size=9", "documents-as-units") == {"document_size": 9}
-    assert found("margin", EqualScore(equalize="drop-words")) == {"equalize": "drop-words"}
-    assert found("equal-score", "replicate") == {"equalize": "mix", "runs": 1}
 
 
 # --- The command line

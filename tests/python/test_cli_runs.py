@@ -108,21 +108,11 @@ def test_a_system_is_named_after_files_that_differ_in_a_number(runs: Path, run: 
         write(file, lines(original))
     write("sys", ["a file that has the name of the system"])
     dev = (*DEV_TEXTS[:6], "--dev-system", "sys", *DEV["new"])
-    found = document(run, "--refs", "ref.txt", *OLD, "--system", *files, *dev)
-    assert tables(found) == from_python(
-        lines("ref.txt"),
-        outputs({"baseline": SYSTEMS["baseline"], "sys": tuple(files)}),
-        baseline="baseline",
-        dev_references=lines("dev/ref.txt"),
-        dev_systems=outputs({"baseline": DEV["baseline"], "sys": DEV["new"]}),
-    )
-
-
-def test_a_system_of_one_run_is_named_after_its_file_or_its_numbered_run(runs: Path, run: Any) -> None:
-    write("sys.txt", lines("new/0.txt"))
-    for file, name in (("sys.txt", "sys"), ("new/0.txt", "new")):
-        found = document(run, "--refs", "ref.txt", *OLD, "--system", file)
+    write("alone.txt", lines("new/0.txt"))
+    for words, name in (([*files, *dev], "sys"), (["alone.txt"], "alone"), (["new/0.txt"], "new")):
+        found = document(run, "--refs", "ref.txt", *OLD, "--system", *words, *SEGMENT)
         assert [system["name"] for system in found["systems"]] == ["baseline", name]
+        assert len(found["systems"][1]["outputs"]) == (3 if name == "sys" else 1)
 
 
 def test_options_of_the_test_reach_it(runs: Path, run: Any) -> None:
@@ -342,10 +332,7 @@ def test_bad_input_is_refused_in_a_sentence(runs: Path, run: Any) -> None:
 
 
 def with_key(key: str, value: object) -> dict[str, Any]:
-    content: dict[str, Any] = {
-        "references": "ref.txt",
-        "systems": dict(SYSTEMS),
-    }
+    content: dict[str, Any] = {"references": "ref.txt", "systems": dict(SYSTEMS)}
     *path, last = key.split(".")
     inner = content
     for name in path:

@@ -97,6 +97,16 @@ CONTENTS = {
     "gate.toml": "margin = 0.5\nalpha = 0.1\n",
     "runs.json": '{"references": "reference.txt", "systems": {"a": ["baseline.txt"]}}',
     "paper/checklist.txt": f"{TITLE}\n",
+    "all.xml": "<?xml version='1.0'?><dataset id='t'><doc id='d'>"
+    "<ref translator='X'><seg id='1'>a b c</seg><seg id='2'>e a b c</seg></ref>"
+    "<hyp system='one'><seg id='1'>a b d</seg><seg id='2'>e a b d</seg></hyp>"
+    "<hyp system='two'><seg id='1'>a c c</seg><seg id='2'>e a c c</seg></hyp></doc></dataset>",
+    **{
+        f"lines/{name}.jsonl": "".join(f'{{"id": "q{i}", "text": "the {name} {i}"}}\n' for i in range(3))
+        for name in ("ref", "a", "b")
+    },
+    **{f"texts and scores/{name}.txt": "the cat\nthe dog\n" for name in "ab"},
+    **{f"texts and scores/{name}.comet": "0.5\n0.25\n" for name in "ab"},
     "mixed/a.pdf": "%PDF-1.5",
     "mixed/a.txt": "x y\n",
     "mixed/b.txt": "x y\n",
@@ -141,7 +151,7 @@ def files(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 OTHER_FILES = "reference.txt ids.tsv docs.tsv outputs counts.npz result.json result.html nights.jsonl".split()
-FOLDERS = "paper mixed systems tasks".split()
+FOLDERS = ["paper", "mixed", "systems", "tasks", "lines", "texts and scores"]
 # What stands for the other words of commands.
 OTHERS = {
     "REF": "reference.txt", "BASELINE": "baseline.txt", "NEW": "tuned.txt", "BASE": "baseline.txt",
@@ -181,7 +191,7 @@ def test_every_command_that_is_offered_exists() -> None:
 
 
 TAKEN = "reference.txt old.scores outputs counts.npz result.json sets.toml nights.jsonl dev.nbest named.txt talks.trn"
-TAKEN += " ids.tsv docs.tsv"
+TAKEN += " ids.tsv docs.tsv all.xml lines"
 
 
 @pytest.mark.parametrize("name", TAKEN.split())
@@ -197,9 +207,12 @@ def test_commands_that_are_offered_take_the_file(files: Path, run: Any, name: st
     assert name in found.commands[0]
 
 
-def test_the_command_for_votes_of_several_language_pairs_takes_one(files: Path, run: Any) -> None:
-    command = shlex.split(found_in("votes.rank")[0].commands[0])
-    assert run(*command[1:], "-n", "100", "--units", "vote").code == 0
+def test_the_commands_for_votes_of_several_pairs_and_for_a_folder_with_the_reference(files: Path, run: Any) -> None:
+    for name, more in (("votes.rank", "-n 100 --units vote"), ("demo", "-n 99")):
+        if name == "demo":
+            assert run("demo", "--write", "demo").code == 0
+        for command in found_in(name)[0].commands:
+            assert run(*shlex.split(command)[1:], *more.split()).code == 0
 
 
 def test_commands_for_scores_of_any_form_work(tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -275,38 +288,6 @@ def test_a_file_that_cannot_be_read_is_refused(
     assert message in run("doctor", str(tmp_path / name)).refusal()
 
 
-def test_a_folder_with_the_reference_names_its_files(demo: Path, run: Any) -> None:
-    (found,) = found_in(str(demo))
-    for command in found.commands:
-        _, *arguments = shlex.split(command)
-        assert run(*arguments, "-n", "99").code == 0
-
-
-def test_a_file_with_references_and_systems_takes_the_place_of_both(tmp_path: Path, run: Any) -> None:
-    texts = {"ref translator='X'": "a b c", "hyp system='one'": "a b d", "hyp system='two'": "a c c"}
-    segments = "".join(
-        f"<{tag}><seg id='1'>{text}</seg><seg id='2'>e {text}</seg></{tag.split()[0]}>" for tag, text in texts.items()
-    )
-    file = tmp_path / "all.xml"
-    file.write_text(f"<?xml version='1.0'?><dataset id='t'><doc id='d'>{segments}</doc></dataset>")
-    said = run("doctor", str(file)).out
-    assert "2 segments; references X; systems one, two" in " ".join(said.split())
-    assert f"reshuffle compare {file} {file}" in said
-    assert run("compare", str(file), str(file)).code == 0
-
-
-def test_a_folder_of_texts_and_scores_is_not_named_for_its_scores(
-    tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name in "ab":
-        Path(f"{name}.comet").write_text("0.5\n0.25\n")
-        Path(f"{name}.txt").write_text("the cat\nthe dog\n")
-    out = run("doctor", ".").out
-    assert "    reshuffle compare --scores METRIC a.comet OTHER" in out
-    assert "METRIC .\n" not in out
-
-
 def test_a_file_that_cannot_be_read_hides_no_other(files: Path, run: Any) -> None:
     Path("a.pdf").write_bytes(b"%PDF")
     shown = run("doctor", "reference.txt", "no-such-file", "a.pdf", "old.scores")
@@ -359,17 +340,3 @@ def test_names_of_files_are_quoted_for_shells_and_safe_on_terminals(tmp_path: Pa
     shown = run("doctor", str(file)).out
     assert "\x1b" not in shown
     assert f"reshuffle score REF '{tmp_path}/a b\\u001b[31m.txt'" in shown
-
-
-def test_a_folder_of_json_lines_names_the_texts_in_them(
-    tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("out").mkdir()
-    for name in ("ref", "a", "b"):
-        rows = [json.dumps({"id": f"q{i}", "text": f"the {name} has {i % 5} words"}) for i in range(30)]
-        Path(f"out/{name}.jsonl").write_text("\n".join(rows))
-    (found,) = found_in("out")
-    (command,) = found.commands
-    assert command == "reshuffle compare 'out/ref.jsonl#text' 'out/a.jsonl#text' 'out/b.jsonl#text'"
-    assert run(*shlex.split(command)[1:], "-n", "99").code == 0

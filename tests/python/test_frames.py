@@ -15,7 +15,7 @@ import pytest
 
 import reshuffle
 from processes import python
-from reshuffle import Corpus, FromCounts, InputError, SegmentScores, compare, f_score, metric, score
+from reshuffle import FromCounts, InputError, SegmentScores, compare, f_score, metric, score
 from told import assert_raises
 
 # These have no types, or other ones than numpy's.
@@ -114,27 +114,12 @@ def test_masked_scores_are_missing(scores: Any) -> None:
 
 
 @each_table
-def test_counts_of_a_system_may_be_a_table(table: Make) -> None:
-    counts: dict[str, list[Any]] = {"matches": [3, 0], "hypothesis": [5, 2], "reference": [4, 2]}
-    f1 = FromCounts("F1", {"a": table(counts)}, f_score)
-    assert f1.counts["a"].tolist() == [[3, 5, 4], [0, 2, 2]]
-    with pytest.raises(InputError, match="F1, system a, segment 2: the value is missing"):
-        FromCounts("F1", {"a": table(counts | {"reference": [4, None]})}, f_score)
+def test_missing_counts_are_refused(table: Make) -> None:
+    counts: dict[str, list[Any]] = {"matches": [3, 0], "hypothesis": [5, 2], "reference": [4, None]}
     rows: Any = masked_array([[3, 5, 4], [0, 2, 2]], mask=[[0, 0, 0], [0, 0, 1]])
-    with pytest.raises(InputError, match="F1, system a, segment 2: the value is missing"):
-        FromCounts("F1", {"a": rows}, f_score)
-
-
-@each_table
-def test_texts_may_be_columns_of_a_table(table: Make) -> None:
-    systems: dict[str, list[str]] = {"a": ["x y", "z"], "b": ["x", "w"]}
-    references: dict[str, list[str | None]] = {"r1": ["x y", None], "r2": ["x", "w"]}
-    corpus = Corpus.from_texts(table(references), table(systems))
-    expected = Corpus.from_texts(list(references.values()), systems)
-    assert corpus == expected
-    one, other = (metric("bleu").suff_stats(c.references, c.systems) for c in (corpus, expected))
-    np.testing.assert_array_equal(other, one)
-    assert corpus.n_references == "var"
+    for each in (table(counts), rows):
+        with pytest.raises(InputError, match="F1, system a, segment 2: the value is missing"):
+            FromCounts("F1", {"a": each}, f_score)
 
 
 def test_what_has_no_columns_of_scores_is_refused() -> None:

@@ -258,16 +258,6 @@ def test_join_against_a_loop(files: list[list[str]]) -> None:
             join_scores(tables)
 
 
-def test_report_of_what_did_not_match() -> None:
-    a = ScoreTable("m", ("a",), np.zeros((1, 6)), segment_ids=tuple("123456"))
-    b = ScoreTable("m", ("b",), np.zeros((1, 2)), segment_ids=("1", "7"))
-    text = "1 segment is in all files; a lacks 1: '7'; b lacks 5: '2', '3', '4' …"
-    with pytest.raises(InputError, match=f"^the ids of segments do not match: {text}; unmatched='drop'"):
-        join_scores([a, b])
-    with pytest.warns(InputWarning, match=text):
-        assert join_scores([a, b], unmatched="drop").report == text
-
-
 def test_compare_joins_logs(run: Any) -> None:
     """The command on logs in different orders equals that on a table in one order."""
     values = {"a": [(7 * i) % 5 / 4 for i in range(12)], "b": [(3 * i) % 5 / 4 for i in range(12)]}
@@ -302,19 +292,19 @@ def test_doctor_says_what_epochs_become_and_logs_name_no_documents(run: Any) -> 
 
 def test_compare_reports_what_does_not_match(run: Any) -> None:
     put("a.json", json.dumps(log([sample(i, f1=i % 3) for i in range(6)])))
-    put("b.json", json.dumps(log([sample(i, f1=i % 2) for i in range(1, 9)])))
+    put("b.json", json.dumps(log([sample(i, f1=i % 2) for i in range(1, 10)])))
     words = ("compare", "--scores", "f1", "a.json", "b.json")
-    said = "5 segments are in all files; f1 of a lacks 3: '6', '7', '8'; f1 of b lacks 1: '0'; --unmatched"
+    said = "5 segments are in all files; f1 of a lacks 4: '6', '7', '8' …; f1 of b lacks 1: '0'; --unmatched"
     assert said in run(*words).refusal()
     found = run(*words, "--unmatched", "drop", "--format", "json")
     assert (found.code, "f1 of b lacks 1: '0'" in found.err) == (0, True)
-    assert "|unmatched:drop[4]|" in json.loads(found.out)["signature"]
-    assert "f1: 4 segments left out, because not all files have them." in run(*words, "--unmatched", "drop").out
+    assert "|unmatched:drop[5]|" in json.loads(found.out)["signature"]
+    assert "f1: 5 segments left out, because not all files have them." in run(*words, "--unmatched", "drop").out
     for command in (["watch"], ["flips", "--threshold", "1"]):
         out = run(*command, *words[1:], "--unmatched", "drop").out
-        assert "4 segments left out, because not all files have them." in out
+        assert "5 segments left out, because not all files have them." in out
     joined = join_scores({"a": "a.json", "b": "b.json"}, metric="f1", unmatched="drop")
-    assert SegmentScores.from_table(joined).signature().endswith("|unmatched:drop[4]")
+    assert SegmentScores.from_table(joined).signature().endswith("|unmatched:drop[5]")
 
 
 def test_scores_of_logs_are_not_called_otherwise(run: Any) -> None:

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import itertools
 import os
 import re
 import shlex
@@ -208,13 +209,11 @@ def test_the_plan_of_a_comparison_has_all_its_stages(watch: Watch) -> None:
 @pytest.mark.parametrize("test", ["ar", "ar-studentized", "bootstrap-both", "bootstrap-kink", "permutation"])
 def test_the_plan_of_several_test_sets_has_all_stages(watch: Watch, test: str) -> None:
     called = 0
-    for adjust in ("holm", "maxt"):
-        for interval in ("percentile", None):
-            for average in (True, False):
-                options: dict[str, Any] = {"test": test, "adjust": adjust, "interval": interval, "average": average}
-                with contextlib.suppress(InputError):  # permutation does not support maxt
-                    watch.call(compare_sets, SETS, ["bleu", "ter"], n_resamples=99, **options)
-                    called += 1
+    for adjust, interval, average in itertools.product(("holm", "maxt"), ("percentile", None), (True, False)):
+        options: dict[str, Any] = {"adjust": adjust, "interval": interval, "average": average, "n_resamples": 99}
+        with contextlib.suppress(InputError):  # permutation does not support maxt
+            watch.call(compare_sets, SETS, ["bleu", "ter"], test=test, **options)
+            called += 1
     assert called >= (2 if test == "bootstrap-kink" else 4)  # which has neither maxt nor averages
 
 
@@ -222,19 +221,20 @@ def test_the_plans_of_other_functions_have_all_stages(watch: Watch) -> None:
     def own(totals: Any) -> Any:
         return totals[..., 2] / 9
 
+    few: Any = {"n_resamples": 99}
     for interval in ("percentile", "studentized", "delta"):
-        watch.call(score, REFERENCES, SYSTEMS, ["bleu", "chrf"], interval=interval, n_resamples=99)
+        watch.call(score, REFERENCES, SYSTEMS, ["bleu", "chrf"], interval=interval, **few)
     a, b = (counts.reshape(4, 10, -1) for counts in (A, B))
-    for metric_ in ("bleu", own):
+    for chosen in ("bleu", own):
         for x, y in ((A, B), (a, b)):
             for options in ({}, {"scheme": "iid"}, {"scheme": "subgroup"}, {"test": "ar-studentized"}):
-                watch.call(approximate_randomization, x, y, metric_, n_resamples=99, **options)
-            watch.call(bootstrap_test, x, y, metric_, n_resamples=99)
+                watch.call(approximate_randomization, x, y, chosen, **few, **options)
+            watch.call(bootstrap_test, x, y, chosen, **few)
             for method in ("percentile", "studentized", "bca", "ar-studentized"):
-                watch.call(bootstrap_interval, x, metric_, b=y, interval=method, n_resamples=99)
-            watch.call(standard_error, x, metric_, b=y, method="bootstrap", n_resamples=99)
-        watch.call(approximate_randomization, A, B, metric_, n_resamples=99, keep_null_distribution=True)
-        watch.call(bootstrap_test, A, B, metric_, n_resamples=99, keep_null_distribution=True)
+                watch.call(bootstrap_interval, x, chosen, b=y, interval=method, **few)
+            watch.call(standard_error, x, chosen, b=y, method="bootstrap", **few)
+        for test in (approximate_randomization, bootstrap_test):
+            watch.call(test, A, B, chosen, keep_null_distribution=True, **few)
 
 
 def test_counting_names_its_metrics_if_they_are_few() -> None:
@@ -255,19 +255,6 @@ def test_counting_names_its_metrics_if_they_are_few() -> None:
         assert (progress.step, progress.fraction) == (f"counting {step}", 1)
     metric("bleu").suff_stats([REFERENCES], SYSTEMS, progress=progress)
     assert (progress.step, progress.fraction) == ("counting", 1)
-
-
-def test_counts_for_a_file_name_their_metrics(demo: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    progress = Progress()
-    monkeypatch.setattr("reshuffle.cli.job.progress_bar", lambda: contextlib.nullcontext(progress))
-    monkeypatch.chdir(demo)
-    Path("texts.jsonl").write_text('{"a": "b c"}\n', "utf-8")  # not read in blocks
-    for file, metrics, step in (
-        ("tuned.txt", ("bleu", "ter"), "BLEU, TER"),
-        ("texts.jsonl#a", ("bleu", "chrf", "ter", "wer"), "4 metrics"),
-    ):
-        assert run("count", file, file, "-m", *metrics, "-o", "counts.npz").code == 0
-        assert progress.step == f"counting {step}"
 
 
 def test_simulations_say_how_many_of_them_are_done() -> None:

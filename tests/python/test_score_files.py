@@ -177,15 +177,23 @@ def test_logs_beside_texts_and_groups(run: Any) -> None:
             for each in (files, logs)
         )
         assert found == expected
+    # A log and a table of the same ids, in any order.
+    put("b.named.tsv", "id\tf1\n" + "".join(f"s{i}\t{B[i]}\n" for i in (5, 3, 0, 1, 2, 4)))
+    mixed = ("a.named.json", "b.named.tsv")
     # Documents in another order have other draws; exact p do not depend on the order.
     exact = ("--test", "ar:scheme=exact", "--format", "json")
-    found, expected = (
+    expected, *others = (
         json.loads(run(*scores, *each, "--docs", docs, *exact).out)["comparisons"][0]
-        for each, docs in ((named, "docs.tsv#doc"), (files, "docs.txt"))
+        for each, docs in ((files, "docs.txt"), (named, "docs.tsv#doc"), (mixed, "docs.tsv#doc"))
     )
-    assert (found["test"]["pvalue"], found["difference"]) == (expected["test"]["pvalue"], expected["difference"])
+    for found in others:
+        assert (found["test"]["pvalue"], found["difference"]) == (expected["test"]["pvalue"], expected["difference"])
     for command, message in (
         ((*scores, *named, "--docs", "docs.txt"), "6 of 6 ids are not: 's4', 's2', 's0' …"),
+        (
+            (*scores, "a.named.json", "b.named.tsv", "--docs", "docs.txt"),
+            "the same ids in different orders, and docs.txt",
+        ),
         (("compare", *TEXTS, *scores[1:], *named), "numbers of the segments, from 0 or 1, but 6 of 6 ids are not"),
         ((*scores, *named, "--strata", "few.tsv#doc"), "5 of 6 samples of the logs have no row with their id"),
     ):
@@ -297,32 +305,6 @@ def test_rows_of_tables_of_several_systems_are_matched_by_their_ids(run: Any) ->
         for counts, docs in (("same", "same"), ("other", "same"), ("other", "other"))
     )
     assert others == [expected] * 2
-
-
-def test_logs_beside_tables_with_ids_are_matched_by_them(run: Any) -> None:
-    numbers, other = [0, 1, 2, 3, 4, 5], [3, 0, 5, 1, 2, 4]
-    put("a.json", log([str(i) for i in other], [A[i] for i in other]))
-    put("docs.txt", "x\nx\nx\ny\nz\ny\n")
-    for name, order in (("same", numbers), ("other", other[::-1])):
-        put(f"b-{name}.tsv", "id\tf1\ttext\n" + "".join(f"{i}\t{B[i]}\tthe dog {'s' * i}\n" for i in order))
-        put(f"docs-{name}.tsv", "id\tdoc\n" + "".join(f"{i}\t{'xxxyzy'[i]}\n" for i in order))
-
-    def found(words: str, order: str) -> Any:
-        *_, (pair,) = metrics(run("compare", *words.format(order).split(), "-n", "99", "--format", "json"))
-        return abs(pair["test"]["statistic"]), pair["test"]["pvalue"]  # exact, for draws depend on the order
-
-    texts = "b-{0}.tsv#text b-{0}.tsv#text b-{0}.tsv#text --scores f1 a.json b-same.tsv#f1 --by-position"
-    for words in (
-        "--scores f1 a.json b-{}.tsv#f1",
-        "--scores f1 b-{}.tsv#f1 a.json",
-        "--scores f1 a.json b-{}.tsv#f1 --docs docs-other.tsv#doc",
-        "--scores f1 b-{}.tsv#f1 a.json --docs docs-other.tsv#doc",
-        f"{texts} --docs docs-same.tsv#doc",
-    ):
-        assert found(words, "same") == found(words, "other")
-    assert found("--scores f1 a.json b-{}.tsv#f1 --docs docs.txt", "same")
-    refused = run("compare", "--scores", "f1", "a.json", "b-other.tsv#f1", "--docs", "docs.txt").refusal()
-    assert "b-other.tsv#f1 and a.json have the same ids in different orders, and docs.txt has no ids" in refused
 
 
 def test_the_only_key_beside_ids_has_the_scores(run: Any) -> None:

@@ -87,8 +87,12 @@ def test_results_for_documents_equal_those_of_their_summed_counts(data_seed: int
         assert expected.signature.replace(after, f"|unit:document[{len(x)}]{after}") == got.signature
         np.testing.assert_array_equal(expected.null_distribution, got.null_distribution)
     by_hand = bootstrap_interval(x, BLEU, **options), bootstrap_interval(x, BLEU, b=y, **options)
+    (pair,) = compare(metrics=FromCounts("m", {"b": y, "a": x}, BLEU), **options).comparisons
     options["documents"] = ids
     assert by_hand == (bootstrap_interval(a, BLEU, **options), bootstrap_interval(a, BLEU, b=b, **options))
+    (of_documents,) = compare(metrics=FromCounts("m", {"b": b, "a": a}, BLEU), **options).comparisons
+    assert of_documents.test.pvalue == pair.test.pvalue
+    assert of_documents.confidence_interval == pair.confidence_interval
 
 
 @given(IDS, st.randoms(use_true_random=False))
@@ -105,18 +109,6 @@ def test_results_do_not_depend_on_the_names_or_adjacency_of_documents(ids: list[
         assert expected == approximate_randomization(a[order], b[order], BLEU, documents=moved, n_resamples=99)
     mixed = [str(id_) if i % 2 else id_ for i, id_ in enumerate(ids)]
     assert expected == approximate_randomization(a, b, BLEU, documents=mixed, n_resamples=99)
-
-
-def test_comparisons_of_documents_equal_those_of_external_summed_counts() -> None:
-    corpus = demo_corpus()
-    ids = [i // 7 for i in range(corpus.n_segments)]
-    counts = BLEU.suff_stats(corpus.references, list(corpus.systems.values()))
-    sums = {name: summed(rows, ids) for name, rows in zip(corpus.systems, counts, strict=True)}
-    expected = compare(metrics=FromCounts("BLEU", sums, "bleu"), n_resamples=200, all_pairs=True)
-    got = compare(corpus.references, corpus.systems, documents=ids, n_resamples=200, all_pairs=True)
-    assert [replace(each, n_segments=58) for each in got.scores] == list(expected.scores)  # documents as segments
-    for one, other in zip(expected.comparisons, got.comparisons, strict=True):
-        assert (one.confidence_interval, one.test.pvalue) == (other.confidence_interval, other.test.pvalue)
 
 
 def test_sums_of_large_documents_of_full_precision_scores_do_not_overflow() -> None:
