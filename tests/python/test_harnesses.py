@@ -205,6 +205,15 @@ def test_the_command_of_lm_eval(harness: Any, tmp_path: Path) -> None:
     assert re.search(r"bootstrap_stderr +1 +0\n", done.stderr)
 
 
+def test_the_example_of_the_page(harness: Any) -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs/coming-from/harnesses.md").read_text("utf-8")
+    (example,) = re.findall(r"```python\n(from lm_eval[^`]*)```", page)
+    names: dict[str, Any] = {}
+    exec(example, names)
+    assert 0 < names["error"] < 100
+    assert names["interval"].low < names["metric"].score(names["counts"].sum(axis=0)) < names["interval"].high
+
+
 # lighteval
 
 

@@ -365,17 +365,32 @@ print("end of the test")
 """
 
 
-def shown() -> str:
-    """What a terminal shows during the call of BAR."""
+def spawned(program: str, *arguments: str, **options: Any) -> Any:
+    """A program in a terminal of 60 lines, with what it writes in ``logfile_read``."""
     import pexpect
 
-    child = pexpect.spawn(sys.executable, ["-c", BAR], dimensions=(24, 120), timeout=60, encoding="utf-8")
-    child.expect("end of the test")
-    before = str(child.before)
+    # readline, which pytest imports, puts COLUMNS into the environment that C sees.
+    given = {"dimensions": (60, 200), "timeout": 60, "encoding": "utf-8", "env": dict(os.environ)}
+    child = pexpect.spawn(program, [*arguments], **given, **options)
+    child.logfile_read = io.StringIO()
+    return child
+
+
+def ended(child: Any) -> str:
+    """All that a program wrote, after its end."""
+    import pexpect
+
     child.expect(pexpect.EOF)
     child.close()
+    return str(child.logfile_read.getvalue())
+
+
+def shown() -> str:
+    """What a terminal shows during the call of BAR."""
+    child = spawned(sys.executable, "-c", BAR)
+    text = ended(child)
     assert child.exitstatus == 0
-    return before
+    return text.partition("end of the test")[0]
 
 
 @POSIX
@@ -443,53 +458,38 @@ class Screen:
 def test_the_progress_bar_is_erased_at_the_end(
     tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch, command: str, end: str
 ) -> None:
-    import pexpect
-
     # The bar appears at once for every step, and the error comes late.
     source = """
-import inspect, sys, time, reshuffle.compare, reshuffle.comparing, reshuffle.progress as bars
+import sys, time, reshuffle.cli.job as jobs, reshuffle.progress as bars
 from reshuffle import InputError
 from reshuffle.cli.main import main
 bars.BAR_DELAY_SECONDS = 0.0
-def slow(module, name):
-    function = inspect.unwrap(getattr(sys.modules[module], name))  # takes a record of options
-    def slowly(*args, **options):
-        result = function(*args, **options)
-        progress = options["progress"] if "progress" in options else args[-1].progress  # of a record
-        progress.begin("slowly", 100)
-        for done in range(int(sys.argv.pop())):
-            progress.update(done)
+*words, end, steps = sys.argv[1:]
+report = jobs.Job.report
+def slowly(job, compute):
+    def computed():
+        result = compute()
+        job.progress.begin("slowly", 100)
+        for done in range(int(steps)):
+            job.progress.update(done)
             time.sleep(0.02)
-        if sys.argv.pop() == "error":
+        if end == "error":
             raise InputError("too late")
         return result
-    setattr(sys.modules[module], name, slowly)
-slow("reshuffle.comparing", "compared")
-slow("reshuffle.comparing", "scored")
-slow("reshuffle.compare", "segment_scores")
-main(sys.argv[1:-2])
+    return report(job, computed)
+jobs.Job.report = slowly
+main(words)
 """
     for name in ("ref", "a", "b"):
         (tmp_path / name).write_text("".join(f"{name} {i} x y z\n" for i in range(20)))
     args = {"compare": ["compare", "ref", "a", "b"], "score": ["score", "ref", "a", "--confidence", "0.9"]}
     options = args.get(command, ["score", "ref", "a", "--segments"])
     steps = "15" if end in ("done", "error") else "1000"
-    child = pexpect.spawn(
-        sys.executable,
-        ["-c", source, *options, end, steps],
-        cwd=str(tmp_path),
-        dimensions=(60, 200),
-        timeout=60,
-        encoding="utf-8",
-        env=dict(os.environ),  # readline, which pytest imports, puts COLUMNS into the environment that C sees
-    )
-    child.logfile_read = io.StringIO()
+    child = spawned(sys.executable, "-c", source, *options, end, steps, cwd=str(tmp_path))
     child.expect("slowly")
     if end in ("SIGINT", "SIGTERM"):
         child.kill(getattr(signal, end))
-    child.expect(pexpect.EOF)
-    child.close()
-    screen = Screen(child.logfile_read.getvalue())
+    screen = Screen(ended(child))
     assert screen.cursor
     assert "slowly" not in screen.text
     assert "━" not in screen.text
@@ -508,19 +508,14 @@ main(sys.argv[1:-2])
 
 @POSIX
 def test_the_progress_bar_does_not_go_into_the_file_of_the_report(tmp_path: Path) -> None:
-    import pexpect
-
     source = (
         "import reshuffle.progress as bars; bars.BAR_DELAY_SECONDS = 0.0; from reshuffle.cli.main import main; main()"
     )
     compare = shlex.join(long_comparison(tmp_path)[3:]).replace(str(10**12), "50000")
-    command = compare.replace("compare", "score").replace(" --test ar:scheme=iid", "")
-    shell = f"{sys.executable} -c {shlex.quote(source)} {command.replace('delta', 'percentile')} > report"
-    child = pexpect.spawn("bash", ["-c", shell], cwd=str(tmp_path), dimensions=(24, 100), timeout=60, encoding="utf-8")
-    child.logfile_read = io.StringIO()
+    command = compare.replace("compare", "score").replace(" --test ar:scheme=iid", "").replace("delta", "percentile")
+    shell = f"{sys.executable} -c {shlex.quote(source)} {command} > report"
+    child = spawned("bash", "-c", shell, cwd=str(tmp_path))
     child.expect("drawing")
-    child.expect(pexpect.EOF)
-    child.close()
+    assert Screen(ended(child)).text.strip() == ""
     assert child.exitstatus == 0
-    assert Screen(child.logfile_read.getvalue()).text.strip() == ""
     assert (tmp_path / "report").read_text().startswith("BLEU: 3,000 segments")

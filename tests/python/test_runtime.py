@@ -52,9 +52,7 @@ np.lib.NumpyVersion = builtins.__import__ = interrupted
 (counts,) = _core.count([core], [["a b c d"], ["a b c e"]], [["a b c d"]])
 print(core.scores(counts[:, 0]).tolist())
 """
-    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("[100.")
+    assert python(source).startswith("[100.")
 
 
 def test_without_numpy_the_import_fails_as_an_import() -> None:
@@ -377,21 +375,6 @@ for name in ("per", "ter"):
     assert ter.startswith("segment 2 is too long: a table of 625003125 numbers does not fit in memory")
 
 
-def test_memory_of_a_segment_is_linear_in_its_references() -> None:
-    source = """
-import resource
-from reshuffle import *
-peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-references = [[" ".join(f"r{r}w{w}" for w in range(20))] for r in range(2000)]
-before = peak()
-for name in ("ter", "wer", "per", "gtm"):
-    metric(name).suff_stats(references, [["a b"]], workers=1)
-print(peak() - before)
-"""
-    # A table with a row for every word of all references, for each reference, would take 640 MB.
-    assert int(python(source)) < 30_000
-
-
 def test_only_the_first_call_imports_modules() -> None:
     """After it, no thread is inside an import when a process forks, which a child would wait for forever."""
     source = """
@@ -544,16 +527,33 @@ def test_other_python_threads_run_during_a_single_call(call: str) -> None:
     assert max(during) > 3, during
 
 
-def test_memory_of_a_test_does_not_grow_with_the_number_of_shuffles() -> None:
-    source = """
+# What is done before the memory is measured, what is done then, and how many KiB it may need.
+MEMORY = {
+    # 500,000 statistics would take 3,906 KiB, and their flips 61,000. The limit allows for noise of the allocator.
+    "shuffles": (
+        "a, b = np.random.default_rng(0).integers(1, 30, size=(2, 1000, 10))\n"
+        "approximate_randomization(a, b, 'bleu', n_resamples=10_000, workers=2)",
+        "approximate_randomization(a, b, 'bleu', n_resamples=500_000, workers=2)",
+        2_500,
+    ),
+    # A table with a row for every word of all references, for each reference, would take 640 MB.
+    "references of a segment": (
+        "references = [[' '.join(f'r{r}w{w}' for w in range(20))] for r in range(2000)]",
+        "for name in ('ter', 'wer', 'per', 'gtm'): metric(name).suff_stats(references, [['a b']], workers=1)",
+        30_000,
+    ),
+}
+
+
+@pytest.mark.parametrize(("before", "call", "most"), MEMORY.values(), ids=MEMORY)
+def test_memory_does_not_grow_with_the_number_of_shuffles_or_references(before: str, call: str, most: int) -> None:
+    source = f"""
 import resource, numpy as np
 from reshuffle import *
-a, b = np.random.default_rng(0).integers(1, 30, size=(2, 1000, 10))
 peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-approximate_randomization(a, b, "bleu", n_resamples=10_000, workers=2)
+{before}
 before = peak()
-approximate_randomization(a, b, "bleu", n_resamples=500_000, workers=2)
+{call}
 print(peak() - before)
 """
-    # 500,000 statistics would take 3,906 KiB, and their flips 61,000. The limit allows for noise of the allocator.
-    assert int(python(source)) < 2_500
+    assert int(python(source)) < most

@@ -192,9 +192,6 @@ def test_differences_due_to_rounding_are_0() -> None:
 # --- Strata
 
 
-FROM_DRAWS = ["percentile", "koehn", "basic", "normal", "bca"]
-
-
 def members(ids: Any) -> list[list[int]]:
     """The segments of each stratum, strata in the order of their first segments."""
     return [[s for s, id_ in enumerate(ids) if id_ == name] for name in dict.fromkeys(ids)]
@@ -269,27 +266,29 @@ def test_strata_do_not_change_shuffles() -> None:
     ]
 
 
+FROM_DRAWS = ["percentile", "koehn", "basic", "normal", "bca", "jackknife"]
+
+
 def test_functions_of_texts_get_the_same_draws_as_counts() -> None:
     corpus = demo_corpus()
-    references = [list(corpus.references[0][:30])]
-    systems = {name: list(lines[:30]) for name, lines in corpus.systems.items() if name in ("tuned", "larger")}
-    strata = [i * i % 5 for i in range(30)]
-    documents = [i // 2 for i in range(30)]
+    references = list(corpus.references[0][:30])
+    systems = {name: list(corpus.systems[name][:30]) for name in ("tuned", "larger")}
 
     def ratio(hypotheses: list[str], columns: list[list[str | None]]) -> float:
         return sum(map(len, hypotheses)) / sum(len(line or "") for line in columns[0])
 
     lengths = {
-        name: np.array([[len(line), len(r or "")] for line, r in zip(lines, references[0], strict=True)])
+        name: np.array([[len(line), len(r or "")] for line, r in zip(lines, references, strict=True)])
         for name, lines in systems.items()
     }
     counts = FromCounts("length", lengths, lambda totals: totals[..., 0] / totals[..., 1])
-    of_documents = [strata[d] for d in documents]
-    cases: list[dict[str, Any]] = [{"strata": strata}, {"documents": documents, "strata": of_documents}]
+    strata, documents = [i * i % 5 for i in range(30)], [i // 2 for i in range(30)]
+    cases: list[dict[str, Any]] = [{"strata": strata}]
+    cases += [{"documents": documents, "strata": [strata[d] for d in documents]}]
     for units in cases:
-        for test, interval in (*(("bootstrap", name) for name in (*FROM_DRAWS, "jackknife")), ("ar", "percentile")):
+        for test, interval in (*(("bootstrap", name) for name in FROM_DRAWS), ("ar", "percentile")):
             ours, native = (
-                compare(references, systems, m, test=test, interval=interval, n_resamples=40, **units)
+                compare([references], systems, m, test=test, interval=interval, n_resamples=40, **units)
                 for m in (CorpusFunction("function", ratio), counts)
             )
             for one, other in zip(ours.comparisons, native.comparisons, strict=True):
@@ -328,19 +327,13 @@ def test_both_standard_errors_of_a_mean_are_the_textbook_ones(ids: list[int], se
         assert textbook_error(a - b, ids) == pytest.approx(of_difference, rel=1e-9, abs=1e-12)
 
 
-def ratio_counts(sizes: list[int]) -> tuple[Counts, list[int]]:
-    """Errors and lengths of two systems in strata that differ in both, in random order."""
-    rng = np.random.default_rng(11)
-    ids = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
-    kinds = ids % 6
-    lengths = rng.integers(5, 40, len(ids)) + 20 * kinds
-    shares = np.array([0.3, 0.4])[:, None] + 0.1 * kinds
-    return np.stack([np.stack([rng.binomial(lengths, share), lengths], axis=-1) for share in shares]), ids.tolist()
-
-
 def test_standard_errors_of_a_ratio_equal_slow_twins() -> None:
-    counts, ids = ratio_counts([40, 7, 2, 1, 25])
-    n = len(ids)
+    # Errors and lengths of two systems in strata that differ in both, in random order.
+    rng = np.random.default_rng(11)
+    ids, n = rng.permutation(np.repeat(np.arange(5), [40, 7, 2, 1, 25])), 75
+    lengths = rng.integers(5, 40, n) + 20 * ids
+    shares = np.array([0.3, 0.4])[:, None] + 0.1 * ids
+    counts = np.stack([np.stack([rng.binomial(lengths, share), lengths], axis=-1) for share in shares])
     totals = counts.sum(axis=1)
     slopes = [100 * rows[:, 0] / y - 100 * x * rows[:, 1] / y**2 for rows, (x, y) in zip(counts, totals, strict=True)]
     left_out = [RATIO.score(total - rows) * (n - 1) / n for rows, total in zip(counts, totals, strict=True)]
@@ -349,7 +342,7 @@ def test_standard_errors_of_a_ratio_equal_slow_twins() -> None:
             values = own - sign * of_other
             groups = [values[group] for group in members(ids) if len(group) > 1]
             variance = sum(len(group) / (len(group) - 1) * sum((group - group.mean()) ** 2) for group in groups)
-            got = standard_error(counts[0], RATIO, b=other, strata=ids, method=method)
+            got = standard_error(counts[0], RATIO, b=other, strata=ids.tolist(), method=method)
             assert math.sqrt(variance) == pytest.approx(got, rel=1e-5)
 
 
