@@ -93,13 +93,6 @@ def test_text_stands_for_the_object(noun: str, text: str, expected: str | Choice
 # --- Errors
 
 
-@pytest.mark.parametrize("text", ["equivalence-ar:scheme=exact", "equivalence", "non-inferiority-studentized"])
-def test_a_margin_that_is_missing_is_asked_for(text: str) -> None:
-    name = text.partition(":")[0]
-    with pytest.raises(InputError, match=f"test '{name}' needs a margin .*: write {name}:rating=VALUE, in points of"):
-        compare(metrics=ratings(), test=text, n_resamples=9)
-
-
 def test_the_name_of_an_option_may_be_that_of_a_metric() -> None:
     own = SegmentScores("margins", ratings().scores)
     (pair,) = compare(metrics=own, test="equivalence:margins=2", n_resamples=9).comparisons

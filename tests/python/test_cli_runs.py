@@ -269,8 +269,8 @@ def test_a_manifest_says_what_the_options_say(runs: Path, run: Any) -> None:
 
 
 def test_a_folder_stands_for_the_runs_in_it(runs: Path, run: Any) -> None:
-    for name, files in SYSTEMS.items():
-        for number, file in enumerate(files):
+    for name, outputs in SYSTEMS.items():
+        for number, file in enumerate(outputs):
             write(f"f/{name}/{number}.txt", lines(file))
     write("f/baseline/.hidden", ["no run"])
     files = {name: sorted(map(str, Path("f", name).glob("*.txt"))) for name in SYSTEMS}

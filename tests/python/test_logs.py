@@ -156,14 +156,6 @@ def test_bad_logs() -> None:
         read_scores("a.eval")
 
 
-def test_line_of_a_bad_score() -> None:
-    text = json.dumps(log([sample(1, s=1), sample("q", s="good"), sample(3, s=1)]), indent=2)
-    line = next(n for n, each in enumerate(text.split("\n"), 1) if '"id": "q"' in each)
-    put("a.json", text)
-    with pytest.raises(InputError, match=f"^a.json, line {line - 1}: .*'s' of sample 'q'"):
-        read_scores("a.json")
-
-
 @pytest.mark.parametrize("keep", [10, 200, -30])
 def test_incomplete_files(keep: int) -> None:
     Path("a.eval").write_bytes(zipped(log(SAMPLES))[:keep])

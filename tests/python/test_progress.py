@@ -121,9 +121,9 @@ SETS = {"news": (REFERENCES, SYSTEMS), "chat": (REFERENCES[:30], {name: lines[:3
 def comparisons() -> Iterator[dict[str, Any]]:
     every = ("ar", "ar-studentized", "bootstrap-both", "bootstrap", "permutation", "anova")
     intervals = ("percentile", "bca", "studentized", "delta", "ar-studentized")
-    core, formula, function = ["bleu", "ter"], ["bleu", OWN], ["bleu", WORDS]
+    core, formula, function = ("bleu", "ter"), ("bleu", OWN), ("bleu", WORDS)
     for chosen, tests in ((core, every), (formula, every[:3]), (function, every[::2])):
-        options: dict[str, Any] = {"metrics": chosen, "n_resamples": 9 if chosen is function else 99}
+        options: dict[str, Any] = {"metrics": [*chosen], "n_resamples": 9 if chosen is function else 99}
         for test in tests:
             for adjust in ("none", "holm", "maxt", "minp", "tukey") if chosen is core else ("none", "maxt"):
                 yield {**options, "test": test, "adjust": adjust, "interval": None}
@@ -132,9 +132,9 @@ def comparisons() -> Iterator[dict[str, Any]]:
         for scheme in ("iid", "subgroup"):
             yield {**options, "test": f"ar:scheme={scheme}"}
         for test in ("equivalence", "non-inferiority-studentized"):
-            name = chosen[1] if chosen is core else chosen[1].name  # type: ignore[union-attr]
-            for interval in ("percentile", None):
-                yield {**options, "test": f"{test}:bleu=4,{name}=0.5", "interval": interval}
+            name = chosen[1] if isinstance(chosen[1], str) else chosen[1].name
+            for of_scores in ("percentile", None):
+                yield {**options, "test": f"{test}:bleu=4,{name}=0.5", "interval": of_scores}
 
 
 class Watch:
@@ -239,19 +239,17 @@ def test_the_plans_of_other_functions_have_all_stages(watch: Watch) -> None:
 
 def test_counting_names_its_metrics_if_they_are_few() -> None:
     progress = Progress()
-    texts: Any = (REFERENCES, SYSTEMS)
-    two, four = ["bleu", "chrf"], ["bleu", "chrf", "ter", "length"]
-    of_flips: Any = {"system": "tuned", "baseline": "larger", "threshold": 50}
-    for step, call in (
-        ("BLEU, chrF2", lambda: score(*texts, two, progress=progress)),
-        ("BLEU, chrF2", lambda: segment_scores(*texts, two, progress=progress)),
-        ("4 metrics", lambda: score(*texts, four, progress=progress)),
-        # The core is given other lines.
-        ("TER", lambda: score(*texts, [metric("bleu", tokenize="mteval-intl"), "ter"], progress=progress)),
-        ("chrF2", lambda: flips(*texts, "chrf", progress=progress, **of_flips)),
-    ):
+    two, other_lines = ["bleu", "chrf"], [metric("bleu", tokenize="mteval-intl"), "ter"]
+    calls: list[tuple[str, Callable[..., Any], Any, dict[str, Any]]] = [
+        ("BLEU, chrF2", score, two, {}),
+        ("BLEU, chrF2", segment_scores, two, {}),
+        ("4 metrics", score, [*two, "ter", "length"], {}),
+        ("TER", score, other_lines, {}),  # the core is given other lines
+        ("chrF2", flips, "chrf", {"system": "tuned", "baseline": "larger", "threshold": 50}),
+    ]
+    for step, call, chosen, options in calls:
         progress.plan([])
-        call()
+        call(REFERENCES, SYSTEMS, chosen, progress=progress, **options)
         assert (progress.step, progress.fraction) == (f"counting {step}", 1)
     metric("bleu").suff_stats([REFERENCES], SYSTEMS, progress=progress)
     assert (progress.step, progress.fraction) == ("counting", 1)

@@ -33,6 +33,7 @@ from reshuffle.data.demo import demo_corpus
 from reshuffle.inference.intervals import INTERVALS
 from reshuffle.metrics.base import tolerance
 from reshuffle.types import BootstrapTest
+from test_resampling import flips
 from told import assert_raises
 
 Arrays = Any
@@ -126,9 +127,7 @@ A, B = bleu_counts(3, 2, 150, 0.012)
 
 def own_masks(seed: int, n: int, segments: int) -> Arrays:
     """The shuffles of the scheme ``iid``, rebuilt from the random bits."""
-    values = [_core.stream_values(seed, "shuffle", r, -(-segments // 64)) for r in range(n)]
-    bits = np.unpackbits(np.array(values).astype("<u8").view(np.uint8), axis=1, bitorder="little")
-    return bits[:, :segments].astype(bool)
+    return np.array([flips(seed, r, segments) for r in range(n)])
 
 
 def own_indices(seed: int, n: int, segments: int) -> Arrays:
@@ -362,8 +361,9 @@ def test_a_signal_stops_a_run(kind: str) -> None:
     """The signal arrives while the core sums a block, or between blocks."""
     counts = bleu_counts(1, 8, 4000, 0.01)
     block = np.random.default_rng(1).integers(2, size=(2000, 4000), dtype=bool if kind == "masks" else np.uint32)
+    endless: Any = {kind: itertools.repeat(block)}
     stop = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     stop.start()
     with pytest.raises(KeyboardInterrupt):
-        resampled_sums(counts, **{kind: itertools.repeat(block)})  # without an end
+        resampled_sums(counts, **endless)
     stop.join()
