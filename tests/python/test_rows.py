@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from known import ends, known
 from reshuffle import (
     Comparison,
     ConfidenceInterval,
@@ -23,6 +22,7 @@ from reshuffle import (
 )
 from reshuffle.report import TABLES
 from reshuffle.results import RankedSystem, Ranking, SetComparison
+from told import assert_told
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -34,35 +34,13 @@ SCORES = score(metrics=RATINGS)
 # --- Which rows and columns
 
 
-def test_systems_have_a_row_for_each_metric_and_system() -> None:
-    rows = PAIRS.to_dicts("systems")
-    for row, expected, mean in zip(rows, PAIRS.scores, (2.5, 3.25, 1.75), strict=True):
-        assert (row["system"], row["metric"], row["score"]) == (expected.system, "rating", mean)
-        assert (row["low"], row["high"], row["n_segments"]) == (*ends(expected), 4)
-        assert (row["unit"], row["n_units"], row["n_strata"]) == ("segment", 4, None)
-
-
-def test_pairs_have_a_row_for_each_metric_and_pair() -> None:
-    rows = PAIRS.to_dicts("pairs")
-    for row, pair in zip(rows, PAIRS.comparisons, strict=True):
-        assert (row["system"], row["baseline"], row["metric"]) == (pair.system, pair.baseline, pair.metric)
-        assert row["system_score"] == PAIRS.score(pair.system).score
-        assert row["baseline_score"] == PAIRS.score(pair.baseline).score
-        assert row["difference"] == row["system_score"] - row["baseline_score"]
-        assert (row["pvalue"], row["adjusted_pvalue"]) == (pair.test.pvalue, pair.test.adjusted_pvalue)
-        assert (row["adjustment"], row["family"]) == ("maxt", "metric")
-        assert row["significant"] is pair.is_significant(known(PAIRS.alpha))
-
-
-def test_rows_of_systems_have_their_place_in_the_ranking() -> None:
+def test_rows_have_all_that_is_known_of_a_system_or_a_pair() -> None:
+    """As CSV, whose rows test_python_results.py compares with those of dicts."""
     places = ("b", 1, 1, 2, 1, "a", 0.9), ("a", 2, 1, 2, 1, "a", 0.2), ("c", 3, 3, 3, 2, None)
     ranking = Ranking("rating", tuple(RankedSystem(*place) for place in places), None, ("b", "a"), None, True)
-    rows = {row["system"]: row for row in replace(PAIRS, rankings=(ranking,)).to_dicts("systems")}
-    names = ("position", "rank_low", "rank_high", "cluster", "letters", "mcb_pvalue")
-    for system, *place in places:
-        assert [rows[system][name] for name in names][: len(place)] == place
-    assert (rows["c"]["mcb_pvalue"], [rows[each]["best"] for each in "abc"]) == (None, [True, True, False])
-    assert {row[name] for row in SCORES.to_dicts("systems") for name in names} == {None}
+    ranked = replace(PAIRS, rankings=(ranking,))
+    told = {table: ranked.render("csv", table=table) for table in TABLES}
+    assert_told("rows", {**told, "systems without tests": SCORES.render("csv", table="systems")})
 
 
 def test_the_columns_do_not_depend_on_the_comparison() -> None:
