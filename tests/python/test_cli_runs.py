@@ -15,6 +15,7 @@ import reshuffle
 from reshuffle import SegmentScores, compare_runs
 from reshuffle.data.manifest import Manifest
 from reshuffle.options.run_files import RunFiles
+from test_cli_metrics import parse
 from told import assert_raises, assert_refused, command
 
 N = ("-n", "99", "--workers", "1")
@@ -152,12 +153,8 @@ def test_scores_may_stand_alone_or_beside_texts(runs: Path, run: Any) -> None:
 
 
 def parsed(file: str) -> str:
-    """Parses of a file's segments, in which each word depends on the word before it."""
-    sentences = []
-    for line in lines(file):
-        rows = [f"{i}\t{word}\t{word}\tX\t_\t_\t{i - 1}\tdep\t_\t_" for i, word in enumerate(line.split(), 1)]
-        sentences.append("\n".join([f"# text = {line}", *rows]) + "\n")
-    write(f"{file}.conllu", sentences)
+    """A file of parses of a file's segments."""
+    Path(f"{file}.conllu").write_text("".join(map(parse, lines(file))), "utf-8")
     return f"{file}.conllu"
 
 

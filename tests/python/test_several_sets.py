@@ -461,6 +461,10 @@ def test_scores_pairs_and_figures_are_those_of_the_average_unless_a_test_set_is_
     without: Any = replace(result, average=None)
     with pytest.raises(InputError, match=r"there is no average: choose a test set, as in result\[NAME\]: u, v"):
         without.pair("b")
+    # One test set has no average, but the same methods.
+    one = compare_sets({"u": some_texts("a", "b")}, "ter", test="ar:scheme=iid", n_resamples=99)
+    assert (one.average, one.pair("b")) == (None, one["u"].pair("b"))
+    assert "verage" not in str(one)
 
 
 def test_systems_that_a_test_set_lacks_are_left_out_with_a_warning() -> None:
@@ -471,13 +475,6 @@ def test_systems_that_a_test_set_lacks_are_left_out_with_a_warning() -> None:
     assert repr(found) == "<SetComparison: BLEU; 2 systems (b, c); 2 test sets (u, v) and their average; 3 tests (ar)>"
     with pytest.raises(InputError, match="unknown test set 'w'; known: u, v"):
         found["w"]
-
-
-def test_one_test_set_has_no_average_but_the_same_methods() -> None:
-    found = compare_sets({"u": some_texts("a", "b")}, "ter", test="ar:scheme=iid", n_resamples=99)
-    assert found.average is None
-    assert "verage" not in str(found)
-    assert found.pair("b") == found["u"].pair("b")
 
 
 def test_the_number_of_references_of_an_average_is_at_most_that_of_a_test_set() -> None:
