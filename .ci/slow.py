@@ -26,7 +26,6 @@ ROOMS: dict[tuple[str, ...], tuple[str, ...]] = {
         "counts",
         "compat_suite",
         "compat_nltk*",
-        "in_python",
     ),
     ("rust/src/resample", "rust/src/stream.rs", "python/reshuffle/resampling", "python/reshuffle/inference"): (
         "*calibration",

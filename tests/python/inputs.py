@@ -1,5 +1,7 @@
 """Files for the tests of input formats."""
 
+import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
@@ -17,6 +19,12 @@ def put(name: str, content: str | bytes) -> str:
     assert Path(name).is_absolute() or Path.cwd() != ROOT, "the fixture here is missing"
     Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
     return name
+
+
+def put_lines(name: str, rows: Iterable[Any]) -> str:
+    """Write a file of JSON lines."""
+    Path(name).parent.mkdir(parents=True, exist_ok=True)
+    return put(name, "".join(json.dumps(row) + "\n" for row in rows))
 
 
 def segments(path: str, input_format: str | None = None) -> list[Any]:

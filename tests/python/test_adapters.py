@@ -38,26 +38,17 @@ def length_of(line: str, bleu: NativeMetric) -> int:
 
 OPTIONS: dict[str, list[dict[str, Any]]] = {
     "SacreBLEUScore": [
-        {},
-        {"smooth": True},
-        {"n_gram": 2, "lowercase": True},
-        {"tokenize": "intl"},
-        {"tokenize": "char"},
+        {}, {"smooth": True}, {"n_gram": 2, "lowercase": True}, {"tokenize": "intl"}, {"tokenize": "char"},
         {"weights": (0.4, 0.3, 0.2, 0.1)},
     ],
     "CHRFScore": [
-        {},
-        {"n_word_order": 0, "beta": 3.0},
-        {"whitespace": True, "lowercase": True},
+        {}, {"n_word_order": 0, "beta": 3.0}, {"whitespace": True, "lowercase": True},
         {"return_sentence_level_score": True},
     ],
     "TranslationEditRate": [
-        {},
-        {"normalize": True},
-        {"no_punctuation": True, "lowercase": False},
-        {"return_sentence_level_score": True},
+        {}, {"normalize": True}, {"no_punctuation": True, "lowercase": False}, {"return_sentence_level_score": True},
     ],
-}
+}  # fmt: skip
 CASES = [(name, options) for name, several in OPTIONS.items() for options in several]
 
 
@@ -156,8 +147,8 @@ def test_texts_instead_of_lists() -> None:
     hypotheses, references = texts(5, 1)
     score = ours.SacreBLEUScore()
     assert score(hypotheses, [items[0] for items in references]) == score(hypotheses, references)
-    both = score("the cat sat on a mat", ["the cat sat on the mat", "a cat sat on a mat"])
-    assert both == score(["the cat sat on a mat"], [["the cat sat on the mat", "a cat sat on a mat"]])
+    line, two = "the cat sat on a mat", ["the cat sat on the mat", "a cat sat on a mat"]
+    assert score(line, two) == score([line], [two])
 
 
 def test_wrong_input_of_metric_objects() -> None:
@@ -177,26 +168,19 @@ def offline(tmp_path_factory: pytest.TempPathFactory) -> Any:
         yield host
 
 
-def example(package: str) -> dict[str, Any]:
-    """The names that the example of docs/coming-from/harnesses.md for a package defines."""
+@pytest.mark.parametrize("package", ["evaluate", "inspect_ai"])
+def test_the_example_of_the_page_runs(package: str, request: pytest.FixtureRequest) -> None:
     page = (Path(__file__).resolve().parents[2] / "docs/coming-from/harnesses.md").read_text("utf-8")
-    (block,) = [text for text in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if f"{package} import" in text]
+    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    (block,) = (text for text in blocks if f"reshuffle.compat.{package} import" in text)
+    host = request.getfixturevalue("offline") if package == "evaluate" else pytest.importorskip(package)
     names: dict[str, Any] = {}
     exec(block, names)
-    return names
-
-
-def test_the_example_for_evaluate_runs(offline: Any) -> None:
-    result = example("reshuffle.compat.evaluate")["result"]
-    assert result["score"] > result["standard_error"] > 0
-
-
-def test_the_example_for_inspect_makes_a_task() -> None:
-    """Its model is not run: Inspect then loads files from the network."""
-    host = pytest.importorskip("inspect_ai")
-    task = example("reshuffle.compat.inspect_ai")["task"]
-    assert isinstance(task, host.Task)
-    assert len(task.scorer) == len(task.dataset) == 1
+    if package == "evaluate":
+        assert names["result"]["score"] > names["result"]["standard_error"] > 0
+    else:  # its model is not run: Inspect then loads files from the network
+        assert isinstance(names["task"], host.Task)
+        assert len(names["task"].scorer) == len(names["task"].dataset) == 1
 
 
 @pytest.mark.parametrize("number", [1, 2])
@@ -253,39 +237,25 @@ def test_published_numbers_of_evaluate(offline: Any) -> None:
     }
 
 
-@pytest.mark.parametrize("smooth", [False, True])
-def test_bleu_of_evaluate_by_its_definition(offline: Any, smooth: bool) -> None:
-    from reshuffle.compat.evaluate import load
-
-    hypotheses, references = texts(40, 2)
-    found = load("bleu").compute(predictions=hypotheses, references=references, smooth=smooth, max_order=3)
-    bleu = metric("bleu", max_ngram_order=3)
-    columns = [list(column) for column in zip(*references, strict=True)]
-    sums = bleu.suff_stats(columns, [hypotheses])[0].sum(axis=0)
-    lengths = [[int(bleu.suff_stats([[text]], [[text]])[0, 0, 0]) for text in items] for items in references]
-    shortest = sum(map(min, lengths))
-    precisions = [(m + smooth) / (t + smooth) for m, t in zip(sums[2:5], sums[5:], strict=True)]
-    penalty = min(1.0, math.exp(1 - shortest / sums[0]))
-    assert found["reference_length"] == shortest
-    assert found["precisions"] == pytest.approx(precisions, rel=1e-14)
-    assert found["bleu"] == pytest.approx(penalty * math.prod(precisions) ** (1 / 3), rel=1e-12)
-
-
 def ngrams(line: str, order: int) -> Counter[str]:
     words = line.split()
     return Counter(" ".join(words[i : i + order]) for i in range(len(words) - order + 1))
 
 
-def test_bleu_of_evaluate_with_a_tokenizer(offline: Any) -> None:
+@pytest.mark.parametrize("smooth", [False, True])
+def test_bleu_of_evaluate_by_its_definition(offline: Any, smooth: bool) -> None:
     from reshuffle.compat.evaluate import load
 
     hypotheses, references = texts(40, 2)
     references[0] = references[0][:1]
     bleu = load("bleu")
-    found = bleu.compute(predictions=hypotheses, references=references, tokenizer=str.split, n_resamples=50)
-    assert found["reference_length"] == sum(min(len(line.split()) for line in items) for items in references)
-    assert found["translation_length"] == sum(len(line.split()) for line in hypotheses)
-    for order, precision in enumerate(found["precisions"], 1):
+    options: dict[str, Any] = {"tokenizer": str.split, "smooth": smooth, "n_resamples": 50}
+    found = bleu.compute(predictions=hypotheses, references=references, **options)
+    shortest = sum(min(len(line.split()) for line in items) for items in references)
+    length = sum(len(line.split()) for line in hypotheses)
+    assert (found["reference_length"], found["translation_length"]) == (shortest, length)
+    precisions = []
+    for order in range(1, 5):
         matches = possible = 0
         for text, items in zip(hypotheses, references, strict=True):
             best: Counter[str] = Counter()
@@ -293,7 +263,10 @@ def test_bleu_of_evaluate_with_a_tokenizer(offline: Any) -> None:
                 best |= ngrams(line, order)
             matches += (ngrams(text, order) & best).total()
             possible += ngrams(text, order).total()
-        assert precision == matches / possible
+        precisions.append((matches + smooth) / (possible + smooth))
+    assert found["precisions"] == pytest.approx(precisions, rel=1e-14)
+    penalty = min(1.0, math.exp(1 - shortest / length))
+    assert found["bleu"] == pytest.approx(penalty * math.prod(precisions) ** (1 / 4), rel=1e-12)
     assert found["standard_error"] > 0
     by_characters = bleu.compute(predictions=["abcde"], references=["abcdf"], tokenizer=list)
     assert by_characters["precisions"] == [4 / 5, 3 / 4, 2 / 3, 1 / 2]

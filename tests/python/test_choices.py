@@ -1,7 +1,6 @@
 """Names with options of their own: text and objects, errors, and how the tests and nulls of a study share options."""
 
 import json
-import math
 from typing import Any, get_args
 
 import numpy as np
@@ -35,9 +34,7 @@ from reshuffle.options.choices import (
 )
 from reshuffle.options.declare import options_of
 from reshuffle.options.nulls import NULLS_WITH_OPTIONS
-from reshuffle.options.studies import Type1
 from reshuffle.study import Documents, EqualScore, Margin, Noise, Replicate, Variants
-from reshuffle.study.null_data import NullOptions
 from test_options import bad_values
 from told import assert_raises
 
@@ -94,13 +91,6 @@ def test_text_stands_for_the_object(noun: str, text: str, expected: str | Choice
 
 
 # --- Errors
-
-
-@pytest.mark.parametrize("text", ["equivalence-ar:scheme=exact", "equivalence", "non-inferiority-studentized"])
-def test_a_margin_that_is_missing_is_asked_for(text: str) -> None:
-    name = text.partition(":")[0]
-    with pytest.raises(InputError, match=f"test '{name}' needs a margin .*: write {name}:rating=VALUE, in points of"):
-        compare(metrics=ratings(), test=text, n_resamples=9)
 
 
 def test_the_name_of_an_option_may_be_that_of_a_metric() -> None:
@@ -221,18 +211,6 @@ def test_a_margin_of_the_tests_is_that_of_the_null(arguments: dict[str, Any]) ->
     assert "|margins:rating=1|" in expected.signature
 
 
-def test_a_null_without_options_has_those_of_another_or_their_defaults() -> None:
-    def found(*names: Any) -> dict[str, Any]:
-        plan = NullOptions.from_options(Type1(null=names)).plan()
-        return {name: value for name, value in plan.items() if name != "null" and value is not None}
-
-    assert found("swap") == {}
-    assert found("noise", "swap") == {"noise": 0.05}
-    assert found("documents:size=9", "documents-as-units") == {"document_size": 9}
-    assert found("margin", EqualScore(equalize="drop-words")) == {"equalize": "drop-words"}
-    assert found("equal-score", "replicate") == {"equalize": "mix", "runs": 1}
-
-
 # --- The command line
 
 
@@ -255,13 +233,3 @@ def test_options_follow_names_on_the_command_line(run: Any, demo: Any) -> None:
     # Files may follow a list.
     words = ("study", "type1", "--tests", "ar:scheme=iid", "--simulations", "3", "-n", "19", *COMMAND[2:5])
     assert run(*words).code == 0
-
-
-def test_comparisons_have_options_on_the_command_line_as_in_python(run: Any, demo: Any) -> None:
-    files = ("compare", "reference.txt", "baseline.txt", "tuned.txt", "larger.txt", "-n", "199", "--format", "json")
-    found = json.loads(run(*files, "--test", "ar:scheme=subgroup", "--interval", "delta").out)
-    assert {pair["test"]["scheme"] for pair in found["comparisons"]} == {"subgroup"}
-    wide = json.loads(run(*files, "--test", "ar-studentized", "--interval", "simultaneous:scores=ar-studentized").out)
-    assert wide["interval"]["simultaneous"]
-    assert wide["interval"]["name"] == "ar-studentized"
-    assert math.isclose(wide["confidence_level"], 0.95)

@@ -68,66 +68,26 @@ def outputs(demo: Path) -> Path:
 
 
 ALL_FILES = [f"outputs/{name}.txt" for name in sorted(SYSTEMS)]
-SOME_SCORES = ["1", "0.5", "0.25", "2"]
+FILES = [f"{name}.txt" for name in SYSTEMS]
 
 
 @pytest.mark.parametrize("command", ["compare", "study power --simulations 2", "study samples --sizes 40"])
-def test_a_note_says_which_file_of_a_folder_is_the_baseline(outputs: Path, run: Any, command: str) -> None:
-    line = [*command.split(), "reference.txt", "outputs", "-n", "50"]
-    assert run(*line).err.count("reshuffle: the baseline is baseline, the first file of outputs by name: --base") == 1
+def test_a_note_says_which_file_of_a_folder_or_a_pattern_is_the_baseline(outputs: Path, run: Any, command: str) -> None:
+    line = [*command.split(), "reference.txt", "-n", "50"]
+    said = "reshuffle: the baseline is baseline, the first"
+    assert run(*line, "outputs").err.count(f"{said} file of outputs by name: --base") == 1
     for chosen in (["--baseline", "tuned"], ["--all-pairs"]):
-        assert "the first file" not in run(*line, *chosen).err
-
-
-def test_a_note_says_which_file_of_a_pattern_is_the_baseline(outputs: Path, run: Any) -> None:
-    """The shell writes *.txt as files in the order of their names; in another order, they were chosen."""
-    note = "reshuffle: the baseline is baseline, the first of 4 files by name: --baseline chooses another"
-    line = ["compare", "reference.txt", "-n", "50"]
-    assert note in run(*line, *ALL_FILES).err
-    for files in (ALL_FILES[:2], ALL_FILES[:2] + ALL_FILES[3:], ALL_FILES[::-1], [*ALL_FILES, "--all-pairs"]):
-        assert "by name" not in run(*line, *files).err
-
-
-@pytest.mark.parametrize(
-    ("args", "same"),
-    [
-        (["compare", "reference.txt", "outputs/"], ["compare", "reference.txt", *ALL_FILES]),
-        (
-            ["compare", "reference.txt", "outputs", "--baseline", "outputs/rules.txt"],
-            ["compare", "reference.txt", *ALL_FILES, "--baseline", "rules"],
-        ),
-        (["score", "reference.txt", "outputs"], ["score", "reference.txt", *ALL_FILES]),
-        (["compare", "--set", "a", "reference.txt", "outputs"], ["compare", "--set", "a", "reference.txt", *ALL_FILES]),
-        (["compare", "--manifest", "folder.toml"], ["compare", "--manifest", "files.toml"]),
-        (["compare", "--scores", "COMET", "scores"], ["compare", "--scores", "COMET", "scores/a.txt", "scores/b.txt"]),
-        (
-            ["study", "power", "reference.txt", "outputs", "--size", "50", "--simulations", "2"],
-            ["study", "power", "reference.txt", *ALL_FILES, "--size", "50", "--simulations", "2"],
-        ),
-    ],
-    ids=lambda words: words[0] if len(words) < 4 else None,
-)
-def test_a_folder_stands_for_the_files_in_it(
-    outputs: Path, demo: Path, run: Any, args: list[str], same: list[str]
-) -> None:
-    sets = '[sets.a]\nreferences = "reference.txt"\nsystems = '
-    (demo / "folder.toml").write_text(sets + '"outputs"\n')
-    (demo / "files.toml").write_text(sets + json.dumps(ALL_FILES) + "\n")
-    (demo / "scores").mkdir()
-    for i, name in enumerate("ba"):
-        (demo / f"scores/{name}.txt").write_text("\n".join(SOME_SCORES[i:] + SOME_SCORES[:i]))
-    few = ["-n", "50"] if "score" not in args else []
-    found, expected = run(*args, *few, "--format", "json"), run(*same, *few, "--format", "json")
-    # A note on the baseline, which test_a_note_says_which_file_of_a_folder_is_the_baseline checks.
-    err, other = ([line for line in each.err.splitlines() if "by name" not in line] for each in (found, expected))
-    assert (found.code, err) == (0, other)
-    assert unnamed(found.out) == unnamed(expected.out)
+        assert "the first file" not in run(*line, "outputs", *chosen).err
+    if command == "compare":
+        # The shell writes *.txt as files in the order of their names; in another order, they were chosen.
+        assert f"{said} of 4 files by name: --baseline chooses another" in run(*line, *ALL_FILES).err
+        for files in (ALL_FILES[:2], ALL_FILES[:2] + ALL_FILES[3:], ALL_FILES[::-1], [*ALL_FILES, "--all-pairs"]):
+            assert "by name" not in run(*line, *files).err
 
 
 @pytest.fixture
-def wmt_file(demo: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The demo as an XML file of WMT, in documents of 8 segments."""
-    monkeypatch.chdir(demo)
+def containers(outputs: Path, demo: Path) -> Path:
+    """Folders, an XML file of WMT with the demo in documents of 8 segments, and manifests that name them or files."""
     lines = {name: (demo / f"{name}.txt").read_text("utf-8").splitlines() for name in ("reference", *SYSTEMS)}
 
     def text(name: str, first: int) -> str:
@@ -138,31 +98,50 @@ def wmt_file(demo: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     documents = "".join(f'<doc id="d{n}">{"".join(text(name, n) for name in lines)}</doc>' for n in range(0, 400, 8))
     (demo / "wmt.xml").write_text(f'<dataset id="news">{documents}</dataset>', "utf-8")
     (demo / "talks.txt").write_text("".join(f"{n // 8}\n" for n in range(400)), "utf-8")
-    return demo / "wmt.xml"
+    (demo / "scores").mkdir()
+    for name, scores in (("a", "0.5 0.25 2 1"), ("b", "1 0.5 0.25 2")):
+        (demo / f"scores/{name}.txt").write_text("\n".join(scores.split()))
+    for name, systems, documents in (
+        ("folder", "outputs", "talks.txt"),
+        ("files", ALL_FILES, "talks.txt"),
+        ("wmt", "wmt.xml", "wmt.xml"),
+        ("files_of_wmt", FILES, "talks.txt"),
+    ):
+        table = {"references": "reference.txt", "systems": systems, "documents": documents}
+        (demo / f"{name}.json").write_text(json.dumps({"sets": {"a": table}}))
+    return demo
 
 
 @pytest.mark.parametrize(
-    ("args", "same"),
+    ("container", "same"),
     [
-        (["compare", "wmt.xml", "wmt.xml"], ["compare", "wmt.xml#A", *(f"wmt.xml#{name}" for name in SYSTEMS)]),
-        (["score", "wmt.xml", "wmt.xml"], ["score", "reference.txt", *(f"{name}.txt" for name in SYSTEMS)]),
+        ("compare reference.txt outputs/", ["compare", "reference.txt", *ALL_FILES]),
         (
-            ["compare", "wmt.xml", "wmt.xml", "--docs", "wmt.xml"],
-            ["compare", "reference.txt", *(f"{name}.txt" for name in SYSTEMS), "--docs", "talks.txt"],
+            "compare reference.txt outputs --baseline outputs/rules.txt",
+            ["compare", "reference.txt", *ALL_FILES, "--baseline", "rules"],
         ),
-        (["compare", "--manifest", "wmt.toml"], ["compare", "--manifest", "files.toml"]),
+        ("score reference.txt outputs", ["score", "reference.txt", *ALL_FILES]),
+        ("compare --set a reference.txt outputs", ["compare", "--set", "a", "reference.txt", *ALL_FILES]),
+        ("compare --manifest folder.json", ["compare", "--manifest", "files.json"]),
+        ("compare --scores COMET scores", ["compare", "--scores", "COMET", "scores/a.txt", "scores/b.txt"]),
+        (
+            "study power reference.txt outputs --size 50 --simulations 2",
+            ["study", "power", "reference.txt", *ALL_FILES, "--size", "50", "--simulations", "2"],
+        ),
+        ("compare wmt.xml wmt.xml", ["compare", "wmt.xml#A", *(f"wmt.xml#{name}" for name in SYSTEMS)]),
+        ("score wmt.xml wmt.xml", ["score", "reference.txt", *FILES]),
+        ("compare wmt.xml wmt.xml --docs wmt.xml", ["compare", "reference.txt", *FILES, "--docs", "talks.txt"]),
+        ("compare --manifest wmt.json", ["compare", "--manifest", "files_of_wmt.json"]),
     ],
 )
-def test_a_file_of_several_systems_stands_for_all_of_them(
-    wmt_file: Path, run: Any, args: list[str], same: list[str]
+def test_a_folder_or_a_file_of_several_systems_stands_for_all_of_them(
+    containers: Path, run: Any, container: str, same: list[str]
 ) -> None:
-    of = 'references = "reference.txt"\nsystems = '
-    Path("wmt.toml").write_text(f'[sets.a]\n{of}"wmt.xml"\ndocuments = "wmt.xml"\n')
-    files = json.dumps([f"{name}.txt" for name in SYSTEMS])
-    Path("files.toml").write_text(f'[sets.a]\n{of}{files}\ndocuments = "talks.txt"\n')
-    few = ["-n", "50"] if "score" not in args else []
-    found, expected = run(*args, *few, "--format", "json"), run(*same, *few, "--format", "json")
-    assert (found.code, found.err, expected.code) == (0, "", 0)
+    few = ["-n", "50"] if same[0] != "score" else []
+    found, expected = (run(*words, *few, "--format", "json") for words in (container.split(), same))
+    # A note on the baseline, which test_a_note_says_which_file_of_a_folder_is_the_baseline checks.
+    err, other = ([line for line in each.err.splitlines() if "by name" not in line] for each in (found, expected))
+    assert (found.code, err) == (0, other)
     assert unnamed(found.out) == unnamed(expected.out)
 
 
@@ -171,51 +150,33 @@ def test_a_reference_that_is_passed_twice_is_noted(demo: Path, run: Any) -> None
     assert "warning: reference 1 and reference 2 are identical, and the second adds nothing" in said
 
 
-def test_a_system_is_not_named_twice_by_its_file(wmt_file: Path, run: Any) -> None:
-    outcome = run("compare", "wmt.xml", "wmt.xml", "wmt.xml#tuned")
-    message = (
-        "reshuffle: error: wmt.xml#tuned is given twice, by itself and by its folder or file: leave out one of them\n"
-    )
-    assert outcome == (2, "", message)
+def test_a_system_is_not_named_twice_by_its_file(containers: Path, run: Any) -> None:
+    refusal = run("compare", "wmt.xml", "wmt.xml", "wmt.xml#tuned").refusal()
+    assert "wmt.xml#tuned is given twice, by itself and by its folder or file: leave out one of them\n" in refusal
 
 
-def test_ids_of_documents_without_texts_are_read_from_a_file_of_several_systems(wmt_file: Path, run: Any) -> None:
+def test_ids_of_documents_without_texts_are_read_from_a_file_of_several_systems(containers: Path, run: Any) -> None:
     assert run("score", "wmt.xml", "wmt.xml", "--segments", "-o", "scores.tsv").code == 0
     scores = ["compare", "--scores", "BLEU", "scores.tsv", "-n", "50", "--format", "json", "--docs"]
     assert unnamed(run(*scores, "wmt.xml").out) == unnamed(run(*scores, "talks.txt").out)
 
 
-def test_a_folder_of_folders_names_them(outputs: Path, run: Any) -> None:
-    Path("every").mkdir()
-    outputs.rename("every/model")
-    message = "the folder every has no files: expected one for each system, but it has the folders model, which can be"
-    assert message in run("compare", "reference.txt", "every").refusal()
-
-
-def test_references_are_given_by_refs_and_ref(demo: Path, run: Any) -> None:
-    texts = ("reference.txt", "baseline.txt")
-    calls: list[tuple[int, tuple[str, ...]]] = [
-        (3, (*texts, "--refs", "tuned.txt", "rules.txt")),
-        (3, ("--refs", "tuned.txt", "rules.txt", "--interval", "delta", *texts)),
-        (3, ("--refs", "tuned.txt", "--refs", "rules.txt", "--interval", "delta", "--", *texts)),
-        (4, ("--ref", "tuned.txt", "--ref=larger.txt", *texts, "--ref", "rules.txt")),
-        (4, ("--ref", "tuned.txt", *texts, "--refs", "larger.txt", "rules.txt")),
-        (4, (*texts, "--refs", "tuned.txt", "larger.txt", "--ref", "rules.txt")),
-        (3, (*texts, "--refs=tuned.txt", "--refs=rules.txt", "--interval", "delta")),
-        (2, ("--refs=tuned.txt", "--interval", "delta", *texts)),
-        (2, ("--refs=tuned.txt", "--", *texts)),
-    ]
-    for nrefs, args in calls:
-        assert f"|nrefs:{nrefs}|" in run("score", *args).out, args
-    assert "--ref" in run("score", *texts, "--ref").refusal()
-
-
-def test_one_segment_can_be_scored_but_not_compared(tmp_path: Path, run: Any) -> None:
-    path = tmp_path / "one"
-    path.write_text("just one line\n")
-    assert run("score", str(path), str(path)).code == 0
-    for args in (("compare", str(path), str(path), str(path)), ("score", str(path), str(path), "--confidence", "0.9")):
-        assert "there is only one segment" in run(*args).refusal()
+@pytest.mark.parametrize(
+    ("words", "number"),
+    [
+        ("{} --refs tuned.txt rules.txt", 3),
+        ("--refs tuned.txt rules.txt --interval delta {}", 3),
+        ("--refs tuned.txt --refs rules.txt --interval delta -- {}", 3),
+        ("--ref tuned.txt --ref=larger.txt {} --ref rules.txt", 4),
+        ("--ref tuned.txt {} --refs larger.txt rules.txt", 4),
+        ("{} --refs tuned.txt larger.txt --ref rules.txt", 4),
+        ("{} --refs=tuned.txt --refs=rules.txt --interval delta", 3),
+        ("--refs=tuned.txt --interval delta {}", 2),
+        ("--refs=tuned.txt -- {}", 2),
+    ],
+)
+def test_references_are_given_by_refs_and_ref(demo: Path, run: Any, words: str, number: int) -> None:
+    assert f"|nrefs:{number}|" in run("score", *words.format("reference.txt baseline.txt").split()).out
 
 
 def test_the_same_seed_gives_the_same_bytes_on_any_number_of_threads(demo: Path, run: Any) -> None:
@@ -228,6 +189,9 @@ def test_bad_input_gives_one_sentence_and_exit_code_2(outputs: Path, demo: Path,
     (demo / "short.txt").write_text("one line\n")
     (demo / "empty.txt").touch()
     (demo / "table.tsv").write_text("ref\tsys\na b\ta c\n")
+    (demo / "every/model").mkdir(parents=True)
+    (demo / "every/model/a.txt").touch()
+    assert run("score", "short.txt", "short.txt").code == 0  # one segment, which cannot be compared
     before = {path: path.read_bytes() for path in demo.rglob("*") if path.is_file()}
     assert_refused("errors_of_compare", run)
     assert "--tokenise" in run(*COMPARE, "--tokenise", "13a").refusal()  # click's words depend on its version
@@ -315,21 +279,6 @@ def test_columns_of_standard_input_are_files_and_not_options(demo: Path, run: An
         (pair,) = found["comparisons"]
         assert (pair["baseline"], pair["system"]) == ("tuned", "n")
         assert f"nrefs:{nrefs}|" in found["signature"]
-
-
-def test_every_file_format_gives_the_same_comparison(demo: Path, run: Any) -> None:
-    columns = {name: (demo / f"{name}.txt").read_text("utf-8").splitlines() for name in ["reference", *SYSTEMS]}
-    rows = list(zip(*columns.values(), strict=True))
-    (demo / "all.tsv").write_text("".join("\t".join(row) + "\n" for row in [tuple(columns), *rows]), "utf-8")
-    objects = (json.dumps(dict(zip(columns, row, strict=True))) + "\n" for row in rows)
-    (demo / "all.ndjson").write_text("".join(objects), "utf-8")
-    for name, lines in columns.items():
-        of_set, of_doc = ("refset", "sysid='ref'") if name == "reference" else ("tstset", f"sysid='{name}'")
-        segments = [f"<seg id='{i}'>{line}</seg>\n" for i, line in enumerate(lines, 1)]
-        (demo / f"{name}.sgm").write_text(f"<{of_set}><doc docid='d' {of_doc}>{''.join(segments)}</doc></{of_set}>")
-    expected = run(*COMPARE).out
-    for form in ("all.tsv#{}", "all.ndjson#{}", "{}.sgm"):
-        assert expected == run("compare", *map(form.format, columns), "-n", "500").out
 
 
 def test_a_file_that_looks_like_an_option_needs_its_folder(demo: Path, run: Any) -> None:

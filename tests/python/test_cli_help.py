@@ -25,17 +25,6 @@ from test_study_power_reports import RESULTS as POWER
 from told import assert_told
 
 
-@pytest.mark.parametrize("command", ["watch", "human", "compare", "flips", "show", "explain", "study"])
-def test_help_all_shows_all_options_of_commands_that_have_more(run: Any, command: str) -> None:
-    short, full = run(command, "--help").out, run(command, "--help-all").out
-    if command in ("watch", "human", "compare", "flips"):
-        assert ("--help-all" in short, "--by-position" in short) == (True, False)
-        assert ("--help-all" in full, "--by-position" in full) == (False, True)
-    else:
-        assert short == full
-        assert "Usage:" in full
-
-
 def test_commands_have_the_examples_of_help_toml_and_only_these() -> None:
     shown = {"reshuffle"}
     with click.Context(cli) as context:
@@ -49,38 +38,28 @@ def test_commands_have_the_examples_of_help_toml_and_only_these() -> None:
     assert all(examples.examples_of(name) for name in shown)
 
 
-def test_explain_without_a_name_fits_two_screens_and_leads_to_all(run: Any) -> None:
-    text = run("explain").out
-    assert len(text.splitlines()) <= 70
-    for kind in KINDS:
-        assert re.search(rf"^  {kind.key}\b", text, re.MULTILINE)
-        assert all(entry.name in text for entry in kind.entries)
-    assert "everything" in text
-
-
 def test_explain_lists_the_registries_or_what_is_named(run: Any) -> None:
-    text = run("explain", "everything").out
+    short, text = run("explain").out, run("explain", "everything").out
+    assert len(short.splitlines()) <= 70  # two screens, which lead to all
+    assert "everything" in short
     document = json.loads(run("explain", "--format", "json").out)
     assert document.pop("unicode") in text
     assert list(document) == [kind.key for kind in KINDS]
-    for names in document.values():
-        assert all(entry["name"] in text for entry in names)
+    for key, names in document.items():
+        assert re.search(rf"^  {key}\b", short, re.MULTILINE)
+        assert all(entry["name"] in shown for entry in names for shown in (short, text))
     assert [m["name"] for m in json.loads(run("explain", "ter", "--format", "json").out)["metrics"]] == ["ter"]
     assert run("explain", "chrf", "--format", "markdown").out.count("\n## ") == 1
-    assert "unknown name 'trr': did you mean 'ter'? 'reshuffle explain' lists" in run("explain", "trr").refusal()
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.key)
 def test_every_name_is_explained(run: Any, kind: Any) -> None:
     entries = list(kind.entries)
     assert len({entry.name for entry in entries}) == len(entries)
-    texts = [
-        " ".join(part.split())
-        for part in run("explain", *(f"{kind.key}:{each.name}" for each in entries)).out.split("\n\n")
-    ]
+    shown = run("explain", *(f"{kind.key}:{each.name}" for each in entries)).out
+    texts = [" ".join(part.split()) for part in shown.split("\n\n")]
     for entry in entries:
-        heading = f"{entry.name}: {kind.noun} ({kind.chosen_by})"
-        (own,) = (text for text in texts if text.startswith(heading))
+        (own,) = (text for text in texts if text.startswith(f"{entry.name}: {kind.noun} ({kind.chosen_by})"))
         for words in (entry.about, *entry.facts.values(), entry.source.strip("–")):
             assert " ".join(words.split()) in own
     assert run("explain", kind.key).out.startswith(f"{kind.title} (")
@@ -101,13 +80,15 @@ def test_words_commands_and_options_are_explained(run: Any) -> None:
     assert run("explain", "P value").out == run("explain", "*").out == run("explain", "p-value").out
     for name in "caveats;notes;standard error;brevity penalty;BP;kink;exit codes;design effect".split(";"):
         assert run("explain", name).code == 0, name
-    assert (
-        run("explain", "minimum", "detectable", "difference").out == run("explain", "minimum detectable difference").out
-    )
-    assert "unknown name 'foo': 'reshuffle explain' lists" in run("explain", "foo").refusal()
-    assert "did you mean 'design-effect'?" in run("explain", "desi").refusal()
-    assert "did you mean 'wer', " in run("explain", "word error rate").refusal()
-    assert run("explain", "everything").out.startswith("Terms used in reports")
+    words = "minimum detectable difference"
+    assert run("explain", *words.split()).out == run("explain", words).out
+    for name, said in (
+        ("foo", "unknown name 'foo': 'reshuffle explain' lists"),
+        ("trr", "unknown name 'trr': did you mean 'ter'? 'reshuffle explain' lists"),
+        ("desi", "did you mean 'design-effect'?"),
+        ("word error rate", "did you mean 'wer', "),
+    ):
+        assert said in run("explain", name).refusal()
 
 
 def test_every_head_of_a_column_is_explained(demo: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,8 +143,7 @@ def test_exit_codes_are_explained_as_in_the_guide(run: Any) -> None:
 
 def test_every_kind_of_caveat_is_explained(run: Any) -> None:
     kinds = [entry["name"] for entry in json.loads(run("explain", "caveats", "--format", "json").out)["caveats"]]
-    assert kinds == [*dict.fromkeys(kinds)]
-    assert kinds == [*caveat_kinds()]
+    assert kinds == [*dict.fromkeys(caveat_kinds())]
     for kind in kinds:
         assert re.search(r"^  To do +[A-Z].*", run("explain", kind).out, re.MULTILINE)
 
@@ -173,3 +153,13 @@ def test_version_is_printed_and_no_arguments_print_help(run: Any) -> None:
     outcome = run()
     assert outcome.code == 2
     assert "Usage: reshuffle" in outcome.out + outcome.err
+
+
+@pytest.mark.parametrize("command", ["watch", "human", "compare", "flips", "show", "explain", "study"])
+def test_help_all_shows_all_options_of_commands_that_have_more(run: Any, command: str) -> None:
+    has_more = command in ("watch", "human", "compare", "flips")
+    short, full = run(command, "--help").out, run(command, "--help-all").out
+    assert "Usage:" in full
+    assert (short != full, "--by-position" in short, "--by-position" in full) == (has_more, False, has_more)
+    assert "--help-all" in short or not has_more
+    assert "--help-all" not in full or not has_more

@@ -105,33 +105,31 @@ def test_the_help_fits_a_screen_and_all_of_it_two(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     for option, limit in (("--help", most), ("--help-all", most_of_all)):
-        lines = run(command, option).out.splitlines()
-        assert len(lines) <= limit
-        assert ("--help-all" in "".join(lines)) == (option == "--help")
-        assert max(map(len, lines)) <= 100
+        text = run(command, option).out
+        lines = text.splitlines()
+        assert (len(lines) <= limit, max(map(len, lines)) <= 100) == (True, True)
         if command == "compare":  # which guides lead with
-            assert all(f"  {each} " in "\n".join(lines) for each in ("--paper", "--since", "--interval"))
+            assert all(f"  {each} " in text for each in ("--paper", "--since", "--interval"))
         if command in ("compare", "score"):
-            titles = [line.rstrip(":") for line in lines if re.fullmatch(r"[A-Z]\w+:", line)]
             test = ["Test"] if command == "compare" else []
-            assert titles == ["Examples", "Input", "Metrics", *test, "Intervals", "Resampling", "Output"]
+            titles = ["Examples", "Input", "Metrics", *test, "Intervals", "Resampling", "Output"]
+            assert re.findall(r"^([A-Z]\w+):$", text, re.MULTILINE) == titles
 
 
 def test_the_help_lists_every_metric(run: Any) -> None:
-    text = run("compare", "--help-all").out
-    assert all(spec.name in text for spec in every_spec())
-    assert all(name in text for name in (*get_args(types.Interval)[:8], *get_args(types.Format)))
-    words = " ".join(text.split())
+    words = " ".join(run("compare", "--help-all").out.split())
+    named = (*(spec.name for spec in every_spec()), *get_args(types.Interval)[:8], *get_args(types.Format))
+    assert all(name in words for name in named)
     assert f"'reshuffle explain tests' has all {len(get_args(types.TestChoice))}; options" in words
     assert "'reshuffle explain bleu' lists those of a metric" in words
 
 
 def test_options_of_other_tools_get_a_hint(run: Any) -> None:
-    for option in (
-        name for name in OPTIONS if not re.search("--null|no draws|METRIC=VALUE$|use --refs", OPTIONS[name])
-    ):
-        expected = f"reshuffle: error: there is no option {option}: {OPTIONS[option]}\n"
-        assert run("compare", *TEXTS, option, "1") == (2, "", expected)
+    others = re.compile("--null|no draws|METRIC=VALUE$|use --refs")
+    for option, hint in OPTIONS.items():
+        if not others.search(hint):
+            expected = f"reshuffle: error: there is no option {option}: {hint}\n"
+            assert run("compare", *TEXTS, option, "1") == (2, "", expected)
 
 
 def test_what_is_nearly_right_or_what_other_tools_call_otherwise_is_named(demo: Path, run: Any) -> None:
@@ -175,30 +173,18 @@ def test_a_forgotten_command_gets_a_hint(demo: Path, run: Any) -> None:
 # Scores and parses as inputs.
 
 
-def write_numbers(path: Path, numbers: list[float]) -> str:
-    path.write_text("".join(f"{number}\n" for number in numbers))
-    return str(path)
-
-
 def test_external_scores_can_be_compared_with_texts_or_alone(demo: Path, run: Any) -> None:
-    n = len((demo / "reference.txt").read_text().splitlines())
-    write_numbers(demo / "a.comet", [i % 7 / 10 for i in range(n)])
-    write_numbers(demo / "b.comet", [i % 5 / 10 for i in range(n)])
-    texts = ("reference.txt", "baseline.txt", "larger.txt")
+    for name, n in (("a", 7), ("b", 5)):
+        (demo / f"{name}.comet").write_text("".join(f"{i % n / 10}\n" for i in range(400)))
     scores = ("--scores", "COMET", "a.comet", "b.comet")
-    beside = json.loads(run("compare", *texts, *scores, "--by-position", "-n", "99", "--format", "json").out)
-    assert [m["name"] for m in beside["metrics"]] == ["BLEU", "COMET"]
-    assert beside["systems"] == ["baseline", "larger"]
-    alone = json.loads(run("compare", *scores, "-n", "99", "--lower-is-better", "COMET", "--format", "json").out)
-    assert alone["systems"] == ["a", "b"]
-    assert alone["metrics"][0]["higher_is_better"] is False
-    assert alone["n_references"] == 0
-    of_b = alone["scores"][-1]["score"]
-    assert of_b == beside["scores"][-1]["score"] == pytest.approx(sum(i % 5 for i in range(n)) / 10 / n)
-    assert run("score", *scores, "--baseline", "a").code == 2
-    by_file = run("compare", "--baseline", "b.comet", "-n", "99", *scores, "--scores", "two", *scores[2:])
-    assert "COMET and two: 400 segments, 2 systems" in by_file.out
-    assert by_file.out.splitlines()[4].startswith("b ")
+    beside = compared(run, *TEXTS, *scores, "--by-position")
+    assert ([m["name"] for m in beside["metrics"]], beside["systems"]) == (["BLEU", "COMET"], ["baseline", "larger"])
+    alone = compared(run, *scores, "--lower-is-better", "COMET")
+    assert (alone["systems"], alone["n_references"], alone["metrics"][0]["higher_is_better"]) == (["a", "b"], 0, False)
+    assert alone["scores"][-1]["score"] == beside["scores"][-1]["score"] == pytest.approx(0.2)
+    by_file = run("compare", "--baseline", "b.comet", "-n", "99", *scores, "--scores", "two", *scores[2:]).out
+    assert "COMET and two: 400 segments, 2 systems" in by_file
+    assert by_file.splitlines()[4].startswith("b ")
 
 
 def test_a_flag_applies_to_every_metric_that_has_it(demo: Path, run: Any) -> None:
@@ -238,25 +224,21 @@ def parses(demo: Path) -> list[str]:
 
 def test_parses_can_be_given_beside_texts(demo: Path, parses: list[str], run: Any) -> None:
     texts = [name.replace(".conllu", ".txt") for name in parses]
-    options = ("-n", "99", "--format", "json", "--adjust", "none")
-    both = run("compare", *texts, *options, "-m", "bleu", "-m", "depf", "--lowercase", "--parses", *parses)
-    assert (both.code, both.err) == (0, "")
-    document = json.loads(both.out)
-    assert [m["name"] for m in document["metrics"]] == ["BLEU", "DepF"]
-    for metrics, files in ((("-m", "bleu"), texts), (("-m", "depf"), parses)):
-        alone = json.loads(run("compare", *files, *options, "--lowercase", *metrics).out)
+    options = ("--adjust", "none", "--lowercase", "-m")
+    both = compared(run, *texts, *options, "bleu", "-m", "depf", "--parses", *parses)
+    assert [m["name"] for m in both["metrics"]] == ["BLEU", "DepF"]
+    for name, files in (("bleu", texts), ("depf", parses)):
+        alone = compared(run, *files, *options, name)
         (used,) = alone["metrics"]
-        assert used in document["metrics"]
-        pairs = [pair for pair in document["comparisons"] if pair["metric"] == used["name"]]
-        for pair in pairs:  # there are two tests
-            pair["caveats"].remove("many-tests")
-        assert alone["comparisons"] == pairs
+        assert used in both["metrics"]
+        (pair,) = (pair for pair in both["comparisons"] if pair["metric"] == used["name"])
+        pair["caveats"].remove("many-tests")  # there are two tests
+        assert alone["comparisons"] == [pair]
     # Also with a second reference, and in ``score``.
     many = ("-m", "bleu", "-m", "depf", "--refs", texts[2], "--parses", parses[0], parses[2], parses[1])
     assert "DepF|nrefs:2|" in run("score", *texts[:2], *many).out
-    assert run("score", *texts[:2], "-m", "depf", "--segments", "--parses", *parses[:2]).out.startswith(
-        "segment\tsystem\tDepF"
-    )
+    segments = run("score", *texts[:2], "-m", "depf", "--segments", "--parses", *parses[:2]).out
+    assert segments.startswith("segment\tsystem\tDepF")
 
 
 def test_invalid_inputs_of_metrics_are_refused(demo: Path, parses: list[str], run: Any) -> None:

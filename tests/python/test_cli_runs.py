@@ -7,14 +7,15 @@ import shlex
 import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
 import reshuffle
-from reshuffle import SegmentScores, compare_runs, types
+from reshuffle import SegmentScores, compare_runs
 from reshuffle.data.manifest import Manifest
 from reshuffle.options.run_files import RunFiles
+from test_cli_metrics import parse
 from told import assert_raises, assert_refused, command
 
 N = ("-n", "99", "--workers", "1")
@@ -25,6 +26,9 @@ TEXTS = ("--refs", "ref.txt", *OLD, *NEW)
 DEV = {name: tuple(f"dev/{file.replace('/', '.')}" for file in files) for name, files in SYSTEMS.items()}
 DEV_TEXTS = ("--dev-refs", "dev/ref.txt", "--dev-baseline", *DEV["baseline"], "--dev-system", "new", *DEV["new"])
 SCORES = {name: tuple(file.replace(".txt", ".comet") for file in files) for name, files in SYSTEMS.items()}
+ALL_SCORES = (*SCORES["baseline"], *SCORES["new"])
+SCORED = ("--baseline", *SCORES["baseline"], "--system", "new", *SCORES["new"])
+SEGMENT = ("--exchange", "segment")
 
 
 def sentence(rng: random.Random, errors: float = 0.0, words: Sequence[str] = ()) -> list[str]:
@@ -105,21 +109,11 @@ def test_a_system_is_named_after_files_that_differ_in_a_number(runs: Path, run: 
         write(file, lines(original))
     write("sys", ["a file that has the name of the system"])
     dev = (*DEV_TEXTS[:6], "--dev-system", "sys", *DEV["new"])
-    found = document(run, "--refs", "ref.txt", *OLD, "--system", *files, *dev)
-    assert tables(found) == from_python(
-        lines("ref.txt"),
-        outputs({"baseline": SYSTEMS["baseline"], "sys": tuple(files)}),
-        baseline="baseline",
-        dev_references=lines("dev/ref.txt"),
-        dev_systems=outputs({"baseline": DEV["baseline"], "sys": DEV["new"]}),
-    )
-
-
-def test_a_system_of_one_run_is_named_after_its_file_or_its_numbered_run(runs: Path, run: Any) -> None:
-    write("sys.txt", lines("new/0.txt"))
-    for file, name in (("sys.txt", "sys"), ("new/0.txt", "new")):
-        found = document(run, "--refs", "ref.txt", *OLD, "--system", file)
+    write("alone.txt", lines("new/0.txt"))
+    for words, name in (([*files, *dev], "sys"), (["alone.txt"], "alone"), (["new/0.txt"], "new")):
+        found = document(run, "--refs", "ref.txt", *OLD, "--system", *words, *SEGMENT)
         assert [system["name"] for system in found["systems"]] == ["baseline", name]
+        assert len(found["systems"][1]["outputs"]) == (3 if name == "sys" else 1)
     for file, n in zip(("old/opt0", "old/opt1", "tuned/opt0", "tuned/opt1"), range(4), strict=True):
         write(file, [*lines("new/0.txt")[n:], *lines("new/0.txt")[:n]])  # the name of all files says nothing
     files = ("--baseline", "old/opt0", "old/opt1", "--system", "tuned/opt0", "tuned/opt1")
@@ -128,48 +122,18 @@ def test_a_system_of_one_run_is_named_after_its_file_or_its_numbered_run(runs: P
 
 
 def test_options_of_the_test_reach_it(runs: Path, run: Any) -> None:
-    args = ["--all-pairs", "--statistic", "mean", "--alternative", "worse", "--adjust", "holm", "--family", "all"]
-    args += ["--alpha", "0.1", "--confidence", "0.8", "--exchange", "segment", "--median-metric", "ter"]
-    args += ["--system", "third", "new/2.txt", "old/0.txt", "new/1.txt"]
-    outcome = run("runs", *TEXTS, *args, "-m", "bleu", "ter", *N, "--format", "json")
+    third = ("new/2.txt", "old/0.txt", "new/1.txt")
+    words = "--all-pairs --statistic mean --alternative worse --adjust holm --family all --alpha 0.1 --confidence 0.8"
+    args = [*words.split(), *SEGMENT, "--median-metric", "ter", "--system", "third", *third, "-m", "bleu", "ter"]
+    outcome = run("runs", *TEXTS, *args, *N, "--format", "json")
+    options: dict[str, Any] = {
+        "all_pairs": True, "statistic": "mean", "alternative": "worse", "adjust": "holm", "family": "all", "alpha": 0.1,
+        "confidence_level": 0.8, "exchange": "segment", "median_metric": "ter",
+    }  # fmt: skip
     with pytest.warns(reshuffle.InputWarning, match="same output"):
-        expected = from_python(
-            lines("ref.txt"),
-            outputs({**SYSTEMS, "third": ("new/2.txt", "old/0.txt", "new/1.txt")}),
-            ["bleu", "ter"],
-            all_pairs=True,
-            statistic="mean",
-            alternative="worse",
-            adjust="holm",
-            family="all",
-            alpha=0.1,
-            confidence_level=0.8,
-            exchange="segment",
-            median_metric="ter",
-        )
+        expected = from_python(lines("ref.txt"), outputs({**SYSTEMS, "third": third}), ["bleu", "ter"], **options)
     assert tables(json.loads(outcome.out)) == expected
     assert "run 0 of third and run 2 of new" in outcome.err
-
-
-def test_several_references_are_references_of_every_segment(runs: Path, run: Any) -> None:
-    write("ref2.txt", [line.upper() for line in lines("ref.txt")])
-    expected = from_python(
-        [lines("ref.txt"), lines("ref2.txt")], outputs(SYSTEMS), "bleu", baseline="baseline", exchange="segment"
-    )
-    for refs in (("--refs", "ref.txt", "ref2.txt"), ("--ref", "ref.txt", "--ref", "ref2.txt")):
-        found = document(run, *refs, *OLD, *NEW, "--exchange", "segment")
-        assert tables(found) == expected
-        assert "nrefs:2" in found["signature"]
-
-
-def test_flags_of_metrics_documents_and_strata_apply(runs: Path, run: Any) -> None:
-    write("docs.txt", [f"d{segment // 3}" for segment in range(SEGMENTS)])
-    write("strata.txt", ["news" if segment < 15 else "talks" for segment in range(SEGMENTS)])
-    found = document(
-        run, *TEXTS, "--docs", "docs.txt", "--strata", "strata.txt", "--lowercase", "--exchange", "segment"
-    )
-    assert (found["plan"]["unit"], found["plan"]["units"], found["plan"]["strata"]) == ("document", 10, 2)
-    assert "case:lc" in found["signature"]
 
 
 def scores_of(systems: Mapping[str, Sequence[str]]) -> SegmentScores:
@@ -178,47 +142,38 @@ def scores_of(systems: Mapping[str, Sequence[str]]) -> SegmentScores:
 
 
 def test_scores_may_stand_alone_or_beside_texts(runs: Path, run: Any) -> None:
-    test = ("--exchange", "segment")
-    alone = document(
-        run, "--scores", "COMET", "--baseline", *SCORES["baseline"], "--system", "new", *SCORES["new"], *test
-    )
+    alone = document(run, "--scores", "COMET", *SCORED, *SEGMENT)
     numbers = {name: len(files) for name, files in SCORES.items()}
-    expected = from_python(None, numbers, scores_of(SCORES), baseline="baseline", exchange="segment")
-    assert tables(alone) == expected
-    beside = document(run, *TEXTS, "--scores", "COMET", *SCORES["baseline"], *SCORES["new"], *test)
+    assert tables(alone) == from_python(None, numbers, scores_of(SCORES), baseline="baseline", exchange="segment")
+    beside = document(run, *TEXTS, "--scores", "COMET", *ALL_SCORES, *SEGMENT)
     assert [metric["name"] for metric in beside["metrics"]] == ["BLEU", "COMET"]
     assert beside["systems"][1]["scores"]["COMET"] == alone["systems"][1]["scores"]["COMET"]
     # A second metric from files, without texts.
-    more = ("--scores", "twice", *SCORES["baseline"], *SCORES["new"], "--lower-is-better", "twice")
-    both = document(
-        run, "--baseline", *SCORES["baseline"], "--system", "new", *SCORES["new"], "--scores", "COMET", *more, *test
-    )
+    more = ("--scores", "twice", *ALL_SCORES, "--lower-is-better", "twice")
+    both = document(run, *SCORED, "--scores", "COMET", *more, *SEGMENT)
     assert [metric["higher_is_better"] for metric in both["metrics"]] == [True, False]
+    content = {"scores": {"COMET": {name: list(files) for name, files in SCORES.items()}}}
+    Path("runs.json").write_text(json.dumps(content), "utf-8")
+    assert tables(document(run, "--manifest", "runs.json", *SEGMENT)) == tables(alone)
 
 
 def parsed(file: str) -> str:
-    """Parses of a file's segments, in which each word depends on the word before it."""
-    sentences = []
-    for line in lines(file):
-        rows = [f"{i}\t{word}\t{word}\tX\t_\t_\t{i - 1}\tdep\t_\t_" for i, word in enumerate(line.split(), 1)]
-        sentences.append("\n".join([f"# text = {line}", *rows]) + "\n")
-    write(f"{file}.conllu", sentences)
+    """A file of parses of a file's segments."""
+    Path(f"{file}.conllu").write_text("".join(map(parse, lines(file))), "utf-8")
     return f"{file}.conllu"
 
 
 def test_parses_stand_beside_texts(runs: Path, run: Any) -> None:
-    files = ["ref.txt", *SYSTEMS["baseline"], *SYSTEMS["new"]]
-    parses = [parsed(file) for file in files]
-    args = (*TEXTS, *DEV_TEXTS, "-m", "bleu", "depf", "--exchange", "segment", "--parses")
+    parses = [parsed(file) for file in ("ref.txt", *SYSTEMS["baseline"], *SYSTEMS["new"])]
+    args = (*TEXTS, *DEV_TEXTS, "-m", "bleu", "depf", *SEGMENT, "--parses")
     found = document(run, *args, *parses)
     assert [metric["name"] for metric in found["metrics"]] == ["BLEU", "DepF"]
     scores = found["systems"][1]["scores"]
-    alone = document(run, "--refs", parses[0], "--baseline", *parses[1:4], "--system", "new", *parses[4:], "-m", "depf",
-                     "--exchange", "segment")  # fmt: skip
+    of_parses = ("--refs", parses[0], "--baseline", *parses[1:4], "--system", "new", *parses[4:])
+    alone = document(run, *of_parses, "-m", "depf", *SEGMENT)
     assert scores["DepF"] == alone["systems"][1]["scores"]["DepF"]
     # Parses of the development set are not given.
-    assert scores["BLEU"]["s_dev"] > 0
-    assert scores["DepF"]["s_dev"] is None
+    assert (scores["BLEU"]["s_dev"] > 0, scores["DepF"]["s_dev"]) == (True, None)
     expected = "--parses: expected a file for each of 1 reference and 6 runs, got 4"
     assert expected in run("runs", *args, *parses[:4]).refusal()
 
@@ -232,8 +187,8 @@ def test_one_file_may_have_the_scores_of_all_runs(runs: Path, run: Any, named_by
             system = f"{name}#{number}" if named_by == "run" else SYSTEMS[name][number]
             rows += [f"{segment}\t{system}\t{score}" for segment, score in enumerate(lines(file), 1)]
     write("all.tsv", rows)
-    found = document(run, *TEXTS, "--scores", "COMET", "all.tsv#COMET", "--exchange", "segment")
-    expected = document(run, *TEXTS, "--scores", "COMET", *SCORES["baseline"], *SCORES["new"], "--exchange", "segment")
+    found = document(run, *TEXTS, "--scores", "COMET", "all.tsv#COMET", *SEGMENT)
+    expected = document(run, *TEXTS, "--scores", "COMET", *ALL_SCORES, *SEGMENT)
     assert tables(found) == tables(expected)
     manifest = {"references": "ref.txt", "systems": SYSTEMS, "scores": {"COMET": "all.tsv#COMET"}}
     Path("runs.json").write_text(json.dumps(manifest), "utf-8")
@@ -263,10 +218,11 @@ def test_dev_scores_have_the_spread_of_their_runs(runs: Path, run: Any) -> None:
 
 
 TOML = """
-references = "../ref.txt"
+references = ["../ref.txt", "../ref2.txt"]
 baseline = "old"
 metrics = ["bleu:lowercase", "ter"]
 documents = "../docs.txt"
+strata = "../strata.txt"
 lower_is_better = "COMET"
 case_sensitive = true
 
@@ -291,98 +247,56 @@ COMET = [0.5, 0.25, 1]
 
 
 def test_the_baseline_may_be_one_of_the_systems(runs: Path, run: Any) -> None:
-    expected = document(run, "--refs", "ref.txt", *OLD, "--baseline-name", "Moses", *NEW)
-    named = ["--system", "Moses", *OLD[1:]]
-    found = document(run, "--refs", "ref.txt", *NEW, *named, "--baseline", "Moses")
-    assert tables(found) == tables(expected)
     expected = document(run, "--refs", "ref.txt", *OLD, "--baseline-name", "Moses", *NEW, *DEV_TEXTS)
-    found = document(run, "--refs", "ref.txt", *NEW, *named, "--baseline", "Moses", *DEV_TEXTS)
-    assert tables(found) == tables(expected)
-    other = run("runs", "--refs", "ref.txt", *NEW, *named, "--baseline", "Moses", "--baseline-name", "old")
-    assert other.refusal() == "reshuffle: error: --baseline-name old: the baseline is the system Moses: leave it out\n"
-    assert run("runs", "--refs", "ref.txt", *named, *NEW, "--baseline", "Mose").refusal() == (
-        "reshuffle: error: --baseline Mose: expected the file of each run of the baseline, or the name of a system "
-        "(Moses, new)\n"
-    )
+    named = ("--system", "Moses", *OLD[1:], "--baseline", "Moses")
+    assert tables(document(run, "--refs", "ref.txt", *NEW, *named, *DEV_TEXTS)) == tables(expected)
 
 
 def test_a_manifest_says_what_the_options_say(runs: Path, run: Any) -> None:
+    write("ref2.txt", [line.upper() for line in lines("ref.txt")])
     write("docs.txt", [f"d{segment // 3}" for segment in range(SEGMENTS)])
+    write("strata.txt", ["news" if segment < 15 else "talks" for segment in range(SEGMENTS)])
     write("sub/runs.toml", [TOML])
     Path("sub/runs.json").write_text(json.dumps(Manifest.read("sub/runs.toml", "").table), "utf-8")
-    found = document(run, "--manifest", "sub/runs.toml", "--exchange", "segment")
-    again = document(run, "--manifest", "sub/runs.json", "--exchange", "segment")
+    found = document(run, "--manifest", "sub/runs.toml", *SEGMENT)
+    again = document(run, "--manifest", "sub/runs.json", *SEGMENT)
     assert again | {"inputs": []} == found | {"inputs": []}
-    args = ["--refs", "ref.txt", *OLD, "--baseline-name", "old", *NEW, "--docs", "docs.txt", "--case-sensitive"]
-    args += ["-m", "bleu:lowercase", "ter", "--scores", "COMET", *SCORES["baseline"], *SCORES["new"]]
+    args = ["--refs", "ref.txt", "ref2.txt", *OLD, "--baseline-name", "old", *NEW, "--docs", "docs.txt", "--strata"]
+    args += ["strata.txt", "--case-sensitive", "-m", "bleu:lowercase", "ter", "--scores", "COMET", *ALL_SCORES]
     args += ["--lower-is-better", "COMET", *DEV_TEXTS, "--dev-scores", "new", "COMET", "0.5", "0.25", "1"]
-    assert tables(document(run, *args, "--exchange", "segment")) == tables(found)
-    assert found["plan"]["baseline"] == "old"
-
-
-def test_a_manifest_may_have_nothing_but_scores(runs: Path, run: Any) -> None:
-    content = {"scores": {"COMET": {name: list(files) for name, files in SCORES.items()}}}
-    Path("runs.json").write_text(json.dumps(content), "utf-8")
-    found = document(run, "--manifest", "runs.json", "--exchange", "segment")
-    scores = ("--scores", "COMET", "--baseline", *SCORES["baseline"], "--system", "new", *SCORES["new"])
-    assert tables(document(run, *scores, "--exchange", "segment")) == tables(found)
+    assert tables(document(run, *args, *SEGMENT)) == tables(found)
+    plan = found["plan"]
+    assert [plan[key] for key in ("baseline", "unit", "units", "strata")] == ["old", "document", 10, 2]
+    assert "nrefs:2|case:lc" in found["signature"]
 
 
 def test_a_folder_stands_for_the_runs_in_it(runs: Path, run: Any) -> None:
     for name, outputs in SYSTEMS.items():
-        Path("f", name).mkdir(parents=True)
         for number, file in enumerate(outputs):
             write(f"f/{name}/{number}.txt", lines(file))
     write("f/baseline/.hidden", ["no run"])
-    few = ("--exchange", "segment")
     files = {name: sorted(map(str, Path("f", name).glob("*.txt"))) for name in SYSTEMS}
-    expected = document(
-        run, "--refs", "ref.txt", "--baseline", *files["baseline"], "--system", "new", *files["new"], *few
-    )
+    refs = ("--refs", "ref.txt")
+    expected = document(run, *refs, "--baseline", *files["baseline"], "--system", "new", *files["new"], *SEGMENT)
     assert [system["name"] for system in expected["systems"]] == ["baseline", "new"]
-    assert document(run, "--refs", "ref.txt", "--baseline", "f/baseline", "--system", "f/new/", *few) == expected
-    assert document(run, "--refs", "ref.txt", "--baseline", "f/baseline", "--system", "new", "f/new/", *few) == expected
+    for words in (["f/new/"], ["new", "f/new/"]):
+        assert document(run, *refs, "--baseline", "f/baseline", "--system", *words, *SEGMENT) == expected
     content = {"references": ["ref.txt"], "systems": {"baseline": ["f/baseline"], "new": ["f/new"]}}
     Path("folders.json").write_text(json.dumps(content), "utf-8")
-    assert tables(document(run, "--manifest", "folders.json", *few)) == tables(expected)
-    assert (
-        "f/baseline, f/new are taken as runs of one system"
-        in run("runs", "--refs", "ref.txt", "--baseline", "f/baseline", "f/new").err
-    )
-    Path("g/new").mkdir(parents=True)
-    write("g/new/0.txt", lines(files["new"][0]))
-    words = ["runs", "--refs", "ref.txt", "--baseline", "f/baseline", "--system", "f/new"]
-    assert (
-        "--system new is used twice: write the files of all runs of new after one"
-        in run(*words, "--system", "g/new").refusal()
-    )
-    Path("none").mkdir()
-    expected_error = "the folder none has no files: expected one for each run\n"
-    assert expected_error in run(*words, "--system", "none").refusal()
+    assert tables(document(run, "--manifest", "folders.json", *SEGMENT)) == tables(expected)
+    said = run("runs", *refs, "--baseline", "f/baseline", "f/new").err
+    assert "f/baseline, f/new are taken as runs of one system" in said
 
 
 def test_outputs_are_called_by_what_distinguishes_their_files(runs: Path, run: Any) -> None:
-    for folder in ("a", "b"):
-        for file in SYSTEMS["new"]:
-            write(f"{folder}-{Path(file).name[0]}/out.txt", lines(file))
     files = [f"{folder}-{number}/out.txt" for folder in "ab" for number in range(3)]
-    outcome = run("runs", "--refs", "ref.txt", "--baseline", *files[:3], "--system", "b", *files[3:5], files[4], *N,
-                  "--exchange", "segment", "--format", "json")  # fmt: skip
+    for file, original in zip(files, SYSTEMS["new"] * 2, strict=True):
+        write(file, lines(original))
+    systems = ("--baseline", *files[:3], "--system", "b", *files[3:5], files[4])
+    outcome = run("runs", "--refs", "ref.txt", *systems, *N, *SEGMENT, "--format", "json")
     assert "run 2 of b and run 1 of baseline" in outcome.err
     shown = [name for system in json.loads(outcome.out)["systems"] for name in system["outputs"]]
     assert shown == ["a-0/out.txt", "a-1/out.txt", "a-2/out.txt", "b-0/out.txt", "b-1/out.txt", "b-1/out.txt#2"]
-
-
-def test_every_table_can_be_written(runs: Path, run: Any) -> None:
-    assert run("runs", *TEXTS, "--exchange", "segment", *N, "-o", "all.csv").out == ""
-    assert not Path("all.csv").exists()
-    headers = set()
-    for table in get_args(types.RunTable):
-        outcome = run("runs", *TEXTS, "--exchange", "segment", *N, "--format", "csv", "--table", table, "-o", "out.csv")
-        assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
-        assert lines("out.csv") == lines(f"all.{table}.csv")
-        headers.add(lines("out.csv")[0])
-    assert len(headers) == len(get_args(types.RunTable))
 
 
 COUNTS = {name: tuple(file.replace(".txt", ".tsv") for file in files) for name, files in SYSTEMS.items()}
@@ -391,19 +305,13 @@ RATE = "WER:100 * edits / words"
 
 def test_a_formula_scores_the_counts_of_each_run(runs: Path, run: Any) -> None:
     rng = random.Random(5)
-    rows = {
-        file: [(rng.randrange(4), rng.randrange(4, 9)) for _ in range(SEGMENTS)]
-        for own in COUNTS.values()
-        for file in own
-    }
-    for file, own in rows.items():
-        write(file, ["edits\twords", *(f"{edits}\t{words}" for edits, words in own)])
-    tables_of = {
-        f"{name}#{i}": dict(zip(("edits", "words"), zip(*rows[file], strict=True), strict=True))
-        for name, files in COUNTS.items()
-        for i, file in enumerate(files)
-    }
-    rate = reshuffle.FromCounts("WER", tables_of, "100 * edits / words", higher_is_better=False)
+    counts = {}
+    for name, files in COUNTS.items():
+        for number, file in enumerate(files):
+            rows = [(rng.randrange(4), rng.randrange(4, 9)) for _ in range(SEGMENTS)]
+            write(file, ["edits\twords", *(f"{edits}\t{words}" for edits, words in rows)])
+            counts[f"{name}#{number}"] = dict(zip(("edits", "words"), zip(*rows, strict=True), strict=True))
+    rate = reshuffle.FromCounts("WER", counts, "100 * edits / words", higher_is_better=False)
     lower = ("--lower-is-better", "WER")
     expected = from_python(None, dict.fromkeys(COUNTS, 3), rate, baseline="baseline")
     given = ("--counts", RATE, "--baseline", *COUNTS["baseline"], "--system", "new", *COUNTS["new"])
@@ -411,25 +319,22 @@ def test_a_formula_scores_the_counts_of_each_run(runs: Path, run: Any) -> None:
     manifest = {"counts": {RATE: COUNTS}, "lower_is_better": ["WER"]}
     Path("runs.json").write_text(json.dumps(manifest), "utf-8")
     assert tables(document(run, "--manifest", "runs.json")) == expected
-    files = (*COUNTS["baseline"], *COUNTS["new"])
     both = from_python(lines("ref.txt"), outputs(SYSTEMS), ["bleu", rate], baseline="baseline")
-    assert tables(document(run, *TEXTS, "-m", "bleu", "--counts", RATE, *files, *lower)) == both
-    shuffled = ("--by-position", "--counts", RATE, *files)
-    assert tables(document(run, *TEXTS, "-m", "bleu", *shuffled, *lower)) == both
+    files = ("--counts", RATE, *COUNTS["baseline"], *COUNTS["new"])
+    assert tables(document(run, *TEXTS, "-m", "bleu", *files, *lower)) == both
 
 
 def test_bad_input_is_refused_in_a_sentence(runs: Path, run: Any) -> None:
     write("short.txt", lines("ref.txt")[1:])
     write("missing.comet", ["1", "", *"3" * (SEGMENTS - 2)])
     write("all.tsv", ["segment\tsystem\tC", "1\tx\t3"])
+    write("g/new/0.txt", lines("ref.txt"))
+    Path("none").mkdir()
     assert_refused("errors_of_runs", run)
 
 
 def with_key(key: str, value: object) -> dict[str, Any]:
-    content: dict[str, Any] = {
-        "references": "ref.txt",
-        "systems": {name: list(files) for name, files in SYSTEMS.items()},
-    }
+    content: dict[str, Any] = {"references": "ref.txt", "systems": dict(SYSTEMS)}
     *path, last = key.split(".")
     inner = content
     for name in path:

@@ -5,8 +5,6 @@ import io
 import json
 import re
 import shlex
-import subprocess
-import sys
 import warnings
 import zipfile
 from collections.abc import Sequence
@@ -23,6 +21,7 @@ from nltk.translate.nist_score import corpus_nist
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.significance import PairedTest, estimate_ci
 
+from inputs import sgm
 from meteor_files import write_meteor
 from reshuffle import InputError, compare, metric, score, segment_scores
 from reshuffle.cli.main import main
@@ -35,9 +34,6 @@ COMMANDS = [
     for page in sorted(FOLDER.glob("*.md"))
     for command in re.findall(r"`(reshuffle [^`]+)`", page.read_text("utf-8"))
 ]
-DROPIN = re.findall(
-    r"`python (-m reshuffle\.compat[^`…]* ref\.txt [^`…]*)`", (FOLDER / "sacrebleu.md").read_text("utf-8")
-)
 CORPUS = demo_corpus()
 REFERENCE = [str(line) for line in CORPUS.references[0]]
 HYPOTHESES = list(CORPUS.systems["tuned"])
@@ -46,28 +42,22 @@ COMET = dict(zip(("a.txt", "b.txt"), np.random.default_rng(1).random((2, len(REF
 TOKENS = [line.split() for line in HYPOTHESES], [[line.split()] for line in REFERENCE]
 
 
-def set_of(kind: str, name: str, lines: list[str]) -> str:
-    segments = "".join(f'<seg id="{i}">{line}</seg>\n' for i, line in enumerate(lines, 1))
-    return f'<{kind}><doc docid="d" sysid="{name}">{segments}</doc></{kind}>\n'
-
-
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    other = list(CORPUS.systems["larger"])
-    for name, lines in {"ref": REFERENCE, "ref2": other, "a": HYPOTHESES, "b": other}.items():
+    for name, lines in {"ref": REFERENCE, "ref2": OTHER, "a": HYPOTHESES, "b": OTHER}.items():
         Path(f"{name}.txt").write_text("".join(f"{line}\n" for line in lines), "utf-8")
-    rows = zip(["one", *REFERENCE], ["two", *other], strict=True)
+    rows = zip(["one", *REFERENCE], ["two", *OTHER], strict=True)
     Path("refs.tsv").write_text("".join("\t".join(row) + "\n" for row in rows), "utf-8")
-    Path("ref.sgm").write_text(set_of("refset", "ref", REFERENCE), "utf-8")
-    Path("sys.sgm").write_text(set_of("tstset", "sys", HYPOTHESES), "utf-8")
-    meteor = write_meteor(Path("meteor-1.5"))
+    for name, kind, lines in (("ref", "ref", REFERENCE), ("sys", "tst", HYPOTHESES)):
+        of_document = {("d", str(i)): line for i, line in enumerate(lines, 1)}
+        Path(f"{name}.sgm").write_text(sgm(of_document, kind, sysid=name), "utf-8")
     scored = {
         name: [
             {"src": source, "mt": line, "ref": line, "COMET": score}
             for source, line, score in zip(REFERENCE, lines, COMET[name], strict=True)
         ]
-        for name, lines in {"a.txt": HYPOTHESES, "b.txt": other}.items()
+        for name, lines in {"a.txt": HYPOTHESES, "b.txt": OTHER}.items()
     }
     Path("comet.json").write_text(json.dumps(scored, indent=4), "utf-8")
     for name in "ab":  # logs of inspect_ai
@@ -75,6 +65,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         with zipfile.ZipFile(f"{name}.eval", "w") as archive:
             archive.writestr("header.json", json.dumps({"version": 2, "eval": {"model": name}}))
             archive.writestr("summaries.json", json.dumps(samples))
+    meteor = write_meteor(Path("meteor-1.5"))
     (meteor / "function/german.words").write_text("der\n", "utf-8")
     (meteor / "data/paraphrase-de.gz").write_text("0.5\nein Haus\ndas Haus\n", "utf-8")
 
@@ -84,32 +75,6 @@ def test_every_command_runs(files: None, command: str, capsys: pytest.CaptureFix
     with pytest.raises(SystemExit) as stopped:
         main(shlex.split(command)[1:])
     assert stopped.value.code == 0, capsys.readouterr().err
-
-
-def test_every_drop_in_command_prints_what_sacrebleu_prints(files: None) -> None:
-    """The commands are those of sacreBLEU after its name, except for the p-values of ``--pvalues sound``."""
-
-    def output(*arguments: str, given: Any = None) -> str:
-        command = [sys.executable, *arguments]
-        done = subprocess.run(command, input=given, capture_output=True, check=True, encoding="utf-8")
-        return str(done.stdout)
-
-    assert len(DROPIN) == 3
-    few = " --paired-ar-n 50"  # sacreBLEU's tests take long
-    after_name = [(command[command.index("ref.txt") :] + few).split() for command in DROPIN]
-    asked = [{"arguments": arguments, "stdin": "", "environment": {}} for arguments in after_name]
-    by_host = json.loads(output(str(Path(__file__).with_name("commands.py")), "host", given=json.dumps(asked)))
-    for command, (code, theirs, _) in zip(DROPIN, by_host, strict=True):
-        ours = output(*(command + few).split())
-        assert code == 0
-        if "sound" not in command:
-            assert ours == theirs
-            continue
-        assert "|pvalues:reshuffle" in ours
-        assert "pvalues" not in theirs
-        assert [line for line in ours.splitlines() if "Baseline" in line] == [
-            line for line in theirs.splitlines() if "Baseline" in line
-        ]
 
 
 def test_what_the_page_says_is_wrong_in_sacrebleu(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -217,14 +182,10 @@ PRINTED: dict[str, tuple[Printed, Printed, Printed]] = {
 @pytest.fixture
 def mteval(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for kind, name in (("refset", "ref"), ("tstset", "sys")):
-        documents = [
-            f'<doc docid="{docid}" sysid="{name}">'
-            + "".join(f'<seg id="{i}">{line}</seg>\n' for i, line in enumerate(lines, 1))
-            + "</doc>\n"
-            for docid, lines in zip(("one", "two"), MTEVAL[name], strict=True)
-        ]
-        Path(f"{name}.sgm").write_text(f"<{kind}>{''.join(documents)}</{kind}>\n", "utf-8", newline="")
+    for kind, name in (("ref", "ref"), ("tst", "sys")):
+        documents = zip(("one", "two"), MTEVAL[name], strict=True)
+        segments = {(id_, str(i)): line for id_, lines in documents for i, line in enumerate(lines, 1)}
+        Path(f"{name}.sgm").write_text(sgm(segments, kind, sysid=name), "utf-8", newline="")
 
 
 @pytest.mark.parametrize("run", PRINTED)

@@ -19,7 +19,6 @@ from reshuffle.cli.doctor import Health, _optional
 from reshuffle.cli.file_kinds import KINDS, OF_FORMAT, SCORES, TABLE, TEXTS, found_in
 from reshuffle.cli.main import run as run_here
 from reshuffle.cli.root import CONTEXT, cli
-from reshuffle.data.files import read_bytes
 from reshuffle.metrics.tokenizers import EXTERNAL
 from reshuffle.report.checklist import TITLE
 from told import assert_told
@@ -50,14 +49,13 @@ def test_versions_instructions_and_packages_are_those_in_use(run: Any) -> None:
     assert health["reshuffle"] == reshuffle.__version__
     assert health["vector_instructions"] == _core.simd()
     assert health["threads"] == _core.threads() >= 1
-    assert health["packages"]["numpy"] == sys.modules["numpy"].__version__
-    assert {"attrs", "click", "jinja2", "rich", "scipy"} <= set(health["packages"])
+    packages = health["packages"]
+    assert packages["numpy"] == sys.modules["numpy"].__version__
+    assert {"attrs", "click", "jinja2", "numpy", "rich", "sacrebleu", "scipy"} <= packages.keys()
+    assert not packages.keys() & {"pytest", "hypothesis", "mypy", "ruff", "pexpect", "rouge-score", "import-linter"}
     optional = {*health["usable"], *health["missing"]}
     assert set(EXTERNAL) < optional
     assert not set(health["usable"]) & set(health["missing"])
-    shown = set(json.loads(run("doctor", "--json").out)["packages"])
-    assert {"numpy", "sacrebleu"} <= shown
-    assert not shown & {"pytest", "hypothesis", "mypy", "ruff", "pexpect", "rouge-score", "import-linter"}
     pytest.importorskip("matplotlib")
     pytest.importorskip("pandas")
     assert {"figures", "pandas"} <= set(Health.of_this_process().usable)
@@ -85,12 +83,30 @@ CONTENTS = {
     "notes.txt": "# Notes\n\nSome words.\n",
     "labels.tsv": "old\tnew\n1\t2\nNA\tNA\n",
     "numbers.tsv": "old\tnew\n1\t2\n3\tx\n2\t2\n",
+    # Numbers that are written otherwise, or as strings, are no texts; those of runs no counts; of epochs, no scores.
+    "percent.csv": "id,a,b,c\n" + "".join(f"s{i},{i},{2 * i},{i}.5%\n" for i in range(3)),
+    "strings.jsonl": '{"bleu": "0.5", "text": "a"}\n{"bleu": "0.7", "text": "b"}\n',
+    "pandas.csv": ",id,epoch,edits,chars\n" + "".join(f"{i},q{i},{i % 3},{i % 4},{9 + i}\n" for i in range(30)),
+    "epochs.csv": "epoch,loss,accuracy\n" + "".join(f"{i},{0.5 / i},{0.3 + i / 100}\n" for i in range(1, 9)),
+    # Missing references are empty segments.
+    "bare.jsonl": '"some more words"\nnull\n',
+    "nulls.jsonl": '{"a": "x", "b": null}\n' * 2 + '{"a": "x", "b": "y"}\n',
     "a.run": "q1 Q0 d1 1 2.5 bm25\nq1 Q0 d2 2 1.5 bm25\n",
     "qrels": "q1 0 d1 1\nq1 0 d2 0\n",
     "sets.toml": '[sets.news]\nreferences = "reference.txt"\nsystems = ["baseline.txt", "tuned.txt"]\n',
     "gate.toml": "margin = 0.5\nalpha = 0.1\n",
     "runs.json": '{"references": "reference.txt", "systems": {"a": ["baseline.txt"]}}',
     "paper/checklist.txt": f"{TITLE}\n",
+    "all.xml": "<?xml version='1.0'?><dataset id='t'><doc id='d'>"
+    "<ref translator='X'><seg id='1'>a b c</seg><seg id='2'>e a b c</seg></ref>"
+    "<hyp system='one'><seg id='1'>a b d</seg><seg id='2'>e a b d</seg></hyp>"
+    "<hyp system='two'><seg id='1'>a c c</seg><seg id='2'>e a c c</seg></hyp></doc></dataset>",
+    **{
+        f"lines/{name}.jsonl": "".join(f'{{"id": "q{i}", "text": "the {name} {i}"}}\n' for i in range(3))
+        for name in ("ref", "a", "b")
+    },
+    **{f"texts and scores/{name}.txt": "the cat\nthe dog\n" for name in "ab"},
+    **{f"texts and scores/{name}.comet": "0.5\n0.25\n" for name in "ab"},
     "mixed/a.pdf": "%PDF-1.5",
     "mixed/a.txt": "x y\n",
     "mixed/b.txt": "x y\n",
@@ -135,7 +151,7 @@ def files(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 OTHER_FILES = "reference.txt ids.tsv docs.tsv outputs counts.npz result.json result.html nights.jsonl".split()
-FOLDERS = "paper mixed systems tasks".split()
+FOLDERS = ["paper", "mixed", "systems", "tasks", "lines", "texts and scores"]
 # What stands for the other words of commands.
 OTHERS = {
     "REF": "reference.txt", "BASELINE": "baseline.txt", "NEW": "tuned.txt", "BASE": "baseline.txt",
@@ -175,7 +191,7 @@ def test_every_command_that_is_offered_exists() -> None:
 
 
 TAKEN = "reference.txt old.scores outputs counts.npz result.json sets.toml nights.jsonl dev.nbest named.txt talks.trn"
-TAKEN += " ids.tsv docs.tsv"
+TAKEN += " ids.tsv docs.tsv all.xml lines"
 
 
 @pytest.mark.parametrize("name", TAKEN.split())
@@ -191,51 +207,49 @@ def test_commands_that_are_offered_take_the_file(files: Path, run: Any, name: st
     assert name in found.commands[0]
 
 
-def test_the_command_for_votes_of_several_language_pairs_takes_one(files: Path, run: Any) -> None:
-    command = shlex.split(found_in("votes.rank")[0].commands[0])
-    assert run(*command[1:], "-n", "100", "--units", "vote").code == 0
+def test_the_commands_for_votes_of_several_pairs_and_for_a_folder_with_the_reference(files: Path, run: Any) -> None:
+    assert run("demo", "--write", "demo").code == 0
+    for name, more in (("votes.rank", "-n 100 --units vote"), ("demo", "-n 99")):
+        command = shlex.split(found_in(name)[0].commands[0])
+        assert run(*command[1:], *more.split()).code == 0
 
 
 def test_commands_for_scores_of_any_form_work(tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+
+    def write(name: str, *rows: str) -> None:
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text("\n".join(rows) + "\n")
+
     for name in ("a", "b"):
-        (tmp_path / "answers").mkdir(exist_ok=True)
-        rows = [
+        answers = (
             {"id": i, "question": f"q {i}", "answer": f"{name} {i}", "ms": i + 1, "ok": (i + len(name)) % 3 > 0}
             for i in range(50)
-        ]
-        (tmp_path / "answers" / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        )
+        write(f"answers/{name}.jsonl", *map(json.dumps, answers))
     wide = [f"{i}\t{i % 5}\t{i % 7}" for i in range(50)]
     for name in ("full.tsv", "copy.tsv"):
-        (tmp_path / name).write_text("\n".join(["id\told\tnew", *wide]) + "\n")
-    wide[1::2] = [f"{i}\tNA\t" for i in range(1, 50, 2)]
-    (tmp_path / "gaps.tsv").write_text("\n".join(["id\told\tnew", *wide]) + "\n")
-    long = [f"{system}\tx{i}\t{i % 4 or 'NA'}" for i in range(30) for system in ("a", "b")]
-    (tmp_path / "long.tsv").write_text("\n".join(["system\titem\tscore", *long]) + "\n")
+        write(name, "id\told\tnew", *wide)
+    write("gaps.tsv", "id\told\tnew", *(f"{i}\tNA\t" if i % 2 else row for i, row in enumerate(wide)))
     for name, gap in (("people.tsv", "NA"), ("judge.tsv", "1")):
-        rows_of_table = [f"{i}\t{i % 3}\t{i % 4}" if i % 2 else f"{i}\t{gap}\t{gap}" for i in range(1, 51)]
-        (tmp_path / name).write_text("\n".join(["segment\tsmall\tlarge", *rows_of_table]) + "\n")
-    expected = {
-        "people.tsv": ("--scores METRIC people.tsv --missing pairwise", "judge.tsv"),
-        "answers/a.jsonl": ("--scores ok answers/a.jsonl OTHER", "answers/b.jsonl"),
-        "answers": ("--scores ok answers", "answers/b.jsonl"),
-        "gaps.tsv": ("--scores METRIC gaps.tsv --missing pairwise", "full.tsv"),
-        "full.tsv": ("--scores METRIC full.tsv", "copy.tsv"),
-    }
-    for name, (first, other) in expected.items():
+        rows = (f"{i}\t{i % 3}\t{i % 4}" if i % 2 else f"{i}\t{gap}\t{gap}" for i in range(1, 51))
+        write(name, "segment\tsmall\tlarge", *rows)
+    for name, first, other in (
+        ("people.tsv", "--scores METRIC people.tsv --missing pairwise", "judge.tsv"),
+        ("answers/a.jsonl", "--scores ok answers/a.jsonl OTHER", "answers/b.jsonl"),
+        ("answers", "--scores ok answers", "answers/b.jsonl"),
+        ("gaps.tsv", "--scores METRIC gaps.tsv --missing pairwise", "full.tsv"),
+        ("full.tsv", "--scores METRIC full.tsv", "copy.tsv"),
+    ):
         (found,) = found_in(name)
         assert found.commands[0] == f"reshuffle compare {first}", name
         for line in found.commands:
-            written = line
-            for word, value in (
-                ("OTHER", other),
-                ("REF", "question"),
-                ("SYSTEM", "answer"),
-            ):
-                written = written.replace(word, value)
+            written = line.replace("OTHER", other).replace("REF", "question").replace("SYSTEM", "answer")
             done = run(*shlex.split(written)[1:])
             assert done.code == 0, (line, done.err)
     assert "human --scores LABELS gaps.tsv --scores METRIC OTHER" in found_in("gaps.tsv")[0].commands[1]
+    long = (f"{system}\tx{i}\t{i % 4 or 'NA'}" for i in range(30) for system in ("a", "b"))
+    write("long.tsv", "system\titem\tscore", *long)
     (found,) = found_in("long.tsv")  # no texts in the columns of names
     assert "no column of segments" in found.contents
     assert not any("compare" in line for line in found.commands)
@@ -273,66 +287,6 @@ def test_a_file_that_cannot_be_read_is_refused(
     assert message in run("doctor", str(tmp_path / name)).refusal()
 
 
-def test_a_folder_with_the_reference_names_its_files(demo: Path, run: Any) -> None:
-    (found,) = found_in(str(demo))
-    for command in found.commands:
-        _, *arguments = shlex.split(command)
-        assert run(*arguments, "-n", "99").code == 0
-
-
-def test_a_file_with_references_and_systems_takes_the_place_of_both(tmp_path: Path, run: Any) -> None:
-    texts = {"ref translator='X'": "a b c", "hyp system='one'": "a b d", "hyp system='two'": "a c c"}
-    segments = "".join(
-        f"<{tag}><seg id='1'>{text}</seg><seg id='2'>e {text}</seg></{tag.split()[0]}>" for tag, text in texts.items()
-    )
-    file = tmp_path / "all.xml"
-    file.write_text(f"<?xml version='1.0'?><dataset id='t'><doc id='d'>{segments}</doc></dataset>")
-    said = run("doctor", str(file)).out
-    assert "2 segments; references X; systems one, two" in " ".join(said.split())
-    assert f"reshuffle compare {file} {file}" in said
-    assert run("compare", str(file), str(file)).code == 0
-
-
-def test_texts_in_a_folder_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    files = [tmp_path / f"{number}.txt" for number in range(6)]
-    for file in files:
-        file.write_text("some words\nand others\n", "utf-8")
-    seen: list[str] = []
-
-    def read(path: str, expected: str) -> bytes:
-        seen.append(path)
-        return read_bytes(path, expected)
-
-    monkeypatch.setattr("reshuffle.cli.file_kinds.read_bytes", read)
-    found_in(str(tmp_path))
-    assert seen.count(str(files[-1])) == 1  # of the first ones, it looks for scores
-
-
-def test_missing_references_are_empty_segments(tmp_path: Path, run: Any) -> None:
-    (tmp_path / "refs.jsonl").write_text('"some more words"\nnull\n')
-    assert "2 segments, 1 of them empty" in run("doctor", str(tmp_path / "refs.jsonl")).out
-    (tmp_path / "refs.jsonl").write_text('{"a": "x", "b": null}\n' * 2 + '{"a": "x", "b": "y"}\n')
-    assert "texts in a, b" in run("doctor", str(tmp_path / "refs.jsonl")).out
-
-
-def test_numbers_that_are_written_otherwise_are_no_texts(tmp_path: Path, run: Any) -> None:
-    table = tmp_path / "x.csv"
-    table.write_text("id,a,b,c\n" + "".join(f"s{i},{i},{2 * i},{i}.5%\n" for i in range(3)))
-    assert "numbers in a, b; numbers in c, but '0.5%' in segment 1" in run("doctor", str(table)).out
-
-
-def test_a_folder_of_texts_and_scores_is_not_named_for_its_scores(
-    tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name in "ab":
-        Path(f"{name}.comet").write_text("0.5\n0.25\n")
-        Path(f"{name}.txt").write_text("the cat\nthe dog\n")
-    out = run("doctor", ".").out
-    assert "    reshuffle compare --scores METRIC a.comet OTHER" in out
-    assert "METRIC .\n" not in out
-
-
 def test_a_file_that_cannot_be_read_hides_no_other(files: Path, run: Any) -> None:
     Path("a.pdf").write_bytes(b"%PDF")
     shown = run("doctor", "reference.txt", "no-such-file", "a.pdf", "old.scores")
@@ -357,15 +311,6 @@ def test_a_page_that_is_cut_off_is_not_called_whole(files: Path, run: Any, share
     assert ("the page is cut off" in found.contents) == (share < 1)
     assert ("reshuffle show cut.html -o" in found.contents) == (share < 1)
     assert run("show", "cut.html").code == 0
-
-
-def test_numbers_that_json_has_as_strings_are_no_texts(tmp_path: Path) -> None:
-    (tmp_path / "a.jsonl").write_text('{"bleu": "0.5", "text": "a"}\n{"bleu": "0.7", "text": "b"}\n')
-    (found,) = found_in(str(tmp_path / "a.jsonl"))
-    assert (
-        'texts in text; numbers as strings in bleu: scores are written without quotes, not as "0.5"' in found.contents
-    )
-    assert found.commands[0].startswith("reshuffle compare --scores bleu ")
 
 
 def test_doctor_changes_no_file(files: Path) -> None:
@@ -396,31 +341,6 @@ def test_names_of_files_are_quoted_for_shells_and_safe_on_terminals(tmp_path: Pa
     assert f"reshuffle score REF '{tmp_path}/a b\\u001b[31m.txt'" in shown
 
 
-def test_a_folder_of_json_lines_names_the_texts_in_them(
-    tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("out").mkdir()
-    for name in ("ref", "a", "b"):
-        rows = [json.dumps({"id": f"q{i}", "text": f"the {name} has {i % 5} words"}) for i in range(30)]
-        Path(f"out/{name}.jsonl").write_text("\n".join(rows))
-    (found,) = found_in("out")
-    (command,) = found.commands
-    assert command == "reshuffle compare 'out/ref.jsonl#text' 'out/a.jsonl#text' 'out/b.jsonl#text'"
-    assert run(*shlex.split(command)[1:], "-n", "99").code == 0
-
-
-def test_numbers_of_runs_are_no_counts_and_the_index_of_pandas_has_no_name(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text(
-        ",id,epoch,edits,chars\n" + "".join(f"{i},q{i},{i % 3},{i % 4},{9 + i}\n" for i in range(30))
-    )
-    (found,) = found_in(str(tmp_path / "a.csv"))
-    assert "; ids in id; numbers in" in found.contents
-    assert [each for each in found.commands if "--counts" in each] == [
-        f"reshuffle compare --counts ratio:edits/chars {tmp_path / 'a.csv'} OTHER"
-    ]
-
-
 LABELS = {
     "gold.txt": ("yes\nno\n" * 20, "gold.txt BASELINE NEW"),
     "numbers.txt": ("1\n0\n2\n" * 20, "numbers.txt BASELINE NEW"),
@@ -436,10 +356,3 @@ def test_labels_of_classes_are_compared_as_such(tmp_path: Path, monkeypatch: pyt
     content, columns = LABELS[name]
     Path(name).write_text(content)
     assert f"reshuffle compare {columns} -m accuracy macro-f1" in found_in(name)[0].commands
-
-
-def test_numbers_of_epochs_are_not_scores_of_a_system(tmp_path: Path) -> None:
-    path = tmp_path / "epochs.csv"
-    path.write_text("epoch,loss,accuracy\n" + "".join(f"{i},{0.5 / i},{0.3 + i / 100}\n" for i in range(1, 9)))
-    (found,) = found_in(str(path))
-    assert [each for each in found.commands if "--scores" in each] == [f"reshuffle compare --scores loss {path} OTHER"]

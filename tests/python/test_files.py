@@ -87,26 +87,10 @@ def test_a_value_of_another_type_is_refused_with_its_key(value: object) -> None:
             sets_of({key: value}).sets(record)
 
 
-def test_paths_are_relative_to_the_folder_of_the_manifest_and_names_are_not() -> None:
-    table = {
-        "references": "r", "systems": {"x": "a", "y": "-"}, "scores": {"C": {"x": "c", "y": "d"}}, "documents": "d",
-        "metrics": "ter", "lower_is_better": ["C"], "meteor_jar": "jar", "lowercase": True,
-    }  # fmt: skip
-    found = sets_of(table, "in").sets(SetFiles)["a"]
-    assert found == {
-        "references": ("in/r",), "systems": {"x": "in/a", "y": "-"}, "scores": {"C": {"x": "in/c", "y": "in/d"}},
-        "documents": "in/d", "metrics": ("ter",), "lower_is_better": ("C",),
-        "metric_options": {"meteor_jar": "in/jar", "lowercase": True},
-    }  # fmt: skip
-
-
 def test_options_of_several_words_are_read_as_names_and_words() -> None:
     options = parsed(compare_command, "--set one r a b --set two r c d --scores -#x")
     assert given_values(Sets, options) == {"sets": {"one": ("r", "a", "b"), "two": ("r", "c", "d")}}
     assert options["scores"] == (("-#x", ()),)
-    given = GivenRuns(
-        **given_values(GivenRuns, parsed(runs_command, "--baseline a b --system n c d --dev-scores n B -1"))
-    )
+    words = "--baseline a b --system n c d --dev-scores n B -1"
+    given = GivenRuns(**given_values(GivenRuns, parsed(runs_command, words)))
     assert (given.baseline, given.systems, given.dev_scores) == (("a", "b"), (("n", "c", "d"),), (("n", "B", "-1"),))
-    with pytest.raises(InputError, match="--set one is used twice: choose different names"):
-        given_values(Sets, parsed(compare_command, "--set one r a b --set one r c d"))

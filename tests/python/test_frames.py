@@ -3,8 +3,11 @@
 Each case runs on pandas and, where they are installed, polars and Arrow.
 """
 
+import math
+import pkgutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +15,7 @@ import pytest
 
 import reshuffle
 from processes import python
-from reshuffle import Corpus, FromCounts, InputError, SegmentScores, compare, f_score, metric, score
+from reshuffle import FromCounts, InputError, SegmentScores, compare, f_score, metric, score
 from told import assert_raises
 
 # These have no types, or other ones than numpy's.
@@ -23,35 +26,30 @@ Columns = Mapping[str, Sequence[Any]]
 Make = Callable[[Columns], Any]
 
 
-def nullable_frame(columns: Columns) -> Any:
+POLARS, ARROW = pytest.mark.interop("polars"), pytest.mark.interop("pyarrow")
+
+
+def of_package(package: str, name: str) -> Callable[[Any], Any]:
+    """A constructor of a package that is imported when it is called."""
+
+    def make(values: Any) -> Any:
+        return pkgutil.resolve_name(f"{package}:{name}")(values)
+
+    make.__name__ = f"{package} {name}"
+    return make
+
+
+def nullable(columns: Columns) -> Any:
     return pd.DataFrame(columns).convert_dtypes()
 
 
-def frame_of_polars(columns: Columns) -> Any:
-    import polars
-
-    return polars.DataFrame(columns)
-
-
-def table_of_arrow(columns: Columns) -> Any:
-    import pyarrow
-
-    return pyarrow.table(columns)
-
-
-def batch_of_arrow(columns: Columns) -> Any:
-    import pyarrow
-
-    return pyarrow.RecordBatch.from_pydict(columns)
-
-
-POLARS, ARROW = pytest.mark.interop("polars"), pytest.mark.interop("pyarrow")
+table_of_arrow = of_package("pyarrow", "table")
 TABLES = [
     pd.DataFrame,
-    nullable_frame,
-    pytest.param(frame_of_polars, marks=POLARS),
+    nullable,
+    pytest.param(of_package("polars", "DataFrame"), marks=POLARS),
     pytest.param(table_of_arrow, marks=ARROW),
-    pytest.param(batch_of_arrow, marks=ARROW),
+    pytest.param(of_package("pyarrow", "RecordBatch.from_pydict"), marks=ARROW),
 ]
 masked_array: Any = np.ma.masked_array  # it has no type in numpy's stubs
 each_table = pytest.mark.parametrize("table", TABLES, ids=lambda make: make.__name__)
@@ -81,16 +79,23 @@ MISSING = (
 )
 
 
-@each_table
-def test_null_scores_are_refused(table: Make) -> None:
+def assert_lacks_a_score(scores: Any) -> None:
+    """The second score of the second system is missing: an error, unless pairs are compared without it."""
     with pytest.raises(InputError, match=MISSING):
-        SegmentScores("COMET", table({"old": [1.0, 2.0], "new": [2.0, None]}))
+        SegmentScores("COMET", scores)
+    assert SegmentScores("COMET", scores, missing="pairwise").counts["new"].tolist() == [[2, 1], [0, 0]]
+
+
+@each_table
+def test_null_scores_are_missing(table: Make) -> None:
+    assert_lacks_a_score(table({"old": [1.0, 2.0], "new": [2.0, None]}))
 
 
 @pytest.mark.parametrize(
     "scores",
     [
         {"old": [1, 2], "new": [2, None]},
+        {"old": [1, 2], "new": [2, math.nan]},
         {"old": [1, 2], "new": (2, np.ma.masked)},
         {"old": [1, 2], "new": np.array([2, None])},
         {"old": [1, 2], "new": masked_array([2.0, 3.0], mask=[False, True])},
@@ -101,36 +106,20 @@ def test_null_scores_are_refused(table: Make) -> None:
         ),
     ],
 )
-def test_masked_scores_are_refused(scores: Any) -> None:
-    with pytest.raises(InputError, match=MISSING):
-        SegmentScores("COMET", scores)
+def test_masked_scores_are_missing(scores: Any) -> None:
+    assert_lacks_a_score(scores)
     # A mask that hides no value has no effect.
     shown = masked_array([2.0, 3.0], mask=[False, False])
     assert SegmentScores("COMET", {"a": shown}).counts["a"].tolist() == [[2, 1], [3, 1]]
 
 
 @each_table
-def test_counts_of_a_system_may_be_a_table(table: Make) -> None:
-    counts: dict[str, list[Any]] = {"matches": [3, 0], "hypothesis": [5, 2], "reference": [4, 2]}
-    f1 = FromCounts("F1", {"a": table(counts)}, f_score)
-    assert f1.counts["a"].tolist() == [[3, 5, 4], [0, 2, 2]]
-    with pytest.raises(InputError, match="F1, system a, segment 2: the value is missing"):
-        FromCounts("F1", {"a": table(counts | {"reference": [4, None]})}, f_score)
+def test_missing_counts_are_refused(table: Make) -> None:
+    counts: dict[str, list[Any]] = {"matches": [3, 0], "hypothesis": [5, 2], "reference": [4, None]}
     rows: Any = masked_array([[3, 5, 4], [0, 2, 2]], mask=[[0, 0, 0], [0, 0, 1]])
-    with pytest.raises(InputError, match="F1, system a, segment 2: the value is missing"):
-        FromCounts("F1", {"a": rows}, f_score)
-
-
-@each_table
-def test_texts_may_be_columns_of_a_table(table: Make) -> None:
-    systems: dict[str, list[str]] = {"a": ["x y", "z"], "b": ["x", "w"]}
-    references: dict[str, list[str | None]] = {"r1": ["x y", None], "r2": ["x", "w"]}
-    corpus = Corpus.from_texts(table(references), table(systems))
-    expected = Corpus.from_texts(list(references.values()), systems)
-    assert corpus == expected
-    one, other = (metric("bleu").suff_stats(c.references, c.systems) for c in (corpus, expected))
-    np.testing.assert_array_equal(other, one)
-    assert corpus.n_references == "var"
+    for each in (table(counts), rows):
+        with pytest.raises(InputError, match="F1, system a, segment 2: the value is missing"):
+            FromCounts("F1", {"a": each}, f_score)
 
 
 def test_what_has_no_columns_of_scores_is_refused() -> None:
@@ -139,7 +128,7 @@ def test_what_has_no_columns_of_scores_is_refused() -> None:
 
 @POLARS
 def test_a_frame_that_is_not_evaluated_yet_is_refused() -> None:
-    lazy = frame_of_polars({"a": [1.0]}).lazy()
+    lazy = of_package("polars", "DataFrame")({"a": [1.0]}).lazy()
     with pytest.raises(InputError, match=r"a LazyFrame, which is not evaluated yet: call collect\(\) first"):
         SegmentScores("COMET", lazy)
 
@@ -261,38 +250,16 @@ print([name for name in ("pandas", "polars", "pyarrow", "torch", "jax") if name 
     assert python(source) == "[]\n"
 
 
-def array(values: list[Any]) -> Any:
-    return np.array(values, dtype=object)
-
-
-def series_of_polars(values: list[Any]) -> Any:
-    import polars
-
-    return polars.Series(values)
-
-
-def array_of_arrow(values: list[Any]) -> Any:
-    import pyarrow
-
-    return pyarrow.array(values)
-
-
-def chunks_of_arrow(values: list[Any]) -> Any:
-    import pyarrow
-
-    return pyarrow.chunked_array([values])
-
-
 each_column = pytest.mark.parametrize(
     "column",
     [
-        array,
+        partial(np.array, dtype=object),
         pd.Series,
-        pytest.param(series_of_polars, marks=POLARS),
-        pytest.param(array_of_arrow, marks=ARROW),
-        pytest.param(chunks_of_arrow, marks=ARROW),
+        pytest.param(of_package("polars", "Series"), marks=POLARS),
+        pytest.param(of_package("pyarrow", "array"), marks=ARROW),
+        pytest.param(lambda values: of_package("pyarrow", "chunked_array")([values]), marks=ARROW),
     ],
-    ids=lambda make: make.__name__,
+    ids=["array", "pandas", "polars", "arrow", "chunks of arrow"],
 )
 
 

@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 
 import reshuffle
 from budgets import budget
+from known import ends
 from reshuffle import compare, metric, open_counts, read_lines, save_counts, score, segment_scores, types
 from reshuffle.metrics.counted import CountedTexts
 from reshuffle.metrics.in_python import IN_PYTHON
@@ -164,15 +165,17 @@ def test_many_labels_can_be_counted() -> None:
     assert found == pytest.approx(scikit_learn(gold, output), abs=1e-12)
 
 
-def test_a_label_can_be_left_out() -> None:
-    gold, output = list("xxyyzo"), list("xyyozo")
-    # Without o: x 1 of (1, 2), y 1 of (2, 2), z 1 of (1, 1).
-    assert scores_of(gold, {"s": output}, metric("micro-f1", without="o"))["s"] == 2 * 3 / (4 + 5)
-    expected = (2 / 3 + 2 / 4 + 1) / 3
-    assert scores_of(gold, {"s": output}, metric("macro-f1", without="o"))["s"] == pytest.approx(expected)
-    # F1 of two classes, one of which is positive.
-    signs = ["yes", "no", "yes", "no"], ["yes", "yes", "no", "no"]
-    assert scores_of(signs[0], {"s": signs[1]}, metric("micro-f1", without="no"))["s"] == 0.5
+@pytest.mark.parametrize(
+    ("gold", "output", "chosen", "expected"),
+    [
+        # Without o: x 1 of (1, 2), y 1 of (2, 2), z 1 of (1, 1).
+        ("xxyyzo", "xyyozo", metric("micro-f1", without="o"), 2 * 3 / (4 + 5)),
+        ("xxyyzo", "xyyozo", metric("macro-f1", without="o"), (2 / 3 + 2 / 4 + 1) / 3),
+        ("ynyn", "yynn", metric("micro-f1", without="n"), 0.5),  # F1 of two classes, one of which is positive
+    ],
+)
+def test_a_label_can_be_left_out(gold: str, output: str, chosen: Any, expected: float) -> None:
+    assert scores_of([*gold], {"s": [*output]}, chosen)["s"] == pytest.approx(expected)
 
 
 @pytest.fixture(scope="module")
@@ -200,23 +203,18 @@ def test_real_labels_score_as_by_scikit_learn(tagged: tuple[dict[str, Any], dict
 
 def test_the_delta_method_is_the_clustered_standard_error(tagged: tuple[dict[str, Any], dict[str, list[str]]]) -> None:
     """Miller (2024) divides by n; the delta method multiplies the variance by C/(C − 1), as statsmodels corrects it."""
-    known, columns = tagged
-    expected, names = known["clustered_se"], ("Stanford-18", "TurkuNLP-18")
-    systems, documents = {name: columns[name] for name in names}, columns["sentence"]
-    c = expected["clusters"]
-    result = compare(columns["gold"], systems, "accuracy", documents=documents, interval="delta", n_resamples=19)
-    normal = 1.959963984540054
-    for system in names:
-        interval = result.score(system).confidence_interval
-        assert interval is not None
-        error = (interval.high - interval.low) / 2 / normal
-        assert error == pytest.approx(expected[system]["clustered_se_miller"] * math.sqrt(c / (c - 1)), rel=1e-9)
-        assert error == pytest.approx(expected[system]["statsmodels_corrected"], rel=1e-9)
-    interval = result.comparisons[0].confidence_interval
-    assert interval is not None
-    error = (interval.high - interval.low) / 2 / normal
-    of_pair = expected["Stanford-18 - TurkuNLP-18"]["clustered_se_miller"]
-    assert error == pytest.approx(of_pair * math.sqrt(c / (c - 1)), rel=1e-9)
+    expected, columns = tagged[0]["clustered_se"], tagged[1]
+    systems = {name: columns[name] for name in ("Stanford-18", "TurkuNLP-18")}
+    options: dict[str, Any] = {"documents": columns["sentence"], "interval": "delta", "n_resamples": 19}
+    result = compare(columns["gold"], systems, "accuracy", **options)
+    corrected = math.sqrt(expected["clusters"] / (expected["clusters"] - 1))
+    pair = "Stanford-18 - TurkuNLP-18"
+    for name, each in {**{name: result.score(name) for name in systems}, pair: result.comparisons[0]}.items():
+        low, high = ends(each)
+        error = (high - low) / 2 / 1.959963984540054
+        assert error == pytest.approx(expected[name]["clustered_se_miller"] * corrected, rel=1e-9)
+        if name != pair:
+            assert error == pytest.approx(expected[name]["statsmodels_corrected"], rel=1e-9)
 
 
 @SKLEARN
@@ -298,12 +296,11 @@ def test_spans_score_as_by_seqeval(
 
 
 def test_a_tag_per_line_with_sentences_as_documents_is_a_sentence_per_line(golden: Path) -> None:
-    gold, a, b = ([*column] for column in list(zip(*sentences(golden / "counts/labels/broken.tsv"), strict=True))[:3])
-    ids = [i for i, line in enumerate(gold) for _ in line.split()]
-    per_line = compare(gold, {"a": a, "b": b}, "span-f1", test="ar", n_resamples=99)
-    split = [" ".join(column).split() for column in (gold, a, b)]
-    per_tag = compare(
-        split[0], dict(zip("ab", split[1:], strict=True)), "span-f1", documents=ids, test="ar", n_resamples=99
+    columns = dict(zip("gab", zip(*sentences(golden / "counts/labels/broken.tsv"), strict=True), strict=False))
+    ids = [i for i, line in enumerate(columns["g"]) for _ in line.split()]
+    per_line, per_tag = (
+        compare(each["g"], {name: each[name] for name in "ab"}, "span-f1", test="ar", n_resamples=99, documents=own)
+        for each, own in ((columns, None), ({name: " ".join(own).split() for name, own in columns.items()}, ids))
     )
     assert [s.score for s in per_tag.scores] == [s.score for s in per_line.scores]
     assert per_tag.comparisons[0].test.pvalue == per_line.comparisons[0].test.pvalue
@@ -316,11 +313,10 @@ def data_for(name: str) -> tuple[list[str], dict[str, list[str]]]:
     chance = random.Random(name)
     words = ["B-x I-x O", "O B-y O", "B-x O O", "O O B-y"] if name == "span-f1" else LABELS
     gold = [chance.choice(words) for _ in range(80)]
-    near = {
-        s: [g if chance.random() < share else chance.choice(words) for g in gold]
-        for s, share in (("a", 0.6), ("b", 0.9))
+    shares = {"a": 0.6, "b": 0.9}
+    return gold, {
+        s: [g if chance.random() < near else chance.choice(words) for g in gold] for s, near in shares.items()
     }
-    return gold, near
 
 
 @pytest.mark.parametrize("name", IN_PYTHON)
@@ -375,20 +371,19 @@ def test_texts_that_cannot_be_counted_are_named() -> None:
 def test_columns_of_labels_are_compared_on_the_command_line(tmp_path: Path, run: Any, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
     gold, systems = data_for("accuracy")
-    ids = [i // 4 for i in range(len(gold))]
+    ids = [str(i // 4) for i in range(80)]
     for name, lines in {"gold": gold, **systems}.items():
-        rows = "".join(f"{i}\t{line}\n" for i, line in zip(ids, lines, strict=True))
-        Path(f"{name}.tsv").write_text(f"sentence\ttag\n{rows}", encoding="utf-8")
-    files = ["gold.tsv#tag", "a.tsv#tag", "b.tsv#tag", "-m", "accuracy", "macro-f1:labels=gold,without=C", "-n", "99"]
-    found = json.loads(run("compare", *files, "--docs", "sentence", "--format", "json").out)
+        rows = (f"{i}\t{line}\n" for i, line in zip(ids, lines, strict=True))
+        Path(f"{name}.tsv").write_text("sentence\ttag\n" + "".join(rows), encoding="utf-8")
+    words = "compare gold.tsv#tag a.tsv#tag b.tsv#tag -n 99 --docs sentence --format json -m accuracy".split()
+    found = json.loads(run(*words, "macro-f1:labels=gold,without=C").out)
     chosen: list[Any] = ["accuracy", metric("macro-f1", labels="gold", without="C")]
-    expected = compare(gold, systems, chosen, documents=[str(i) for i in ids], n_resamples=99)
+    expected = compare(gold, systems, chosen, documents=ids, n_resamples=99)
     assert found["signature"] == expected.signature
     assert [pair["test"]["pvalue"] for pair in found["comparisons"]] == [p.test.pvalue for p in expected.comparisons]
     # A file of that name comes first.
-    Path("sentence").write_text("".join(f"{i}\n" for i in range(len(gold))), encoding="utf-8")
-    other = json.loads(run("compare", *files, "--docs", "sentence", "--format", "json").out)
-    assert other["n_units"] == len(gold)
+    Path("sentence").write_text("".join(f"{i}\n" for i in range(80)), encoding="utf-8")
+    assert json.loads(run(*words).out)["n_units"] == 80
 
 
 def test_labels_may_be_integers(tmp_path: Path, run: Any, monkeypatch: Any) -> None:
@@ -418,27 +413,3 @@ def test_lists_of_gold_answers_are_several_references(tmp_path: Path, run: Any, 
         Path(f"{name}.jsonl").write_text("".join(json.dumps({"answer": line}) + "\n" for line in lines))
     found = json.loads(run("score", "golds.jsonl", "a.jsonl", "b.jsonl", "-m", "exact", "f1", "--format", "json").out)
     assert [each["score"] for each in found["scores"]] == pytest.approx([1, 0, 1, (2 / 3) / 4])
-
-
-# --- Beside other tools
-
-
-tags = st.sampled_from(["O", *(f"{letter}-{kind}" for letter in "BI" for kind in "xy")])
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
-@settings(max_examples=budget(300), deadline=None)
-@given(st.lists(st.lists(st.tuples(tags, tags), min_size=2, max_size=8), min_size=1, max_size=4))
-def test_any_spans_score_as_by_seqeval(pairs: list[list[tuple[str, str]]]) -> None:
-    seqeval = pytest.importorskip("seqeval.metrics")
-    scheme = pytest.importorskip("seqeval.scheme").IOB2
-    gold, output = ([[pair[i] for pair in sentence] for sentence in pairs] for i in (0, 1))
-    lines = [[" ".join(sentence) for sentence in column] for column in (gold, output)]
-    for mode, options in (("default", {}), ("strict", {"mode": "strict", "scheme": scheme})):
-        if not any(spans_of(sentence, mode == "strict") for sentence in (*gold, *output)):
-            continue  # seqeval raises an error
-        for average in ("micro", "macro"):
-            expected = seqeval.f1_score(gold, output, average=average, **options)
-            found = scores_of(lines[0], {"s": lines[1]}, metric("span-f1", mode=mode, average=average))
-            assert found["s"] == pytest.approx(expected, abs=1e-12)

@@ -10,6 +10,7 @@ import json
 import lzma
 import zipfile
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -222,22 +223,20 @@ def test_anything_but_a_finite_number_is_refused(file: str, content: str, messag
 
 
 def test_the_file_ending_determines_the_format_unless_it_is_named() -> None:
-    endings = {
-        "a.sgm": "mteval",
-        "a.SGML.bz2": "mteval",
-        "a.xml.gz": "mteval",
-        "a.tsv.xz": "tsv",
-        "a.csv": "csv",
-        "a.b.ndjson": "jsonl",
-    }
-    assert list(endings.values()) == [format_of(name) for name in endings]
-    assert {"text"} == {format_of(name) for name in ("tsv", "a.tsv.txt", "a", "-", ".gz", "a.conl")}
+    for files, expected in (
+        ("a.sgm a.SGML.bz2 a.xml.gz", "mteval"),
+        ("a.tsv.xz", "tsv"),
+        ("a.csv", "csv"),
+        ("a.b.ndjson", "jsonl"),
+        ("tsv a.tsv.txt a - .gz a.conl", "text"),
+    ):
+        assert {format_of(name) for name in files.split()} == {expected}
     path = put("table.tsv", "a\tb\nx\ty\n")
     assert segments(path, "text") == ["a\tb", "x\ty"]
-    put("table", "a\tb\nx\ty\n")
+    Path(path).rename("table")
     assert segments("table#b", "tsv") == ["y"]
     with pytest.raises(InputError, match="unknown input format 'TSV': did you mean 'tsv'"):
-        segments(path, "TSV")
+        segments("table", "TSV")
 
 
 @pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
@@ -286,16 +285,13 @@ def test_a_number_sign_in_the_name_of_an_existing_file_does_not_start_a_column(f
     for name in ("x#1.txt", "t", "t#a", "c#.tsv", "c#.tsv#d"):
         put(name, "x\n")
     (folder / "dir").mkdir(exist_ok=True)
-    assert split_name("x#1.txt") == ("x#1.txt", None)
-    assert split_name("t#a") == ("t#a", None)
-    assert split_name("t#b") == ("t", "b")
-    assert split_name("t#a#b") == ("t#a", "b")
-    assert split_name("c#.tsv#d") == ("c#.tsv#d", None)
-    assert split_name("c#.tsv#e#f") == ("c#.tsv", "e#f")
-    assert split_name("missing.tsv.gz#a#b") == ("missing.tsv.gz", "a#b")
-    assert split_name("-#") == ("-", "")
-    for path in ("missing#1", "#", "#a.tsv", "dir#a", "a\0#b", "x" * 5000 + "#y", "missing"):
-        assert (path, None) == split_name(path)
+    for path, column in (
+        ("t", "b"), ("t#a", "b"), ("c#.tsv", "e#f"), ("missing.tsv.gz", "a#b"), ("-", ""),
+    ):  # fmt: skip
+        assert split_name(f"{path}#{column}") == (path, column)
+    files = ("x#1.txt", "t#a", "c#.tsv#d")
+    for path in (*files, "missing#1", "#", "#a.tsv", "dir#a", "a\0#b", "x" * 5000 + "#y", "missing"):
+        assert split_name(path) == (path, None)
     with pytest.raises(InputError, match=r"missing\.tsv: no such file"):
         segments("missing.tsv#a")
 
@@ -309,19 +305,6 @@ def test_a_folder_that_cannot_be_listed_is_not_called_missing(monkeypatch: pytes
         segments("missing.txt")
 
 
-def test_systems_are_named_by_their_columns_if_these_are_unambiguous() -> None:
-    assert system_names(["data.tsv#a", "data.tsv#b"]) == ["a", "b"]
-    assert system_names(["a.jsonl#mt", "b.jsonl#mt"]) == ["a", "b"]
-    assert system_names(["a.jsonl#mt"]) == ["mt"]
-    assert system_names(["a.jsonl#mt", "a.jsonl#pe", "b.jsonl#mt", "b.jsonl#pe"]) == ["a#mt", "a#pe", "b#mt", "b#pe"]
-    assert system_names(["x/a.jsonl#mt", "y/a.jsonl#mt"]) == ["x/a.jsonl#mt", "y/a.jsonl#mt"]
-    assert system_names(["a.txt", "data.tsv#a"]) == ["a.txt", "data"]
-    assert system_names(["-#a", "-"]) == ["a", "stdin"]
-    assert system_names(["data.tsv#a", "data.tsv#a"]) == ["a", "a#2"]
-    assert system_names(["data.tsv.gz#x#y"]) == ["x#y"]
-    assert system_names(["data.tsv#"]) == ["data"]
-
-
 @given(
     st.lists(st.sampled_from("a.tsv#a b.tsv#a a.tsv#b x/a.tsv#a a a.txt /x/a.gz a#2 -#a - a.tsv#".split()), max_size=8)
 )
@@ -333,44 +316,42 @@ LONG = "x" * 400_000
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "asked"),
+    ("asked", "content"),
     [
-        ("a.tsv", LONG, "a.tsv"),
-        ("a.tsv", f"{LONG}\t{LONG}\n1\t2\n", f"a.tsv#{LONG}"),
-        ("a.tsv", "\t".join(f"c{i}" for i in range(100_000)) + "\n", "a.tsv#d"),
-        ("a.jsonl", LONG, "a.jsonl"),
-        ("a.jsonl", json.dumps({LONG: 1}) + "\n2\n", "a.jsonl"),
-        ("a.conllu", LONG, "a.conllu"),
-        ("a.conllu", f"1\tx\t_\t_\t_\t_\t{LONG}\t_\t_\t_\n\n", "a.conllu"),
-        ("a.sgm", f'<refset><doc docid="d" sysid="a"><seg id="{LONG}">a</seg><seg id="{LONG}">b</seg></doc>', "a.sgm"),
-        ("a.xml", f"<mteval><seg>&{LONG};</seg></mteval>", "a.xml"),
+        ("a.tsv", LONG),
+        (f"a.tsv#{LONG}", f"{LONG}\t{LONG}\n1\t2\n"),
+        ("a.tsv#d", "\t".join(f"c{i}" for i in range(100_000)) + "\n"),
+        ("a.jsonl", LONG),
+        ("a.jsonl", json.dumps({LONG: 1}) + "\n2\n"),
+        ("a.conllu", LONG),
+        ("a.conllu", f"1\tx\t_\t_\t_\t_\t{LONG}\t_\t_\t_\n\n"),
+        ("a.sgm", f'<refset><doc docid="d" sysid="a"><seg id="{LONG}">a</seg><seg id="{LONG}">b</seg></doc>'),
+        ("a.xml", f"<mteval><seg>&{LONG};</seg></mteval>"),
     ],
+    ids=lambda value: value[:9],
 )
-def test_errors_shorten_long_quotations_from_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, content: str, asked: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / name).write_text(content)
+def test_errors_shorten_long_quotations_from_files(asked: str, content: str) -> None:
+    put(asked.partition("#")[0], content)
     with pytest.raises(InputError) as error:
         read_columns([asked])
     assert len(str(error.value)) < 1000
 
 
-def test_errors_shorten_long_quotations_of_arguments(tmp_path: Path) -> None:
-    path = tmp_path / "a"
-    path.write_text(LONG)
-    calls: list[Callable[[], object]] = [
-        lambda: read_numbers(path),
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: read_numbers(put("a", LONG)),
         lambda: metric("bleu").suff_stats([["a"]], [["\ud800" + LONG]]),
         lambda: metric("bleu").suff_stats([["a"]], [[LONG.encode()]]),  # type: ignore[list-item]
         lambda: metric(LONG),
         lambda: reshuffle.compare(["a", "b"], [["a", "b"]] * 2, documents=LONG),
         lambda: reshuffle.score(["a"], {"a": ["a"]}, SegmentScores("m", {"b": [1.0], LONG: [1.0]})),
-    ]
-    for call in calls:
-        with pytest.raises(InputError) as error:
-            call()
-        assert len(str(error.value)) < 1000
+    ],
+)
+def test_errors_shorten_long_quotations_of_arguments(call: Callable[[], object]) -> None:
+    with pytest.raises(InputError) as error:
+        call()
+    assert len(str(error.value)) < 1000
 
 
 COMPRESSED: dict[str, Callable[[bytes], bytes]] = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
@@ -378,29 +359,25 @@ COMPRESSED: dict[str, Callable[[bytes], bytes]] = {"gz": gzip.compress, "bz2": b
 
 @pytest.mark.parametrize("ending", COMPRESSED)
 def test_the_decompressed_size_is_limited(tmp_path: Path, ending: str) -> None:
-    compress = COMPRESSED[ending]
     parts = [b"one\n" * 1000, b"two\n" * 1000, b"three\n"]
-    path = tmp_path / f"a.txt.{ending}"
-    path.write_bytes(b"".join(map(compress, parts)))  # several members or streams
+    path, plain = tmp_path / f"a.txt.{ending}", tmp_path / "a.txt"
+    path.write_bytes(b"".join(map(COMPRESSED[ending], parts)))  # several members or streams
+    plain.write_bytes(b"".join(parts))
     size = sum(map(len, parts))
-    expected = b"".join(parts).decode().splitlines()
-    assert expected == read_lines(path) == read_lines(path, max_input=size)
+    # max_input does not limit files that are not compressed.
+    assert read_lines(plain, max_input=1) == read_lines(path) == read_lines(path, max_input=size)
     for read in (
-        lambda: read_lines(path, max_input=size - 1),
-        lambda: read_columns([path], max_input=size - 1),
-        lambda: read_corpus([str(path)], [str(path)], max_input=size - 1),
-        lambda: read_numbers(path, max_input=size - 1),
-        lambda: read_groups("document", str(path), max_input=size - 1),
-        lambda: read_columns([path], "conllu", max_input=size - 1),
+        partial(read_lines, path),
+        partial(read_columns, [path]),
+        partial(read_columns, [path], "conllu"),
+        partial(read_corpus, [str(path)], [str(path)]),
+        partial(read_numbers, path),
+        partial(read_groups, "document", str(path)),
     ):
         with pytest.raises(InputError, match=r"is larger than 8,005 bytes when decompressed: .*max_input"):
-            read()
+            read(max_input=size - 1)
     with pytest.raises(InputError, match="max_input must be a whole number of at least 1, got 0"):
         read_lines(path, max_input=0)
-    # max_input does not limit files that are not compressed.
-    plain = tmp_path / "a.txt"
-    plain.write_bytes(b"".join(parts))
-    assert expected == read_lines(plain, max_input=1)
 
 
 def test_a_decompression_bomb_is_refused_without_decompressing_all_of_it(tmp_path: Path) -> None:

@@ -170,43 +170,26 @@ def test_entries_are_counted_as_a_system_is(data: Path, threads: int) -> None:
         np.testing.assert_array_equal(scores, found.segment_scores(counts))
 
 
-def test_tokenizers_of_other_packages_read_each_hypothesis_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tokenizers_of_other_packages_read_each_hypothesis() -> None:
     lists = in_memory("0 ||| ab ||| 1\n0 ||| ab ||| 2\n0 ||| c ||| 3\n")
     split = metric("bleu", tokenize="none")
-    calls = []
-
-    def tokenize(line: str) -> str:
-        calls.append(line)
-        return " ".join(line)
-
-    object.__setattr__(split, "_tokenize", tokenize)
+    object.__setattr__(split, "_tokenize", " ".join)
     assert lists.count(split, ["a b"])[:, :2].tolist() == [[2, 2], [2, 2], [1, 2]]
-    assert sorted(calls) == ["a b", "ab", "c"]
 
 
 def test_dense_features_are_those_that_were_asked_for(tmp_path: Path) -> None:
     path = tmp_path / "pairs.nbest"
     path.write_text("0 ||| a ||| lm=1 s_a=2 s_b=3\n0 ||| b ||| s_b=4\n")
     lists = read_nbest(path, dense=["s_b", "new", "lm"])
-    assert lists.names == ["s_b", "new", "lm"]
-    assert lists.dense.tolist() == [[3, 0, 1], [4, 0, 0]]
-    assert lists.sparse is not None
-    assert (lists.sparse.names, lists.sparse.values.tolist(), lists.sparse.indptr.tolist()) == (["s_a"], [2], [0, 1, 1])
+    assert (lists.names, lists.dense.tolist()) == (["s_b", "new", "lm"], [[3, 0, 1], [4, 0, 0]])
+    sparse = known(lists.sparse)
+    assert (sparse.names, sparse.values.tolist(), sparse.indptr.tolist()) == (["s_a"], [2], [0, 1, 1])
     many = " ".join(f"f{i}=1 s_{i}=1" for i in range(40))
     path.write_text(f"0 ||| a ||| {many}\n")
     assert [name[0] for name in read_nbest(path).names] == ["f"] * 40
     path.write_text("0 ||| a ||| lm= 1 tm= 2 3 s_a= 4\n0 ||| a ||| lm= 1 tm= 2 3\n")
     lists = read_nbest(path, dense=["tm_1", "s_a", "lm", "tm_0"])
-    assert lists.dense.tolist() == [[3, 4, 1, 2], [3, 0, 1, 2]]
-    assert lists.sparse is None
-    for dense, problem in (
-        (["lm", "tm_0"], 'expected the dense features lm, tm_0, got "tm_1" too'),
-        (["lm", "tm_0", "tm_1", "x"], 'expected the feature "x", got only lm, tm_0, tm_1'),
-        (["lm", "lm", "tm_0", "tm_1"], 'expected different dense features, got "lm" twice'),
-        ("lm", "dense: expected names of features, got 'lm'"),
-    ):
-        with pytest.raises(InputError, match=re.escape(problem)):
-            read_nbest(path, dense=dense)
+    assert (lists.dense.tolist(), lists.sparse) == ([[3, 4, 1, 2], [3, 0, 1, 2]], None)
 
 
 def test_lists_that_leave_out_zeros_are_joined_over_all_features() -> None:
@@ -217,8 +200,6 @@ def test_lists_that_leave_out_zeros_are_joined_over_all_features() -> None:
     joined = first.merged(second)
     assert (joined.names, joined.ids.tolist()) == (["lm", "tm"], [0, 1, 2])
     assert joined.dense.tolist() == [[1, 0], [1, 1], [0, 0], [2, 0]]
-    with pytest.raises(InputError, match='features of joined lists must be the same in all lists, got "lm" in some'):
-        in_memory("0 ||| a ||| lm= 1\n").merged(in_memory("0 ||| a ||| tm= 1\n"))
 
 
 @pytest.mark.parametrize("module", ["gzip", "bz2", "lzma"])
@@ -232,30 +213,20 @@ def test_compressed_files_and_standard_input(tmp_path: Path, monkeypatch: pytest
     assert read_nbest("-").dense.tolist() == [[1, 2]]
 
 
-def test_files_that_are_not_there(tmp_path: Path) -> None:
-    for path, problem in ((tmp_path / "none", "no such file"), (tmp_path, "is a folder"), ("", "a file name")):
-        with pytest.raises(InputError, match=problem):
-            read_nbest(path)
+ADDED = Sparse(np.array([0, 1, 3, 3]), np.array([1, 0, 1], np.int32), np.array([5.0, 6.0, 7.0]), ["p", "q"])
 
 
 def test_features_are_added_to_lists() -> None:
     lists = in_memory("0 ||| a b ||| lm= 1 s_x= 2\n0 ||| a c ||| lm= 2\n1 ||| d ||| lm= 0 s_y= 1\n")
-    added = Sparse(np.array([0, 1, 3, 3]), np.array([1, 0, 1], np.int32), np.array([5.0, 6.0, 7.0]), ["p", "q"])
-    more = lists.with_features(added)
-    assert more.sparse is not None
-    assert more.sparse.names == ["s_x", "s_y", "p", "q"]
-    rows = [dict(zip(more.sparse.indices[a:b].tolist(), more.sparse.values[a:b].tolist(), strict=True))
-            for a, b in itertools.pairwise(more.sparse.indptr)]  # fmt: skip
+    more = lists.with_features(ADDED)
+    sparse = known(more.sparse)
+    assert sparse.names == ["s_x", "s_y", "p", "q"]
+    rows = [dict(zip(sparse.indices[a:b].tolist(), sparse.values[a:b].tolist(), strict=True))
+            for a, b in itertools.pairwise(sparse.indptr)]  # fmt: skip
     assert rows == [{0: 2, 3: 5}, {2: 6, 3: 7}, {1: 1}]
     assert known(lists.sparse).names == ["s_x", "s_y"]
-    some = more.selected([1, 2])
-    assert (known(some.sparse).indptr.tolist(), known(some.sparse).values.tolist()) == ([0, 2, 3], [6, 7, 1])
-    with pytest.raises(InputError, match="expected features of 2 entries, got those of 3"):
-        lists.selected([0, 1]).with_features(added)
-    with pytest.raises(InputError, match="the lists already have the features p, q"):
-        more.with_features(added)
-    with pytest.raises(InputError, match="join the lists first, then add features"):
-        lists.merged(more)
+    some = known(more.selected([1, 2]).sparse)
+    assert (some.indptr.tolist(), some.values.tolist()) == ([0, 2, 3], [6, 7, 1])
 
 
 def test_added_features_count_once() -> None:
@@ -291,6 +262,7 @@ def test_weights_are_put_into_the_order_of_the_features(tmp_path: Path, text: st
     assert weights.dense.tolist() == [0.5, -1, 0.2]
     assert weights.sparse.tolist() == ([0, 7] if "s_a" in text else [0, 0])
     assert weights.low is weights.high is None
+    assert weights_by_name({"a": 1, "b": 2.5}, ["b"], ["a"]).dense.tolist() == [2.5]
 
 
 def test_limits_of_random_weights(data: Path) -> None:
@@ -306,9 +278,6 @@ def test_wrong_lists_weights_and_uses_are_explained() -> None:
         Path(name).write_bytes(content.encode() if isinstance(content, str) else content)
         return read_weights(name, NAMES) if name == "weights" else read_nbest(name)
 
+    read("0 ||| a ||| lm= 1 tm= 2 3\n", "named.nbest")
     lists = in_memory("1 ||| a ||| 1\n1 ||| a ||| 2\n2 ||| b ||| 1\n2 ||| b ||| 1\n")
     assert_raises("python_errors_of_nbest", globals() | {"read": read, "lists": lists})
-
-
-def test_weights_in_memory() -> None:
-    assert weights_by_name({"a": 1, "b": 2.5}, ["b"], ["a"]).dense.tolist() == [2.5]

@@ -131,13 +131,17 @@ def test_notices_are_of_the_locked_crates_and_their_licences_allowed() -> None:
     assert re.search(r"^The standard library of Rust: libc \d.* \(MIT\)$", library, re.MULTILINE)
 
 
-def test_the_version_is_the_same_everywhere() -> None:
+def test_versions_are_the_same_everywhere() -> None:
     """CITATION.cff, the conda recipe and pages are in test_trust.py and test_words.py."""
     version = CRATE["package"]["version"]
     kernels = toml.loads((ROOT / "benches/kernels/Cargo.lock").read_text("utf-8"))["package"]
-    for packages in (LOCKED, kernels):
-        assert [package["version"] for package in packages if package["name"] == "reshuffle"] == [version]
+    locked, of_kernels = ({package["name"]: package["version"] for package in each} for each in (LOCKED, kernels))
+    assert locked["reshuffle"] == of_kernels["reshuffle"] == version
     assert f'__version__ = "{version}"' in (ROOT / "python/reshuffle/__init__.py").read_text("utf-8")
+    # The benchmarks measure what the wheels contain.
+    direct = CRATE["dependencies"].keys() & of_kernels.keys()
+    assert direct
+    assert {name: of_kernels[name] for name in direct} == {name: locked[name] for name in direct}
 
 
 def test_every_crate_keeps_the_rules_of_deny_toml() -> None:
@@ -159,16 +163,6 @@ def test_every_crate_keeps_the_rules_of_deny_toml() -> None:
     }
 
 
-def test_the_locks_of_the_core_and_of_its_benchmarks_agree() -> None:
-    """Of crates that both have: the benchmarks measure what the wheels contain."""
-    kernels = toml.loads((ROOT / "benches/kernels/Cargo.lock").read_text("utf-8"))["package"]
-    versions = {package["name"]: package["version"] for package in kernels}
-    direct = CRATE["dependencies"].keys() & versions.keys()
-    assert direct
-    locked = {package["name"]: package["version"] for package in LOCKED}
-    assert {name: versions[name] for name in direct} == {name: locked[name] for name in direct}
-
-
 # --- The tiers of tests: ``.ci/slow.py`` knows which slow tests belong to which files
 
 
@@ -179,29 +173,18 @@ slow = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(slow)
 
 
-def test_every_slow_test_belongs_to_a_room() -> None:
+def test_every_slow_test_belongs_to_a_room_and_a_change_runs_it() -> None:
+    folder = Path(__file__).parent
     marked = {
         path.name
-        for path in Path(__file__).parent.glob("test_*.py")
+        for path in folder.glob("test_*.py")
         if path != Path(__file__) and re.search(r"mark\.slow\b|@CHARACTERS", path.read_text("utf-8"))
     }
-    named = {
-        path.name
-        for names in slow.ROOMS.values()
-        for name in names
-        for path in Path(__file__).parent.glob(f"test_{name}.py")
-    }
+    names = [name for names in slow.ROOMS.values() for name in names]
+    named = {path.name for name in names for path in folder.glob(f"test_{name}.py")}
     assert marked - named == set(), "name them in .ci/slow.py"
-
-
-def test_a_change_runs_the_tests_of_its_room() -> None:
     own = "tests/python/test_words.py"
-    assert slow.tests([Path("rust/src/tune/mira.rs"), Path(own)]) == sorted(
-        [
-            own,
-            *(f"tests/python/{path.name}" for path in Path(__file__).parent.glob("test_tune*.py")),
-            "tests/python/test_mert.py",
-            "tests/python/test_oracle.py",
-        ]
-    )
+    tuning = ("test_mert.py", "test_oracle.py", *(path.name for path in folder.glob("test_tune*.py")))
+    expected = sorted([own, *(f"tests/python/{name}" for name in tuning)])
+    assert slow.tests([Path("rust/src/tune/mira.rs"), Path(own)]) == expected
     assert slow.tests([Path("README.md")]) == []

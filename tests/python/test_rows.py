@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from known import known
 from reshuffle import (
     Comparison,
     ConfidenceInterval,
@@ -23,6 +22,7 @@ from reshuffle import (
 )
 from reshuffle.report import TABLES
 from reshuffle.results import RankedSystem, Ranking, SetComparison
+from told import assert_told
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -34,46 +34,13 @@ SCORES = score(metrics=RATINGS)
 # --- Which rows and columns
 
 
-def test_systems_have_a_row_for_each_metric_and_system() -> None:
-    rows = PAIRS.to_dicts("systems")
-    assert [(row["system"], row["metric"], row["score"]) for row in rows] == [
-        ("a", "rating", 2.5),
-        ("b", "rating", 3.25),
-        ("c", "rating", 1.75),
-    ]
-    for row, expected in zip(rows, PAIRS.scores, strict=True):
-        interval = known(expected.confidence_interval)
-        assert (row["low"], row["high"], row["n_segments"]) == (interval.low, interval.high, 4)
-        assert (row["unit"], row["n_units"], row["n_strata"]) == ("segment", 4, None)
-
-
-def test_pairs_have_a_row_for_each_metric_and_pair() -> None:
-    rows = PAIRS.to_dicts("pairs")
-    for row, pair in zip(rows, PAIRS.comparisons, strict=True):
-        assert (row["system"], row["baseline"], row["metric"]) == (pair.system, pair.baseline, pair.metric)
-        assert row["system_score"] == PAIRS.score(pair.system).score
-        assert row["baseline_score"] == PAIRS.score(pair.baseline).score
-        assert row["difference"] == row["system_score"] - row["baseline_score"]
-        assert (row["pvalue"], row["adjusted_pvalue"]) == (pair.test.pvalue, pair.test.adjusted_pvalue)
-        assert (row["adjustment"], row["family"]) == ("maxt", "metric")
-        assert row["significant"] is pair.is_significant(known(PAIRS.alpha))
-
-
-def test_rows_of_systems_have_their_place_in_the_ranking() -> None:
-    first, tied, last = (
-        RankedSystem("b", 1, 1, 2, 1, "a", 0.9),
-        RankedSystem("a", 2, 1, 2, 1, "a", 0.2),
-        RankedSystem("c", 3, 3, 3, 2, None),
-    )
-    ranking = Ranking("rating", (first, tied, last), None, ("b", "a"), None, True)
-    rows = replace(PAIRS, rankings=(ranking,)).to_dicts("systems")
-    names = ("position", "rank_low", "rank_high", "cluster", "letters", "best", "mcb_pvalue")
-    assert [tuple(row[name] for name in names) for row in rows] == [
-        (2, 1, 2, 1, "a", True, 0.2),
-        (1, 1, 2, 1, "a", True, 0.9),
-        (3, 3, 3, 2, None, False, None),
-    ]
-    assert {row[name] for row in SCORES.to_dicts("systems") for name in names} == {None}
+def test_rows_have_all_that_is_known_of_a_system_or_a_pair() -> None:
+    """As CSV, whose rows test_python_results.py compares with those of dicts."""
+    places = ("b", 1, 1, 2, 1, "a", 0.9), ("a", 2, 1, 2, 1, "a", 0.2), ("c", 3, 3, 3, 2, None)
+    ranking = Ranking("rating", tuple(RankedSystem(*place) for place in places), None, ("b", "a"), None, True)
+    ranked = replace(PAIRS, rankings=(ranking,))
+    told = {table: ranked.render("csv", table=table) for table in TABLES}
+    assert_told("rows", {**told, "systems without tests": SCORES.render("csv", table="systems")})
 
 
 def test_the_columns_do_not_depend_on_the_comparison() -> None:
@@ -106,13 +73,11 @@ SETS = SetComparison({"news": PAIRS, "chat": PAIRS}, PAIRS, (), "", "")
 
 @pytest.mark.parametrize("table", TABLES)
 def test_rows_of_several_test_sets_name_the_set_first(table: Any) -> None:
-    rows, single = SETS.to_dicts(table), PAIRS.to_dicts(table)
-    assert [next(iter(row)) for row in rows] == ["test_set"] * len(rows)
-    assert [row["test_set"] for row in rows] == ["news"] * len(single) + ["chat"] * len(single) + ["average"] * len(
-        single
-    )
-    assert [{key: value for key, value in row.items() if key != "test_set"} for row in rows] == single * 3
-    assert replace(SETS, average=None).to_dicts(table) == rows[: 2 * len(single)]
+    names = ["news", "chat", "average"]
+    expected = [{"test_set": name, **row} for name in names for row in PAIRS.to_dicts(table)]
+    rows = SETS.to_dicts(table)
+    assert [[*row.items()] for row in rows] == [[*row.items()] for row in expected]  # in this order
+    assert replace(SETS, average=None).to_dicts(table) == rows[: 2 * len(rows) // 3]
 
 
 # --- Data frames
@@ -124,22 +89,16 @@ def with_odd_values() -> Comparison:
     first, second, *others = PAIRS.comparisons
     odd = replace(first.test, statistic=math.inf, pvalue=0.0, seed=2**64 - 1, n_resamples=2**62, adjusted_pvalue=1.0)
     bare = replace(second.test, seed=None, n_resamples=None, adjusted_pvalue=None, scheme=None)
+    pairs = (
+        replace(first, test=odd, confidence_interval=ends, caveats=("few-units", "auto")),
+        replace(second, test=bare, confidence_interval=None, intraclass_correlation=-0.5, design_effect=math.inf),
+        *others,
+    )
+    scores = [replace(each, score=math.inf, confidence_interval=ends, n_segments=2**62) for each in PAIRS.scores]
     (ranking,) = PAIRS.rankings
     unranked = tuple(replace(each, letters=None, mcb_pvalue=None) for each in ranking.systems)
-    return replace(
-        PAIRS,
-        scores=tuple(
-            replace(each, score=math.inf, confidence_interval=ends, n_segments=2**62) for each in PAIRS.scores
-        ),
-        comparisons=(
-            replace(first, test=odd, confidence_interval=ends, caveats=("few-units", "auto")),
-            replace(second, test=bare, confidence_interval=None, intraclass_correlation=-0.5, design_effect=math.inf),
-            *others,
-        ),
-        rankings=(replace(ranking, systems=unranked),),
-        alpha=None,
-        n_strata=9,
-    )
+    rankings = (replace(ranking, systems=unranked),)
+    return replace(PAIRS, scores=tuple(scores), comparisons=pairs, rankings=rankings, alpha=None, n_strata=9)
 
 
 def results() -> dict[str, Any]:

@@ -8,6 +8,7 @@ import re
 import warnings
 from collections import defaultdict
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -149,17 +150,28 @@ def test_json_lines_with_one_key_are_the_segments_of_one_system() -> None:
     np.testing.assert_array_equal(table.segments, [[0.5, np.nan]])
 
 
-@pytest.mark.parametrize("name", ["m.tsv", "m.jsonl"])
-def test_models_that_answer_the_same_questions_are_systems(name: str) -> None:
-    rows = [(model, f"q{i}", (i + len(model)) % 2) for model in ("a", "bb") for i in (2, 1, 3)]
-    lines = [json.dumps(dict(zip(("model", "id", "right"), row, strict=True))) for row in rows]
-    if name == "m.tsv":
-        lines = ["model\tid\tright", *("\t".join(map(str, row)) for row in rows)]
-    table = read_scores(put(name, "".join(f"{line}\n" for line in lines)))
-    assert (table.systems, table.segment_ids) == (("a", "bb"), ("q2", "q1", "q3"))
-    assert known(table.segments).tolist() == [[1, 0, 0], [0, 1, 1]]
-    one = read_scores(put(name, "".join(f"{line}\n" for line in lines[: len(lines) - 3])))
-    assert (one.systems, one.segment_ids) == (("system",), table.segment_ids)
+@pytest.mark.parametrize(
+    ("header", "rows", "ids", "segments"),
+    [
+        ("model,seg_id,score", "a,1,1 a,2,0 b,1,1 b,2,1", None, [[1, 0], [1, 1]]),
+        ("model,id,score", "a,y,1 a,x,0 b,x,1 b,y,1", ("y", "x"), [[1, 0], [1, 1]]),
+        ("model,id,score", "a,y,1 a,x,0", ("y", "x"), [[1, 0]]),
+        ("model,score", "a,1 a,0 b,1 b,1", None, None),
+    ],
+    ids=["numbers", "ids", "one model", "neither"],
+)
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_models_are_systems_with_numbers_or_ids_of_segments_or_neither(
+    header: str, rows: str, ids: tuple[str, ...] | None, segments: list[list[int]] | None, ending: str
+) -> None:
+    lines = [header, *rows.split()]
+    if ending == "jsonl":
+        cells = [[int(cell) if cell.isdigit() else cell for cell in row.split(",")] for row in lines[1:]]
+        lines = [json.dumps(dict(zip(header.split(","), row, strict=True))) for row in cells]
+    table = read_scores(put(f"models.{ending}", "".join(f"{line}\n" for line in lines)))
+    assert table.systems == (("a", "b") if " b," in rows else ("system",))
+    assert (table.segment_ids, None if table.segments is None else table.segments.tolist()) == (ids, segments)
+    assert table.means.tolist() == [0.5, 1][: len(table.systems)]
 
 
 def test_rules_of_json_are_those_of_compare() -> None:
@@ -167,15 +179,17 @@ def test_rules_of_json_are_those_of_compare() -> None:
     blank = put("blank.jsonl", row.format(1, 2) + row.format('"2"', "null") + "\n")
     np.testing.assert_array_equal(read_scores(blank).segments, [[2, np.nan]])
     assert known(read_scores(put("marked.txt", "\ufeff1\n2\n")).segments).tolist() == [[1, 2]]
+    # Quotes without a partner are text in TSV.
+    quotes = read_scores(put("q.tsv", 'system\tsource\tscore\na\t"\t1\nb\tx"y\t2\n'))
+    assert known(quotes.system_scores).tolist() == [1, 2]
     for rows, message in (
         (row.format(1, '"0.5"') + row.format(2, 1), r"s.jsonl#x, line 1: expected a finite number, got the string"),
         (row.format(1, 1) + row.format("null", 1), r"s.jsonl#segment, line 2: expected the .* of a segment, got null"),
     ):
         path = put("s.jsonl", rows)
-        with pytest.raises(InputError, match=message):
-            read_scores(path, columns={"score": "x"})
-        with pytest.raises(InputError, match=message):
-            scores_by_system(path)
+        for read in (partial(read_scores, columns={"score": "x"}), scores_by_system):
+            with pytest.raises(InputError, match=message):
+                read(path)
 
 
 def test_a_key_of_scores_that_some_lines_lack_is_not_left_out_without_a_word() -> None:
@@ -184,23 +198,10 @@ def test_a_key_of_scores_that_some_lines_lack_is_not_left_out_without_a_word() -
         assert list(read_all_scores(path)) == ["score"]
 
 
-def test_quotes_without_a_partner_are_text_in_tsv() -> None:
-    table = read_scores(put("q.tsv", 'system\tsource\tscore\na\t"\t1\nb\tx"y\t2\n'))
-    assert known(table.system_scores).tolist() == [1, 2]
-
-
-def test_metrics_for_which_lower_is_better_are_those_of_the_file() -> None:
-    with pytest.raises(InputError, match="lower_is_better: unknown metric 'TRE': did you mean 'TER'"):
-        read_all_scores(put("w.tsv", WIDE), lower_is_better=["TRE"])
-
-
 def test_names_match_with_and_without_txt() -> None:
     path = put("n.tsv", "system\tscore\tsegment\nNemo\t1\t1\nA.txt\t2\t1\n")
-    for systems in (
-        ["A", "NVIDIA-NeMo"],
-        ["A.txt", "NVIDIA-NeMo.txt"],
-        [Path("sys/A.txt"), Path("sys/NVIDIA-NeMo.txt")],
-    ):
+    paths = [Path("sys/A.txt"), Path("sys/NVIDIA-NeMo.txt")]
+    for systems in (["A", "NVIDIA-NeMo"], ["A.txt", "NVIDIA-NeMo.txt"], paths):
         for name in ("NVIDIA-NeMo", "NVIDIA-NeMo.txt"):
             table = read_scores(path, systems=systems, sysmap={"Nemo": name})
             assert [each.removesuffix(".txt") for each in table.systems] == ["A", "NVIDIA-NeMo"]
@@ -223,39 +224,15 @@ def test_segments_of_direct_assessments_count_from_1(data: Path) -> None:
     assert sum(text_of[value] == source[segment - 1] for segment, value in found) <= 1
 
 
-def test_rows_with_their_own_texts_are_the_segments_of_one_system(data: Path) -> None:
-    path = data / "wmt17-da-seg/testset_lv-en.tsv"  # 435 rows, sources with quotes
-    tables = read_all_scores(path)
-    assert list(tables) == ["HUMAN_score", "sentBLEU"]
-    human, bleu = tables.values()
-    assert human.systems == bleu.systems == ("system",)
-    assert human.n_segments == bleu.n_segments == 435
-    assert read_scores(path).name == "HUMAN_score"
-    assert known(human.segments)[0, 0] == -1.68253166003065
-
-
 def test_sentence_bleu_agrees_with_people_as_wmt17_printed(data: Path) -> None:
     # Pearson's r of sentBLEU on 560 segments (Bojar et al. 2017, W17-4755). testset_lv-en.tsv lacks some.
     printed = {"cs": 0.435, "de": 0.432, "fi": 0.571, "ru": 0.484, "tr": 0.538, "zh": 0.512}
     for pair, r in printed.items():
-        human, bleu = read_all_scores(data / f"wmt17-da-seg/testset_{pair}-en.tsv").values()
+        tables = read_all_scores(data / f"wmt17-da-seg/testset_{pair}-en.tsv")
+        human, bleu = tables.values()
+        assert ([*tables], human.systems) == (["HUMAN_score", "sentBLEU"], ("system",))
         assert human.n_ratings == bleu.n_ratings == 560
         assert np.corrcoef(human.segments[0], bleu.segments[0])[0, 1] == pytest.approx(r, abs=0.0006)  # type: ignore[index]
-
-
-def test_several_metrics_in_one_file(data: Path) -> None:
-    folder = data / "williams-test-examples/example-data-multi"
-    tables = read_all_scores(folder / "mt-systems-scored-by-metrics", language_pair="es-en", lower_is_better=["TER"])
-    assert len(tables) == 12
-    assert all(len(table.systems) == 12 for table in tables.values())
-    human = read_scores(folder / "mt-systems-scored-by-humans", language_pair="es-en")
-    assert human.name == "HUMAN"
-    # Published beside them.
-    amber = tables["AMBER"]
-    scores = dict(zip(amber.systems, amber.means, strict=True))
-    r = np.corrcoef([scores[system] for system in human.systems], human.means)[0, 1]
-    printed = (folder.parent / "example-output/orig.pearson-corr.es-en").read_text()
-    assert r == pytest.approx(float(re.findall("AMBER (.*)", printed)[0]), abs=1e-12)
 
 
 # Contents of the bad files in python_errors_of_score_tables.txt.
@@ -270,7 +247,18 @@ def test_what_is_wrong_with_scores_is_said() -> None:
     assert_raises("python_errors_of_score_tables", globals())
 
 
-def test_errors_name_what_their_reader_can_type(run: Callable[..., Any]) -> None:
+@pytest.mark.parametrize(
+    ("content", "options", "flags"),
+    [
+        (MQM, (), "--sysmap, or leave it out with --missing-systems drop"),
+        (MQM.replace("seg_id", "n"), ("--columns", "segment=n"), "say with --segment-base whether"),
+        ("foo\tbar\tsystem\nx\ty\tz\n", (), "name it with --columns score=NAME"),
+        (LONG, (), "choose one with --test-set n1"),
+    ],
+)
+def test_errors_name_what_their_reader_can_type(
+    run: Callable[..., Any], content: str, options: tuple[str, ...], flags: str
+) -> None:
     texts = (
         "--refs",
         put("r.txt", "x\ny\n"),
@@ -280,15 +268,9 @@ def test_errors_name_what_their_reader_can_type(run: Callable[..., Any]) -> None
         "-m",
         "bleu",
     )
-    for content, options, flags in (
-        (MQM, (), "--sysmap, or leave it out with --missing-systems drop"),
-        (MQM.replace("seg_id", "n"), ("--columns", "segment=n"), "say with --segment-base whether"),
-        ("foo\tbar\tsystem\nx\ty\tz\n", (), "name it with --columns score=NAME"),
-        (LONG, (), "choose one with --test-set n1"),
-    ):
-        error = run("meta", "systems", "--human", put("e.tsv", content), *texts, *options).refusal()
-        assert flags in error
-        assert "=" not in error.replace("score=NAME", "")
+    error = run("meta", "systems", "--human", put("e.tsv", content), *texts, *options).refusal()
+    assert flags in error
+    assert "=" not in error.replace("score=NAME", "")
 
 
 PIECES = [*'10xa\t\t\n\n,"{ \r\ufeff', "-1", "None", "SYSTEM", "score", "e9"]
@@ -325,24 +307,6 @@ def test_a_column_with_a_wrong_field_is_not_left_out_without_a_word(tmp_path: Pa
     assert f"{path}#A, line 3: '.' is not a number, so the column 'A' is left out" in message
     with pytest.raises(InputError, match=r"#A, line 3: expected a finite number, got '\.'"):
         read_scores(path, metric="A")
-
-
-@pytest.mark.parametrize(
-    ("content", "segments", "means"),
-    [
-        ("model,seg_id,score\na,1,1\na,2,0\nb,1,1\nb,2,1\n", [[1, 0], [1, 1]], [0.5, 1]),
-        ("model,id,score\na,x,1\na,y,0\nb,x,1\nb,y,1\n", [[1, 0], [1, 1]], [0.5, 1]),
-        ("model,score\na,1\na,0\nb,1\nb,1\n", None, [0.5, 1]),
-    ],
-    ids=["numbers", "ids", "neither"],
-)
-def test_models_are_systems_with_numbers_or_ids_of_segments_or_neither(
-    content: str, segments: list[list[int]] | None, means: list[float]
-) -> None:
-    table = read_scores(put("models.csv", content))
-    assert table.systems == ("a", "b")
-    assert (None if table.segments is None else table.segments.tolist()) == segments
-    assert table.means.tolist() == means
 
 
 def test_ids_of_rows_are_those_of_the_language_pair() -> None:

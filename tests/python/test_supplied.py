@@ -1,5 +1,6 @@
 """User-supplied masks and indices: sums, tests, intervals and standard errors from them equal slow twins in numpy."""
 
+import itertools
 import os
 import signal
 import threading
@@ -7,7 +8,6 @@ import tracemalloc
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
@@ -26,15 +26,14 @@ from reshuffle import (
     bootstrap_interval,
     bootstrap_test,
     metric,
-    read_lines,
     resampled_sums,
     standard_error,
 )
-from reshuffle.data.demo import write_demo
+from reshuffle.data.demo import demo_corpus
 from reshuffle.inference.intervals import INTERVALS
 from reshuffle.metrics.base import tolerance
-from reshuffle.resampling.supplied import Supplied
 from reshuffle.types import BootstrapTest
+from test_resampling import flips
 from told import assert_raises
 
 Arrays = Any
@@ -58,24 +57,21 @@ counts_arrays = st.tuples(
 ).map(lambda s: np.random.default_rng(s[4]).integers(-s[3], 3 * s[3], size=s[:3]))
 
 
-@given(counts=counts_arrays, n=st.integers(1, 150), seed=st.integers(0, 99), threads=st.integers(1, 3))
 @settings(deadline=None, max_examples=budget(60))
+@given(counts=counts_arrays, n=st.integers(1, 150), seed=st.integers(0, 99), threads=st.integers(1, 3))
 def test_sums_over_masks_are_those_of_adding(counts: Arrays, n: int, seed: int, threads: int) -> None:
     masks = np.random.default_rng(seed).random((n, counts.shape[1])) < 0.4
     expected = np.einsum("rs,ksc->rkc", masks.astype(np.int64), counts)
     np.testing.assert_array_equal(expected, resampled_sums(counts, masks=masks, workers=threads))
     np.testing.assert_array_equal(expected[:, 0], resampled_sums(counts[0], masks=masks.astype(np.int8)))
     np.testing.assert_array_equal(expected, resampled_sums(list(counts), masks=in_blocks(masks, 1, n // 2)))
+    # As some operations of NumPy 1.24 leave masks: all bytes but 0 are true.
+    other = (masks * np.uint8(254)).view(bool)
+    np.testing.assert_array_equal(expected, resampled_sums(counts, masks=other))
 
 
-@given(
-    counts=counts_arrays,
-    n=st.integers(1, 40),
-    width=st.integers(1, 700),
-    seed=st.integers(0, 99),
-    threads=st.integers(1, 3),
-)
 @settings(deadline=None, max_examples=budget(60))
+@given(counts_arrays, st.integers(1, 40), st.integers(1, 700), st.integers(0, 99), st.integers(1, 3))
 def test_sums_over_indices_are_those_of_adding(counts: Arrays, n: int, width: int, seed: int, threads: int) -> None:
     indices = np.random.default_rng(seed).integers(0, counts.shape[1], size=(n, width))
     expected = counts[:, indices].sum(axis=2).swapaxes(0, 1)
@@ -87,32 +83,29 @@ def test_sums_over_indices_are_those_of_adding(counts: Arrays, n: int, width: in
 def test_large_masks_and_indices_are_converted_in_pieces() -> None:
     rng = np.random.default_rng(1)
     counts = rng.integers(0, 9, size=(3000, 1))
-    masks = rng.integers(2, size=(3000, 3000), dtype=bool)
+    masks, indices = rng.integers(2, size=(3000, 3000), dtype=bool), rng.integers(0, 3000, size=(3000, 3000))
     np.testing.assert_array_equal(masks.astype(np.float32) @ counts, resampled_sums(counts, masks=masks))
-    indices = rng.integers(0, 3000, size=(3000, 3000))
     np.testing.assert_array_equal(counts[indices].sum(axis=1), resampled_sums(counts, indices=indices))
+    # More indices than segments cannot overflow a sum.
+    assert resampled_sums([[2**59], [1]], indices=[[0] * 3]).tolist() == [[3 * 2**59]]
 
 
 COUNTS = np.arange(12).reshape(4, 3)
 MASKS = np.ones((2, 4), dtype=bool)
+MANY = np.zeros((20, 150), dtype=np.int64)
 
 
-def test_small_blocks_of_masks_are_joined() -> None:
-    """A shuffle on its own costs as much as 32. The blocks may be views of memory that is written again."""
+def test_small_blocks_may_be_views_of_memory_that_is_written_again() -> None:
     masks = np.random.default_rng(1).integers(2, size=(201, 4), dtype=bool)
-    sizes = [1] * 100 + [0, 40, 1, 50, 10]
 
     def blocks() -> Iterator[Any]:
         memory, first = np.empty((50, 4), dtype=bool), 0
-        for size in sizes:
+        for size in [1] * 100 + [0, 40, 1, 50, 10]:
             memory[:size] = masks[first : first + size]
             yield memory[:size]
             first += size
 
-    assert sum(sizes) == 201
     assert (resampled_sums(COUNTS, masks=masks) == resampled_sums(COUNTS, masks=blocks())).all()
-    joined = [len(block["masks"]) for block in Supplied.from_arguments(blocks(), None, 4)]
-    assert joined == [32, 32, 32, 44, 51, 10]
 
 
 def test_unusable_masks_indices_and_counts_are_refused() -> None:
@@ -122,10 +115,6 @@ def test_unusable_masks_indices_and_counts_are_refused() -> None:
         resampled_sums(COUNTS, masks=ragged)
     with pytest.raises(InputError, match=r"^counts must be an array of numbers: "):
         resampled_sums([[[1]], [[1], [2]]], masks=MASKS)
-
-
-def test_more_indices_than_segments_cannot_overflow_a_sum() -> None:
-    assert resampled_sums([[2**59], [1]], indices=[[0] * 3]).tolist() == [[3 * 2**59]]
 
 
 # Tests, intervals and standard errors.
@@ -138,14 +127,25 @@ A, B = bleu_counts(3, 2, 150, 0.012)
 
 def own_masks(seed: int, n: int, segments: int) -> Arrays:
     """The shuffles of the scheme ``iid``, rebuilt from the random bits."""
-    values = [_core.stream_values(seed, "shuffle", r, -(-segments // 64)) for r in range(n)]
-    bits = np.unpackbits(np.array(values).astype("<u8").view(np.uint8), axis=1, bitorder="little")
-    return bits[:, :segments].astype(bool)
+    return np.array([flips(seed, r, segments) for r in range(n)])
 
 
 def own_indices(seed: int, n: int, segments: int) -> Arrays:
     """The draws of a seed, rebuilt from the weights."""
     return np.array([np.repeat(np.arange(segments), _core.draw_weights(seed, r, segments)) for r in range(n)])
+
+
+SAME_FIELDS = ("statistic", "pvalue", "exceedances", "n_resamples")
+
+
+def assert_replayed(expected: Any, got: Any, *more: str) -> None:
+    """Results from masks or indices are those of the seed that they were made from."""
+    assert [getattr(expected, name) for name in (*SAME_FIELDS, *more)] == [
+        getattr(got, name) for name in (*SAME_FIELDS, *more)
+    ]
+    np.testing.assert_array_equal(expected.null_distribution, got.null_distribution)
+    assert (got.scheme, got.seed, got.pvalue_interval) == ("replay", None, None)
+    assert "|scheme:replay[500]|version:" in got.signature
 
 
 @pytest.mark.parametrize("scored_by", METRICS, ids=["native", "formula"])
@@ -154,19 +154,10 @@ def test_masks_of_a_seed_give_the_results_of_the_seed(scored_by: Any, alternativ
     test = partial(approximate_randomization, A, B, scored_by, alternative=alternative, keep_null_distribution=True)
     expected = test(scheme="iid", n_resamples=500, seed=9)
     masks = own_masks(9, 500, 150)
-    for supplied in (
-        masks,
-        masks.astype(np.uint8),
-        masks.tolist(),
-        in_blocks(masks, 1, 64, 7),
-        list(in_blocks(masks, 9)),
-    ):
+    of_bytes, blocks = masks.astype(np.uint8), in_blocks(masks, 1, 64, 7)
+    for supplied in (masks, of_bytes, masks.tolist(), blocks, list(in_blocks(masks, 9))):
         got = test(masks=supplied)
-        assert (expected.statistic, expected.pvalue) == (got.statistic, got.pvalue)
-        assert (expected.exceedances, 500) == (got.exceedances, got.n_resamples)
-        np.testing.assert_array_equal(expected.null_distribution, got.null_distribution)
-    assert (got.scheme, got.seed, got.pvalue_interval) == ("replay", None, None)
-    assert "|scheme:replay[500]|version:" in got.signature
+        assert_replayed(expected, got)
     assert "\n500 user-supplied replicates, " in str(got)
 
 
@@ -177,12 +168,7 @@ def test_indices_of_a_seed_give_the_results_of_the_seed(scored_by: Any, name: st
     expected = test(n_resamples=500, seed=9)
     indices = own_indices(9, 500, 150)
     for supplied in (indices, indices.astype(np.int16), indices.tolist(), in_blocks(indices, 1, 64, 7)):
-        got = test(indices=supplied)
-        same = "statistic", "pvalue", "exceedances", "n_resamples", "wins", "ties", "tails"
-        assert [getattr(expected, name) for name in same] == [getattr(got, name) for name in same]
-        np.testing.assert_array_equal(expected.null_distribution, got.null_distribution)
-    assert (got.scheme, got.seed, got.pvalue_interval) == ("replay", None, None)
-    assert "|scheme:replay[500]|version:" in got.signature
+        assert_replayed(expected, test(indices=supplied), "wins", "ties", "tails")
 
 
 WITH_DRAWS = [name for name, interval in INTERVALS.items() if interval.kinds == ["draws"]]
@@ -291,64 +277,53 @@ def test_a_batch_has_the_results_of_its_problems(scored_by: Any) -> None:
         # Each problem has its own resolution.
         a, b = (x.sum(axis=2) * np.array([[0.5], [0.01], [1 / 3]]) for x in (a, b))
     masks, indices = own_masks(5, 300, 150), own_indices(5, 300, 150)
-    each = list(zip(a, b, strict=True))
-
-    whole = approximate_randomization(a, b, scored_by, masks=in_blocks(masks, 50), ties=">")
-    assert whole.signature.endswith(f"|batch:3|test:ar|alternative:two-sided|scheme:replay[300]|ties:>|{version()}")
-    for i, (x, y) in enumerate(each):
-        alone = approximate_randomization(x, y, scored_by, masks=masks, ties=">")
-        assert replace(whole.problem(i), signature="") == replace(alone, signature="")
-    for name in get_args(BootstrapTest):
-        whole = bootstrap_test(a, b, scored_by, test=name, indices=in_blocks(indices, 50))
-        for i, (x, y) in enumerate(each):
-            alone = bootstrap_test(x, y, scored_by, test=name, indices=indices)
-            assert replace(whole.problem(i), signature="") == replace(alone, signature="")
-
-    intervals = bootstrap_interval(a, scored_by, b=b, interval="bca", indices=in_blocks(indices, 50))
-    errors = standard_error(a, scored_by, method="bootstrap", indices=in_blocks(indices, 50))
-    for i, (x, y) in enumerate(each):
-        alone_ = bootstrap_interval(x, scored_by, b=y, interval="bca", indices=indices)
-        assert (intervals.low[i], intervals.high[i]) == (alone_.low, alone_.high)
-        assert errors[i] == standard_error(x, scored_by, method="bootstrap", indices=indices)
-
-
-def version() -> str:
-    return f"version:reshuffle-{_core.VERSION}"
+    ar = partial(approximate_randomization, ties=">")
+    whole = ar(a, b, scored_by, masks=in_blocks(masks, 50))
+    signature = f"|batch:3|test:ar|alternative:two-sided|scheme:replay[300]|ties:>|version:reshuffle-{_core.VERSION}"
+    assert whole.signature.endswith(signature)
+    calls: list[tuple[Any, dict[str, Any]]] = [(ar, {"masks": masks})]
+    calls += [(partial(bootstrap_test, test=name), {"indices": indices}) for name in get_args(BootstrapTest)]
+    for call, supplied in calls:
+        of_all = call(a, b, scored_by, **{name: in_blocks(rows, 50) for name, rows in supplied.items()})
+        for i, (x, y) in enumerate(zip(a, b, strict=True)):
+            alone = call(x, y, scored_by, **supplied)
+            assert replace(of_all.problem(i), signature="") == replace(alone, signature="")
+    bca = partial(bootstrap_interval, interval="bca")
+    error = partial(standard_error, method="bootstrap")
+    intervals, errors = bca(a, scored_by, b=b, indices=indices), error(a, scored_by, indices=in_blocks(indices, 50))
+    for i, (x, y) in enumerate(zip(a, b, strict=True)):
+        interval = bca(x, scored_by, b=y, indices=indices)
+        assert (intervals.low[i], intervals.high[i]) == (interval.low, interval.high)
+        assert errors[i] == error(x, scored_by, indices=indices)
 
 
 @pytest.mark.parametrize(("test", "n"), [("ar", 500), ("bs", 200)])
 @pytest.mark.parametrize("name", ["bleu", "chrf"])
 def test_replicates_of_sacrebleu_give_its_pvalues(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, test: str, n: int, name: str
+    monkeypatch: pytest.MonkeyPatch, test: str, n: int, name: str
 ) -> None:
     significance = pytest.importorskip("sacrebleu.significance")
     classes = pytest.importorskip("sacrebleu.metrics").METRICS
     monkeypatch.setenv("SACREBLEU_SEED", "77")
-    write_demo(str(tmp_path))
-    reference, baseline, tuned = (read_lines(tmp_path / f"{file}.txt") for file in ("reference", "baseline", "tuned"))
+    corpus = demo_corpus()
+    (reference,), baseline, tuned = corpus.references, *(corpus.systems[name] for name in ("baseline", "tuned"))
     systems = [("baseline", baseline), ("tuned", tuned), ("same", baseline)]
     paired = significance.PairedTest(systems, {name: classes[name.upper()]()}, [reference], test, n_samples=n)
     theirs = next(iter(scores for key, scores in paired()[1].items() if key != "System"))
-
     counted = metric(name).suff_stats([reference], dict(systems))
-    rng = np.random.default_rng(77)
+    rng, size = np.random.default_rng(77), (n, len(reference))
     if test == "ar":
-        masks = rng.integers(2, size=(n, len(reference)), dtype=bool)
-        ours = [approximate_randomization(x, counted[0], name, masks=masks, ties=">") for x in counted[1:]]
+        call = partial(approximate_randomization, masks=rng.integers(2, size=size, dtype=bool))
     else:
-        indices = rng.choice(len(reference), size=(n, len(reference)), replace=True)
-        ours = [
-            bootstrap_test(x, counted[0], name, test="bootstrap-shift", indices=indices, ties=">") for x in counted[1:]
-        ]
+        indices = rng.choice(len(reference), size=size, replace=True)
+        call = partial(bootstrap_test, test="bootstrap-shift", indices=indices)
         for system, result in zip(counted, theirs, strict=True):
             interval = bootstrap_interval(system, name, interval="koehn", indices=indices)
-            np.testing.assert_allclose(
-                (interval.high - interval.low) / 2, result.ci, rtol=1e-4
-            )  # of sums in 32-bit floats
-    assert [result.p_value for result in theirs[1:]] == [result.pvalue for result in ours]
-
-
-MANY = np.zeros((20, 150), dtype=np.int64)
+            half_width = (interval.high - interval.low) / 2
+            np.testing.assert_allclose(half_width, result.ci, rtol=1e-4)  # of sums in 32-bit floats
+    assert [result.p_value for result in theirs[1:]] == [
+        call(x, counted[0], name, ties=">").pvalue for x in counted[1:]
+    ]
 
 
 def test_blocks_are_read_once_and_never_held_together() -> None:
@@ -384,28 +359,11 @@ def test_progress_reaches_its_end() -> None:
 @pytest.mark.parametrize("kind", ["masks", "indices"])
 def test_a_signal_stops_a_run(kind: str) -> None:
     """The signal arrives while the core sums a block, or between blocks."""
-    rng = np.random.default_rng(1)
     counts = bleu_counts(1, 8, 4000, 0.01)
-    masks = rng.integers(2, size=(2000, 4000), dtype=bool)
-    block = masks if kind == "masks" else masks.astype(np.uint32)
-
-    def endless() -> Iterator[Arrays]:
-        while True:
-            yield block
-
-    def sums_of(rows: Any) -> Arrays:
-        return resampled_sums(counts, masks=rows) if kind == "masks" else resampled_sums(counts, indices=rows)
-
+    block = np.random.default_rng(1).integers(2, size=(2000, 4000), dtype=bool if kind == "masks" else np.uint32)
+    endless: Any = {kind: itertools.repeat(block)}
     stop = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     stop.start()
     with pytest.raises(KeyboardInterrupt):
-        sums_of(endless())
+        resampled_sums(counts, **endless)
     stop.join()
-
-
-def test_masks_may_have_other_bytes_than_0_and_1() -> None:
-    """As some operations of NumPy 1.24 leave them: all but 0 are true."""
-    rng = np.random.default_rng(5)
-    counts, masks = rng.integers(0, 9, (2, 70, 3)), rng.integers(0, 2, (20, 70)).astype(bool)
-    other = (masks * np.uint8(254)).view(bool)
-    np.testing.assert_array_equal(resampled_sums(counts, masks=masks), resampled_sums(counts, masks=other))

@@ -162,20 +162,16 @@ def check_command(line: str) -> None:
 
 
 def test_every_command_on_the_reviewers_page_exists() -> None:
-    commands = list(offered())
-    assert len(commands) > 15
-    for line in commands:
-        check_command(line)
-
-
-def test_every_claim_of_speed_in_the_readme_is_a_race() -> None:
-    """The cases that the reviewers' page names, and the programs' options."""
+    """Files, commands and options, also those of programs that measure."""
     from benches.races.__main__ import parse as races
     from benches.simulations.size_power import parse as sizes
 
     programs: Mapping[str, Any] = {"benches.races": races, "benches.simulations.size_power": sizes}
+    commands = list(offered())
+    assert len(commands) > 15
     seen = set()
-    for line in offered():
+    for line in commands:
+        check_command(line)
         words = shlex.split(line)
         if words[:2] == ["python", "-m"] and words[2] in programs:
             programs[words[2]](words[3:])  # exits if it cannot be parsed
@@ -198,14 +194,5 @@ def test_what_became_slower_is_found(tmp_path: Path) -> None:
         file = tmp_path / f"2026-01-0{day}.md"
         file.write_text(f"# A record\n\n- machine: M\n- command: `c`\n\n{header}{rows}", "utf-8")
         found.append(timeline.read(file))
-    ((row, before, now, ratio),) = timeline.repeated(found)
-    assert (row.case, row.what, before.name, now.name, round(ratio, 6)) == (
-        "ar",
-        "one pair",
-        "2026-01-01",
-        "2026-01-02",
-        1.5,
-    )
-    shown = timeline.page(found)
-    assert "| ar: one pair | reshuffle | 10.0 ms | 15.0 ms | 1.50× | 200×, then 140× |" in shown
+    assert "| ar: one pair | reshuffle | 10.0 ms | 15.0 ms | 1.50× | 200×, then 140× |" in timeline.page(found)
     assert list(timeline.repeated(found[:1])) == []

@@ -1,6 +1,5 @@
 """Documents as units of resampling, and strata: draws and errors against slow twins, refusals, files and reports."""
 
-import csv
 import io
 import json
 import math
@@ -15,7 +14,6 @@ import pytest
 import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from counts import as_counts
 from reshuffle import (
@@ -89,8 +87,12 @@ def test_results_for_documents_equal_those_of_their_summed_counts(data_seed: int
         assert expected.signature.replace(after, f"|unit:document[{len(x)}]{after}") == got.signature
         np.testing.assert_array_equal(expected.null_distribution, got.null_distribution)
     by_hand = bootstrap_interval(x, BLEU, **options), bootstrap_interval(x, BLEU, b=y, **options)
+    (pair,) = compare(metrics=FromCounts("m", {"b": y, "a": x}, BLEU), **options).comparisons
     options["documents"] = ids
     assert by_hand == (bootstrap_interval(a, BLEU, **options), bootstrap_interval(a, BLEU, b=b, **options))
+    (of_documents,) = compare(metrics=FromCounts("m", {"b": b, "a": a}, BLEU), **options).comparisons
+    assert of_documents.test.pvalue == pair.test.pvalue
+    assert of_documents.confidence_interval == pair.confidence_interval
 
 
 @given(IDS, st.randoms(use_true_random=False))
@@ -107,22 +109,6 @@ def test_results_do_not_depend_on_the_names_or_adjacency_of_documents(ids: list[
         assert expected == approximate_randomization(a[order], b[order], BLEU, documents=moved, n_resamples=99)
     mixed = [str(id_) if i % 2 else id_ for i, id_ in enumerate(ids)]
     assert expected == approximate_randomization(a, b, BLEU, documents=mixed, n_resamples=99)
-
-
-def test_comparisons_of_documents_equal_those_of_external_summed_counts() -> None:
-    corpus = demo_corpus()
-    ids = [i // 7 for i in range(corpus.n_segments)]
-    counts = BLEU.suff_stats(corpus.references, list(corpus.systems.values()))
-    sums = {name: summed(rows, ids) for name, rows in zip(corpus.systems, counts, strict=True)}
-    expected = compare(metrics=FromCounts("BLEU", sums, "bleu"), n_resamples=200, all_pairs=True)
-    got = compare(corpus.references, corpus.systems, documents=ids, n_resamples=200, all_pairs=True)
-    assert [replace(each, n_segments=58) for each in got.scores] == list(expected.scores)  # documents as segments
-    for one, other in zip(expected.comparisons, got.comparisons, strict=True):
-        assert one.confidence_interval == other.confidence_interval
-        assert one.test.pvalue == other.test.pvalue
-    by_document = score(corpus.references, corpus.systems, documents=ids, confidence_level=0.9, n_resamples=200)
-    assert (by_document.unit, by_document.n_units, by_document.n_segments) == ("document", 58, 400)
-    assert "|interval:percentile[0.9]|unit:document[58]|n:200|" in by_document.signature
 
 
 def test_sums_of_large_documents_of_full_precision_scores_do_not_overflow() -> None:
@@ -166,39 +152,31 @@ def test_the_intraclass_correlation_equals_the_textbook_formula(ids: list[int], 
     assert design_effect(values, ids) == pytest.approx(max(1 + (weighted - 1) * got, 0))
 
 
-def test_the_intraclass_correlation_of_extreme_data_is_1_or_its_minimum() -> None:
-    alone = [1, 2, 3]
-    assert math.isnan(intraclass_correlation([5, 6, 7], alone))
-    assert design_effect([5, 6, 7], alone) == 1
-    same = [0.1] * 4
-    assert math.isnan(intraclass_correlation(same, [1, 1, 2, 2]))
-    assert math.isnan(design_effect(same, [1, 1, 2, 2]))
-    assert intraclass_correlation([0.1, 0.1, 0.3, 0.3], [1, 1, 2, 2]) == pytest.approx(1)
-    assert design_effect([0.1, 0.1, 0.3, 0.3], [1, 1, 2, 2]) == pytest.approx(2)
-    # Opposite values in every document: as negatively correlated as possible.
-    assert intraclass_correlation([-1, 1, 1, -1], [1, 1, 2, 2]) == pytest.approx(-1)
-    assert design_effect([-1, 1, 1, -1], [1, 1, 2, 2]) == pytest.approx(0)
-    # 1 + 4 * -0.5 would be a negative variance.
-    assert intraclass_correlation([-1, 1] * 4, [1] * 2 + [2] * 6) == pytest.approx(-0.5)
-    assert design_effect([-1, 1] * 4, [1] * 2 + [2] * 6) == 0
-
-
-def influences_by_hand(a: Counts, b: Counts) -> NDArray[np.float64]:
-    """Jackknife influences of the difference, leaving out each segment in turn."""
-    out = []
-    for s in range(len(a)):
-        of_a, of_b = (
-            float(BLEU.score(x.sum(axis=0)) - BLEU.score(np.delete(x, s, axis=0).sum(axis=0))) for x in (a, b)
-        )
-        out.append((len(a) - 1) * (of_a - of_b))
-    return np.array(out)
+@pytest.mark.parametrize(
+    ("values", "ids", "correlation", "effect"),
+    [
+        ([5, 6, 7], [1, 2, 3], math.nan, 1),
+        ([0.1] * 4, [1, 1, 2, 2], math.nan, math.nan),
+        ([0.1, 0.1, 0.3, 0.3], [1, 1, 2, 2], 1, 2),
+        ([-1, 1, 1, -1], [1, 1, 2, 2], -1, 0),  # opposite values in every document: as negative as possible
+        ([-1, 1] * 4, [1] * 2 + [2] * 6, -0.5, 0),  # 1 + 4 * -0.5 would be a negative variance
+    ],
+    ids=["of one segment each", "the same everywhere", "the same in each", "opposite", "a negative variance"],
+)
+def test_the_intraclass_correlation_of_extreme_data(
+    values: list[float], ids: list[int], correlation: float, effect: float
+) -> None:
+    found = intraclass_correlation(values, ids), design_effect(values, ids)
+    assert found == pytest.approx((correlation, effect), nan_ok=True)
 
 
 def test_paired_differences_are_jackknife_influences() -> None:
     counts = random_counts(7, 2, 40)
     sample = CountSample.from_counts(BLEU, counts)
+    without = np.array([BLEU.score(np.delete(counts, s, axis=1).sum(axis=1)) for s in range(40)])
+    expected = 39 * (BLEU.score(counts.sum(axis=1)) - without)
     got = paired_influence(sample.scores, sample.leave_one_out, 0, 1)
-    np.testing.assert_allclose(influences_by_hand(*counts), got, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(expected[:, 0] - expected[:, 1], got, rtol=0, atol=1e-9)
     ids = [i // 6 for i in range(40)]
     result = compare(metrics=FromCounts("m", {"b": counts[1], "a": counts[0]}, "bleu"), documents=ids, n_resamples=9)
     assert result.comparisons[0].intraclass_correlation == pytest.approx(textbook_icc(got.tolist(), ids))
@@ -212,9 +190,6 @@ def test_differences_due_to_rounding_are_0() -> None:
 
 
 # --- Strata
-
-
-FROM_DRAWS = ["percentile", "koehn", "basic", "normal", "bca"]
 
 
 def members(ids: Any) -> list[list[int]]:
@@ -291,27 +266,29 @@ def test_strata_do_not_change_shuffles() -> None:
     ]
 
 
+FROM_DRAWS = ["percentile", "koehn", "basic", "normal", "bca", "jackknife"]
+
+
 def test_functions_of_texts_get_the_same_draws_as_counts() -> None:
     corpus = demo_corpus()
-    references = [list(corpus.references[0][:30])]
-    systems = {name: list(lines[:30]) for name, lines in corpus.systems.items() if name in ("tuned", "larger")}
-    strata = [i * i % 5 for i in range(30)]
-    documents = [i // 2 for i in range(30)]
+    references = list(corpus.references[0][:30])
+    systems = {name: list(corpus.systems[name][:30]) for name in ("tuned", "larger")}
 
     def ratio(hypotheses: list[str], columns: list[list[str | None]]) -> float:
         return sum(map(len, hypotheses)) / sum(len(line or "") for line in columns[0])
 
     lengths = {
-        name: np.array([[len(line), len(r or "")] for line, r in zip(lines, references[0], strict=True)])
+        name: np.array([[len(line), len(r or "")] for line, r in zip(lines, references, strict=True)])
         for name, lines in systems.items()
     }
     counts = FromCounts("length", lengths, lambda totals: totals[..., 0] / totals[..., 1])
-    of_documents = [strata[d] for d in documents]
-    cases: list[dict[str, Any]] = [{"strata": strata}, {"documents": documents, "strata": of_documents}]
+    strata, documents = [i * i % 5 for i in range(30)], [i // 2 for i in range(30)]
+    cases: list[dict[str, Any]] = [{"strata": strata}]
+    cases += [{"documents": documents, "strata": [strata[d] for d in documents]}]
     for units in cases:
-        for test, interval in (*(("bootstrap", name) for name in (*FROM_DRAWS, "jackknife")), ("ar", "percentile")):
+        for test, interval in (*(("bootstrap", name) for name in FROM_DRAWS), ("ar", "percentile")):
             ours, native = (
-                compare(references, systems, m, test=test, interval=interval, n_resamples=40, **units)
+                compare([references], systems, m, test=test, interval=interval, n_resamples=40, **units)
                 for m in (CorpusFunction("function", ratio), counts)
             )
             for one, other in zip(ours.comparisons, native.comparisons, strict=True):
@@ -350,35 +327,22 @@ def test_both_standard_errors_of_a_mean_are_the_textbook_ones(ids: list[int], se
         assert textbook_error(a - b, ids) == pytest.approx(of_difference, rel=1e-9, abs=1e-12)
 
 
-def ratio_counts(sizes: list[int]) -> tuple[Counts, list[int]]:
-    """Errors and lengths of two systems in strata that differ in both, in random order."""
-    rng = np.random.default_rng(11)
-    ids = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
-    kinds = ids % 6
-    lengths = rng.integers(5, 40, len(ids)) + 20 * kinds
-    shares = np.array([0.3, 0.4])[:, None] + 0.1 * kinds
-    return np.stack([np.stack([rng.binomial(lengths, share), lengths], axis=-1) for share in shares]), ids.tolist()
-
-
 def test_standard_errors_of_a_ratio_equal_slow_twins() -> None:
-    counts, ids = ratio_counts([40, 7, 2, 1, 25])
-    n = len(ids)
-    slopes, left_out = [], []
-    for rows in counts:
-        x, y = rows.sum(axis=0)
-        slopes.append(100 * rows[:, 0] / y - 100 * x * rows[:, 1] / y**2)
-        left_out.append([100 * (x - row[0]) / (y - row[1]) for row in rows])
+    # Errors and lengths of two systems in strata that differ in both, in random order.
+    rng = np.random.default_rng(11)
+    ids, n = rng.permutation(np.repeat(np.arange(5), [40, 7, 2, 1, 25])), 75
+    lengths = rng.integers(5, 40, n) + 20 * ids
+    shares = np.array([0.3, 0.4])[:, None] + 0.1 * ids
+    counts = np.stack([np.stack([rng.binomial(lengths, share), lengths], axis=-1) for share in shares])
+    totals = counts.sum(axis=1)
+    slopes = [100 * rows[:, 0] / y - 100 * x * rows[:, 1] / y**2 for rows, (x, y) in zip(counts, totals, strict=True)]
+    left_out = [RATIO.score(total - rows) * (n - 1) / n for rows, total in zip(counts, totals, strict=True)]
     for other, sign in ((None, 0), (counts[1], 1)):
-        linear = slopes[0] - sign * slopes[1]
-        without = np.array(left_out[0]) - sign * np.array(left_out[1])
-        variances = [0.0, 0.0]
-        for group in members(ids):
-            for i, values in enumerate((linear, (n - 1) / n * without)):
-                if len(group) > 1:
-                    deviations = [values[s] - values[group].mean() for s in group]
-                    variances[i] += len(group) / (len(group) - 1) * sum(d**2 for d in deviations)
-        for method, variance in zip(("delta", "jackknife"), variances, strict=True):
-            got = standard_error(counts[0], RATIO, b=other, strata=ids, method=method)
+        for method, (own, of_other) in {"delta": slopes, "jackknife": left_out}.items():
+            values = own - sign * of_other
+            groups = [values[group] for group in members(ids) if len(group) > 1]
+            variance = sum(len(group) / (len(group) - 1) * sum((group - group.mean()) ** 2) for group in groups)
+            got = standard_error(counts[0], RATIO, b=other, strata=ids.tolist(), method=method)
             assert math.sqrt(variance) == pytest.approx(got, rel=1e-5)
 
 
@@ -423,31 +387,6 @@ def test_what_documents_and_strata_are_not_for_is_refused() -> None:
         intraclass_correlation(["a", "b", "c"], [1, 2, 2])
 
 
-@pytest.mark.parametrize(("key", "ids"), [("documents", "abc"), ("strata", [1, 2])])
-def test_every_function_refuses_invalid_ids_in_the_same_words(key: str, ids: Any) -> None:
-    a, b = random_counts(1, 2, 3)
-    own: dict[str, Any] = {key: ids}
-    calls: list[Callable[[], object]] = [
-        lambda: compare(**TEXTS, **own),
-        lambda: score(**TEXTS, confidence_level=0.9, **own),
-        lambda: bootstrap_test(a, b, BLEU, **own),
-        lambda: bootstrap_interval(a, BLEU, **own),
-        lambda: standard_error(a, BLEU, **own),
-    ]
-    if key == "documents":
-        calls += [
-            lambda: approximate_randomization(a, b, BLEU, documents=ids),
-            lambda: intraclass_correlation([1, 2, 3], ids),
-            lambda: design_effect([1, 2, 3], ids),
-        ]
-    said = set()
-    for call in calls:
-        with pytest.raises(InputError, match=f"{key}: expected an id for each ") as refused:
-            call()
-        said.add(str(refused.value))
-    assert len(said) == 1
-
-
 # --- Reports
 
 
@@ -460,16 +399,16 @@ def test_results_have_the_unit_the_strata_and_the_intraclass_correlation() -> No
     assert "|strata:5|unit:document[50]|n:99|" in result.signature
     document = json.loads(render(result, "json"))
     assert [document[key] for key in ("n_segments", "unit", "n_units", "n_strata")] == [400, "document", 50, 5]
-    rows = csv.DictReader(io.StringIO(render(result, "csv")))
-    for row, got, pair in zip(rows, document["comparisons"], result.comparisons, strict=True):
-        assert (row["unit"], row["n_units"], row["n_strata"]) == ("document", "50", "5")
+    for row, got, pair in zip(result.to_dicts(), document["comparisons"], result.comparisons, strict=True):
+        assert (row["unit"], row["n_units"], row["n_strata"]) == ("document", 50, 5)
         for name in ("intraclass_correlation", "design_effect"):
-            assert float(row[name]) == got[name] == getattr(pair, name)
+            assert row[name] == got[name] == getattr(pair, name)
     # An interval without draws has no seed, and is still within strata.
-    assert (
-        "|strata:5|" in compare(corpus.references, corpus.systems, interval="delta", strata=strata, **units).signature
-    )
+    delta = compare(corpus.references, corpus.systems, interval="delta", strata=strata, **units)
+    assert "|strata:5|" in delta.signature
     assert "strat" not in render(compare(corpus.references, corpus.systems, **units))
+    scores = score(corpus.references, corpus.systems, confidence_level=0.9, **units)
+    assert "|interval:percentile[0.9]|unit:document[50]|n:99|" in scores.signature
 
 
 # --- Files and the command line
@@ -490,50 +429,43 @@ def demo(demo: Path) -> Path:
 
 
 COMPARE = ("compare", "reference.txt", "baseline.txt", "tuned.txt", "-n", "200")
-FILES = ["docs.txt", "docs.tsv#doc", "docs.jsonl#doc", "bare.jsonl", "docs.sgm"]
 
 
 def test_every_file_format_of_ids_gives_the_comparison_of_the_api(demo: Path, run: Any) -> None:
-    ids = [str(i * i % 23) for i in range(400)]
+    documents, strata = [str(i * i % 23) for i in range(400)], [str(i * i % 7) for i in range(400)]
     corpus = read_corpus(["reference.txt"], ["baseline.txt", "tuned.txt"])
+
+    def same(words: Sequence[str], call: Callable[..., Any], **options: Any) -> None:
+        result = call(corpus.references, corpus.systems, **options)
+        assert unnamed(run(*words, "--format", "json").out) == render(result, "json")
+
     options: dict[str, Any] = {"n_resamples": 200, "include": "parts"}
-    expected = render(compare(corpus.references, corpus.systems, documents=ids, **options), "json")
-    for path in FILES:
-        assert expected == unnamed(run(*COMPARE, "--docs", path, "--format", "json").out)
-        assert ids == read_groups("document", path)[0]
-        assert ids == read_corpus(["reference.txt"], ["tuned.txt"], documents=path).documents
-    strata = [str(i * i % 7) for i in range(400)]
+    for path in ("docs.txt", "docs.tsv#doc", "docs.jsonl#doc", "bare.jsonl", "docs.sgm"):
+        same([*COMPARE, "--docs", path], compare, documents=documents, **options)
+        assert documents == read_groups("document", path)[0]
+        assert documents == read_corpus(["reference.txt"], ["tuned.txt"], documents=path).documents
     assert strata == read_corpus(["reference.txt"], ["tuned.txt"], strata="strata.txt").strata
-    expected = render(compare(corpus.references, corpus.systems, strata=strata, **options), "json")
-    assert expected == unnamed(run(*COMPARE, "--strata", "strata.txt", "--format", "json").out)
-    for more, own in (
-        (
-            ("--confidence", "0.9", "--docs", "docs.txt"),
-            {"confidence_level": 0.9, "n_resamples": 200, "documents": ids},
-        ),
-        (("--interval", "delta", "--strata", "strata.txt"), {"interval": "delta", "strata": strata}),
-    ):
-        interval = score(corpus.references, corpus.systems, **own)
-        assert render(interval, "json") == unnamed(run("score", *COMPARE[1:], *more, "--format", "json").out)
+    same([*COMPARE, "--strata", "strata.txt"], compare, strata=strata, **options)
+    scores = ["score", *COMPARE[1:]]
+    of_draws: dict[str, Any] = {"confidence_level": 0.9, "n_resamples": 200, "documents": documents}
+    same([*scores, "--confidence", "0.9", "--docs", "docs.txt"], score, **of_draws)
+    same([*scores, "--interval", "delta", "--strata", "strata.txt"], score, interval="delta", strata=strata)
 
 
 def test_ids_can_be_in_the_table_of_the_texts_or_in_standard_input(
     demo: Path, run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    columns = [
-        Path(f"{name}.txt").read_text("utf-8").splitlines() for name in ("reference", "baseline", "tuned", "docs")
-    ]
-    rows = [("ref", "baseline", "tuned", "doc"), *zip(*columns, strict=True)]
-    table = "".join("\t".join(row) + "\n" for row in rows)
+    names = ("reference", "baseline", "tuned", "docs")
+    columns = [Path(f"{name}.txt").read_text("utf-8").splitlines() for name in names]
+    table = "".join("\t".join(row) + "\n" for row in [names, *zip(*columns, strict=True)])
     Path("all.tsv").write_text(table, "utf-8")
     expected = run(*COMPARE, "--docs", "docs.txt").out
-    named = [f"all.tsv#{name}" for name in ("ref", "baseline", "tuned")]
-    piped = ["-#ref", "-#baseline", "-#tuned", "--docs", "-#doc", "--input-format", "tsv"]
-    ids = Path("docs.txt").read_bytes()
+    named = [f"all.tsv#{name}" for name in names[:3]]
+    piped = [*(f"-#{name}" for name in names[:3]), "--docs", "-#docs", "--input-format", "tsv"]
     for args, standard_input in (
-        ([*named, "--docs", "all.tsv#doc"], b""),
+        ([*named, "--docs", "all.tsv#docs"], b""),
         (piped, table.encode()),
-        ([*COMPARE[1:4], "--docs", "-"], ids),
+        ([*COMPARE[1:4], "--docs", "-"], Path("docs.txt").read_bytes()),
         # --input-format applies to the texts only.
         ([*named, "--input-format", "tsv", "--docs", "docs.txt"], b""),
     ):
@@ -544,17 +476,19 @@ def test_ids_can_be_in_the_table_of_the_texts_or_in_standard_input(
 def test_documents_of_an_mteval_file_can_have_any_order(demo: Path, run: Any) -> None:
     ids = Path("docs.txt").read_text().split()
     keys = [f'docid="{id_}"><seg id="{i}">' for i, id_ in enumerate(ids)]
-    for kind, name in (("ref", "reference"), ("tst", "baseline"), ("tst", "tuned")):
-        lines = Path(f"{name}.txt").read_text("utf-8").splitlines()
+
+    def write(kind: str, name: str, lines: Sequence[str], order: slice = slice(None)) -> None:
         segments = [f'<doc sysid="{name}" {key}{line}</seg></doc>\n' for key, line in zip(keys, lines, strict=True)]
-        Path(f"{name}.sgm").write_text(f"<{kind}set>{''.join(segments)}</{kind}set>", "utf-8")
-    backwards = [f'<doc sysid="x" {key}x</seg></doc>\n' for key in reversed(keys)]
-    Path("backwards.sgm").write_text(f"<refset>{''.join(backwards)}</refset>")
+        Path(f"{name}.sgm").write_text(f"<{kind}set>{''.join(segments[order])}</{kind}set>", "utf-8")
+
+    for kind, name in (("ref", "reference"), ("tst", "baseline"), ("tst", "tuned")):
+        write(kind, name, Path(f"{name}.txt").read_text("utf-8").splitlines())
+    write("ref", "backwards", ["x"] * 400, slice(None, None, -1))
+    write("ref", "fewer", ["x"] * 400, slice(0, -1))
     expected = run(*COMPARE, "--docs", "docs.txt").out
     files = ("reference.sgm", "baseline.sgm", "tuned.sgm", "-n", "200")
     for path in ("reference.sgm", "backwards.sgm", "docs.txt"):
         assert expected == run("compare", *files, "--docs", path).out
-    Path("fewer.sgm").write_text(f"<refset>{''.join(backwards[1:])}</refset>")
     lacks = f"fewer.sgm lacks segment '399' of the document '{ids[-1]}', which is in reference.sgm, line 400"
     assert lacks in run("compare", *files, "--docs", "fewer.sgm").refusal()
 
@@ -572,12 +506,6 @@ def test_invalid_files_of_ids_are_refused_with_file_and_line(demo: Path, run: An
     }.items():
         Path(name).write_text(content)
     assert_refused("errors_of_units", run)
-
-
-@pytest.mark.parametrize(("flag", "name"), [("--docs", "documents"), ("--strata", "strata")])
-def test_ids_without_intervals_are_refused_before_files_are_read(run: Any, flag: str, name: str) -> None:
-    refusal = run("score", "no.txt", "none.txt", flag, "nowhere.txt").refusal()
-    assert f"{flag} without --confidence or --interval: only intervals depend on {name}; leave it out" in refusal
 
 
 def test_scores_of_segments_are_summed_over_documents(demo: Path, run: Any) -> None:
