@@ -12,6 +12,8 @@ from scipy.stats import binom, norm
 from reshuffle import Gate, SegmentScores, gate
 from reshuffle.inference.answers import Answers
 
+pytestmark = pytest.mark.filterwarnings("ignore:old and new have the same scores|the margin of rating")
+
 
 def pvalue_by_definition(answers: Answers, margin: float) -> float:
     """With the likelihood of p_gain maximized numerically."""
@@ -80,7 +82,6 @@ def decided(n: int, losses: int, gains: int, margin: float, *, points: float = 1
     return gate(metrics=scores, margin={"accuracy": margin * points}, documents=ids, n_resamples=399)
 
 
-@pytest.mark.filterwarnings("ignore:old and new have the same scores")
 @pytest.mark.parametrize("points", [1.0, 100.0])
 @pytest.mark.parametrize(
     ("losses", "gains", "margin", "verdict"),
@@ -102,7 +103,6 @@ def test_verdicts(losses: int, gains: int, margin: float, verdict: str, points: 
     assert (answers.pvalue(margin * points), answers.bound(0.05)) == (task.margin_pvalue, task.bound)
 
 
-@pytest.mark.filterwarnings("ignore:old and new have the same scores")
 def test_equal_answers_that_are_too_few_say_what_they_show() -> None:
     text = " ".join(decided(200, 0, 0, 0.005).render("text").split())
     assert (
@@ -112,7 +112,6 @@ def test_equal_answers_that_are_too_few_say_what_they_show() -> None:
     assert [decided(n, 0, 0, 0.005).verdict for n in (538, 539)] == ["inconclusive", "allow"]
 
 
-@pytest.mark.filterwarnings("ignore:old and new have the same scores")
 @pytest.mark.parametrize(("losses", "gains"), [(2, 3), (0, 0)])
 def test_documents_are_shuffled_and_said_to_allow_more(losses: int, gains: int) -> None:
     found = decided(200, losses, gains, 0.1, documents=True)
@@ -134,14 +133,12 @@ def test_all_answers_lost_are_as_much_worse_as_can_be(points: float) -> None:
     assert Answers(100, 0, 99, points).pvalue(points) == 0.0
 
 
-@pytest.mark.filterwarnings("ignore:the margin of rating")
 def test_other_values_are_no_answers() -> None:
     """Ratings may have other values than the two that were given."""
     (task,) = gate(metrics=SegmentScores("rating", {"old": [5.0] * 100, "new": [4.0] * 100}), margin=1.0).tasks
     assert (task.margin_test, task.is_shown, task.is_worse) == ("non-inferiority-ar", False, True)
 
 
-@pytest.mark.filterwarnings("ignore:old and new have the same scores")
 @pytest.mark.parametrize(("score", "margin"), [(0.0, 0.005), (0.0, 1.0), (1.0, 0.005), (100.0, 1.0)])
 def test_equal_answers_have_the_same_verdict_on_both_scales(score: float, margin: float) -> None:
     found = gate(metrics=SegmentScores("accuracy", {"old": [score] * 100, "new": [score] * 100}), margin=margin)
