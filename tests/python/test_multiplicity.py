@@ -1,7 +1,7 @@
-"""Adjusted p-values: by hand, against their definitions, and the same for native and Python metrics."""
+"""Adjusted p-values: beside their definitions, what ``adjust="auto"`` stands for, families, and what reports say."""
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from html import unescape
 from itertools import combinations
 from typing import Any
 
@@ -9,30 +9,69 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 import calls
 from budgets import budget
 from counts import bleu_counts
 from known import known
-from margins import OF_DIFFERENCES
-from reshuffle import CorpusFunction, Formula, FromCounts, InputError, SegmentScores, compare, metric
+from margins import OF_DIFFERENCES, chosen, with_margins
+from pages import markup
+from reshuffle import CorpusFunction, Formula, InputError, SegmentScores, compare, metric
 from reshuffle.inference import step_down as module
 from reshuffle.inference.hypotheses import Hypotheses, Observed
-from reshuffle.inference.multiplicity import ADJUSTMENTS
+from reshuffle.inference.multiplicity import ADJUSTMENTS, holm
 from reshuffle.inference.plan import Plan
 from reshuffle.inference.running import run_on_test_set
 from reshuffle.inference.tests import TESTS
 from reshuffle.metrics.base import Counts, Scores
+from reshuffle.report import render
 from reshuffle.resampling import CountSample, MaxT, MinP, Replicates, Series, Spread, TextSample, extremeness
-from reshuffle.resampling.schemes import Shuffling
+from reshuffle.resampling.schemes import SCHEMES, Shuffling
+from reshuffle.resampling.stopping import STOPPING
 from reshuffle.results import Comparison
-from reshuffle.settings import ComparisonSettings, Resampling
+from reshuffle.settings import Resampling
 from step_down import step_down
+from told import assert_raises
 
 BLEU = metric("bleu")
 PAIRS = [(1, 0), (2, 0), (3, 0), (3, 1)]
 ALTERNATIVES = ["two-sided", "greater", "less"]
+UNITS = 60
+# How far the systems are apart under each metric; "easy" has many stars, "noisy" has few.
+METRICS = {"easy": 4.0, "noisy": 1.5}
+
+
+def scores(name: str, k: int, n: int = UNITS) -> SegmentScores:
+    rng = np.random.default_rng(sum(map(ord, name)))
+    values = {f"s{i}": np.round(rng.normal(50 + i * METRICS[name], 10, n), 1) for i in range(k)}
+    return SegmentScores(name, values)
+
+
+def compared(k: int = 3, metrics: tuple[str, ...] = ("easy",), n: int = UNITS, **options: Any) -> Comparison:
+    """All pairs of k systems under these metrics."""
+    defaults = {"test": "ar", "n_resamples": 199, "interval": None, "all_pairs": True}
+    return compare(metrics=[scores(name, k, n) for name in metrics], **{**defaults, **options})
+
+
+def adjustment(comparison: Comparison) -> str | None:
+    return known(comparison.test).adjustment
+
+
+def pvalues(comparison: Comparison) -> list[float]:
+    return [pair.test.pvalue for pair in comparison.comparisons]
+
+
+def adjusted(comparison: Comparison) -> list[Any]:
+    return [pair.test.adjusted_pvalue for pair in comparison.comparisons]
+
+
+def kinds(comparison: Comparison) -> list[str]:
+    """The kinds of the caveats, but for one that every star has on so few segments."""
+    return [caveat.kind for caveat in comparison.caveats if caveat.kind != "rare-segments"]
+
+
+def words(comparison: Comparison, fmt: str = "text") -> str:
+    return " ".join(unescape(markup(render(comparison, fmt))).split())
 
 
 def counts_of(seed: int, systems: int, segments: int) -> Counts:
@@ -48,25 +87,16 @@ def bleu_in_numpy(totals: Counts) -> Scores:
     return BLEU.score(totals)
 
 
-def stepped_down(order: list[int], raw: dict[int, float]) -> list[float]:
-    """The running maximum in this order of the tests, returned in their original order."""
-    largest, out = 0.0, {}
-    for test in order:
-        largest = max(largest, raw[test])
-        out[test] = largest
-    return [out[test] for test in sorted(out)]
-
-
 def scales_by_hand(draws: Scores, observed: float, by_side: bool) -> tuple[float, float]:
     """The scales of the deviations below and above the observed difference, 0 if all draws are equal."""
     if len(set(draws)) == 1:
         return 0.0, 0.0
     spread = float(np.std(draws))
-    if not by_side:
-        return spread, spread
-    below = sum((draw - observed) ** 2 for draw in draws if draw < observed)
-    above = sum((draw - observed) ** 2 for draw in draws if draw > observed)
-    return tuple(float(np.sqrt(2 * squares / len(draws))) or spread for squares in (below, above))  # type: ignore[return-value]
+    below, above = (
+        float(np.sqrt(2 * sum((draw - observed) ** 2 for draw in side) / len(draws)))
+        for side in (draws[draws < observed], draws[draws > observed])
+    )
+    return (below or spread, above or spread) if by_side else (spread, spread)
 
 
 def max_t_of_draws_by_hand(
@@ -78,34 +108,29 @@ def max_t_of_draws_by_hand(
     observed one})/(R + 1), then the running maximum. Deviations d_b − d are divided by their standard deviation; with
     ``by_side`` they are d − d_b, divided by the root mean square of those on the same side of d.
     """
-    infinity = float("inf")
-
-    def extreme(value: float) -> float:
-        return {"two-sided": abs(value), "greater": value, "less": -value}[alternative]
 
     def standardized(value: float, se: float) -> float:
-        if se > 0:
-            return extreme(value) / se
-        return 0.0 if value == 0 else infinity * extreme(value)
+        extreme = {"two-sided": abs(value), "greater": value, "less": -value}[alternative]
+        return extreme / se if se > 0 else np.copysign(np.inf, extreme) if value else 0.0
 
     spreads = [scales_by_hand(row, d, by_side) for row, d in zip(draws, observed, strict=True)]
     # 0 lies below a positive difference.
     reach = [standardized(d, spread[int(d <= 0)]) for d, spread in zip(observed, spreads, strict=True)]
     sign = -1 if by_side else 1
     order = sorted(range(len(observed)), key=lambda j: (-reach[j], j))
-    raw = {}
+    largest, adjusted = 0.0, [0.0] * len(order)
     for place, j in enumerate(order):
+        # A pair whose draws are all equal to a difference other than 0 never counts.
+        counted = [i for i in order[place:] if spreads[i][0] > 0 or observed[i] == 0]
         count = 0
         for r in range(draws.shape[1]):
             deviations = [
-                # A pair whose draws are all equal to a difference other than 0 never counts.
                 standardized(sign * (draws[i, r] - observed[i]), spreads[i][int(draws[i, r] > observed[i])])
-                for i in order[place:]
-                if spreads[i][0] > 0 or observed[i] == 0
+                for i in counted
             ]
-            count += reach[j] == -infinity or any(t >= reach[j] - 1e-12 for t in deviations)
-        raw[j] = (count + 1) / (draws.shape[1] + 1)
-    return stepped_down(order, raw), reach
+            count += reach[j] == -np.inf or any(t >= reach[j] - 1e-12 for t in deviations)
+        adjusted[j] = largest = max(largest, (count + 1) / (draws.shape[1] + 1))
+    return adjusted, reach
 
 
 # A formula in which systems can differ by the same amount in every draw.
@@ -117,17 +142,12 @@ LINEAR = Formula("linear", lambda totals: totals[..., 0] / 64)
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 def test_max_t_of_draws_follows_its_definition(alternative: str, test: str, metric_: str) -> None:
     for seed in range(3):
+        counts, pairs = counts_of(seed, 4, 60), PAIRS
         if metric_ == "constant":
-            column = np.random.default_rng(seed).integers(0, 9, 64)
-            other = np.random.default_rng(seed + 9).integers(0, 9, 64)
-            counts = np.stack([column, column + seed, column, other])[:, :, None]
-            pairs = [*PAIRS, (0, 1)]
-            replicates = Replicates([CountSample.from_counts(LINEAR, counts)], Resampling(200, seed))
-        else:
-            pairs = PAIRS
-            chosen = BLEU if metric_ == "bleu" else Formula("the same", bleu_in_numpy)
-            sample = CountSample.from_counts(chosen, counts_of(seed, 4, 60))
-            replicates = Replicates([sample], Resampling(200, seed))
+            column, other = (np.random.default_rng(seed + more).integers(0, 9, 64) for more in (0, 9))
+            counts, pairs = np.stack([column, column + seed, column, other])[:, :, None], [*PAIRS, (0, 1)]
+        chosen = {"bleu": BLEU, "python": Formula("the same", bleu_in_numpy), "constant": LINEAR}[metric_]
+        replicates = Replicates([CountSample.from_counts(chosen, counts)], Resampling(200, seed))
         (scores,), totals = replicates.draws, replicates.samples[0].scores
         draws = np.array([scores[a] - scores[b] for a, b in pairs])
         observed = [float(totals[a] - totals[b]) for a, b in pairs]
@@ -136,12 +156,12 @@ def test_max_t_of_draws_follows_its_definition(alternative: str, test: str, metr
         expected, reach = np.max([p for p, _ in by_hand], axis=0), by_hand[0][1]
         plan = Plan(TESTS[test], alternative, adjustment=ADJUSTMENTS["maxt"])
         outcome = run_on_test_set(plan, replicates, Hypotheses.from_pairs(pairs))
-        assert outcome.adjusted is not None
-        np.testing.assert_allclose(outcome.adjusted, np.maximum(expected, outcome.pvalue))
-        assert outcome.adjusted[1] == 1  # two identical systems
+        found = known(outcome.adjusted)
+        np.testing.assert_allclose(found, np.maximum(expected, outcome.pvalue))
+        assert found[1] == 1  # two identical systems
         if test == "bootstrap":
             # The step of each pair counts its own draws too, in the way in which its test counts them.
-            np.testing.assert_allclose(outcome.adjusted, expected)
+            np.testing.assert_allclose(found, expected)
         if metric_ == "constant" and seed > 0:  # one pair differs by the same amount in every draw
             assert np.isinf(reach[0])
             certain = {"two-sided": 0, "greater": 0, "less": 4}[alternative]
@@ -150,6 +170,8 @@ def test_max_t_of_draws_follows_its_definition(alternative: str, test: str, metr
 
 # --- Families that span metrics
 
+# The tests with maxT, of which some have minP.
+WITH_MAXT = [name for name, test in TESTS.items() if "maxt" in test.step_down]
 COPY = metric("bleu", max_ngram_order=2)
 
 
@@ -206,17 +228,8 @@ def test_families_follow_the_definition(kinds: str, family: str, alternative: st
         np.testing.assert_array_equal(in_core, in_python)
 
 
-def supported(tests: Sequence[str], adjustments: Sequence[str]) -> list[tuple[str, str]]:
-    """The tests with those adjustments that they have."""
-    own = {name for name, adjustment in ADJUSTMENTS.items() if adjustment.from_replicates}
-    return [(t, a) for t in tests for a in adjustments if a not in own or a in TESTS[t].step_down]
-
-
 @pytest.mark.parametrize(
-    ("test", "adjust"),
-    supported(
-        ["ar", "bootstrap", "bootstrap-both", "bootstrap-percentile", "ar-studentized"], ["maxt", "minp", "holm"]
-    ),
+    ("test", "adjust"), [(test, a) for test in WITH_MAXT for a in (*TESTS[test].step_down, "holm")]
 )
 def test_metrics_of_the_core_and_of_python_give_the_same_family(test: str, adjust: str) -> None:
     p, native = adjusted_by(test, adjust, samples_of(4, "mn"), "all")
@@ -228,46 +241,34 @@ def test_metrics_of_the_core_and_of_python_give_the_same_family(test: str, adjus
     assert (native > apart).any()
 
 
+@pytest.mark.parametrize("kinds", ["n", "nm", "pn"])
+@pytest.mark.parametrize("adjust", ["maxt", "minp"])
 def test_families_over_metrics_are_the_same_for_any_number_of_threads_and_batches(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, adjust: str, kinds: str
 ) -> None:
-    for kinds in ("n", "nm", "pn"):
-        for adjust in ("maxt", "minp"):
-            monkeypatch.undo()
-            expected = [values.tobytes() for values in adjusted_by("ar", adjust, samples_of(5, kinds), "all")]
-            for threads, at_once, kept in ((1, 1, 0), (2, 500, 0), (3, 1 << 24, 0), (3, 1, 1 << 22)):
-                monkeypatch.setattr(module, "STATISTICS_AT_ONCE", at_once)
-                monkeypatch.setattr(module, "STATISTICS_TO_KEEP", kept)
-                found = adjusted_by("ar", adjust, samples_of(5, kinds), "all", threads=threads)
-                assert expected == [values.tobytes() for values in found]
+    expected = [values.tobytes() for values in adjusted_by("ar", adjust, samples_of(5, kinds), "all")]
+    for threads, at_once, kept in ((1, 1, 0), (2, 500, 0), (3, 1 << 24, 0), (3, 1, 1 << 22)):
+        monkeypatch.setattr(module, "STATISTICS_AT_ONCE", at_once)
+        monkeypatch.setattr(module, "STATISTICS_TO_KEEP", kept)
+        found = adjusted_by("ar", adjust, samples_of(5, kinds), "all", threads=threads)
+        assert expected == [values.tobytes() for values in found]
 
 
 def test_max_t_makes_a_second_pass_only_if_the_statistics_need_too_much_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    references = [f"a{i} b{i} c{i}" for i in range(12)]
-    systems = {
-        "x": references,
-        "y": [line if i % 3 else "z" for i, line in enumerate(references)],
-        "z": [line if i % 2 else "z" for i, line in enumerate(references)],
-    }
+    lines = [f"a{i} b{i} c{i}" for i in range(12)]
+    systems = {"x": lines, **{f"y{m}": [line if i % m else "z" for i, line in enumerate(lines)] for m in (2, 3)}}
     share = CorpusFunction("share", lambda h, r: sum(a == b for a, b in zip(h, r[0], strict=True)) / len(h))
     found = []
     # The statistics of 60 shuffles of two pairs.
     for kept, passes in ((120, 1), (119, 2)):
         monkeypatch.setattr(module, "STATISTICS_TO_KEEP", kept)
-        comparison = compare(references, systems, share, test="ar", adjust="maxt", n_resamples=60, interval=None)
+        comparison = compare(lines, systems, share, test="ar", adjust="maxt", n_resamples=60, interval=None)
         # Three scores, then the passes of 60 shuffles, each with two pairs of systems.
         assert comparison.metrics[0].evaluations == 3 + passes * 60 * 2 * 2
         found.append([pair.test for pair in comparison.comparisons])
     assert found[0] == found[1]
-
-
-@cache
-def compared(adjust: str | None, **options: Any) -> Comparison:
-    counts = counts_of(5, 5, 200)
-    external = FromCounts("m", dict(zip("abcde", counts, strict=True)), "bleu")
-    return compare(metrics=external, adjust=adjust, **{"test": "ar", "n_resamples": 200, **options})
 
 
 # The adjustments of each test.
@@ -280,31 +281,11 @@ SUPPORTED = {
 
 @pytest.mark.parametrize("test", SUPPORTED)
 def test_all_pairs_are_one_family_and_one_pair_needs_no_adjustment(test: str) -> None:
-    counts = counts_of(5, 2, 200)
-    pair = FromCounts("m", {"a": counts[0], "b": counts[1]}, "bleu")
     for adjust in SUPPORTED[test]:
-        adjusted = compared(adjust, all_pairs=True, test=test)
-        assert None not in [p.test.adjusted_pvalue for p in adjusted.comparisons]
-        assert f"|alternative:two-sided|adjust:{adjust}|" in adjusted.signature
-        alone = compare(metrics=pair, adjust=adjust, n_resamples=99, test=test).comparisons[0].test
-        assert alone.adjusted_pvalue == alone.pvalue
-
-
-def test_adjustments_from_replicates_need_a_test_that_supports_them() -> None:
-    for test in ("bootstrap-shift", "paired-bootstrap", "t-test"):
-        with pytest.raises(
-            InputError,
-            match=f"adjustment 'maxt' does not support the test '{test}': use test='ar', 'ar-studentized', "
-            "'bootstrap', 'bootstrap-both' or 'bootstrap-percentile', or "
-            "adjust='bonferroni', 'holm', 'sidak', 'hochberg', 'hommel', 'bh' or 'by'$",
-        ):
-            Plan.from_settings(ComparisonSettings(test=test, adjust="maxt"))
-    with pytest.raises(
-        InputError, match=r"^adjustment 'minp' does not support the default test 'bootstrap-both': use "
-    ):
-        compare(metrics=SegmentScores("x", [[1, 2], [2, 3]]), adjust="minp")
-    with pytest.raises(InputError, match="unknown adjustment 'duncan'"):
-        compared("duncan")
+        several, alone = (compared(k, adjust=adjust, test=test) for k in (3, 2))
+        assert None not in adjusted(several)
+        assert f"|alternative:two-sided|adjust:{adjust}|" in several.signature
+        assert adjusted(alone) == pvalues(alone)
 
 
 def test_results_are_bitwise_equal_for_any_number_of_threads() -> None:
@@ -313,22 +294,14 @@ def test_results_are_bitwise_equal_for_any_number_of_threads() -> None:
 
     def run(threads: int) -> list[bytes]:
         replicates = Replicates([CountSample.from_counts(BLEU, counts)], Resampling(1500, 3, threads))
-        spreads = replicates.run([Spread()], pairs)[0]
-        ones = np.ones_like(spreads)
-        ranks: NDArray[np.int64] = np.full(spreads.shape, 40)
+        spreads, ranks = replicates.run([Spread()], pairs)[0], np.full((1, len(pairs)), 40)
+        max_t = MaxT("two-sided", np.ones_like(spreads), 2 * spreads, np.arange(1))
+        reductions: list[Any] = [Series(), max_t, MinP("two-sided", spreads, 0 * spreads, ranks, np.arange(1))]
+        found = [replicates.run([each], pairs)[0] for each in reductions]
         summary = calls.draw_summary([(BLEU.core, counts)], n=1500, seed=3, threads=threads)
-        return [
-            spreads.tobytes(),
-            replicates.run([Series()], pairs)[0].tobytes(),
-            replicates.draws[0].tobytes(),
-            replicates.run([MaxT("two-sided", ones, 2 * spreads, np.arange(1))], pairs)[0].tobytes(),
-            replicates.run([MinP("two-sided", spreads, 0 * spreads, ranks, np.arange(1))], pairs)[0].tobytes(),
-            *(array.tobytes() for array in summary),
-        ]
+        return [array.tobytes() for array in (spreads, replicates.draws[0], *found, *summary)]
 
-    expected = run(1)
-    for threads in (2, 3, 8):
-        assert expected == run(threads)
+    assert run(1) == run(2) == run(3) == run(8)
 
 
 # --- Adjustments of p-values
@@ -378,3 +351,142 @@ def test_adjustments_of_p_values_follow_their_definitions(values: list[float]) -
         np.testing.assert_allclose(adjust(p), expected[name], rtol=1e-9, atol=1e-12, err_msg=name)
         assert (adjust(p) >= p - 1e-15).all(), name
         np.testing.assert_array_equal(adjust(p[::-1]), adjust(p)[::-1], err_msg=name)
+
+
+# --- What ``auto`` stands for
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_auto_is_the_own_max_t_of_the_test_or_holm(test: str) -> None:
+    expected = next(iter(TESTS[test].step_down), "holm")
+    chosen: dict[str, Any] = {"test": with_margins(test, "easy")}
+    several = compared(**chosen)
+    assert adjustment(several) == expected
+    assert several == compared(**chosen, adjust=expected)
+    assert adjusted(several) != [None] * 3
+    for raw, p in zip(pvalues(several), adjusted(several), strict=True):
+        assert raw <= p <= 1
+    single = compared(2, **chosen)
+    assert single == compared(2, **chosen, adjust="none")
+    assert (adjustment(single), adjusted(single)) == (None, [None])
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, "maxt"),
+        ({"test": "ar:scheme=iid"}, "maxt"),
+        ({"test": "ar:scheme=subgroup"}, "holm"),
+        ({"test": "ar:scheme=exact", "n": 10}, "holm"),
+        ({"test": "ar:stopping=besag-clifford"}, "holm"),
+        ({"test": "ar:stopping=besag-clifford,scheme=iid"}, "holm"),
+        ({"test": "ar:stopping=gandy"}, None),
+        ({"k": 2, "metrics": ("easy", "noisy")}, "holm"),
+        ({"k": 2, "metrics": ("easy", "noisy"), "family": "all", "test": "ar:stopping=besag-clifford"}, "holm"),
+        ({"k": 2, "metrics": ("easy", "noisy"), "family": "all"}, "maxt"),
+        ({"k": 2, "metrics": ("easy", "noisy"), "test": "ar:stopping=gandy"}, None),
+        ({"k": 2, "family": "all"}, None),
+        ({"k": 3, "all_pairs": False}, "maxt"),
+    ],
+)
+def test_auto_depends_on_the_scheme_the_rule_and_the_number_of_comparisons(
+    options: dict[str, Any], expected: str | None
+) -> None:
+    comparison = compared(**options)
+    assert adjustment(comparison) == expected
+    # A signature names no adjustment of families of one test, which changes nothing.
+    is_adjusted = comparison.family_size > 1 and expected is not None
+    assert ("|adjust:" in comparison.signature) == (f"|adjust:{expected}|" in comparison.signature) == is_adjusted
+    if options.get("family") != "all":
+        by_name = compared(**options, adjust=expected)
+        assert (pvalues(comparison), adjusted(comparison)) == (pvalues(by_name), adjusted(by_name))
+
+
+def message(**options: Any) -> str | None:
+    """The error of a comparison, or None."""
+    try:
+        compared(**options)
+    except InputError as error:
+        return str(error)
+    return None
+
+
+@pytest.mark.parametrize(("k", "family"), [(2, "metric"), (3, "all")])
+@pytest.mark.parametrize("test", TESTS)
+def test_auto_is_never_the_reason_of_an_error(test: str, k: int, family: str) -> None:
+    every = [with_margins(test, "easy")]
+    if test in ("ar", "ar-studentized"):
+        every = [chosen(test, scheme=scheme, stopping=rule) for scheme in SCHEMES for rule in (None, *STOPPING)]
+    for each in every:
+        options: dict[str, Any] = {"k": k, "n": 8, "test": each, "n_resamples": 9}
+        assert message(**options, family=family) == message(**options, adjust="none")
+
+
+def test_without_an_adjustment_stars_depend_on_p() -> None:
+    options: dict[str, Any] = {"k": 6, "metrics": ("noisy",), "test": "ar:scheme=iid"}
+    plain = compared(**options, adjust="none")
+    assert plain == compared(**options, adjust=None)
+    assert adjusted(plain) == [None] * 15
+    assert [pair.is_significant(0.05) for pair in plain.comparisons] == [p <= 0.05 for p in pvalues(plain)]
+    default = compared(**options)
+    assert [pair.is_significant(0.05) for pair in default.comparisons] == [p <= 0.05 for p in adjusted(default)]
+    assert sum(p <= 0.05 for p in pvalues(plain)) > sum(p <= 0.05 for p in adjusted(default))
+    assert "adjust" not in plain.signature
+    for fmt in ("text", "markdown", "latex", "html"):
+        assert "adjusted p" in words(default, fmt)
+        assert "adjusted p" not in words(plain, fmt)
+    assert "significant: adjusted p ≤ 0.05" in words(default)
+    assert "significant: p ≤ 0.05" in words(plain)
+
+
+# --- Families
+
+
+@pytest.mark.parametrize("name", [name for name, a in ADJUSTMENTS.items() if a.of_pvalues is not None])
+def test_a_family_is_the_pairs_under_a_metric_or_all_tests(name: str) -> None:
+    of_pvalues = known(ADJUSTMENTS[name].of_pvalues)
+    by_metric, together = (compared(metrics=("easy", "noisy"), adjust=name, family=f) for f in ("metric", "all"))
+    p = np.array(pvalues(by_metric))
+    assert pvalues(together) == p.tolist()
+    assert adjusted(by_metric) == [*of_pvalues(p[:3]), *of_pvalues(p[3:])]
+    assert adjusted(together) == of_pvalues(p).tolist()
+    assert (by_metric.family_size, together.family_size) == (3, 6)
+    assert f"|adjust:{name}|family:all|" in together.signature
+    assert all(f"|adjust:{name}|family:all|" in pair.test.signature for pair in together.comparisons)
+    assert "family" not in by_metric.signature
+
+
+def test_a_family_of_all_metrics_counts_in_auto_and_in_notes() -> None:
+    options: dict[str, Any] = {"metrics": ("easy", "noisy"), "adjust": "holm"}
+    many: dict[str, Any] = {**options, "test": "ar:scheme=iid", "n_resamples": "auto"}
+    assert compared(**many, family="all", alpha=0.01).n_resamples == 11_999
+    assert compared(**many, alpha=0.001).n_resamples == 59_999
+    # The smallest adjusted p is 3/100 over a metric, and 6/100 over both.
+    assert "few-replicates" not in kinds(compared(**options, n_resamples=99))
+    few = compared(**options, n_resamples=99, family="all")
+    (caveat,) = (c for c in few.caveats if c.kind == "few-replicates")
+    assert (caveat.values["family"], caveat.values["smallest"], caveat.values["enough"]) == (6, 0.06, 2399)
+    assert all("few-replicates" in pair.caveats for pair in few.comparisons)
+    # 2/2^7 for two sides, times 3 or 6.
+    exact: dict[str, Any] = {**options, "n": 7, "test": "ar:scheme=exact"}
+    assert "few-units" not in kinds(compared(**exact))
+    (caveat,) = (c for c in compared(**exact, family="all").caveats if c.kind == "few-units")
+    assert caveat.values["smallest"] == pytest.approx(6 / 2**6)
+
+
+def test_impossible_families_and_adjustments_are_refused() -> None:
+    assert_raises("python_errors_of_adjusted_by_default", globals())
+
+
+# --- What reports say
+
+
+@pytest.mark.parametrize("adjust", ["auto", "holm", "maxt"])
+def test_where_every_family_has_one_test_tables_have_no_second_p(adjust: str) -> None:
+    comparison = compared(2, ("easy", "noisy"), adjust=adjust)
+    assert adjusted(comparison) == pvalues(comparison)
+    for fmt in ("text", "markdown", "latex", "html"):
+        assert "adjusted p" not in words(comparison, fmt)
+    together = compared(2, ("easy", "noisy"), adjust="holm", family="all")
+    assert "adjusted p" in words(together)
+    assert adjusted(together) == holm(np.array(pvalues(together))).tolist()

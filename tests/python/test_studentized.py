@@ -154,7 +154,7 @@ def close_to_definition(sample: CountSample, strata: Sequence[int], n: int = 24)
 
 @pytest.mark.parametrize("case", CASES)
 @given(seed=st.integers(0, 2**32))
-@settings(max_examples=budget(4))
+@settings(max_examples=budget(3))
 def test_statistics_equal_the_definition(case: str, seed: int) -> None:
     m, invent = CASES[case]
     rng = np.random.default_rng(seed)
@@ -163,16 +163,7 @@ def test_statistics_equal_the_definition(case: str, seed: int) -> None:
     # Strata of different sizes, the last of a single unit.
     strata = [0] * 31 + [1] * 18 + [2] * 10 + [3]
     close_to_definition(sample_of(m, counts, strata=strata), strata)
-
-
-@pytest.mark.parametrize("case", ["bleu", "nist", "chrf", "ter", "callable"])
-@given(seed=st.integers(0, 2**32))
-@settings(max_examples=budget(3))
-def test_statistics_of_documents_equal_the_definition(case: str, seed: int) -> None:
-    m, invent = CASES[case]
-    rng = np.random.default_rng(seed)
-    documents = np.concatenate([np.arange(30), rng.integers(0, 30, 120)]).tolist()
-    counts = invent(rng, 150)
+    documents, counts = np.concatenate([np.arange(30), rng.integers(0, 30, 120)]).tolist(), invent(rng, 150)
     close_to_definition(sample_of(m, counts, documents), [0] * 30)
     strata = [0] * 15 + [1] * 15  # of equal sizes
     close_to_definition(sample_of(m, counts, documents, strata), strata)
@@ -235,24 +226,14 @@ def test_the_test_of_a_subgroup_is_exact(case: str, alternative: str) -> None:
     """Over the arrangements of a subgroup, at most a share α has p ≤ α."""
     m, invent = CASES[case]
     a, b = invent(np.random.default_rng(7), 30)
-    options: dict[str, Any] = {
-        "test": "ar-studentized",
-        "alternative": alternative,
-        "scheme": "subgroup",
-        "n_resamples": 32,
-    }
-    sample = sample_of(m, np.stack([a, b]))
-    codes = subgroup_codes(sample)
+    options: dict[str, Any] = {"test": "ar-studentized", "alternative": alternative, "scheme": "subgroup"}
+    options["n_resamples"] = 32
+    codes = _core.stream_values(12345, "code", 0, len(a))  # of the default seed
     patterns = [[bin(int(code) & g).count("1") % 2 for code in codes] for g in range(32)]
     p = np.array([approximate_randomization(*swapped(a, b, flips), m, **options).pvalue for flips in patterns])
     assert len(set(p.tolist())) > 8
     for alpha in set(p.tolist()):
         assert np.mean(p <= alpha) <= alpha + 1e-12
-
-
-def subgroup_codes(sample: CountSample) -> NDArray[np.uint64]:
-    """The codes of the scheme ``subgroup`` for the default seed."""
-    return np.asarray(_core.stream_values(12345, "code", 0, sample.n_units))
 
 
 def strata_of(strata: Sequence[int] | None, n: int) -> Strata:
@@ -360,12 +341,8 @@ def test_p_of_means_equals_that_of_ar(
     options |= {"alternative": alternative, "n_resamples": 200, "seed": seed}
     one = approximate_randomization(a, b, test="ar-studentized", **options)
     other = approximate_randomization(a, b, **options)
-    assert (one.pvalue, one.exceedances, one.n_resamples, one.scheme) == (
-        other.pvalue,
-        other.exceedances,
-        other.n_resamples,
-        other.scheme,
-    )
+    for field in ("pvalue", "exceedances", "n_resamples", "scheme"):
+        assert getattr(one, field) == getattr(other, field)
 
 
 @given(seed=st.integers(0, 2**32), n=st.integers(2, 40), alternative=st.sampled_from(ALTERNATIVES))
@@ -373,18 +350,12 @@ def test_p_of_means_equals_that_of_ar(
 def test_p_of_a_mean_in_python_equals_that_of_ar(seed: int, n: int, alternative: str) -> None:
     """Finite differences of a linear function are not exactly constant, and many shuffles have the same difference."""
     a, b = np.random.default_rng(seed).integers(0, 3, (2, n, 1)) * 1_007
-    one, other = (
-        approximate_randomization(
-            a,
-            b,
-            lambda totals: totals[..., 0] / 7.3 - 1e4,
-            test=test,
-            alternative=alternative,
-            n_resamples=200,
-            scheme="iid",
-        )
-        for test in ("ar-studentized", "ar")
-    )
+    options: dict[str, Any] = {"alternative": alternative, "n_resamples": 200, "scheme": "iid"}
+
+    def mean(totals: Counts) -> Scores:
+        return np.asarray(totals[..., 0] / 7.3 - 1e4)
+
+    one, other = (approximate_randomization(a, b, mean, test=test, **options) for test in ("ar-studentized", "ar"))
     assert one.pvalue == other.pvalue
 
 
@@ -395,10 +366,8 @@ def test_strata_of_equal_sizes_are_not_left_to_ar(seed: int) -> None:
     a, b = means_of(seed, 12, "real")
     strata = [0] * 6 + [1] * 6
     result = approximate_randomization(a, b, strata=strata, test="ar-studentized", scheme="exact")
-    z = []
-    for signs in itertools.product((1, -1), repeat=12):
-        delta = (a - b) * signs
-        z.append(delta.sum() / Strata(np.array(strata)).variance(delta) ** 0.5)
+    shuffled = [(a - b) * signs for signs in itertools.product((1, -1), repeat=12)]
+    z = [delta.sum() / Strata(np.array(strata)).variance(delta) ** 0.5 for delta in shuffled]
     assert result.pvalue == np.mean(np.abs(z) >= abs(z[0]) * (1 - 1e-9))
 
 
@@ -434,40 +403,35 @@ def test_the_order_of_the_systems_does_not_matter(case: str, seed: int, n: int) 
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("alternative", ALTERNATIVES)
-def test_identical_systems_have_p_1(case: str, alternative: str) -> None:
+def test_identical_systems_have_p_1(case: str) -> None:
     m, invent = CASES[case]
     a, _ = invent(np.random.default_rng(1), 20)
-    options: dict[str, Any] = {"test": "ar-studentized", "alternative": alternative, "n_resamples": 99}
-    for scheme in ("iid", "auto", "subgroup"):
-        result = approximate_randomization(a, a, m, scheme=scheme, **options)
+    for alternative, scheme in itertools.product(ALTERNATIVES, ("iid", "auto", "subgroup")):
+        options: dict[str, Any] = {"test": "ar-studentized", "alternative": alternative, "scheme": scheme}
+        result = approximate_randomization(a, a, m, n_resamples=99, **options)
         assert (result.pvalue, result.statistic, result.standard_error) == (1, 0, 0)
+        assert approximate_randomization(0 * a, 0 * a, m, n_resamples=99, **options).pvalue == 1
     assert not statistics_of(sample_of(m, np.stack([a, a])), 10).any()
-    zeros = np.zeros_like(a)
-    assert approximate_randomization(zeros, zeros, m, scheme="iid", **options).pvalue == 1
 
 
 def test_a_difference_without_variance_is_infinite() -> None:
     """All units differ by the same amount. Only the arrangements that keep or swap all of them have no variance."""
     a, b = np.full(10, 0.3), np.full(10, 0.1)
-    sample = sample_of(SegmentScores("score", {"a": a, "b": b}), SegmentScores("s", {"a": a, "b": b}).counts_of("ab"))
-    observed = studentize(sample, (0, 1)).observed
+    scores = SegmentScores("score", {"a": a, "b": b})
+    observed = studentize(sample_of(scores, scores.counts_of("ab")), (0, 1)).observed
     assert (observed.value, observed.error) == (np.inf, 0)
-    result = approximate_randomization(a, b, test="ar-studentized", scheme="exact")
+    options: dict[str, Any] = {"test": "ar-studentized", "scheme": "exact"}
+    result = approximate_randomization(a, b, **options)
     assert (result.pvalue, result.standard_error) == (2 / 1024, 0)
     # With strata the statistic is studentized. If each of two strata is all kept or all swapped, in 4 of 64
     # arrangements, there is no variance; in two of them the difference is 0.
-    a, b, strata = np.ones(6), np.zeros(6), [0, 0, 0, 1, 1, 1]
-    result = approximate_randomization(a, b, strata=strata, test="ar-studentized", scheme="exact")
+    a, b = np.ones(6), np.zeros(6)
+    options["strata"] = [0, 0, 0, 1, 1, 1]
+    result = approximate_randomization(a, b, keep_null_distribution=True, **options)
     assert (result.pvalue, result.standard_error) == (2 / 64, 0)
-    options: dict[str, Any] = {"strata": strata, "test": "ar-studentized", "scheme": "exact"}
-    kept = known(approximate_randomization(a, b, keep_null_distribution=True, **options).null_distribution)
-    z = np.sort(kept)
+    z = np.sort(known(result.null_distribution))
     assert (z[0], z[-1], np.isfinite(z).sum()) == (-np.inf, np.inf, 62)
-    assert (
-        approximate_randomization(a, b, strata=strata, test="ar-studentized", scheme="exact", alternative="less").pvalue
-        == 1
-    )
+    assert approximate_randomization(a, b, alternative="less", **options).pvalue == 1
 
 
 @pytest.mark.parametrize("magnitude", [1e-70, 1e-30, 1e30, 1e70])
@@ -580,10 +544,9 @@ def sample_under(key: str) -> Any:
     m = METRICS[key]()
     if isinstance(m, CorpusFunction):
         return TextSample(m, list(systems.values()), [list(reference)])
-    counts = (
-        m.counts_of(list(systems)) if isinstance(m, SegmentScores) else m.suff_stats([reference], [*systems.values()])
-    )
-    return CountSample.from_counts(m, counts)
+    if isinstance(m, SegmentScores):
+        return CountSample.from_counts(m, m.counts_of(list(systems)))
+    return CountSample.from_counts(m, m.suff_stats([reference], [*systems.values()]))
 
 
 @cache
@@ -615,26 +578,14 @@ def test_step_down_adjustments_equal_the_definition(
         monkeypatch.setattr(inference, "CELLS", cells)
         monkeypatch.setattr(inference, "KEPT_CELLS", 5 * cells)
     reference, systems = texts()
-    result = compare(
-        reference,
-        systems,
-        [make() for make in METRICS.values()],
-        test="ar-studentized",
-        adjust=adjust,
-        all_pairs=True,
-        alternative=alternative,
-        n_resamples=SHUFFLES,
-    )
+    options: dict[str, Any] = {"test": "ar-studentized", "adjust": adjust, "alternative": alternative}
+    metrics = [make() for make in METRICS.values()]
+    result = compare(reference, systems, metrics, all_pairs=True, n_resamples=SHUFFLES, **options).comparisons
     names = list(systems)
-    by_metric: dict[str, list[Any]] = {}
-    for comparison in result.comparisons:
-        by_metric.setdefault(comparison.test.metric, []).append(comparison)
-    assert len(by_metric) == len(METRICS)
-    for (key, make), comparisons in zip(METRICS.items(), by_metric.values(), strict=True):
-        m = make()
-        pairs = [(names.index(c.system), names.index(c.baseline)) for c in comparisons]
-        assert len(pairs) == 10
-        parts = [series_of(key, pair) for pair in pairs]
+    assert len(result) == 10 * len(METRICS)
+    for at, (key, m) in enumerate(zip(METRICS, metrics, strict=True)):
+        comparisons = result[10 * at : 10 * at + 10]
+        parts = [series_of(key, (names.index(c.system), names.index(c.baseline))) for c in comparisons]
         side = comparisons[0].test.alternative
         assert side == {"two-sided": side, "better": "greater", "worse": "less"}[alternative] or not m.higher_is_better
         series = oriented(np.array([statistics for statistics, _ in parts]), side)
@@ -656,19 +607,10 @@ def test_functions_of_texts_are_tested_by_ar_and_the_report_says_so() -> None:
     of_chrf, of_share = (pair.test for pair in comparison.comparisons)
     (alone,) = compare(references, systems, share, test="ar", **options).comparisons
     assert (of_chrf.test, of_share.test, of_share.pvalue) == ("ar-studentized", "ar", alone.test.pvalue)
-    assert of_chrf.standard_error is not None
-    assert of_share.standard_error is None
-    assert "|test:ar|" in of_share.signature
     assert "share: p is that of 'ar', because 'ar-studentized' needs counts" in str(comparison)
 
 
 # Errors.
-
-
-def test_fewer_than_two_units_are_refused() -> None:
-    counts = np.ones((1, 2), int)
-    with pytest.raises(InputError, match="at least 2"):
-        approximate_randomization(counts, counts, "ter", test="ar-studentized")
 
 
 def test_too_many_strata_are_refused_with_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -702,7 +644,5 @@ def test_a_function_that_is_undefined_beyond_its_counts_has_one_direction() -> N
 
     sample = sample_of(logit, np.stack([matches, words], axis=-1))
     assert len(Probed.from_counts(sample.metric, *sample.counts).directions) == 1
-    a, b = sample.counts
-    result = approximate_randomization(a, b, logit, test="ar-studentized", n_resamples=200)
+    result = approximate_randomization(*sample.counts, logit, test="ar-studentized", n_resamples=200)
     assert 0 < result.pvalue < 1
-    assert result.standard_error is not None
