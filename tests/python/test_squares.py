@@ -123,18 +123,12 @@ def test_intervals_of_a_comparison_equal_those_of_each_pair(method: str, options
     bleu = systems_of(metric("bleu"), 7, 6, n, [0, 1, 2, 0, 0])
     ratings: Scores = np.round(rng.normal(70, 10, (6, n)), 2)
     names = [f"s{i}" for i in range(6)]
-    metrics = [
-        FromCounts("BLEU", dict(zip(names, bleu, strict=True)), "bleu"),
-        FromCounts("ratio", dict(zip(names, bleu[..., :2], strict=True)), RATIO.function),
-        SegmentScores("rating", dict(zip(names, ratings, strict=True))),
-    ]
+    by_name = [dict(zip(names, each, strict=True)) for each in (bleu, bleu[..., :2], ratings)]
+    counts = [FromCounts("BLEU", by_name[0], "bleu"), FromCounts("ratio", by_name[1], RATIO.function)]
+    metrics = [*counts, SegmentScores("rating", by_name[2])]
     found = compare(metrics=metrics, all_pairs=True, interval=method, n_resamples=1, **ids).comparisons
     assert len(found) == 45
-    given_to: dict[str, tuple[Any, Any]] = {
-        "BLEU": (bleu, "bleu"),
-        "ratio": (bleu[..., :2], RATIO),
-        "rating": (ratings, None),
-    }
+    given_to: dict[str, Any] = {"BLEU": (bleu, "bleu"), "ratio": (bleu[..., :2], RATIO), "rating": (ratings, None)}
     for pair in found:
         systems, scoring = given_to[pair.metric]
         a, b = (systems[names.index(name)] for name in (pair.system, pair.baseline))
