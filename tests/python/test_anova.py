@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from budgets import budget
-from known import known
+from known import ends, known
 from reshuffle import Comparison, CorpusFunction, FromCounts, SegmentScores, compare, score
 from reshuffle.inference.anova import studentized_range_isf, studentized_range_sf
 from texts import translations
@@ -92,9 +92,8 @@ def test_simultaneous_intervals_are_those_of_tukey_and_scheffe(adjust: str) -> N
     }[adjust]
     assert len(comparison.comparisons) == 6
     for pair in comparison.comparisons:
-        error, interval = known(pair.test.standard_error), known(pair.confidence_interval)
-        expected = pair.difference - critical * error, pair.difference + critical * error
-        assert (interval.low, interval.high) == pytest.approx(expected, rel=1e-6)
+        reach = critical * known(pair.test.standard_error)
+        assert ends(pair) == pytest.approx((pair.difference - reach, pair.difference + reach), rel=1e-6)
 
 
 def share(hypotheses: list[str], references: list[list[str | None]]) -> float:
@@ -110,19 +109,9 @@ def test_other_scores_are_compared_by_jackknife_pseudo_values(name: str, units: 
     documents = [i // 2 for i in range(24)] if "documents" in units else None
     strata = [i // 10 for i in range(24)] if "strata" in units else None
     metric = "bleu" if name == "bleu" else CorpusFunction("share", share)
+    options: dict[str, Any] = {"documents": documents, "strata": strata, "interval": "jackknife", "all_pairs": True}
     tukey, scheffe = (
-        compare(
-            references,
-            systems,
-            metric,
-            test="anova",
-            adjust=adjust,
-            interval="jackknife",
-            documents=documents,
-            strata=strata,
-            all_pairs=True,
-        )
-        for adjust in ("tukey", "scheffe")
+        compare(references, systems, metric, test="anova", adjust=adjust, **options) for adjust in ("tukey", "scheffe")
     )
 
     unit = np.arange(24) if documents is None else np.array(documents)
@@ -140,24 +129,11 @@ def test_other_scores_are_compared_by_jackknife_pseudo_values(name: str, units: 
     t, df = t_in_loops(pseudo, scores, of_units)
     check(tukey, scheffe, t, df, 3)
     thing = "document" if documents else "segment"
-    for comparison in (tukey, scheffe):
-        assert [c.kind for c in comparison.caveats if c.kind == "approximate"] == ["approximate"]
-        assert all("approximate" in pair.caveats for pair in comparison.comparisons)
-        printed = " ".join(str(comparison).split())
-        assert "anova is approximate, because it uses jackknife pseudo-values" in printed
-        assert f"the score is not a mean of {thing} scores" in printed
-        assert (f"unit:document[{n}]" in comparison.comparisons[0].test.signature) == (thing == "document")
-
-
-def test_one_way_errors_give_the_p_values_of_scipys_tukey_hsd() -> None:
-    rng = np.random.default_rng(2)
-    groups = [rng.normal(mean, 1, 15) for mean in (0, 0.3, 0.9, 1.1)]
-    df = 4 * 14
-    error = math.sqrt(2 * sum(group.var(ddof=1) for group in groups) / 4 / 15)
-    theirs = scipy.stats.tukey_hsd(*groups).pvalue
-    for x, y in combinations(range(4), 2):
-        t = abs(groups[x].mean() - groups[y].mean()) / error
-        assert studentized_range_sf(np.array([math.sqrt(2) * t]), 4, df)[0] == pytest.approx(theirs[x, y], rel=1e-8)
+    assert all("approximate" in pair.caveats for pair in (*tukey.comparisons, *scheffe.comparisons))
+    printed = " ".join(str(tukey).split())
+    assert "anova is approximate, because it uses jackknife pseudo-values" in printed
+    assert f"the score is not a mean of {thing} scores" in printed
+    assert (f"unit:document[{n}]" in tukey.comparisons[0].test.signature) == (thing == "document")
 
 
 @pytest.mark.filterwarnings("error")
@@ -187,11 +163,9 @@ def test_identical_systems_and_errors_of_0() -> None:
     first = own["s0"]
     # 0.1 is not a binary fraction, so the differences of floats are not all equal.
     shifted = {"a": first, "b": first + 0.1, "c": first, "d": first + 5}
+    metric = SegmentScores("x", shifted)
     for adjust in ("tukey", "scheffe"):
-        comparison = compare(
-            metrics=SegmentScores("x", shifted), test="anova", adjust=adjust, interval="t", all_pairs=True
-        )
-        for pair in comparison.comparisons:
+        for pair in compare(metrics=metric, test="anova", adjust=adjust, interval="t", all_pairs=True).comparisons:
             expected = float({pair.system, pair.baseline} == {"a", "c"})
             assert (pair.test.pvalue, pair.test.adjusted_pvalue) == (expected, expected)
 
