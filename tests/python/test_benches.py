@@ -106,19 +106,14 @@ def test_two_builds_take_turns(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
 # --- What benchmarks race against: formulae of agreement, and studies
 
 
-def matrix(seed: int) -> tuple[Any, Any, Any]:
-    """Scores of four systems by people, with gaps, and by two metrics, with ties."""
-    rng = np.random.default_rng(seed)
-    human = rng.integers(0, 4, (4, 12)).astype(float)
-    human[:, rng.random(12) < 0.3] = np.nan
-    # Of quarters, floats have all differences: this package calibrates decimals as whole numbers, its rivals as floats.
-    metrics = [np.round(4 * (np.nan_to_num(human) + rng.normal(0, 2, (4, 12)))) / 4 for _ in range(2)]
-    return human, metrics[0], metrics[1]
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_values_are_those_of_this_package(seed: int) -> None:
-    human, first, second = matrix(seed)
+    rng = np.random.default_rng(seed)
+    # Scores of four systems by people, with gaps, and by two metrics, with ties. Of quarters, floats have all
+    # differences: this package calibrates decimals as whole numbers, its rivals as floats.
+    human = rng.integers(0, 4, (4, 12)).astype(float)
+    human[:, rng.random(12) < 0.3] = np.nan
+    first, second = (np.round(4 * (np.nan_to_num(human) + rng.normal(0, 2, (4, 12)))) / 4 for _ in range(2))
     systems = ("a", "b", "c", "d")
     tables = [meta.ScoreTable(name, systems, cells, None, True) for name, cells in (("x", first), ("y", second))]
     test_set = meta.JudgedSet.from_scores(tables, human=meta.ScoreTable("people", systems, human, None, True))

@@ -66,7 +66,7 @@ def all_shifted(shift: float) -> list[SegmentScores]:
     """Labels that all differ by the same, and a judge."""
     people, judge = labelled(0.3)
     base = np.asarray(by_system(people)["base"])
-    return [SegmentScores("people", {"base": base, "new": base + shift}, missing="pairwise"), judge]
+    return [with_scores(people, {"base": base, "new": base + shift}), judge]
 
 
 @pytest.mark.parametrize("shift", [-1.0, 0.0, 0.1])
@@ -80,23 +80,15 @@ def test_labels_that_all_differ_by_the_same_show_nothing(shift: float) -> None:
     assert reshuffle.read_json(found.render("json")) == found
 
 
-def of_the_same_outputs() -> Gate:
-    same = [
-        SegmentScores(each.name, dict.fromkeys(("base", "new"), by_system(each)["base"]), missing=each.missing)
-        for each in labelled(0.3)
-    ]
-    return gate(metrics=same, human="people", margin={"people": 0.2})
+def with_scores(metric: SegmentScores, scores: dict[str, Any], higher_is_better: bool = True) -> SegmentScores:
+    """The same labels or judge with other scores."""
+    return SegmentScores(metric.name, scores, higher_is_better, metric.missing)
 
 
 def test_labels_of_errors() -> None:
     """Where lower is better, the verdicts are those of the negative labels."""
     metrics = labelled(-0.6)
-    errors = [
-        SegmentScores(
-            each.name, {name: -np.asarray(values) for name, values in by_system(each).items()}, False, each.missing
-        )
-        for each in metrics
-    ]
+    errors = [with_scores(m, {name: -np.asarray(own) for name, own in by_system(m).items()}, False) for m in metrics]
     one, other = (gate(metrics=each, human="people", margin={"people": 0.2}).tasks[0] for each in (metrics, errors))
     assert (one.worse_pvalue, one.margin_pvalue, one.bound) == pytest.approx(
         (other.worse_pvalue, other.margin_pvalue, -(other.bound or 0.0))
@@ -117,12 +109,8 @@ def test_labels_under_other_rules_and_units() -> None:
 def test_labels_that_were_chosen() -> None:
     metrics = labelled(0.0)
     judge = np.asarray(by_system(metrics[1])["base"])
-    low = judge < np.quantile(judge, 0.2)
-    people = SegmentScores(
-        "people",
-        {name: np.where(low, values, np.nan) for name, values in by_system(labelled(0.0, n=400)[0]).items()},
-        missing="pairwise",
-    )
+    low, (every, _) = judge < np.quantile(judge, 0.2), labelled(0.0, n=400)
+    people = with_scores(every, {name: np.where(low, own, np.nan) for name, own in by_system(every).items()})
     with pytest.warns(reshuffle.InputWarning, match="judge scores segments with labels differently"):
         gate(metrics=[people, metrics[1]], human="people", margin={"people": 1})
 
@@ -418,11 +406,10 @@ def test_the_headline_and_the_table_write_the_same_p() -> None:
 
 def right_or_wrong() -> list[SegmentScores]:
     """Labels, and a judge, of answers that are right or wrong."""
-    right = []
-    for m in labelled(0.3):
-        values = {system: np.where(np.isnan(own), own, own > 0) for system, own in by_system(m).items()}
-        right.append(SegmentScores(m.name, values, True, m.missing))
-    return right
+    return [
+        with_scores(m, {name: np.where(np.isnan(own), own, own > 0) for name, own in by_system(m).items()})
+        for m in labelled(0.3)
+    ]
 
 
 def test_a_margin_that_hardly_any_score_can_miss_is_warned_of() -> None:
@@ -484,7 +471,11 @@ REPORTS: dict[str, Callable[[], Gate]] = {
     "labels that all differ by the same": lambda: gate(
         metrics=all_shifted(0.1), human="people", margin={"people": 0.2}
     ),
-    "labels of the same outputs": of_the_same_outputs,
+    "labels of the same outputs": lambda: gate(
+        metrics=[with_scores(m, dict.fromkeys(("base", "new"), by_system(m)["base"])) for m in labelled(0.3)],
+        human="people",
+        margin={"people": 0.2},
+    ),
 }
 
 

@@ -170,13 +170,6 @@ def test_a_draw_without_differing_segments_has_a_standard_error_of_0() -> None:
 # --- Intervals
 
 
-def by_scipy(values: Any, draws: Scores, method: Any) -> tuple[float, float]:
-    """scipy.stats.bootstrap of the mean, on these draws."""
-    options: Any = {"bootstrap_result": SimpleNamespace(bootstrap_distribution=draws), "method": method}
-    result = scipy.stats.bootstrap((values,), np.mean, n_resamples=0, confidence_level=0.9, **options)
-    return float(result.confidence_interval.low), float(result.confidence_interval.high)
-
-
 @pytest.mark.parametrize("of_pair", [False, True])
 @pytest.mark.parametrize(("method", "theirs"), [("percentile", "percentile"), ("basic", "basic"), ("bca", "BCa")])
 def test_intervals_of_a_mean_equal_scipys_on_the_same_draws(method: str, theirs: str, of_pair: bool) -> None:
@@ -186,8 +179,10 @@ def test_intervals_of_a_mean_equal_scipys_on_the_same_draws(method: str, theirs:
     values = a - b if of_pair else a
     estimate = estimate_of(MEAN, np.stack([as_counts(a), as_counts(b)]), 5000, of_pair=of_pair)
     interval = INTERVALS[method].confidence_interval(estimate, 0.9)
-    expected = by_scipy(values, estimate.draws, theirs)
-    # SciPy interpolates between draws, which are 1/40 apart.
+    # scipy.stats.bootstrap on these draws. It interpolates between them, which are 1/40 apart.
+    options: Any = {"bootstrap_result": SimpleNamespace(bootstrap_distribution=estimate.draws), "method": theirs}
+    result = scipy.stats.bootstrap((values,), np.mean, n_resamples=0, confidence_level=0.9, **options)
+    expected = tuple(result.confidence_interval)
     assert (interval.low, interval.high) == pytest.approx(expected, abs=1 / 40 + 1e-9)
     assert interval.method == method
 
@@ -450,15 +445,12 @@ PER_WORD = Formula("ratio", lambda totals: 100 * totals[..., 0] / (1 + totals[..
 METRICS: list[Metric] = [metric("bleu"), metric("ter"), metric("chrf"), metric("nist"), metric("sentbleu"), PER_WORD]
 
 
-def width(m: Metric) -> int:
-    return 2 if m.core is None else len(m.core.columns)
-
-
 def systems_of(m: Metric, seed: int, k: int, n: int, kinds: list[int]) -> Counts:
     """Counts of k systems. Kinds: 0 a new system, 1 a copy of the one before, 2 a copy that differs in one segment."""
     rng = np.random.default_rng(seed)
+    width = 2 if m.core is None else len(m.core.columns)
     # Counts decrease along a row, as matches are at most the n-grams that they are divided by.
-    out = [np.sort(rng.integers(1, 40, size=(n, width(m))), axis=1)[:, ::-1].copy()]
+    out = [np.sort(rng.integers(1, 40, size=(n, width)), axis=1)[:, ::-1].copy()]
     for kind in kinds[: k - 1]:
         last = out[-1]
         new = np.where(rng.random((n, 1)) < 0.5, last, rng.permutation(last)) if kind == 0 else last.copy()

@@ -92,12 +92,6 @@ def p_of(replicates: Replicates, test: str = "bootstrap-kink", alternative: str 
 # A slow implementation of the definitions, place by place and draw by draw.
 
 
-def totals_of_draws(replicates: Replicates, counts: Counts) -> Counts:
-    """The totals of both systems on every draw: (R, 2, 10)."""
-    resampler, batches = resampler_of_sums("draws", counts), replicates.batches(50, "drawing")
-    return np.concatenate([batch.sums(resampler).reshape(batch.n, 2, -1) for batch in batches])
-
-
 def excess(totals: Counts) -> Scores:
     return 1 - totals[..., 1] / totals[..., 0]
 
@@ -131,7 +125,8 @@ def twin_deviations(place: tuple[float, float], x: Scores, drawn_x: Scores, draw
 
 def twin(replicates: Replicates, counts: Counts, alternative: str) -> int:
     """c of p, from the definition: the smallest level at which the test rejects, as a multiple of 1/(R + 1)."""
-    totals = totals_of_draws(replicates, counts)
+    resampler, batches = resampler_of_sums("draws", counts), replicates.batches(50, "drawing")
+    totals = np.concatenate([batch.sums(resampler).reshape(batch.n, 2, -1) for batch in batches])
     observed = counts.sum(axis=1)
     x, drawn_x = excess(observed), excess(totals)
     scores, drawn_scores = BLEU.score(observed), BLEU.score(totals)
@@ -306,7 +301,9 @@ def test_the_bias_is_that_of_the_formula() -> None:
             both.append(scores[i] * (expected - min(0, mean)))
         biases.append(abs(both[0] - both[1]))
     smooth = BLEU.score(totals - np.eye(10, dtype=int)[1] * totals[:, 1:2])
-    without = [(gradient_of_smooth(counts[i], totals[i], smooth[i])) for i in (0, 1)]
+    # What each segment contributes to BLEU without the brevity penalty, linearized.
+    relative = counts[..., 2:] / totals[:, None, 2:]
+    without = smooth[:, None] / 4 * (relative[..., :4] - relative[..., 4:]).sum(axis=-1)
     difference = without[0] - without[1]
     variance = SEGMENTS * difference.var(ddof=1)
     both_sides = CountSample.from_arrays(BLEU, *counts).linear.variance(0, 1)
@@ -314,11 +311,6 @@ def test_the_bias_is_that_of_the_formula() -> None:
     assert found.share == pytest.approx(
         (min(0, x[0]) - min(0, x[1])) / (math.log(scores[0]) - math.log(scores[1])), rel=1e-3
     )
-
-
-def gradient_of_smooth(rows: Counts, totals: Counts, score: float) -> Scores:
-    """What each segment contributes to BLEU without the brevity penalty, linearized."""
-    return np.asarray(score / 4 * (rows[:, 2:6] / totals[2:6] - rows[:, 6:] / totals[6:]).sum(axis=1))
 
 
 def near(length: float, cut: float, **options: Any) -> Comparison:

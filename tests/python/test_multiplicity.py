@@ -92,11 +92,6 @@ def counts_of(seed: int, systems: int, segments: int) -> Counts:
     return counts
 
 
-def bleu_in_numpy(totals: Counts) -> Scores:
-    """The core's own scores, as a formula in Python."""
-    return BLEU.score(totals)
-
-
 def scales_by_hand(draws: Scores, observed: float, by_side: bool) -> tuple[float, float]:
     """The scales of the deviations below and above the observed difference, 0 if all draws are equal."""
     if len(set(draws)) == 1:
@@ -143,6 +138,8 @@ def max_t_of_draws_by_hand(
     return adjusted, reach
 
 
+# The core's own scores, as a formula in Python.
+IN_PYTHON = Formula("the same", BLEU.score)
 # A formula in which systems can differ by the same amount in every draw.
 LINEAR = Formula("linear", lambda totals: totals[..., 0] / 64)
 
@@ -156,7 +153,7 @@ def test_max_t_of_draws_follows_its_definition(alternative: str, test: str, metr
         if metric_ == "constant":
             column, other = (np.random.default_rng(seed + more).integers(0, 9, 64) for more in (0, 9))
             counts, pairs = np.stack([column, column + seed, column, other])[:, :, None], [*PAIRS, (0, 1)]
-        chosen = {"bleu": BLEU, "python": Formula("the same", bleu_in_numpy), "constant": LINEAR}[metric_]
+        chosen = {"bleu": BLEU, "python": IN_PYTHON, "constant": LINEAR}[metric_]
         replicates = Replicates([CountSample.from_counts(chosen, counts)], Resampling(200, seed))
         (scores,), totals = replicates.draws, replicates.samples[0].scores
         draws = np.array([scores[a] - scores[b] for a, b in pairs])
@@ -194,7 +191,7 @@ def samples_of(seed: int, kinds: str, segments: int = 40) -> list[Any]:
     made = {
         "n": CountSample.from_counts(BLEU, counts),
         "m": CountSample.from_counts(COPY, counts[..., [0, 1, 2, 3, 6, 7]]),
-        "p": CountSample.from_counts(Formula("the same", bleu_in_numpy), counts),
+        "p": CountSample.from_counts(IN_PYTHON, counts),
         "t": TextSample(words, lines, [lines[0]]),
     }
     return [made[kind] for kind in kinds]
@@ -329,11 +326,6 @@ def closed_test(p: Scores, local: Callable[[Scores], float]) -> Scores:
     return np.minimum(adjusted, 1)
 
 
-def simes(p: Scores) -> float:
-    """The p-value of the intersection of all hypotheses: Simes 1986."""
-    return float((len(p) * np.sort(p) / np.arange(1, len(p) + 1)).min())
-
-
 @settings(max_examples=budget(300))
 @given(P_VALUES)
 def test_adjustments_of_p_values_follow_their_definitions(values: list[float]) -> None:
@@ -351,7 +343,8 @@ def test_adjustments_of_p_values_follow_their_definitions(values: list[float]) -
         "holm": closed_test(p, lambda subset: len(subset) * subset.min()),
         "sidak": [1 - (1 - x) ** m for x in p],
         "hochberg": step_up(lambda j: m - j + 1),
-        "hommel": closed_test(p, simes),
+        # Of each intersection, the p-value of Simes 1986.
+        "hommel": closed_test(p, lambda own: float((len(own) * np.sort(own) / np.arange(1, len(own) + 1)).min())),
         "bh": step_up(lambda j: m / j),
         "by": step_up(lambda j: harmonic * m / j),
     }

@@ -421,11 +421,6 @@ def one_by_one(rule: AnyRule, reached: NDArray[np.bool_]) -> tuple[int, int, boo
     return len(reached), exceeded, False
 
 
-def function_of_all_lines(hypotheses: list[str], references: Any) -> float:
-    """A function of texts whose value depends on every line."""
-    return float(sum(len(line) * 37 % 101 for line in hypotheses))
-
-
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.signature)
 def test_each_test_stops_at_the_shuffle_at_which_one_by_one_checks_stop(
@@ -459,7 +454,8 @@ def test_each_test_stops_at_the_shuffle_at_which_one_by_one_checks_stop(
 def test_functions_of_texts_are_called_only_for_the_shuffles_used(rule: AnyRule) -> None:
     rng = np.random.default_rng(1)
     systems = [["x" * length for length in rng.integers(1, 90, 20)] for _ in range(3)]
-    sample = TextSample(CorpusFunction("words", function_of_all_lines), systems, [["r"] * 20])
+    function = CorpusFunction("words", lambda lines, _: float(sum(len(line) * 37 % 101 for line in lines)))
+    sample = TextSample(function, systems, [["r"] * 20])
     pairs = [(1, 0), (2, 0)]
     n = 500
     statistics = Replicates([sample], Resampling(n, 3)).run([Series()], pairs)[0][0]

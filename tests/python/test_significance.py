@@ -26,7 +26,6 @@ from reshuffle import (
     metric,
 )
 from reshuffle.inference.intervals import INTERVALS, between
-from reshuffle.metrics.base import Counts
 from reshuffle.resampling import CountSample, Replicates
 from reshuffle.results import SignificanceResult, clopper_pearson
 from reshuffle.settings import Resampling
@@ -48,18 +47,14 @@ def test_differences_that_differ_only_by_rounding_are_ties() -> None:
     assert lost < exact - 0.05, "without the tolerance of the threshold these ties would be lost"
 
 
-def replay(a: Counts, b: Counts, n: int, seed: int) -> Any:
-    replicates = Replicates([CountSample.from_counts(MEAN, np.stack([a, b]))], Resampling(n, seed))
-    return np.subtract(*replicates.draws[0])
-
-
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 def test_bootstrap_tests_follow_their_definitions(alternative: str) -> None:
     rng = np.random.default_rng(2)
     a, b = as_counts(rng.integers(0, 20, 60)), as_counts(rng.integers(0, 18, 60))
     n, seed = 2000, 6
     d = float(MEAN.score(a.sum(axis=0)) - MEAN.score(b.sum(axis=0)))
-    drawn = replay(a, b, n, seed)
+    replicates = Replicates([CountSample.from_counts(MEAN, np.stack([a, b]))], Resampling(n, seed))
+    drawn: Any = np.subtract(*replicates.draws[0])
     # 60 times the differences are whole numbers, so that ties are exact.
     whole, of_sample = np.rint(60 * drawn), round(60 * d)
     centred = whole - of_sample

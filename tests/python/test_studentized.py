@@ -1,6 +1,7 @@
 """Studentized approximate randomization beside its definition, unit by unit in numpy."""
 
 import itertools
+import math
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any
@@ -85,11 +86,6 @@ def statistics_of(sample: CountSample, n: int, **options: Any) -> Scores:
     return np.asarray(statistics[0, 0])
 
 
-def flips_of(n: int, n_units: int) -> Flips:
-    """The units that the first n shuffles swap: (n, S)."""
-    return np.array([Batch(3, 0, n, 1).flips(r, n_units)[:n_units] for r in range(n)], dtype=bool)
-
-
 # The definition, with derivatives of its own.
 
 
@@ -107,13 +103,6 @@ def derivatives(m: Metric, totals: Counts) -> Scores:
     return slopes
 
 
-def directions_of(m: Metric, a: Counts, b: Counts) -> list[Scores]:
-    """The directions: the gradient in the middle, and the module's second direction, if any."""
-    total = (a + b).sum(axis=0)
-    second = Probed.from_counts(m, a, b).directions[1:]
-    return [derivatives(m, -(-total // 2)), *second]
-
-
 def definition(m: Metric, a: Counts, b: Counts, flips: Flips, strata: Sequence[int]) -> tuple[float, float]:
     """The difference on one shuffle and its variance, from the contribution of each unit."""
     x, y = np.where(flips[:, None], b, a), np.where(flips[:, None], a, b)
@@ -121,7 +110,9 @@ def definition(m: Metric, a: Counts, b: Counts, flips: Flips, strata: Sequence[i
     mean, half = (at_x + at_y) / 2, (at_x - at_y) / 2
     contributions = (x + y) @ half
     # ḡ·δ, projected on the directions, which are orthogonal in the metric of Σδδ'.
-    for direction in directions_of(m, a, b):
+    # They are the gradient in the middle, and the module's second direction, if any.
+    middle = derivatives(m, -(-(a + b).sum(axis=0) // 2))
+    for direction in (middle, *Probed.from_counts(m, a, b).directions[1:]):
         products = (x - y) @ direction
         if products.any():
             contributions = contributions + products * (products @ ((x - y) @ mean)) / (products @ products)
@@ -142,7 +133,8 @@ def close_to_definition(sample: CountSample, strata: Sequence[int], n: int = 24)
     """
     a, b = sample.counts
     got = statistics_of(sample, n)
-    shuffles = flips_of(n, sample.n_units)
+    units = sample.n_units
+    shuffles = [Batch(3, 0, n, 1).flips(r, units)[:units].astype(bool) for r in range(n)]
     expected = [definition(sample.metric, a, b, flips, strata) for flips in shuffles]
     z = [difference / max(variance, 1e-300) ** 0.5 for difference, variance in expected]
     assert got == pytest.approx(z, rel=6e-3, abs=1e-6)
@@ -236,16 +228,13 @@ def test_the_test_of_a_subgroup_is_exact(case: str, alternative: str) -> None:
         assert np.mean(p <= alpha) <= alpha + 1e-12
 
 
-def strata_of(strata: Sequence[int] | None, n: int) -> Strata:
-    return Strata.or_single(None if strata is None else Strata(np.array(strata)), n)
-
-
 # The slow twin in numpy.
 
 
 def equals_the_twin(m: Any, a: Counts, b: Counts, strata: Sequence[int] | None = None) -> _core.Cross:
     """The core has the same integers, and matrices that differ by rounding errors only."""
-    metric_of, of_units = resolve(m), strata_of(strata, len(a))
+    metric_of = resolve(m)
+    of_units = Strata.or_single(None if strata is None else Strata(np.array(strata)), len(a))
     a, b = map(np.ascontiguousarray, (a, b))
     got, expected = _cross(metric_of, a, b, of_units), twin.cross_of(metric_of, a, b, of_units)
     np.testing.assert_array_equal(got.contributions.T, expected.contributions)
@@ -516,22 +505,14 @@ def texts(n: int = 40) -> tuple[list[str], dict[str, list[str]]]:
     return reference, systems | {"d": systems["c"]}
 
 
-def words_in_common(hypotheses: list[str], references: list[list[str | None]]) -> float:
-    """A function of texts."""
-    pairs = zip(hypotheses, references[0], strict=True)
-    return sum(len({*line.split()} & {*(reference or "").split()}) for line, reference in pairs) / len(hypotheses)
-
-
-def roots(line: str) -> float:
-    """A score of a segment that makes no ties, which minP ranks in its own way."""
-    return float(np.sqrt([ord(letter) for letter in line]).sum()) / 100
-
-
 METRICS: dict[str, Callable[[], Any]] = {
     "bleu": lambda: metric("bleu"),
     "ter": lambda: metric("ter"),
-    "text": lambda: CorpusFunction("common", words_in_common),
-    "mean": lambda: SegmentScores("mean", {name: list(map(roots, lines)) for name, lines in texts()[1].items()}),
+    "text": lambda: CorpusFunction("common", lambda lines, _: float(np.mean([line.count("a") for line in lines]))),
+    # A score of segments that makes no ties, which minP ranks in its own way.
+    "mean": lambda: SegmentScores(
+        "mean", {name: [sum(map(math.sqrt, line.encode())) for line in lines] for name, lines in texts()[1].items()}
+    ),
 }
 
 SHUFFLES = 99
