@@ -26,7 +26,6 @@ from reshuffle.inference.plan import Plan
 from reshuffle.inference.running import run_on_test_set
 from reshuffle.resampling import CountSample, Replicates
 from reshuffle.settings import ComparisonSettings, Resampling
-from step_down import step_down
 
 Values = NDArray[np.float64]
 
@@ -188,27 +187,6 @@ for (row in x) {{
         p, adjusted_p = on_all_swaps(scores, "ar-studentized", adjust)
         np.testing.assert_allclose(p, next(results), rtol=1e-12)
         np.testing.assert_allclose(adjusted_p, next(results), rtol=1e-12)
-
-
-def step_down_by_hand(scores: Values, extremeness: str) -> tuple[Values, Values]:
-    """p-values and adjusted ones on all swaps from their definitions, for the statistic t or |mean|/spread."""
-    signs = 1 - 2 * (np.arange(2**SEGMENTS)[:, None] >> np.arange(SEGMENTS) & 1)
-    differences = np.array([scores[a] - scores[b] for a, b in PAIRS])
-    sums = differences @ signs.T
-    if extremeness == "t":
-        variance = np.square(differences).sum(axis=1)[:, None] - sums**2 / SEGMENTS
-        t = np.abs(sums) / np.sqrt(variance)
-    else:
-        t = np.abs(sums) / np.sqrt(np.square(sums).mean(axis=1, keepdims=True))
-    return (t >= t[:, :1] - 1e-9).mean(axis=1), step_down(t[:, 1:], t[:, 0])
-
-
-@pytest.mark.parametrize(("test", "statistic"), [("ar", "mean"), ("ar-studentized", "t")])
-def test_max_t_on_all_swaps_follows_its_definition(test: str, statistic: str) -> None:
-    for seed, effect in enumerate((0, 0.3, 0.6, 1.2)):
-        scores = segment_scores(seed, effect=effect)
-        found = on_all_swaps(scores, test, "maxt")
-        np.testing.assert_allclose(found, step_down_by_hand(scores, statistic))
 
 
 # Analysis of variance.
