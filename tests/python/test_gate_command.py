@@ -1,6 +1,7 @@
 """The command of gates: exit codes, files and folders, configurations, bad input, and logs of harnesses."""
 
 import json
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -103,9 +104,9 @@ def test_in_python_such_mistakes_are_warnings() -> None:
     assert gate(metrics=metric, margin=0.5, n_resamples=99).verdict == "allow"
     ids = [f"q{n // 2}" for n in range(40)]
     metric = SegmentScores("right", {"a": [1.0, 0.0] * 20, "b": [1.0] * 40}, segment_ids=ids)
-    for function in (gate, compare):
+    for function in (partial(gate, margin=0.2), compare):
         with pytest.warns(MisreadWarning, match="right: each of 20 ids occurs 2 times"):
-            function(metrics=metric, n_resamples=99, **({"margin": 0.2} if function is gate else {}))
+            function(metrics=metric, n_resamples=99)
     assert gate(metrics=metric, documents=ids, margin=0.2, n_resamples=99).verdict == "allow"
 
 

@@ -263,8 +263,8 @@ PUBLISHED = {
 def test_p_values_equal_those_of_moses_and_multeval(wmt17: Corpus, test: str, tool: str) -> None:
     """Within .01, as sacreBLEU's own test asks: ``sacrebleu ref.txt -i LIUM-NMT.4900 … -m bleu -tok none --paired-bs``
     (and ``--paired-ar``), sacreBLEU 2.6.0."""
-    bleu, options = metric("bleu", tokenize="none"), {"baseline": "LIUM-NMT.4900", "test": test}
-    found = compare(wmt17.references, wmt17.systems, bleu, n_resamples=20_000, interval=None, **options)
+    options: dict[str, Any] = {"baseline": "LIUM-NMT.4900", "n_resamples": 20_000, "interval": None}
+    found = compare(wmt17.references, wmt17.systems, metric("bleu", tokenize="none"), test=test, **options)
     expected = {name: published[tool == "MultEval"] for name, published in PUBLISHED.items()}
     assert expected.keys() == {pair.system for pair in found.comparisons}
     for pair in found.comparisons:

@@ -625,5 +625,6 @@ def test_a_function_that_is_undefined_beyond_its_counts_has_one_direction() -> N
 
     sample = sample_of(logit, np.stack([matches, words], axis=-1))
     assert len(Probed.from_counts(sample.metric, *sample.counts).directions) == 1
-    result = approximate_randomization(*sample.counts, logit, test="ar-studentized", n_resamples=200)
+    a, b = sample.counts
+    result = approximate_randomization(a, b, logit, test="ar-studentized", n_resamples=200)
     assert 0 < result.pvalue < 1
