@@ -12,7 +12,6 @@ import pytest
 import reshuffle
 from processes import python
 from reshuffle import toml
-from reshuffle.data.demo import demo_corpus
 
 ROOT = Path(__file__).parents[2]
 ACTION = ROOT / ".github/actions/gate"
@@ -103,9 +102,6 @@ class Runner:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        corpus = demo_corpus()
-        for name, lines in {**corpus.systems, "ref": corpus.references[0]}.items():
-            (folder / f"{name}.txt").write_text("".join(f"{line}\n" for line in lines), "utf-8")
         programs = folder / "bin"
         programs.mkdir()
         for name, text in (("gh", GH), ("reshuffle", f'#!/bin/sh\nexec "{sys.executable}" -m reshuffle "$@"\n')):
@@ -147,12 +143,12 @@ class Runner:
 
 
 @pytest.fixture
-def runner(tmp_path: Path) -> Runner:
+def runner(demo: Path) -> Runner:
     """A runner in a folder of its own."""
-    return Runner(tmp_path)
+    return Runner(demo)
 
 
-BASE_AND_NEW = "baseline.txt tuned.txt --ref ref.txt -n 99 --margin bleu="
+BASE_AND_NEW = "baseline.txt tuned.txt --ref reference.txt -n 99 --margin bleu="
 
 
 def test_the_action_passes_its_inputs_to_the_script() -> None:
@@ -203,7 +199,7 @@ def test_the_action_fails_as_it_was_told(runner: Runner, verdict: str, of_gate: 
 
 @needs_bash
 def test_arguments_are_words_and_never_commands(runner: Runner) -> None:
-    assert runner.run("$(touch owned) baseline.txt;touch owned --ref ref.txt").returncode == 2
+    assert runner.run("$(touch owned) baseline.txt;touch owned --ref reference.txt").returncode == 2
     assert not (runner.folder / "owned").exists()
 
 

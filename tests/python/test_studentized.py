@@ -549,9 +549,7 @@ def oriented(values: Any, alternative: str) -> Any:
 
 
 @pytest.mark.parametrize("adjust", ["maxt", "minp"])
-@pytest.mark.parametrize(
-    ("alternative", "cells"), [("two-sided", None), ("better", None), ("worse", None), ("two-sided", 1000)]
-)
+@pytest.mark.parametrize(("alternative", "cells"), [("two-sided", None), ("better", None), ("two-sided", 1000)])
 def test_step_down_adjustments_equal_the_definition(
     adjust: str, alternative: str, cells: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -568,7 +566,7 @@ def test_step_down_adjustments_equal_the_definition(
         comparisons = result[10 * at : 10 * at + 10]
         parts = [series_of(key, (names.index(c.system), names.index(c.baseline))) for c in comparisons]
         side = comparisons[0].test.alternative
-        assert side == {"two-sided": side, "better": "greater", "worse": "less"}[alternative] or not m.higher_is_better
+        assert side == {"two-sided": side, "better": "greater" if m.higher_is_better else "less"}[alternative]
         series = oriented(np.array([statistics for statistics, _ in parts]), side)
         observed = oriented(np.array([value for _, value in parts]), side)
         p = ((series >= observed[:, None] - 1e-9).sum(axis=1) + 1) / (SHUFFLES + 1)
