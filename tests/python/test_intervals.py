@@ -535,11 +535,11 @@ def test_results_do_not_depend_on_the_size_of_blocks(monkeypatch: pytest.MonkeyP
             assert found == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("options", [{}, {"documents": True}, {"strata": True}, {"documents": True, "strata": True}])
+@pytest.mark.parametrize("units", [{}, {"documents": 6}, {"documents": 6, "strata": 60}])
 @pytest.mark.parametrize("method", ["delta", "jackknife"])
-def test_intervals_of_a_comparison_equal_those_of_each_pair(method: str, options: dict[str, bool]) -> None:
+def test_intervals_of_a_comparison_equal_those_of_each_pair(method: str, units: dict[str, int]) -> None:
     n, rng = 120, np.random.default_rng(6)
-    ids: dict[str, Any] = {name: (np.arange(n) // (6 if name == "documents" else 60)).tolist() for name in options}
+    ids: dict[str, Any] = {name: (np.arange(n) // size).tolist() for name, size in units.items()}
     bleu = systems_of(metric("bleu"), 7, 6, n, [0, 1, 2, 0, 0])
     ratings: Scores = np.round(rng.normal(70, 10, (6, n)), 2)
     names = [f"s{i}" for i in range(6)]

@@ -155,7 +155,7 @@ LINEAR = Formula("linear", lambda totals: totals[..., 0] / 64)
 @pytest.mark.parametrize("test", ["bootstrap", "bootstrap-percentile", "bootstrap-both"])
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 def test_max_t_of_draws_follows_its_definition(alternative: str, test: str, metric_: str) -> None:
-    for seed in range(3):
+    for seed in range(2):
         counts, pairs = counts_of(seed, 4, 60), PAIRS
         if metric_ == "constant":
             column, other = (np.random.default_rng(seed + more).integers(0, 9, 64) for more in (0, 9))
@@ -218,7 +218,7 @@ def adjusted_by(
 @pytest.mark.parametrize("adjust", ["maxt", "minp"])
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 @pytest.mark.parametrize(
-    ("kinds", "family"), [("np", "metric"), *((kinds, "all") for kinds in ("nm", "mn", "np", "pmn", "tn", "pt"))]
+    ("kinds", "family"), [("np", "metric"), ("mn", "all"), ("pmn", "all"), ("tn", "all"), ("pt", "all")]
 )
 def test_families_follow_the_definition(kinds: str, family: str, alternative: str, adjust: str) -> None:
     samples = samples_of(3, kinds)
