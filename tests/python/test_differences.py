@@ -210,7 +210,6 @@ def scores(name: str, values: dict[str, Any], sign: int = 1) -> SegmentScores:
 
 
 def counts(name: str, values: dict[str, Any], sign: int = 1) -> FromCounts:
-    """The sum of the scores, by a function in Python."""
     tables = {system: each[:, None] for system, each in values.items()}
     return FromCounts(name, tables, lambda totals: sign * totals[..., 0] / SEGMENTS, higher_is_better=sign > 0)
 

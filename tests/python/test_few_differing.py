@@ -243,10 +243,7 @@ def test_functions_of_texts_and_documents_are_counted_in_their_units() -> None:
 
 
 def test_test_sets_are_decided_one_by_one() -> None:
-    def test_set(differences: Array) -> TestSet:
-        return TestSet(metrics=scores(differences))
-
-    sets = {"few": test_set(few(5)), "many": test_set(noise() + 0.5)}
+    sets = {name: TestSet(metrics=scores(own)) for name, own in (("few", few(5)), ("many", noise() + 0.5))}
     result = compare_sets(sets, interval=None, n_resamples=999)
     assert [result[name].comparisons[0].test.test for name in sets] == [FOR_FEW, DEFAULT]
     assert known(result.average).comparisons[0].test.test == DEFAULT

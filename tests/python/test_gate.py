@@ -87,7 +87,6 @@ def test_labels_that_all_differ_by_the_same_show_nothing(shift: float) -> None:
 
 
 def with_scores(metric: SegmentScores, scores: dict[str, Any], higher_is_better: bool = True) -> SegmentScores:
-    """The same labels or judge with other scores."""
     return SegmentScores(metric.name, scores, higher_is_better, metric.missing)
 
 
@@ -168,7 +167,6 @@ def test_margins_in_standard_deviations_and_per_cent_of_the_baseline() -> None:
 
 
 def of_news(human: str | None = None) -> dict[str, TestSet]:
-    """Three test sets, perhaps with labels."""
     names = ("news", "a/b", "talks")
     return {name: TestSet(metrics=noisy(50, -1) if human is None else labelled(0.3)) for name in names}
 
@@ -411,7 +409,6 @@ def test_the_headline_and_the_table_write_the_same_p() -> None:
 
 
 def right_or_wrong() -> list[SegmentScores]:
-    """Labels, and a judge, of answers that are right or wrong."""
     return [
         with_scores(m, {name: np.where(np.isnan(own), own, own > 0) for name, own in by_system(m).items()})
         for m in labelled(0.3)

@@ -137,14 +137,12 @@ class Runner:
         self.environment |= {"VERDICT": verdict, "CODE": str(code)}
 
     def read(self, name: str) -> str:
-        """A file that the step has written."""
         path = self.folder / name
         return path.read_text("utf-8") if path.exists() else ""
 
 
 @pytest.fixture
 def runner(demo: Path) -> Runner:
-    """A runner in a folder of its own."""
     return Runner(demo)
 
 

@@ -71,13 +71,11 @@ def thinned(counts: Counts, difference: float) -> Counts:
 
 
 def systems(counts: Counts, *more: Counts) -> FromCounts:
-    """Two outputs, and other ones."""
     rows = {"long": counts[0], "short": counts[1], **{f"other {i}": other for i, other in enumerate(more)}}
     return FromCounts("BLEU", rows, "bleu")
 
 
 def drawn(counts: Counts, seed: int = 7, draws: int = DRAWS, **units: Any) -> Replicates:
-    """The draws of a sample."""
     sample = CountSample.from_arrays(BLEU, counts[0], counts[1], Units(**units))
     return Replicates([sample], Resampling(draws, seed))
 
@@ -318,7 +316,6 @@ def near(length: float, cut: float, **options: Any) -> Comparison:
 
 
 def kinds(comparison: Comparison) -> dict[str, Any]:
-    """The caveats of a comparison by their kinds."""
     return {caveat.kind: caveat for caveat in comparison.caveats}
 
 

@@ -413,7 +413,6 @@ def test_auto_depends_on_the_scheme_the_rule_and_the_number_of_comparisons(
 
 
 def message(**options: Any) -> str | None:
-    """The error of a comparison, or None."""
     try:
         compared(**options)
     except InputError as error:

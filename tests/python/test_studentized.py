@@ -48,7 +48,6 @@ def of_texts(name: str, rng: np.random.Generator, n: int) -> Counts:
 
 
 def depf_like(rng: np.random.Generator, n: int) -> Counts:
-    """Matches, and sizes of both sides."""
     sizes = rng.integers(1, 30, (2, n)), np.stack([rng.integers(1, 30, n)] * 2)
     return np.stack([rng.binomial(np.minimum(*sizes), 0.7), *sizes], axis=-1)
 
