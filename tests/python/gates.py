@@ -14,7 +14,6 @@ DEMO = {name: list(CORPUS.systems[name]) for name in ("baseline", "tuned", "rule
 
 
 def of_demo(base: str, new: str, *metrics: str, **options: Any) -> Gate:
-    """A gate on the demo's corpus."""
     return gate(CORPUS.references, {base: DEMO[base], new: DEMO[new]}, list(metrics), n_resamples=999, **options)
 
 

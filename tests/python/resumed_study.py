@@ -11,7 +11,6 @@ from reshuffle.study import type1
 
 
 def long_study(simulations: int, checkpoint: str | None = None) -> str:
-    """Two stages on one thread, in bytes."""
     scores = SegmentScores("quality", dict(zip("ab", np.random.default_rng(1).random((2, 200)).round(2), strict=True)))
     study = type1(
         metrics=scores,

@@ -63,13 +63,11 @@ def test_without_the_source_the_text_stays(monkeypatch: pytest.MonkeyPatch) -> N
 
 @cache
 def classes_of(module: str) -> dict[str, ast.ClassDef]:
-    """The classes at the top of a module."""
     tree = ast.parse(inspect.getsource(sys.modules[module]))
     return {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
 
 
 def texts_of_tree(record: type[Any]) -> dict[str, str]:
-    """The docstrings of fields as Python parses them."""
     tree = classes_of(record.__module__)[record.__name__]
     return {
         ast.unparse(node.target): inspect.cleandoc(ast.literal_eval(after.value))

@@ -39,24 +39,21 @@ def test_flips_are_those_of_a_loop_over_the_segments(
     metric = SegmentScores("rating", table, higher_is_better, missing="pairwise")
     found = flips(metric=metric, system="new", baseline="old", threshold=threshold, top=3)
     names: dict[tuple[bool, bool], list[int]] = {(a, b): [] for a in (False, True) for b in (False, True)}
-    parts = []
-    common = [(old, new) for old, new in rows if not math.isnan(old + new)]
-    difference = sum(new - old for old, new in common) / len(common)
-    for number, (old, new) in enumerate(rows, 1):
-        if math.isnan(old + new):
-            continue
-        passes = [value >= threshold if higher_is_better else value <= threshold for value in (old, new)]
+    common = {number: pair for number, pair in enumerate(rows, 1) if not math.isnan(sum(pair))}
+    for number, pair in common.items():
+        passes = [value >= threshold if higher_is_better else value <= threshold for value in pair]
         names[passes[0], passes[1]].append(number)
-        parts.append((number, (new - old) / len(common)))
+    parts = {number: (new - old) / len(common) for number, (old, new) in common.items()}
+    difference = sum(parts.values())
     assert (found.gained, found.lost) == (names[False, True], names[True, False])
     assert (found.n_both, found.n_neither) == (len(names[True, True]), len(names[False, False]))
     assert found.net == len(found.gained) - len(found.lost)
     assert found.n_unchanged + len(found.gained) + len(found.lost) == len(common) == len(found.segments)
     assert found.n_missing == len(rows) - len(common)
     assert found.difference == pytest.approx(difference)
-    assert dict(parts) == {each.segment: pytest.approx(each.contribution, abs=1e-12) for each in found.segments}
+    assert parts == {each.segment: pytest.approx(each.contribution, abs=1e-12) for each in found.segments}
     # Of equal parts, those with the sign of the difference are listed first.
-    largest = sorted((part for _, part in parts if part), key=lambda part: (-abs(part), part * difference < 0))[:3]
+    largest = sorted(filter(None, parts.values()), key=lambda part: (-abs(part), part * difference < 0))[:3]
     assert [each.contribution for each in found.largest] == pytest.approx(largest)
     n = len(found.gained) + len(found.lost)
     expected = binomtest(len(found.gained), n).pvalue if n else 1.0
@@ -69,20 +66,20 @@ def test_a_part_is_about_the_change_when_a_segment_is_left_out(metric: str, thre
     references = CORPUS.references[0][:40]
     found = flips(references, systems, metric, threshold=threshold, top=40, **PAIR)
     scores = segment_scores(references, systems, metric)
+
+    def without(segment: int) -> float:
+        kept = [s for s in range(40) if s != segment - 1]
+        rest = {name: [lines[s] for s in kept] for name, lines in systems.items()}
+        base, tuned = score([references[s] for s in kept], rest, metric).scores
+        return tuned.score - base.score
+
     for each in found.largest[:3]:
-        assert isinstance(each.segment, int)
-        kept = [s for s in range(40) if s != each.segment - 1]
-        rest = score(
-            [references[s] for s in kept], {k: [lines[s] for s in kept] for k, lines in systems.items()}, metric
-        )
-        without = rest.scores[1].score - rest.scores[0].score
-        assert each.contribution == pytest.approx(found.difference - without, rel=0.15)
+        assert each.contribution == pytest.approx(found.difference - without(int(each.segment)), rel=0.15)
     assert [each.baseline_score for each in found.segments] == scores.system_scores("baseline").tolist()
     assert [each.system_score for each in found.segments] == scores.system_scores("tuned").tolist()
     assert sum(each.contribution for each in found.segments) == pytest.approx(found.difference, rel=0.05)
-    assert [abs(each.contribution) for each in found.largest] == sorted(
-        (abs(each.contribution) for each in found.segments if each.contribution), reverse=True
-    )
+    sizes = sorted((abs(each.contribution) for each in found.segments if each.contribution), reverse=True)
+    assert [abs(each.contribution) for each in found.largest] == sizes
     assert (score(references, systems, metric).scores[1].score) == found.system_score
 
 
@@ -100,10 +97,8 @@ def test_documents_are_compared_instead_of_segments() -> None:
     ratings = SegmentScores("rating", table, missing="pairwise")
     found = flips(metric=ratings, system="b", baseline="a", threshold=2, documents=[1, 1, 1, 2, 2, 3])
     # Only the segments that both have scores for: 1 in the first document, 4 in the second, none in the third.
-    assert [(each.segment, each.baseline_score, each.system_score) for each in found.segments] == [
-        ("1", 1.0, 2.0),
-        ("2", 4.0, 1.0),
-    ]
+    by_document = [(each.segment, each.baseline_score, each.system_score) for each in found.segments]
+    assert by_document == [("1", 1.0, 2.0), ("2", 4.0, 1.0)]
     assert (found.gained, found.lost, found.n_missing) == (["1"], ["2"], 1)
 
 
@@ -166,23 +161,18 @@ def test_scores_of_0_and_1_need_no_threshold(higher: bool) -> None:
     assert flips(metric=lacking).threshold == 0.5
 
 
-def test_the_command_line_has_flips(run: Callable[..., Any], tmp_path: Path) -> None:
-    for name, lines in (("ref", CORPUS.references[0]), *CORPUS.systems.items()):
-        (tmp_path / f"{name}.txt").write_text("".join(f"{line}\n" for line in lines))
-    ref, base, tuned, larger = (str(tmp_path / f"{name}.txt") for name in ("ref", "baseline", "tuned", "larger"))
-    done = run("flips", ref, base, tuned, "-m", "chrf", "--threshold", "80", "--format", "json")
+def test_the_command_line_has_flips(run: Callable[..., Any], demo: Path) -> None:
+    line = "flips reference.txt baseline.txt tuned.txt -m chrf --threshold 80".split()
+    done = run(*line, "--format", "json", "-o", "-", "-o", "flips.json")
     expected = flips(CORPUS.references, CORPUS.systems, "chrf", threshold=80, **PAIR)
     assert (done.code, unnamed(done.out)) == (0, expected.render("json"))
-    (tmp_path / "flips.json").write_text(done.out)
-    plotted = run("plot", str(tmp_path / "flips.json"), "forest", "-o", str(tmp_path / "forest.svg"))
+    plotted = run("plot", "flips.json", "forest", "-o", "forest.svg")
     assert "holds flips: expected a comparison or a study, of which there are figures" in plotted.err
-    several = run("flips", ref, base, tuned, larger, "--threshold", "80", "--system", larger, "--baseline", "tuned")
-    assert several.code == 0
-    assert "larger" in several.out
-    scores = tmp_path / "scores.tsv"
-    scores.write_text("segment\tsystem\tx\n1\ta\t1\n2\ta\t\n3\ta\t5\n1\tb\t4\n2\tb\t3\n3\tb\tNone\n4\ta\t2\n4\tb\t1\n")
-    done = run("flips", "--scores", "x", f"{scores}#x", "--threshold", "2", "--missing", "pairwise", "--format", "csv")
-    assert (done.code, done.out) == (
-        0,
-        "segment,baseline_score,system_score,flip,contribution\n1,1.0,4.0,gained,1.5\n4,2.0,1.0,lost,-0.5\n",
+    several = run(*line, "larger.txt", "--system", "larger.txt", "--baseline", "tuned")
+    assert (several.code, "larger" in several.out) == (0, True)
+    Path("scores.tsv").write_text(
+        "segment\tsystem\tx\n1\ta\t1\n2\ta\t\n3\ta\t5\n1\tb\t4\n2\tb\t3\n3\tb\tNone\n4\ta\t2\n4\tb\t1\n"
     )
+    done = run(*"flips --scores x scores.tsv#x --threshold 2 --missing pairwise --format csv".split())
+    rows = "segment,baseline_score,system_score,flip,contribution\n1,1.0,4.0,gained,1.5\n4,2.0,1.0,lost,-0.5\n"
+    assert (done.code, done.out) == (0, rows)

@@ -1,16 +1,20 @@
-"""The command of gates: exit codes, files and folders, configurations, and bad input."""
+"""The command of gates: exit codes, files and folders, configurations, bad input, and logs of harnesses."""
 
 import json
+from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from gates import by_system, command, labelled, noisy, of_demo
 from reshuffle import InputError, SegmentScores, compare, gate
 from reshuffle.cli.main import run
 from reshuffle.errors import MisreadWarning
+from test_logs import zipped
 from told import assert_raises, assert_refused
 
 
@@ -41,14 +45,6 @@ def test_a_margin_without_a_name_is_that_of_the_only_metric_that_needs_one(
     # A number after the first margin may be a file.
     (demo / "baseline.txt").rename(demo / "7")
     assert command("--ref reference.txt --margin bleu=9 7 tuned.txt") == 0
-    with pytest.raises(InputError, match="BLEU has two margins"):
-        command("--margin 9 bleu=9 7 tuned.txt --ref reference.txt")
-    with pytest.raises(InputError, match="the margin is given twice"):
-        command("7 tuned.txt --ref reference.txt --margin 9 --margin 8")
-    with pytest.raises(
-        InputError, match=r"one margin for 2 metrics, BLEU, chrF2: say which metric .* margin=\{'BLEU': 9"
-    ):
-        command("7 tuned.txt --ref reference.txt --margin 9 -m bleu chrf")
 
 
 # Two systems of the demo.
@@ -86,14 +82,19 @@ def test_bad_input_is_refused_in_a_sentence(demo: Path, run: Any) -> None:
     for name in ("base", "new"):
         (demo / name).mkdir()
         (demo / name / "talks.txt").write_text("1\n")
+    answers = '{"correct": true}\n{"correct": false}\n' * 20
+    for name, tasks in {"one": "qa math", "two": "qa math", "short": "qa", "long": "qa math more"}.items():
+        (demo / name).mkdir()
+        for task in tasks.split():
+            (demo / name / f"{task}.jsonl").write_text(answers)
     assert_refused("errors_of_gate", run)
 
 
 def test_what_is_refused_as_a_mistake_can_be_said_to_be_meant(demo: Path) -> None:
     (demo / "numbered.tsv").write_text("number\tright\n" + "".join(f"{n}\t{n % 2}\n" for n in range(40)))
     assert command("--scores x numbered.tsv#right numbered.tsv#number --margin 0.5") == 0
-    for name, scores in (("few", [1, 0]), ("many", [90, 0])):
-        (demo / name).write_text("".join(f"{score / 100}\n" for score in scores * 20))
+    for name, scores in (("few", "0.01\n0\n"), ("many", "0.9\n0\n")):
+        (demo / name).write_text(scores * 20)
     assert command("--scores words few many --margin 0.005") == 0
 
 
@@ -103,10 +104,9 @@ def test_in_python_such_mistakes_are_warnings() -> None:
     assert gate(metrics=metric, margin=0.5, n_resamples=99).verdict == "allow"
     ids = [f"q{n // 2}" for n in range(40)]
     metric = SegmentScores("right", {"a": [1.0, 0.0] * 20, "b": [1.0] * 40}, segment_ids=ids)
-    with pytest.warns(MisreadWarning, match="right: each of 20 ids occurs 2 times"):
-        assert gate(metrics=metric, margin=0.2, n_resamples=99).verdict == "allow"
-    with pytest.warns(MisreadWarning, match="right: each of 20 ids occurs 2 times"):
-        compare(metrics=metric, n_resamples=99)
+    for function in (partial(gate, margin=0.2), compare):
+        with pytest.warns(MisreadWarning, match="right: each of 20 ids occurs 2 times"):
+            function(metrics=metric, n_resamples=99)
     assert gate(metrics=metric, documents=ids, margin=0.2, n_resamples=99).verdict == "allow"
 
 
@@ -127,75 +127,39 @@ def logs_in_folders(demo: Path, base: list[str], new: list[str]) -> str:
     for system, names in (("base", base), ("new", new)):
         (demo / system).mkdir()
         for n, name in enumerate(names):
-            (demo / system / name).write_text('{"correct": true}\n{"correct": false}\n' * (20 + n))
+            rows = [json.dumps({"correct": row % 2 == 0, "doc": row // 2}) for row in range(40 + 2 * n)]
+            (demo / system / name).write_text("\n".join(rows))
     return "--scores correct base new --margin correct=0.5"
 
 
 def test_folders_of_scores_have_a_task_for_each_file_as_in_a_manifest(demo: Path, run: Any) -> None:
-    line = logs_in_folders(demo, ["qa.jsonl", "math.jsonl"], ["qa.jsonl", "math.jsonl"])
+    logs = ["qa.jsonl", "math.jsonl"]
+    line = logs_in_folders(demo, logs, logs)
     (demo / "tasks.toml").write_text(
         "".join(
             f'sets.{name}.scores.correct = {{ base = "base/{name}.jsonl", new = "new/{name}.jsonl" }}\n'
             for name in ("math", "qa")
         )
     )
-    found = run("gate", *line.split(), "-n", "999", "--format", "json").out
-    again = run("gate", *"--manifest tasks.toml --margin correct=0.5 -n 999 --format json".split()).out
-    assert json.loads(found)["tasks"] == json.loads(again)["tasks"]
-    assert [task["test_set"] for task in json.loads(found)["tasks"]] == ["math", "qa"]
-    lower = run("gate", *line.split(), "--lower-is-better", "correct", "-n", "999", "--format", "json").out
-    assert [task["higher_is_better"] for task in json.loads(lower)["tasks"]] == [False, False]
+
+    def tasks(words: str) -> Any:
+        return json.loads(run("gate", *words.split(), "-n", "999", "--format", "json").out)["tasks"]
+
+    assert tasks(line) == tasks("--manifest tasks.toml --margin correct=0.5")
+    assert [task["test_set"] for task in tasks(line)] == ["math", "qa"]
+    assert [task["higher_is_better"] for task in tasks(f"{line} --lower-is-better correct")] == [False, False]
+    of_documents = [(task["unit"], task["n_units"]) for task in tasks(f"{line} --docs doc")]
+    assert of_documents == [("document", 21), ("document", 20)]  # each file has a column
     compared = json.loads(run("compare", *line.split()[:4], "-n", "99", "--format", "json").out)
     assert [*compared["sets"]] == ["math", "qa"]
-
-
-def test_documents_of_folders_of_scores_are_a_column_of_each_file(demo: Path, run: Any) -> None:
-    logs = ["qa.jsonl", "math.jsonl"]
-    line = ["gate", *logs_in_folders(demo, logs, logs).split(), "-n", "999"]
-    for file in demo.glob("*/*.jsonl"):
-        rows = [{**json.loads(row), "doc": n // 2} for n, row in enumerate(file.read_text().splitlines())]
-        file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    found = json.loads(run(*line, "--docs", "doc", "--format", "json").out)
-    assert [(task["unit"], task["n_units"]) for task in found["tasks"]] == [("document", 21), ("document", 20)]
-    assert "--docs is for one test set" in run(*line, "--docs", "reference.txt").refusal()
-    mixed = run("gate", "--scores", "correct", "base", "new/qa.jsonl", "--margin", "1").refusal()
-    assert "would both be called qa" in mixed
-    assert "name only folders, one of each system" in mixed
-    assert run("gate", "--scores", "correct", "base", "nwe", "--margin", "1").err.count("\n") == 1
-    (demo / "base/more.jsonl").write_bytes((demo / "base/qa.jsonl").read_bytes())
-    alone = run("gate", "--scores", "correct", "base", "--margin", "1").refusal()
-    assert "got the folder base: name a folder of each system" in alone
-    beside = run("gate", "baseline.txt", "tuned.txt", "--scores", "correct", "base", "--margin", "1").refusal()
-    assert "--scores correct: expected a file for each of 2 systems after the name, got 3" in beside
-    (demo / "base/more.jsonl").unlink()
-    watched = run("watch", "--scores", "correct", "base", "new", "--bounds", "0", "1").refusal()
-    assert "for several test sets use 'reshuffle compare' or 'reshuffle gate'" in watched
-    texts = ("reference.txt", "baseline.txt", "tuned.txt")
-    beside = run("compare", *texts, "--scores", "correct", "base", "new").refusal()
-    assert "for several test sets 'reshuffle compare' and 'reshuffle gate' take a manifest (--manifest)" in beside
-    two = run("compare", "--scores", "correct", "speed", "base/qa.jsonl", "new/qa.jsonl").refusal()
-    assert "speed: no such file: if it is another metric, it needs a --scores of its own, as in --scores corr" in two
 
 
 def test_folders_of_samples_of_lm_eval_are_matched_by_task(demo: Path, run: Any) -> None:
     date = "2026-11-28T10-00-0"
     names = [[f"samples_{task}_{date}{n}.5.jsonl" for task in ("a.b", "c")] for n in (1, 2)]
     line = logs_in_folders(demo, [*names[0], f"results_{date}1.5.json"], names[1])
-    outcome = run("gate", *line.split(), "-n", "999", "--format", "json")
-    assert [task["test_set"] for task in json.loads(outcome.out)["tasks"]] == ["a.b", "c"]
-
-
-@pytest.mark.parametrize(
-    ("base", "new", "message"),
-    [
-        (["qa.jsonl", "math.jsonl"], ["qa.jsonl"], "the folder new has no file for math"),
-        (["qa.jsonl", "qa.txt"], ["qa.jsonl"], r"base/qa.jsonl and base/qa.txt are both of qa: move one"),
-    ],
-)
-def test_folders_of_other_files_are_refused(demo: Path, base: list[str], new: list[str], message: str) -> None:
-    line = logs_in_folders(demo, base, new)
-    with pytest.raises(InputError, match=message):
-        command(line)
+    found = json.loads(run("gate", *line.split(), "-n", "999", "--format", "json").out)
+    assert [task["test_set"] for task in found["tasks"]] == ["a.b", "c"]
 
 
 def test_the_line_for_folders_of_texts_works(demo: Path) -> None:
@@ -209,25 +173,23 @@ def test_the_line_for_folders_of_texts_works(demo: Path) -> None:
 
 
 def test_full_text_has_the_tables_and_other_formats_have_them_anyway(demo: Path, run: Any) -> None:
-    line = ["gate", "baseline.txt", "tuned.txt", "--ref", "reference.txt", "--margin", "bleu=9"]
-    short, full = run(*line).out, run(*line, "--full").out
-    assert full.startswith(short.splitlines()[0])
-    assert len(full.splitlines()) > len(short.splitlines())
+    line = [*f"gate {PAIR} --margin bleu=9".split()]
+    short, full = (run(*line, *more).out.splitlines() for more in ([], ["--full"]))
+    assert full[0] == short[0]
+    assert len(full) > len(short)
     outcome = run(*line, "--full", "--format", "json")
-    assert (outcome.code, "--full changes nothing" in outcome.err) == (0, True)
-    assert json.loads(outcome.out)["verdict"] == "allow"
+    assert (outcome.code, json.loads(outcome.out)["verdict"]) == (0, "allow")
+    assert "--full changes nothing" in outcome.err
 
 
 def test_the_baseline_of_a_folder_is_said(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (demo / "scores").mkdir()
     for name in ("new", "old"):
         (demo / "scores" / f"{name}.txt").write_text("1\n0\n" * 30)
-    assert command("--scores x scores --margin x=0.5") == 0
-    assert (
-        "the baseline is new, the first file of scores by name: name both files for another" in capsys.readouterr().err
-    )
-    assert command("--scores x scores/old.txt scores/new.txt --margin x=0.5") == 0
-    assert "baseline is" not in capsys.readouterr().err
+    said = "the baseline is new, the first file of scores by name: name both files for another"
+    for words, is_said in (("scores", True), ("scores/old.txt scores/new.txt", False)):
+        assert command(f"--scores x {words} --margin x=0.5") == 0
+        assert (said in capsys.readouterr().err) == is_said
 
 
 def test_a_configuration_has_margins_and_options_replace_its_keys(
@@ -243,9 +205,6 @@ def test_a_configuration_has_margins_and_options_replace_its_keys(
     (demo / "gate.toml").write_text("margin = 2\nalpha = 0.1\n")  # of the only metric
     assert command(f"{PAIR} --config gate.toml --format json") == 0
     assert [task["given_margin"] for task in json.loads(capsys.readouterr().out)["tasks"]] == ["2"]
-    (demo / "gate.toml").write_text("margins = 1\n")
-    with pytest.raises(InputError, match="unknown key 'margins': did you mean 'margin'"):
-        command(f"{PAIR} --config gate.toml")
 
 
 def test_a_bad_value_of_a_configuration_is_named_by_file_and_key(demo: Path) -> None:
@@ -316,3 +275,118 @@ def test_a_configuration_with_scores_and_another_rule(demo: Path, capsys: pytest
     assert "scores.toml: margin is left out, because --rule no-regression has none" in capsys.readouterr().err
     assert command(f"{line} -o verdict.json") == 0
     assert capsys.readouterr().err.startswith("ALLOW: acc is not worse by 0.5 or more")
+
+
+# --- Logs of harnesses
+
+
+def inspect_log(model: str, right: NDArray[np.bool_]) -> dict[str, Any]:
+    """A log of invented questions with two epochs, (2, questions), as inspect_ai 0.3.285 writes it.
+
+    ``inspect_ai.eval(Task(..., scorer=match(), epochs=2), model=..., fail_on_error=False)``, without what is not read:
+    the model did not answer the last question.
+    """
+    last = right.shape[1] - 1
+    samples = [
+        {
+            "id": q, "epoch": epoch, "input": f"What is {q} + {q}?", "target": f"{2 * q}",
+            "metadata": {"passage": f"p{q // 4}"},
+            "scores": {} if q == last else {"match": {"value": "C" if each else "I", "answer": "?", "history": []}},
+            **({"error": {"message": "ValueError('no answer')"}} if q == last else {}),
+        }
+        for epoch, row in enumerate(right.tolist(), 1)
+        for q, each in enumerate(row)
+    ]  # fmt: skip
+    about = {"task": "sums", "model": model, "config": {"epochs": 2, "fail_on_error": False}}
+    return {"version": 2, "status": "success", "eval": about, "samples": samples}
+
+
+def lm_eval_log(right: NDArray[np.bool_], first: int = 0) -> str:
+    """Samples of invented questions, as lm_eval 0.4.13 writes them.
+
+    ``lm_eval run --model dummy --tasks sums --include_path . --log_samples --output_path out``, where sums.yaml has
+    the output type ``multiple_choice`` and questions in a local file of JSON lines.
+    """
+    return "".join(
+        json.dumps(
+            {
+                "doc_id": n, "doc": {"question": f"What is {n} + {n}?", "passage": f"p{n // 4}"}, "target": "0",
+                "arguments": {"gen_args_0": {"arg_0": f"What is {n} + {n}?", "arg_1": f" {2 * n}"}},
+                "resps": [[["-0.5", "False"]], [["-0.9", "False"]]],
+                "filtered_resps": [["-0.5", "False"], ["-0.9", "False"]], "filter": "none",
+                "metrics": ["acc"], "doc_hash": sha256(b"%d" % n).hexdigest(), "prompt_hash": "1" * 64,
+                "target_hash": "0" * 64,
+                "acc": float(x),
+            }
+        )
+        + "\n"
+        for n, x in enumerate(right.tolist(), first)
+    )  # fmt: skip
+
+
+def passages(demo: Path, n: int) -> None:
+    """The passage of each question, by its id, as a command takes it out of a log."""
+    (demo / "passages.tsv").write_text("id\tpassage\n" + "".join(f"{q}\tp{q // 4}\n" for q in range(n)))
+
+
+def test_logs_of_inspect_ai_with_epochs_and_clusters(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    right = np.random.default_rng(6).random((2, 2, 84)) < np.array([0.9, 0.4])[:, None, None]
+    # The same model twice: the systems are called after the files.
+    base, new = (inspect_log("openai/a", own) for own in right)
+    new["samples"].reverse()
+    (demo / "a.json").write_text(json.dumps({**base, "status": "error"}, indent=2))
+    (demo / "b.eval").write_bytes(zipped(new))
+    passages(demo, 84)
+    line = "--scores match a.json b.eval --margin match=0.05 --format json"
+    with pytest.raises(InputError, match="match, system a, segment 84: the score is missing; with missing='pairwise'"):
+        command(line)
+    answered = right[:, :, :-1]
+    for more, unit, n in (("", "segment", 83), (" --docs passages.tsv#passage", "document", 21)):
+        assert command(f"{line} --missing pairwise{more}") == 1
+        out, err = capsys.readouterr()
+        assert "a.json: the evaluation was not completed (status 'error')" in err
+        (task,) = json.loads(out)["tasks"]
+        assert (task["unit"], task["n_units"]) == (unit, n)
+        assert task["baseline_score"] == pytest.approx(answered[0].mean())
+        assert task["difference"] == pytest.approx(answered[1].mean() - answered[0].mean())
+
+
+def test_logs_of_lm_eval_with_clusters(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    right = np.random.default_rng(7).random((2, 200)) < 0.6
+    for model, own in zip(("a", "b"), right, strict=True):
+        (demo / f"{model}.jsonl").write_text(lm_eval_log(own))
+    passages(demo, 200)
+    line = "--scores acc a.jsonl b.jsonl --margin acc=0.4 --format json"
+    assert command(line) == 0
+    assert json.loads(capsys.readouterr().out)["tasks"][0]["unit"] == "segment"
+    assert command(f"{line} --docs passages.tsv#passage") == 0
+    (task,) = json.loads(capsys.readouterr().out)["tasks"]
+    # The same answers in 50 passages are 50 units.
+    metric = SegmentScores("acc", dict(zip("ab", right.astype(float), strict=True)))
+    (own,) = gate(metrics=metric, documents=[f"p{n // 4}" for n in range(200)], margin=0.4, n_resamples=999).tasks
+    assert (task["unit"], task["n_units"]) == (own.unit, own.n_units) == ("document", 50)
+    assert (task["difference"], task["bound"]) == (own.difference, own.bound)
+
+
+def test_segments_of_logs_are_listed_by_their_ids(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    right = np.random.default_rng(7).random((2, 40)) < 0.6
+    for model, own in zip(("a", "b"), right, strict=True):
+        lines = [json.loads(line) for line in lm_eval_log(own).splitlines()]
+        # A limited run: every second question.
+        (demo / f"{model}.jsonl").write_text(
+            "".join(json.dumps(each | {"doc_id": 2 * n}) + "\n" for n, each in enumerate(lines))
+        )
+    lost, gained = ([f"{2 * n}" for n in np.flatnonzero(old & ~new)] for old, new in (right, right[::-1]))
+    command("--scores acc a.jsonl b.jsonl --margin acc=0.4 --format json")
+    (task,) = json.loads(capsys.readouterr().out)["tasks"]
+    assert [each["segment"] for each in task["lost"]] == lost[:3]
+    assert run(["flips", "--scores", "acc", "a.jsonl", "b.jsonl", "--threshold", "0.5", "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [each["segment"] for each in found["segments"]] == [f"{2 * n}" for n in range(40)]
+    assert (found["lost"], found["gained"]) == (lost, gained)
+    run(["flips", "--scores", "acc", "a.jsonl", "b.jsonl", "--threshold", "0.5", "--format", "csv"])
+    assert capsys.readouterr().out.splitlines()[2].startswith("2,")
+    run(["score", "--scores", "acc", "a.jsonl", "b.jsonl", "--segments"])
+    assert capsys.readouterr().out.splitlines()[3].startswith("2\ta\t")
+    run(["score", "--scores", "acc", "a.jsonl", "b.jsonl", "--segments", "--format", "jsonl"])
+    assert json.loads(capsys.readouterr().out.splitlines()[2])["segment"] == "2"

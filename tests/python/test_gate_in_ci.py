@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import reshuffle
+from processes import python
 from reshuffle import toml
-from reshuffle.data.demo import demo_corpus
 
 ROOT = Path(__file__).parents[2]
 ACTION = ROOT / ".github/actions/gate"
@@ -49,32 +49,19 @@ def test_no_margin(not_worse):
 """
 
 
-@pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The output of a session of pytest that uses the fixture."""
-    folder = tmp_path_factory.mktemp("suite")
-    (folder / "test_models.py").write_text(TESTS)
-    command = [sys.executable, "-m", "pytest", "-p", "reshuffle.pytest_plugin", "-p", "no:cacheprovider", "-rsA"]
-    environment = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120
-    ).stdout
-
-
-def test_pytest_finds_the_fixture_by_its_entry_point() -> None:
+def test_the_fixture_fails_unless_outputs_are_allowed_and_a_failure_reads_like_the_report(tmp_path: Path) -> None:
     project = toml.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert project["entry-points"]["pytest11"] == {"reshuffle": "reshuffle.pytest_plugin"}
-
-
-def test_the_fixture_fails_unless_outputs_are_allowed(session: str) -> None:
+    (tmp_path / "test_models.py").write_text(TESTS)
+    command = [sys.executable, "-m", "pytest", "-p", "reshuffle.pytest_plugin", "-p", "no:cacheprovider", "-rsA"]
+    environment = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    session = done.stdout
     for test in ("same", "lower", "texts"):
         assert f"PASSED test_models.py::test_{test}" in session
     for test in ("worse", "open", "no_margin"):
         assert f"FAILED test_models.py::test_{test}" in session
     assert "3 failed, 3 passed, 1 skipped" in session
-
-
-def test_a_failure_reads_like_the_report(session: str) -> None:
     scores = {"base": [3, 4, 5, 4, 2] * 20, "new": [1, 2, 3, 2, 0] * 20}
     report = str(reshuffle.gate(metrics=reshuffle.SegmentScores("score", scores), margin={"score": 0.5}))
     assert report.startswith("REJECT: score is worse (-2.000, p < 0.0001).")
@@ -84,11 +71,9 @@ def test_a_failure_reads_like_the_report(session: str) -> None:
 
 
 def test_the_plugin_costs_nothing_until_it_is_used() -> None:
-    code = (
-        "import sys, pytest, reshuffle.pytest_plugin as p; print([m for m in sys.modules if m in ('numpy', 'scipy')])"
+    assert (
+        python("import sys, pytest, reshuffle.pytest_plugin; print({'numpy', 'scipy'} & {*sys.modules})") == "set()\n"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout == "[]\n"
 
 
 # The action. Its runner replaces ${{ … }} by values in the environment of the script.
@@ -117,9 +102,6 @@ class Runner:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        corpus = demo_corpus()
-        for name, lines in {**corpus.systems, "ref": corpus.references[0]}.items():
-            (folder / f"{name}.txt").write_text("".join(f"{line}\n" for line in lines), "utf-8")
         programs = folder / "bin"
         programs.mkdir()
         for name, text in (("gh", GH), ("reshuffle", f'#!/bin/sh\nexec "{sys.executable}" -m reshuffle "$@"\n')):
@@ -155,18 +137,16 @@ class Runner:
         self.environment |= {"VERDICT": verdict, "CODE": str(code)}
 
     def read(self, name: str) -> str:
-        """A file that the step has written."""
         path = self.folder / name
         return path.read_text("utf-8") if path.exists() else ""
 
 
 @pytest.fixture
-def runner(tmp_path: Path) -> Runner:
-    """A runner in a folder of its own."""
-    return Runner(tmp_path)
+def runner(demo: Path) -> Runner:
+    return Runner(demo)
 
 
-BASE_AND_NEW = "baseline.txt tuned.txt --ref ref.txt -n 99 --margin bleu="
+BASE_AND_NEW = "baseline.txt tuned.txt --ref reference.txt -n 99 --margin bleu="
 
 
 def test_the_action_passes_its_inputs_to_the_script() -> None:
@@ -217,8 +197,7 @@ def test_the_action_fails_as_it_was_told(runner: Runner, verdict: str, of_gate: 
 
 @needs_bash
 def test_arguments_are_words_and_never_commands(runner: Runner) -> None:
-    done = runner.run("$(touch owned) baseline.txt;touch owned --ref ref.txt")
-    assert done.returncode == 2
+    assert runner.run("$(touch owned) baseline.txt;touch owned --ref reference.txt").returncode == 2
     assert not (runner.folder / "owned").exists()
 
 

@@ -1,25 +1,45 @@
-"""Intervals and standard errors against closed forms, slow twins and SciPy on the same draws; what is refused."""
+"""Intervals and standard errors of one pair and of all: closed forms, slow twins, and SciPy on the same draws."""
 
 import math
+from fractions import Fraction
+from itertools import combinations
+from math import comb, floor
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from counts import as_counts
+from budgets import budget
+from counts import as_counts, bleu_counts
 from known import known
-from reshuffle import Formula, InputError, SegmentScores, _core, bootstrap_interval, compare, metric, standard_error
+from reshuffle import (
+    Formula,
+    FromCounts,
+    InputError,
+    SegmentScores,
+    SignificanceResult,
+    _core,
+    approximate_randomization,
+    bootstrap_interval,
+    bootstrap_test,
+    compare,
+    metric,
+    standard_error,
+)
 from reshuffle.data.demo import demo_corpus
 from reshuffle.inference.estimates import Estimate
 from reshuffle.inference.intervals import INTERVALS, SAMPLE, rank_of_ends, symmetric_ends
 from reshuffle.metrics.base import Counts, Metric, Scores
-from reshuffle.resampling import CountSample, Replicates
+from reshuffle.resampling import CountSample, Replicates, squares
 from reshuffle.resampling.linear import gradient
+from reshuffle.resampling.squares import CLOSE, Squares
+from reshuffle.resampling.units import Documents, Strata, document_effect, document_effects, paired_influence
+from reshuffle.results import clopper_pearson
 from reshuffle.settings import Resampling
 
 MEAN = Formula("mean", lambda totals: totals[..., 0] / totals[..., 1])
@@ -30,7 +50,7 @@ NUMBERS = st.lists(st.integers(-50, 50), min_size=2, max_size=40)
 
 
 @pytest.fixture(scope="module")
-def bleu_counts() -> Counts:
+def demo_counts() -> Counts:
     """The counts of two systems of the demo, 400 segments."""
     corpus = demo_corpus()
     return BLEU.suff_stats(corpus.references, [corpus.systems[name] for name in ("tuned", "baseline")])
@@ -50,20 +70,6 @@ def estimate_of(m: Metric, counts: Counts, n: int = 500, seed: int = 7, *, of_pa
 
 
 # --- Gradients
-
-
-def analytic_ratio(totals: Counts) -> Scores:
-    x, y = totals.astype(float)
-    return np.array([100 / y, -100 * x / y**2])
-
-
-def analytic_bleu(totals: Counts) -> Scores:
-    """The gradient of BLEU without smoothing, from the logarithms of its factors."""
-    hypothesis, reference, *parts = totals.astype(float)
-    matches, possible = np.array(parts).reshape(2, 4)
-    is_short = hypothesis < reference
-    of_lengths = [reference / hypothesis**2 * is_short, -1 / hypothesis * is_short]
-    return float(BLEU.score(totals)) * np.concatenate([of_lengths, 0.25 / matches, -0.25 / possible])
 
 
 def test_finite_differences_do_not_step_to_a_count_of_0() -> None:
@@ -103,32 +109,32 @@ def without_each(m: Metric, counts: Counts) -> Scores:
     return np.array([float(m.score(np.delete(counts, s, axis=0).sum(axis=0))) for s in range(len(counts))])
 
 
-def test_the_jackknife_leaves_out_each_segment_once(bleu_counts: Counts) -> None:
-    a, b = bleu_counts
+def test_the_jackknife_leaves_out_each_segment_once(demo_counts: Counts) -> None:
+    a, b = demo_counts
     for left_out, other in ((without_each(BLEU, a), None), (without_each(BLEU, a) - without_each(BLEU, b), b)):
         expected = math.sqrt(399 / 400 * ((left_out - left_out.mean()) ** 2).sum())
         assert expected == pytest.approx(standard_error(a, BLEU, b=other, method="jackknife"), rel=1e-12)
 
 
-def slow_draw_errors(counts: Counts, analytic: Any, n: int, seed: int) -> Scores:
-    """For each draw and system, the influence of every drawn segment, from the gradient at the draw's totals."""
+def slow_draw_errors(m: Metric, counts: Counts, n: int) -> Scores:
+    """For each draw, the influence of every drawn segment on all systems, from their gradients at the draw's totals."""
     segments = counts.shape[1]
     errors = []
     for r in range(n):
-        drawn = np.repeat(np.arange(segments), _core.draw_weights(seed, r, segments))
+        drawn = np.repeat(np.arange(segments), _core.draw_weights(7, r, segments))
         influence = np.zeros(segments)
         for sign, rows in zip((1, -1), counts[:, drawn], strict=False):
-            influence += sign * (rows - rows.mean(axis=0)) @ analytic(rows.sum(axis=0))
+            influence += sign * (rows - rows.mean(axis=0)) @ gradient(m, counts[:1], rows.sum(axis=0))
         errors.append(math.sqrt(segments / (segments - 1) * (influence**2).sum()))
     return np.array(errors)
 
 
 @pytest.mark.parametrize("of_pair", [False, True])
-def test_standard_errors_of_draws_equal_a_slow_twin(ratio_counts: Counts, bleu_counts: Counts, of_pair: bool) -> None:
-    short = bleu_counts.copy()
+def test_standard_errors_of_draws_equal_a_slow_twin(ratio_counts: Counts, demo_counts: Counts, of_pair: bool) -> None:
+    short = demo_counts.copy()
     short[:, :, 1] += 1
-    for m, analytic, counts in ((RATIO, analytic_ratio, ratio_counts), (BLEU, analytic_bleu, short)):
-        expected = slow_draw_errors(counts if of_pair else counts[:1], analytic, 100, 7)
+    for m, counts in ((RATIO, ratio_counts), (BLEU, short)):
+        expected = slow_draw_errors(m, counts if of_pair else counts[:1], 100)
         got = estimate_of(m, counts, 100, of_pair=of_pair).draw_errors
         np.testing.assert_allclose(got, expected, rtol=1e-5)
 
@@ -164,15 +170,6 @@ def test_a_draw_without_differing_segments_has_a_standard_error_of_0() -> None:
 # --- Intervals
 
 
-def by_scipy(values: Any, draws: Scores, method: Any) -> tuple[float, float]:
-    """scipy.stats.bootstrap of the mean, on these draws."""
-    distribution: Any = SimpleNamespace(bootstrap_distribution=draws)
-    result = scipy.stats.bootstrap(
-        (values,), np.mean, n_resamples=0, bootstrap_result=distribution, method=method, confidence_level=0.9
-    )
-    return float(result.confidence_interval.low), float(result.confidence_interval.high)
-
-
 @pytest.mark.parametrize("of_pair", [False, True])
 @pytest.mark.parametrize(("method", "theirs"), [("percentile", "percentile"), ("basic", "basic"), ("bca", "BCa")])
 def test_intervals_of_a_mean_equal_scipys_on_the_same_draws(method: str, theirs: str, of_pair: bool) -> None:
@@ -182,27 +179,29 @@ def test_intervals_of_a_mean_equal_scipys_on_the_same_draws(method: str, theirs:
     values = a - b if of_pair else a
     estimate = estimate_of(MEAN, np.stack([as_counts(a), as_counts(b)]), 5000, of_pair=of_pair)
     interval = INTERVALS[method].confidence_interval(estimate, 0.9)
-    expected = by_scipy(values, estimate.draws, theirs)
-    # SciPy interpolates between draws, which are 1/40 apart.
+    # scipy.stats.bootstrap on these draws. It interpolates between them, which are 1/40 apart.
+    options: Any = {"bootstrap_result": SimpleNamespace(bootstrap_distribution=estimate.draws), "method": theirs}
+    result = scipy.stats.bootstrap((values,), np.mean, n_resamples=0, confidence_level=0.9, **options)
+    expected = tuple(result.confidence_interval)
     assert (interval.low, interval.high) == pytest.approx(expected, abs=1 / 40 + 1e-9)
     assert interval.method == method
 
 
 @pytest.mark.parametrize("of_pair", [False, True])
-def test_normal_intervals_are_quantiles_times_standard_errors(bleu_counts: Counts, of_pair: bool) -> None:
-    a, b = bleu_counts
-    other = b if of_pair else None
-    value = float(BLEU.score(a.sum(axis=0))) - (float(BLEU.score(b.sum(axis=0))) if of_pair else 0)
+def test_normal_intervals_are_quantiles_times_standard_errors(demo_counts: Counts, of_pair: bool) -> None:
+    a, b = demo_counts
+    options: dict[str, Any] = {"b": b if of_pair else None, "n_resamples": 300}
+    value = BLEU.score(a.sum(axis=0)) - (BLEU.score(b.sum(axis=0)) if of_pair else 0)
     for method, error in (("normal", "bootstrap"), ("delta", "delta"), ("jackknife", "jackknife")):
-        reach = scipy.stats.norm.ppf(0.95) * standard_error(a, BLEU, b=other, method=error, n_resamples=300)
-        interval = bootstrap_interval(a, BLEU, b=other, interval=method, confidence_level=0.9, n_resamples=300)
+        reach = scipy.stats.norm.ppf(0.95) * standard_error(a, BLEU, method=error, **options)
+        interval = bootstrap_interval(a, BLEU, interval=method, confidence_level=0.9, **options)
         assert (interval.low, interval.high) == pytest.approx((value - reach, value + reach), rel=1e-12)
 
 
 @pytest.mark.parametrize("of_pair", [False, True])
 def test_studentized_intervals_equal_a_slow_twin(ratio_counts: Counts, of_pair: bool) -> None:
     estimate = estimate_of(RATIO, ratio_counts, 999, of_pair=of_pair)
-    errors = slow_draw_errors(ratio_counts if of_pair else ratio_counts[:1], analytic_ratio, 999, 7)
+    errors = slow_draw_errors(RATIO, ratio_counts if of_pair else ratio_counts[:1], 999)
     # Of 999 draws at 90 %, 49 are dropped at each end.
     ratios = np.sort((estimate.draws - estimate.value) / errors)
     expected = estimate.value - estimate.delta_error * ratios[[999 - 50, 49]]
@@ -248,40 +247,24 @@ def test_bca_is_defined_if_all_draws_lie_on_one_side_of_the_value() -> None:
     assert ends(draws, 99.5, np.array([0.0] * 8 + [-1e9]))[1] == 99
 
 
-def test_too_few_draws_shuffles_or_segments_are_errors_with_a_way_out() -> None:
-    with pytest.raises(InputError, match="needs at least 2 draws, got 1"):
-        bootstrap_interval([[1, 1], [2, 1]], MEAN, interval="normal", n_resamples=1)
-    a, b = np.random.default_rng(1).normal(size=(2, 100))
-    with pytest.raises(
-        InputError, match=r"at least 19 shuffles at confidence level 0\.95, got 18: increase n_resamples"
-    ):
-        bootstrap_interval(a, b=b, interval="ar-studentized", n_resamples=18)
-    assert bootstrap_interval(a, b=b, interval="ar-studentized", n_resamples=19).method == "ar-studentized"
-    with pytest.raises(InputError, match=r"the units that differ allow only 15: choose another interval$"):
-        bootstrap_interval([1.0, 2.0, 4.0, 8.0], b=[0.0, 3.0, 1.0, 5.0], interval="ar-studentized")
-
-
-# --- Functions of texts
+KINDS: dict[str, Any] = {
+    "normal": lambda draws: draws,
+    "ties": np.rint,
+    "constant": np.ones_like,
+    "ascending": np.sort,
+    # Every draw of the sample is in the middle, or at an end.
+    "periodic in the middle": lambda draws: draws * (np.arange(len(draws)) % max(len(draws) // SAMPLE, 1) > 0),
+    "periodic at an end": lambda draws: draws + 100 * (np.arange(len(draws)) % max(len(draws) // SAMPLE, 1) == 0),
+}
 
 
 @given(
-    st.integers(0, 2**32),
-    st.integers(1, 12_000),
-    st.sampled_from([0.5, 0.9, 0.95, 0.999]),
-    st.sampled_from(["normal", "ties", "constant", "ascending", "periodic"]),
+    st.integers(0, 2**32), st.integers(1, 12_000), st.sampled_from([0.5, 0.9, 0.95, 0.999]), st.sampled_from([*KINDS])
 )
 def test_the_ends_of_percentile_intervals_equal_those_of_sorted_draws(
     seed: int, n: int, level: float, kind: str
 ) -> None:
-    draws = np.random.default_rng(seed).standard_normal(n)
-    if kind == "ties":
-        draws = np.rint(draws)
-    elif kind == "constant":
-        draws[:] = 1.0
-    elif kind == "ascending":
-        draws.sort()
-    elif kind == "periodic":  # every draw of the sample is in the middle, or at an end
-        draws[:: max(n // SAMPLE, 1)] *= [0.0, 100.0][seed % 2]
+    draws = KINDS[kind](np.random.default_rng(seed).standard_normal(n))
     rank = max(rank_of_ends(n, level), 1)
     in_order = np.sort(draws)
     assert symmetric_ends(draws, level) == (in_order[rank - 1], in_order[-rank])
@@ -298,12 +281,278 @@ def test_the_interval_excludes_0_exactly_when_the_test_rejects(scheme: str, leve
     for shift in np.linspace(0, 2, 21):
         a, b = rng.integers(0, 9, (2, 9)) + np.array([[0.0], [shift]])
         ratings = SegmentScores("rating", {"a": a.tolist(), "b": b.tolist()})
-        (pair,) = compare(
-            metrics=ratings, test=f"ar-studentized:scheme={scheme}", interval="ar-studentized", confidence_level=level,
-            n_resamples=199,
-        ).comparisons  # fmt: skip
+        options: dict[str, Any] = {"test": f"ar-studentized:scheme={scheme}", "interval": "ar-studentized"}
+        (pair,) = compare(metrics=ratings, confidence_level=level, n_resamples=199, **options).comparisons
         interval = known(pair.confidence_interval)
         assert interval.low <= pair.difference <= interval.high
         rejected.append(pair.is_significant(1 - level))
         assert rejected[-1] == (not interval.low <= 0 <= interval.high)
     assert 0 < sum(rejected) < len(rejected)
+
+
+# --- The percentile interval and the test ``bootstrap-percentile``: each is the dual of the other
+
+
+# Equal in exact arithmetic, as 0.1 + 0.2 and 0.3, but not in floating point.
+WEIGHTED = Formula("weighted", lambda totals: totals @ np.array([0.1, 0.2, 0.3]))
+ALPHAS = ["0.5", "0.32", "0.2", "0.1", "0.0371", "0.05", "0.02", "0.01"]
+
+
+def assert_dual(a: Any, b: Any, m: Any, n: int, alpha: str, seed: int, **units: Any) -> None:
+    """p ≤ α exactly when 0 is outside the interval, for all alternatives."""
+    for alternative, sides in (("two-sided", 1), ("greater", 2), ("less", 2)):
+        level = 1 - sides * float(alpha)
+        if level <= 0 or rank_of_ends(n, level) < 1:
+            continue
+        options = {"n_resamples": n, "seed": seed, **units}
+        test = bootstrap_test(a, b, m, test="bootstrap-percentile", alternative=alternative, **options)
+        interval = bootstrap_interval(a, m, b=b, confidence_level=level, **options)
+        above, below = interval.low > 0, interval.high < 0
+        outside = {"two-sided": above or below, "greater": above, "less": below}[alternative]
+        assert outside == (test.pvalue <= float(alpha)), (alternative, test.pvalue, interval)
+
+
+DRAWS = st.one_of(st.integers(1, 60), st.sampled_from([99, 100, 199, 399]))
+
+
+@settings(max_examples=budget(200))
+@given(
+    st.lists(st.tuples(st.integers(-3, 3), st.integers(-3, 3)), min_size=2, max_size=12),
+    st.sampled_from([1, 0.1, 0.37]),
+    DRAWS,
+    st.sampled_from(ALPHAS),
+)
+def test_interval_and_test_of_a_mean_never_disagree(
+    pairs: list[tuple[int, int]], scale: float, n: int, alpha: str
+) -> None:
+    a, b = np.array(pairs).T * scale
+    assert_dual(a, b, None, n, alpha, 7)
+    if len(a) > 2:
+        assert_dual(a, b, None, n, alpha, 7, documents=[i // 2 for i in range(len(a))])
+
+
+@settings(max_examples=budget(200))
+@given(
+    st.lists(st.tuples(*[st.integers(0, 2)] * 6), min_size=2, max_size=8),
+    DRAWS,
+    st.sampled_from(ALPHAS),
+    st.integers(0, 99),
+)
+def test_interval_and_test_of_a_formula_in_python_never_disagree(
+    rows: list[tuple[int, ...]], n: int, alpha: str, seed: int
+) -> None:
+    counts = np.array(rows)
+    assert_dual(counts[:, :3], counts[:, 3:], WEIGHTED, n, alpha, seed)
+
+
+def test_draws_that_differ_from_0_only_by_rounding_are_ties_in_test_and_interval() -> None:
+    # A draw with as many segments of the one kind as of the other has .3n - .1n - .2n, which is 0 but for rounding.
+    ones, zeros = np.eye(3, dtype=np.int64), np.zeros((6, 3), dtype=np.int64)
+    a, b = zeros.copy(), zeros.copy()
+    a[:3], b[3:] = ones[2], ones[0] + ones[1]
+    result = bootstrap_test(a, b, WEIGHTED, test="bootstrap-percentile", n_resamples=999, keep_null_distribution=True)
+    drawn = known(result.null_distribution) + result.statistic
+    noise = (drawn != 0) & (np.abs(drawn) < 1e-12)
+    assert noise.sum() > 20, "without a tolerance these draws would not be ties"
+    assert min((drawn < 1e-12).sum(), (drawn > -1e-12).sum()) == result.exceedances
+    # An end that is such a draw is 0. The estimate is that of a pair with scores up to 1.
+    draws = np.concatenate([np.full(100, 1e-17), np.ones(899)])
+    stand_in: Any = SimpleNamespace(draws=draws, tolerance=1e-15, value=0.5)
+    assert INTERVALS["percentile"].ends(stand_in, 0.95) == (0.0, 1.0)
+    assert INTERVALS["koehn"].ends(stand_in, 0.95) == (1e-17, 1.0)
+
+
+def test_identical_systems_have_p_1_and_the_smallest_p_is_2_in_r_plus_1() -> None:
+    a, b = bleu_counts(1, 2, 40, 0.0)
+    better = a + np.array([0, 0, 1, 1, 1, 1, 0, 0, 0, 0])
+
+    def found(x: Counts, y: Counts, alternative: str) -> tuple[float, int | None, int]:
+        result = bootstrap_test(x, y, BLEU, test="bootstrap-percentile", n_resamples=99, alternative=alternative)
+        return result.pvalue, result.exceedances, result.tails
+
+    assert [found(a, a, side)[:2] for side in ("two-sided", "greater", "less")] == [(1, 99)] * 3
+    assert found(better, a, "two-sided") == (2 / 100, 0, 2)
+    assert found(better, a, "greater") == (1 / 100, 0, 1)
+    assert bootstrap_test(b, a, BLEU).tails == approximate_randomization(a, b, BLEU).tails == 1
+    # The note that there are too few replicates knows it.
+    for n in (38, 39):
+        scores = SegmentScores("m", {"x": np.zeros(30), "y": np.ones(30)})
+        comparison = compare(metrics=scores, test="bootstrap-percentile", n_resamples=n, interval=None)
+        values = [caveat.values["smallest"] for caveat in comparison.caveats if caveat.kind == "few-replicates"]
+        assert values == ([2 / 39] if n == 38 else [])
+
+
+@given(st.integers(1, 10**7), st.integers(1, 9999))
+def test_the_rank_of_the_ends_is_exact(n: int, ten_thousandths: int) -> None:
+    exact = floor(Fraction(ten_thousandths, 10_000) * (n + 1) / 2)
+    level = 1 - ten_thousandths / 10_000
+    rank = rank_of_ends(n, level)
+    assert exact == rank
+    # It is the largest number of draws for which p is at most alpha.
+    assert 2 * rank / (n + 1) <= ten_thousandths / 10_000 < 2 * (rank + 1) / (n + 1)
+
+
+# --- The interval of the p-value
+
+
+def result_of(c: int, n: int, tails: int = 2) -> SignificanceResult:
+    p = min(1, tails * (c + 1) / (n + 1))
+    return SignificanceResult("bootstrap-percentile", "m", 0.0, p, "two-sided", c, n, 1, "", tails=tails)
+
+
+@pytest.mark.parametrize("n", [7, 40])
+@pytest.mark.parametrize("ties", [0.0, 0.1, 0.6])
+def test_the_interval_of_p_covers_it_with_at_least_its_probability(n: int, ties: float) -> None:
+    # The draws below 0, equal to 0 and above 0 are multinomial; all outcomes are enumerated.
+    intervals = [result_of(c, n).pvalue_interval for c in range(n + 1)]
+    for below in np.linspace(0, 1 - ties, 21):
+        above = 1 - ties - below
+        p = min(1.0, 2 * min(below + ties, above + ties))
+        covered = 0.0
+        for x in range(n + 1):
+            for y in range(n + 1 - x):
+                interval = known(intervals[min(n - x, n - y)])
+                if interval.low <= p <= interval.high:
+                    covered += comb(n, x) * comb(n - x, y) * below**x * above**y * ties ** (n - x - y)
+        assert covered >= 0.95 - 1e-12
+
+
+@given(st.integers(1, 5000), st.floats(0, 1), st.sampled_from([0.01, 0.05, 0.5]), st.sampled_from([1, 2]))
+def test_may_lie_across_a_level_agrees_with_the_interval_of_p(n: int, share: float, level: float, tails: int) -> None:
+    c = round(n * share)
+    result, one_tail = result_of(c, n, tails), clopper_pearson(c, n)
+    low, high = known(result.pvalue_interval).low, known(result.pvalue_interval).high
+    assert (min(1, tails * one_tail.low), min(1, tails * one_tail.high)) == (low, high)
+    assert (low < level < high) == result.may_lie_across(level)
+
+
+@settings(max_examples=budget(100))
+@given(st.integers(0, 2**32), st.integers(2, 12), DRAWS, st.sampled_from(["two-sided", "greater", "less"]))
+def test_bootstrap_both_has_the_larger_p(seed: int, segments: int, n: int, alternative: str) -> None:
+    a, b = bleu_counts(seed, 2, segments, 0.0)
+    both, *alone = (
+        bootstrap_test(a, b, BLEU, test=test, alternative=alternative, n_resamples=n, seed=seed)
+        for test in ("bootstrap-both", "bootstrap", "bootstrap-percentile")
+    )
+    assert (both.pvalue, both.test) == (max(result.pvalue for result in alone), "bootstrap-both")
+    assert both.pvalue == min(both.tails * ((both.exceedances or 0) + 1) / (n + 1), 1)
+
+
+# --- Standard errors and document effects of all pairs from one matrix
+
+
+PER_WORD = Formula("ratio", lambda totals: 100 * totals[..., 0] / (1 + totals[..., 1]))
+METRICS: list[Metric] = [metric("bleu"), metric("ter"), metric("chrf"), metric("nist"), metric("sentbleu"), PER_WORD]
+
+
+def systems_of(m: Metric, seed: int, k: int, n: int, kinds: list[int]) -> Counts:
+    """Counts of k systems. Kinds: 0 a new system, 1 a copy of the one before, 2 a copy that differs in one segment."""
+    rng = np.random.default_rng(seed)
+    width = 2 if m.core is None else len(m.core.columns)
+    # Counts decrease along a row, as matches are at most the n-grams that they are divided by.
+    out = [np.sort(rng.integers(1, 40, size=(n, width)), axis=1)[:, ::-1].copy()]
+    for kind in kinds[: k - 1]:
+        last = out[-1]
+        new = np.where(rng.random((n, 1)) < 0.5, last, rng.permutation(last)) if kind == 0 else last.copy()
+        if kind == 2:
+            new[rng.integers(n)] += 1
+        out.append(new)
+    return np.stack(out)
+
+
+def delta_of_a_pair(m: Metric, a: Counts, b: Counts, strata: Strata) -> float:
+    """By definition: the counts of a and the differences to b, times their gradients in the linearized difference."""
+    centred = a - np.rint(a.mean(axis=0)).astype(np.int64)
+    rows = np.concatenate([centred, a - b], axis=1)
+    of_a, of_b = (gradient(m, x[None], x[None].sum(axis=1))[0] for x in (a, b))
+    return strata.variance((rows - rows.mean(axis=0)) @ np.concatenate([of_a - of_b, of_b]))
+
+
+def ids_of(seed: int, n: int, groups: int) -> list[int]:
+    return [*range(groups), *np.random.default_rng(seed).integers(0, groups, size=n - groups).tolist()]
+
+
+SEEDS = st.integers(0, 10**6)
+COPIES = st.lists(st.integers(0, 2), min_size=4, max_size=4)
+
+
+@settings(max_examples=budget(60))
+@given(st.sampled_from(METRICS), SEEDS, st.integers(3, 400), st.integers(1, 3), COPIES)
+@example(METRICS[0], 1, 400, 1, [1, 2, 0, 2])
+def test_variances_of_all_pairs_equal_those_pair_by_pair(
+    m: Metric, seed: int, n: int, n_strata: int, kinds: list[int]
+) -> None:
+    counts = systems_of(m, seed, 5, n, kinds)
+    strata = Strata(np.array(ids_of(seed, n, min(n_strata, n // 2))))
+    sample = CountSample.from_counts(m, counts).stratified(strata)
+    for a, b in combinations(range(5), 2):
+        expected = delta_of_a_pair(m, counts[a], counts[b], strata)
+        assert sample.linear.variance(a, b) == pytest.approx(expected, rel=1e-9)
+        assert sample.linear.variance(b, a) == pytest.approx(expected, rel=1e-9)
+        left_out = sample.leave_one_out[a] - sample.leave_one_out[b]
+        assert sample.jackknife.variance(a, b) == pytest.approx(strata.variance(left_out), rel=1e-9)
+        if (counts[a] == counts[b]).all():
+            assert (sample.linear.variance(a, b), sample.jackknife.variance(a, b)) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("m", METRICS, ids=lambda m: m.name)
+def test_the_variance_of_a_tiny_difference_is_exact(m: Metric) -> None:
+    n = 20_000
+    counts = systems_of(m, 3, 3, n, [2, 0])
+    strata = Strata(np.zeros(n, np.intp))
+    sample = CountSample.from_counts(m, counts)
+    of_one, close = sample.linear.variance(0), sample.linear.variance(0, 1)
+    assert 0 < close < CLOSE * of_one
+    assert close == pytest.approx(delta_of_a_pair(m, counts[0], counts[1], strata), rel=1e-12)
+
+
+@settings(max_examples=budget(60))
+@given(SEEDS, st.integers(4, 300), st.integers(2, 300), COPIES)
+@example(5, 8, 8, [0, 1, 2, 0])
+def test_document_effects_of_all_pairs_equal_those_pair_by_pair(
+    seed: int, n: int, groups: int, kinds: list[int]
+) -> None:
+    sample = CountSample.from_counts(metric("bleu"), systems_of(metric("bleu"), seed, 5, n, kinds))
+    documents = Documents(np.array(ids_of(seed, n, min(groups, n))))
+    pairs = list(combinations(range(5), 2))
+    found = list(document_effects(sample.scores, sample.leave_one_out, documents, pairs))
+    for (a, b), (correlation, effect) in zip(pairs, found, strict=True):
+        expected = document_effect(paired_influence(sample.scores, sample.leave_one_out, a, b), documents)
+        assert correlation == pytest.approx(expected[0], rel=1e-9, abs=1e-9, nan_ok=True)
+        assert effect == pytest.approx(expected[1], rel=1e-9, abs=1e-9, nan_ok=True)
+        identical = (sample.counts[a] == sample.counts[b]).all() and documents.n_documents < n
+        assert math.isnan(effect) or not identical
+
+
+def test_results_do_not_depend_on_the_size_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(4)
+    values, weights = rng.normal(size=(7, 1000)), rng.random(1000)
+    whole = Squares(values, weights)
+    monkeypatch.setattr(squares, "PRODUCTS", 1000)
+    for a, b in combinations(range(7), 2):
+        expected = (weights * (values[a] - values[b]) ** 2).sum()
+        for found in (whole.between(a, b), Squares(values, weights).between(a, b)):
+            assert found == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("units", [{}, {"documents": 6}, {"documents": 6, "strata": 60}])
+@pytest.mark.parametrize("method", ["delta", "jackknife"])
+def test_intervals_of_a_comparison_equal_those_of_each_pair(method: str, units: dict[str, int]) -> None:
+    n, rng = 120, np.random.default_rng(6)
+    ids: dict[str, Any] = {name: (np.arange(n) // size).tolist() for name, size in units.items()}
+    bleu = systems_of(metric("bleu"), 7, 6, n, [0, 1, 2, 0, 0])
+    ratings: Scores = np.round(rng.normal(70, 10, (6, n)), 2)
+    names = [f"s{i}" for i in range(6)]
+    by_name = [dict(zip(names, each, strict=True)) for each in (bleu, bleu[..., :2], ratings)]
+    counts = [FromCounts("BLEU", by_name[0], "bleu"), FromCounts("ratio", by_name[1], PER_WORD.function)]
+    metrics = [*counts, SegmentScores("rating", by_name[2])]
+    found = compare(metrics=metrics, all_pairs=True, interval=method, n_resamples=1, **ids).comparisons
+    assert len(found) == 45
+    given_to: dict[str, Any] = {"BLEU": (bleu, "bleu"), "ratio": (bleu[..., :2], PER_WORD), "rating": (ratings, None)}
+    for pair in found:
+        systems, scoring = given_to[pair.metric]
+        a, b = (systems[names.index(name)] for name in (pair.system, pair.baseline))
+        error = standard_error(a, scoring, b=b, method=method, **ids)
+        interval = known(pair.confidence_interval)
+        reach = (interval.high - interval.low) / 2
+        assert reach == pytest.approx(1.959963984540054 * error, rel=1e-9, abs=1e-12)

@@ -21,7 +21,7 @@ from reshuffle.inference.running import run_tests
 from reshuffle.inference.tests import TESTS
 from reshuffle.metrics.base import Counts, Scores
 from reshuffle.report.caveats import worded
-from reshuffle.resampling import CountSample, Replicates
+from reshuffle.resampling import CountSample, Replicates, resampler_of_sums
 from reshuffle.settings import ComparisonSettings, Resampling, Units
 from told import assert_raises
 
@@ -53,10 +53,8 @@ def population(length: float, cut: float) -> Counts:
 def of_equal_expectations(length: float, cut: float, segments: int) -> Counts:
     """Two outputs of many segments whose expected BLEU of S segments is equal."""
     counts, rng = population(length, cut), np.random.default_rng(3)
-    found = []
-    for _ in range(40):
-        scores = BLEU.score(counts[:, rng.integers(counts.shape[1], size=(100, segments))].sum(axis=2))
-        found.append(scores[0] - scores[1])
+    picked = [rng.integers(counts.shape[1], size=(100, segments)) for _ in range(40)]
+    found = [np.subtract(*BLEU.score(counts[:, each].sum(axis=2))) for each in picked]
     return thinned(outputs(20_000, 1, length, cut), -float(np.mean(found)))
 
 
@@ -72,8 +70,12 @@ def thinned(counts: Counts, difference: float) -> Counts:
     return counts
 
 
+def systems(counts: Counts, *more: Counts) -> FromCounts:
+    rows = {"long": counts[0], "short": counts[1], **{f"other {i}": other for i, other in enumerate(more)}}
+    return FromCounts("BLEU", rows, "bleu")
+
+
 def drawn(counts: Counts, seed: int = 7, draws: int = DRAWS, **units: Any) -> Replicates:
-    """The draws of a sample."""
     sample = CountSample.from_arrays(BLEU, counts[0], counts[1], Units(**units))
     return Replicates([sample], Resampling(draws, seed))
 
@@ -88,16 +90,6 @@ def p_of(replicates: Replicates, test: str = "bootstrap-kink", alternative: str 
 # A slow implementation of the definitions, place by place and draw by draw.
 
 
-def totals_of_draws(replicates: Replicates, counts: Counts) -> Counts:
-    """The totals of both systems on every draw: (R, 2, 10)."""
-    from reshuffle.resampling import resampler_of_sums
-
-    resampler = resampler_of_sums("draws", counts)
-    return np.concatenate(
-        [batch.sums(resampler).reshape(batch.n, 2, -1) for batch in replicates.batches(50, "drawing")]
-    )
-
-
 def excess(totals: Counts) -> Scores:
     return 1 - totals[..., 1] / totals[..., 0]
 
@@ -107,12 +99,10 @@ def places_by_level(x: Scores, drawn_x: Scores) -> dict[float, list[tuple[float,
     covariance = np.cov(drawn_x.T, bias=True)
     s = np.sqrt(np.diag(covariance))
     apart = math.acos(covariance[0, 1] / (s[0] * s[1]))
+    angles = [2 * math.pi * step / DIRECTIONS for step in range(DIRECTIONS)]
     found = {}
     for level in LEVELS:
-        radii = [math.sqrt(2 * math.log(SHARES / level))]
-        if level == 1:
-            radii = [*INNER, *radii]
-        angles = [2 * math.pi * step / DIRECTIONS for step in range(DIRECTIONS)]
+        radii = [*(INNER if level == 1 else []), math.sqrt(2 * math.log(SHARES / level))]
         found[level] = [
             (x[0] + r * s[0] * math.cos(t), x[1] + r * s[1] * math.cos(t - apart)) for r in radii for t in angles
         ]
@@ -133,19 +123,18 @@ def twin_deviations(place: tuple[float, float], x: Scores, drawn_x: Scores, draw
 
 def twin(replicates: Replicates, counts: Counts, alternative: str) -> int:
     """c of p, from the definition: the smallest level at which the test rejects, as a multiple of 1/(R + 1)."""
-    totals = totals_of_draws(replicates, counts)
+    resampler, batches = resampler_of_sums("draws", counts), replicates.batches(50, "drawing")
+    totals = np.concatenate([batch.sums(resampler).reshape(batch.n, 2, -1) for batch in batches])
     observed = counts.sum(axis=1)
     x, drawn_x = excess(observed), excess(totals)
     scores, drawn_scores = BLEU.score(observed), BLEU.score(totals)
     d, n = scores[0] - scores[1], len(totals) + 1
+    slack = 16 * np.spacing(scores.max())
 
     def count(deviations: Scores) -> int:
-        slack = 16 * np.spacing(scores.max())
-        if alternative == "greater":
-            return int((deviations >= d - slack).sum())
-        if alternative == "less":
-            return int((deviations <= d + slack).sum())
-        return int((abs(deviations) >= abs(d) - slack).sum())
+        sign = {"greater": 1, "less": -1}.get(alternative)
+        far, limit = (abs(deviations), abs(d)) if sign is None else (sign * deviations, sign * d)
+        return int((far >= limit - slack).sum())
 
     most = count(drawn_scores[:, 0] - drawn_scores[:, 1] - d)
     candidates = [n]
@@ -170,18 +159,16 @@ def test_p_is_that_of_the_definition(length: float, cut: float, alternative: str
     assert p == (exceedances + 1) / 100
 
 
-@pytest.mark.parametrize("name", ["chrf", "ter", "length", "nist", "wer", "gtm"])
-def test_without_a_kink_it_is_the_centred_bootstrap(name: str) -> None:
-    words = "a b c d e f g h".split()
-    rng = np.random.default_rng(4)
-    references = [" ".join(rng.choice(words, 6)) for _ in range(40)]
-    systems = {s: [" ".join(rng.choice(words, 6)) for _ in references] for s in ("x", "y")}
-    found = [
-        compare(references, systems, name, test=test, interval=None, n_resamples=199).comparisons[0].test.pvalue
+def test_without_a_kink_it_is_the_centred_bootstrap() -> None:
+    words, rng = "a b c d e f g h".split(), np.random.default_rng(4)
+    references, x, y = ([" ".join(rng.choice(words, 6)) for _ in range(40)] for _ in range(3))
+    metrics = ["chrf", "ter", "length", "nist", "wer", "gtm"]
+    one, other = (
+        compare(references, {"x": x, "y": y}, metrics, test=test, interval=None, n_resamples=199).comparisons
         for test in ("bootstrap", "bootstrap-kink")
-    ]
-    assert found[0] == found[1]
-    assert metric(name).kink is None
+    )
+    assert [pair.test.pvalue for pair in one] == [pair.test.pvalue for pair in other]
+    assert {metric(name).kink for name in metrics} == {None}
 
 
 def test_outputs_without_words_are_compared_as_by_the_centred_bootstrap() -> None:
@@ -194,9 +181,9 @@ def test_outputs_without_words_are_compared_as_by_the_centred_bootstrap() -> Non
     assert 0 < p_of(drawn(counts))[0] <= 1
 
 
-def test_threads_documents_and_strata(tmp_path: Any) -> None:
+def test_threads_documents_and_strata() -> None:
     counts = outputs(SEGMENTS, 2, 1.0, 0.01)
-    external = FromCounts("BLEU", {"a": counts[0], "b": counts[1]}, "bleu")
+    external = systems(counts)
     options: dict[str, Any] = {"test": "bootstrap-kink", "interval": "bootstrap-kink", "n_resamples": 499}
     one = compare(metrics=external, workers=1, **options)
     assert compare(metrics=external, workers=2, **options) == one
@@ -204,8 +191,9 @@ def test_threads_documents_and_strata(tmp_path: Any) -> None:
     by_document = compare(metrics=external, documents=ids, **options).comparisons[0].test
     summed = counts.reshape(2, -1, 2, 10).sum(axis=2)
     assert by_document.pvalue == p_of(drawn(summed[::-1].copy(), 12345, 499))[0]
-    strata = compare(metrics=external, strata=[i % 2 for i in range(SEGMENTS)], **options).comparisons[0].test
-    assert strata.pvalue == p_of(drawn(counts[::-1].copy(), 12345, 499, strata=[i % 2 for i in range(SEGMENTS)]))[0]
+    ids = [i % 2 for i in range(SEGMENTS)]
+    stratified = compare(metrics=external, strata=ids, **options).comparisons[0].test
+    assert stratified.pvalue == p_of(drawn(counts[::-1].copy(), 12345, 499, strata=ids))[0]
 
 
 # The interval.
@@ -237,13 +225,9 @@ def test_the_interval_of_a_tie_has_0_as_an_end() -> None:
 # What is not supported.
 
 
-def counts_of_two() -> FromCounts:
-    counts = outputs(SEGMENTS, 2, 1.0, 0.01)
-    return FromCounts("BLEU", {"a": counts[0], "b": counts[1]}, "bleu")
-
-
 def test_what_is_not_supported_is_refused() -> None:
-    assert_raises("python_errors_of_kink", globals())
+    counts_of_two = systems(outputs(SEGMENTS, 2, 1.0, 0.01))
+    assert_raises("python_errors_of_kink", {"compare": compare, "counts_of_two": lambda: counts_of_two})
 
 
 # Size.
@@ -315,7 +299,9 @@ def test_the_bias_is_that_of_the_formula() -> None:
             both.append(scores[i] * (expected - min(0, mean)))
         biases.append(abs(both[0] - both[1]))
     smooth = BLEU.score(totals - np.eye(10, dtype=int)[1] * totals[:, 1:2])
-    without = [(gradient_of_smooth(counts[i], totals[i], smooth[i])) for i in (0, 1)]
+    # What each segment contributes to BLEU without the brevity penalty, linearized.
+    relative = counts[..., 2:] / totals[:, None, 2:]
+    without = smooth[:, None] / 4 * (relative[..., :4] - relative[..., 4:]).sum(axis=-1)
     difference = without[0] - without[1]
     variance = SEGMENTS * difference.var(ddof=1)
     both_sides = CountSample.from_arrays(BLEU, *counts).linear.variance(0, 1)
@@ -325,20 +311,17 @@ def test_the_bias_is_that_of_the_formula() -> None:
     )
 
 
-def gradient_of_smooth(rows: Counts, totals: Counts, score: float) -> Scores:
-    """What each segment contributes to BLEU without the brevity penalty, linearized."""
-    return np.asarray(score / 4 * (rows[:, 2:6] / totals[2:6] - rows[:, 6:] / totals[6:]).sum(axis=1))
-
-
 def near(length: float, cut: float, **options: Any) -> Comparison:
-    counts = outputs(500, 2, length, cut)
-    external = FromCounts("BLEU", {"long": counts[0], "short": counts[1]}, "bleu")
-    return compare(metrics=external, **{"n_resamples": 999, **options})
+    return compare(metrics=systems(outputs(500, 2, length, cut)), n_resamples=999, **options)
+
+
+def kinds(comparison: Comparison) -> dict[str, Any]:
+    return {caveat.kind: caveat for caveat in comparison.caveats}
 
 
 def test_the_note_near_the_kink_is_in_the_report() -> None:
     found = near(1.0, 0.01)
-    (caveat,) = (caveat for caveat in found.caveats if caveat.kind == "near-kink")
+    caveat = kinds(found)["near-kink"]
     brevity = known(found.comparisons[0].brevity)
     assert caveat.values["bias"] == brevity.bias >= NEAR_KINK
     assert "near-kink" in found.comparisons[0].caveats
@@ -360,7 +343,7 @@ def test_there_is_no_note_where_neither_p_nor_the_interval_shows_a_difference() 
     assert other.test.pvalue > 0.05 >= significant.test.pvalue
     assert is_near_kink(other.brevity)
     assert ("near-kink" in significant.caveats, "near-kink" in other.caveats) == (True, False)
-    (caveat,) = (caveat for caveat in near(1.0, 0.004).caveats if caveat.kind == "near-kink")
+    caveat = kinds(near(1.0, 0.004))["near-kink"]
     assert (caveat.values["test"], caveat.values["interval"]) == (False, True)
 
 
@@ -377,18 +360,15 @@ def test_there_is_no_note_where_neither_p_nor_the_interval_shows_a_difference() 
 )
 def test_the_note_names_what_may_be_wrong(options: dict[str, Any], what: str | None) -> None:
     found = near(1.0, 0.01, **options)
-    assert ("near-kink" in {caveat.kind for caveat in found.caveats}) == (what is not None)
-    if what is not None:
-        assert what in " ".join(str(found).split())
+    assert ("near-kink" in kinds(found)) == (what is not None)
+    assert (what or "") in " ".join(str(found).split())
 
 
 # The default for outputs that differ in few segments.
 
 
-def with_few(seed: int, *more: Counts, segments: int = 100, cut: float = 0.004, **options: Any) -> Comparison:
-    counts = outputs(segments, seed, 1.0, cut)
-    systems = {"long": counts[0], "short": counts[1], **{f"other {i}": rows for i, rows in enumerate(more)}}
-    return compare(metrics=FromCounts("BLEU", systems, "bleu"), **{"n_resamples": 999, **options})
+def with_few(seed: int, *more: Counts, cut: float = 0.004, **options: Any) -> Comparison:
+    return compare(metrics=systems(outputs(100, seed, 1.0, cut), *more), n_resamples=999, **options)
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "better", "worse"])
@@ -406,13 +386,11 @@ def test_swaps_decide_where_their_p_is_larger() -> None:
     counts = outputs(100, 1, 1.0)
     counts[1, :4, [0, 6, 7, 8, 9]] -= 2
     counts[1, :4, 2:6] -= [3, 1, 1, 1]
-    external = FromCounts("BLEU", {"long": counts[0], "short": counts[1]}, "bleu")
-    found = compare(metrics=external, n_resamples=999, interval=None)
+    found, kink = (compare(metrics=systems(counts), n_resamples=999, test=test) for test in ("auto", "bootstrap-kink"))
     (pair,) = found.comparisons
     assert (pair.test.test, pair.test.scheme, pair.test.pvalue) == ("ar", "exact", 1 / 8)
-    assert compare(metrics=external, n_resamples=999, test="bootstrap-kink").comparisons[0].test.pvalue < 1 / 8
-    (caveat,) = (caveat for caveat in found.caveats if caveat.kind == "few-differing")
-    assert caveat.values["at_kink"] == 1
+    assert kink.comparisons[0].test.pvalue < 1 / 8
+    assert kinds(found)["few-differing"].values["at_kink"] == 1
     assert "few-units" in pair.caveats
 
 
@@ -435,24 +413,20 @@ def test_adjusted_p_of_such_pairs(adjust: str) -> None:
         with_few(1, other, all_pairs=True, test=t, adjust=a, interval=None)
         for t, a in (("auto", adjust), ("ar", "none"), ("bootstrap-kink", "none"))
     )
-    by_pair = [{(p.system, p.baseline): p.test for p in each.comparisons} for each in (own, ar, kink)]
-    pair = next(key for key in by_pair[0] if set(key) == {"long", "short"})
-    test, *alone = (tests[pair] for tests in by_pair)
+    (at,) = (i for i, pair in enumerate(own.comparisons) if {pair.system, pair.baseline} == {"long", "short"})
+    test, *alone = (each.comparisons[at].test for each in (own, ar, kink))
     assert test.pvalue == max(each.pvalue for each in alone)
-    assert test.adjusted_pvalue is not None
-    assert test.adjusted_pvalue >= min(1, 3 * test.pvalue) if adjust == "auto" else test.adjusted_pvalue >= test.pvalue
-    others = {key: value.test for key, value in by_pair[0].items() if key != pair}
-    assert set(others.values()) == {"bootstrap-both"}
-    assert "few-differing" in {caveat.kind for caveat in own.caveats}
+    assert known(test.adjusted_pvalue) >= min(1, (3 if adjust == "auto" else 1) * test.pvalue)
+    assert {pair.test.test for i, pair in enumerate(own.comparisons) if i != at} == {"bootstrap-both"}
+    assert "few-differing" in kinds(own)
 
 
 def test_where_all_pairs_differ_in_few_segments_near_the_kink() -> None:
-    counts = outputs(100, 1, 1.0, 0.002)
     third = outputs(100, 1, 1.0, 0.004)[1]
-    external = FromCounts("BLEU", {"long": counts[0], "short": counts[1], "shorter": third}, "bleu")
-    given: dict[str, Any] = {"metrics": external, "all_pairs": True, "interval": None, "n_resamples": 999}
-    own, ar = (compare(**given, test=test) for test in ("auto", "ar"))
-    kink = compare(**given, test="bootstrap-kink", adjust="none")
+    own, ar, kink = (
+        with_few(1, third, cut=0.002, all_pairs=True, interval=None, test=test, adjust=adjust)
+        for test, adjust in (("auto", "auto"), ("ar", "auto"), ("bootstrap-kink", "none"))
+    )
     assert own.test == ar.test
     for found, by_swaps, at_kink in zip(own.comparisons, ar.comparisons, kink.comparisons, strict=True):
         assert found.test.pvalue == max(by_swaps.test.pvalue, at_kink.test.pvalue)

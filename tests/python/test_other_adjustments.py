@@ -6,6 +6,7 @@ The comparisons with statsmodels and R are slow tests, which are skipped where t
 (``apt-get install r-base-core r-bioc-multtest r-cran-multcomp``).
 """
 
+import itertools
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -25,11 +26,8 @@ from reshuffle.inference.plan import Plan
 from reshuffle.inference.running import run_on_test_set
 from reshuffle.resampling import CountSample, Replicates
 from reshuffle.settings import ComparisonSettings, Resampling
-from step_down import step_down
 
 Values = NDArray[np.float64]
-
-OF_PVALUES = [name for name, adjustment in ADJUSTMENTS.items() if not adjustment.from_replicates]
 
 # The names of adjustments of p-values in statsmodels, p.adjust of R and multtest.
 NAMES = {
@@ -41,30 +39,15 @@ NAMES = {
     "bh": ("fdr_bh", "BH", "BH"),
     "by": ("fdr_by", "BY", "BY"),
 }
-P_ADJUST, RAWP2ADJP = ({name: of[at] for name, of in NAMES.items() if of[at] is not None} for at in (1, 2))
-
-
-def _families() -> list[Values]:
-    """p-values of families: random, with ties, as Monte Carlo tests have them, and extreme."""
-    rng = np.random.default_rng(1979)
-    families = [rng.random(m) for m in (2, 3, 10, 45)]
-    families += [rng.beta(0.3, 2, size=m) for m in (5, 28, 120)]
-    families += [(rng.binomial(99, rng.random(m) ** 3) + 1) / 100 for m in (6, 10, 120)]
-    extreme = [
-        [0.5],
-        [1.0],
-        [1.0] * 4,
-        [0.01] * 4,
-        [0.0, 0.2, 1.0],
-        [1e-300, 1e-16, 0.04, 0.04, 1.0],
-        [1e-307, 0.999999999, 1.0],
-        [0.0, 0.0, 0.0],
-        [0.05, 0.025, 0.0125, 0.05],
-    ]
-    return families + [np.array(p) for p in extreme]
-
-
-FAMILIES = _families()
+RNG = np.random.default_rng(1979)
+# p-values of families: random, with ties, as Monte Carlo tests have them, and extreme.
+FAMILIES = [
+    *(RNG.random(m) for m in (2, 3, 10, 45)),
+    *(RNG.beta(0.3, 2, size=m) for m in (5, 28, 120)),
+    *((RNG.binomial(99, RNG.random(m) ** 3) + 1) / 100 for m in (6, 10, 120)),
+    *map(np.array, ([0.5], [1.0], [1.0] * 4, [0.01] * 4, [0.0, 0.2, 1.0], [0.0, 0.0, 0.0])),
+    *map(np.array, ([1e-300, 1e-16, 0.04, 0.04, 1.0], [1e-307, 0.999999999, 1.0], [0.05, 0.025, 0.0125, 0.05])),
+]
 
 
 def adjusted(name: str, pvalues: Values) -> Values:
@@ -82,7 +65,7 @@ def test_false_discovery_rates_are_those_of_scipy(method: Literal["bh", "by"]) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", OF_PVALUES)
+@pytest.mark.parametrize("name", NAMES)
 def test_adjustments_of_p_values_are_those_of_statsmodels(name: str) -> None:
     """``statsmodels.stats.multitest.multipletests(pvalues, method=…)[1]``."""
     multitest = pytest.importorskip("statsmodels.stats.multitest")
@@ -105,13 +88,9 @@ def run_r(script: str, *inputs: Sequence[float] | Values, package: str | None = 
         'out <- function(values) cat("OUT", formatC(as.numeric(values), digits = 17, format = "g"), "\\n")',
         "" if package is None else f"suppressPackageStartupMessages(library({package}))",
     ]
-    finished = subprocess.run(
-        ["Rscript", "--vanilla", "-e", "\n".join([*setup, script])],
-        input="\n".join(lines) + "\n",
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = ["Rscript", "--vanilla", "-e", "\n".join([*setup, script])]
+    given = "\n".join(lines) + "\n"
+    finished = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
     assert finished.returncode == 0, finished.stderr
     found = [line.split()[1:] for line in finished.stdout.splitlines() if line.startswith("OUT")]
     return [np.array(words, dtype=float) for words in found]
@@ -125,36 +104,31 @@ def _has_r(package: str | None) -> bool:
     return subprocess.run(["Rscript", "--vanilla", "-e", check], capture_output=True, check=False).returncode == 0
 
 
-@pytest.mark.slow
-def test_adjustments_of_p_values_are_those_of_r() -> None:
-    """``p.adjust(p, method)`` of the package stats."""
-    methods = ", ".join(f'"{method}"' for method in P_ADJUST.values())
-    found = run_r(f"for (p in x) for (method in c({methods})) out(p.adjust(p, method))", *FAMILIES)
-    assert len(found) == len(FAMILIES) * len(P_ADJUST)
-    results = iter(found)
-    for pvalues in FAMILIES:
-        for name in P_ADJUST:
-            np.testing.assert_allclose(adjusted(name, pvalues), next(results), rtol=1e-12, atol=0)
-
-
-@pytest.mark.slow
-def test_adjustments_of_p_values_are_those_of_multtest() -> None:
-    """``multtest::mt.rawp2adjp(p, proc)``, which returns the p-values in ascending order."""
-    procedures = ", ".join(f'"{procedure}"' for procedure in RAWP2ADJP.values())
-    families = [pvalues for pvalues in FAMILIES if len(pvalues) > 1]
-    script = f"""
+# ``p.adjust(p, method)`` of the package stats, and ``multtest::mt.rawp2adjp(p, proc)``, whose p-values are ascending.
+# 1 − (1 − p)^m in multtest is not exact for small p, hence an absolute tolerance.
+OF_P_VALUES = {
+    None: (1, "for (p in x) for (method in c({names})) out(p.adjust(p, method))", 0),
+    "multtest": (2, """
 for (p in x) {{
-  found <- mt.rawp2adjp(p, c({procedures}))
+  found <- mt.rawp2adjp(p, c({names}))
   sorted <- found$adjp[order(found$index), , drop = FALSE]
   for (column in 2:ncol(sorted)) out(sorted[, column])
-}}"""
-    found = run_r(script, *families, package="multtest")
-    assert len(found) == len(families) * len(RAWP2ADJP)
-    results = iter(found)
-    for pvalues in families:
-        for name in RAWP2ADJP:
-            # 1 − (1 − p)^m in multtest is not exact for small p, hence the absolute tolerance.
-            np.testing.assert_allclose(adjusted(name, pvalues), next(results), rtol=1e-12, atol=1e-15 * len(pvalues))
+}}""", 1e-15),
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("package", OF_P_VALUES)
+def test_adjustments_of_p_values_are_those_of_r(package: str | None) -> None:
+    at, script, tolerance = OF_P_VALUES[package]
+    names = {name: of[at] for name, of in NAMES.items() if of[at] is not None}
+    families = [pvalues for pvalues in FAMILIES if len(pvalues) > 1]
+    found = run_r(script.format(names=str(list(names.values()))[1:-1]), *families, package=package)
+    expected = iter(found)
+    for pvalues, name in itertools.product(families, names):
+        tolerated = tolerance * len(pvalues)
+        np.testing.assert_allclose(adjusted(name, pvalues), next(expected), rtol=1e-12, atol=tolerated)
+    assert not [*expected]
 
 
 # Step-down adjustments on all 2^S swaps, which R enumerates with B = 0.
@@ -215,27 +189,6 @@ for (row in x) {{
         np.testing.assert_allclose(adjusted_p, next(results), rtol=1e-12)
 
 
-def step_down_by_hand(scores: Values, extremeness: str) -> tuple[Values, Values]:
-    """p-values and adjusted ones on all swaps from their definitions, for the statistic t or |mean|/spread."""
-    signs = 1 - 2 * (np.arange(2**SEGMENTS)[:, None] >> np.arange(SEGMENTS) & 1)
-    differences = np.array([scores[a] - scores[b] for a, b in PAIRS])
-    sums = differences @ signs.T
-    if extremeness == "t":
-        variance = np.square(differences).sum(axis=1)[:, None] - sums**2 / SEGMENTS
-        t = np.abs(sums) / np.sqrt(variance)
-    else:
-        t = np.abs(sums) / np.sqrt(np.square(sums).mean(axis=1, keepdims=True))
-    return (t >= t[:, :1] - 1e-9).mean(axis=1), step_down(t[:, 1:], t[:, 0])
-
-
-@pytest.mark.parametrize(("test", "statistic"), [("ar", "mean"), ("ar-studentized", "t")])
-def test_max_t_on_all_swaps_follows_its_definition(test: str, statistic: str) -> None:
-    for seed, effect in enumerate((0, 0.3, 0.6, 1.2)):
-        scores = segment_scores(seed, effect=effect)
-        found = on_all_swaps(scores, test, "maxt")
-        np.testing.assert_allclose(found, step_down_by_hand(scores, statistic))
-
-
 # Analysis of variance.
 
 OF_ANOVA = """
@@ -253,67 +206,42 @@ fit <- aov(score ~ system + segment, data)
 def by_anova(scores: Values, adjust: str) -> tuple[Values, Values]:
     """The p-values and the adjusted ones of all pairs (i, j), i < j, in lexicographic order, by ``anova``."""
     names = [f"s{system:02}" for system in range(len(scores))]
-    comparison = compare(
-        metrics=SegmentScores("score", dict(zip(names, scores, strict=True))),
-        test="anova",
-        adjust=adjust,
-        all_pairs=True,
-        interval=None,
-    )
+    metric = SegmentScores("score", dict(zip(names, scores, strict=True)))
+    comparison = compare(metrics=metric, test="anova", adjust=adjust, all_pairs=True, interval=None)
     tests = {frozenset((pair.system, pair.baseline)): pair.test for pair in comparison.comparisons}
     ordered = [tests[frozenset((a, b))] for i, a in enumerate(names) for b in names[i + 1 :]]
     return np.array([test.pvalue for test in ordered]), np.array([test.adjusted_pvalue for test in ordered])
 
 
-@pytest.mark.slow
-def test_tukey_is_tukey_hsd_of_r() -> None:
-    """``TukeyHSD(aov(score ~ system + segment), "system")``."""
-    script = OF_ANOVA + 'out(TukeyHSD(fit, "system")$system[, "p adj"])'
-    for seed, k in enumerate((3, 4, 6)):
-        scores = segment_scores(seed, k, effect=0.4)
-        (expected,) = run_r(script, scores.ravel(), [k])
-        # R's ptukey is accurate to about ten digits after the point.
-        np.testing.assert_allclose(by_anova(scores, "tukey")[1], expected, rtol=1e-6, atol=1e-9)
-
-
-@pytest.mark.slow
-def test_tukey_is_the_single_step_method_of_multcomp() -> None:
-    """``summary(glht(aov(score ~ system + segment), mcp(system = "Tukey")), adjusted("single-step"))``.
-
-    multcomp integrates the multivariate t distribution by a quasi-Monte Carlo method; its own p-values without
-    adjustment are those of ``anova``.
-    """
-    script = (
-        OF_ANOVA
-        + """
+# What R computes after ``aov``, of how many systems, and the tolerances: its ptukey is accurate to about ten digits
+# after the point, and multcomp integrates the multivariate t distribution by a quasi-Monte Carlo method.
+BY_AOV = {
+    "TukeyHSD": ("tukey", None, (3, 4, 6), 1e-6, 1e-9, 'out(TukeyHSD(fit, "system")$system[, "p adj"])'),
+    "glht": ("tukey", "multcomp", (3, 5), 0, 2e-4, """
 set.seed(1)
 tukey <- glht(fit, linfct = mcp(system = "Tukey"))
-out(summary(tukey, adjusted("none"))$test$pvalues)
 out(summary(tukey, adjusted("single-step", abseps = 1e-5, maxpts = 1e6))$test$pvalues)
-"""
-    )
-    for seed, k in enumerate((3, 5)):
-        scores = segment_scores(seed, k, effect=0.4)
-        raw, expected = run_r(script, scores.ravel(), [k], package="multcomp")
-        p, adjusted_p = by_anova(scores, "tukey")
-        np.testing.assert_allclose(p, raw, rtol=1e-9)
-        np.testing.assert_allclose(adjusted_p, expected, atol=2e-4)
-
-
-@pytest.mark.slow
-def test_scheffe_follows_its_formula_in_r() -> None:
-    """``pf(t^2/(k - 1), k - 1, df, lower.tail = FALSE)`` with t and df of ``aov``."""
-    script = (
-        OF_ANOVA
-        + """
+out(summary(tukey, adjusted("none"))$test$pvalues)
+"""),
+    "pf": ("scheffe", None, (3, 5), 1e-9, 0, """
 mse <- sum(residuals(fit)^2) / fit$df.residual
 means <- rowMeans(scores)
 pairs <- combn(k, 2)
 t <- (means[pairs[1, ]] - means[pairs[2, ]]) / sqrt(2 * mse / n)
 out(pf(t^2 / (k - 1), k - 1, fit$df.residual, lower.tail = FALSE))
-"""
-    )
-    for seed, k in enumerate((3, 5)):
+"""),
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BY_AOV)
+def test_adjustments_of_anova_are_those_of_r(name: str) -> None:
+    """Of ``aov(score ~ system + segment)``; p-values without adjustment are those of multcomp."""
+    adjust, package, sizes, relative, absolute, script = BY_AOV[name]
+    for seed, k in enumerate(sizes):
         scores = segment_scores(seed, k, effect=0.4)
-        (expected,) = run_r(script, scores.ravel(), [k])
-        np.testing.assert_allclose(by_anova(scores, "scheffe")[1], expected, rtol=1e-9)
+        expected, *raw = run_r(OF_ANOVA + script, scores.ravel(), [k], package=package)
+        p, adjusted_p = by_anova(scores, adjust)
+        np.testing.assert_allclose(adjusted_p, expected, rtol=relative, atol=absolute)
+        for each in raw:
+            np.testing.assert_allclose(p, each, rtol=1e-9)

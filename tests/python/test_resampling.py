@@ -1,9 +1,11 @@
-"""Replicates: against a numpy implementation from the generator up, by enumeration, and with any number of threads."""
+"""Replicates, and rules that end them: beside numpy from the generator up, by enumeration, on any number of threads."""
 
+import itertools
 import json
 import math
 import pickle
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, count, islice
@@ -11,18 +13,23 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+import scipy.stats
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import calls
 from budgets import budget
+from known import known
 from reshuffle import (
     BesagClifford,
+    CorpusFunction,
     Formula,
     FromCounts,
+    Gandy,
     InputError,
     SegmentScores,
+    UsedStopping,
     _core,
     approximate_randomization,
     bootstrap_interval,
@@ -32,6 +39,9 @@ from reshuffle import (
     score,
     standard_error,
 )
+from reshuffle.data import demo
+from reshuffle.inference.multiplicity import bonferroni, holm
+from reshuffle.inference.pvalues import pvalue
 from reshuffle.metrics.base import Counts, Scores
 from reshuffle.report import render
 from reshuffle.resampling import (
@@ -44,7 +54,10 @@ from reshuffle.resampling import (
     Series,
     Spread,
     Tally,
+    TextSample,
 )
+from reshuffle.resampling.stopping import STOPPING, AnyRule
+from reshuffle.results import SignificanceResult, clopper_pearson, robbins
 from reshuffle.settings import Resampling
 from told import assert_raises
 
@@ -161,46 +174,30 @@ DERIVED = {"test-set": 1, "simulation": 2, "run": 3, "restart": 4}
 
 @given(SEEDS, st.sampled_from(sorted(DERIVED)), SEEDS)
 def test_a_derived_seed_is_the_first_value_of_a_separate_stream(seed: int, kind: str, index: int) -> None:
-    derived = _core.derive(seed, kind, index)
-    assert derived == int(random_values(seed, index, "derive", 1, DERIVED[kind])[0])
-    # Derivations can be nested.
-    nested = _core.derive(derived, "restart", 3)
-    assert nested == int(random_values(derived, 3, "derive", 1, DERIVED["restart"])[0])
-
-
-@given(SEEDS, st.sampled_from(sorted(DERIVED)), SEEDS)
-def test_a_derived_seed_can_be_used_as_its_integer(seed: int, kind: str, index: int) -> None:
     derived = derive_seed(seed, kind, index)
-    assert isinstance(derived, int)
-    assert derived == derive_seed(seed, kind, index)
-    assert json.dumps(derived) == str(int(derived))
+    assert derived == int(random_values(seed, index, "derive", 1, DERIVED[kind])[0])
     again = pickle.loads(pickle.dumps(derived))
-    assert (again, again.derivation) == (derived, f"{seed}>{kind}[{index}]")
+    assert (json.dumps(again), again.derivation) == (str(int(derived)), f"{seed}>{kind}[{index}]")
 
 
 def test_a_derived_seed_gives_the_results_of_its_integer_and_a_signature_with_its_derivation() -> None:
     rng = np.random.default_rng(1)
     counts = {name: np.sort(rng.integers(1, 9, (30, 10)))[:, ::-1] for name in "ab"}
-    bleu = FromCounts("m", counts, "bleu")
-    seed = derive_seed(derive_seed(12345, "simulation", 7), "test-set", 3)
+    seed, written = derive_seed(derive_seed(12345, "simulation", 7), "test-set", 3), "12345>simulation[7]>test-set[3]"
     derived, plain = (
-        compare(metrics=bleu, n_resamples=99, seed=s, interval="percentile", test="ar:scheme=iid")
-        for s in (seed, int(seed))
+        compare(metrics=FromCounts("m", counts, "bleu"), n_resamples=99, seed=each, test="ar:scheme=iid")
+        for each in (seed, int(seed))
     )
-    assert "|n:99|seed:12345>simulation[7]>test-set[3]|" in derived.signature
-    assert derived.signature.replace("12345>simulation[7]>test-set[3]", str(int(seed))) == plain.signature
+    assert f"|n:99|seed:{written}|" in derived.signature
+    assert derived.signature.replace(written, str(int(seed))) == plain.signature
+    assert json.loads(render(derived, "json"))["seed"] == derived.seed == plain.seed
     assert [s.confidence_interval for s in derived.scores] == [s.confidence_interval for s in plain.scores]
-    assert derived.seed == plain.seed
-    as_json = json.loads(render(derived, "json"))
-    assert as_json["seed"] == int(seed)
-    one = approximate_randomization(counts["a"], counts["b"], "bleu", n_resamples=99, seed=seed, scheme="iid")
-    assert "|seed:12345>simulation[7]>test-set[3]|" in one.signature
-    assert (
-        one.pvalue
-        == approximate_randomization(
-            counts["a"], counts["b"], "bleu", n_resamples=99, seed=int(seed), scheme="iid"
-        ).pvalue
+    one, other = (
+        approximate_randomization(counts["a"], counts["b"], "bleu", n_resamples=99, seed=each, scheme="iid")
+        for each in (seed, int(seed))
     )
+    assert f"|seed:{written}|" in one.signature
+    assert one.pvalue == other.pvalue
 
 
 @given(SEEDS, st.integers(1, 2**32 - 1))
@@ -212,8 +209,8 @@ def test_indices_use_32_bit_halves_without_bias(seed: int, bound: int) -> None:
 @given(st.integers(0, 1000), st.integers(2, 300), SEEDS)
 def test_shuffles_equal_those_computed_in_numpy(data_seed: int, segments: int, seed: int) -> None:
     a, b = random_counts(data_seed, 2, segments)
-    options: dict[str, Any] = {"scheme": "iid", "n_resamples": 20, "seed": seed}
-    got = approximate_randomization(a, b, BLEU, keep_null_distribution=True, **options)
+    options: Any = {"scheme": "iid", "n_resamples": 20, "seed": seed, "keep_null_distribution": True}
+    got = approximate_randomization(a, b, BLEU, **options)
     expected = [shuffled_statistic(a, b, flips(seed, r, segments)) for r in range(20)]
     np.testing.assert_array_equal(expected, got.null_distribution)
     reached = int((np.abs(expected) >= abs(got.statistic)).sum())
@@ -229,16 +226,12 @@ def test_weights_of_draws_equal_those_computed_in_numpy(seed: int, replicate: in
 
 @settings(max_examples=budget(25))
 @given(SEEDS, SEEDS, st.lists(st.integers(1, 60), min_size=1, max_size=8))
+@example(1, 4, [1] * 65_535 + [9])  # the last of many strata has its own stream
 def test_weights_within_strata_equal_those_computed_in_numpy(seed: int, replicate: int, strata: list[int]) -> None:
-    expected = np.concatenate([weights(seed, replicate, size, h) for h, size in enumerate(strata)])
-    np.testing.assert_array_equal(expected, _core.draw_weights(seed, replicate, sum(strata), strata=strata))
-
-
-def test_the_last_of_many_strata_has_its_own_stream() -> None:
-    strata = [1] * 65_535 + [9]
-    for replicate in range(5):
-        got = _core.draw_weights(1, replicate, sum(strata), strata=strata)[-9:]
-        np.testing.assert_array_equal(weights(1, replicate, 9, 65_535), got)
+    last = max(0, len(strata) - 8)
+    expected = np.concatenate([weights(seed, replicate, size, h) for h, size in enumerate(strata) if h >= last])
+    found = _core.draw_weights(seed, replicate, sum(strata), strata=strata)
+    np.testing.assert_array_equal(expected, found[-len(expected) :])
 
 
 def test_draws_whose_weights_exceed_s_are_started_again() -> None:
@@ -303,12 +296,8 @@ def bleu_in_numpy(totals: Counts) -> Scores:
 def test_a_formula_and_a_native_metric_get_the_same_replicates(monkeypatch: Any, alternative: str) -> None:
     monkeypatch.setattr("reshuffle.resampling.samples.BATCH_CELLS", 20 * 300)  # several batches
     counts = random_counts(4, 2, 100)
-    samples = [
-        CountSample.from_counts(BLEU, counts),
-        CountSample.from_counts(Formula("numpy", bleu_in_numpy), counts),
-        CountSample.from_counts(BLEU, counts),
-    ]
-    replicates = Replicates(samples, Resampling(1000, 3))
+    metrics = (BLEU, Formula("numpy", bleu_in_numpy), BLEU)
+    replicates = Replicates([CountSample.from_counts(m, counts) for m in metrics], Resampling(1000, 3))
     pairs = [(0, 1), (1, 0)]
     native, formula, again = replicates.run([Series()], pairs)[0]
     np.testing.assert_array_equal(native, again)
@@ -376,15 +365,16 @@ def test_every_function_refuses_counts_whose_sums_would_overflow(call: Any, sign
 
 def test_sums_at_the_limit_are_exact_and_larger_ones_are_refused() -> None:
     largest = 2**62 // 3
-    rows = np.array([[largest, 1], [largest, 1], [largest, 1]])
+    rows = np.array([[largest, 1]] * 3)
     assert standard_error(rows, MEAN_OF_ROWS, method="jackknife") == 0
     assert largest == CountSample.from_arrays(MEAN_OF_ROWS, rows).scores[0]
     for m in (MEAN_OF_ROWS, metric("length"), SegmentScores("x", [[1.0, 2.0]])):
         assert m.score([2**62, 1]) > 0
-        with pytest.raises(InputError, match=r"totals must be at most 2\^62 in magnitude, got -?4611686018427387905"):
-            m.score([2**62 + 1, 1])
-        with pytest.raises(InputError, match=r"totals must be at most 2\^62 in magnitude, got -9223372036854775808"):
-            m.score([1, -(2**63)])
+        for totals in ([2**62 + 1, 1], [1, -(2**63)]):
+            with pytest.raises(
+                InputError, match=r"at most 2\^62 in magnitude, got (4611686018427387905|-922337203685477)"
+            ):
+                m.score(totals)
     # 2·match and hyp + ref exceed 64 bits; the F-score of three equal numbers is 100.
     assert metric("depf").score([2**62] * 3) == 100
     assert metric("depf").details(np.array([2**62] * 3))["precision"] == 100
@@ -401,3 +391,200 @@ def test_fortran_order_is_refused_by_the_core_and_converted_by_public_functions(
         calls.draw_sums([in_columns], n=5, seed=1)
     one, other = (approximate_randomization(c[0], c[1], BLEU, n_resamples=50).pvalue for c in (counts, in_columns))
     assert one == other
+
+
+# --- Sequential stopping
+
+
+RULES: list[AnyRule] = [BesagClifford(), BesagClifford(1), BesagClifford(300), Gandy(0.05), Gandy(0.3, 0.25)]
+
+
+@pytest.mark.parametrize("risk", [0.25, 0.05, 0.001, 1e-9])
+@pytest.mark.parametrize("level", [0.9, 0.5, 0.1, 0.05, 0.01, 0.001])
+def test_gandy_decides_for_the_side_of_the_level_that_p_is_on(level: float, risk: float) -> None:
+    n = np.arange(1, 5001)
+    low, high = _core.StoppingRule.gandy(level, risk).limits(5000).T
+    possible = low >= 0
+    assert ((low + 1)[possible] <= level * (n + 1)[possible]).all()
+    possible = high <= n
+    assert ((high + 1)[possible] > level * (n + 1)[possible]).all()
+
+
+def one_by_one(rule: AnyRule, reached: NDArray[np.bool_]) -> tuple[int, int, bool]:
+    """The slow, obvious way: shuffles, exceedances, and whether the rule stopped."""
+    exceeded = 0
+    limits = rule.core().limits(len(reached)).tolist()
+    for number, (more, (low, high)) in enumerate(zip(reached.tolist(), limits, strict=True), 1):
+        exceeded += more
+        if not low < exceeded < high:
+            return number, exceeded, True
+    return len(reached), exceeded, False
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.signature)
+def test_each_test_stops_at_the_shuffle_at_which_one_by_one_checks_stop(
+    rule: AnyRule, alternative: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = random_counts(4, 3, 100)
+    samples = [CountSample.from_counts(m, counts) for m in (BLEU, Formula("numpy", bleu_in_numpy), BLEU)]
+    pairs = [(0, 1), (1, 0), (2, 0)]
+    n = 3000
+    replicates = Replicates(samples, Resampling(n, 3))
+    statistics = replicates.run([Series()], pairs)[0]
+    size = np.abs(statistics) if alternative == "two-sided" else statistics
+    sides = {"less": 0.0, "greater": 1.0, "two-sided": 1.0}
+    # Shares from p = 0.6 to 1/3000, some as close to .05 as possible.
+    shares = np.array([[0.6, 0.05, 0.3], [0.3, 0.049, 0.001], [0.01, 0.05, 0.1]])
+    thresholds = np.array(
+        [[np.quantile(size[m, p], abs(sides[alternative] - shares[m, p])) for p in range(3)] for m in range(3)]
+    )
+    reached = size <= thresholds[..., None] if alternative == "less" else size >= thresholds[..., None]
+    expected = [[one_by_one(rule, reached[m, p]) for p in range(3)] for m in range(3)]
+    assert len({n for row in expected for n, _, _ in row}) > 2
+    for first_batch, threads in [(512, 1), (1, 2), (1000, 3), (7, None)]:
+        monkeypatch.setattr("reshuffle.resampling.replicates.FIRST_BATCH", first_batch)
+        replicates = Replicates(samples, Resampling(n, 3, threads))
+        found = replicates.run([SequentialTally(alternative, thresholds, rule.core())], pairs)[0]
+        got = np.stack([found.shuffles, found.exceedances, found.stopped], axis=-1)
+        np.testing.assert_array_equal(np.array(expected), got)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.signature)
+def test_functions_of_texts_are_called_only_for_the_shuffles_used(rule: AnyRule) -> None:
+    rng = np.random.default_rng(1)
+    systems = [["x" * length for length in rng.integers(1, 90, 20)] for _ in range(3)]
+    function = CorpusFunction("words", lambda lines, _: float(sum(len(line) * 37 % 101 for line in lines)))
+    sample = TextSample(function, systems, [["r"] * 20])
+    pairs = [(1, 0), (2, 0)]
+    n = 500
+    statistics = Replicates([sample], Resampling(n, 3)).run([Series()], pairs)[0][0]
+    thresholds = np.quantile(np.abs(statistics), [0.5, 0.9], axis=1)[:, :1]
+    expected = [one_by_one(rule, of_pair) for of_pair in np.abs(statistics) >= thresholds]
+    before = sample.evaluations
+    tally = SequentialTally("two-sided", thresholds.T, rule.core())
+    (found,) = Replicates([sample], Resampling(n, 3)).run([tally], pairs)
+    assert expected == list(zip(found.shuffles[0], found.exceedances[0], found.stopped[0], strict=True))
+    assert 2 * sum(used for used, _, _ in expected) == sample.evaluations - before
+
+
+@pytest.mark.parametrize("h", [1, 2, 3, 9])
+def test_besag_and_cliffords_p_is_exact_when_all_orders_are_equally_likely(h: int) -> None:
+    # The observed value and six shuffles: under the null all orders of seven different numbers are equally likely.
+    rule = BesagClifford(h)
+    orders = np.array(list(itertools.permutations(range(7))))
+    observed, shuffled = orders[:, 0].astype(float), orders[:, 1:].astype(float)
+    tally = _core.SequentialTally([(0, 1)] * len(orders), "greater", observed[None], rule.core())
+    feed = _core.Feed([tally], 2, n=6)
+    feed.update(shuffled, range(len(orders)))
+    (found,) = feed.results()
+    exceedances, shuffles = found.exceedances.astype(int), found.shuffles.astype(int)
+    pvalues = pvalue(exceedances, shuffles, rule.includes_observed(found.stopped))[0]
+    for p in np.unique(pvalues):
+        assert (pvalues <= p).mean() == pytest.approx(p)
+
+
+# --- Intervals
+
+
+def outcomes(rule: AnyRule, cap: int, p: float) -> dict[tuple[int, int, bool], float]:
+    """The probability of each possible end of a test: (shuffles, exceedances, stopped by the rule)."""
+    running, out = np.array([1.0]), {}
+    for n, (low, high) in enumerate(rule.core().limits(cap).tolist(), 1):
+        running = np.append(running * (1 - p), 0.0) + np.append(0.0, running * p)
+        for exceeded in np.flatnonzero(running):
+            if not low < exceeded < high:
+                out[n, int(exceeded), True] = float(running[exceeded])
+                running[exceeded] = 0.0
+    return out | {(cap, int(exceeded), False): float(running[exceeded]) for exceeded in np.flatnonzero(running)}
+
+
+@pytest.mark.parametrize("rule", [BesagClifford(5), Gandy(0.05), Gandy(0.2, 0.1)], ids=lambda rule: rule.signature)
+def test_intervals_of_p_have_their_coverage_with_and_without_stopping(rule: AnyRule) -> None:
+    cap = 400
+    for p in (0.004, 0.03, 0.05, 0.08, 0.4, 0.93):
+        covered = 0.0
+        found = outcomes(rule, cap, p)
+        assert sum(found.values()) == pytest.approx(1)
+        for (n, c, by_rule), probability in found.items():
+            used = rule.used(cap, by_rule)
+            result = SignificanceResult("ar", "m", 0.0, 0.5, "two-sided", c, n, 1, "", stopping=used)
+            interval = known(result.pvalue_interval)
+            covered += probability * (interval.low <= p <= interval.high)
+        assert covered >= 0.95
+
+
+def test_the_interval_after_stopping_comes_from_the_negative_binomial_distribution() -> None:
+    interval = clopper_pearson(20, 400, stopped=True)
+    # P(N ≤ 400) and P(N ≥ 400) for the number N of shuffles until the 20th exceedance.
+    assert scipy.stats.nbinom.cdf(380, 20, interval.low) == pytest.approx(0.025)
+    assert scipy.stats.nbinom.sf(379, 20, interval.high) == pytest.approx(0.025)
+    assert clopper_pearson(20, 20, stopped=True).high == 1
+
+
+@pytest.mark.parametrize(("c", "n"), [(0, 1), (1, 1), (0, 300), (300, 300), (3, 400), (123, 456), (5000, 100_000)])
+def test_robbins_interval_follows_its_definition(c: int, n: int) -> None:
+    interval = robbins(c, n, 0.99)
+    for end, edge in ((interval.low, 0.0), (interval.high, 1.0)):
+        if c != n * edge:
+            assert (n + 1) * scipy.stats.binom.pmf(c, n, end) == pytest.approx(0.01, rel=1e-6)
+        else:
+            assert end == edge
+    assert interval.low <= c / n <= interval.high
+
+
+# --- The public API
+
+
+def test_the_result_and_its_signature_name_the_stopping_rule() -> None:
+    a, b = random_counts(5, 2, 200)
+    result = approximate_randomization(a, b, BLEU, stopping="besag-clifford", n_resamples=50_000)
+    assert UsedStopping("besag-clifford", max_resamples=50_000, stopped=True, exceedances=20) == result.stopping
+    assert (20, 20 / known(result.n_resamples)) == (result.exceedances, result.pvalue)
+    assert "|test:ar|alternative:two-sided|stopping:besag-clifford[20]|n:50000|seed:12345|" in result.signature
+
+    result = approximate_randomization(a, b, BLEU, stopping=Gandy(risk=0.01), n_resamples=50_000)
+    assert UsedStopping("gandy", max_resamples=50_000, stopped=True, level=0.05, risk=0.01) == result.stopping
+    assert "|stopping:gandy[0.05,0.01]|n:50000|" in result.signature
+    # Identical systems stop at once.
+    for rule, largest in (("besag-clifford", 20), ("gandy", 9)):
+        result = approximate_randomization(a, a, BLEU, stopping=rule, n_resamples=10**15)
+        assert result.pvalue == 1
+        assert known(result.n_resamples) <= largest
+
+
+RATED = SegmentScores("rating", {"b": [1, 2, 3], "a": [2, 3, 5]})
+
+
+def test_impossible_stopping_is_refused() -> None:
+    assert_raises("python_errors_of_stopping", globals())
+
+
+@pytest.mark.parametrize("rule", STOPPING)
+def test_stopping_uses_iid_shuffles_in_the_default_scheme(rule: str) -> None:
+    a, b = random_counts(5, 2, 200)
+    a[:-4] = b[:-4]  # without stopping, the 16 patterns would be enumerated
+    options: dict[str, Any] = {"n_resamples": 3000, "keep_null_distribution": True}
+    assert approximate_randomization(a, b, BLEU, **options).scheme == "exact"
+    iid = approximate_randomization(a, b, BLEU, scheme="iid", **options)
+    result = approximate_randomization(a, b, BLEU, stopping=rule, **options)
+    assert result.scheme == "iid"
+    assert "scheme" not in result.signature
+    assert result == approximate_randomization(a, b, BLEU, stopping=rule, scheme="iid", **options)
+    assert len(known(result.null_distribution)) == result.n_resamples
+    np.testing.assert_array_equal(known(iid.null_distribution)[: result.n_resamples], known(result.null_distribution))
+    assert result.null_probabilities is None
+
+
+@pytest.mark.parametrize(("adjust", "by_hand"), [("holm", holm), ("bonferroni", bonferroni)])
+def test_besag_clifford_p_values_can_be_adjusted(adjust: str, by_hand: Any) -> None:
+    corpus = demo.demo_corpus()
+    options: dict[str, Any] = {"all_pairs": True, "test": "ar:stopping=besag-clifford", "n_resamples": 2000}
+    options["strata"] = ["news"] * 20 + ["talks"] * (corpus.n_segments - 20)
+    plain = compare(corpus.references, corpus.systems, adjust="none", **options)
+    result = compare(corpus.references, corpus.systems, adjust=adjust, **options)
+    assert f"|adjust:{adjust}|stopping:besag-clifford[20]|strata:2|n:2" in result.signature
+    expected = by_hand(np.array([pair.test.pvalue for pair in plain.comparisons]))
+    for there, here, p in zip(plain.comparisons, result.comparisons, expected, strict=True):
+        signature = there.test.signature.replace("|stopping:", f"|adjust:{adjust}|stopping:")
+        assert here.test == replace(there.test, adjusted_pvalue=p, signature=signature)

@@ -1,7 +1,7 @@
 """Tests and intervals: definitions by hand, theory, and other tools' numbers."""
 
 import itertools
-import sys
+from functools import partial
 from statistics import NormalDist
 from types import SimpleNamespace
 from typing import Any
@@ -18,38 +18,19 @@ from known import known
 from reshuffle import (
     Corpus,
     Formula,
-    InputError,
     SegmentScores,
     approximate_randomization,
-    bootstrap_interval,
     bootstrap_test,
     compare,
     experimentwise_error,
     metric,
 )
 from reshuffle.inference.intervals import INTERVALS, between
-from reshuffle.metrics.base import Counts
 from reshuffle.resampling import CountSample, Replicates
 from reshuffle.results import SignificanceResult, clopper_pearson
 from reshuffle.settings import Resampling
 
 MEAN = Formula("mean", lambda totals: totals[..., 0] / totals[..., 1])
-
-
-@pytest.mark.parametrize(("test", "options"), [(approximate_randomization, {"scheme": "iid"}), (bootstrap_test, {})])
-def test_a_small_problem_takes_few_calls_of_python(test: Any, options: dict[str, str]) -> None:
-    """Simulations test small problems by the thousand, and each call of Python costs as much as many additions."""
-    bleu = metric("bleu")
-    a, b = bleu.suff_stats(["a b c d e", "a b c d", "c d e f"], [["a b c d", "a b d", "c d"], ["b c d e", "a b", "c"]])
-    calls: list[str] = []
-    for _ in range(2):  # the first call imports modules, and works out what all calls have in common
-        calls.clear()
-        sys.setprofile(lambda frame, event, _: calls.append(frame.f_code.co_name) if event == "call" else None)
-        try:
-            test(a, b, bleu, n_resamples=1, **options)
-        finally:
-            sys.setprofile(None)
-    assert len(calls) < 150, calls
 
 
 def test_differences_that_differ_only_by_rounding_are_ties() -> None:
@@ -58,21 +39,12 @@ def test_differences_that_differ_only_by_rounding_are_ties() -> None:
     weighted = Formula("weighted", lambda totals: totals @ np.array([0.1, 0.2, 0.3]))
     ones = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]])
     a, b = ones, np.array([[0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 1]])
-    tenths = np.array([sum(s * d for s, d in zip(signs, (1, 2, 3, 3), strict=True)) for signs in SIGNS])
+    tenths = np.array([*itertools.product((1, -1), repeat=4)]) @ [1, 2, 3, 3]
     exact = float((np.abs(tenths) >= 3).mean())
     result = approximate_randomization(a, b, weighted, keep_null_distribution=True)
     assert exact == result.pvalue
     lost = (np.abs(known(result.null_distribution)) >= abs(result.statistic)).mean()
     assert lost < exact - 0.05, "without the tolerance of the threshold these ties would be lost"
-
-
-SIGNS = list(itertools.product((1, -1), repeat=4))
-
-
-def replay(a: Counts, b: Counts, n: int, seed: int) -> Any:
-    counts = np.stack([a, b])
-    (scores,) = Replicates([CountSample.from_counts(MEAN, counts)], Resampling(n, seed)).draws
-    return scores[0] - scores[1]
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
@@ -81,7 +53,8 @@ def test_bootstrap_tests_follow_their_definitions(alternative: str) -> None:
     a, b = as_counts(rng.integers(0, 20, 60)), as_counts(rng.integers(0, 18, 60))
     n, seed = 2000, 6
     d = float(MEAN.score(a.sum(axis=0)) - MEAN.score(b.sum(axis=0)))
-    drawn = replay(a, b, n, seed)
+    replicates = Replicates([CountSample.from_counts(MEAN, np.stack([a, b]))], Resampling(n, seed))
+    drawn: Any = np.subtract(*replicates.draws[0])
     # 60 times the differences are whole numbers, so that ties are exact.
     whole, of_sample = np.rint(60 * drawn), round(60 * d)
     centred = whole - of_sample
@@ -97,10 +70,9 @@ def test_bootstrap_tests_follow_their_definitions(alternative: str) -> None:
     }
     if alternative == "two-sided":
         expected["bootstrap-shift"] = (np.abs(drawn) - np.abs(drawn).mean() >= abs(d)).sum()
+    options: dict[str, Any] = {"alternative": alternative, "n_resamples": n, "seed": seed}
     for name, c in expected.items():
-        result = bootstrap_test(
-            a, b, MEAN, test=name, n_resamples=n, seed=seed, alternative=alternative, keep_null_distribution=True
-        )
+        result = bootstrap_test(a, b, MEAN, test=name, keep_null_distribution=True, **options)
         assert c == result.exceedances
         assert 1 + (name == "bootstrap-percentile" and alternative == "two-sided") == result.tails
         assert min(1, result.tails * (c + 1) / (n + 1)) == result.pvalue
@@ -120,21 +92,6 @@ def test_the_p_value_of_the_centred_bootstrap_does_not_jump_with_the_seed(docume
         assert result.pvalue == pytest.approx(expected, abs=0.025)  # five standard errors
 
 
-def test_the_shift_test_refuses_one_sided_alternatives() -> None:
-    with pytest.raises(InputError, match=r"'bootstrap-shift' takes absolute values, .* 'two-sided', got 'greater'"):
-        bootstrap_test([[1], [2]], [[2], [3]], "bleu", test="bootstrap-shift", alternative="greater")
-
-
-def test_unknown_tests_and_intervals_are_refused() -> None:
-    with pytest.raises(InputError, match="unknown test 'bootstrap-shft': did you mean 'bootstrap-shift'"):
-        bootstrap_test([[1], [2]], [[2], [3]], MEAN, test="bootstrap-shft")
-    with pytest.raises(InputError, match="unknown interval 'bcs': did you mean 'bca'"):
-        bootstrap_interval([[1], [2]], MEAN, interval="bcs")
-    options: Any = {"stopping": [1]}
-    with pytest.raises(InputError, match=r"unknown stopping rule '\[1\]'"):
-        approximate_randomization([1.0, 2.0], [2.0, 1.0], **options)
-
-
 @given(st.integers(1, 5000), st.floats(0, 1), st.sampled_from([0.5, 0.9, 0.95, 0.99]))
 def test_clopper_pearson_equals_scipys(n: int, share: float, level: float) -> None:
     c = round(n * share)
@@ -146,7 +103,6 @@ def test_clopper_pearson_equals_scipys(n: int, share: float, level: float) -> No
 def test_clopper_pearson_has_the_same_digits_with_every_scipy_release() -> None:
     # SciPy 1.10.0 gives 0.003685762865738008, 1.15.3 0.0036857628657393834 and 1.18.1 0.003685762865739383.
     assert clopper_pearson(0, 999).high == 0.003685762866
-    assert clopper_pearson(0, 999).high == pytest.approx(1 - 0.025 ** (1 / 999), rel=1e-9)
     interval = clopper_pearson(500, 10_000)
     assert (interval.low, interval.high) == (0.0458099422, 0.05445452703)
 
@@ -156,20 +112,22 @@ def test_the_experimentwise_error_of_105_tests_equals_riezler_and_maxwells() -> 
 
 
 @pytest.mark.parametrize(
-    ("n", "level", "low", "high"),
+    ("n", "level", "ends"),
     [
-        (1000, 0.95, 26, 975),
-        (1000, 0.9, 51, 950),
-        (100, 0.95, 3, 98),
-        (10, 0.95, 1, 10),
-        (1, 0.95, 1, 1),
-        (10, 1e-9, 5, 6),
+        (1000, 0.95, (26, 975)),
+        (1000, 0.9, (51, 950)),
+        (100, 0.95, (3, 98)),
+        (10, 0.95, (1, 10)),
+        (1, 0.95, (1, 1)),
+        (10, 1e-9, (5, 6)),
     ],
 )
-def test_koehns_interval_drops_the_same_number_of_draws_at_each_end(n: int, level: float, low: int, high: int) -> None:
+def test_koehns_interval_drops_the_same_number_of_draws_at_each_end(
+    n: int, level: float, ends: tuple[int, int]
+) -> None:
     draws = np.random.default_rng(0).permutation(np.arange(1.0, n + 1))
-    assert (low, high) == between(draws, (1 - level) / 2, (1 + level) / 2)
-    assert (low, high) == INTERVALS["koehn"].ends(SimpleNamespace(draws=draws), level)  # type: ignore[arg-type]
+    assert ends == between(draws, (1 - level) / 2, (1 + level) / 2)
+    assert ends == INTERVALS["koehn"].ends(SimpleNamespace(draws=draws), level)  # type: ignore[arg-type]
 
 
 # --- Means of segment scores
@@ -221,10 +179,9 @@ def test_tests_of_means_equal_scipys(test: str, alternative: str, pairs: list[tu
         assert SCIPY[test](a - b, alternative) == pytest.approx(result.pvalue, rel=1e-9)
 
 
-@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 @pytest.mark.parametrize("test", SCIPY)
-def test_p_is_one_if_no_segment_differs(test: str, alternative: str) -> None:
-    for scores in ([0.5, 0.25], [1, 2, 3] * 20):
+def test_p_is_one_if_no_segment_differs(test: str) -> None:
+    for scores, alternative in itertools.product(([0.5, 0.25], [1, 2, 3] * 20), ("two-sided", "greater", "less")):
         assert mean_test(test, scores, scores, alternative).pvalue == 1
 
 
@@ -238,21 +195,8 @@ def test_equal_differences_have_an_infinite_t_and_few_patterns() -> None:
         assert mean_test(test, a, b).pvalue == pytest.approx(2 / 8)
         assert mean_test(test, a, b, "greater").pvalue == pytest.approx(1 / 8)
         assert mean_test(test, a, b, "less").pvalue == 1
-
-
-def test_two_segments_are_enough_for_tests_of_means() -> None:
-    a, b = [3, 2], [1, 1]
-    # t = 1.5/0.5 = 3 with one degree of freedom: p = 1 - 2/pi atan 3.
-    assert mean_test("t-test", a, b).pvalue == pytest.approx(1 - 2 / np.pi * np.arctan(3))
-    for test in ("wilcoxon", "sign-test"):
-        assert mean_test(test, a, b).pvalue == 0.5
-
-
-def test_ties_of_decimals_are_exact_in_signed_ranks() -> None:
-    a, b = (
-        [0.3, 0.1, 0.9, 0.5, 0.0],
-        [0.1, 0.3, 0.7, 0.2, 0.1],
-    )  # .2 -.2 .2 .3 -.1, which differ in the last digit as floats
+    # .2 -.2 .2 .3 -.1, which differ in the last digit as floats
+    a, b = [0.3, 0.1, 0.9, 0.5, 0.0], [0.1, 0.3, 0.7, 0.2, 0.1]
     assert signed_ranks(np.array([2, -2, 2, 3, -1]), "two-sided") == mean_test("wilcoxon", a, b).pvalue
 
 
@@ -287,10 +231,8 @@ def test_p_values_equal_sacrebleu_within_monte_carlo_error(wmt17: Corpus, system
     of_sacrebleu = paired()[1]["BLEU"][1].p_value
     bleu = metric("bleu")
     b, a = bleu.suff_stats(wmt17.references, [lines for _, lines in outputs])
-    if test == "ar":
-        p = approximate_randomization(a, b, bleu, n_resamples=20_000).pvalue
-    else:
-        p = bootstrap_test(a, b, bleu, test="bootstrap-shift", n_resamples=20_000).pvalue
+    ours: Any = approximate_randomization if test == "ar" else partial(bootstrap_test, test="bootstrap-shift")
+    p = ours(a, b, bleu, n_resamples=20_000).pvalue
     # On 3,004 segments > and ≥ give the same p, so the tolerance is that of sacreBLEU's replicates.
     assert abs(of_sacrebleu - p) < 5 * (p * (1 - p) / 1000) ** 0.5 + 1 / 1000
 
@@ -321,15 +263,8 @@ PUBLISHED = {
 def test_p_values_equal_those_of_moses_and_multeval(wmt17: Corpus, test: str, tool: str) -> None:
     """Within .01, as sacreBLEU's own test asks: ``sacrebleu ref.txt -i LIUM-NMT.4900 … -m bleu -tok none --paired-bs``
     (and ``--paired-ar``), sacreBLEU 2.6.0."""
-    found = compare(
-        wmt17.references,
-        wmt17.systems,
-        metric("bleu", tokenize="none"),
-        baseline="LIUM-NMT.4900",
-        test=test,
-        n_resamples=20_000,
-        interval=None,
-    )
+    options: dict[str, Any] = {"baseline": "LIUM-NMT.4900", "n_resamples": 20_000, "interval": None}
+    found = compare(wmt17.references, wmt17.systems, metric("bleu", tokenize="none"), test=test, **options)
     expected = {name: published[tool == "MultEval"] for name, published in PUBLISHED.items()}
     assert expected.keys() == {pair.system for pair in found.comparisons}
     for pair in found.comparisons:

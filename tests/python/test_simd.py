@@ -26,7 +26,6 @@ def run(path: str | None, *arguments: str, cwd: Path | None = None) -> subproces
 
 @cache
 def supported_paths() -> list[str]:
-    """The paths that this processor supports."""
     best = run(None, "-c", "from reshuffle import _core; print(_core.simd())").stdout.strip()
     return list(PATHS[: PATHS.index(best) + 1])
 
@@ -69,7 +68,6 @@ print(json.dumps(results))
 
 @pytest.fixture(scope="module")
 def outputs(texts: Path) -> dict[str, dict[str, str]]:
-    """What each command prints on each path."""
     done = {path: run(path, "-c", ALL_COMMANDS, cwd=texts) for path in supported_paths()}
     assert all(one.returncode == 0 for one in done.values()), {path: one.stderr for path, one in done.items()}
     return {path: json.loads(one.stdout) for path, one in done.items()}

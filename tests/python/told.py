@@ -89,7 +89,6 @@ def command(words: Sequence[str]) -> int:
 
 
 def assert_same(file: str, found: str) -> None:
-    """A text is that of a file."""
     found = re.sub(rf"reshuffle[- ]{re.escape(__version__)}", "reshuffle", found)
     path = FOLDER / f"{file}.txt"
     if "RESHUFFLE_UPDATE_DOCS" in os.environ:

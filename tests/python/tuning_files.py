@@ -28,7 +28,6 @@ def flags(optimizer: str) -> list[str]:
 
 
 def references(n: int, seed: int) -> list[str]:
-    """n sentences."""
     rng = random.Random(seed)
     return [" ".join(rng.choice(WORDS) for _ in range(rng.randint(6, 12))) for _ in range(n)]
 
@@ -52,7 +51,6 @@ def lists(refs: Sequence[str], k: int, seed: int) -> list[str]:
 
 
 def write(path: str | Path, lines: Sequence[object]) -> None:
-    """A file with these lines."""
     Path(path).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 # What a letter must not follow, or be followed by, to be a symbol: it would be part of a word, an option or a file.
@@ -80,22 +81,30 @@ def names_in(*values: Any) -> frozenset[str]:
     >>> sorted(names_in({"k": 3}, ["p", "B", ("tau d",)]))
     ['k', 'p', 'tau d']
     """
-    return frozenset(
-        name for value in values for text in _texts(value) if _SYMBOLS.search(name := " ".join(text.split()))
-    )
+    texts: set[str] = set()  # most stand in many records
+    for value in values:
+        _add_texts(value, texts)
+    return frozenset(name for text in texts if _SYMBOLS.search(name := " ".join(text.split())))
 
 
-def _texts(value: Any) -> Iterator[str]:
-    """The texts in records, mappings and sequences."""
+def _add_texts(value: Any, texts: set[str]) -> None:
+    """Add the texts in records, mappings and sequences."""
     if isinstance(value, str):
-        yield value
+        texts.add(value)
     elif isinstance(value, tuple | list):
         for each in value:
-            yield from _texts(each)
-    elif is_dataclass(value):
-        for each in fields(value):
-            if each.name not in ("letters", "letter"):  # of groups, which no sentence names
-                yield from _texts(getattr(value, each.name))
-    elif isinstance(value, Mapping):
-        for key, each in value.items():
-            yield from (*_texts(key), *_texts(each))
+            _add_texts(each, texts)
+    elif value is not None and not isinstance(value, int | float):
+        kind: Any = type(value)
+        for name in _fields_of(kind):
+            _add_texts(getattr(value, name), texts)
+        if isinstance(value, Mapping):
+            for pair in value.items():
+                _add_texts(pair, texts)
+
+
+@cache
+def _fields_of(kind: type) -> tuple[str, ...]:
+    """The fields of a record, but for the letters of groups, which no sentence names."""
+    named = fields(kind) if is_dataclass(kind) else ()
+    return tuple(each.name for each in named if each.name not in ("letters", "letter"))
