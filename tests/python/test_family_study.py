@@ -1,13 +1,12 @@
 """Studies of multiple tests: families of systems with equal scores, and their family-wise error rates."""
 
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pytest
 
 from known import known
-from reshuffle import Corpus, InputError, SegmentScores, compare, derive_seed, metric
+from reshuffle import InputError, SegmentScores, compare, derive_seed, metric
 from reshuffle.inference.multiplicity import ADJUSTMENTS
 from reshuffle.resampling.counting import Data
 from reshuffle.results.studies import FamilyWiseRate, StudyResult
@@ -171,22 +170,3 @@ def test_text_says_what_is_wrong_with_rates() -> None:
     )
     assert "‡: too few replicates for one small p among larger ones" in text
     assert "With 199 replicates, all adjustments could reject for one small p." in text
-
-
-@pytest.mark.slow
-def test_family_wise_error_rates_of_fifteen_systems(wmt17: Corpus) -> None:
-    """Riezler & Maxwell 2005 (W05-0908), 4.4: 105 pairs; 1 − .95^105 = .9954."""
-    study = multiplicity(
-        wmt17.references, wmt17.systems, n_systems=15, tests=["ar", "permutation"], simulations=150, n_resamples=2099,
-        adjustments=["none", "holm", "maxt", "tukey"], sizes=500,
-    )  # fmt: skip
-    found = rates(study)
-    for key, rate in found.items():
-        print(key, rate.rate, rate.confidence_interval)
-    assert found["ar", "none", "equal"].independent == pytest.approx(0.9954, abs=5e-5)
-    assert len(list(combinations(range(15), 2))) == 105
-    for variances in ("equal", "unequal"):
-        # Pairs share systems, so the rate is lower than that of independent tests: about .85.
-        assert 0.7 < found["ar", "none", variances].rate < 0.97
-        for test, adjustment in (("ar", "holm"), ("ar", "maxt"), ("permutation", "tukey")):
-            assert found[test, adjustment, variances].verdict != "liberal"

@@ -124,8 +124,8 @@ def test_the_variance_is_that_of_the_formula() -> None:
         df = found.value**2 / (systems**2 / 5 + max(found.value - systems, 0) ** 2 / 39)
         assert found.df == pytest.approx(df)
     # Where systems add nothing, segments alone count; and with fewer segments than systems, it is the other way round.
-    calm = known(two_way(left._replace(systems=left.systems / 1e3)))
-    assert calm.of(0, 1) == pytest.approx((parts_of(left, 1), 39))
+    calm, d = known(two_way(left._replace(systems=left.systems / 1e3))), left.segments[0] - left.segments[1]
+    assert calm.of(0, 1) == pytest.approx((39**2 / 40 * d.var(ddof=1), 39))
     turned = known(two_way(LeftOut(left.segments, left.systems, left.cells)))
     assert turned.of(0, 1) == pytest.approx(errors.of(0, 1))
     # Means over independent test sets.
@@ -134,12 +134,6 @@ def test_the_variance_is_that_of_the_formula() -> None:
     total = (first.value + second.value) / 4
     df = total**2 / ((first.value / 4) ** 2 / first.df + (second.value / 4) ** 2 / second.df)
     assert mean.of(0, 1) == pytest.approx((total, df))
-
-
-def parts_of(left: LeftOut, field: int) -> float:
-    """The jackknife variance of the difference of the first two metrics."""
-    d = left[field][0] - left[field][1]
-    return float((len(d) - 1) ** 2 / len(d) * d.var(ddof=1))
 
 
 def test_p_is_that_of_students_distribution() -> None:

@@ -131,12 +131,7 @@ def test_simultaneous_intervals_cover_all_differences(
 ) -> None:
     family = families[name]
     (metric,) = family.metrics
-    # The true score of each system, relative to the first.
-    truth = {"0": 0.0} | {
-        f"{a}": float(difference)
-        for (a, b), difference in zip(family.pairs, family.differences[0], strict=True)
-        if b == 0
-    }
+    truth = true_scores(family)
     rng = np.random.default_rng(2008)
     covered, each, stars = 0, [], 0
     for seed in range(SIMULATIONS):
@@ -147,7 +142,7 @@ def test_simultaneous_intervals_cover_all_differences(
         inside = []
         for pair in pairs:
             interval = known(pair.confidence_interval)
-            true = truth[pair.system] - truth[pair.baseline]
+            true = truth[int(pair.system)] - truth[int(pair.baseline)]
             inside.append(interval.low <= true <= interval.high)
             if not interval.low <= 0 <= interval.high:
                 assert pair.is_significant(ALPHA)
