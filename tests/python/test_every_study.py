@@ -163,14 +163,6 @@ def test_every_table_is_data(result: StudyResult) -> None:
         assert [*frame.columns] == [*(result.to_dicts(name) or [dict(frame)])[0]]
 
 
-@EVERY
-@pytest.mark.interop("polars")
-def test_every_table_is_a_frame_of_polars(result: StudyResult) -> None:
-    for key in result.tables:
-        name = table_named(result, key)
-        assert result.to_polars(name).to_dicts() == result.to_dicts(name)
-
-
 @pytest.mark.parametrize("name", [name for name in (*META, *POWER, *TUNE) if "many metrics" not in name])
 def test_every_figure_is_drawn(result: StudyResult) -> None:
     """The first for each choice. Those of commands and of many metrics are in pages."""

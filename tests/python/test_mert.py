@@ -141,15 +141,6 @@ def test_lines_are_those_that_another_tool_searched(dev: Lists, options: Array, 
         assert dev.score(moved) == score[axis]
 
 
-def test_a_line_of_real_lists_is_that_of_plain_loops(dev: Lists, options: Array) -> None:
-    direction = np.random.default_rng(1).uniform(-1, 1, 12)
-    _, score, interval, corners, _ = searched(dev, options[0], direction[None])
-    places, scores = slow_line(dev, options[0], direction)
-    best = int(np.argmax(np.where(np.diff(places) > 1e-9, scores, -1)))
-    assert (score[0], *interval[0]) == (scores[best], *places[best : best + 2])
-    assert corners[0] == len(places) - 2
-
-
 @st.composite
 def problems(draw: st.DrawFn) -> Lists:
     """Small lists with ties, under a metric whose higher or lower scores are better."""

@@ -266,18 +266,3 @@ def test_every_function(name: str, short_blocks: None, tmp_path: Path) -> None:
     assert function(**IN_PYTHON[name], checkpoint=str(path)) == whole
     with interrupted_after(0):
         assert function(**IN_PYTHON[name], checkpoint=path) == whole
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
-def test_killed_with_processes(texts: list[Path], tmp_path: Path) -> None:
-    """The workers end with the process that is killed, and hold no lock of its file."""
-    checkpoint, output = tmp_path / "study.checkpoint", tmp_path / "resumed.json"
-    study = [*("study", "type1", *texts), *("--tests", "ar", "--simulations", "500", "-n", "199", "--sizes", "200")]
-    command = [sys.executable, "-m", "reshuffle", *map(str, study), "--resume", str(checkpoint), "-o", str(output)]
-    with subprocess.Popen([*command, "--workers", "processes:2"]) as process:
-        wait_until_larger(checkpoint, 0, process)
-        process.kill()
-    assert process.returncode == -signal.SIGKILL or output.exists()
-    subprocess.run(command, check=True)
-    assert reshuffle(*study, "-o", tmp_path / "whole.json").exit_code == 0
-    assert output.read_bytes() == (tmp_path / "whole.json").read_bytes()
