@@ -16,7 +16,6 @@ from known import known
 from reshuffle import (
     BesagClifford,
     Formula,
-    InputError,
     _core,
     approximate_randomization,
     bootstrap_test,
@@ -224,27 +223,6 @@ def test_other_tests_and_formulas_are_public_tests_of_one_test_set_after_another
     assert auto.pvalue[0, 0].tolist() == [public(twin, i, "ar", 99)[0] for i in range(4)]
 
 
-@pytest.mark.slow
-def test_an_orbit_has_the_law_of_separate_shuffles() -> None:
-    """Over many reference sets p is uniform on the multiples of 1/(R + 1), apart from ties, as in the plain loop."""
-    one = population(2, 40, "bleu")  # they differ in all segments
-    # Few shuffles, so that their randomness shows: p ≤ k/20 has probability k/20.
-    orbit, plain = np.empty((2, 200, 50))
-    for study in range(200):
-        experiment = Experiment([one], Selection("fixed"), study)
-        orbit[study] = testing.Testing(["ar"], 19, scheme="orbit").run(experiment, 50).pvalue[0, 0]
-        plain[study] = testing.Testing(["ar"], 19).run(experiment, 50).pvalue[0, 0]
-    for k in (1, 5, 10, 15):
-        rate, variance = (orbit <= k / 20).mean(), (orbit <= k / 20).mean(axis=1).var(ddof=1)
-        error = (variance / 200) ** 0.5
-        assert abs(rate - k / 20) < 4 * error
-        assert abs((plain <= k / 20).mean() - k / 20) < 4 * (k / 20 * (1 - k / 20) / 10_000) ** 0.5
-        # The rate of one study has the variance of the effective number of simulations, 15 instead of 50.
-        effective = testing.effective_simulations(50, 19)
-        assert round(effective, 1) == 15.0
-        assert 0.7 < variance / (k / 20 * (1 - k / 20) / effective) < 1.4
-
-
 def test_an_orbit_is_that_of_each_population_whatever_the_alternative() -> None:
     populations = [population(seed, 30 + seed) for seed in (2, 3, 4)]
     experiment = Experiment(populations, Selection("fixed"), 6)
@@ -270,17 +248,6 @@ def test_an_orbit_is_that_of_each_population_whatever_the_alternative() -> None:
                 extreme, observed = (np.abs(null), abs(t)) if sign == 0 else (sign * null, sign * t)
                 expected = (1 + np.count_nonzero(extreme >= observed - 1e-9)) / 100
                 assert tested.pvalue[0, m, i] == expected
-
-
-@pytest.mark.parametrize(
-    ("selection", "groups"),
-    [(Selection("replace"), False), (Selection("fixed", None, 0.25), False), (Selection("fixed"), True)],
-)
-def test_an_orbit_needs_a_fixed_test_set_with_fair_swaps(selection: Selection, groups: bool) -> None:
-    experiment = Experiment([population(1, 40, "bleu", groups)], selection, 1)
-    with pytest.raises(InputError, match="scheme 'orbit' needs"):
-        testing.Testing(["ar"], scheme="orbit").run(experiment, 3)
-    testing.Testing(["bootstrap"], 9, scheme="orbit").run(experiment, 3)  # it concerns ar only
 
 
 @settings(max_examples=budget(40))
@@ -329,13 +296,6 @@ def test_stopped_tests_decide_at_the_levels_of_a_study_as_all_shuffles_do(
         np.testing.assert_array_equal(stopped <= alpha, all_shuffles <= alpha)
     small = all_shuffles <= max(alphas)
     np.testing.assert_array_equal(stopped[small], all_shuffles[small])
-
-
-@pytest.mark.parametrize("scheme", ["auto", "orbit"])
-def test_stopping_needs_independent_shuffles(scheme: str) -> None:
-    experiment = Experiment([population(1, 40, "bleu")], Selection("fixed"), 1)
-    with pytest.raises(InputError, match=f"needs independent shuffles, .* not those of '{scheme}'"):
-        testing.Testing(["ar"], 99, scheme=scheme, stopping=BesagClifford()).run(experiment, 3)
 
 
 @pytest.mark.parametrize("kind", ["several", "bleu"])

@@ -106,16 +106,6 @@ def test_published_sizes_follow_from_the_model(
         assert abs(published - size_for_ratio(other, 0.05, 999)) > 5 * math.sqrt(0.05 * 0.95 / 1000)
 
 
-def test_whole_runs_keep_their_level_and_rows_do_not() -> None:
-    study = exchange(
-        exchange=["run", "segment"], runs=5, run_sd=[0, 1, 0.7 / 0.3], correlation=0, sizes=60, n_resamples=199, seed=3
-    )
-    for rate in rates_of(study, exchange="run"):
-        assert rate.expected == pytest.approx(12 / 252)
-        assert rate.confidence_interval.low < 12 / 252 < rate.confidence_interval.high
-    assert [rate.verdict for rate in rates_of(study, exchange="segment")] == ["at its level", "liberal", "liberal"]
-
-
 @pytest.mark.slow
 def test_published_sizes_by_simulation() -> None:
     """Sizes of tests of runs: simulated with 5,000 test sets, beside those of another implementation."""

@@ -1,6 +1,5 @@
 """The ℓ1 reranker: conditions of the optimum, SciPy on the split problem, another tool's figure; features by loops."""
 
-import dataclasses
 import functools
 import itertools
 from collections import Counter
@@ -92,23 +91,6 @@ def test_the_end_is_the_optimum_over_all_features(seed: int, gamma: float, per_s
     assert steps[-1][4] <= expected + 1e-9
     assert len(set(selected)) == len(selected) == steps[-1][0] <= 42
     assert steps[-1][1] == np.count_nonzero(weights)
-
-
-def test_threads_do_not_change_a_byte(kbest: tuple[tune.NBest, list[str]]) -> None:
-    lists, references = kbest
-    lists, references = lists.selected(np.arange(lists.offsets[200])), references[:200]
-    targets = tune.closest(lists, lists.sentence_scores("sentbleu", references))
-    first, second = (
-        tune.fit_l1(lists, targets, templates=["ngram:2", "ngram:3"], gamma=10.0, per_step=50, workers=threads)
-        for threads in (1, 3)
-    )
-    assert [*first.weights.items(), *first.steps] == [*second.weights.items(), *second.steps]
-    assert max(first.violation, first.violation_outside) < 1e-4
-    # Dense features are few, and 200 lists are not many: but the reranker must prefer better entries.
-    bleu = NativeMetric("bleu", {"tokenize": "none"})
-    counts = lists.count(bleu, references)
-    scores = bleu.core.scores(np.stack([counts[rows].sum(0) for rows in (first.choose(lists), lists.offsets[:-1])]))
-    assert scores[0] > scores[1] + 1.0
 
 
 @pytest.fixture(scope="module")
@@ -219,21 +201,6 @@ def test_features_of_lists_and_of_templates_are_selected_together(small: tune.NB
     }.items():  # fmt: skip
         by_hand += reranker.weights.get(name, 0.0) * np.array(rows)
     np.testing.assert_allclose(reranker.scores(small, sources), by_hand, atol=1e-12)
-
-
-def test_variants_differ_in_features_and_end_at_the_same_number(kbest: tuple[tune.NBest, list[str]]) -> None:
-    lists, references = kbest
-    lists = lists.selected(np.arange(lists.offsets[60]))
-    targets = tune.closest(lists, lists.sentence_scores("sentbleu", references[:60]))
-    plain, *others = tune.l1_variants(3, templates=["ngram:2"], per_step=9)
-    assert (plain.per_step, [variant.per_step for variant in others]) == (9, [10, 11])
-    fits = [
-        tune.fit_l1(lists, targets, **dataclasses.asdict(variant), gamma=0.1, limit=35) for variant in (plain, *others)
-    ]
-    assert [fit.steps[-1].selected for fit in fits] == [35] * 3
-    assert [fit.steps[0].selected for fit in fits] == [9, 10, 11]
-    assert len({tuple(fit.weights.items()) for fit in fits}) == 3
-    assert all(fit.violation < 1e-4 for fit in fits)
 
 
 def test_ties_go_to_the_first(small: tune.NBest) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reshuffle import InputError, compare, read_lines, score, tune
+from reshuffle import compare, read_lines, score, tune
 from reshuffle.study import Variants, type1
 from told import assert_refused
 
@@ -124,15 +124,3 @@ def test_the_first_variant_can_be_the_baseline_of_all_pairs(files: Path) -> None
 
 def test_wrong_commands_say_what_to_do(files: Path, here: None, run: Callable[..., Any]) -> None:
     assert_refused("errors_of_variants", run)
-
-
-def test_wrong_arguments(files: Path) -> None:
-    lists, references = tune.read_nbest(files / "dev.nbest.gz"), read_lines(files / "dev.ref")
-    with pytest.raises(InputError, match=r"must have the same dense features, but only one of them has tm, wp"):
-        tune.train_variants(lists, references, tune.read_nbest(files / "other.nbest"))
-    with pytest.raises(InputError, match="n must be a whole number of at least 2, got 1"):
-        trained(files, n=1)
-    with pytest.raises(InputError, match="limit = 99,999 is not reached and variants could not differ"):
-        trained(files, limit=99_999)
-    with pytest.raises(InputError, match=r"null must be str, EqualScore, .* or sequence of these, got "):
-        type1(read_lines(files / "test.ref"), trained(files).outputs, null=trained(files))  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ import pytest
 import scipy.stats
 from numpy.typing import NDArray
 
-from reshuffle import Corpus, InputError, SegmentScores, approximate_randomization, compare, derive_seed
+from reshuffle import Corpus, SegmentScores, approximate_randomization, compare, derive_seed
 from reshuffle.results.studies import Rate, StudyResult
 from reshuffle.study import power, type1
 from reshuffle.study.experiments import Experiment, Population, Selection
@@ -145,8 +145,6 @@ def test_documents_are_the_units() -> None:
     study = type1(metrics=quality, tests="ar", simulations=30, n_resamples=19, documents=documents)
     assert {rate.size for rate in study.rates} == {15}
     assert "In each document" in study.truths["swap"]
-    with pytest.raises(InputError, match="16 documents were asked for, but the pool has only 15"):
-        type1(metrics=quality, sizes=16, documents=documents)
     values = quality.segment_scores(quality.counts_of(list(quality.counts)))
     sums = {name: row.reshape(15, 4).mean(axis=1) for name, row in zip("ab", values, strict=True)}
     of_sums = type1(metrics=SegmentScores("quality", sums), tests="ar", simulations=30, n_resamples=19)
@@ -162,10 +160,6 @@ def test_default_tests_are_those_that_have_the_alternative(study: Callable[..., 
     assert tested() == DEFAULT_TESTS
     one_sided = tested(alternative="better")
     assert one_sided == tuple(name for name in DEFAULT_TESTS if name != "bootstrap-shift")
-    with pytest.raises(InputError, match="'bootstrap-shift' takes absolute values"):
-        tested(tests=DEFAULT_TESTS, alternative="better")
-    with pytest.raises(InputError, match="unknown alternative 'larger'"):
-        tested(alternative="larger")
 
 
 @pytest.mark.slow
