@@ -35,7 +35,6 @@ ROOMS: dict[tuple[str, ...], tuple[str, ...]] = {
         "resampling",
         "parts",
         "*coverage",
-        "family_study",
         "other_adjustments",
         "significance",
         "sets",
@@ -49,7 +48,6 @@ ROOMS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("python/reshuffle/runs.py", "python/reshuffle/inference/run*"): ("run_*", "compat_multeval"),
     ("rust/src/study", "python/reshuffle/study", "python/reshuffle/options"): (
         "study_*",
-        "family_study",
         "type1",
         "words",
     ),

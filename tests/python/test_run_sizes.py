@@ -92,25 +92,16 @@ def test_runs_that_make_all_of_the_variance_are_not_certain(numbers: tuple[int, 
 # --- Which test decides
 
 
-def compared(numbers: tuple[int, int], seed: int = 1, **options: Any) -> Any:
-    """Ratings of 40 segments with runs that vary."""
-    rng = np.random.default_rng(seed)
-    ratings = {
-        f"{name}#{run}": rng.normal(rng.normal(0, 0.5), 1, 40)
-        for name, n in zip("ab", numbers, strict=True)
-        for run in range(n)
-    }
-    systems: Any = dict(zip("ab", numbers, strict=True))
-    return compare_runs(None, systems, SegmentScores("rating", ratings), **{"n_resamples": 199, **options})
-
-
 @pytest.mark.parametrize(
     ("numbers", "beside"),
     [((2, 2), False), ((2, 8), True), ((3, 3), False), ((4, 4), True), ((3, 10), True), ((10, 10), True)],
 )
 @pytest.mark.filterwarnings("ignore::reshuffle.InputWarning")
 def test_auto_asks_the_same_question_with_any_number_of_runs(numbers: tuple[int, int], beside: bool) -> None:
-    result = compared(numbers)
+    rng, systems = np.random.default_rng(1), dict(zip("ab", numbers, strict=True))
+    outputs = [f"{name}#{run}" for name, n in systems.items() for run in range(n)]
+    ratings = {name: rng.normal(rng.normal(0, 0.5), 1, 40) for name in outputs}
+    result: Any = compare_runs(None, systems, SegmentScores("rating", ratings), n_resamples=199)
     units = result.plan["exchange"]
     assert units == ["hierarchical", "welch", *(["run"] if beside else []), "segment", "pooled"]
     assert result.plan["questions"]["hierarchical"] == NEW_RUNS_AND_SEGMENTS == "would new runs on new segments differ?"
@@ -137,10 +128,7 @@ def test_data_that_are_rejected_too_often_have_the_note(
     n: int, m: int, ratio: float, correlation: float, exchange: str
 ) -> None:
     assert noted(Cell(n, m, ratio, 3, correlation, "skewed"), exchange, "skewed-runs") >= 0.9
-
-
-def test_many_runs_that_hardly_differ_have_no_note() -> None:
-    assert noted(Cell(10, 10, 1, 0.1, 0.5, "normal"), "hierarchical", "skewed-runs") == 0
+    assert noted(Cell(10, 10, 1, 0.1, 0.5, "normal"), exchange, "skewed-runs") == 0
 
 
 @pytest.mark.parametrize(("n", "m"), [(2, 5), (3, 5), (3, 10), (5, 5), (5, 10)])

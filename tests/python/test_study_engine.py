@@ -125,15 +125,12 @@ def both(seed: int, selection: Selection, units: int, n_populations: int, groups
 def public(twin: Twin, simulation: int, test: str, n: int, seed: int | None = None, **options: Any) -> list[float]:
     """The p-values of a public test of a simulated test set, for each metric."""
     metrics = twin.populations[simulation % len(twin.populations)].metrics
-    if seed is None:
-        seed = derive_seed(twin.seed, "simulation", simulation)
-    results = []
-    for own, (a, b) in zip(metrics, twin.data_set(simulation), strict=True):
-        if test in testing.CAN_STOP:
-            results.append(approximate_randomization(a, b, own, test=test, n_resamples=n, seed=seed, **options).pvalue)
-        else:
-            results.append(bootstrap_test(a, b, own, test=test, n_resamples=n, seed=seed, **options).pvalue)
-    return [float(p) for p in results]
+    options |= {"seed": derive_seed(twin.seed, "simulation", simulation) if seed is None else seed}
+    tested: Any = approximate_randomization if test in testing.CAN_STOP else bootstrap_test
+    return [
+        float(tested(a, b, own, test=test, n_resamples=n, **options).pvalue)
+        for own, (a, b) in zip(metrics, twin.data_set(simulation), strict=True)
+    ]
 
 
 @settings(max_examples=budget(60))
@@ -224,25 +221,21 @@ def test_other_tests_and_formulas_are_public_tests_of_one_test_set_after_another
 
 
 def test_an_orbit_is_that_of_each_population_whatever_the_alternative() -> None:
+    """An orbit has no standard errors: only the shuffles of ``ar`` are shared."""
     populations = [population(seed, 30 + seed) for seed in (2, 3, 4)]
-    experiment = Experiment(populations, Selection("fixed"), 6)
+    experiment, twin = (made(populations, Selection("fixed"), 6) for made in (Experiment, Twin))
     for alternative in ("two-sided", "better", "worse"):
-        tested = testing.Testing(["ar"], 99, alternative, "orbit").run(experiment, 7, first=2)
+        tested = testing.Testing(["ar", "ar-studentized"], 99, alternative, "orbit").run(experiment, 7, first=2)
         for i in range(7):
+            studentized = public(twin, 2 + i, "ar-studentized", 99, scheme="iid", alternative=alternative)
+            assert tested.pvalue[1, :, i].tolist() == studentized
             own = populations[(2 + i) % 3]
             for m, (each, (a, b)) in enumerate(zip(own.metrics, experiment.data_set(2 + i), strict=True)):
                 x, y = own.counts[m]
                 # The same shuffles of the population, with the simulation's difference as the threshold.
-                null = approximate_randomization(
-                    x,
-                    y,
-                    each,
-                    n_resamples=99,
-                    scheme="iid",
-                    seed=derive_seed(6, "simulation", 2**63),
-                    keep_null_distribution=True,
-                ).null_distribution
-                assert null is not None
+                seed = derive_seed(6, "simulation", 2**63)
+                options: dict[str, Any] = {"n_resamples": 99, "scheme": "iid", "keep_null_distribution": True}
+                null = known(approximate_randomization(x, y, each, seed=seed, **options).null_distribution)
                 t = float(each.score(a.sum(axis=0)) - each.score(b.sum(axis=0)))
                 sign = {"two-sided": 0, "better": 1, "worse": -1}[alternative] * (1 if each.higher_is_better else -1)
                 extreme, observed = (np.abs(null), abs(t)) if sign == 0 else (sign * null, sign * t)
@@ -312,14 +305,6 @@ def test_no_test_on_shuffles_or_draws_leaves_the_core(kind: str, monkeypatch: py
     for scheme in ("iid", "subgroup"):
         tested = testing.Testing(tests, 99, scheme=scheme).run(experiment, 4)
         assert ((tested.pvalue > 0) & (tested.pvalue <= 1)).all()
-
-
-def test_studentized_shuffles_of_an_orbit_are_independent() -> None:
-    """An orbit has no standard errors: only the shuffles of ``ar`` are shared."""
-    experiment, twin = both(4, Selection("fixed"), 40, 1, False)
-    tested = testing.Testing(["ar", "ar-studentized"], 99, scheme="orbit").run(experiment, 3)
-    for i in range(3):
-        assert tested.pvalue[1, :, i].tolist() == public(twin, i, "ar-studentized", 99, scheme="iid")
 
 
 def test_memory_is_that_of_a_test_set_and_a_block() -> None:

@@ -77,9 +77,8 @@ HAND = {"a": [0.0] * 40, "b": [1.0] * 20 + [-1.0] * 10 + [0.0] * 10}
 
 
 def test_a_small_example_by_hand() -> None:
-    result = validate(
-        metrics=SegmentScores("x", HAND), sizes=10, layouts="block", truth="whole", n_resamples=50, bins=(0, 0.2, 0.3)
-    )
+    hand: dict[str, Any] = {"metrics": SegmentScores("x", HAND), "sizes": 10, "layouts": "block", "n_resamples": 50}
+    result = validate(truth="whole", bins=(0, 0.2, 0.3), **hand)
     (row,) = result.tables["pairs"]
     # On the whole b is better by 10/40. Two of four samples say so, one says the opposite, one says nothing.
     assert (row.better, row.worse, row.gap, row.right, row.wrong) == ("b", "a", 0.25, 0.5, 0.25)
@@ -95,11 +94,8 @@ def test_a_small_example_by_hand() -> None:
     assert scores.observed == pytest.approx((2.75 / 3 / 2) ** 0.5)
     assert differences.observed == pytest.approx((2.75 / 3) ** 0.5)
     assert (scores.bootstrap, differences.bootstrap, differences.ratio) == (0, 0, 0)
-
-
-def test_the_complement_leaves_the_sample_out() -> None:
-    # Without sample 0 or 1 the difference is 0, without sample 2 it is 20/30, without sample 3 it is 10/30.
-    result = validate(metrics=SegmentScores("x", HAND), sizes=10, layouts="block", n_resamples=50)
+    # The complement: without sample 0 or 1 the difference is 0, without sample 2 it is 20/30, without 3 10/30.
+    result = validate(**hand)
     (row,) = result.tables["pairs"]
     assert (row.right, row.wrong) == (0, 0.75)  # where scores are equal, any conclusion is wrong
     (band, *_) = result.tables["bands"]
@@ -116,11 +112,8 @@ def test_other_tests_conclude_with_one_minus_p() -> None:
             found = compare(
                 metrics=as_bleu(counts[:, j::3]), test=test, all_pairs=True, adjust="none", n_resamples=99, seed=seed
             )
-            certain.update(
-                (test, frozenset((pair.system, pair.baseline)))
-                for pair in found.comparisons
-                if pair.test.pvalue <= 0.05
-            )
+            sure = [pair for pair in found.comparisons if pair.test.pvalue <= 0.05]
+            certain.update((test, frozenset((pair.system, pair.baseline))) for pair in sure)
     assert certain
     for row in result.tables["pairs"]:
         assert round(3 * (row.right + row.wrong)) == certain[row.test, frozenset((row.better, row.worse))]
@@ -131,12 +124,8 @@ def test_a_cell_does_not_depend_on_the_other_cells_or_on_threads() -> None:
     both = validate(metrics=data, sizes=(20, 50), tests=("paired-bootstrap", "ar"), n_resamples=99)
     one = validate(metrics=data, sizes=50, layouts="block", tests="ar", n_resamples=99, workers=3)
     for table, rows in one.tables.items():
-        own = [
-            row
-            for row in both.tables[table]
-            if row.size == 50 and row.layout == "block" and getattr(row, "test", "ar") == "ar"
-        ]
-        assert list(rows) == own
+        of_block = [row for row in both.tables[table] if (row.size, row.layout) == (50, "block")]
+        assert list(rows) == [row for row in of_block if getattr(row, "test", "ar") == "ar"]
 
 
 def test_all_sizes_together_are_the_sum_of_the_sizes() -> None:
