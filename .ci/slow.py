@@ -53,7 +53,7 @@ ROOMS: dict[tuple[str, ...], tuple[str, ...]] = {
     ),
     ("rust/src/meta", "python/reshuffle/meta"): ("meta*", "human"),
     ("rust/src/tune", "python/reshuffle/tune"): ("tune*", "mert", "oracle"),
-    ("python/reshuffle/execution",): ("resume", "runtime", "progress", "parts", "executors", "executor_studies"),
+    ("python/reshuffle/execution",): ("resume", "runtime", "progress", "parts", "executors"),
     ("python/reshuffle/report",): ("text", "paper", "plots", "page_figures", "gallery"),
     ("python/reshuffle/compat",): ("compat_*",),
     ("benches/papers", "docs/papers"): ("papers_page",),

@@ -7,6 +7,7 @@ import os
 import pickle
 import signal
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+import psutil
 import pytest
 from numpy.typing import NDArray
 
@@ -427,7 +429,6 @@ def parent_of_pool(connection: Any) -> None:
 
 
 def test_workers_end_with_a_parent_that_is_killed() -> None:
-    psutil = pytest.importorskip("psutil")
     ours, theirs = multiprocessing.Pipe()
     parent = multiprocessing.get_context("spawn").Process(target=parent_of_pool, args=(theirs,))
     parent.start()
@@ -436,3 +437,55 @@ def test_workers_end_with_a_parent_that_is_killed() -> None:
     parent.kill()
     parent.join()
     wait_for_ends(workers)
+
+
+# --- Commands
+
+
+def started(files: Path, temporary: Path, *arguments: str) -> subprocess.Popen[str]:
+    """A long study in a process group of its own."""
+    words = ("study", "type1", "reference.txt", "baseline.txt", "tuned.txt", "--simulations", "10000000", *arguments)
+    return subprocess.Popen(
+        [sys.executable, "-m", "reshuffle", *words], cwd=files, env={**os.environ, "TMPDIR": str(temporary)},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+
+
+def workers_of(process: subprocess.Popen[str], temporary: Path) -> list[Any]:
+    """The workers of a command, once they compute."""
+    for _ in range(1200):
+        every = psutil.Process(process.pid).children(recursive=True)
+        found = [each for each in every if any("spawn_main" in word for word in each.cmdline())]
+        busy = [each for each in found if sum(each.cpu_times()) > 1]
+        if len(found) == len(busy) == 2 and list(temporary.glob("reshuffle-*/*")):
+            return found
+        assert process.poll() is None, process.stderr and process.stderr.read()
+        time.sleep(0.05)
+    raise AssertionError("the workers do not compute")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize("whole_group", [True, pytest.param(False, marks=pytest.mark.slow)])
+def test_ctrl_c_ends_the_command_and_its_workers(demo_files: Path, tmp_path: Path, whole_group: bool) -> None:
+    """Terminals send SIGINT to all processes of the group, ``kill -INT`` to one."""
+    process = started(demo_files, tmp_path, "--workers", "processes:2")
+    workers = workers_of(process, tmp_path)
+    (os.killpg if whole_group else os.kill)(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors.strip()) == (130, "reshuffle: interrupted")
+    wait_for_ends(workers)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_a_killed_worker_ends_the_command_with_one_sentence(demo_files: Path, tmp_path: Path) -> None:
+    process = started(demo_files, tmp_path, "--workers", "processes:2", "--resume", str(tmp_path / "checkpoint"))
+    workers = workers_of(process, tmp_path)
+    workers[0].kill()
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 4
+    assert "reshuffle: error: a worker process ended before it finished simulation" in errors
+    assert "run it again with the same checkpoint (--resume)" in errors
+    assert "Traceback" not in errors
+    wait_for_ends(workers)
+    assert [each.name for each in tmp_path.iterdir()] == ["checkpoint"]
