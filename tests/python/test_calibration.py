@@ -6,7 +6,6 @@ docs/evidence quotes the figures printed here.
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -193,15 +192,8 @@ def null_pvalues_of_documents(icc: float, documents: int, method: str, by_docume
         # These simulations measure Monte Carlo shuffles; the default scheme would test some samples exactly.
         is_ar = method == "ar"
         test = partial(approximate_randomization, scheme="iid") if is_ar else partial(bootstrap_test, test=method)
-        result = test(
-            scores.counts["a"],
-            scores.counts["b"],
-            scores,
-            documents=ids if by_document else None,
-            n_resamples=999,
-            seed=simulation,
-        )
-        pvalues.append(result.pvalue)
+        options: dict[str, Any] = {"documents": ids if by_document else None, "n_resamples": 999, "seed": simulation}
+        pvalues.append(test(scores.counts["a"], scores.counts["b"], scores, **options).pvalue)
     return np.array(pvalues)
 
 
@@ -316,61 +308,27 @@ TESTS_OF_SMALL_SAMPLES = ("ar", *BOOTSTRAP_TESTS)
 UNEQUAL_DOCUMENTS = (2, 4, 8, 12, 20, 30, 60)
 
 
-@dataclass(frozen=True)
-class SmallSample:
-    """Samples of few units from the outputs of two systems.
-
-    The counts (systems, strata, units of a stratum, K) are the population; ``size`` units are drawn from each stratum.
-    """
-
-    metric: Metric
-    population: Counts
-    size: int
-
-    @property
-    def strata(self) -> Strata | None:
-        """The stratum of each unit of a sample; None if there is only one."""
-        n = self.population.shape[1]
-        return None if n == 1 else Strata(np.repeat(np.arange(n), self.size))
-
-    def draw(self, rng: np.random.Generator) -> Counts:
-        """A sample with replacement: (systems, units, K)."""
-        systems, strata, units, columns = self.population.shape
-        chosen = rng.integers(units, size=(strata, self.size))
-        return self.population[:, np.arange(strata)[:, None], chosen].reshape(systems, strata * self.size, columns)
-
-    def replicates(self, counts: Counts, seed: int) -> Replicates:
-        """The replicates of a sample."""
-        return Replicates([CountSample.from_counts(self.metric, counts, strata=self.strata)], Resampling(999, seed, 1))
-
-
 def documents_of(pair: Counts, sizes: Sequence[int]) -> Counts:
     """The sums of consecutive segments, in documents of these sizes, one after another: (systems, documents, K)."""
-    starts, start = [], 0
-    for size in itertools.cycle(sizes):
-        if start + size > pair.shape[1]:
-            break
-        starts.append(start)
-        start += size
-    return np.add.reduceat(pair[:, :start], starts, axis=1)
+    ends = list(itertools.accumulate(itertools.islice(itertools.cycle(sizes), pair.shape[1])))
+    starts = [0, *(end for end in ends if end <= pair.shape[1])]
+    return np.add.reduceat(pair[:, : starts[-1]], starts[:-1], axis=1)
 
 
-def small_sample(pair: Counts, statistic: str, units: str) -> SmallSample:
-    """Samples of ``units`` whose score is BLEU or the mean of the segments' BLEU."""
+def population(pair: Counts, statistic: str, units: str) -> tuple[Metric, Counts, int]:
+    """The metric, the counts that samples are drawn from (systems, strata, units, K), and the units of a stratum."""
     size = int(units.split()[0])
     if statistic == "mean":
         scores = SegmentScores("BLEU of segments", list(BLEU.segment_scores(pair)))
-        return SmallSample(scores, scores.counts_of(list(scores.counts))[:, None], size)
-    if units.endswith("documents of 15"):
-        return SmallSample(BLEU, documents_of(pair, [15])[:, None], size)
-    if units.endswith("unequal documents"):
-        return SmallSample(BLEU, documents_of(pair, UNEQUAL_DOCUMENTS)[:, None], size)
+        return scores, scores.counts_of(list(scores.counts))[:, None], size
+    if "documents" in units:
+        return BLEU, documents_of(pair, [15] if units.endswith("of 15") else UNEQUAL_DOCUMENTS)[:, None], size
     if units.endswith("strata of 10"):
         # Strata of short, middle and long segments.
         by_length = np.argsort(pair[0, :, BLEU.columns.index("ref_len")], kind="stable")
         equal = by_length[: pair.shape[1] // size * size].reshape(size, -1)
-        return SmallSample(BLEU, pair[:, equal], 10)
-    return SmallSample(BLEU, pair[:, None], size)
+        return BLEU, pair[:, equal], 10
+    return BLEU, pair[:, None], size
 
 
 @pytest.mark.parametrize(
@@ -384,21 +342,20 @@ def small_sample(pair: Counts, statistic: str, units: str) -> SmallSample:
 )
 def test_small_samples_have_the_documented_coverage_and_type_i_error(pair: Counts, statistic: str, units: str) -> None:
     """95% intervals on samples of a set whose score is known, and tests of random swaps in them: rows of two tables."""
-    small = small_sample(pair, statistic, units)
-    scores = small.metric.score(small.population.sum(axis=(1, 2)))
+    m, counts, size = population(pair, statistic, units)
+    strata = None if counts.shape[1] == 1 else Strata(np.repeat(np.arange(counts.shape[1]), size))
+    scores = m.score(counts.sum(axis=(1, 2)))
     truth = scores[0], scores[0] - scores[1]
-    names = [
-        name
-        for name in INTERVALS_OF_SMALL_SAMPLES
-        if (name != "t" or statistic == "mean") and (name != "studentized" or small.strata is None)
-    ]
-    covered = {name: np.zeros(2) for name in names}
+    without = ({"t"} if statistic != "mean" else set()) | ({"studentized"} if strata else set())
+    covered = {name: np.zeros(2) for name in INTERVALS_OF_SMALL_SAMPLES if name not in without}
     refused, rejected = 0, dict.fromkeys(TESTS_OF_SMALL_SAMPLES, 0)
     rng = np.random.default_rng(2012)
     for simulation in range(SIMULATIONS_OF_SMALL_SAMPLES):
-        rows = small.draw(rng)
-        replicates = small.replicates(rows, simulation)
-        for name, counts in covered.items():
+        chosen = rng.integers(counts.shape[2], size=(counts.shape[1], size))
+        rows = counts[:, np.arange(len(chosen))[:, None], chosen].reshape(2, chosen.size, -1)
+        resampling = Resampling(999, simulation, 1)
+        replicates = Replicates([CountSample.from_counts(m, rows, strata=strata)], resampling)
+        for name, inside in covered.items():
             for index, estimate in enumerate((Estimate(replicates, 0, 0), Estimate(replicates, 0, 0, 1))):
                 try:
                     low, high = INTERVALS[name].ends(estimate, 0.95)
@@ -407,14 +364,15 @@ def test_small_samples_have_the_documented_coverage_and_type_i_error(pair: Count
                         raise
                     refused += 1
                     low, high = -math.inf, math.inf
-                counts[index] += low <= truth[index] <= high
+                inside[index] += low <= truth[index] <= high
         swap = np.asarray(rng.integers(2, size=rows.shape[1], dtype=bool))[:, None]
-        null = small.replicates(np.where(swap, rows[::-1], rows), simulation)
+        swapped = np.where(swap, rows[::-1], rows)
+        null = Replicates([CountSample.from_counts(m, swapped, strata=strata)], resampling)
         for name in rejected:
             plan = Plan.from_settings(ComparisonSettings(test=name))
             rejected[name] += run_tests(plan, [null], Hypotheses.from_pairs([(0, 1)])).pvalue[0] <= 0.05
     n = SIMULATIONS_OF_SMALL_SAMPLES
-    rates = {name: counts / n for name, counts in covered.items()}
+    rates = {name: inside / n for name, inside in covered.items()}
     sizes = {name: count / n for name, count in rejected.items()}
     title = f"{statistic}, {units}"
     shown = ["–" if name not in rates else cell(*rates[name]) for name in INTERVALS_OF_SMALL_SAMPLES]

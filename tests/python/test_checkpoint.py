@@ -153,24 +153,6 @@ def test_other_places_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         Checkpoint.open(name, "example")
 
 
-def test_several_stages(path: Path) -> None:
-    """The first one must be in the file; others may be new, and be finished in any order."""
-    jobs = [described(("stage", i)) for i in range(3)]
-    with Checkpoint.open(path, "example") as checkpoint:
-        first, second = stage_of(checkpoint, "a", jobs[0]), stage_of(checkpoint, "b", jobs[1])
-        second.add(0, 10, result_of(0, 10))
-        first.add(0, 4, result_of(10, 14))
-    with Checkpoint.open(path, "example") as checkpoint:
-        assert result_of(0, 10).tobytes() == stage_of(checkpoint, "b", jobs[1]).finished[0, 10].tobytes()
-        assert result_of(10, 14).tobytes() == stage_of(checkpoint, "a", jobs[0]).finished[0, 4].tobytes()
-        third = stage_of(checkpoint, "c", jobs[2])
-        assert third.finished == {}
-        third.add(0, 1, result_of(0, 1))
-        assert list(stage_of(checkpoint, "c", jobs[2]).finished) == [(0, 1)]  # asked for twice
-    with Checkpoint.open(path, "example") as checkpoint, pytest.raises(InputError, match="blocks of another study"):
-        stage_of(checkpoint, "a", described(("stage", 7)))
-
-
 def test_nothing_is_left_behind(path: Path) -> None:
     with Checkpoint.open(path, "example") as checkpoint:
         stage_of(checkpoint)
@@ -370,26 +352,6 @@ def test_metrics_and_functions() -> None:
     assert described(np.random.default_rng(1)) == described(np.random.default_rng(1))
     with pytest.raises(InputError, match="cannot be described: expected an object that"):
         described([threading.Lock()])
-
-
-def test_the_digest_is_the_same_in_other_processes() -> None:
-    """Whatever the hashes of strings are, and which strings are one object."""
-    code = (
-        "import numpy as np\n"
-        "from reshuffle import metric\n"
-        "from reshuffle.execution.digest import described\n"
-        "job = ({'b', 'a', 'c'}, metric('chrf', lowercase=True), 'ab', ''.join(['a', 'b']), np.arange(5), {'x': 1.5})\n"
-        "print(described(job).digest)"
-    )
-    found = {
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env={**os.environ, "PYTHONHASHSEED": str(seed)}, capture_output=True, text=True, check=True,
-        ).stdout
-        for seed in (1, 2)
-    }  # fmt: skip
-    assert len(found) == 1
-    assert len(found.pop().strip()) == 64
 
 
 def test_a_cycle_ends() -> None:

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.stats
 
 import reshuffle
 from agreement import swaps
@@ -328,31 +327,6 @@ def test_swapped_and_drawn_systems_keep_their_scores(name: str) -> None:
         assert pair.exceedances == sum(abs(d) >= abs(pair.difference) - 1e-10 for d in differences)
     else:
         assert all(each.confidence_interval is not None for each in (*result.results, *result.comparisons))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("test", ["perm-both", "perm-inputs", "perm-systems", "williams"])
-def test_size_of_tests_between_metrics(test: str) -> None:
-    """Metrics that are people's quality with noise of the same size are exchangeable: p ≤ α in α of the cases."""
-    n = 600
-    found: dict[str, list[float]] = {}
-    for seed in range(n):
-        rng = np.random.default_rng(seed)
-        quality = rng.normal(0, 1, (8, 30)) + rng.normal(0, 0.5, (8, 1))
-        metrics = [table(name, quality + rng.normal(0, 1, (8, 30))) for name in "xy"]
-        test_set = JudgedSet.from_scores(metrics, human=table("h", quality + rng.normal(0, 0.7, (8, 30))))
-        settings: dict[str, Any] = {"test": test, "interval": None, "n_resamples": 99, "seed": seed}
-        result = meta.systems(test_set, coefficients="pearson", **settings)
-        found.setdefault("systems pearson", []).append(result.comparisons[0].pvalue)
-        if test != "williams":
-            result = meta.segments(test_set, coefficients=["pearson", "kendall-b"], groupings="none", **settings)
-            for pair in result.comparisons:
-                found.setdefault(pair.coefficient, []).append(pair.pvalue)
-    for name, pvalues in found.items():
-        for alpha in (0.05, 0.2):
-            rejected = sum(p <= alpha for p in pvalues)
-            low, high = (scipy.stats.binom.ppf(share, n, alpha) for share in (0.0005, 0.9995))
-            assert low <= rejected <= high, (name, alpha, rejected / n)
 
 
 # What the calls in python_errors_of_meta.txt are about.

@@ -57,21 +57,15 @@ def families() -> dict[str, Family]:
 
 def true_scores(family: Family) -> Array:
     """The true score of each system, less that of the first: (k,)."""
-    k = len(family.counts[0])
-    found = np.zeros(k)
-    for (a, b), difference in zip(family.pairs, family.differences[0], strict=True):
-        if b == 0:
-            found[a] = difference
-    return found
+    of_pairs = dict(zip(family.pairs, family.differences[0], strict=True))
+    return np.array([0.0, *(of_pairs[system, 0] for system in range(1, len(family.counts[0])))])
 
 
 def compared(metric: Metric, counts: Array, test: str, seed: int, **options: Any) -> Comparison:
     """All pairs of a sample, (k, S, K)."""
-    rows = {f"{system}": of_system for system, of_system in enumerate(counts)}
-    scored: FromCounts | SegmentScores = FromCounts(metric.name, rows, metric)
+    scored: FromCounts | SegmentScores = FromCounts(metric.name, dict(zip("0123456789", counts, strict=False)), metric)
     if metric.is_mean:
-        scores = {name: metric.segment_scores(of_system) for name, of_system in rows.items()}
-        scored = SegmentScores(metric.name, scores)
+        scored = SegmentScores(metric.name, dict(zip("0123456789", metric.segment_scores(counts), strict=False)))
     return compare(metrics=scored, test=test, all_pairs=True, n_resamples=999, seed=seed, workers=1, **options)
 
 

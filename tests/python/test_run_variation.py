@@ -15,7 +15,7 @@ from scipy import optimize, stats
 
 from budgets import budget
 from known import known
-from reshuffle import FromCounts, InputError, SegmentScores, _core
+from reshuffle import FromCounts, SegmentScores, _core
 from reshuffle.inference.exchange import EXCHANGES
 from reshuffle.inference.run_tests import run_caveats, run_outcome
 from reshuffle.inference.run_variation import observed_differences, run_scores
@@ -109,14 +109,6 @@ def test_draws_depend_neither_on_batches_nor_on_threads() -> None:
             for name in ("pooled", "mean"):
                 np.testing.assert_array_equal(batches.fixed[name][m], once.fixed[name][m])
                 np.testing.assert_array_equal(batches.hierarchical[name][m], once.hierarchical[name][m])
-
-
-def test_sums_over_runs_that_would_overflow_are_an_error() -> None:
-    counts = {f"{name}#{run}": np.full((4, 2), 2**59) for name in "ab" for run in range(3)}
-    runs = Runs.from_arguments(None, {"a": 3, "b": 3}, FromCounts("x", counts, lambda t: t[..., 0] / t[..., 1]))
-    data = RunData.from_data(runs.data, runs.n_runs, Units(), Resampling(9, SEED, 1))
-    with pytest.raises(InputError, match="the 3 runs of a are too large to be added up in bootstrap draws"):
-        _ = data.drawn.fixed
 
 
 def mean_squares(values: Array) -> tuple[float, float, float]:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shlex
 import signal
 import subprocess
@@ -17,8 +16,6 @@ import pytest
 from processes import wait_for_ends
 from reshuffle import metric, read_json, tune
 from reshuffle.cli.tune import COMMANDS
-from reshuffle.metrics.registry import metric_specs
-from reshuffle.options.declare import options_of
 from reshuffle.tune.decoders import _split
 from reshuffle.tune.options import OPTIMIZERS
 from told import assert_refused
@@ -172,21 +169,6 @@ def test_files_of_reports(files: Path, run: Any, monkeypatch: pytest.MonkeyPatch
     assert read_json("a.json").study == "tune"  # type: ignore[union-attr]
     monkeypatch.setattr("reshuffle.report.studies.page.find_spec", lambda name: None)  # no figures, which take long
     assert "Tuning with kbmira for BLEU, 3 runs" in run(*command, "--format", "html").out
-
-
-@pytest.mark.parametrize("name", OPTIMIZERS)
-def test_help_has_a_flag_for_every_option(name: str, run: Any) -> None:
-    shown = run("tune", name, "--help-all").out
-    groups = re.findall(r"^([\w ]+):$", shown, re.MULTILINE)
-    assert groups == ["Examples", "Input", "Metrics", "Optimizer", "Replications", "Decoder", "Output"]
-    flags = {option.name for spec in metric_specs() for option in spec.options}
-    for option in options_of(OPTIMIZERS[name].options):
-        assert option not in flags
-        assert f"  --{option.replace('_', '-')}" in shown
-    assert max(map(len, shown.splitlines())) <= 105
-    assert ("processes:N" in shown) == (OPTIMIZERS[name].seeded is not None)  # others read texts, as only one does
-    assert name in run("tune", "--help").out
-    assert len(run("tune", name, "--help").out.splitlines()) <= 50
 
 
 def test_the_demo_has_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any) -> None:
