@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from counts import bleu_counts
 from reshuffle import Formula, approximate_randomization, bootstrap_interval, bootstrap_test, metric, standard_error
 from reshuffle.metrics.base import Counts, MetricLike
 from reshuffle.results import SignificanceResult
@@ -18,17 +19,9 @@ TER = metric("ter")
 SAME = Formula("the same", lambda totals: BLEU.score(totals))
 
 
-def bleu_counts(rng: np.random.Generator, batch: int, segments: int) -> Counts:
-    """BLEU counts of a batch, (batch, S, 10)."""
-    matches = np.sort(rng.integers(0, 9, (batch, segments, 4)))[..., ::-1]
-    totals = np.array([9, 8, 7, 6]) + np.zeros_like(matches)
-    return np.concatenate([np.full((batch, segments, 2), 9), np.minimum(matches, totals), totals], axis=-1)
-
-
 def problems(seed: int, batch: int = 5, segments: int = 40) -> tuple[Counts, Counts]:
     """Problems from identical systems to systems that differ in every segment."""
-    rng = np.random.default_rng(seed)
-    a, b = bleu_counts(rng, batch, segments), bleu_counts(rng, batch, segments)
+    a, b = bleu_counts(seed, 2 * batch, segments, 0.0).reshape(2, batch, segments, 10)
     for problem in range(batch):
         same = segments - problem * segments // max(batch - 1, 1)
         b[problem, :same] = a[problem, :same]

@@ -207,23 +207,21 @@ def test_reasons() -> None:
         assert np.isnan(value(result, metric.name).value)
         return value(result, metric.name).reason
 
-    constant = table("c", np.tile(cells["x"][:1], (4, 1)))
-    assert reason(constant, human=people) == "the metric gives all systems the same scores"
-    holes = cells["x"].copy()
-    holes[1] = np.nan
-    assert reason(table("h", holes), human=people) == "the metric lacks scores of segments of some system"
+    x, constant = table("x", cells["x"]), table("c", np.tile(cells["x"][:1], (4, 1)))
+    holes, gaps = cells["x"].copy(), human.copy()
+    holes[1] = gaps[0, 1:] = np.nan
     of_systems = ScoreTable("s", ("a", "b", "c", "d"), None, np.array([0.0, 1, 2, 3]))
-    assert reason(table("x", cells["x"]), human=of_systems) == "people scored systems, but no segments"
-    assert reason(of_systems, human=people) == "the metric lacks scores of segments of some system"
     same = table("people", np.tile(human[:1], (4, 1)))
-    assert reason(table("x", cells["x"]), human=same) == "people gave all systems the same scores"
-    few = ScoreTable("people", ("a", "b"), human[:2], None)
-    assert reason(table("x", cells["x"]), human=few) == "2 systems: at least 3 are needed"
-    gaps = human.copy()
-    gaps[0, 1:] = np.nan
-    assert reason(table("x", cells["x"]), human=table("people", gaps)) == (
-        "fewer than 2 segments have scores of all systems by people and all metrics"
-    )
+    for own, judges, expected in (
+        (constant, people, "the metric gives all systems the same scores"),
+        (table("h", holes), people, "the metric lacks scores of segments of some system"),
+        (of_systems, people, "the metric lacks scores of segments of some system"),
+        (x, of_systems, "people scored systems, but no segments"),
+        (x, same, "people gave all systems the same scores"),
+        (x, ScoreTable("people", ("a", "b"), human[:2], None), "2 systems: at least 3 are needed"),
+        (x, table("people", gaps), "fewer than 2 segments have scores of all systems by people and all metrics"),
+    ):
+        assert reason(own, human=judges) == expected
     # The other metrics still have values.
     both = JudgedSet.from_scores([constant, table("y", cells["y"])], human=people)
     result = meta.systems(both, **SOFT, n_resamples=49)

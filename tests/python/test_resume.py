@@ -181,19 +181,14 @@ def wait_until_larger(path: Path, before: int, process: subprocess.Popen[bytes])
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
-def test_killed_twice(tmp_path: Path) -> None:
-    at_work, result = killed_at_random(tmp_path, 500, 2, 0.05)
-    assert result == long_study(500)
-    assert at_work
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
-def test_killed_fifty_times(tmp_path: Path) -> None:
-    at_work, result = killed_at_random(tmp_path, 20_000, 50, 0.2)
-    assert result == long_study(20_000)
-    print(f"{at_work} of 50 kills while blocks were written")
-    assert at_work >= 20
+@pytest.mark.parametrize(
+    ("simulations", "kills", "longest", "least"),
+    [(500, 2, 0.05, 1), pytest.param(20_000, 50, 0.2, 20, marks=pytest.mark.slow)],
+)
+def test_killed(simulations: int, kills: int, longest: float, least: int, tmp_path: Path) -> None:
+    at_work, result = killed_at_random(tmp_path, simulations, kills, longest)
+    assert result == long_study(simulations)
+    assert at_work >= least
 
 
 @pytest.fixture
