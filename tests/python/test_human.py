@@ -12,7 +12,8 @@ import pytest
 from numpy.typing import ArrayLike
 
 import reshuffle
-from reshuffle import InputWarning, SegmentScores, human
+from known import known
+from reshuffle import InputWarning, SegmentScores, human, meta
 from reshuffle.human import LabelUnits, Question
 from reshuffle.inference.predicted import Labelled
 from reshuffle.inference.raters import agreements, noise
@@ -87,13 +88,10 @@ def test_published_and_independent_numbers(data: Path) -> None:
     ppi-python 0.2.3, ``ppi_mean_pointestimate`` and ``ppi_mean_ci`` with the tuned weight, divides variances by n.
     """
     folder = data / "wmt21-en-de"
-    labels: dict[str, dict[int, float]] = {}
-    for line in (folder / "judgments/mqm_newstest2021_ende.avg_seg_scores.tsv").read_text("utf-8").splitlines()[1:]:
-        system, score, segment = line.split()
-        if score != "None":
-            labels.setdefault(system, {})[int(segment) - 1] = float(score)
+    mqm = meta.read_scores(folder / "judgments/mqm_newstest2021_ende.avg_seg_scores.tsv")
     names = ("HuaweiTSC", "Facebook-AI")
-    segments = sorted(labels[names[0]])
+    labels = {name: known(mqm.segments)[mqm.systems.index(name)].tolist() for name in names}
+    segments = [s for s, label in enumerate(labels[names[0]]) if label == label]
     reference = reshuffle.read_lines(str(folder / "ref-C.txt"))
     outputs = {name: reshuffle.read_lines(str(folder / f"sys/{name}.txt")) for name in names}
     drawn = set(np.random.default_rng(0).permutation(527)[:100].tolist())

@@ -335,56 +335,34 @@ def test_wrong_files_are_one_sentence_with_file_and_line(files: Path) -> None:
 
 
 # What is not defined: NaN, and a sentence that says why.
-UNDEFINED: Mapping[str, tuple[str, tuple[str, ...], str]] = {
-    "constant metric": (
-        "segments",
-        ("--human", "da.tsv", "--metric-scores", "flat=flat.tsv", "--coefficient", "pearson", "kendall-b"),
+UNDEFINED = {
+    "segments --human da.tsv --metric-scores flat=flat.tsv --coefficient pearson kendall-b":
         "Not defined for flat: Pearson's r over all outputs and Kendall's τb within segments (no group has different",
-    ),
-    "constant people": (
-        "segments",
-        ("--human", "flat.tsv", "--metric-scores", "COMET=comet.tsv", "--coefficient", "pearson"),
+    "segments --human flat.tsv --metric-scores COMET=comet.tsv --coefficient pearson":
         "Not defined for COMET: Pearson's r over all outputs (no group has different scores of both metric and",
-    ),
-    "ties everywhere": (
-        "segments",
-        ("--judgments", "cs-en.rank", "--sysmap", "sysmap.tsv", "--metric-scores", "flat=flat.tsv"),
+    "segments --judgments cs-en.rank --sysmap sysmap.tsv --metric-scores flat=flat.tsv":
         "Not defined for flat: Kendall's τ (the metric gives both outputs of every vote the same score).",
-    ),
-    "only scores of systems": (
-        "segments",
-        ("--human", "da.tsv", "--metric-scores", "S=four.tsv", "--coefficient", "pearson", "darr"),
+    "segments --human da.tsv --metric-scores S=four.tsv --coefficient pearson darr":
         "Not defined for S: Pearson's r over all outputs and daRR τ (the metric has scores of systems, but none of",
-    ),
-    "no large differences": (
-        "segments",
-        ("--human", "da.tsv", "--metric-scores", "M=comet.tsv", "--coefficient", "darr", "--minimum-difference", "999"),
+    "segments --human da.tsv --metric-scores M=comet.tsv --coefficient darr --minimum-difference 999":
         "(no two outputs of a segment that the metric scored have human scores that differ by 999 or more).",
-    ),
-    "two systems": (
-        "systems",
-        ("--human", "two.tsv", "--metric-scores", "COMET=two.tsv#score", "--coefficient", "pearson"),
+    "systems --human two.tsv --metric-scores COMET=two.tsv#score --coefficient pearson":
         "Not defined for COMET: Pearson's r (2 systems with both scores: at least 3 are needed).",
-    ),
-    "constant systems": (
-        "systems",
-        ("--human", "da.tsv", "--metric-scores", "flat=flat.tsv", "--coefficient", "pearson"),
+    "systems --human da.tsv --metric-scores flat=flat.tsv --coefficient pearson":
         "Not defined for flat: Pearson's r (the metric gives all systems the same score).",
-    ),
-}
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("case", UNDEFINED)
-def test_values_that_are_not_defined_have_a_reason(files: Path, run: Any, case: str) -> None:
-    level, words, sentence = UNDEFINED[case]
+@pytest.mark.parametrize("words", UNDEFINED)
+def test_values_that_are_not_defined_have_a_reason(files: Path, run: Any, words: str) -> None:
     write("flat.tsv", table(np.full((len(NAMES), SEGMENTS), 2.5)))
     lines = list(read_lines("da.tsv"))
     write("two.tsv", [line for line in lines if line.split("\t")[0] in ("system", "alpha", "beta")])
     write("four.tsv", ["system\tscore", *(f"{name}\t{at}" for at, name in enumerate(NAMES))])
-    outcome = run("meta", level, *words, *N)
+    outcome = run("meta", *words.split(), *N)
     assert outcome.code == 0
-    assert sentence in " ".join(outcome.out.split())
-    for each in results(run("meta", level, *words, *N, "--format", "json"))["results"]:
+    assert UNDEFINED[words] in " ".join(outcome.out.split())
+    for each in results(run("meta", *words.split(), *N, "--format", "json"))["results"]:
         assert (each["value"], each["confidence_interval"]) == ("NaN", None)
         assert each["reason"]
 
