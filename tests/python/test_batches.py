@@ -41,35 +41,28 @@ def check(whole: SignificanceResult, alone: list[SignificanceResult]) -> None:
                 assert getattr(of_batch, name) == getattr(one, name), name
 
 
-@given(
-    st.integers(0, 2**32),
-    st.sampled_from(["auto", "iid", "subgroup"]),
-    st.sampled_from(["two-sided", "greater", "less"]),
-    st.sampled_from([None, "besag-clifford", "gandy"]),
-    st.booleans(),
-    st.sampled_from([BLEU, SAME]),
-    st.sampled_from(["ar", "ar-studentized"]),
-    st.booleans(),
+OPTIONS = st.fixed_dictionaries(
+    {
+        "scheme": st.sampled_from(["auto", "iid", "subgroup"]),
+        "alternative": st.sampled_from(["two-sided", "greater", "less"]),
+        "stopping": st.sampled_from([None, "besag-clifford", "gandy"]),
+        "test": st.sampled_from(["ar", "ar-studentized"]),
+        "documents": st.sampled_from([None, np.arange(40) // 4]),
+    }
 )
+
+
+@given(st.integers(0, 2**32), st.booleans(), st.sampled_from([BLEU, SAME]), OPTIONS)
 def test_shuffling_a_batch_equals_shuffling_each_problem(
-    seed: int,
-    scheme: str,
-    alternative: str,
-    stopping: str | None,
-    own_seeds: bool,
-    m: MetricLike,
-    test: str,
-    by_document: bool,
+    seed: int, own_seeds: bool, m: MetricLike, options: dict[str, Any]
 ) -> None:
     a, b = problems(seed)
     seeds: Any = [seed + 7 * number for number in range(len(a))] if own_seeds else seed
-    options: dict[str, Any] = {"scheme": "iid" if stopping else scheme, "stopping": stopping}
-    options |= {"alternative": alternative, "n_resamples": 99, "test": test}
-    options["documents"] = np.arange(40) // 4 if by_document else None
+    options = {**options, "n_resamples": 99} | ({"scheme": "iid"} if options["stopping"] else {})
     whole = approximate_randomization(a, b, m, seed=seeds, **options)
     each = np.broadcast_to(seeds, len(a)).tolist()
     check(whole, [approximate_randomization(x, y, m, seed=s, **options) for x, y, s in zip(a, b, each, strict=True)])
-    assert ("unit:document[10]" in whole.signature) == by_document
+    assert ("unit:document[10]" in whole.signature) == (options["documents"] is not None)
 
 
 @pytest.mark.parametrize("test", get_args(BootstrapTest))

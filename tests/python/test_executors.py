@@ -395,33 +395,6 @@ def test_a_scheduler_that_ends_is_one_sentence(
     assert "Traceback" not in capfd.readouterr().err
 
 
-@DASK
-@pytest.mark.skipif(sys.platform != "linux", reason="reads what Linux knows of connections")
-def test_a_client_sends_the_arrays_of_a_job_once_to_each_worker(cluster: Any) -> None:
-    data = np.random.default_rng(1).normal(size=2_500_000)
-    before = cluster.run(received_bytes)
-    parts = run_job(Squares(1e-3, data=data), 300, Execution(cluster), stage="squaring")
-    assert joined(parts) == joined([Squares(data=data).run(0, 300, 1, None)])
-    after = cluster.run(received_bytes)
-    assert data.nbytes == 20_000_000
-    assert [round((after[each] - before[each]) / data.nbytes, 1) for each in before] == [1.0, 1.0]
-    # Nor does the next job send them again. An executor that the client made is the client's.
-    run_job(Squares(block=3, data=data), 30, Execution(cluster.get_executor()), stage="squaring")
-    assert sum(cluster.run(received_bytes).values()) - sum(after.values()) < data.nbytes / 100
-
-
-def received_bytes() -> int:
-    """What a process has received through the connections that it has: the field of TCP_INFO in Linux."""
-    total = 0
-    for link in Path("/proc/self/fd").iterdir():
-        with contextlib.suppress(OSError):
-            if str(link.readlink()).startswith("socket:"):
-                with socket.socket(fileno=os.dup(int(link.name))) as connection:
-                    info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 136)
-                total += int.from_bytes(info[128:136], sys.byteorder)
-    return total
-
-
 def parent_of_pool(connection: Any) -> None:
     pool = process_pool(2)
     connection.send([pool.submit(os.getpid).result() for _ in range(4)])

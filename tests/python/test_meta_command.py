@@ -1,6 +1,5 @@
 """``reshuffle meta``: options, manifests and files against ``reshuffle.meta``, and every kind of bad input."""
 
-import csv
 import json
 import random
 import shutil
@@ -258,15 +257,6 @@ def test_outputs_that_no_one_judged_are_left_out_and_named(files: Path, run: Any
     outcome = run("meta", "segments", *VOTES, *N)
     assert outcome.code == 0
     assert "Left out: 1 system without judgments (unjudged)." in outcome.out
-
-
-def test_csv_files_have_a_table_each(files: Path, run: Any) -> None:
-    assert run("meta", "segments", *VOTES, "-m", "sentbleu", "wer", "per", *N, "-o", "out.csv").code == 0
-    for name, rows in (("results", 3), ("comparisons", 3), ("groups", 3), ("human", 4)):
-        with Path(f"out.{name}.csv").open(encoding="utf-8") as stream:
-            assert len(list(csv.DictReader(stream))) == rows
-    outcome = run("meta", "segments", *VOTES, *N, "--format", "csv", "--table", "human")
-    assert outcome.out.startswith("test_set,system,score,segments,judgments\n")
 
 
 def test_saved_results_are_read_and_plotted(files: Path, run: Any) -> None:

@@ -45,10 +45,10 @@ def matrix(draw: st.DrawFn, shape: tuple[int, ...], gaps: bool, largest: int) ->
 
 
 @st.composite
-def problems(draw: st.DrawFn, metrics: int = 3) -> tuple[Floats, Floats]:
+def problems(draw: st.DrawFn) -> tuple[Floats, Floats]:
     shape = (draw(st.integers(1, 5)), draw(st.integers(1, 5)))
     gaps, largest = draw(st.booleans()), draw(st.sampled_from([1, 3, 20, 500]))
-    return matrix(draw, (metrics, *shape), gaps, largest), matrix(draw, shape, gaps, draw(st.sampled_from([1, 3, 20])))
+    return matrix(draw, (3, *shape), gaps, largest), matrix(draw, shape, gaps, draw(st.sampled_from([1, 3, 20])))
 
 
 def masks_of(rng: np.random.Generator, unit: str, n: int, shape: tuple[int, int]) -> Bools:
@@ -76,37 +76,27 @@ def test_the_coefficients_of_vectors_are_scipys() -> None:
 @pytest.mark.parametrize("statistic", STATISTICS, ids="-".join)
 @settings(max_examples=budget(8))
 @given(problem=problems(), unit=st.sampled_from(UNITS), seed=st.integers(0, 2**64 - 1))
-def test_swapped_scores_have_the_values_of_a_plain_loop(
-    statistic: tuple[str, str], problem: tuple[Floats, Floats], unit: str, seed: int
-) -> None:
-    scores, human = problem
-    common = ~np.isnan(scores).any(axis=0)
-    restricted = np.where(common, human, np.nan)
-    got = _core.meta_permuted(scores, human, [statistic], unit, PAIRS, n=2, seed=seed, first=2, threads=1)[0]
-    for r in range(2):
-        mask = swaps(seed, r + 2, unit, human.shape)
-        for p, (a, b) in enumerate(PAIRS):
-            values = [agreement(m, restricted, statistic) for m in swapped(scores[a], scores[b], mask)]
-            np.testing.assert_allclose(got[p, r], values[0] - values[1], rtol=0, atol=1e-9)
-
-
-@pytest.mark.parametrize("statistic", STATISTICS, ids="-".join)
-@settings(max_examples=budget(8))
-@given(problem=problems(metrics=2), unit=st.sampled_from(UNITS), seed=st.integers(0, 2**64 - 1))
-def test_draws_have_the_values_of_a_plain_loop(
+def test_swapped_and_drawn_scores_have_the_values_of_a_plain_loop(
     statistic: tuple[str, str], problem: tuple[Floats, Floats], unit: str, seed: int
 ) -> None:
     scores, human = problem
     systems, segments = human.shape
-    got = _core.meta_drawn(scores, human, [statistic], unit, n=2, seed=seed, first=1, threads=1)[0]
+    restricted = np.where(np.isnan(scores).any(axis=0), np.nan, human)
+    of: dict[str, Any] = {"n": 2, "seed": seed, "first": 2, "threads": 1}
+    permuted = _core.meta_permuted(scores, human, [statistic], unit, PAIRS, **of)[0]
+    drawn = _core.meta_drawn(scores, human, [statistic], unit, **of)[0]
     for r in range(2):
-        indices = _core.stream_indices(seed, r + 1, systems, systems, purpose="selection")
+        mask = swaps(seed, r + 2, unit, human.shape)
+        for p, (a, b) in enumerate(PAIRS):
+            values = [agreement(m, restricted, statistic) for m in swapped(scores[a], scores[b], mask)]
+            np.testing.assert_allclose(permuted[p, r], values[0] - values[1], rtol=0, atol=1e-9)
+        indices = _core.stream_indices(seed, r + 2, systems, systems, purpose="selection")
         copies = (
             [1] * systems if unit == "inputs" else np.bincount(indices, minlength=systems).tolist(),
-            [1] * segments if unit == "systems" else _core.draw_weights(seed, r + 1, segments).tolist(),
+            [1] * segments if unit == "systems" else _core.draw_weights(seed, r + 2, segments).tolist(),
         )
         expected = [agreement(metric, human, statistic, copies) for metric in scores]
-        np.testing.assert_allclose(got[:, r], expected, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(drawn[:, r], expected, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("unit", UNITS)

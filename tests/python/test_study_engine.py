@@ -122,6 +122,9 @@ def both(seed: int, selection: Selection, units: int, n_populations: int, groups
     return Experiment(populations, selection, seed), Twin(populations, selection, seed)
 
 
+BOTH = st.builds(both, st.integers(0, 10**6), SELECTIONS, st.integers(40, 90), st.integers(1, 3), st.booleans())
+
+
 def public(twin: Twin, simulation: int, test: str, n: int, seed: int | None = None, **options: Any) -> list[float]:
     """The p-values of a public test of a simulated test set, for each metric."""
     metrics = twin.populations[simulation % len(twin.populations)].metrics
@@ -134,11 +137,9 @@ def public(twin: Twin, simulation: int, test: str, n: int, seed: int | None = No
 
 
 @settings(max_examples=budget(60))
-@given(st.integers(0, 10**6), SELECTIONS, st.integers(40, 90), st.integers(1, 3), st.booleans(), st.integers(0, 2**40))
-def test_simulated_test_sets_equal_their_definition(
-    seed: int, selection: Selection, units: int, n_populations: int, groups: bool, first: int
-) -> None:
-    experiment, twin = both(seed, selection, units, n_populations, groups)
+@given(BOTH, st.integers(0, 2**40))
+def test_simulated_test_sets_equal_their_definition(made: tuple[Experiment, Twin], first: int) -> None:
+    experiment, twin = made
     for simulation in range(first, first + 4):
         for actual, expected in zip(experiment.units(simulation), twin.units(simulation), strict=True):
             np.testing.assert_array_equal(actual, expected)
@@ -148,19 +149,13 @@ def test_simulated_test_sets_equal_their_definition(
 
 @settings(max_examples=budget(40))
 @given(
-    st.integers(0, 10**6),
-    SELECTIONS,
-    st.integers(40, 150),
-    st.integers(1, 3),
-    st.booleans(),
+    BOTH,
     st.sampled_from([1, 5, 63, 64, 99, 130, 1000]),
     st.sampled_from(["two-sided", "better", "worse"]),
     st.sampled_from(["iid", "subgroup"]),
 )
-def test_whole_tests_equal_public_tests(
-    seed: int, selection: Selection, units: int, n_populations: int, groups: bool, n: int, alternative: str, scheme: str
-) -> None:
-    experiment, twin = both(seed, selection, units, n_populations, groups)
+def test_whole_tests_equal_public_tests(made: tuple[Experiment, Twin], n: int, alternative: str, scheme: str) -> None:
+    experiment, twin = made
     tests = [*testing.CAN_STOP, *get_args(BootstrapTest)]
     if alternative != "two-sided":
         tests.remove("bootstrap-shift")
@@ -169,7 +164,7 @@ def test_whole_tests_equal_public_tests(
         scores = [
             m.score(c.sum(axis=1)) for m, c in zip(twin.populations[0].metrics, twin.data_set(3 + i), strict=True)
         ]
-        if n_populations == 1:
+        if len(twin.populations) == 1:
             assert tested.statistic[:, i].tolist() == [float(a - b) for a, b in scores]
         for t, test in enumerate(tests):
             options: dict[str, Any] = {"scheme": scheme} if test in testing.CAN_STOP else {}
@@ -245,18 +240,15 @@ def test_an_orbit_is_that_of_each_population_whatever_the_alternative() -> None:
 
 @settings(max_examples=budget(40))
 @given(
-    st.integers(0, 10**6),
-    SELECTIONS,
-    st.integers(1, 3),
-    st.booleans(),
+    BOTH,
     st.sampled_from([1, 20, 99, 513, 1500]),
     st.integers(1, 60),
     st.sampled_from(["two-sided", "better", "worse"]),
 )
 def test_stopped_tests_equal_public_tests(
-    seed: int, selection: Selection, n_populations: int, groups: bool, n: int, exceedances: int, alternative: str
+    made: tuple[Experiment, Twin], n: int, exceedances: int, alternative: str
 ) -> None:
-    experiment, twin = both(seed, selection, 45, n_populations, groups)
+    experiment, twin = made
     rule = BesagClifford(exceedances)
     tests = ["ar", "ar-studentized", "bootstrap"]
     tested = testing.Testing(tests, n, alternative, stopping=rule, execution=Execution(threads=2)).run(

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from processes import wait_for_ends
-from reshuffle import metric, read_json, tune
+from reshuffle import metric, tune
 from reshuffle.cli.tune import COMMANDS
 from reshuffle.tune.decoders import _split
 from reshuffle.tune.options import OPTIMIZERS
@@ -158,17 +158,6 @@ def test_sources_are_read_for_templates(files: Path, run: Any) -> None:
     assert any(name.startswith("words=") for name in json.loads(Path("out/weights.1").read_text("utf-8")))
     printed = run("rerank", "test.nbest", "out/weights.1", "--sources", "test.src")
     assert printed.out == Path("out/test.1").read_text("utf-8")
-
-
-def test_files_of_reports(files: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    command = ("tune", "kbmira", *LISTS, *TEST, "--epochs", "2", "--replications", "3")
-    assert run(*command, "-o", "a.csv").code == 0
-    assert {"a.runs.csv", "a.start.csv", "a.trace.csv"} <= {path.name for path in Path().iterdir()}
-    assert run(*command, "-o", "a.json").code == 0
-    assert run("plot", "a.json", "course", "--quantity", "score after epoch", "-o", "b.pdf").code == 0
-    assert read_json("a.json").study == "tune"  # type: ignore[union-attr]
-    monkeypatch.setattr("reshuffle.report.studies.page.find_spec", lambda name: None)  # no figures, which take long
-    assert "Tuning with kbmira for BLEU, 3 runs" in run(*command, "--format", "html").out
 
 
 def test_the_demo_has_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any) -> None:
