@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from reshuffle import (
     Corpus,
-    FromCounts,
     Gandy,
     InputError,
     SegmentScores,
@@ -29,10 +28,8 @@ from reshuffle import (
 from reshuffle.inference.estimates import MEANS, Estimate
 from reshuffle.inference.hypotheses import Hypotheses
 from reshuffle.inference.intervals import INTERVALS
-from reshuffle.inference.multiplicity import ADJUSTMENTS, FAMILY_WISE
 from reshuffle.inference.plan import Plan
 from reshuffle.inference.running import run_tests
-from reshuffle.inference.tests import TESTS
 from reshuffle.metrics.base import Counts, Metric
 from reshuffle.resampling import CountSample, Replicates
 from reshuffle.resampling.units import Strata
@@ -216,46 +213,7 @@ def test_bootstrap_tests_need_more_documents_than_approximate_randomization(docu
     assert max(rates["bootstrap"], rates["bootstrap-percentile"]) < 0.12
 
 
-FAMILY = ("KIT.4950", "RWTH-nmt-ensemble.4921", "C-3MA.4959", "LMU-nmt-single.4893", "FBK.4870")
-SIMULATIONS_OF_FAMILIES = 2000
-POST_HOC_TESTS = ("anova", "permutation")
 BOOTSTRAP_TESTS = ("bootstrap", "bootstrap-percentile", "bootstrap-both")
-
-
-@pytest.mark.parametrize("truth", ["all alike", "one worse"])
-def test_adjusted_p_values_control_the_family_wise_error_rate(wmt17: Corpus, truth: str) -> None:
-    """Five systems, ten pairs: how often at least one true null hypothesis is rejected at .05."""
-    rng = np.random.default_rng(1993)
-    counts = BLEU.suff_stats(wmt17.references, [wmt17.systems[name] for name in FAMILY])
-    alike = 5 if truth == "all alike" else 4
-    if truth == "one worse":
-        counts[4, :, 2:6] = counts[4, :, 2:6] * 2 // 3  # a third of its matches removed
-    pairs = [(a, b) for b in range(5) for a in range(b)]
-    true_nulls = [index for index, (a, b) in enumerate(pairs) if max(a, b) < alike]
-    of_pvalues = [name for name, adjustment in ADJUSTMENTS.items() if not adjustment.from_replicates]
-    adjusted = [("ar", name) for name in (None, *of_pvalues, *TESTS["ar"].step_down)]
-    adjusted += [(test, name) for test in POST_HOC_TESTS for name in (None, *TESTS[test].step_down)]
-    adjusted += [(test, name) for test in BOOTSTRAP_TESTS for name in (None, "holm", "maxt")]
-    wrong = dict.fromkeys(adjusted, 0)
-    for simulation in range(SIMULATIONS_OF_FAMILIES):
-        rows = counts[:, rng.choice(counts.shape[1], SEGMENTS, replace=False)].copy()
-        order = np.argsort(rng.random((alike, SEGMENTS)), axis=0)
-        rows[:alike] = np.take_along_axis(rows[:alike], order[:, :, None], axis=0)
-        external = FromCounts("BLEU", dict(zip("abcde", rows, strict=True)), "bleu")
-        replicates = Replicates([CountSample.from_counts(external, rows)], Resampling(999, simulation))
-        for test, name in wrong:
-            plan = Plan(TESTS[test], "two-sided", adjustment=None if name is None else ADJUSTMENTS[name])
-            outcome = run_tests(plan, [replicates], Hypotheses.from_pairs(pairs))
-            p = outcome.pvalue if outcome.adjusted is None else outcome.adjusted
-            wrong[test, name] += min(p[index] for index in true_nulls) <= 0.05
-    rates = {key: count / SIMULATIONS_OF_FAMILIES for key, count in wrong.items()}
-    for (test, name), rate in rates.items():
-        print(f"family-wise error at .05, {truth}: {test}, {name or 'not adjusted'} {rate:.3f}")
-    for test in ("ar", *BOOTSTRAP_TESTS):
-        assert rates[test, None] > 0.15
-        assert 0.03 < rates[test, "maxt"] < 0.07
-    controlled = {name for name, adjustment in ADJUSTMENTS.items() if adjustment.rate == FAMILY_WISE}
-    assert all(rate < 0.07 for (_, name), rate in rates.items() if name in controlled)
 
 
 SEGMENTS_OF_ALL_STRATA = 120

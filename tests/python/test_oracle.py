@@ -1,6 +1,5 @@
 """What is chosen from k-best lists: best and worst entries, those of minimum Bayes risk, reports, wrong input."""
 
-import json
 import warnings
 from collections.abc import Callable, Sequence
 from itertools import product
@@ -218,27 +217,6 @@ def test_probabilities_that_are_nearly_uniform_give_a_warning() -> None:
         mbr(NBest.from_texts([["a"], ["b"]]), "length", scores=[1.0, 2.0])
     with pytest.warns(InputWarning, match=r"spread over 18\.9 of the 19\.0 entries .* choose a larger scale on a dev"):
         mbr(lists, "length", scores=scores, scale=0.1)
-
-
-def test_copies_of_an_entry_count_as_often_as_they_come() -> None:
-    lists = NBest.from_texts([["x y", "a b c", "a b c", "a b c"]])
-    once = NBest.from_texts([["x y", "a b c"]])
-    assert [lists.text_of.tolist(), len(lists.texts())] == [[0, 1, 1, 1], 2]
-    weights = np.log([0.25, 0.75])
-    for metric_ in UTILITIES[:3]:
-        found, expected = mbr(lists, metric_), mbr(once, metric_, scores=weights)
-        np.testing.assert_allclose(found.utilities[:2], expected.utilities, rtol=1e-14)
-        assert found.outputs() == ["a b c"]
-        assert found.rows.tolist() == [1]
-
-
-def test_an_entry_without_others_has_no_utility_if_it_does_not_count() -> None:
-    lists = NBest.from_texts([["a b"], ["c", "c"]])
-    found = mbr(lists, "bleu", exclude_self=True)
-    assert np.isnan(found.utilities[0])
-    assert found.utilities[1:].tolist() == [100, 100]
-    assert found.outputs() == ["a b", "c"]
-    assert [row["utility"] for row in json.loads(found.result.render("json"))["choices"]] == ["NaN", 100]
 
 
 @pytest.mark.parametrize("gap", [0.0, 36.0, 40.0, 700.0])

@@ -18,7 +18,6 @@ from benches.simulations.run_size import (
     closed_forms,
     hierarchical,
     permutations,
-    rates,
     splits_of,
 )
 from known import known
@@ -139,18 +138,6 @@ def test_whole_runs_have_a_note_where_unequal_spreads_matter(n: int, m: int) -> 
 
 
 # --- Sizes
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("n", "m"), [(2, 2), (2, 3), (2, 10), (3, 3), (3, 5), (3, 10), (5, 10), (10, 10)])
-def test_tests_of_both_hold_their_level_with_normal_runs(n: int, m: int) -> None:
-    """No cell is above .07 by more than the error of the largest of several: four standard errors."""
-    limit = 0.07 + 4 * math.sqrt(0.07 * 0.93 / 2000)
-    for ratio in (1 / 5, 1 / 3, 1, 3, 5):
-        for sd, correlation in ((0.3, 0.1), (3, 0), (3, 0.5)):
-            found = rates(Cell(n, m, ratio, sd, correlation, "normal"), 2000, 11)
-            print(f"\n{n}, {m}, ratio {ratio:.2g}, sd {sd}, ρ {correlation}: {found}")
-            assert max(found["hierarchical"], found["hierarchical-t"]) <= limit
 
 
 # --- Sizes and coverage of the hierarchical bootstrap
