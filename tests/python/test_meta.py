@@ -158,7 +158,7 @@ def test_votes_are_counted_again_when_outputs_or_systems_are_swapped(test: str) 
     for r in range(59):
         swap = swaps(12345, r, test.removeprefix("perm-"), scores[0].shape)
         both = np.where(swap, scores[1], scores[0]), np.where(swap, scores[0], scores[1])
-        differences.append(np.subtract(*(tau_by_loop(own, votes, "half") for own in both)))
+        differences.append(tau_by_loop(both[0], votes, "half") - tau_by_loop(both[1], votes, "half"))
     assert pair.exceedances == sum(abs(d) >= abs(pair.difference) - 1e-10 for d in differences)
 
 
@@ -326,7 +326,8 @@ def test_swapped_and_drawn_systems_keep_their_scores(name: str) -> None:
         pair = next(each for each in result.comparisons if (each.metric_a, each.metric_b) == ("BLEU", "given"))
         assert pair.exceedances == sum(abs(d) >= abs(pair.difference) - 1e-10 for d in differences)
     else:
-        assert all(each.confidence_interval is not None for each in (*result.results, *result.comparisons))
+        every: list[Any] = [*result.results, *result.comparisons]
+        assert all(each.confidence_interval is not None for each in every)
 
 
 # What the calls in python_errors_of_meta.txt are about.

@@ -134,10 +134,11 @@ def test_votes_have_the_values_of_a_plain_loop(
     systems, segments = scores.shape[1:]
     vote = st.tuples(*(st.integers(0, n - 1) for n in (segments, systems, systems)), st.integers(0, 3))
     counted = data.draw(st.lists(vote.filter(lambda v: v[1] != v[2]), max_size=20)) if systems > 1 else []
-    columns = [np.ascontiguousarray(column) for column in np.array(counted, np.int64).reshape(-1, 4).T]
+    rows = np.array(counted, np.int64).reshape(-1, 4)
+    segment, better, worse, n = (np.ascontiguousarray(column) for column in rows.T)
     votes = [each[:3] for each in counted for _ in range(each[3])]
     common = np.where(np.isnan(scores).any(axis=0), np.nan, scores)
-    got = _core.meta_permuted_votes(scores, *columns, ties, unit, PAIRS, n=3, seed=9, threads=1)
+    got = _core.meta_permuted_votes(scores, segment, better, worse, n, ties, unit, PAIRS, n=3, seed=9, threads=1)
     for r in range(3):
         mask = swaps(9, r, unit, (systems, segments))
         for p, (a, b) in enumerate(PAIRS):

@@ -93,27 +93,19 @@ def test_tests_equal_their_definition(unit: str) -> None:
         assert pair.pvalue == pytest.approx((reached + 1) / (n + 1))
 
 
-def test_intervals_equal_their_definition() -> None:
-    cells, human, test_set = material(3)
-    n, s = 39, human.shape[1]
-    result = meta.systems(test_set, **SOFT, test=None, interval="boot-inputs", n_resamples=n)
-    draws = [np.repeat(np.arange(s), _core.draw_weights(SEED, r, s)) for r in range(n)]
-    for name, own in cells.items():
-        values = sorted(soft(own[:, draw], human[:, draw]) for draw in draws)
-        assert ends(value(result, name)) == pytest.approx((values[0], values[-1]), abs=1e-10)
-
-
-@pytest.mark.parametrize("interval", ["boot-systems", "boot-both"])
-def test_drawn_systems_leave_out_pairs_of_copies(interval: str) -> None:
+@pytest.mark.parametrize("interval", ["boot-inputs", "boot-systems", "boot-both"])
+def test_intervals_equal_their_definition(interval: str) -> None:
+    """Pairs of copies of a system are left out."""
     cells, human, test_set = material(4)
     n, (k, s) = 39, human.shape
     result = meta.systems(test_set, **SOFT, test=None, interval=interval, n_resamples=n)
     pairs = list(combinations(range(k), 2))
     values: dict[str, list[float]] = {name: [] for name in cells}
     for r in range(n):
-        copies = np.bincount(_core.stream_indices(SEED, r, k, k, purpose="selection"), minlength=k)
+        chosen = _core.stream_indices(SEED, r, k, k, purpose="selection")
+        copies = np.ones(k) if interval == "boot-inputs" else np.bincount(chosen, minlength=k)
         weights = np.array([copies[a] * copies[b] for a, b in pairs])
-        drawn = np.repeat(np.arange(s), _core.draw_weights(SEED, r, s) if interval == "boot-both" else 1)
+        drawn = np.repeat(np.arange(s), 1 if interval == "boot-systems" else _core.draw_weights(SEED, r, s))
         assert weights.any()
         for name, own in cells.items():
             apart = np.abs(pvalues(own[:, drawn]) - pvalues(human[:, drawn]))

@@ -218,7 +218,8 @@ def test_other_tests_and_formulas_are_public_tests_of_one_test_set_after_another
 def test_an_orbit_is_that_of_each_population_whatever_the_alternative() -> None:
     """An orbit has no standard errors: only the shuffles of ``ar`` are shared."""
     populations = [population(seed, 30 + seed) for seed in (2, 3, 4)]
-    experiment, twin = (made(populations, Selection("fixed"), 6) for made in (Experiment, Twin))
+    of = populations, Selection("fixed"), 6
+    experiment, twin = Experiment(*of), Twin(*of)
     for alternative in ("two-sided", "better", "worse"):
         tested = testing.Testing(["ar", "ar-studentized"], 99, alternative, "orbit").run(experiment, 7, first=2)
         for i in range(7):
