@@ -29,7 +29,8 @@ ROOMS: dict[tuple[str, ...], tuple[str, ...]] = {
         "in_python",
     ),
     ("rust/src/resample", "rust/src/stream.rs", "python/reshuffle/resampling", "python/reshuffle/inference"): (
-        "*calibration",
+        "calibration",
+        "margins",
         "few_differing",
         "kink",
         "resampling",

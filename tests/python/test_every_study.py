@@ -23,6 +23,7 @@ from reshuffle.report.studies import draw_figure, report_of
 from reshuffle.report.studies.page import MAX_FIGURES
 from reshuffle.results.studies import types_of
 from schemas import validator
+from test_human import RESULTS as HUMAN
 from test_meta_report import RESULTS as META
 from test_run_reports import RESULTS as RUNS
 from test_study_power_reports import RESULTS as POWER
@@ -31,7 +32,7 @@ from test_tune_smoothing import RESULTS as SMOOTHING
 
 ALL = {**COMMANDS, "plan": plan_command}
 # Results that other files make, by what is special about them.
-OTHERS: dict[str, Callable[[], StudyResult]] = {**RUNS, **META, **POWER, **TUNE, **SMOOTHING}
+OTHERS: dict[str, Callable[[], StudyResult]] = {**RUNS, **META, **POWER, **TUNE, **SMOOTHING, **HUMAN}
 # Small numbers and few figures, for the commands that have these options.
 SMALL = {
     "--simulations": "8", "--n-resamples": "79", "--sizes": "40", "--seed": "7", "--alphas": "0.05",
@@ -80,7 +81,7 @@ def result(name: str, files: list[str]) -> StudyResult:
 OF_COMMANDS = pytest.mark.parametrize("name", ALL)
 EVERY = pytest.mark.parametrize("name", [*ALL, *OTHERS])
 # One result of each study: those of a command, and of the first result of each other file.
-FIRST = [next(iter(others)) for others in (RUNS, META, POWER, TUNE, SMOOTHING)]
+FIRST = [next(iter(others)) for others in (RUNS, META, POWER, TUNE, SMOOTHING, HUMAN)]
 EACH_STUDY = pytest.mark.parametrize("name", [*ALL, *FIRST])
 
 
@@ -94,7 +95,7 @@ def test_the_result_is_read_back_and_follows_the_schema(result: StudyResult) -> 
         assert read.render(fmt) == result.render(fmt)
     assert set(result.tables) <= set(types_of(result.study).tables)
     validator().validate(json.loads(written))
-    assert re.match(r"study:[\w-]+\|", result.signature)
+    assert re.match(r"(study:[\w-]+|human)\|", result.signature)
     assert type(result.plan) in types_of(result.study).plans
 
 
@@ -165,7 +166,9 @@ def test_every_table_is_data(result: StudyResult) -> None:
         assert [*frame.columns] == [*(result.to_dicts(name) or [dict(frame)])[0]]
 
 
-@pytest.mark.parametrize("name", [name for name in (*META, *POWER, *TUNE, *SMOOTHING) if "many metrics" not in name])
+@pytest.mark.parametrize(
+    "name", [name for name in (*META, *POWER, *TUNE, *SMOOTHING, *HUMAN) if "many metrics" not in name]
+)
 def test_every_figure_is_drawn(result: StudyResult) -> None:
     """The first for each choice. Those of commands and of many metrics are in pages."""
     for name, figure in report_of(result.study).figures.items():

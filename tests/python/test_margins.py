@@ -28,6 +28,7 @@ from reshuffle import (
     approximate_randomization,
     compare,
     compare_sets,
+    derive_seed,
     metric,
     read_json,
 )
@@ -300,6 +301,48 @@ def test_the_confidence_level_is_one_less_twice_alpha(options: dict[str, Any], e
     assert (result.confidence_level, result.alpha) == expected
     without = compared(ratings(*some_scores(1)), "equivalence", 1, interval=None)
     assert only(without).confidence_interval is None
+
+
+# --- Size at the margin, and power where there is no difference: docs/evidence/equivalence.md
+
+
+SIMULATIONS, ALPHA = 400, 0.05
+# Four standard errors of a simulated rate of α.
+ERROR = 4 * math.sqrt(ALPHA * (1 - ALPHA) / SIMULATIONS)
+MARGIN = 0.4  # four standard errors of the difference of 100 segments
+
+
+@cache
+def rates(difference: float, skewed: bool = False) -> dict[str, float]:
+    """The share of simulated test sets with p ≤ α, where the differences of segments have this mean and variance 1."""
+    rejected = dict.fromkeys(WITH_MARGIN, 0)
+    for i in range(SIMULATIONS):
+        rng = np.random.default_rng([17, skewed, i])
+        b = rng.normal(size=100)
+        d = rng.exponential(size=100) - 1 if skewed else rng.normal(size=100)
+        both = ratings(np.round(b + d + difference, 4), np.round(b, 4))
+        for test in WITH_MARGIN:
+            pair = only(compared(both, test, MARGIN, seed=derive_seed(5, "simulation", i), interval=None))
+            rejected[test] += pair.test.pvalue <= ALPHA
+    return {test: n / SIMULATIONS for test, n in rejected.items()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("test", WITH_MARGIN)
+def test_the_size_at_the_margin_is_nominal_for_normal_scores_and_the_power_that_of_theory(test: str) -> None:
+    assert rates(-MARGIN)[test] == pytest.approx(ALPHA, abs=ERROR)
+    if test.startswith("equivalence"):
+        assert rates(MARGIN)[test] == pytest.approx(ALPHA, abs=ERROR)
+    # P(|Z| < 4 − 1.645) and P(Z < 4 − 1.645), with slightly less for an estimated variance.
+    assert rates(0.0)[test] == pytest.approx(0.9815 if test.startswith("equivalence") else 0.9907, abs=0.025)
+
+
+@pytest.mark.slow
+def test_studentized_draws_hold_their_level_for_skewed_scores_and_centred_ones_do_not() -> None:
+    at_margin = rates(MARGIN, skewed=True)
+    assert at_margin["equivalence-studentized"] == pytest.approx(ALPHA, abs=ERROR)
+    assert at_margin["equivalence"] > 0.065
+    assert at_margin["equivalence-ar"] > 0.055
 
 
 # --- Bad input

@@ -252,13 +252,6 @@ def test_missing_systems_are_left_out_with_a_warning(files: Path, run: Any) -> N
     assert json.loads(outcome.out)["plan"]["systems"] == {"": ["alpha", "beta", "gamma"]}
 
 
-def test_outputs_that_no_one_judged_are_left_out_and_named(files: Path, run: Any) -> None:
-    write("sys/unjudged.txt", ["x"] * SEGMENTS)
-    outcome = run("meta", "segments", *VOTES, *N)
-    assert outcome.code == 0
-    assert "Left out: 1 system without judgments (unjudged)." in outcome.out
-
-
 def test_saved_results_are_read_and_plotted(files: Path, run: Any) -> None:
     options = ("-m", "bleu", "wer", "per", "--coefficient", "pearson", "--test", "williams")
     assert run("meta", "systems", *VOTES, *options, *N, "-o", "meta.json").code == 0

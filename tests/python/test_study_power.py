@@ -74,16 +74,6 @@ def test_simulated_power_agrees_with_closed_forms() -> None:
         assert found.type_s == pytest.approx(errors.type_s, abs=4 * spread + 1 / significant)
 
 
-def test_stopping_leaves_power_as_it_is() -> None:
-    settings: dict[str, Any] = {"tests": ("ar", "bootstrap"), "sizes": (30, 80), "simulations": 60, "n_resamples": 250}
-    settings |= {"effects": (0, 0.3), "models": ("eta", "parametric")}
-    whole = power(metrics=normal_scores(), **settings)
-    stopping: dict[str, Any] = {**settings, "tests": ("ar:stopping=besag-clifford", "bootstrap")}
-    stopped = power(metrics=normal_scores(), **stopping)
-    assert stopped.tables == whole.tables
-    assert stopped.plan["exceedances"] == 26
-
-
 @pytest.mark.parametrize("name", ["bleu", "chrf", "ter"])
 def test_true_differences_go_from_0_to_that_of_the_pair(name: str) -> None:
     references, systems = texts(300)
@@ -135,17 +125,6 @@ def test_cells_do_not_depend_on_the_rest_of_the_plan_or_on_threads() -> None:
     for model in ("eta", "parametric"):
         part = power(effects=0.2, sizes=100, models=model, workers=1, **settings)
         assert list(part.tables["power"]) == of(whole, model=model, effect=0.2, size=100)
-
-
-def test_documents_are_units() -> None:
-    ids = [i // 4 for i in range(UNITS)]
-    settings: dict[str, Any] = {"tests": "ar", "alphas": 0.05, "simulations": 300, "n_resamples": 99}
-    scores = normal_scores(0.4)
-    study = power(metrics=scores, documents=ids, effects=0.5, **settings)
-    (found,) = study.tables["power"]
-    assert (found.size, study.plan["unit"]) == (50, "document")
-    assert found.difference == pytest.approx(0.4)
-    assert found.rate == pytest.approx(found.approximation, abs=0.06)
 
 
 def test_the_model_alone_needs_no_data() -> None:
