@@ -28,15 +28,13 @@ def problems(seed: int, batch: int = 5, segments: int = 40) -> tuple[Counts, Cou
     return a, b
 
 
-SINGLE = "statistic pvalue exceedances n_resamples seed wins ties scheme stopping standard_error".split()
-
-
 def check(whole: SignificanceResult, alone: list[SignificanceResult]) -> None:
     """Every number of every problem in the batch equals that of the problem alone."""
     assert whole.pvalue.shape == (len(alone),)
+    single = "statistic pvalue exceedances n_resamples seed wins ties scheme stopping standard_error".split()
     for number, one in enumerate(alone):
         of_batch = whole.problem(number)
-        for name in SINGLE:
+        for name in single:
             if name != "seed" or one.seed is not None:  # an exact test has no seed
                 assert getattr(of_batch, name) == getattr(one, name), name
 

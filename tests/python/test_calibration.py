@@ -171,7 +171,6 @@ def test_intervals_have_the_documented_coverage(pair: Counts, statistic: str, se
     assert all(low < rate < 0.97 for both in rates.values() for rate in both)
 
 
-SEGMENTS_OF_A_DOCUMENT = 15
 # Expected ranges of the rejection rates at .05 with 40 documents: ``ar`` on segments, and ``ar`` on documents.
 SEGMENT_RATES = {0.0: (0.035, 0.065), 0.02: (0.065, 0.11), 0.05: (0.105, 0.155), 0.1: (0.18, 0.235), 0.2: (0.27, 0.34)}
 DOCUMENT_RATES = (0.037, 0.064)
@@ -180,7 +179,7 @@ DOCUMENT_RATES = (0.037, 0.064)
 def null_pvalues_of_documents(icc: float, documents: int, method: str, by_document: bool) -> NDArray[np.float64]:
     """p-values for normal paired differences with mean 0 and correlation ``icc`` within documents."""
     rng = np.random.default_rng(2012)
-    ids = np.repeat(np.arange(documents), SEGMENTS_OF_A_DOCUMENT)
+    ids = np.repeat(np.arange(documents), 15)
     pvalues = []
     for simulation in range(SIMULATIONS):
         of_documents, of_segments = rng.normal(size=documents), rng.normal(size=len(ids))
@@ -213,23 +212,16 @@ def test_bootstrap_tests_need_more_documents_than_approximate_randomization(docu
     assert max(rates["bootstrap"], rates["bootstrap-percentile"]) < 0.12
 
 
-BOOTSTRAP_TESTS = ("bootstrap", "bootstrap-percentile", "bootstrap-both")
-
-
-SEGMENTS_OF_ALL_STRATA = 120
-SIMULATIONS_OF_STRATA = 1500
-
-
 @pytest.mark.parametrize("size", [30, 10, 2])
 def test_intervals_within_strata_are_narrower_and_cover_unless_strata_are_small(size: int) -> None:
     """95% intervals of a mean where strata differ as much as the segments within one, with and without strata."""
     rng = np.random.default_rng(1997)
-    n_strata = SEGMENTS_OF_ALL_STRATA // size
+    n_strata = 120 // size
     ids = np.repeat(np.arange(n_strata), size)
     means = np.linspace(-1, 1, n_strata)[ids]
     means /= means.std()
     found: dict[tuple[str, bool], list[tuple[bool, float]]] = {}
-    for simulation in range(SIMULATIONS_OF_STRATA):
+    for simulation in range(1500):
         # Somewhat skewed, as scores are: a gamma distribution with a variance of 1.
         values = means + (rng.gamma(16, size=len(ids)) - 16) / 4
         scores = SegmentScores("score", {"a": np.round(values, 3)})
@@ -261,7 +253,7 @@ def test_intervals_within_strata_are_narrower_and_cover_unless_strata_are_small(
 SIMULATIONS_OF_SMALL_SAMPLES = 4000
 # Of 999 draws, the interval koehn has the same ends as percentile.
 INTERVALS_OF_SMALL_SAMPLES = ("percentile", "bca", "studentized", "delta", "t")
-TESTS_OF_SMALL_SAMPLES = ("ar", *BOOTSTRAP_TESTS)
+TESTS_OF_SMALL_SAMPLES = ("ar", "bootstrap", "bootstrap-percentile", "bootstrap-both")
 # Segments of the documents into which the test set is cut.
 UNEQUAL_DOCUMENTS = (2, 4, 8, 12, 20, 30, 60)
 

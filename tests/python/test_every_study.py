@@ -78,7 +78,6 @@ def result(name: str, files: list[str]) -> StudyResult:
     return result_of(name, tuple(files))
 
 
-OF_COMMANDS = pytest.mark.parametrize("name", ALL)
 EVERY = pytest.mark.parametrize("name", [*ALL, *OTHERS])
 # One result of each study: those of a command, and of the first result of each other file.
 FIRST = [next(iter(others)) for others in (RUNS, META, POWER, TUNE, SMOOTHING, HUMAN)]
@@ -124,7 +123,7 @@ def test_the_settings_of_a_study_without_a_record_are_a_mapping(files: list[str]
     assert (read.plan, read) == ({"x": [1, {"y": [0.1, None]}]}, later)
 
 
-@OF_COMMANDS
+@pytest.mark.parametrize("name", ALL)
 def test_a_changed_value_is_refused_or_shown(result: StudyResult) -> None:
     assert not crashes(result.render("json"), 12)
 
@@ -151,15 +150,10 @@ def test_every_format_is_written(result: StudyResult) -> None:
         assert signature == f"Signature: {result.signature}"
 
 
-def table_named(result: StudyResult, key: str) -> str:
-    """What a table is called where it is written, in most studies as its key."""
-    return "pairs" if (result.study, key) == ("runs", "comparisons") else key
-
-
 @EVERY
 def test_every_table_is_data(result: StudyResult) -> None:
     for key, records in result.tables.items():
-        name = table_named(result, key)
+        name = "pairs" if (result.study, key) == ("runs", "comparisons") else key
         rows = [*csv.DictReader(io.StringIO(result.render("csv", table=name)))]
         assert len(rows) == len(result.to_dicts(name)) >= len(records)  # scores of runs have a row for each metric
         frame = result.to_pandas(name)

@@ -77,27 +77,25 @@ def slow_draws(data: RunData, m: int) -> tuple[Array, dict[str, Array], dict[str
     return scores.std(axis=1, ddof=1), fixed, drawn
 
 
-@pytest.mark.parametrize("numbers", [(1, 2), (3, 3), (2, 4, 1)])
-def test_draws_agree_with_a_loop(numbers: tuple[int, ...]) -> None:
-    data = ratio_data(3, numbers, 17)
-    for m in range(2):
+STRATA, DOCUMENTS = ["news", "talks", "news"] * 4, [0, 1, 2, 3, 4, 5] * 2
+RATINGS = dict(zip("ab", np.split(np.random.default_rng(5).normal(size=(5, 12)), [3]), strict=True))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        *(ratio_data(3, numbers, 17) for numbers in ((1, 2), (3, 3), (2, 4, 1))),
+        *(run_data(RATINGS, units=Units(documents, STRATA)) for documents in (None, DOCUMENTS)),
+        run_data(RATINGS, units=Units(DOCUMENTS)),
+    ],
+)
+def test_draws_agree_with_a_loop(data: RunData) -> None:
+    for m in range(len(data.samples)):
         deviations, fixed, drawn = slow_draws(data, m)
         np.testing.assert_allclose(data.drawn.deviations[m], deviations, rtol=1e-9)
         for name in ("pooled", "mean"):
-            np.testing.assert_allclose(data.drawn.fixed[name][m], fixed[name], rtol=1e-12)
-            np.testing.assert_allclose(data.drawn.hierarchical[name][m], drawn[name], rtol=1e-12)
-
-
-def test_draws_within_strata_and_of_documents_agree_with_a_loop() -> None:
-    rng = np.random.default_rng(5)
-    scores = {"a": rng.normal(size=(3, 12)), "b": rng.normal(size=(2, 12))}
-    strata, documents = ["news", "talks", "news"] * 4, [0, 1, 2, 3, 4, 5] * 2
-    for units in (Units(strata=strata), Units(documents=documents), Units(documents, strata)):
-        data = run_data(scores, units=units)
-        deviations, fixed, drawn = slow_draws(data, 0)
-        np.testing.assert_allclose(data.drawn.deviations[0], deviations, rtol=1e-9)
-        np.testing.assert_allclose(data.drawn.fixed["pooled"][0], fixed["pooled"], rtol=1e-9, atol=1e-12)
-        np.testing.assert_allclose(data.drawn.hierarchical["mean"][0], drawn["mean"], rtol=1e-9, atol=1e-12)
+            np.testing.assert_allclose(data.drawn.fixed[name][m], fixed[name], rtol=1e-9, atol=1e-12)
+            np.testing.assert_allclose(data.drawn.hierarchical[name][m], drawn[name], rtol=1e-9, atol=1e-12)
 
 
 def test_draws_depend_neither_on_batches_nor_on_threads() -> None:

@@ -23,10 +23,6 @@ def scores(k: int = 2, n: int = 60, seed: int = 1) -> SegmentScores:
     return SegmentScores("quality", {f"system {i}": rng.integers(0, 50, n) / 10 for i in range(k)})
 
 
-def rates_of(study: StudyResult) -> dict[tuple[str, int, float], Rate]:
-    return {(rate.test, rate.size, rate.alpha): rate for rate in study.rates}
-
-
 def test_rates_are_those_of_a_loop_over_simulated_test_sets() -> None:
     quality = scores()
     study = type1(metrics=quality, tests=["ar", "bootstrap"], sizes=[20, 40], simulations=50, n_resamples=39)
@@ -42,7 +38,7 @@ def test_rates_are_those_of_a_loop_over_simulated_test_sets() -> None:
             for i, own in enumerate(drawn)
         ]  # fmt: skip
         for alpha in (0.01, 0.05, 0.1):
-            rate = rates_of(study)[test, 20, alpha]
+            (rate,) = (each for each in study.rates if (each.test, each.size, each.alpha) == (test, 20, alpha))
             assert rate.rate == sum(p <= alpha for p in pvalues) / 50
             assert (rate.metric, rate.null, rate.simulations) == ("quality", "swap", 50)
         shares = [s for s in study.tables["pvalues"] if (s.test, s.size) == (test, 20)]
