@@ -12,7 +12,6 @@ import pytest
 
 from known import known
 from reshuffle import InputError, meta, read_json, read_lines
-from reshuffle.data.demo import demo_corpus, demo_votes
 from told import assert_raises, assert_refused, command
 
 N = ("-n", "99", "--workers", "1")
@@ -270,19 +269,16 @@ def test_a_baseline_is_named_as_on_the_command_line(files: Path, run: Any) -> No
         assert {each["metric_b"] for each in found["comparisons"]} == {label}
 
 
-def test_the_demo_has_votes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any) -> None:
+@pytest.mark.parametrize("kind", ["--judgments", "--lists"])
+def test_the_demo_shows_what_its_command_gives(kind: str, tmp_path: Path, monkeypatch: Any, run: Any) -> None:
     monkeypatch.chdir(tmp_path)
-    shown = run("demo", "--judgments")
-    assert shown.code == 0
-    outcome = run("demo", "--judgments", "--write", "votes")
-    command = outcome.out.splitlines()[1].split()
-    assert command[0] == "reshuffle"
-    replayed = run(*command[1:])
+    shown = run("demo", kind)
+    assert shown.out.endswith(f"To repeat this with files: reshuffle demo {kind} --write demo\n")
+    program, *words = run("demo", kind, "--write", "files").out.splitlines()[1].split()
+    assert program == "reshuffle"
+    replayed = run(*words)
     assert (replayed.code, replayed.err) == (0, "")
     assert shown.out.startswith(replayed.out)
-    assert run("demo", "--judgments", "--runs", "2").code == 2
-    votes = demo_votes()
-    assert {better for _, better, _ in votes} == set(demo_corpus().systems)
 
 
 def test_bad_options_are_one_sentence_and_exit_code_2(files: Path, run: Any) -> None:

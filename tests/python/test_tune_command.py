@@ -160,17 +160,6 @@ def test_sources_are_read_for_templates(files: Path, run: Any) -> None:
     assert printed.out == Path("out/test.1").read_text("utf-8")
 
 
-def test_the_demo_has_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any) -> None:
-    monkeypatch.chdir(tmp_path)
-    shown = run("demo", "--lists")
-    assert shown.out.startswith("Tuning with mert for BLEU, 5 runs")
-    assert shown.out.endswith("To repeat this with files: reshuffle demo --lists --write demo\n")
-    written = run("demo", "--lists", "--write", "lists")
-    command = written.out.splitlines()[1].split()
-    assert command[0] == "reshuffle"
-    assert shown.out.startswith(run(*command[1:]).out)
-
-
 def test_bad_options_are_explained(files: Path, run: Any) -> None:
     write("short", ["a"])
     write("ranges", ["1 1 1 1"])
