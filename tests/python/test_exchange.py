@@ -124,9 +124,6 @@ def test_a_formula_without_derivatives_does_not_end_a_comparison() -> None:
     assert (comparison.comparisons[0].test.pvalue, comparison.comparisons[0].exchangeability) == (0.125, None)
 
 
-# --- Real outputs
-
-
 def cut(corpus: Corpus, name: str, share: float) -> list[str]:
     """The outputs of a system without a share of their words."""
     rng = np.random.default_rng(1)

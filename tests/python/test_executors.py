@@ -412,9 +412,6 @@ def test_workers_end_with_a_parent_that_is_killed() -> None:
     wait_for_ends(workers)
 
 
-# --- Commands
-
-
 def started(files: Path, temporary: Path, *arguments: str) -> subprocess.Popen[str]:
     """A long study in a process group of its own."""
     words = ("study", "type1", "reference.txt", "baseline.txt", "tuned.txt", "--simulations", "10000000", *arguments)

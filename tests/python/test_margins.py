@@ -132,9 +132,6 @@ def test_ar_enumerates_all_patterns_of_shifted_scores(pairs: list[tuple[int, int
     assert only(compared(ratings(a, b), "non-inferiority-ar", float(margin), scheme="exact")).test.pvalue == float(p[0])
 
 
-# --- Properties
-
-
 scores = st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), min_size=6, max_size=12)
 
 
@@ -288,9 +285,6 @@ def test_studies_in_rust_have_the_p_of_each_simulated_test_set() -> None:
             assert found[t, 0, i] == only(alone).test.pvalue
 
 
-# --- Levels
-
-
 @pytest.mark.parametrize(
     ("options", "expected"),
     [({}, (0.9, 0.05)), ({"alpha": 0.01}, (0.98, 0.01)), ({"confidence_level": 0.95}, (0.95, 0.025)),
@@ -345,17 +339,11 @@ def test_studentized_draws_hold_their_level_for_skewed_scores_and_centred_ones_d
     assert at_margin["equivalence-ar"] > 0.055
 
 
-# --- Bad input
-
-
 RATED = ratings(*some_scores(1))
 
 
 def test_what_cannot_be_combined_is_refused_in_one_sentence() -> None:
     assert_raises("python_errors_of_margins", globals())
-
-
-# --- The command line
 
 
 def test_bad_margins_give_one_sentence_and_exit_code_2(run: Any, demo: Any) -> None:

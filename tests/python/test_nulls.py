@@ -49,9 +49,6 @@ def differences(null: NullData) -> list[list[float]]:
     return [found[m] for m in sorted(found)]
 
 
-# Equal scores and margins.
-
-
 def test_mixing_takes_segments_of_a_worse_third_system_until_the_scores_are_equal() -> None:
     of = material([BLEU, TER])
     null = built("equal-score", of, equalize="mix")
@@ -129,9 +126,6 @@ def test_scores_that_cannot_be_made_equal_are_refused_with_their_difference() ->
         built("margin", of, margins={"ter": 5}, equalize="drop-words")
 
 
-# Documents.
-
-
 @pytest.mark.parametrize(("icc", "size"), [(0.05, 4), (0.3, 10)])
 def test_simulated_documents_have_the_intraclass_correlation(icc: float, size: int) -> None:
     rng = np.random.default_rng(3)
@@ -167,9 +161,6 @@ def test_real_documents_are_drawn_and_swapped_whole() -> None:
         assert (is_swapped | (sums == own).all(axis=(0, 2))).all()
         assert 5 < is_swapped.sum() < 19
         assert "resample segments as if" in null.truth or "as they should" in null.truth
-
-
-# Noise, runs and variants.
 
 
 def test_noise_edits_a_share_of_the_words() -> None:

@@ -87,9 +87,6 @@ def test_runs_that_make_all_of_the_variance_are_not_certain(numbers: tuple[int, 
     assert low == pytest.approx(of_t, rel=0.1)
 
 
-# --- Which test decides
-
-
 @pytest.mark.parametrize(
     ("numbers", "beside"),
     [((2, 2), False), ((2, 8), True), ((3, 3), False), ((4, 4), True), ((3, 10), True), ((10, 10), True)],
@@ -106,9 +103,6 @@ def test_auto_asks_the_same_question_with_any_number_of_runs(numbers: tuple[int,
     text = " ".join(result.render().split())
     assert "differences from a: would new runs on new segments differ? (p by the hierarchical bootstrap)" in text
     assert text.index("would new runs on new segments differ?") < text.index("other tests")
-
-
-# --- Where no test holds its level
 
 
 def noted(cell: Cell, exchange: str, kind: str, simulations: int = 40) -> float:
@@ -135,9 +129,6 @@ def test_whole_runs_have_a_note_where_unequal_spreads_matter(n: int, m: int) -> 
         assert noted(Cell(n, m, 3, 1, correlation, "normal"), "run", "unequal-spreads") == 1
     assert noted(Cell(n, m, 3, 1, 0, "normal"), "welch", "unequal-spreads") == (0 if one_level(n, m) else 1)
     assert noted(Cell(n, m, 3, 1, 0, "normal"), "hierarchical", "unequal-spreads") == 0
-
-
-# --- Sizes
 
 
 # --- Sizes and coverage of the hierarchical bootstrap

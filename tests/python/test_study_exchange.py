@@ -149,9 +149,6 @@ def test_the_same_seed_gives_the_same_bytes_on_any_number_of_threads() -> None:
     assert first.plot.exchange(runs=4, correlation=0.5).get_ylabel() == "type-I error at α = 0.05"
 
 
-# Runs of a real system.
-
-
 def runs_of(k: int, size: int, seed: int = 1) -> dict[str, Any]:
     return {f"run{i}": row for i, row in enumerate(np.random.default_rng(seed).integers(0, 50, (k, size)))}
 

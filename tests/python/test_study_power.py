@@ -62,9 +62,6 @@ def of(study: StudyResult, table: str = "power", **values: Any) -> list[Any]:
     return [r for r in study.tables[table] if all(getattr(r, name) == value for name, value in values.items())]
 
 
-# Power.
-
-
 def test_simulated_power_agrees_with_closed_forms() -> None:
     """The t-test's power in closed form, and type-M and type-S errors of a normal estimate."""
     tests, n = ("ar", "t-test", "bootstrap"), 500
@@ -348,9 +345,6 @@ def test_a_metric_under_which_no_system_differs_has_no_rank() -> None:
 
 
 ALTERNATIVES = ("two-sided", "greater", "less")
-
-
-# Closed forms.
 
 
 def test_published_design_errors() -> None:

@@ -157,9 +157,6 @@ def test_documents_are_sampled_as_wholes() -> None:
         assert one.gap == pytest.approx(other.gap)
 
 
-# --- Intervals
-
-
 @pytest.mark.slow
 def test_clustered_intervals_cover_where_intervals_of_independent_cases_do_not() -> None:
     rng = np.random.default_rng(2)
@@ -202,9 +199,6 @@ def test_intervals_of_shares_of_pairs_cover_where_those_of_independent_pairs_do_
         covered += [known(own).low <= 0.5 <= known(own).high, naive.low <= 0.5 <= naive.high]
     assert covered[0] / 400 > 0.93
     assert covered[1] / 400 < 0.7
-
-
-# --- Real outputs
 
 
 def shares(result: StudyResult, layout: str) -> list[int]:
