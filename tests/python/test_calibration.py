@@ -6,7 +6,6 @@ docs/evidence quotes the figures printed here.
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -17,7 +16,6 @@ from numpy.typing import NDArray
 
 from reshuffle import (
     Corpus,
-    FromCounts,
     Gandy,
     InputError,
     SegmentScores,
@@ -30,10 +28,8 @@ from reshuffle import (
 from reshuffle.inference.estimates import MEANS, Estimate
 from reshuffle.inference.hypotheses import Hypotheses
 from reshuffle.inference.intervals import INTERVALS
-from reshuffle.inference.multiplicity import ADJUSTMENTS, FAMILY_WISE
 from reshuffle.inference.plan import Plan
 from reshuffle.inference.running import run_tests
-from reshuffle.inference.tests import TESTS
 from reshuffle.metrics.base import Counts, Metric
 from reshuffle.resampling import CountSample, Replicates
 from reshuffle.resampling.units import Strata
@@ -175,7 +171,6 @@ def test_intervals_have_the_documented_coverage(pair: Counts, statistic: str, se
     assert all(low < rate < 0.97 for both in rates.values() for rate in both)
 
 
-SEGMENTS_OF_A_DOCUMENT = 15
 # Expected ranges of the rejection rates at .05 with 40 documents: ``ar`` on segments, and ``ar`` on documents.
 SEGMENT_RATES = {0.0: (0.035, 0.065), 0.02: (0.065, 0.11), 0.05: (0.105, 0.155), 0.1: (0.18, 0.235), 0.2: (0.27, 0.34)}
 DOCUMENT_RATES = (0.037, 0.064)
@@ -184,7 +179,7 @@ DOCUMENT_RATES = (0.037, 0.064)
 def null_pvalues_of_documents(icc: float, documents: int, method: str, by_document: bool) -> NDArray[np.float64]:
     """p-values for normal paired differences with mean 0 and correlation ``icc`` within documents."""
     rng = np.random.default_rng(2012)
-    ids = np.repeat(np.arange(documents), SEGMENTS_OF_A_DOCUMENT)
+    ids = np.repeat(np.arange(documents), 15)
     pvalues = []
     for simulation in range(SIMULATIONS):
         of_documents, of_segments = rng.normal(size=documents), rng.normal(size=len(ids))
@@ -193,15 +188,8 @@ def null_pvalues_of_documents(icc: float, documents: int, method: str, by_docume
         # These simulations measure Monte Carlo shuffles; the default scheme would test some samples exactly.
         is_ar = method == "ar"
         test = partial(approximate_randomization, scheme="iid") if is_ar else partial(bootstrap_test, test=method)
-        result = test(
-            scores.counts["a"],
-            scores.counts["b"],
-            scores,
-            documents=ids if by_document else None,
-            n_resamples=999,
-            seed=simulation,
-        )
-        pvalues.append(result.pvalue)
+        options: dict[str, Any] = {"documents": ids if by_document else None, "n_resamples": 999, "seed": simulation}
+        pvalues.append(test(scores.counts["a"], scores.counts["b"], scores, **options).pvalue)
     return np.array(pvalues)
 
 
@@ -224,62 +212,16 @@ def test_bootstrap_tests_need_more_documents_than_approximate_randomization(docu
     assert max(rates["bootstrap"], rates["bootstrap-percentile"]) < 0.12
 
 
-FAMILY = ("KIT.4950", "RWTH-nmt-ensemble.4921", "C-3MA.4959", "LMU-nmt-single.4893", "FBK.4870")
-SIMULATIONS_OF_FAMILIES = 2000
-POST_HOC_TESTS = ("anova", "permutation")
-BOOTSTRAP_TESTS = ("bootstrap", "bootstrap-percentile", "bootstrap-both")
-
-
-@pytest.mark.parametrize("truth", ["all alike", "one worse"])
-def test_adjusted_p_values_control_the_family_wise_error_rate(wmt17: Corpus, truth: str) -> None:
-    """Five systems, ten pairs: how often at least one true null hypothesis is rejected at .05."""
-    rng = np.random.default_rng(1993)
-    counts = BLEU.suff_stats(wmt17.references, [wmt17.systems[name] for name in FAMILY])
-    alike = 5 if truth == "all alike" else 4
-    if truth == "one worse":
-        counts[4, :, 2:6] = counts[4, :, 2:6] * 2 // 3  # a third of its matches removed
-    pairs = [(a, b) for b in range(5) for a in range(b)]
-    true_nulls = [index for index, (a, b) in enumerate(pairs) if max(a, b) < alike]
-    of_pvalues = [name for name, adjustment in ADJUSTMENTS.items() if not adjustment.from_replicates]
-    adjusted = [("ar", name) for name in (None, *of_pvalues, *TESTS["ar"].step_down)]
-    adjusted += [(test, name) for test in POST_HOC_TESTS for name in (None, *TESTS[test].step_down)]
-    adjusted += [(test, name) for test in BOOTSTRAP_TESTS for name in (None, "holm", "maxt")]
-    wrong = dict.fromkeys(adjusted, 0)
-    for simulation in range(SIMULATIONS_OF_FAMILIES):
-        rows = counts[:, rng.choice(counts.shape[1], SEGMENTS, replace=False)].copy()
-        order = np.argsort(rng.random((alike, SEGMENTS)), axis=0)
-        rows[:alike] = np.take_along_axis(rows[:alike], order[:, :, None], axis=0)
-        external = FromCounts("BLEU", dict(zip("abcde", rows, strict=True)), "bleu")
-        replicates = Replicates([CountSample.from_counts(external, rows)], Resampling(999, simulation))
-        for test, name in wrong:
-            plan = Plan(TESTS[test], "two-sided", adjustment=None if name is None else ADJUSTMENTS[name])
-            outcome = run_tests(plan, [replicates], Hypotheses.from_pairs(pairs))
-            p = outcome.pvalue if outcome.adjusted is None else outcome.adjusted
-            wrong[test, name] += min(p[index] for index in true_nulls) <= 0.05
-    rates = {key: count / SIMULATIONS_OF_FAMILIES for key, count in wrong.items()}
-    for (test, name), rate in rates.items():
-        print(f"family-wise error at .05, {truth}: {test}, {name or 'not adjusted'} {rate:.3f}")
-    for test in ("ar", *BOOTSTRAP_TESTS):
-        assert rates[test, None] > 0.15
-        assert 0.03 < rates[test, "maxt"] < 0.07
-    controlled = {name for name, adjustment in ADJUSTMENTS.items() if adjustment.rate == FAMILY_WISE}
-    assert all(rate < 0.07 for (_, name), rate in rates.items() if name in controlled)
-
-
-SEGMENTS_OF_ALL_STRATA = 120
-SIMULATIONS_OF_STRATA = 1500
-
-
 @pytest.mark.parametrize("size", [30, 10, 2])
 def test_intervals_within_strata_are_narrower_and_cover_unless_strata_are_small(size: int) -> None:
     """95% intervals of a mean where strata differ as much as the segments within one, with and without strata."""
     rng = np.random.default_rng(1997)
-    n_strata = SEGMENTS_OF_ALL_STRATA // size
+    n_strata = 120 // size
     ids = np.repeat(np.arange(n_strata), size)
     means = np.linspace(-1, 1, n_strata)[ids]
     means /= means.std()
     found: dict[tuple[str, bool], list[tuple[bool, float]]] = {}
-    for simulation in range(SIMULATIONS_OF_STRATA):
+    for simulation in range(1500):
         # Somewhat skewed, as scores are: a gamma distribution with a variance of 1.
         values = means + (rng.gamma(16, size=len(ids)) - 16) / 4
         scores = SegmentScores("score", {"a": np.round(values, 3)})
@@ -311,66 +253,32 @@ def test_intervals_within_strata_are_narrower_and_cover_unless_strata_are_small(
 SIMULATIONS_OF_SMALL_SAMPLES = 4000
 # Of 999 draws, the interval koehn has the same ends as percentile.
 INTERVALS_OF_SMALL_SAMPLES = ("percentile", "bca", "studentized", "delta", "t")
-TESTS_OF_SMALL_SAMPLES = ("ar", *BOOTSTRAP_TESTS)
+TESTS_OF_SMALL_SAMPLES = ("ar", "bootstrap", "bootstrap-percentile", "bootstrap-both")
 # Segments of the documents into which the test set is cut.
 UNEQUAL_DOCUMENTS = (2, 4, 8, 12, 20, 30, 60)
 
 
-@dataclass(frozen=True)
-class SmallSample:
-    """Samples of few units from the outputs of two systems.
-
-    The counts (systems, strata, units of a stratum, K) are the population; ``size`` units are drawn from each stratum.
-    """
-
-    metric: Metric
-    population: Counts
-    size: int
-
-    @property
-    def strata(self) -> Strata | None:
-        """The stratum of each unit of a sample; None if there is only one."""
-        n = self.population.shape[1]
-        return None if n == 1 else Strata(np.repeat(np.arange(n), self.size))
-
-    def draw(self, rng: np.random.Generator) -> Counts:
-        """A sample with replacement: (systems, units, K)."""
-        systems, strata, units, columns = self.population.shape
-        chosen = rng.integers(units, size=(strata, self.size))
-        return self.population[:, np.arange(strata)[:, None], chosen].reshape(systems, strata * self.size, columns)
-
-    def replicates(self, counts: Counts, seed: int) -> Replicates:
-        """The replicates of a sample."""
-        return Replicates([CountSample.from_counts(self.metric, counts, strata=self.strata)], Resampling(999, seed, 1))
-
-
 def documents_of(pair: Counts, sizes: Sequence[int]) -> Counts:
     """The sums of consecutive segments, in documents of these sizes, one after another: (systems, documents, K)."""
-    starts, start = [], 0
-    for size in itertools.cycle(sizes):
-        if start + size > pair.shape[1]:
-            break
-        starts.append(start)
-        start += size
-    return np.add.reduceat(pair[:, :start], starts, axis=1)
+    ends = list(itertools.accumulate(itertools.islice(itertools.cycle(sizes), pair.shape[1])))
+    starts = [0, *(end for end in ends if end <= pair.shape[1])]
+    return np.add.reduceat(pair[:, : starts[-1]], starts[:-1], axis=1)
 
 
-def small_sample(pair: Counts, statistic: str, units: str) -> SmallSample:
-    """Samples of ``units`` whose score is BLEU or the mean of the segments' BLEU."""
+def population(pair: Counts, statistic: str, units: str) -> tuple[Metric, Counts, int]:
+    """The metric, the counts that samples are drawn from (systems, strata, units, K), and the units of a stratum."""
     size = int(units.split()[0])
     if statistic == "mean":
         scores = SegmentScores("BLEU of segments", list(BLEU.segment_scores(pair)))
-        return SmallSample(scores, scores.counts_of(list(scores.counts))[:, None], size)
-    if units.endswith("documents of 15"):
-        return SmallSample(BLEU, documents_of(pair, [15])[:, None], size)
-    if units.endswith("unequal documents"):
-        return SmallSample(BLEU, documents_of(pair, UNEQUAL_DOCUMENTS)[:, None], size)
+        return scores, scores.counts_of(list(scores.counts))[:, None], size
+    if "documents" in units:
+        return BLEU, documents_of(pair, [15] if units.endswith("of 15") else UNEQUAL_DOCUMENTS)[:, None], size
     if units.endswith("strata of 10"):
         # Strata of short, middle and long segments.
         by_length = np.argsort(pair[0, :, BLEU.columns.index("ref_len")], kind="stable")
         equal = by_length[: pair.shape[1] // size * size].reshape(size, -1)
-        return SmallSample(BLEU, pair[:, equal], 10)
-    return SmallSample(BLEU, pair[:, None], size)
+        return BLEU, pair[:, equal], 10
+    return BLEU, pair[:, None], size
 
 
 @pytest.mark.parametrize(
@@ -384,21 +292,20 @@ def small_sample(pair: Counts, statistic: str, units: str) -> SmallSample:
 )
 def test_small_samples_have_the_documented_coverage_and_type_i_error(pair: Counts, statistic: str, units: str) -> None:
     """95% intervals on samples of a set whose score is known, and tests of random swaps in them: rows of two tables."""
-    small = small_sample(pair, statistic, units)
-    scores = small.metric.score(small.population.sum(axis=(1, 2)))
+    m, counts, size = population(pair, statistic, units)
+    strata = None if counts.shape[1] == 1 else Strata(np.repeat(np.arange(counts.shape[1]), size))
+    scores = m.score(counts.sum(axis=(1, 2)))
     truth = scores[0], scores[0] - scores[1]
-    names = [
-        name
-        for name in INTERVALS_OF_SMALL_SAMPLES
-        if (name != "t" or statistic == "mean") and (name != "studentized" or small.strata is None)
-    ]
-    covered = {name: np.zeros(2) for name in names}
+    without = ({"t"} if statistic != "mean" else set()) | ({"studentized"} if strata else set())
+    covered = {name: np.zeros(2) for name in INTERVALS_OF_SMALL_SAMPLES if name not in without}
     refused, rejected = 0, dict.fromkeys(TESTS_OF_SMALL_SAMPLES, 0)
     rng = np.random.default_rng(2012)
     for simulation in range(SIMULATIONS_OF_SMALL_SAMPLES):
-        rows = small.draw(rng)
-        replicates = small.replicates(rows, simulation)
-        for name, counts in covered.items():
+        chosen = rng.integers(counts.shape[2], size=(counts.shape[1], size))
+        rows = counts[:, np.arange(len(chosen))[:, None], chosen].reshape(2, chosen.size, -1)
+        resampling = Resampling(999, simulation, 1)
+        replicates = Replicates([CountSample.from_counts(m, rows, strata=strata)], resampling)
+        for name, inside in covered.items():
             for index, estimate in enumerate((Estimate(replicates, 0, 0), Estimate(replicates, 0, 0, 1))):
                 try:
                     low, high = INTERVALS[name].ends(estimate, 0.95)
@@ -407,14 +314,15 @@ def test_small_samples_have_the_documented_coverage_and_type_i_error(pair: Count
                         raise
                     refused += 1
                     low, high = -math.inf, math.inf
-                counts[index] += low <= truth[index] <= high
+                inside[index] += low <= truth[index] <= high
         swap = np.asarray(rng.integers(2, size=rows.shape[1], dtype=bool))[:, None]
-        null = small.replicates(np.where(swap, rows[::-1], rows), simulation)
+        swapped = np.where(swap, rows[::-1], rows)
+        null = Replicates([CountSample.from_counts(m, swapped, strata=strata)], resampling)
         for name in rejected:
             plan = Plan.from_settings(ComparisonSettings(test=name))
             rejected[name] += run_tests(plan, [null], Hypotheses.from_pairs([(0, 1)])).pvalue[0] <= 0.05
     n = SIMULATIONS_OF_SMALL_SAMPLES
-    rates = {name: counts / n for name, counts in covered.items()}
+    rates = {name: inside / n for name, inside in covered.items()}
     sizes = {name: count / n for name, count in rejected.items()}
     title = f"{statistic}, {units}"
     shown = ["–" if name not in rates else cell(*rates[name]) for name in INTERVALS_OF_SMALL_SAMPLES]

@@ -23,14 +23,16 @@ from reshuffle.report.studies import draw_figure, report_of
 from reshuffle.report.studies.page import MAX_FIGURES
 from reshuffle.results.studies import types_of
 from schemas import validator
+from test_human import RESULTS as HUMAN
 from test_meta_report import RESULTS as META
 from test_run_reports import RESULTS as RUNS
 from test_study_power_reports import RESULTS as POWER
 from test_tune import RESULTS as TUNE
+from test_tune_smoothing import RESULTS as SMOOTHING
 
 ALL = {**COMMANDS, "plan": plan_command}
 # Results that other files make, by what is special about them.
-OTHERS: dict[str, Callable[[], StudyResult]] = {**RUNS, **META, **POWER, **TUNE}
+OTHERS: dict[str, Callable[[], StudyResult]] = {**RUNS, **META, **POWER, **TUNE, **SMOOTHING, **HUMAN}
 # Small numbers and few figures, for the commands that have these options.
 SMALL = {
     "--simulations": "8", "--n-resamples": "79", "--sizes": "40", "--seed": "7", "--alphas": "0.05",
@@ -76,10 +78,10 @@ def result(name: str, files: list[str]) -> StudyResult:
     return result_of(name, tuple(files))
 
 
-OF_COMMANDS = pytest.mark.parametrize("name", ALL)
 EVERY = pytest.mark.parametrize("name", [*ALL, *OTHERS])
 # One result of each study: those of a command, and of the first result of each other file.
-EACH_STUDY = pytest.mark.parametrize("name", [*ALL, *(next(iter(others)) for others in (RUNS, META, POWER, TUNE))])
+FIRST = [next(iter(others)) for others in (RUNS, META, POWER, TUNE, SMOOTHING, HUMAN)]
+EACH_STUDY = pytest.mark.parametrize("name", [*ALL, *FIRST])
 
 
 @EVERY
@@ -92,7 +94,7 @@ def test_the_result_is_read_back_and_follows_the_schema(result: StudyResult) -> 
         assert read.render(fmt) == result.render(fmt)
     assert set(result.tables) <= set(types_of(result.study).tables)
     validator().validate(json.loads(written))
-    assert re.match(r"study:\w+\|", result.signature)
+    assert re.match(r"(study:[\w-]+|human)\|", result.signature)
     assert type(result.plan) in types_of(result.study).plans
 
 
@@ -121,7 +123,7 @@ def test_the_settings_of_a_study_without_a_record_are_a_mapping(files: list[str]
     assert (read.plan, read) == ({"x": [1, {"y": [0.1, None]}]}, later)
 
 
-@OF_COMMANDS
+@pytest.mark.parametrize("name", ALL)
 def test_a_changed_value_is_refused_or_shown(result: StudyResult) -> None:
     assert not crashes(result.render("json"), 12)
 
@@ -148,30 +150,19 @@ def test_every_format_is_written(result: StudyResult) -> None:
         assert signature == f"Signature: {result.signature}"
 
 
-def table_named(result: StudyResult, key: str) -> str:
-    """What a table is called where it is written, in most studies as its key."""
-    return "pairs" if (result.study, key) == ("runs", "comparisons") else key
-
-
 @EVERY
 def test_every_table_is_data(result: StudyResult) -> None:
     for key, records in result.tables.items():
-        name = table_named(result, key)
+        name = "pairs" if (result.study, key) == ("runs", "comparisons") else key
         rows = [*csv.DictReader(io.StringIO(result.render("csv", table=name)))]
         assert len(rows) == len(result.to_dicts(name)) >= len(records)  # scores of runs have a row for each metric
         frame = result.to_pandas(name)
         assert [*frame.columns] == [*(result.to_dicts(name) or [dict(frame)])[0]]
 
 
-@EVERY
-@pytest.mark.interop("polars")
-def test_every_table_is_a_frame_of_polars(result: StudyResult) -> None:
-    for key in result.tables:
-        name = table_named(result, key)
-        assert result.to_polars(name).to_dicts() == result.to_dicts(name)
-
-
-@pytest.mark.parametrize("name", [name for name in (*META, *POWER, *TUNE) if "many metrics" not in name])
+@pytest.mark.parametrize(
+    "name", [name for name in (*META, *POWER, *TUNE, *SMOOTHING, *HUMAN) if "many metrics" not in name]
+)
 def test_every_figure_is_drawn(result: StudyResult) -> None:
     """The first for each choice. Those of commands and of many metrics are in pages."""
     for name, figure in report_of(result.study).figures.items():

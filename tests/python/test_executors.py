@@ -1,11 +1,13 @@
 """Jobs that are computed in pieces: by threads, processes, loky and a real Dask cluster of two worker processes."""
 
 import contextlib
+import importlib.util
 import multiprocessing
 import os
 import pickle
 import signal
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -13,12 +15,14 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
+import psutil
 import pytest
 from numpy.typing import NDArray
 
+from counts import bleu_counts
 from known import known
 from processes import wait_for_ends
 from reshuffle import FromCounts, InputError, SegmentScores, metric
@@ -97,53 +101,38 @@ def threads() -> Iterator[ThreadPoolExecutor]:
 DASK = pytest.mark.interop("distributed")
 
 
-@pytest.fixture(
-    params=[
-        "threads",
-        "processes",
-        pytest.param("loky", marks=pytest.mark.slow),
-        pytest.param("cluster", marks=DASK),
-    ]
-)
+SLOW_LOKY = pytest.param("loky", marks=pytest.mark.slow)
+
+
+@pytest.fixture(params=["threads", "processes", SLOW_LOKY, pytest.param("cluster", marks=DASK)])
 def executor(request: pytest.FixtureRequest) -> Any:
     return request.getfixturevalue(request.param)
 
 
-def experiment(n: int = 60, in_core: bool = True) -> Experiment:
-    rng = np.random.default_rng(3)
-    counts = rng.integers(0, 5, (2, n, 4))
-    counts[..., 3] += 1
-    made: Any = metric("bleu", smooth_method="exp")
-    rows = made.suff_stats(
-        [[" ".join(f"w{each}" for each in line) for line in rng.integers(0, 4, (n, 6))]],
-        [[" ".join(f"w{each}" for each in line) for line in rng.integers(0, 4, (n, 6))] for _ in range(2)],
-    )
-    if not in_core:
-        share = FromCounts("share", {"a": counts[0], "b": counts[1]}, lambda sums: sums[..., 0] / sums[..., 3])
-        return Experiment([Population("a, b", [share], [counts])], Selection("replace"), 5)
-    return Experiment([Population("a, b", [made], [rows])], Selection("replace"), 5)
+def experiment(sampling: Literal["replace", "fixed"] = "replace", in_core: bool = True) -> Experiment:
+    counts = bleu_counts(3, 2, 60, 0.1)
+    share = FromCounts("share", {"a": counts[0], "b": counts[1]}, lambda sums: sums[..., 2] / sums[..., 6])
+    return Experiment([Population("a, b", [metric("bleu") if in_core else share], [counts])], Selection(sampling), 5)
 
 
-def test_studies_have_the_same_bytes_whatever_computes_them(executor: Any) -> None:
-    """The tests of a study, with a metric of the core and with a lambda that is sent by cloudpickle."""
-    for in_core, tests, n in ((True, ["ar", "bootstrap", "ar-studentized"], 83), (False, ["ar"], 9)):
-        if not in_core and not isinstance(executor, ThreadPoolExecutor):
-            pytest.importorskip("cloudpickle")
-        own = experiment(in_core=in_core)
-        here = study_testing.Testing(tests, 99, execution=Execution(threads=1)).run(own, n, first=4)
-        there = study_testing.Testing(tests, 99, execution=Execution(executor)).run(own, n, first=4)
-        assert there.pvalue.tobytes() == here.pvalue.tobytes()
-        assert there.statistic.tobytes() == here.statistic.tobytes()
+STUDIES: dict[str, tuple[Experiment, list[str], dict[str, Any]]] = {
+    "of the core": (experiment(), ["ar", "bootstrap", "ar-studentized"], {}),
+    "shared weights": (experiment("fixed"), ["ar", "bootstrap"], {"scheme": "subgroup", "weight_sets": 5}),
+    "orbit": (experiment("fixed"), ["ar", "bootstrap"], {"scheme": "orbit"}),
+    "a lambda, which is sent by cloudpickle": (experiment(in_core=False), ["ar"], {}),
+}
 
 
-@pytest.mark.parametrize("scheme", ["subgroup", "orbit"])
-def test_schemes_and_shared_weights_do_not_depend_on_pieces(processes: Any, scheme: str) -> None:
-    own = Experiment(experiment().populations, Selection("fixed"), 7)
-    testing = study_testing.Testing(["ar", "bootstrap"], 99, scheme=scheme, weight_sets=5)
-    here, there = testing.run(own, 61), study_testing.Testing(
-        ["ar", "bootstrap"], 99, scheme=scheme, weight_sets=5, execution=Execution(processes)
-    ).run(own, 61)  # fmt: skip
+@pytest.mark.parametrize("name", STUDIES)
+def test_studies_have_the_same_bytes_whatever_computes_them(executor: Any, name: str) -> None:
+    if name.startswith("a lambda") and not isinstance(executor, ThreadPoolExecutor):
+        pytest.importorskip("cloudpickle")
+    own, tests, options = STUDIES[name]
+    n = 83 if len(tests) > 1 else 9
+    here = study_testing.Testing(tests, 99, execution=Execution(threads=1), **options).run(own, n, first=4)
+    there = study_testing.Testing(tests, 99, execution=Execution(executor), **options).run(own, n, first=4)
     assert there.pvalue.tobytes() == here.pvalue.tobytes()
+    assert there.statistic.tobytes() == here.statistic.tobytes()
 
 
 def test_results_are_ordered_by_index_and_progress_counts_items(executor: Any) -> None:
@@ -170,7 +159,7 @@ def test_a_task_that_fails_is_named_by_its_range(executor: Any, error: type[Exce
     assert joined(run_job(Squares(), 5, Execution(executor), stage="squaring")) == [0, 1, 4, 9, 16]
 
 
-@pytest.mark.parametrize("kind", ["processes", pytest.param("loky", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kind", ["processes", SLOW_LOKY])
 def test_a_killed_worker_of_a_pool_is_one_sentence(kind: str, tmp_path: Path) -> None:
     pool: Any = process_pool(1) if kind == "processes" else pytest.importorskip("loky").ProcessPoolExecutor(1)
     try:
@@ -192,18 +181,14 @@ def test_dask_computes_the_tasks_of_a_killed_worker_again(cluster: Any, tmp_path
     cluster.wait_for_workers(2, timeout=60)
 
 
-def test_what_cannot_be_pickled_is_one_sentence(processes: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    lock = threading.Lock()
-    job: Any = Squares(data=lock)  # type: ignore[arg-type]
+def test_what_cannot_be_computed_elsewhere_is_one_sentence(processes: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    job: Any = Squares(data=threading.Lock())  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"cannot be pickled .*leave out the executor"):
         run_job(job, 5, Execution(processes), stage="squaring")
     own = experiment(in_core=False)
     monkeypatch.setitem(sys.modules, "cloudpickle", None)
     with pytest.raises(InputError, match="install cloudpickle"):
         study_testing.Testing(["ar"], 99, execution=Execution(processes)).run(own, 5)
-
-
-def test_an_executor_that_is_shut_down_is_one_sentence() -> None:
     pool = ThreadPoolExecutor(1)
     pool.shutdown()
     with pytest.raises(InputError, match=r"takes no tasks .*shutdown"):
@@ -349,14 +334,17 @@ def test_names_of_executors() -> None:
     assert_raises("python_errors_of_executors", globals())
 
 
-@DASK
+def refused(address: str, message: str) -> None:
+    with pytest.raises(InputError, match=message), NamedWorkers.from_text(f"dask://{address}").opened():
+        pass
+
+
 def test_a_scheduler_that_does_not_answer_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executors, "CONNECT_SECONDS", 0.2)
-    with (
-        pytest.raises(InputError, match=r"no Dask scheduler answers at 127\.0\.0\.1:9: .*dask scheduler"),
-        NamedWorkers.from_text("dask://127.0.0.1:9").opened(),
-    ):
-        pass
+    if importlib.util.find_spec("distributed"):
+        refused("127.0.0.1:9", r"no Dask scheduler answers at 127\.0\.0\.1:9: .*dask scheduler")
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    refused("localhost:8786", r"pip install 'reshuffle\[cluster\]'")
 
 
 @DASK
@@ -372,11 +360,7 @@ def test_another_server_at_the_address_is_one_sentence() -> None:
         thread = threading.Thread(target=answer, daemon=True)
         thread.start()
         host, port = server.getsockname()
-        with (
-            pytest.raises(InputError, match="no Dask scheduler answers at"),
-            NamedWorkers.from_text(f"dask://{host}:{port}").opened(),
-        ):
-            pass
+        refused(f"{host}:{port}", "no Dask scheduler answers at")
         thread.join(60)
 
 
@@ -386,12 +370,7 @@ def test_a_scheduler_without_workers_is_one_sentence(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(executors, "WORKER_SECONDS", 0.2)
     with distributed.LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address=":0") as empty:
-        address = empty.scheduler_address.removeprefix("tcp://")
-        with (
-            pytest.raises(InputError, match="has no workers: start some with 'dask worker"),
-            NamedWorkers.from_text(f"dask://{address}").opened(),
-        ):
-            pass
+        refused(empty.scheduler_address.removeprefix("tcp://"), "has no workers: start some with 'dask worker")
 
 
 @DASK
@@ -416,42 +395,6 @@ def test_a_scheduler_that_ends_is_one_sentence(
     assert "Traceback" not in capfd.readouterr().err
 
 
-def test_dask_is_optional(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with (
-        pytest.raises(InputError, match=r"pip install 'reshuffle\[cluster\]'"),
-        NamedWorkers.from_text("dask://localhost:8786").opened(),
-    ):
-        pass
-
-
-@DASK
-@pytest.mark.skipif(sys.platform != "linux", reason="reads what Linux knows of connections")
-def test_a_client_sends_the_arrays_of_a_job_once_to_each_worker(cluster: Any) -> None:
-    data = np.random.default_rng(1).normal(size=2_500_000)
-    before = cluster.run(received_bytes)
-    parts = run_job(Squares(1e-3, data=data), 300, Execution(cluster), stage="squaring")
-    assert joined(parts) == joined([Squares(data=data).run(0, 300, 1, None)])
-    after = cluster.run(received_bytes)
-    assert data.nbytes == 20_000_000
-    assert [round((after[each] - before[each]) / data.nbytes, 1) for each in before] == [1.0, 1.0]
-    # Nor does the next job send them again. An executor that the client made is the client's.
-    run_job(Squares(block=3, data=data), 30, Execution(cluster.get_executor()), stage="squaring")
-    assert sum(cluster.run(received_bytes).values()) - sum(after.values()) < data.nbytes / 100
-
-
-def received_bytes() -> int:
-    """What a process has received through the connections that it has: the field of TCP_INFO in Linux."""
-    total = 0
-    for link in Path("/proc/self/fd").iterdir():
-        with contextlib.suppress(OSError):
-            if str(link.readlink()).startswith("socket:"):
-                with socket.socket(fileno=os.dup(int(link.name))) as connection:
-                    info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 136)
-                total += int.from_bytes(info[128:136], sys.byteorder)
-    return total
-
-
 def parent_of_pool(connection: Any) -> None:
     pool = process_pool(2)
     connection.send([pool.submit(os.getpid).result() for _ in range(4)])
@@ -459,7 +402,6 @@ def parent_of_pool(connection: Any) -> None:
 
 
 def test_workers_end_with_a_parent_that_is_killed() -> None:
-    psutil = pytest.importorskip("psutil")
     ours, theirs = multiprocessing.Pipe()
     parent = multiprocessing.get_context("spawn").Process(target=parent_of_pool, args=(theirs,))
     parent.start()
@@ -468,3 +410,52 @@ def test_workers_end_with_a_parent_that_is_killed() -> None:
     parent.kill()
     parent.join()
     wait_for_ends(workers)
+
+
+def started(files: Path, temporary: Path, *arguments: str) -> subprocess.Popen[str]:
+    """A long study in a process group of its own."""
+    words = ("study", "type1", "reference.txt", "baseline.txt", "tuned.txt", "--simulations", "10000000", *arguments)
+    return subprocess.Popen(
+        [sys.executable, "-m", "reshuffle", *words], cwd=files, env={**os.environ, "TMPDIR": str(temporary)},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+
+
+def workers_of(process: subprocess.Popen[str], temporary: Path) -> list[Any]:
+    """The workers of a command, once they compute."""
+    for _ in range(1200):
+        every = psutil.Process(process.pid).children(recursive=True)
+        found = [each for each in every if any("spawn_main" in word for word in each.cmdline())]
+        busy = [each for each in found if sum(each.cpu_times()) > 1]
+        if len(found) == len(busy) == 2 and list(temporary.glob("reshuffle-*/*")):
+            return found
+        assert process.poll() is None, process.stderr and process.stderr.read()
+        time.sleep(0.05)
+    raise AssertionError("the workers do not compute")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize("whole_group", [True, pytest.param(False, marks=pytest.mark.slow)])
+def test_ctrl_c_ends_the_command_and_its_workers(demo_files: Path, tmp_path: Path, whole_group: bool) -> None:
+    """Terminals send SIGINT to all processes of the group, ``kill -INT`` to one."""
+    process = started(demo_files, tmp_path, "--workers", "processes:2")
+    workers = workers_of(process, tmp_path)
+    (os.killpg if whole_group else os.kill)(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors.strip()) == (130, "reshuffle: interrupted")
+    wait_for_ends(workers)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_a_killed_worker_ends_the_command_with_one_sentence(demo_files: Path, tmp_path: Path) -> None:
+    process = started(demo_files, tmp_path, "--workers", "processes:2", "--resume", str(tmp_path / "checkpoint"))
+    workers = workers_of(process, tmp_path)
+    workers[0].kill()
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 4
+    assert "reshuffle: error: a worker process ended before it finished simulation" in errors
+    assert "run it again with the same checkpoint (--resume)" in errors
+    assert "Traceback" not in errors
+    wait_for_ends(workers)
+    assert [each.name for each in tmp_path.iterdir()] == ["checkpoint"]

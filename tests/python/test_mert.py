@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import kbest_files
 from budgets import budget
 from reshuffle import _core
+from test_resampling import PURPOSES, random_values
 
 Array = np.ndarray[Any, Any]
 
@@ -141,15 +142,6 @@ def test_lines_are_those_that_another_tool_searched(dev: Lists, options: Array, 
         assert dev.score(moved) == score[axis]
 
 
-def test_a_line_of_real_lists_is_that_of_plain_loops(dev: Lists, options: Array) -> None:
-    direction = np.random.default_rng(1).uniform(-1, 1, 12)
-    _, score, interval, corners, _ = searched(dev, options[0], direction[None])
-    places, scores = slow_line(dev, options[0], direction)
-    best = int(np.argmax(np.where(np.diff(places) > 1e-9, scores, -1)))
-    assert (score[0], *interval[0]) == (scores[best], *places[best : best + 2])
-    assert corners[0] == len(places) - 2
-
-
 @st.composite
 def problems(draw: st.DrawFn) -> Lists:
     """Small lists with ties, under a metric whose higher or lower scores are better."""
@@ -184,7 +176,8 @@ def test_lines_of_invented_lists_are_those_of_plain_loops(lists: Lists, seed: in
 
 
 @pytest.mark.parametrize("name", ["moses", "cdec", "both"])
-def test_presets_name_restarts_and_random_directions(name: str) -> None:
+def test_presets_name_restarts_and_random_directions(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(PURPOSES, "tuning", 9)
     rng = np.random.default_rng(3)
     lists = Lists(np.arange(0, 61, 6), rng.normal(0, 1, (60, 4)), rng.integers(1, 20, (60, 2)), _core.Metric("ter", {}))
     start, low, high = np.array([1, 0, 0, 0.5]), np.full(4, -1.0), np.full(4, 2.0)
@@ -201,33 +194,9 @@ def test_presets_name_restarts_and_random_directions(name: str) -> None:
     assert scores.tolist() == ends[:, :, 1].min(1).tolist()
     assert (ends[:, :, 1] <= ends[:, :, 0]).all()
     assert ends[:, 0, 0] == pytest.approx([lists.score(start)] * 2)
-    draws = uniform(2, 1, 4) if restarts else start
+    draws = (random_values(2, 0, "tuning", 4, part=1) >> np.uint64(11)) / 2**53
     begun = low + (high - low) * draws if restarts else start
     assert ends[1, min(restarts, 1), 0] == lists.score(begun / np.abs(begun).sum())
-
-
-def uniform(seed: int, part: int, n: int) -> Array:
-    """Numbers between 0 and 1 from a part of a stream, by Python's integers alone."""
-    values = []
-    for block in range(-(-n // 2)):
-        counter, key = [block, 9 | part << 8, 0, 0], [seed % 2**32, seed >> 32]
-        for _ in range(10):
-            high_0, low_0 = divmod(0xD2511F53 * counter[0], 2**32)
-            high_1, low_1 = divmod(0xCD9E8D57 * counter[2], 2**32)
-            counter = [high_1 ^ counter[1] ^ key[0], low_1, high_0 ^ counter[3] ^ key[1], low_0]
-            key = [(key[0] + 0x9E3779B9) % 2**32, (key[1] + 0xBB67AE85) % 2**32]
-        values += [counter[0] | counter[1] << 32, counter[2] | counter[3] << 32]
-    return np.array([(value >> 11) / 2**53 for value in values[:n]])
-
-
-def test_real_lists_are_tuned_with_the_same_result_for_any_number_of_threads(dev: Lists, options: Array) -> None:
-    few: dict[str, Any] = {"restarts": 1, "random_directions": 1}
-    one, two = (tuned(dev, [5, 6], *options, threads=threads, **few) for threads in (1, 3))
-    for a, b in zip(one, two, strict=True):
-        assert a.tobytes() == b.tobytes()
-    assert dev.score(options[0]) == pytest.approx(22.8312, abs=5e-5)
-    assert one[1].min() > 25.5
-    assert (one[4] > 2).all()
 
 
 @pytest.mark.slow

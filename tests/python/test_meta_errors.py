@@ -124,8 +124,8 @@ def test_the_variance_is_that_of_the_formula() -> None:
         df = found.value**2 / (systems**2 / 5 + max(found.value - systems, 0) ** 2 / 39)
         assert found.df == pytest.approx(df)
     # Where systems add nothing, segments alone count; and with fewer segments than systems, it is the other way round.
-    calm = known(two_way(left._replace(systems=left.systems / 1e3)))
-    assert calm.of(0, 1) == pytest.approx((parts_of(left, 1), 39))
+    calm, d = known(two_way(left._replace(systems=left.systems / 1e3))), left.segments[0] - left.segments[1]
+    assert calm.of(0, 1) == pytest.approx((39**2 / 40 * d.var(ddof=1), 39))
     turned = known(two_way(LeftOut(left.segments, left.systems, left.cells)))
     assert turned.of(0, 1) == pytest.approx(errors.of(0, 1))
     # Means over independent test sets.
@@ -134,12 +134,6 @@ def test_the_variance_is_that_of_the_formula() -> None:
     total = (first.value + second.value) / 4
     df = total**2 / ((first.value / 4) ** 2 / first.df + (second.value / 4) ** 2 / second.df)
     assert mean.of(0, 1) == pytest.approx((total, df))
-
-
-def parts_of(left: LeftOut, field: int) -> float:
-    """The jackknife variance of the difference of the first two metrics."""
-    d = left[field][0] - left[field][1]
-    return float((len(d) - 1) ** 2 / len(d) * d.var(ddof=1))
 
 
 def test_p_is_that_of_students_distribution() -> None:
@@ -204,19 +198,11 @@ def test_a_metric_that_favours_a_system_is_no_evidence() -> None:
              "of both, 30 systems on 20 segments"]
 )  # fmt: skip
 def test_t_both_holds_its_level(case: str) -> None:
-    n = 1500
-    cases = [rejected(case, seed, ("t-both",)) for seed in range(n)]
+    n, valid = 1500, ("perm-both", "perm-inputs", "perm-systems") if case == "errors of cells" else ()
+    cases = [rejected(case, seed, ("t-both", *valid)) for seed in range(n)]
     for key in cases[0]:
         # .07, and three standard errors.
         assert np.mean([each[key] for each in cases]) <= 0.07 + 3 * np.sqrt(0.07 * 0.93 / n), key
-
-
-@pytest.mark.slow
-def test_t_both_finds_metrics_with_larger_errors() -> None:
-    cases = [rejected("power", seed, ("t-both", "perm-both")) for seed in range(400)]
-    for coefficient in ("`pearson`, none", "`pearson`, item"):
-        found = {test: np.mean([each[coefficient, test] for each in cases]) for test in ("t-both", "perm-both")}
-        assert found["t-both"] >= 0.65 * found["perm-both"]
 
 
 def test_what_takes_minutes_is_said_first(monkeypatch: pytest.MonkeyPatch) -> None:

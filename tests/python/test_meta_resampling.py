@@ -3,7 +3,7 @@
 import os
 import signal
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from scipy import stats
 
 from agreement import agreement, of_vectors, swaps
 from budgets import budget
+from meta_material import tau_by_loop
 from reshuffle import InputError, _core
 
 Floats = NDArray[np.float64]
@@ -44,10 +45,10 @@ def matrix(draw: st.DrawFn, shape: tuple[int, ...], gaps: bool, largest: int) ->
 
 
 @st.composite
-def problems(draw: st.DrawFn, metrics: int = 3) -> tuple[Floats, Floats]:
+def problems(draw: st.DrawFn) -> tuple[Floats, Floats]:
     shape = (draw(st.integers(1, 5)), draw(st.integers(1, 5)))
     gaps, largest = draw(st.booleans()), draw(st.sampled_from([1, 3, 20, 500]))
-    return matrix(draw, (metrics, *shape), gaps, largest), matrix(draw, shape, gaps, draw(st.sampled_from([1, 3, 20])))
+    return matrix(draw, (3, *shape), gaps, largest), matrix(draw, shape, gaps, draw(st.sampled_from([1, 3, 20])))
 
 
 def masks_of(rng: np.random.Generator, unit: str, n: int, shape: tuple[int, int]) -> Bools:
@@ -75,37 +76,27 @@ def test_the_coefficients_of_vectors_are_scipys() -> None:
 @pytest.mark.parametrize("statistic", STATISTICS, ids="-".join)
 @settings(max_examples=budget(8))
 @given(problem=problems(), unit=st.sampled_from(UNITS), seed=st.integers(0, 2**64 - 1))
-def test_swapped_scores_have_the_values_of_a_plain_loop(
-    statistic: tuple[str, str], problem: tuple[Floats, Floats], unit: str, seed: int
-) -> None:
-    scores, human = problem
-    common = ~np.isnan(scores).any(axis=0)
-    restricted = np.where(common, human, np.nan)
-    got = _core.meta_permuted(scores, human, [statistic], unit, PAIRS, n=2, seed=seed, first=2, threads=1)[0]
-    for r in range(2):
-        mask = swaps(seed, r + 2, unit, human.shape)
-        for p, (a, b) in enumerate(PAIRS):
-            values = [agreement(m, restricted, statistic) for m in swapped(scores[a], scores[b], mask)]
-            np.testing.assert_allclose(got[p, r], values[0] - values[1], rtol=0, atol=1e-9)
-
-
-@pytest.mark.parametrize("statistic", STATISTICS, ids="-".join)
-@settings(max_examples=budget(8))
-@given(problem=problems(metrics=2), unit=st.sampled_from(UNITS), seed=st.integers(0, 2**64 - 1))
-def test_draws_have_the_values_of_a_plain_loop(
+def test_swapped_and_drawn_scores_have_the_values_of_a_plain_loop(
     statistic: tuple[str, str], problem: tuple[Floats, Floats], unit: str, seed: int
 ) -> None:
     scores, human = problem
     systems, segments = human.shape
-    got = _core.meta_drawn(scores, human, [statistic], unit, n=2, seed=seed, first=1, threads=1)[0]
+    restricted = np.where(np.isnan(scores).any(axis=0), np.nan, human)
+    of: dict[str, Any] = {"n": 2, "seed": seed, "first": 2, "threads": 1}
+    permuted = _core.meta_permuted(scores, human, [statistic], unit, PAIRS, **of)[0]
+    drawn = _core.meta_drawn(scores, human, [statistic], unit, **of)[0]
     for r in range(2):
-        indices = _core.stream_indices(seed, r + 1, systems, systems, purpose="selection")
+        mask = swaps(seed, r + 2, unit, human.shape)
+        for p, (a, b) in enumerate(PAIRS):
+            values = [agreement(m, restricted, statistic) for m in swapped(scores[a], scores[b], mask)]
+            np.testing.assert_allclose(permuted[p, r], values[0] - values[1], rtol=0, atol=1e-9)
+        indices = _core.stream_indices(seed, r + 2, systems, systems, purpose="selection")
         copies = (
             [1] * systems if unit == "inputs" else np.bincount(indices, minlength=systems).tolist(),
-            [1] * segments if unit == "systems" else _core.draw_weights(seed, r + 1, segments).tolist(),
+            [1] * segments if unit == "systems" else _core.draw_weights(seed, r + 2, segments).tolist(),
         )
         expected = [agreement(metric, human, statistic, copies) for metric in scores]
-        np.testing.assert_allclose(got[:, r], expected, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(drawn[:, r], expected, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("unit", UNITS)
@@ -133,26 +124,6 @@ def test_larger_groups_have_the_values_of_a_plain_loop(shape: tuple[int, int], u
         np.testing.assert_allclose(values[2], expected, rtol=0, atol=1e-9, err_msg=str(statistic))
 
 
-def permuted_votes(
-    scores: Floats, columns: Sequence[NDArray[np.int64]], ties: str, unit: str, n: int, seed: int
-) -> Floats:
-    segment, better, worse, votes = columns
-    return _core.meta_permuted_votes(
-        scores, segment, better, worse, votes, ties, unit, PAIRS, n=n, seed=seed, threads=1
-    )
-
-
-def tau(scores: Floats, votes: NDArray[np.int64], ties: str) -> float:
-    counts = {1: 0, -1: 0, 0: 0}
-    for segment, better, worse, n in votes.tolist():
-        if not np.isnan(scores[better, segment] + scores[worse, segment]):
-            counts[int(np.sign(scores[better, segment] - scores[worse, segment]))] += n
-    concordant, discordant, tied = counts[1], counts[-1], counts[0]
-    balance = concordant - discordant - (tied if ties == "discordant" else 0)
-    pairs = concordant + discordant + (0 if ties == "ignore" else tied)
-    return balance / pairs if pairs else np.nan
-
-
 @pytest.mark.parametrize("ties", ["half", "denominator", "discordant", "ignore"])
 @settings(max_examples=budget(20))
 @given(problem=problems(), unit=st.sampled_from(UNITS), data=st.data())
@@ -162,17 +133,16 @@ def test_votes_have_the_values_of_a_plain_loop(
     scores = problem[0]
     systems, segments = scores.shape[1:]
     vote = st.tuples(*(st.integers(0, n - 1) for n in (segments, systems, systems)), st.integers(0, 3))
-    votes = np.array(
-        data.draw(st.lists(vote.filter(lambda v: v[1] != v[2]), max_size=20) if systems > 1 else st.just([]))
-    )
-    votes = votes.reshape(-1, 4).astype(np.int64)
-    columns = [np.ascontiguousarray(column) for column in votes.T]
+    counted = data.draw(st.lists(vote.filter(lambda v: v[1] != v[2]), max_size=20)) if systems > 1 else []
+    rows = np.array(counted, np.int64).reshape(-1, 4)
+    segment, better, worse, n = (np.ascontiguousarray(column) for column in rows.T)
+    votes = [each[:3] for each in counted for _ in range(each[3])]
     common = np.where(np.isnan(scores).any(axis=0), np.nan, scores)
-    got = permuted_votes(scores, columns, ties, unit, 3, 9)
+    got = _core.meta_permuted_votes(scores, segment, better, worse, n, ties, unit, PAIRS, n=3, seed=9, threads=1)
     for r in range(3):
         mask = swaps(9, r, unit, (systems, segments))
         for p, (a, b) in enumerate(PAIRS):
-            values = [tau(metric, votes, ties) for metric in swapped(common[a], common[b], mask)]
+            values = [tau_by_loop(metric, votes, ties) for metric in swapped(common[a], common[b], mask)]
             np.testing.assert_allclose(got[p, r], values[0] - values[1], rtol=0, atol=1e-12)
 
 
@@ -182,35 +152,27 @@ def test_nearly_constant_scores_lose_no_digits() -> None:
     human = rng.normal(size=(5, 6))
     scores = 1e3 + rng.normal(size=(2, 5, 6)) * 1e-5
     scores[1] += 7
-    for statistic in [("item", "pearson"), ("none", "pearson"), ("sys", "pearson")]:
+    for statistic in ((grouping, "pearson") for grouping in ("item", "none", "sys")):
         got = _core.meta_permuted(scores, human, [statistic], "inputs", PAIRS[:1], n=20, seed=1)[0, 0]
         for r in range(20):
-            a, b = (
-                agreement(m, human, statistic)
-                for m in swapped(scores[0], scores[1], swaps(1, r, "inputs", human.shape))
-            )
+            both = swapped(scores[0], scores[1], swaps(1, r, "inputs", human.shape))
+            a, b = (agreement(m, human, statistic) for m in both)
             assert got[r] == pytest.approx(a - b, abs=1e-6)
 
 
-def arrays() -> tuple[Floats, Floats]:
+def test_threads_batches_and_other_metrics_do_not_change_a_byte() -> None:
     rng = np.random.default_rng(8)
     human = np.round(rng.normal(size=(5, 20)), 1)
     human[rng.random(human.shape) < 0.2] = np.nan
-    return np.round(rng.normal(size=(3, 5, 20)), 1), human
-
-
-def test_threads_batches_and_other_metrics_do_not_change_a_byte() -> None:
-    scores, human = arrays()
+    scores = np.round(rng.normal(size=(3, 5, 20)), 1)
     call: dict[str, Any] = {"n": 150, "seed": 5}
     for unit in UNITS:
         whole = _core.meta_permuted(scores, human, STATISTICS, unit, PAIRS, threads=1, **call)
         drawn = _core.meta_drawn(scores, human, STATISTICS, unit, threads=1, **call)
-        for threads in (2, 4):
-            again = _core.meta_permuted(scores, human, STATISTICS, unit, PAIRS, threads=threads, **call)
-            assert again.tobytes() == whole.tobytes()
-            assert (
-                _core.meta_drawn(scores, human, STATISTICS, unit, threads=threads, **call).tobytes() == drawn.tobytes()
-            )
+        again = _core.meta_permuted(scores, human, STATISTICS, unit, PAIRS, threads=4, **call)
+        assert again.tobytes() == whole.tobytes()
+        again = _core.meta_drawn(scores, human, STATISTICS, unit, threads=3, **call)
+        assert again.tobytes() == drawn.tobytes()
         part = _core.meta_permuted(scores, human, STATISTICS, unit, PAIRS[1:2], n=70, first=30, seed=5)
         np.testing.assert_allclose(part[:, 0], whole[:, 1, 30:100], atol=1e-12)
         part = _core.meta_drawn(scores[1:], human, STATISTICS, unit, n=70, first=30, seed=5)
@@ -234,16 +196,13 @@ def test_too_many_pairs_to_calibrate_are_refused_at_once() -> None:
 
 def test_an_interrupt_stops_a_long_call() -> None:
     rng = np.random.default_rng(0)
-    scores, human = rng.normal(size=(2, 20, 2000)), rng.normal(size=(20, 2000))
-    calls: list[Callable[[], Floats]] = [
-        lambda: _core.meta_permuted(scores, human, [("none", "kendall-b")], "both", PAIRS[:1], n=10**5, seed=1),
-        lambda: _core.meta_drawn(scores, human, [("none", "kendall-b")], "both", n=10**5, seed=1),
-    ]
-    for call in calls:
+    of = rng.normal(size=(2, 20, 2000)), rng.normal(size=(20, 2000)), [("none", "kendall-b")], "both"
+    calls: list[Callable[..., Floats]] = [lambda **n: _core.meta_permuted(*of, PAIRS[:1], **n), _core.meta_drawn]
+    for call, arguments in zip(calls, ((), of), strict=True):
         stop = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
         stop.start()
         with pytest.raises(KeyboardInterrupt):
-            call()
+            call(*arguments, n=10**5, seed=1)
         stop.join()
 
 
@@ -276,9 +235,7 @@ def test_masks_may_have_other_bytes_than_0_and_1() -> None:
     rng = np.random.default_rng(5)
     human, scores = rng.normal(size=(4, 7)), rng.normal(size=(2, 4, 7))
     masks = rng.integers(0, 2, (20, 4, 7)).astype(bool)
-    other = (masks * np.uint8(254)).view(bool)
-    found = [
-        _core.meta_permuted(scores, human, [("item", "pearson")], "both", PAIRS[:1], n=20, seed=0, masks=each)
-        for each in (masks, other)
-    ]
+    both = (masks, (masks * np.uint8(254)).view(bool))
+    of = (scores, human, [("item", "pearson")], "both", PAIRS[:1])
+    found = [_core.meta_permuted(*of, n=20, seed=0, masks=each) for each in both]
     np.testing.assert_array_equal(found[0], found[1])

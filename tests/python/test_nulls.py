@@ -1,5 +1,6 @@
 """The null hypotheses of studies: what is true in their populations, and what the data cannot serve."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -48,9 +49,6 @@ def differences(null: NullData) -> list[list[float]]:
     return [found[m] for m in sorted(found)]
 
 
-# Equal scores and margins.
-
-
 def test_mixing_takes_segments_of_a_worse_third_system_until_the_scores_are_equal() -> None:
     of = material([BLEU, TER])
     null = built("equal-score", of, equalize="mix")
@@ -92,8 +90,6 @@ def test_the_system_is_worse_than_the_baseline_by_the_margin(margin: float) -> N
     np.testing.assert_allclose(bleu, -margin, atol=0.02)
     np.testing.assert_allclose(ter, margin, atol=0.02)
     assert "differ by the margin" in null.truth
-    with pytest.raises(InputError, match="null 'margin' needs a margin for each metric, but there is none for TER"):
-        built("margin", of, margins={"bleu": 1})
 
 
 def test_tests_with_a_margin_have_their_size_at_the_margin() -> None:
@@ -128,13 +124,6 @@ def test_scores_that_cannot_be_made_equal_are_refused_with_their_difference() ->
     of = Material.from_data(few, Units(), Resampling())
     with pytest.raises(InputError, match=r"TER: the scores of 'y' and 'x', which differ by 20, cannot be made 5 apart"):
         built("margin", of, margins={"ter": 5}, equalize="drop-words")
-    scores = SegmentScores("score", {"a": [1.0, 2.0], "b": [1.0, 1.0]})
-    of = Material.from_data(Data.from_arguments(None, None, scores), Units(), Resampling())
-    with pytest.raises(InputError, match="'drop-words' needs texts"):
-        built("equal-score", of, equalize="drop-words")
-
-
-# Documents.
 
 
 @pytest.mark.parametrize(("icc", "size"), [(0.05, 4), (0.3, 10)])
@@ -172,36 +161,27 @@ def test_real_documents_are_drawn_and_swapped_whole() -> None:
         assert (is_swapped | (sums == own).all(axis=(0, 2))).all()
         assert 5 < is_swapped.sum() < 19
         assert "resample segments as if" in null.truth or "as they should" in null.truth
-    with pytest.raises(InputError, match="size and icc are for simulated documents"):
-        built("documents", of, icc=0.2)
-
-
-# Noise, runs and variants.
 
 
 def test_noise_edits_a_share_of_the_words() -> None:
     request = Request(material(), NullOptions(), StudySettings())
     lines = [f"a{i} b{i} c{i} d{i} e{i}" for i in range(2000)]
-    kinds = dict.fromkeys(("same", "dropped", "repeated", "replaced", "exchanged", "several"), 0)
+    kinds: Counter[str] = Counter()
     for line, edited in zip(lines, noisy(lines, 0.02, request, 3), strict=True):
         before, after = line.split(), edited.split()
-        if before == after:
-            kind = "same"
-        elif len(after) == 4 and set(after) < set(before):
-            kind = "dropped"
-        elif len(after) == 6 and set(after) == set(before):
-            kind = "repeated"
-        elif len(after) == 5 and sorted(after) == sorted(before):
-            kind = "exchanged"
-        elif len(after) == 5 and len(set(before) - set(after)) == 1:
-            kind = "replaced"
-        else:
-            kind = "several"
-        kinds[kind] += 1
+        possible = {
+            "same": before == after,
+            "dropped": len(after) == 4 and set(after) < set(before),
+            "repeated": len(after) == 6 and set(after) == set(before),
+            "exchanged": len(after) == 5 and sorted(after) == sorted(before),
+            "replaced": len(after) == 5 and len({*before} - {*after}) == 1,
+            "several": True,
+        }
+        kinds[next(kind for kind, found in possible.items() if found)] += 1
     # A last word has no next one, and a word that is held is not edited.
     assert kinds["same"] / 2000 == pytest.approx(0.98**5, abs=0.02)
-    assert all(kinds[kind] / 2000 == pytest.approx(0.1 / EDITS, abs=0.012) for kind in ("dropped", "repeated"))
-    assert kinds["replaced"] / 2000 == pytest.approx(0.1 / EDITS, abs=0.012)
+    for kind in ("dropped", "repeated", "replaced"):
+        assert kinds[kind] / 2000 == pytest.approx(0.1 / EDITS, abs=0.012)
     assert kinds["exchanged"] / 2000 == pytest.approx(0.08 / EDITS, abs=0.012)
     assert kinds["several"] < 40
     assert noisy(lines, 0.02, request, 3) == noisy(lines, 0.02, request, 3) != noisy(lines, 0.02, request, 4)
@@ -217,10 +197,6 @@ def test_noisy_copies_of_each_system_take_turns() -> None:
         assert not np.array_equal(population.counts[0][0], population.counts[0][1])
     one = material("bleu", {"a": SYSTEMS["system 0.9"]})
     assert "10% of the words" in built("noise", one, noise=0.1).truth
-    scores = SegmentScores("score", {"a": [1.0, 2.0], "b": [1.0, 1.0]})
-    of = Material.from_data(Data.from_arguments(None, None, scores), Units(), Resampling())
-    with pytest.raises(InputError, match="null 'noise' edits texts, but score cannot be computed from them again"):
-        built("noise", of)
 
 
 @pytest.mark.parametrize(("k", "n", "splits"), [(2, 1, 1), (3, 1, 3), (5, 2, 15), (6, 3, 10)])

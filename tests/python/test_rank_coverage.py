@@ -57,21 +57,15 @@ def families() -> dict[str, Family]:
 
 def true_scores(family: Family) -> Array:
     """The true score of each system, less that of the first: (k,)."""
-    k = len(family.counts[0])
-    found = np.zeros(k)
-    for (a, b), difference in zip(family.pairs, family.differences[0], strict=True):
-        if b == 0:
-            found[a] = difference
-    return found
+    of_pairs = dict(zip(family.pairs, family.differences[0], strict=True))
+    return np.array([0.0, *(of_pairs[system, 0] for system in range(1, len(family.counts[0])))])
 
 
 def compared(metric: Metric, counts: Array, test: str, seed: int, **options: Any) -> Comparison:
     """All pairs of a sample, (k, S, K)."""
-    rows = {f"{system}": of_system for system, of_system in enumerate(counts)}
-    scored: FromCounts | SegmentScores = FromCounts(metric.name, rows, metric)
+    scored: FromCounts | SegmentScores = FromCounts(metric.name, dict(zip("0123456789", counts, strict=False)), metric)
     if metric.is_mean:
-        scores = {name: metric.segment_scores(of_system) for name, of_system in rows.items()}
-        scored = SegmentScores(metric.name, scores)
+        scored = SegmentScores(metric.name, dict(zip("0123456789", metric.segment_scores(counts), strict=False)))
     return compare(metrics=scored, test=test, all_pairs=True, n_resamples=999, seed=seed, workers=1, **options)
 
 
@@ -131,12 +125,7 @@ def test_simultaneous_intervals_cover_all_differences(
 ) -> None:
     family = families[name]
     (metric,) = family.metrics
-    # The true score of each system, relative to the first.
-    truth = {"0": 0.0} | {
-        f"{a}": float(difference)
-        for (a, b), difference in zip(family.pairs, family.differences[0], strict=True)
-        if b == 0
-    }
+    truth = true_scores(family)
     rng = np.random.default_rng(2008)
     covered, each, stars = 0, [], 0
     for seed in range(SIMULATIONS):
@@ -147,7 +136,7 @@ def test_simultaneous_intervals_cover_all_differences(
         inside = []
         for pair in pairs:
             interval = known(pair.confidence_interval)
-            true = truth[pair.system] - truth[pair.baseline]
+            true = truth[int(pair.system)] - truth[int(pair.baseline)]
             inside.append(interval.low <= true <= interval.high)
             if not interval.low <= 0 <= interval.high:
                 assert pair.is_significant(ALPHA)

@@ -6,9 +6,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +22,10 @@ from reshuffle import InputError, SegmentScores, study
 from reshuffle.cli.root import cli
 from reshuffle.execution import jobs
 from reshuffle.execution.checkpoint import Stage
+from reshuffle.results.studies import StudyResult
 from reshuffle.study import power, type1
 from resumed_study import long_study
+from texts import translations
 from unnamed import unnamed
 
 HERE = Path(__file__).parent
@@ -180,19 +181,14 @@ def wait_until_larger(path: Path, before: int, process: subprocess.Popen[bytes])
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
-def test_killed_twice(tmp_path: Path) -> None:
-    at_work, result = killed_at_random(tmp_path, 500, 2, 0.05)
-    assert result == long_study(500)
-    assert at_work
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
-def test_killed_fifty_times(tmp_path: Path) -> None:
-    at_work, result = killed_at_random(tmp_path, 20_000, 50, 0.2)
-    assert result == long_study(20_000)
-    print(f"{at_work} of 50 kills while blocks were written")
-    assert at_work >= 20
+@pytest.mark.parametrize(
+    ("simulations", "kills", "longest", "least"),
+    [(500, 1, 0.05, 1), pytest.param(20_000, 50, 0.2, 20, marks=pytest.mark.slow)],
+)
+def test_killed(simulations: int, kills: int, longest: float, least: int, tmp_path: Path) -> None:
+    at_work, result = killed_at_random(tmp_path, simulations, kills, longest)
+    assert result == long_study(simulations)
+    assert at_work >= least
 
 
 @pytest.fixture
@@ -239,45 +235,55 @@ def test_counts_in_place_of_texts(texts: list[Path], short_blocks: None, tmp_pat
     assert unnamed(found.output) == unnamed(whole.output)
 
 
-FIVE = SegmentScores("quality", dict(zip("abcde", np.random.default_rng(3).random((5, 80)).round(2), strict=True)))
-THREE = SegmentScores("quality", {name: FIVE.scores[name] for name in "abc"})  # type: ignore[call-overload]
-FEW: dict[str, Any] = {"simulations": 20, "n_resamples": 39}
-IN_PYTHON: dict[str, dict[str, Any]] = {
-    "agreement": {"metrics": FIVE, "n_resamples": 39},
-    "exchange": {"metrics": FIVE, **FEW},
-    "gate": {"tasks": 1, **FEW},
-    "multiplicity": {"metrics": THREE, **FEW},
-    "parametric_power": {"difference": 1, "sizes": 40, **FEW},
-    "plan": {"metrics": FIVE, "difference": {"quality": 0.02}, "power": 0.15, "family_size": 1, "sizes": 40, **FEW},
-    "power": {"metrics": THREE, "effects": [0, 0.5], **FEW},
-    "samples": {"metrics": FIVE, "sizes": 20, "n_resamples": 39},
-    "sensitivity": {"metrics": [THREE, replace(THREE, name="other")], **FEW},
-    "type1": {"metrics": FIVE, **FEW},
-    "validate": {"metrics": FIVE, "sizes": 20, "n_resamples": 39},
+def scores_of(name: str = "quality", systems: str = "abcd", n: int = 60) -> SegmentScores:
+    rng = np.random.default_rng(len(name))
+    rows = rng.normal(50, 9, n) + rng.normal(np.arange(len(systems))[:, None], 5, (len(systems), n))
+    return SegmentScores(name, dict(zip(systems, rows.round(2), strict=True)))
+
+
+REFERENCES, OUTPUTS = translations(60, 0.8, 0.7)
+TEXTS: dict[str, Any] = {"references": REFERENCES, "systems": dict(zip("ab", OUTPUTS.values(), strict=True))}
+SMALL: dict[str, Any] = {"simulations": 20, "n_resamples": 59}
+STUDIES: dict[str, Callable[..., StudyResult]] = {
+    "type1": lambda **own: study.type1(**TEXTS, metrics=["bleu", "chrf"], null=["swap", "noise"], **SMALL, **own),
+    "type1, margins": lambda **own: study.type1(
+        metrics=scores_of(), null="swap", tests=["equivalence:quality=2"], **SMALL, **own
+    ),
+    "power": lambda **own: study.power(
+        **TEXTS, models=["eta", "real", "parametric"], effects=[0, 0.5], size_adjusted=True, **SMALL, **own
+    ),
+    "parametric_power": lambda **own: study.parametric_power([0.5, 1.0], 200, **SMALL, **own),
+    "sensitivity": lambda **own: study.sensitivity(
+        metrics=[scores_of(), scores_of("other")], effects=0.5, **SMALL, **own
+    ),
+    "plan": lambda **own: study.plan(
+        metrics=scores_of(), difference={"quality": 1.0}, **SMALL | {"n_resamples": 199}, **own
+    ),
+    "multiplicity": lambda **own: study.multiplicity(metrics=scores_of(), **SMALL, **own),
+    "exchange, model": lambda **own: study.exchange(
+        exchange=["run", "hierarchical", "cell"], runs=3, simulations=200, n_resamples=49, **own
+    ),
+    "exchange, runs": lambda **own: study.exchange(metrics=scores_of(systems="abcdefg"), runs=3, **SMALL, **own),
+    "gate": lambda **own: study.gate(methods=["gate", "sign"], tasks=2, sizes=40, **SMALL, **own),
+    "agreement": lambda **own: study.agreement(metrics=[scores_of(), scores_of("other")], n_resamples=99, **own),
+    "validate": lambda **own: study.validate(metrics=scores_of(), sizes=10, tests=["paired-bootstrap", "ar"], **own),
+    "samples": lambda **own: study.samples(metrics=scores_of(), sizes=10, curve_sizes=[20], **own),
 }
 
 
-@pytest.mark.parametrize("name", [name for name in study.__all__ if name.islower()])
-def test_every_function(name: str, short_blocks: None, tmp_path: Path) -> None:
-    function, path = getattr(study, name), tmp_path / "study.checkpoint"
-    whole = function(**IN_PYTHON[name])
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_study_goes_on_with_other_workers(
+    name: str, short_blocks: None, tmp_path: Path, processes: ProcessPoolExecutor
+) -> None:
+    call, path = STUDIES[name], tmp_path / "study.checkpoint"
+    whole = call()
     with interrupted_after(1), pytest.raises(Interrupted):
-        function(**IN_PYTHON[name], checkpoint=path)
-    assert function(**IN_PYTHON[name], checkpoint=str(path)) == whole
+        call(checkpoint=path)
+    found = call(checkpoint=str(path), workers=processes)
+    assert found.render("json") == whole.render("json")
     with interrupted_after(0):
-        assert function(**IN_PYTHON[name], checkpoint=path) == whole
+        assert call(checkpoint=path) == whole
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
-def test_killed_with_processes(texts: list[Path], tmp_path: Path) -> None:
-    """The workers end with the process that is killed, and hold no lock of its file."""
-    checkpoint, output = tmp_path / "study.checkpoint", tmp_path / "resumed.json"
-    study = [*("study", "type1", *texts), *("--tests", "ar", "--simulations", "500", "-n", "199", "--sizes", "200")]
-    command = [sys.executable, "-m", "reshuffle", *map(str, study), "--resume", str(checkpoint), "-o", str(output)]
-    with subprocess.Popen([*command, "--workers", "processes:2"]) as process:
-        wait_until_larger(checkpoint, 0, process)
-        process.kill()
-    assert process.returncode == -signal.SIGKILL or output.exists()
-    subprocess.run(command, check=True)
-    assert reshuffle(*study, "-o", tmp_path / "whole.json").exit_code == 0
-    assert output.read_bytes() == (tmp_path / "whole.json").read_bytes()
+def test_every_function_is_resumed() -> None:
+    assert {name.partition(",")[0] for name in STUDIES} == {name for name in study.__all__ if name.islower()}

@@ -161,24 +161,14 @@ def test_auto_uses_the_exact_distribution_if_it_costs_no_more_than_the_shuffles(
     schemes = {n: approximate_randomization(a, b, MEAN, n_resamples=n).scheme for n in (20, 200, 5_000, 10_000)}
     assert schemes == {20: "iid", 200: "iid", 5_000: "exact", 10_000: "exact"}
     # Differences far apart: the distribution has very many values, which does not affect shuffles.
-    assert approximate_randomization(1000 * a, 1000 * b, MEAN, n_resamples=10_000).scheme == "exact", (
-        "multiples of 1000"
-    )
-    assert (
-        approximate_randomization(1000 * a + rng.integers(2, size=a.shape), b, MEAN, n_resamples=10_000).scheme == "iid"
-    )
+    far = approximate_randomization(1000 * a + rng.integers(2, size=a.shape), b, MEAN, n_resamples=10_000)
+    multiples = approximate_randomization(1000 * a, 1000 * b, MEAN, n_resamples=10_000)
+    assert (multiples.scheme, far.scheme) == ("exact", "iid")
     # Pairs share flips and sums: with sixteen systems on 3,000 segments, the shuffles of each pair cost little.
-    few, many = (
-        compare(metrics=SegmentScores("x", scores), test="ar", n_resamples=10_000, all_pairs=True)
-        for scores in (systems(rng, 2), systems(rng, 16))
-    )
-    assert {pair.test.scheme for pair in few.comparisons} == {"exact"}
-    assert {pair.test.scheme for pair in many.comparisons} == {"iid"}
-
-
-def systems(rng: np.random.Generator, k: int) -> dict[str, list[int]]:
-    """Scores of k systems on 3,000 segments."""
-    return {str(x): rng.integers(0, 4, 3000).tolist() for x in range(k)}
+    for k, scheme in ((2, "exact"), (16, "iid")):
+        scores = SegmentScores("x", {str(x): rng.integers(0, 4, 3000).tolist() for x in range(k)})
+        found = compare(metrics=scores, test="ar", n_resamples=10_000, all_pairs=True).comparisons
+        assert {pair.test.scheme for pair in found} == {scheme}
 
 
 def test_results_are_the_same_for_any_number_of_threads() -> None:
@@ -194,10 +184,10 @@ def test_results_are_the_same_for_any_number_of_threads() -> None:
         assert results[0] == results[1] == results[2]
 
 
-def compare_mixed(**options: Any) -> Any:
+def compare_mixed(test: str) -> Any:
     """A comparison of three systems with the first; two of them differ from it in few segments.
 
-    By default p is not adjusted, because ``auto`` would choose maxT, which needs the scheme iid for all pairs.
+    p is not adjusted, because ``auto`` would choose maxT, which needs the scheme iid for all pairs.
     """
     corpus = demo_corpus()
     first = list(next(iter(corpus.systems.values())))
@@ -205,24 +195,22 @@ def compare_mixed(**options: Any) -> Any:
     near, nearer, far = first.copy(), first.copy(), [line + " x" for line in first]
     near[:6], nearer[3:6] = references[:6], references[3:6]
     systems = {"first": first, "near": near, "nearer": nearer, "far": far}
-    return compare(references, systems, **{"test": "ar", "n_resamples": 1000, "adjust": "none", **options})
+    return compare(references, systems, test=test, n_resamples=1000, adjust="none")
 
 
 def test_the_scheme_is_chosen_for_each_pair_and_reported() -> None:
-    result = compare_mixed()
+    result = compare_mixed("ar")
     tests = {pair.system: pair.test for pair in result.comparisons}
     schemes = {"near": "exact", "nearer": "exact", "far": "iid"}
     assert schemes == {name: test.scheme for name, test in tests.items()}
-    iid_tests = {pair.system: pair.test for pair in compare_mixed(test="ar:scheme=iid").comparisons}
+    iid_tests = {pair.system: pair.test for pair in compare_mixed("ar:scheme=iid").comparisons}
     assert iid_tests["far"] == tests["far"]
     for name in ("near", "nearer"):
         p = tests[name].pvalue
         assert abs(p - iid_tests[name].pvalue) < 5 * (p * (1 - p) / 1000) ** 0.5 + 1 / 1000
     assert "|test:ar|alternative:two-sided|scheme:exact+iid|n:1000|" in result.signature
     assert ",ar,exact,two-sided," in render(result, "csv")
-
-    group = compare_mixed(test="ar:scheme=subgroup")
-    assert "|scheme:subgroup[2^10]|n:1000|" in group.signature
+    assert "|scheme:subgroup[2^10]|n:1000|" in compare_mixed("ar:scheme=subgroup").signature
 
 
 def test_impossible_schemes_are_refused() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from conftest import Outcome
 from counts import as_bleu, bleu_counts
-from reshuffle import CorpusFunction, SegmentScores, read_json, study
+from reshuffle import CorpusFunction, SegmentScores, compare, read_json, study
 from told import assert_raises, assert_refused
 
 DATA = Path(__file__).parents[1] / "data"
@@ -51,6 +51,7 @@ def test_wrong_arguments_of_the_functions_are_one_sentence() -> None:
     names = {
         **{name: getattr(study, name) for name in study.__all__},
         "SegmentScores": SegmentScores,
+        "compare": compare,
         "CorpusFunction": CorpusFunction,
         "pool": as_bleu(bleu_counts(5, 3, 60, 0.02)),
         "references": [["a b c d"] * 60, ["a b c e"] * 60, ["a b", None] * 30],

@@ -16,7 +16,6 @@ from known import known
 from reshuffle import (
     BesagClifford,
     Formula,
-    InputError,
     _core,
     approximate_randomization,
     bootstrap_test,
@@ -123,26 +122,24 @@ def both(seed: int, selection: Selection, units: int, n_populations: int, groups
     return Experiment(populations, selection, seed), Twin(populations, selection, seed)
 
 
+BOTH = st.builds(both, st.integers(0, 10**6), SELECTIONS, st.integers(40, 90), st.integers(1, 3), st.booleans())
+
+
 def public(twin: Twin, simulation: int, test: str, n: int, seed: int | None = None, **options: Any) -> list[float]:
     """The p-values of a public test of a simulated test set, for each metric."""
     metrics = twin.populations[simulation % len(twin.populations)].metrics
-    if seed is None:
-        seed = derive_seed(twin.seed, "simulation", simulation)
-    results = []
-    for own, (a, b) in zip(metrics, twin.data_set(simulation), strict=True):
-        if test in testing.CAN_STOP:
-            results.append(approximate_randomization(a, b, own, test=test, n_resamples=n, seed=seed, **options).pvalue)
-        else:
-            results.append(bootstrap_test(a, b, own, test=test, n_resamples=n, seed=seed, **options).pvalue)
-    return [float(p) for p in results]
+    options |= {"seed": derive_seed(twin.seed, "simulation", simulation) if seed is None else seed}
+    tested: Any = approximate_randomization if test in testing.CAN_STOP else bootstrap_test
+    return [
+        float(tested(a, b, own, test=test, n_resamples=n, **options).pvalue)
+        for own, (a, b) in zip(metrics, twin.data_set(simulation), strict=True)
+    ]
 
 
 @settings(max_examples=budget(60))
-@given(st.integers(0, 10**6), SELECTIONS, st.integers(40, 90), st.integers(1, 3), st.booleans(), st.integers(0, 2**40))
-def test_simulated_test_sets_equal_their_definition(
-    seed: int, selection: Selection, units: int, n_populations: int, groups: bool, first: int
-) -> None:
-    experiment, twin = both(seed, selection, units, n_populations, groups)
+@given(BOTH, st.integers(0, 2**40))
+def test_simulated_test_sets_equal_their_definition(made: tuple[Experiment, Twin], first: int) -> None:
+    experiment, twin = made
     for simulation in range(first, first + 4):
         for actual, expected in zip(experiment.units(simulation), twin.units(simulation), strict=True):
             np.testing.assert_array_equal(actual, expected)
@@ -152,19 +149,13 @@ def test_simulated_test_sets_equal_their_definition(
 
 @settings(max_examples=budget(40))
 @given(
-    st.integers(0, 10**6),
-    SELECTIONS,
-    st.integers(40, 150),
-    st.integers(1, 3),
-    st.booleans(),
+    BOTH,
     st.sampled_from([1, 5, 63, 64, 99, 130, 1000]),
     st.sampled_from(["two-sided", "better", "worse"]),
     st.sampled_from(["iid", "subgroup"]),
 )
-def test_whole_tests_equal_public_tests(
-    seed: int, selection: Selection, units: int, n_populations: int, groups: bool, n: int, alternative: str, scheme: str
-) -> None:
-    experiment, twin = both(seed, selection, units, n_populations, groups)
+def test_whole_tests_equal_public_tests(made: tuple[Experiment, Twin], n: int, alternative: str, scheme: str) -> None:
+    experiment, twin = made
     tests = [*testing.CAN_STOP, *get_args(BootstrapTest)]
     if alternative != "two-sided":
         tests.remove("bootstrap-shift")
@@ -173,7 +164,7 @@ def test_whole_tests_equal_public_tests(
         scores = [
             m.score(c.sum(axis=1)) for m, c in zip(twin.populations[0].metrics, twin.data_set(3 + i), strict=True)
         ]
-        if n_populations == 1:
+        if len(twin.populations) == 1:
             assert tested.statistic[:, i].tolist() == [float(a - b) for a, b in scores]
         for t, test in enumerate(tests):
             options: dict[str, Any] = {"scheme": scheme} if test in testing.CAN_STOP else {}
@@ -224,47 +215,23 @@ def test_other_tests_and_formulas_are_public_tests_of_one_test_set_after_another
     assert auto.pvalue[0, 0].tolist() == [public(twin, i, "ar", 99)[0] for i in range(4)]
 
 
-@pytest.mark.slow
-def test_an_orbit_has_the_law_of_separate_shuffles() -> None:
-    """Over many reference sets p is uniform on the multiples of 1/(R + 1), apart from ties, as in the plain loop."""
-    one = population(2, 40, "bleu")  # they differ in all segments
-    # Few shuffles, so that their randomness shows: p ≤ k/20 has probability k/20.
-    orbit, plain = np.empty((2, 200, 50))
-    for study in range(200):
-        experiment = Experiment([one], Selection("fixed"), study)
-        orbit[study] = testing.Testing(["ar"], 19, scheme="orbit").run(experiment, 50).pvalue[0, 0]
-        plain[study] = testing.Testing(["ar"], 19).run(experiment, 50).pvalue[0, 0]
-    for k in (1, 5, 10, 15):
-        rate, variance = (orbit <= k / 20).mean(), (orbit <= k / 20).mean(axis=1).var(ddof=1)
-        error = (variance / 200) ** 0.5
-        assert abs(rate - k / 20) < 4 * error
-        assert abs((plain <= k / 20).mean() - k / 20) < 4 * (k / 20 * (1 - k / 20) / 10_000) ** 0.5
-        # The rate of one study has the variance of the effective number of simulations, 15 instead of 50.
-        effective = testing.effective_simulations(50, 19)
-        assert round(effective, 1) == 15.0
-        assert 0.7 < variance / (k / 20 * (1 - k / 20) / effective) < 1.4
-
-
 def test_an_orbit_is_that_of_each_population_whatever_the_alternative() -> None:
+    """An orbit has no standard errors: only the shuffles of ``ar`` are shared."""
     populations = [population(seed, 30 + seed) for seed in (2, 3, 4)]
-    experiment = Experiment(populations, Selection("fixed"), 6)
+    of = populations, Selection("fixed"), 6
+    experiment, twin = Experiment(*of), Twin(*of)
     for alternative in ("two-sided", "better", "worse"):
-        tested = testing.Testing(["ar"], 99, alternative, "orbit").run(experiment, 7, first=2)
+        tested = testing.Testing(["ar", "ar-studentized"], 99, alternative, "orbit").run(experiment, 7, first=2)
         for i in range(7):
+            studentized = public(twin, 2 + i, "ar-studentized", 99, scheme="iid", alternative=alternative)
+            assert tested.pvalue[1, :, i].tolist() == studentized
             own = populations[(2 + i) % 3]
             for m, (each, (a, b)) in enumerate(zip(own.metrics, experiment.data_set(2 + i), strict=True)):
                 x, y = own.counts[m]
                 # The same shuffles of the population, with the simulation's difference as the threshold.
-                null = approximate_randomization(
-                    x,
-                    y,
-                    each,
-                    n_resamples=99,
-                    scheme="iid",
-                    seed=derive_seed(6, "simulation", 2**63),
-                    keep_null_distribution=True,
-                ).null_distribution
-                assert null is not None
+                seed = derive_seed(6, "simulation", 2**63)
+                options: dict[str, Any] = {"n_resamples": 99, "scheme": "iid", "keep_null_distribution": True}
+                null = known(approximate_randomization(x, y, each, seed=seed, **options).null_distribution)
                 t = float(each.score(a.sum(axis=0)) - each.score(b.sum(axis=0)))
                 sign = {"two-sided": 0, "better": 1, "worse": -1}[alternative] * (1 if each.higher_is_better else -1)
                 extreme, observed = (np.abs(null), abs(t)) if sign == 0 else (sign * null, sign * t)
@@ -272,31 +239,17 @@ def test_an_orbit_is_that_of_each_population_whatever_the_alternative() -> None:
                 assert tested.pvalue[0, m, i] == expected
 
 
-@pytest.mark.parametrize(
-    ("selection", "groups"),
-    [(Selection("replace"), False), (Selection("fixed", None, 0.25), False), (Selection("fixed"), True)],
-)
-def test_an_orbit_needs_a_fixed_test_set_with_fair_swaps(selection: Selection, groups: bool) -> None:
-    experiment = Experiment([population(1, 40, "bleu", groups)], selection, 1)
-    with pytest.raises(InputError, match="scheme 'orbit' needs"):
-        testing.Testing(["ar"], scheme="orbit").run(experiment, 3)
-    testing.Testing(["bootstrap"], 9, scheme="orbit").run(experiment, 3)  # it concerns ar only
-
-
 @settings(max_examples=budget(40))
 @given(
-    st.integers(0, 10**6),
-    SELECTIONS,
-    st.integers(1, 3),
-    st.booleans(),
+    BOTH,
     st.sampled_from([1, 20, 99, 513, 1500]),
     st.integers(1, 60),
     st.sampled_from(["two-sided", "better", "worse"]),
 )
 def test_stopped_tests_equal_public_tests(
-    seed: int, selection: Selection, n_populations: int, groups: bool, n: int, exceedances: int, alternative: str
+    made: tuple[Experiment, Twin], n: int, exceedances: int, alternative: str
 ) -> None:
-    experiment, twin = both(seed, selection, 45, n_populations, groups)
+    experiment, twin = made
     rule = BesagClifford(exceedances)
     tests = ["ar", "ar-studentized", "bootstrap"]
     tested = testing.Testing(tests, n, alternative, stopping=rule, execution=Execution(threads=2)).run(
@@ -331,13 +284,6 @@ def test_stopped_tests_decide_at_the_levels_of_a_study_as_all_shuffles_do(
     np.testing.assert_array_equal(stopped[small], all_shuffles[small])
 
 
-@pytest.mark.parametrize("scheme", ["auto", "orbit"])
-def test_stopping_needs_independent_shuffles(scheme: str) -> None:
-    experiment = Experiment([population(1, 40, "bleu")], Selection("fixed"), 1)
-    with pytest.raises(InputError, match=f"needs independent shuffles, .* not those of '{scheme}'"):
-        testing.Testing(["ar"], 99, scheme=scheme, stopping=BesagClifford()).run(experiment, 3)
-
-
 @pytest.mark.parametrize("kind", ["several", "bleu"])
 def test_no_test_on_shuffles_or_draws_leaves_the_core(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The road of one public test after another takes ten times as long, so no test of a large table may need it."""
@@ -352,14 +298,6 @@ def test_no_test_on_shuffles_or_draws_leaves_the_core(kind: str, monkeypatch: py
     for scheme in ("iid", "subgroup"):
         tested = testing.Testing(tests, 99, scheme=scheme).run(experiment, 4)
         assert ((tested.pvalue > 0) & (tested.pvalue <= 1)).all()
-
-
-def test_studentized_shuffles_of_an_orbit_are_independent() -> None:
-    """An orbit has no standard errors: only the shuffles of ``ar`` are shared."""
-    experiment, twin = both(4, Selection("fixed"), 40, 1, False)
-    tested = testing.Testing(["ar", "ar-studentized"], 99, scheme="orbit").run(experiment, 3)
-    for i in range(3):
-        assert tested.pvalue[1, :, i].tolist() == public(twin, i, "ar-studentized", 99, scheme="iid")
 
 
 def test_memory_is_that_of_a_test_set_and_a_block() -> None:

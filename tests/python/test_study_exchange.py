@@ -106,16 +106,6 @@ def test_published_sizes_follow_from_the_model(
         assert abs(published - size_for_ratio(other, 0.05, 999)) > 5 * math.sqrt(0.05 * 0.95 / 1000)
 
 
-def test_whole_runs_keep_their_level_and_rows_do_not() -> None:
-    study = exchange(
-        exchange=["run", "segment"], runs=5, run_sd=[0, 1, 0.7 / 0.3], correlation=0, sizes=60, n_resamples=199, seed=3
-    )
-    for rate in rates_of(study, exchange="run"):
-        assert rate.expected == pytest.approx(12 / 252)
-        assert rate.confidence_interval.low < 12 / 252 < rate.confidence_interval.high
-    assert [rate.verdict for rate in rates_of(study, exchange="segment")] == ["at its level", "liberal", "liberal"]
-
-
 @pytest.mark.slow
 def test_published_sizes_by_simulation() -> None:
     """Sizes of tests of runs: simulated with 5,000 test sets, beside those of another implementation."""
@@ -159,9 +149,6 @@ def test_the_same_seed_gives_the_same_bytes_on_any_number_of_threads() -> None:
     assert first.plot.exchange(runs=4, correlation=0.5).get_ylabel() == "type-I error at α = 0.05"
 
 
-# Runs of a real system.
-
-
 def runs_of(k: int, size: int, seed: int = 1) -> dict[str, Any]:
     return {f"run{i}": row for i, row in enumerate(np.random.default_rng(seed).integers(0, 50, (k, size)))}
 
@@ -169,20 +156,19 @@ def runs_of(k: int, size: int, seed: int = 1) -> dict[str, Any]:
 def test_disjoint_sets_of_runs_are_compared_on_drawn_segments() -> None:
     counts = np.random.default_rng(2).integers(0, 9, (7, 30, 2))
     pool = RunPool([SegmentScores("x", {"any": [0.0, 1.0]})], [counts], 3, 20, "replace")
-    seen = set()
+    seen, drawn = set(), []
     for i in range(300):
         seed = derive_seed(1, "simulation", i)
         split, units = pool.split(seed), pool.units(seed)
-        assert len({*split}) == 6
+        assert (len({*split}), len(units)) == (6, 20)
         assert pool.unordered(split) == pool.unordered(split[3:] + split[:3])
         seen.add(pool.unordered(split))
-        assert len(units) == 20
+        drawn.append(units)
         data = pool.data(seed, Resampling(9, 1, None, None))
         assert data.n_runs == (3, 3)
         assert (data.counts == counts[np.array(split)][:, units]).all()
     assert len(seen) > 60  # of 70
-    drawn = np.concatenate([pool.units(derive_seed(1, "simulation", i)) for i in range(300)])
-    assert np.bincount(drawn, minlength=30).min() > 140
+    assert np.bincount(np.concatenate(drawn), minlength=30).min() > 140
     subset = RunPool(pool.metrics, pool.counts, 3, 20, "subset").units(4)
     assert (np.diff(subset) > 0).all()
     assert (RunPool(pool.metrics, pool.counts, 3, 30, "fixed").units(4) == np.arange(30)).all()
@@ -203,21 +189,15 @@ def test_runs_of_one_system_never_differ() -> None:
 
 
 def test_a_rate_of_real_runs_is_that_of_comparisons() -> None:
-    outputs = runs_of(6, 40)
-    quality = SegmentScores("quality", outputs)
-    study = exchange(metrics=quality, exchange="segment", runs=2, simulations=40, n_resamples=49, alphas=0.2)
-    counts = np.stack([quality.counts[name] for name in outputs])
-    pool = RunPool([quality], [counts], 2, 40, "replace")
+    quality = SegmentScores("quality", runs_of(6, 40))
+    options: dict[str, Any] = {"exchange": "segment", "n_resamples": 49}
+    study = exchange(metrics=quality, runs=2, simulations=40, alphas=0.2, **options)
+    pool = RunPool([quality], [quality.counts_of(list(quality.counts))], 2, 40, "replace")
     rejections = 0
     for i in range(40):
         seed = derive_seed(12345, "simulation", i)
-        scores = counts[:, pool.units(seed), 0]
+        scores = pool.counts[0][:, pool.units(seed), 0]
         named = {f"{'ab'[at // 2]}#{at % 2}": scores[run] for at, run in enumerate(pool.split(seed))}
-        compared = compare_runs(
-            None, {"a": 2, "b": 2}, SegmentScores("quality", named), exchange="segment", n_resamples=49, seed=seed
-        )
+        compared = compare_runs(None, {"a": 2, "b": 2}, SegmentScores("quality", named), seed=seed, **options)
         rejections += compared.comparisons[0].pvalue <= 0.2
     assert rates_of(study)[0].rate == rejections / 40
-
-
-# Reports and errors.

@@ -83,13 +83,10 @@ def test_decisions_are_those_of_the_gate_and_of_watch() -> None:
 def test_decisions_in_the_wrong_direction_are_no_successes() -> None:
     """Where the new system is hardly worse, naive tests show one difference in both directions, about as often."""
     study = gate(methods="naive", differences="40%", tasks=1, margin=0.01, sizes=400, simulations=100)
-    found = rates(study, truth="one worse")
+    found, equal = (rates(study, truth=truth) for truth in ("one worse", "equal"))
     assert (found["decided"].rate, found["wrongly"].rate) == pytest.approx((0.12, 0.12), abs=0.1)
-    assert min(found["decided"].rate, found["wrongly"].rate) > 0
-    equal = rates(study, truth="equal")
-    assert equal["decided"].rate == 0
+    assert min(found["decided"].rate, found["wrongly"].rate) > 0 == equal["decided"].rate
     assert equal["wrongly"].rate == pytest.approx(1 - equal["undecided"].rate)
-    assert [each.decision for each in study.tables["decisions"] if each.is_wrong] == ["wrongly"] * 2
 
 
 def test_z_tests_after_every_segment_and_once() -> None:
@@ -126,16 +123,3 @@ def test_gates_keep_their_level_and_have_the_power_that_they_say(tasks: int, n: 
     equal = rates(study, truth="equal", correlation=0.0)["allow"]
     promised = allowed_if_equal([equal.margin] * tasks, 0.05)
     assert equal.rate == pytest.approx(promised, abs=3 * math.sqrt(promised * (1 - promised) / n))
-
-
-@pytest.mark.slow
-def test_looks_keep_their_level_where_looking_naively_does_not() -> None:
-    n = 400
-    study = gate(methods=[*LOOKING, "naive"], differences=["4%", "10%", "40%"], tasks=1, sizes=1000, simulations=n)
-    for each in study.tables["decisions"]:
-        if each.is_wrong and each.method != "naive":
-            level = 0.05 if each.method in ("betting", "sign") else 0.055
-            assert each.rate <= level + 3 * math.sqrt(0.05 * 0.95 / n), each
-    # Of a system that is worse, naive looks soon say so. It is where nothing differs that they find differences.
-    naive = [each for each in study.tables["decisions"] if each.is_wrong and each.method == "naive"]
-    assert min(each.rate for each in naive if each.truth == "equal") > 0.2

@@ -99,9 +99,6 @@ def test_what_other_results_say() -> None:
     assert min(rate.level for rate in with_levels(99).tables["power"]) > 0
 
 
-# Figures.
-
-
 def test_curves_show_the_records() -> None:
     axes = made("power").plot.power(size=80, alpha=0.05)
     (*_, last) = (line for line in axes.get_lines() if len(np.ravel(line.get_xdata())) == 3)

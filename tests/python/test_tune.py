@@ -1,6 +1,5 @@
 """The driver of tuning: optimizers, replications, rounds, the outputs that are systems, and reports."""
 
-import json
 import math
 from collections import Counter
 from collections.abc import Mapping
@@ -8,18 +7,17 @@ from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import pytest
 
 from known import known
-from reshuffle import InputError, derive_seed, metric, tune, types
+from reshuffle import InputError, derive_seed, metric, tune
 from reshuffle.options.declare import options_of
 from reshuffle.report.studies import draw_figure
 from reshuffle.results.studies import TuningResult
-from reshuffle.tune.optimizers import FITTERS
-from reshuffle.tune.options import OPTIMIZERS, find_optimizer
+from reshuffle.tune.options import OPTIMIZERS
 from reshuffle.tune.problem import Problem, sentence_metric_for
 from told import assert_raises
 from tuning_files import NAMES, SMALL, references, write, write_all
@@ -60,12 +58,6 @@ def chosen(name: str, **options: Any) -> tuple[Any, dict[str, Any]]:
 def tuned(name: str, dev: Part, test: Part | None, start: Any, **options: Any) -> tune.Tuned:
     optimizer, others = chosen(name, **{**SMALL[name], **options})
     return tune.tune(optimizer, *dev, initial=start, test=test, **{"metric": BLEU, "replications": 3, **others})
-
-
-def test_every_optimizer_of_the_registry_has_a_function() -> None:
-    assert list(OPTIMIZERS) == list(FITTERS) == list(get_args(types.OptimizerName))
-    assert all((each.seeded is None) == (FITTERS[name].variants is not None) for name, each in OPTIMIZERS.items())
-    assert all(find_optimizer(each.options()) == (each, each.options()) for each in OPTIMIZERS.values())
 
 
 def by_hand(part: Part, weights: Mapping[str, float]) -> list[str]:
@@ -146,8 +138,6 @@ def test_pro_scores_entries_as_moses_does(dev: Part, start: tune.Weights) -> Non
     result = tuned("pro", dev, None, start, entry_scores="moses").result
     assert result.plan["sentence_metric"] is None
     assert result.runs != tuned("pro", dev, None, start).result.runs
-    with pytest.raises(InputError, match="entry_scores moses is for the metric bleu"):
-        tuned("pro", dev, None, start, entry_scores="moses", metric=metric("ter"))
 
 
 def test_l1_replications_are_variants(dev: Part, test_part: Part) -> None:
@@ -158,8 +148,6 @@ def test_l1_replications_are_variants(dev: Part, test_part: Part) -> None:
     for run in found.runs:
         assert set(NAMES) < set(run.weights)
         assert any(name.startswith(("ngram:1=", "presence:1=")) for name in run.weights)
-    with pytest.raises(InputError, match="variants with redundant features, which need a template"):
-        tuned("l1", dev, None, None, templates=[])
 
 
 def test_l1_can_tell_entries_apart_by_their_texts_alone(tmp_path: Path) -> None:
@@ -167,10 +155,9 @@ def test_l1_can_tell_entries_apart_by_their_texts_alone(tmp_path: Path) -> None:
     lists, refs = tune.read_nbest(tmp_path / "texts"), ["a c", "c"]
     found = tune.tune(tune.L1(templates=["ngram:1"], gamma=0.1), lists, refs, metric="ter")
     assert found.dev.outputs() == [refs]
-    with pytest.raises(InputError, match="the same features"):
-        tune.tune("l1", lists, refs)
-    with pytest.raises(InputError, match="the same features"):
-        tune.tune("kbmira", lists, refs)
+    for name in ("l1", "kbmira"):
+        with pytest.raises(InputError, match="the same features"):
+            tune.tune(name, lists, refs)
     more = lists.with_features(tune.template_features(lists, ["ngram:1"]))
     assert tune.tune("kbmira", more, refs, sentence_metric="ter").dev.outputs() == [refs]
 
@@ -241,15 +228,6 @@ RESULTS = {f"tune {name}": partial(result_of, name) for name in ("mert", "l1")}
 @pytest.fixture(params=RESULTS)
 def result(request: Any) -> TuningResult:
     return RESULTS[request.param]()
-
-
-def test_results_have_deviations_and_the_weights_of_each_run(result: TuningResult) -> None:
-    document = json.loads(result.render("json"))
-    assert (document["s_dev"], document["s_test"]) == (result.s_dev, result.s_test)
-    assert {*document["runs"][0]} == {"seed", "weights", "dev_score", "test_score"}
-    assert result.signature.startswith(f"study:tune|optimizer:{result.plan['optimizer']}|")
-    assert "weights.lm" in result.to_pandas("runs").columns
-    assert [*map(int, result.to_pandas("runs")["seed"].dropna())] == [r.seed for r in result.runs if r.seed is not None]
 
 
 def test_reports_say_what_fixed_lists_lack(result: TuningResult, dev: Part, start: tune.Weights) -> None:

@@ -1,16 +1,12 @@
 """``reshuffle tune`` and ``rerank``: options and files against ``reshuffle.tune``, and every kind of bad input."""
 
-import gzip
 import json
 import os
-import re
 import shlex
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +14,8 @@ import psutil
 import pytest
 
 from processes import wait_for_ends
-from reshuffle import metric, read_json, tune
+from reshuffle import metric, tune
 from reshuffle.cli.tune import COMMANDS
-from reshuffle.metrics.registry import metric_specs
-from reshuffle.options.declare import options_of
 from reshuffle.tune.decoders import _split
 from reshuffle.tune.options import OPTIMIZERS
 from told import assert_refused
@@ -43,60 +37,6 @@ def results(outcome: Any) -> dict[str, Any]:
     assert (outcome.code, outcome.err) == (0, "")
     found: dict[str, Any] = json.loads(outcome.out)
     return found
-
-
-@pytest.fixture
-def kbest(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The first sentences of kbest-wmt11-de-en under the names of the files, in the current directory."""
-    monkeypatch.chdir(tmp_path)
-    folder = data / "kbest-wmt11-de-en"
-    for part in ("dev", "test"):
-        with gzip.open(folder / f"{part}.nbest.gz", "rt", encoding="utf-8") as every:
-            lines = [line for line in every if int(line.partition(" ")[0]) < 40]
-        with gzip.open(f"{part}.nbest.gz", "wt", encoding="utf-8") as some:
-            some.writelines(lines)
-        write(f"{part}.ref", (folder / f"{part}.ref").read_text("utf-8").splitlines()[:40])
-    Path("init.opt").write_bytes((folder / "init.opt").read_bytes())
-    return tmp_path
-
-
-DOCUMENTED = (
-    "tune mert --nbest dev.nbest.gz --refs dev.ref --init init.opt --test-set test.nbest.gz test.ref "
-    "--replications 20 --format json"
-)
-
-
-def test_the_documented_command_gives_the_documented_json(kbest: Path, run: Any) -> None:
-    """With fewer sentences and restarts than in the slow test below, so that it is fast."""
-    _has_the_documented_shape(results(run(*DOCUMENTED.split(), "--restarts", "1", "--random-directions", "0")))
-
-
-@pytest.mark.slow
-def test_the_documented_command_on_all_sentences(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for file in (data / "kbest-wmt11-de-en").iterdir():
-        Path(file.name).write_bytes(file.read_bytes())
-    found = results(run(*DOCUMENTED.split()))
-    _has_the_documented_shape(found)
-    assert found["s_test"] > found["s_dev"] > 0
-
-
-def _has_the_documented_shape(found: dict[str, Any]) -> None:
-    runs = found["runs"]
-    assert len(runs) == 20
-    for each in runs:
-        assert {*each} == {"seed", "weights", "dev_score", "test_score"}
-        assert len(each["weights"]) == 12
-        assert all(isinstance(weight, float) for weight in each["weights"].values())
-        assert isinstance(each["seed"], int)
-    assert len({each["seed"] for each in runs}) == 20
-    for name in ("dev", "test"):
-        scores = [each[f"{name}_score"] for each in runs]
-        mean = sum(scores) / 20
-        assert found[f"s_{name}"] == pytest.approx((sum((x - mean) ** 2 for x in scores) / 19) ** 0.5)
-    assert found["start"][0]["dev_score"] < min(each["dev_score"] for each in runs)
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
@@ -218,105 +158,6 @@ def test_sources_are_read_for_templates(files: Path, run: Any) -> None:
     assert any(name.startswith("words=") for name in json.loads(Path("out/weights.1").read_text("utf-8")))
     printed = run("rerank", "test.nbest", "out/weights.1", "--sources", "test.src")
     assert printed.out == Path("out/test.1").read_text("utf-8")
-
-
-def test_files_of_reports(files: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    command = ("tune", "kbmira", *LISTS, *TEST, "--epochs", "2", "--replications", "3")
-    assert run(*command, "-o", "a.csv").code == 0
-    assert {"a.runs.csv", "a.start.csv", "a.trace.csv"} <= {path.name for path in Path().iterdir()}
-    assert run(*command, "-o", "a.json").code == 0
-    assert run("plot", "a.json", "course", "--quantity", "score after epoch", "-o", "b.pdf").code == 0
-    assert read_json("a.json").study == "tune"  # type: ignore[union-attr]
-    monkeypatch.setattr("reshuffle.report.studies.page.find_spec", lambda name: None)  # no figures, which take long
-    assert "Tuning with kbmira for BLEU, 3 runs" in run(*command, "--format", "html").out
-
-
-@pytest.mark.parametrize("name", OPTIMIZERS)
-def test_help_has_a_flag_for_every_option(name: str, run: Any) -> None:
-    shown = run("tune", name, "--help-all").out
-    groups = re.findall(r"^([\w ]+):$", shown, re.MULTILINE)
-    assert groups == ["Examples", "Input", "Metrics", "Optimizer", "Replications", "Decoder", "Output"]
-    flags = {option.name for spec in metric_specs() for option in spec.options}
-    for option in options_of(OPTIMIZERS[name].options):
-        assert option not in flags
-        assert f"  --{option.replace('_', '-')}" in shown
-    assert max(map(len, shown.splitlines())) <= 105
-    assert ("processes:N" in shown) == (OPTIMIZERS[name].seeded is not None)  # others read texts, as only one does
-    assert name in run("tune", "--help").out
-    assert len(run("tune", name, "--help").out.splitlines()) <= 50
-
-
-def test_the_demo_has_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any) -> None:
-    monkeypatch.chdir(tmp_path)
-    shown = run("demo", "--lists")
-    assert shown.out.startswith("Tuning with mert for BLEU, 5 runs")
-    assert shown.out.endswith("To repeat this with files: reshuffle demo --lists --write demo\n")
-    written = run("demo", "--lists", "--write", "lists")
-    command = written.out.splitlines()[1].split()
-    assert command[0] == "reshuffle"
-    assert shown.out.startswith(run(*command[1:]).out)
-    assert run("demo", "--lists", "--judgments").err.count("--judgments and --lists cannot be combined") == 1
-
-
-Lines = list[str]
-
-
-def with_line(new: str) -> Callable[[Lines], Lines]:
-    """The lists with another seventh line."""
-    return lambda lines: [*lines[:6], new, *lines[7:]]
-
-
-def with_columns(texts: str | None, features: str | None) -> Callable[[Lines], Lines]:
-    """The lists with the same texts or features in all entries."""
-
-    def changed(lines: Lines) -> Lines:
-        parts = (line.split(" ||| ") for line in lines)
-        return [" ||| ".join([number, texts or a, features or b]) for number, a, b, *_ in parts]
-
-    return changed
-
-
-def unchanged(lines: Lines) -> Lines:
-    return lines
-
-
-# What the lists are changed to, further options, and the error.
-BAD_LISTS: dict[str, tuple[Callable[[Lines], Lines], str, str]] = {
-    "features": (with_line("0 ||| a b ||| lm= 1 tm= 2 length= -2"), "", "bad.nbest, line 7: "),
-    "infinite": (with_line("0 ||| a b ||| lm= inf tm= 2 3 length= -2"), "", "bad.nbest, line 7: "),
-    "reference": (
-        lambda lines: [*lines, lines[-1].replace("39 |||", "40 |||", 1)],
-        "",
-        "bad.nbest, line 481: the id 40 has no reference",
-    ),
-    "list": (
-        lambda lines: [line for line in lines if not line.startswith("39 ")],
-        "",
-        "no list for the id 39 (line 40 of the references)",
-    ),
-    "gap": (
-        lambda lines: [line for line in lines if not line.startswith("5 ")],
-        "",
-        "no list for the id 5 (line 6 of the references)",
-    ),
-    "no lines": (lambda _: [], "", "bad.nbest"),
-    "weights": (unchanged, "--init few", "few: no weight for the feature 'tm_1'; it has weights for lm, tm_0, length"),
-    "equal": (with_columns(None, "lm= 1 tm= 2 3 length= 4"), "", "bad.nbest: all entries of each sentence have the"),
-    "equal texts": (with_columns("same", None), "", "bad.nbest: all entries of each sentence have the same hypotheses"),
-    "metric": (unchanged, "-m depf", "DepF reads parses, and k-best lists hold texts"),
-    "external metric": (unchanged, "-m comet", "'comet' does not sum counts of texts, which lists need: choose among"),
-}
-
-
-@pytest.mark.parametrize(("name", "case"), [*zip(cycle(OPTIMIZERS), BAD_LISTS, strict=False)])
-def test_bad_input_is_one_sentence(name: str, case: str, files: Path, run: Any) -> None:
-    """The optimizers read the same problem, and take turns."""
-    change, words, message = BAD_LISTS[case]
-    write("bad.nbest", change(Path("dev.nbest").read_text("utf-8").splitlines()))
-    write("few", [f"{each} 1" for each in NAMES if each != "tm_1"])
-    templates = flags(name) if case != "equal" or name != "l1" else []  # which could tell entries apart
-    bad = ("--nbest", "bad.nbest", "--refs", "dev.ref")
-    assert message in run("tune", name, *bad, *words.split(), *templates).refusal()
 
 
 def test_bad_options_are_explained(files: Path, run: Any) -> None:

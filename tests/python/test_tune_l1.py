@@ -1,9 +1,12 @@
 """The ℓ1 reranker: conditions of the optimum, SciPy on the split problem, another tool's figure; features by loops."""
 
-import dataclasses
 import functools
+import gzip
 import itertools
+import json
+import random
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +18,13 @@ from numpy.typing import NDArray
 from scipy import optimize
 
 from budgets import budget
-from reshuffle import InputWarning, NativeMetric, _core, tune
-from told import assert_raises
+from reshuffle import InputWarning, NativeMetric, _core, read_lines, score, tune
+from reshuffle.study import Variants, type1
+from told import assert_raises, assert_refused
 
 # Their types say more than is needed here.
 loss_at: Any = _core.tune_l1_loss
 minimize: Any = optimize.minimize
-open_memmap: Any = np.lib.format.open_memmap
 
 
 def invented(seed: int, lists: int = 30, features: int = 40) -> dict[str, Any]:
@@ -92,23 +95,6 @@ def test_the_end_is_the_optimum_over_all_features(seed: int, gamma: float, per_s
     assert steps[-1][4] <= expected + 1e-9
     assert len(set(selected)) == len(selected) == steps[-1][0] <= 42
     assert steps[-1][1] == np.count_nonzero(weights)
-
-
-def test_threads_do_not_change_a_byte(kbest: tuple[tune.NBest, list[str]]) -> None:
-    lists, references = kbest
-    lists, references = lists.selected(np.arange(lists.offsets[200])), references[:200]
-    targets = tune.closest(lists, lists.sentence_scores("sentbleu", references))
-    first, second = (
-        tune.fit_l1(lists, targets, templates=["ngram:2", "ngram:3"], gamma=10.0, per_step=50, workers=threads)
-        for threads in (1, 3)
-    )
-    assert [*first.weights.items(), *first.steps] == [*second.weights.items(), *second.steps]
-    assert max(first.violation, first.violation_outside) < 1e-4
-    # Dense features are few, and 200 lists are not many: but the reranker must prefer better entries.
-    bleu = NativeMetric("bleu", {"tokenize": "none"})
-    counts = lists.count(bleu, references)
-    scores = bleu.core.scores(np.stack([counts[rows].sum(0) for rows in (first.choose(lists), lists.offsets[:-1])]))
-    assert scores[0] > scores[1] + 1.0
 
 
 @pytest.fixture(scope="module")
@@ -221,21 +207,6 @@ def test_features_of_lists_and_of_templates_are_selected_together(small: tune.NB
     np.testing.assert_allclose(reranker.scores(small, sources), by_hand, atol=1e-12)
 
 
-def test_variants_differ_in_features_and_end_at_the_same_number(kbest: tuple[tune.NBest, list[str]]) -> None:
-    lists, references = kbest
-    lists = lists.selected(np.arange(lists.offsets[60]))
-    targets = tune.closest(lists, lists.sentence_scores("sentbleu", references[:60]))
-    plain, *others = tune.l1_variants(3, templates=["ngram:2"], per_step=9)
-    assert (plain.per_step, [variant.per_step for variant in others]) == (9, [10, 11])
-    fits = [
-        tune.fit_l1(lists, targets, **dataclasses.asdict(variant), gamma=0.1, limit=35) for variant in (plain, *others)
-    ]
-    assert [fit.steps[-1].selected for fit in fits] == [35] * 3
-    assert [fit.steps[0].selected for fit in fits] == [9, 10, 11]
-    assert len({tuple(fit.weights.items()) for fit in fits}) == 3
-    assert all(fit.violation < 1e-4 for fit in fits)
-
-
 def test_ties_go_to_the_first(small: tune.NBest) -> None:
     assert tune.closest(small, [1, 1, 0, 2]).tolist() == [0, 3]
     assert tune.closest(small, [1, 1, 0, 2], higher_is_better=False).tolist() == [0, 2]
@@ -250,23 +221,17 @@ def test_wrong_arguments(small: tune.NBest) -> None:
     assert_raises("python_errors_of_l1", globals() | {"small": small})
 
 
-@pytest.mark.slow
-def test_ten_million_values_in_mapped_files(tmp_path: Path) -> None:
-    rng = np.random.default_rng(5)
-    lists, length, per_row, features = 5000, 100, 20, 1_000_000
-    k = lists * length
-    indices = open_memmap(tmp_path / "i.npy", "w+", np.int32, (k * per_row,))
-    values = open_memmap(tmp_path / "v.npy", "w+", np.float64, (k * per_row,))
-    indices[:] = (features * rng.random(k * per_row) ** 4).astype(np.int32)
-    values[:] = 1.0
-    offsets, starts = np.arange(0, k + 1, length), np.arange(0, k * per_row + 1, per_row)
-    dense, targets = rng.normal(size=(k, 12)), rng.integers(0, length, lists)
-    mapped = [np.load(tmp_path / name, mmap_mode="r") for name in ("i.npy", "v.npy")]
-    arrays = (offsets, dense, (starts, *mapped, features), targets)
-    weights, selected, _, violations = _core.tune_l1(*arrays, gamma=12.0, per_step=[100])
-    assert selected
-    assert max(violations) < 1e-4
-    check_optimum(arrays, weights, 12.0)
+def test_values_may_be_in_mapped_files(tmp_path: Path) -> None:
+    offsets, dense, (starts, *parts, width), targets = invented(5)["arrays"]
+    for number, part in enumerate(parts):
+        np.save(tmp_path / f"{number}.npy", part)
+    mapped = [np.load(tmp_path / f"{number}.npy", mmap_mode="r") for number in (0, 1)]
+    found, expected = (
+        _core.tune_l1(offsets, dense, (starts, *own, width), targets, gamma=0.3, per_step=[7])[0]
+        for own in (mapped, parts)
+    )
+    assert found.any()
+    assert found.tobytes() == expected.tobytes()
 
 
 def test_a_fit_that_cannot_reach_its_optimum_warns(tmp_path: Path) -> None:
@@ -274,3 +239,110 @@ def test_a_fit_that_cannot_reach_its_optimum_warns(tmp_path: Path) -> None:
     path.write_text("0 ||| a ||| x= -1e30 y= 1\n0 ||| b ||| x= 1 y= 0\n1 ||| a ||| x= 2 y= 1\n1 ||| b ||| x= 1 y= 3\n")
     with pytest.warns(InputWarning, match="the fit ended before its optimum"):
         tune.fit_l1(tune.read_nbest(path), [1, 2], gamma=0.1)
+
+
+# --- Variants of a reranker, from k-best lists to the type-I study
+
+
+WORDS = "the a cat dog house sees sleeps runs old new on under here there now".split()
+OPTIONS = {"n": 3, "templates": ["ngram:2"], "per_step": 3, "limit": 12, "gamma": 0.3}
+FLAGS = ("--variants", "3", "--templates", "ngram:2", "--per-step", "3", "--limit", "12", "--gamma", "0.3")
+STUDY = ("--tests", "ar", "--simulations", "20", "-n", "39", "-m", "bleu", "nist")
+
+
+def lists_of(seed: int, n: int) -> tuple[list[str], list[str]]:
+    """The lines of some k-best lists whose entries have two wrong words on average, and their references."""
+    rng = random.Random(seed)
+    lines, references = [], []
+    for i in range(n):
+        reference = rng.choices(WORDS, k=rng.randint(6, 12))
+        references.append(" ".join(reference))
+        for _ in range(8):
+            entry = [word if rng.random() < 0.8 else rng.choice(WORDS) for word in reference]
+            wrong = sum(a != b for a, b in zip(entry, reference, strict=True))
+            lines.append(f"{i} ||| {' '.join(entry)} ||| lm= {-wrong + rng.gauss(0, 2):.3f} tm= {rng.gauss(0, 1):.3f}")
+    return lines, references
+
+
+@pytest.fixture(scope="module")
+def files(folder: Path) -> Path:
+    """Lists for training and for a test set, and their references."""
+    for name, seed, n in (("dev", 1, 60), ("test", 2, 40)):
+        lines, references = lists_of(seed, n)
+        with gzip.open(folder / f"{name}.nbest.gz", "wt", encoding="utf-8") as file:
+            file.write("\n".join(lines) + "\n")
+        (folder / f"{name}.ref").write_text("\n".join(references) + "\n", "utf-8")
+    lines, _ = lists_of(3, 40)
+    (folder / "other.nbest").write_text("\n".join(lines).replace("tm=", "wp=") + "\n", "utf-8")
+    (folder / "short.nbest").write_text("\n".join(lines[:80]) + "\n", "utf-8")
+    return folder
+
+
+def trained(files: Path, **options: Any) -> tune.TrainedVariants:
+    lists = tune.read_nbest(files / "dev.nbest.gz")
+    return tune.train_variants(
+        lists, read_lines(files / "dev.ref"), tune.read_nbest(files / "test.nbest.gz"), **{**OPTIONS, **options}
+    )
+
+
+def test_variants_are_the_rerankers_of_their_options(files: Path) -> None:
+    made = trained(files)
+    lists, test = (tune.read_nbest(files / f"{name}.nbest.gz") for name in ("dev", "test"))
+    targets = tune.closest(lists, lists.sentence_scores("sentbleu", read_lines(files / "dev.ref")))
+    assert [variant.per_step for variant in made.variants] == [3, 4, 5]
+    assert [len(variant.templates) for variant in made.variants] == [1, 2, 2]
+    for (name, output), variant, reranker in zip(made.outputs.items(), made.variants, made.rerankers, strict=True):
+        assert name == f"variant {variant.per_step - 2}"
+        single = tune.fit_l1(
+            lists, targets, templates=variant.templates, per_step=variant.per_step, limit=12, gamma=0.3
+        )
+        assert reranker.weights == single.weights
+        assert reranker.steps[-1].selected == 12
+        assert output == test.hypotheses(single.choose(test))
+    assert len({tuple(output) for output in made.outputs.values()}) == 3
+    assert "added 3 features in a step; the others chose also from redundant features (presence:2)" in made.about
+
+
+def test_error_rates_are_minimized(files: Path) -> None:
+    by_ter = trained(files, sentence_metric="ter").outputs["variant 1"]
+    (found,) = score([read_lines(files / "test.ref")], {"ter": by_ter}, "ter").scores
+    assert found.score < 20.0
+
+
+def test_one_command_is_the_study_of_the_outputs(files: Path, here: None, run: Callable[..., Any]) -> None:
+    found = run(
+        "study", "type1", "test.ref", "--null", "variants", "--train", "dev.nbest.gz", "dev.ref", "--apply",
+        "test.nbest.gz", *FLAGS, *STUDY, "--format", "json",
+    )  # fmt: skip
+    assert found.code == 0, found.err
+    report = json.loads(found.out)
+    made = trained(files)
+    study = type1(
+        read_lines("test.ref"), made.outputs, ["bleu", "nist"], null=Variants(made), tests="ar",
+        simulations=20, n_resamples=39,
+    )  # fmt: skip
+    assert report["rates"] == json.loads(study.render("json"))["rates"]
+    assert report["signature"] == study.signature
+    assert study.plan["variants"] == {
+        "n": 3, "lists": 60, "sentence_metric": "sentbleu", "templates": ["ngram:2"], "per_step": 3, "limit": 12,
+        "gamma": 0.3,
+    }  # fmt: skip
+    truth = study.truths["variants"]
+    assert "3 log-linear rerankers with an ℓ1 penalty (γ = 0.3), trained on 60 lists" in truth
+    assert "The 3 pairs took turns" in truth
+    assert report["truths"]["variants"] == truth
+
+
+def test_the_first_variant_can_be_the_baseline_of_all_pairs(files: Path) -> None:
+    made = trained(files, n=4)
+    reference = read_lines(files / "test.ref")
+    study = type1(
+        reference, made.outputs, null=Variants(made), baseline="variant 1", sampling="fixed", tests="ar",
+        n_resamples=99,
+    )  # fmt: skip
+    assert "The 3 pairs took turns" in study.truths["variants"]
+    assert study.rates[0].simulations == 3
+
+
+def test_wrong_commands_say_what_to_do(files: Path, here: None, run: Callable[..., Any]) -> None:
+    assert_refused("errors_of_variants", run)
