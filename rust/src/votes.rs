@@ -492,27 +492,6 @@ mod tests {
     }
 
     #[test]
-    fn wins_and_ties_of_one_pair_have_no_maximum() {
-        let pairs = Pairs::new(2, &[[0, 1]], false).unwrap();
-        assert_eq!(pairs.fit(&[5.0, 3.0, 0.0], &[0.0; 4]), Fit::Infinite);
-        let Fit::Finite(fit) = pairs.fit(&[5.0, 3.0, 2.0], &[0.0; 4]) else { panic!("no fit") };
-        assert!((fit[0] - fit[1] - 2.5_f64.ln()).abs() < 1e-9 && (fit[2] - (3.0 / 10.0_f64.sqrt()).ln()).abs() < 1e-9);
-    }
-
-    #[test]
-    fn a_maximum_that_is_not_found_is_no_infinite_one() {
-        let pairs = Pairs::new(2, &[[0, 1]], false).unwrap();
-        assert_eq!(pairs.fit(&[5.0, 0.0, 1e-200], &[0.0; 4]), Fit::Failed);
-    }
-
-    #[test]
-    fn an_advantage_without_limit_has_no_maximum() {
-        let pairs = Pairs::new(2, &[[0, 1], [1, 0]], true).unwrap();
-        assert_eq!(pairs.fit(&[5.0, 0.0, 0.0, 5.0, 0.0, 0.0], &[0.0; 4]), Fit::Infinite);
-        assert!(matches!(pairs.fit(&[5.0, 0.0, 1.0, 5.0, 0.0, 1.0], &[0.0; 4]), Fit::Finite(_)));
-    }
-
-    #[test]
     fn bad_input_is_an_error() {
         assert!(Pairs::new(1, &[[0, 0]], false).is_err() && Pairs::new(2, &[[0, 2]], false).is_err());
         let pairs = Pairs::new(2, &[[0, 1]], false).unwrap();

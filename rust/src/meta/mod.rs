@@ -171,6 +171,3 @@ fn check_pairs(pairs: &[[usize; 2]], len: usize) -> Result<()> {
 fn pairs_of(cells: usize) -> u64 {
     cells as u64 * (cells as u64).saturating_sub(1) / 2
 }
-
-#[cfg(test)]
-mod tests;

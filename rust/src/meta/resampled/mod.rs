@@ -190,6 +190,3 @@ fn at(values: &[f64], cells: &[u32]) -> Vec<f64> {
 fn constant(values: &[f64]) -> bool {
     values.iter().all(|value| *value == values[0])
 }
-
-#[cfg(test)]
-mod tests;

@@ -169,6 +169,3 @@ fn pvalue(exceedances: usize, permutations: usize) -> f64 {
 fn pairs(systems: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..systems).flat_map(move |x| (x + 1..systems).map(move |y| (x, y)))
 }
-
-#[cfg(test)]
-mod tests;
