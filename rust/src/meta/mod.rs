@@ -145,6 +145,11 @@ impl<'a> Matrices<'a> {
         grouping.groups(self.shape)
     }
 
+    /// The scores of a metric.
+    fn of(&self, metric: usize) -> &'a [f64] {
+        &self.scores[metric * self.human.len()..][..self.human.len()]
+    }
+
     /// The most cells that a group can have.
     fn largest(&self, grouping: Grouping) -> usize {
         grouping.cells(self.shape, 0).len()
@@ -152,7 +157,7 @@ impl<'a> Matrices<'a> {
 
     /// The cells of a group that this metric and people have scored.
     fn cells(&self, metric: usize, grouping: Grouping, group: usize) -> impl Iterator<Item = Cell> {
-        let scores = &self.scores[metric * self.human.len()..][..self.human.len()];
+        let scores = self.of(metric);
         let cells = grouping.cells(self.shape, group);
         let cells = cells.map(|cell| Cell { metric: scores[cell], human: self.human[cell] });
         cells.filter(|cell| !cell.metric.is_nan() && !cell.human.is_nan())

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::{Experiment, Population, Sampling, Selection, Shuffling, Statistic};
+use super::{Experiment, Population, Sampling, Selection, Shuffling};
 use crate::error::{Error, Result};
 use crate::metric::{Formula, Mean, metric};
 use crate::pool::{stopped, with_run};
@@ -84,13 +84,13 @@ proptest! {
                 let thresholds: Vec<f64> = scores.chunks_exact(2).map(|both| (both[0] - both[1]).abs()).collect();
                 let criterion = (Alternative::TwoSided, thresholds.as_slice());
                 let (mut counts, mut outcomes) = (Vec::new(), Vec::new());
-                for statistic in [Statistic::Difference, Statistic::Studentized] {
+                for studentized in [false, true] {
                     for (shuffles, n) in [(Shuffles::Independent, 70), (Shuffles::Subgroup, 1 << bits)] {
-                        let shuffling = Shuffling { shuffles, statistic, n };
+                        let shuffling = Shuffling { shuffles, studentized, n };
                         counts.push(experiment.exceedances(shuffling, criterion, range.clone(), run)?);
                     }
                     let rule = Rule::BesagClifford { exceedances };
-                    outcomes.push(experiment.sequential(rule, statistic, 300, criterion, range.clone(), run)?);
+                    outcomes.push(experiment.sequential(rule, (studentized, 300), criterion, range.clone(), run)?);
                 }
                 let parts = experiment.error_parts(range.clone(), run)?;
                 let draws = [None, Some(2)].map(|sets| experiment.draws(70, sets, range.clone(), run).unwrap());
@@ -118,7 +118,7 @@ fn sums_of_small_numbers_do_not_overflow() {
     assert_eq!(alone.scores().unwrap()[0], scores);
     let count = |shuffles| {
         let criterion = (Alternative::TwoSided, [0.0].as_slice());
-        let shuffling = Shuffling { shuffles, statistic: Statistic::Difference, n: 64 };
+        let shuffling = Shuffling { shuffles, studentized: false, n: 64 };
         with_run(1, |run| experiment.exceedances(shuffling, criterion, 0..1, run)).unwrap()
     };
     assert_eq!([vec![64], vec![64]], [Shuffles::Independent, Shuffles::Subgroup].map(count));
@@ -146,7 +146,7 @@ fn invalid_experiments_are_refused() {
     let run = |n: usize, thresholds: &[f64]| {
         let criterion = (Alternative::TwoSided, thresholds);
         with_run(1, |run| {
-            let shuffling = Shuffling { shuffles: Shuffles::Independent, statistic: Statistic::Difference, n };
+            let shuffling = Shuffling { shuffles: Shuffles::Independent, studentized: false, n };
             experiment.exceedances(shuffling, criterion, 0..1, run)
         })
     };
@@ -155,7 +155,7 @@ fn invalid_experiments_are_refused() {
     assert!(matches!(run(9, &[0.0, 0.0, f64::NAN]), Err(Error::InvalidOption { .. })));
     let criterion = (Alternative::TwoSided, [0.0; 3].as_slice());
     let never = Rule::BesagClifford { exceedances: 0 };
-    let sequential = with_run(1, |run| experiment.sequential(never, Statistic::Difference, 9, criterion, 0..1, run));
+    let sequential = with_run(1, |run| experiment.sequential(never, (false, 9), criterion, 0..1, run));
     assert!(matches!(sequential, Err(Error::InvalidOption { .. })));
     let draws = with_run(1, |run| experiment.draws(9, Some(0), 0..1, run));
     assert!(matches!(draws, Err(Error::InvalidOption { .. })));

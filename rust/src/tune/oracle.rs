@@ -25,11 +25,7 @@ pub struct Rows<'a> {
 pub struct Found {
     /// The entry of each sentence.
     pub entries: Vec<i64>,
-    /// Their score.
-    pub score: f64,
-    /// The start from which it was found: given ones first, then random ones.
-    pub start: usize,
-    /// The score at each start, and at the end of the search from there.
+    /// The score at each start, and at the end of the search from there: given ones first, then random ones.
     pub from_to: Vec<f64>,
 }
 
@@ -162,15 +158,8 @@ impl<'a> Rows<'a> {
         Ok(value)
     }
 
-    fn search(&self, start: Start<'_>, stop: &Stop<'_>) -> Result<(Vec<usize>, f64, f64)> {
-        let mut entries = match start {
-            Start::Given(entries) => entries.iter().map(|&entry| entry as usize).collect(),
-            Start::Random { seed, number } => {
-                let mut order = Vec::new();
-                shuffle(seed, number, &mut order, self.sentences());
-                self.greedy(&order, stop)?
-            }
-        };
+    /// Searches from these entries. Also returns the scores at the start and at the end.
+    fn search(&self, mut entries: Vec<usize>, stop: &Stop<'_>) -> Result<(Vec<usize>, f64, f64)> {
         let from = self.value(&self.totals(&entries));
         self.linearised(&mut entries, stop)?;
         let to = self.ascend(&mut entries, stop)?;
@@ -178,17 +167,9 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Where a search begins.
-#[derive(Clone, Copy)]
-enum Start<'a> {
-    /// With the entry of each sentence.
-    Given(&'a [i64]),
-    /// With a greedy choice, sentence by sentence in random order.
-    Random { seed: u64, number: u64 },
-}
-
-/// Searches from the given starts, each of which has an entry for each sentence, and from random ones, in parallel. The
-/// result is one that replacing a single entry does not improve: the best, and the first among equals.
+/// Searches from the given starts, each of which has an entry for each sentence, and from random ones, which are greedy
+/// choices sentence by sentence in random order; in parallel. The result is one that replacing a single entry does not
+/// improve: the best, and the first among equals.
 ///
 /// # Errors
 /// [`Error::Empty`] without a start, [`Error::LengthMismatch`] and [`Error::InvalidOption`] for starts that are not an
@@ -209,25 +190,27 @@ pub fn search(rows: &Rows<'_>, given: &[i64], random: usize, seed: u64, run: &mu
     }
     let cost = 8 * rows.offsets.entries() * (rows.counts.width() + SCORE);
     let from_to = reserved(starts.saturating_mul(2))?;
-    let mut found = Found { entries: Vec::new(), score: f64::NAN, start: 0, from_to };
+    let mut found = Found { entries: Vec::new(), from_to };
     let mut best = f64::NEG_INFINITY;
     pool::try_run(
         Blocks { items: starts, size: 1, cost: cost as u64, lead: 0 },
         run,
         || (),
         |(), range, stop| {
-            let start = match range.start {
-                start if start < n_given => Start::Given(&given[start * sentences..(start + 1) * sentences]),
-                start => Start::Random { seed, number: (start - n_given) as u64 },
+            let start = if range.start < n_given {
+                given[range.start * sentences..][..sentences].iter().map(|&entry| entry as usize).collect()
+            } else {
+                let mut order = Vec::new();
+                shuffle(seed, (range.start - n_given) as u64, &mut order, sentences);
+                rows.greedy(&order, stop)?
             };
             rows.search(start, stop)
         },
-        |range, (entries, from, to), _| {
+        |_, (entries, from, to), _| {
             found.from_to.extend([rows.sign * from, rows.sign * to]);
             if found.entries.is_empty() || to > best {
                 best = to;
                 found.entries = entries.into_iter().map(|entry| entry as i64).collect();
-                (found.score, found.start) = (rows.sign * to, range.start);
             }
             Ok(())
         },
