@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use crate::error::{Error, Result, check_length};
-use crate::math::exp_of_negative;
+use crate::math::{dot, exp_of_negative};
 use crate::memory::{reserved, zeros};
 use crate::pool::{Blocks, Run, Stop, try_run};
 use crate::resample::draw_weights;
@@ -296,10 +296,6 @@ impl Slopes {
         }
         Some(step)
     }
-}
-
-fn dot(x: &[f64], y: &[f64]) -> f64 {
-    x.iter().zip(y).map(|(x, y)| x * y).sum()
 }
 
 /// The votes of each unit that is drawn: unit u has `counts[i]` votes of cell `cells[i]`, for i from `starts[u]` to

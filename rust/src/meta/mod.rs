@@ -9,6 +9,7 @@ pub mod calibrate;
 pub mod pairs;
 pub mod resampled;
 pub mod soft;
+mod tree;
 pub mod votes;
 
 use crate::error::{Error, Result, check_length, named};

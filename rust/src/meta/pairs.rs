@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::tree::{visit_after, visit_before};
 use super::{Cell, Grouping, Matrices, pairs_of};
 use crate::error::{Error, Result, check_length};
 use crate::memory::{reserved, resize, zeros};
@@ -88,7 +89,7 @@ impl Counter {
         for &(score, rank) in &self.ordered {
             stop.charge(64)?;
             while score - self.ordered[below].0 > ties.epsilon {
-                add(&mut self.tree, self.ordered[below].1);
+                visit_after(self.ordered[below].1 as usize, ranks, |node| self.tree[node] += 1);
                 below += 1;
             }
             let (worse, better) = self.limits[rank as usize];
@@ -149,24 +150,11 @@ impl Counter {
     }
 }
 
-/// Adds 1 at a rank of a Fenwick tree.
-#[inline]
-fn add(tree: &mut [u32], rank: u32) {
-    let mut node = rank as usize + 1;
-    while node < tree.len() {
-        tree[node] += 1;
-        node += node & node.wrapping_neg();
-    }
-}
-
 /// The sum below a rank.
-#[inline]
+#[inline(always)]
 fn sum(tree: &[u32], rank: u32) -> u64 {
-    let (mut node, mut sum) = (rank as usize, 0);
-    while node > 0 {
-        sum += tree[node];
-        node &= node - 1;
-    }
+    let mut sum = 0;
+    visit_before(rank as usize, |node| sum += tree[node]);
     u64::from(sum)
 }
 

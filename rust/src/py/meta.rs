@@ -7,7 +7,7 @@ use super::call::{Progress, run_long};
 use super::convert::{Array1, Array2, Array3, in_order, shaped, vector};
 use super::metric::Metric;
 use crate::error::{Result, check_length};
-use crate::memory::zeros;
+use crate::memory::{collected, zeros};
 use crate::meta::resampled::{self, Drawn, Material, Statistic, TieRule};
 use crate::meta::soft::{self, Scored, Signs};
 use crate::meta::{Grouping, Matrices, Unit, calibrate, pairs, votes};
@@ -248,17 +248,14 @@ pub fn meta_drawn<'py>(
 /// A metric, the counts of its systems, whether lower scores are better, and whether its score is a ratio of two columns.
 type Counted<'py> = (PyRef<'py, Metric>, PyReadonlyArray3<'py, i64>, bool, bool);
 
-/// A metric on these segments, by default on all.
-fn scored(
-    (metric, counts, lower, ratio): &Counted<'_>,
-    segments: Option<&PyReadonlyArray1<'_, u32>>,
-) -> PyResult<Scored> {
+fn all_segments((_, counts, ..): &Counted<'_>) -> Result<Vec<u32>> {
+    collected(0..counts.shape()[1] as u32)
+}
+
+/// A metric on these segments.
+fn scored((metric, counts, lower, ratio): &Counted<'_>, segments: &[u32]) -> PyResult<Scored> {
     let shape = [counts.shape()[0], counts.shape()[1]];
-    let (formula, counts, flags) = (metric.formula(), in_order(counts)?, (*lower, *ratio));
-    Ok(match segments {
-        Some(segments) => Scored::new(formula, counts, shape, in_order(segments)?.iter().map(|s| *s as usize), flags),
-        None => Scored::new(formula, counts, shape, 0..shape[1], flags),
-    }?)
+    Ok(Scored::new(metric.formula(), in_order(counts)?, shape, segments, (*lower, *ratio))?)
 }
 
 #[pyfunction]
@@ -281,8 +278,8 @@ pub fn meta_soft_drawn<'py>(
     let unit = Unit::named(unit)?;
     let replicates = replicates(first, n)?;
     let segments = people.1.shape()[1];
-    let people = scored(&people, None)?;
-    let metrics = metrics.iter().map(|metric| scored(metric, None)).collect::<PyResult<Vec<_>>>()?;
+    let of_all = |of: &Counted<'_>| scored(of, &all_segments(of)?);
+    let (people, metrics) = (of_all(&people)?, metrics.iter().map(of_all).collect::<PyResult<Vec<_>>>()?);
     let values = run_long(py, threads, progress, ("drawing", n), |run| {
         let signs = Signs::new(inner_seed, permutations, segments)?;
         soft::drawn(&people, &metrics, segments, (&signs, unit), (seed, replicates), run)
@@ -301,9 +298,9 @@ pub fn meta_soft_pvalues<'py>(
     inner_seed: u64,
     threads: usize,
 ) -> PyResult<Array2<'py, f64>> {
-    let mut every = vec![scored(&people, None)?];
+    let mut every = vec![scored(&people, &all_segments(&people)?)?];
     for metric in &metrics {
-        every.push(scored(metric, Some(&segments))?);
+        every.push(scored(metric, in_order(&segments)?)?);
     }
     let n = segments.len();
     let values = run_long(py, threads, None, ("", 0), |run| {

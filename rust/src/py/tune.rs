@@ -337,11 +337,10 @@ pub fn tune_pro<'py>(
     let candidates = candidates(py, &offsets, &dense, sparse.as_ref())?;
     let scores = in_order(&scores)?;
     let settings = pro::Settings { samples, threshold, kept, penalty, tolerance, iterations };
-    let (weights, fits) = run_long(py, threads, progress, ("tuning", seeds.len()), |run| {
+    let found = run_long(py, threads, progress, ("tuning", seeds.len()), |run| {
         pro::run(&candidates, scores, &settings, &seeds, run)
     })?;
-    let trace = fits.iter().flat_map(|fit| [fit.pairs as f64, fit.loss, fit.slope, fit.iterations as f64]).collect();
-    outcome(py, (weights, trace), [seeds.len(), candidates.width(), 4])
+    outcome(py, found, [seeds.len(), candidates.width(), pro::COLUMNS])
 }
 
 #[pyfunction]

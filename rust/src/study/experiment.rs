@@ -48,12 +48,6 @@ struct Buffers {
 /// The most simulations with the same bootstrap weights that are drawn together: their columns stay in the L2 cache.
 const STACKED: usize = 16;
 
-/// Makes a reduction of the shuffles of a test set from the threshold of each metric.
-type Tallies<'a, R> = dyn Fn(Vec<f64>) -> Result<R> + Sync + 'a;
-
-/// Reads the result for each metric from a reduction.
-type Read<'a, R, T> = dyn Fn(&R) -> Result<Vec<T>> + Sync + 'a;
-
 /// The number of simulations that a thread takes at a time where each takes only microseconds.
 const AT_ONCE: usize = 8;
 
@@ -210,7 +204,7 @@ impl Experiment {
     ) -> Result<Vec<u64>> {
         let alternatives = alternatives.into();
         let tally = |own| Ok(Tally::new(vec![(0, 1)], alternatives.clone(), own));
-        self.tallied(shuffling, thresholds, &tally, &|tally| Ok(tally.counts().to_vec()), simulations, run)
+        self.tallied(shuffling, thresholds, tally, |tally| Ok(tally.counts().to_vec()), simulations, run)
     }
 
     /// As [`Experiment::exceedances`], with at most `n` independent shuffles: each test ends when `rule` stops it.
@@ -229,7 +223,7 @@ impl Experiment {
         let tally = |own| SequentialTally::new(vec![(0, 1)], alternatives.clone(), own, rule);
         let read = |tally: &SequentialTally| Ok(tally.outcomes()?.to_vec());
         let shuffling = Shuffling { shuffles: Shuffles::Independent, studentized, n };
-        self.tallied(shuffling, thresholds, &tally, &read, simulations, run)
+        self.tallied(shuffling, thresholds, tally, read, simulations, run)
     }
 
     /// Tallies the shuffles of each simulated test set: `tally` makes the reduction from the thresholds of all metrics,
@@ -238,8 +232,8 @@ impl Experiment {
         &self,
         shuffling: Shuffling,
         thresholds: &[f64],
-        tally: &Tallies<'_, R>,
-        read: &Read<'_, R, T>,
+        tally: impl Fn(Vec<f64>) -> Result<R> + Sync,
+        read: impl Fn(&R) -> Result<Vec<T>> + Sync,
         simulations: Range<u64>,
         run: &mut Run<'_>,
     ) -> Result<Vec<T>> {

@@ -1,4 +1,3 @@
-use super::kernels::weigh;
 use super::*;
 use crate::stream::{Purpose, Stream};
 use proptest::prelude::*;
@@ -22,8 +21,8 @@ proptest! {
             if sum > best.1 { (k, sum) } else { best }
         });
         for simd in Simd::available() {
-            let mut out = vec![0.0; n];
-            weigh(simd, columns, &weights, &mut out);
+            let mut out = Vec::new();
+            heights(simd, columns, &weights, n, &mut out);
             prop_assert_eq!(&sums, &out);
             prop_assert_eq!(expected, largest_sum(simd, &sums, 1.0, others, b.into()));
         }

@@ -95,7 +95,7 @@ proptest! {
             all
         };
         let of_selected = |weights: &[f64]| -> Vec<f64> {
-            let gradient = with_run(1, |run| pass(&lists, &all(weights), run)).unwrap().gradient;
+            let gradient = with_run(1, |run| pass(&lists, &all(weights), run)).unwrap().1;
             selected.iter().map(|&feature| gradient[feature]).collect()
         };
         with_run(1, |run| {

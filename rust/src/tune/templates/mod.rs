@@ -241,8 +241,11 @@ fn phrase_pair(pair: &str, source: &[&str], target: &[&str]) -> Result<String> {
     Ok(format!("{from} ||| {to}"))
 }
 
-/// Checks the numbers of texts. Returns where each list begins.
-fn check<'a>(texts: &Texts<'a>, stop: &Stop<'_>) -> Result<Offsets<'a>> {
+/// The features of all candidates.
+///
+/// # Errors
+/// If lengths differ, a segmentation does not fit its words, or there is no room.
+pub fn features(texts: &Texts<'_>, wanted: &Wanted<'_>, stop: &Stop<'_>) -> Result<Features> {
     let candidates = texts.hypotheses.len();
     let lists = Offsets::of_rows("offsets", texts.starts, candidates, stop)?;
     for (what, expected, texts) in
@@ -250,15 +253,6 @@ fn check<'a>(texts: &Texts<'a>, stop: &Stop<'_>) -> Result<Offsets<'a>> {
     {
         texts.map_or(Ok(()), |texts| check_length(what, expected, texts.len()))?;
     }
-    Ok(lists)
-}
-
-/// The features of all candidates.
-///
-/// # Errors
-/// If lengths differ, a segmentation does not fit its words, or there is no room.
-pub fn features(texts: &Texts<'_>, wanted: &Wanted<'_>, stop: &Stop<'_>) -> Result<Features> {
-    let lists = check(texts, stop)?;
     let mut finder = Finder {
         wanted,
         words: Numbers::new(),
