@@ -1019,7 +1019,6 @@ def meta_permuted(
     n: int,
     seed: int,
     first: int = 0,
-    masks: NDArray[np.bool_] | None = None,
     threads: int = 0,
     progress: Progress | None = None,
 ) -> NDArray[np.float64]:
@@ -1034,8 +1033,7 @@ def meta_permuted(
     replicate. NaN where a value is undefined.
 
     ``unit`` is ``both`` (cell (i, s) is swapped if bit i·S + s of the replicate's stream ``shuffle`` is set),
-    ``inputs`` (segment s, by bit s) or ``systems`` (system i, by bit i). ``masks`` of shape (first + n, N, S) replace
-    the seed.
+    ``inputs`` (segment s, by bit s) or ``systems`` (system i, by bit i).
 
     Takes O(cells) per metric and replicate for Pearson's r and system scores. Other coefficients take, per pair and
     replicate, O(n log n) for a group of n cells, for few cells less; the calibration O(pairs of cells), of which there
@@ -1055,7 +1053,6 @@ def meta_permuted_votes(
     n: int,
     seed: int,
     first: int = 0,
-    masks: NDArray[np.bool_] | None = None,
     threads: int = 0,
     progress: Progress | None = None,
 ) -> NDArray[np.float64]:
@@ -1424,7 +1421,7 @@ def tune_oracle(
     seed: int = 12345,
     threads: int = 0,
     progress: Progress | None = None,
-) -> tuple[NDArray[np.int64], float, int, NDArray[np.float64]]:
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The entries with the best corpus score that a search finds, or with the worst.
 
     ``offsets`` has the first of the K entries of each of the N lists, and K, (N + 1,). ``counts`` are those of each
@@ -1434,8 +1431,7 @@ def tune_oracle(
     counts and derivatives of the score, as long as the score improves, and then replaces the entry of one list after
     another by the best one until nothing improves the score.
 
-    Returns the entries (N,), their score, the number of the start that led there first, and the scores at the start and
-    at the end of every search (M + random_starts, 2).
+    Returns the entries (N,), and the scores at the start and at the end of every search (M + random_starts, 2).
     """
 
 def tune_l1_loss(

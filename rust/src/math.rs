@@ -40,6 +40,11 @@ pub fn exp_of_negative(x: f64) -> f64 {
     if x < -708.0 { 0.0 } else { power }
 }
 
+/// The sum of the products of two vectors.
+pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
+    x.iter().zip(y).map(|(x, y)| x * y).sum()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use crate::error::{Error, Result, check_length};
-use crate::math::exp_of_negative;
+use crate::math::{dot, exp_of_negative};
 use crate::memory::{reserved, zeros};
 use crate::pool::{Blocks, Run, Stop, try_run};
 use crate::resample::draw_weights;
@@ -298,10 +298,6 @@ impl Slopes {
     }
 }
 
-fn dot(x: &[f64], y: &[f64]) -> f64 {
-    x.iter().zip(y).map(|(x, y)| x * y).sum()
-}
-
 /// The votes of each unit that is drawn: unit u has `counts[i]` votes of cell `cells[i]`, for i from `starts[u]` to
 /// `starts[u + 1]` − 1.
 #[derive(Debug, Clone, Copy)]
@@ -489,27 +485,6 @@ mod tests {
                 prop_assert!(fit[..4].iter().sum::<f64>().abs() < 1e-9);
             }
         }
-    }
-
-    #[test]
-    fn wins_and_ties_of_one_pair_have_no_maximum() {
-        let pairs = Pairs::new(2, &[[0, 1]], false).unwrap();
-        assert_eq!(pairs.fit(&[5.0, 3.0, 0.0], &[0.0; 4]), Fit::Infinite);
-        let Fit::Finite(fit) = pairs.fit(&[5.0, 3.0, 2.0], &[0.0; 4]) else { panic!("no fit") };
-        assert!((fit[0] - fit[1] - 2.5_f64.ln()).abs() < 1e-9 && (fit[2] - (3.0 / 10.0_f64.sqrt()).ln()).abs() < 1e-9);
-    }
-
-    #[test]
-    fn a_maximum_that_is_not_found_is_no_infinite_one() {
-        let pairs = Pairs::new(2, &[[0, 1]], false).unwrap();
-        assert_eq!(pairs.fit(&[5.0, 0.0, 1e-200], &[0.0; 4]), Fit::Failed);
-    }
-
-    #[test]
-    fn an_advantage_without_limit_has_no_maximum() {
-        let pairs = Pairs::new(2, &[[0, 1], [1, 0]], true).unwrap();
-        assert_eq!(pairs.fit(&[5.0, 0.0, 0.0, 5.0, 0.0, 0.0], &[0.0; 4]), Fit::Infinite);
-        assert!(matches!(pairs.fit(&[5.0, 0.0, 1.0, 5.0, 0.0, 1.0], &[0.0; 4]), Fit::Finite(_)));
     }
 
     #[test]

@@ -240,8 +240,6 @@ def cases_of_agreement() -> Iterator[Case]:
     yield _core.meta_cell_counts, [SCORES, human, "item", np.ones(2)], {"threads": 2}
     yield _core.meta_calibrate, [SCORES, human, "none"], {"threads": 2}
     yield _core.meta_permuted, [SCORES, human, names, "both", by], REPLICATES
-    masks = RANDOM.random((65, 3, 20)) < 0.5
-    yield _core.meta_permuted, [SCORES, human, names, "inputs", by], {"masks": masks, **REPLICATES}
     yield _core.meta_permuted_votes, [SCORES, *votes, "half", "both", by], REPLICATES
     copies = (np.ones((65, 3), np.uint32), np.ones((65, 20), np.uint32))
     yield _core.meta_drawn, [SCORES, human, names, "both"], {"copies": None, **REPLICATES}

@@ -99,7 +99,7 @@ def oracle(options: OracleOptions) -> Oracle:
         for best, factor in (("oracle", sign), ("worst", -sign)):
             start = f"sentence-{best}"
             rows[start] = first_best(lists.offsets, factor * sentence)
-            chosen, _, _, ends = _core.tune_oracle(
+            chosen, ends = _core.tune_oracle(
                 lists.offsets,
                 counts,
                 counting.core,

@@ -9,6 +9,7 @@ pub mod calibrate;
 pub mod pairs;
 pub mod resampled;
 pub mod soft;
+mod tree;
 pub mod votes;
 
 use crate::error::{Error, Result, check_length, named};
@@ -145,6 +146,11 @@ impl<'a> Matrices<'a> {
         grouping.groups(self.shape)
     }
 
+    /// The scores of a metric.
+    fn of(&self, metric: usize) -> &'a [f64] {
+        &self.scores[metric * self.human.len()..][..self.human.len()]
+    }
+
     /// The most cells that a group can have.
     fn largest(&self, grouping: Grouping) -> usize {
         grouping.cells(self.shape, 0).len()
@@ -152,7 +158,7 @@ impl<'a> Matrices<'a> {
 
     /// The cells of a group that this metric and people have scored.
     fn cells(&self, metric: usize, grouping: Grouping, group: usize) -> impl Iterator<Item = Cell> {
-        let scores = &self.scores[metric * self.human.len()..][..self.human.len()];
+        let scores = self.of(metric);
         let cells = grouping.cells(self.shape, group);
         let cells = cells.map(|cell| Cell { metric: scores[cell], human: self.human[cell] });
         cells.filter(|cell| !cell.metric.is_nan() && !cell.human.is_nan())
@@ -171,6 +177,3 @@ fn check_pairs(pairs: &[[usize; 2]], len: usize) -> Result<()> {
 fn pairs_of(cells: usize) -> u64 {
     cells as u64 * (cells as u64).saturating_sub(1) / 2
 }
-
-#[cfg(test)]
-mod tests;

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::tree::{visit_after, visit_before};
 use super::{Cell, Grouping, Matrices, pairs_of};
 use crate::error::{Error, Result, check_length};
 use crate::memory::{reserved, resize, zeros};
@@ -41,27 +42,19 @@ impl Ties {
     }
 }
 
-/// Pairs of cells of a group, by how a metric and people order them, and the sizes of the group.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct PairCounts {
-    pub concordant: u64,
-    pub discordant: u64,
-    /// Tied only in the metric.
-    pub tied_metric: u64,
-    /// Tied only by people.
-    pub tied_human: u64,
-    /// Tied in both.
-    pub tied_both: u64,
-    pub cells: u64,
-    /// How many different scores the metric gave.
-    pub metric_values: u64,
-    /// How many different scores people gave.
-    pub human_values: u64,
-}
+/// The pairs of cells of a group, by how a metric and people order them: concordant, discordant, tied only in the metric,
+/// tied only by people, tied in both.
+pub const COLUMNS: usize = 5;
+
+/// The sizes of a group: its cells, and how many different scores the metric and people gave.
+pub const SIZES: usize = 3;
+
+/// The pairs and the sizes of a group.
+type Group = ([i64; COLUMNS], [i64; SIZES]);
 
 /// Buffers for the counts of one group after the other.
 #[derive(Debug, Default)]
-pub struct Counter {
+struct Counter {
     cells: Vec<Cell>,
     /// The rank of each cell's human score among the different ones.
     ranks: Vec<u32>,
@@ -74,12 +67,7 @@ pub struct Counter {
 
 impl Counter {
     /// Counts the pairs of a group.
-    pub(crate) fn count(
-        &mut self,
-        cells: impl Iterator<Item = Cell>,
-        ties: Ties,
-        stop: &Stop<'_>,
-    ) -> Result<PairCounts> {
+    fn count(&mut self, cells: impl Iterator<Item = Cell>, ties: Ties, stop: &Stop<'_>) -> Result<Group> {
         self.cells.clear();
         self.cells.extend(cells);
         stop.charge(self.cells.len() * self.cells.len().min(FEW))?;
@@ -88,7 +76,7 @@ impl Counter {
 
     /// In O(n log n): from lower to higher scores of the metric, each cell is compared with all that lie more than ε
     /// below it, which are in a tree of counts by human rank.
-    fn many(&mut self, ties: Ties, stop: &Stop<'_>) -> Result<PairCounts> {
+    fn many(&mut self, ties: Ties, stop: &Stop<'_>) -> Result<Group> {
         let n = self.cells.len();
         self.rank(ties, stop)?;
         let (ranks, tied_by_people) = (self.limits.len(), self.tied_by_people());
@@ -101,7 +89,7 @@ impl Counter {
         for &(score, rank) in &self.ordered {
             stop.charge(64)?;
             while score - self.ordered[below].0 > ties.epsilon {
-                add(&mut self.tree, self.ordered[below].1);
+                visit_after(self.ordered[below].1 as usize, ranks, |node| self.tree[node] += 1);
                 below += 1;
             }
             let (worse, better) = self.limits[rank as usize];
@@ -109,20 +97,11 @@ impl Counter {
             discordant += below as u64 - sum(&self.tree, better);
             apart += below as u64;
         }
-        let pairs = pairs_of(n);
         let tied_human = apart - concordant - discordant;
         let tied_both = tied_by_people - tied_human;
         let changes = self.ordered.windows(2).filter(|pair| pair[0].0 != pair[1].0).count();
-        Ok(PairCounts {
-            concordant,
-            discordant,
-            tied_metric: pairs - apart - tied_both,
-            tied_human,
-            tied_both,
-            cells: n as u64,
-            metric_values: changes as u64 + 1,
-            human_values: ranks as u64,
-        })
+        let counts = [concordant, discordant, pairs_of(n) - apart - tied_both, tied_human, tied_both];
+        Ok((counts.map(|count| count as i64), [n, changes + 1, ranks].map(|size| size as i64)))
     }
 
     /// Ranks the human scores. On return, `limits` has as many entries as there are different scores, and `tree` the
@@ -171,31 +150,17 @@ impl Counter {
     }
 }
 
-/// Adds 1 at a rank of a Fenwick tree.
-#[inline]
-fn add(tree: &mut [u32], rank: u32) {
-    let mut node = rank as usize + 1;
-    while node < tree.len() {
-        tree[node] += 1;
-        node += node & node.wrapping_neg();
-    }
-}
-
 /// The sum below a rank.
-#[inline]
+#[inline(always)]
 fn sum(tree: &[u32], rank: u32) -> u64 {
-    let (mut node, mut sum) = (rank as usize, 0);
-    while node > 0 {
-        sum += tree[node];
-        node &= node - 1;
-    }
+    let mut sum = 0;
+    visit_before(rank as usize, |node| sum += tree[node]);
     u64::from(sum)
 }
 
 /// Counts pair by pair.
-fn few(cells: &[Cell], ties: Ties) -> PairCounts {
-    let mut counts = PairCounts { cells: cells.len() as u64, ..PairCounts::default() };
-    let mut kinds = [0_u32; 9];
+fn few(cells: &[Cell], ties: Ties) -> Group {
+    let (mut kinds, mut sizes) = ([0_u32; 9], [cells.len() as i64, 0, 0]);
     for (i, one) in cells.iter().enumerate() {
         let mut seen = (false, false);
         for other in &cells[..i] {
@@ -206,26 +171,14 @@ fn few(cells: &[Cell], ties: Ties) -> PairCounts {
             seen.0 |= one.metric == other.metric;
             seen.1 |= one.human == other.human;
         }
-        counts.metric_values += u64::from(!seen.0);
-        counts.human_values += u64::from(!seen.1);
+        sizes[1] += i64::from(!seen.0);
+        sizes[2] += i64::from(!seen.1);
     }
-    let kinds = kinds.map(u64::from);
-    counts.concordant = kinds[0] + kinds[8];
-    counts.discordant = kinds[2] + kinds[6];
-    counts.tied_metric = kinds[3] + kinds[5];
-    counts.tied_human = kinds[1] + kinds[7];
-    counts.tied_both = kinds[4];
-    counts
+    let [a, b, c, d, both, e, f, g, h] = kinds.map(i64::from);
+    ([a + h, c + f, d + e, b + g, both], sizes)
 }
 
-/// The columns of [`count`].
-pub const COLUMNS: usize = 5;
-
-/// The columns of the sizes of groups.
-pub const SIZES: usize = 3;
-
-/// Counts of pairs, (metrics, groups, 5), and sizes of groups, (metrics, groups, 3), in the order of the fields of
-/// [`PairCounts`].
+/// Counts of pairs, (metrics, groups, 5), and sizes of groups, (metrics, groups, 3).
 pub type Counts = (Vec<i64>, Vec<i64>);
 
 /// Counts the pairs of all metrics and groups. There is one `epsilon` per metric; None for 0.
@@ -256,14 +209,13 @@ pub fn count(
             let ties = ties(epsilons.map_or(0.0, |epsilons| epsilons[metric]));
             counter.count(matrices.cells(metric, grouping, group), ties, stop)
         };
-        items.map(count).collect::<Result<Vec<PairCounts>>>()
+        items.map(count).collect::<Result<Vec<Group>>>()
     };
     pool::try_run(blocks, run, Default::default, work, |items, found, _| {
         let rows = counts[items.start * COLUMNS..].chunks_exact_mut(COLUMNS);
         for ((found, row), size) in found.iter().zip(rows).zip(sizes[items.start * SIZES..].chunks_exact_mut(SIZES)) {
-            let pairs = [found.concordant, found.discordant, found.tied_metric, found.tied_human, found.tied_both];
-            row.copy_from_slice(&pairs.map(|pairs| pairs as i64));
-            size.copy_from_slice(&[found.cells, found.metric_values, found.human_values].map(|n| n as i64));
+            row.copy_from_slice(&found.0);
+            size.copy_from_slice(&found.1);
         }
         Ok(())
     })?;
@@ -303,8 +255,8 @@ pub fn count_by_cell(
     let work = |(): &mut (), items: Range<usize>, stop: &Stop<'_>| {
         let count = |item: usize| {
             let (metric, group, first) = place(item);
-            let cells: Vec<Cell> = matrices.cells(metric, grouping, group).collect();
-            let (x, y): (Vec<f64>, Vec<f64>) = cells.iter().map(|cell| (cell.metric, cell.human)).unzip();
+            let cells = matrices.cells(metric, grouping, group).map(|cell| (cell.metric, cell.human));
+            let (x, y): (Vec<f64>, Vec<f64>) = cells.unzip();
             let range = first.min(x.len())..(first + CELLS_AT_ONCE).min(x.len());
             let mut rows: Vec<[i64; COLUMNS]> = reserved(range.len())?;
             for i in range {
@@ -320,7 +272,7 @@ pub fn count_by_cell(
     let keep = |items: Range<usize>, found: Vec<Vec<[i64; COLUMNS]>>, _: &Stop<'_>| {
         for (item, rows) in items.zip(found) {
             let (metric, group, first) = place(item);
-            let scores = &matrices.scores[metric * all..][..all];
+            let scores = matrices.of(metric);
             let cells = grouping.cells(matrices.shape, group);
             let scored = cells.filter(|&cell| !scores[cell].is_nan() && !matrices.human[cell].is_nan());
             for (cell, row) in scored.skip(first).zip(rows) {
@@ -335,7 +287,7 @@ pub fn count_by_cell(
 }
 
 dispatch! {
-    /// The pairs of one cell, which is no pair with itself, in the order of [`PairCounts`].
+    /// The pairs of one cell, which is no pair with itself.
     fn by_cell(scores: [&[f64]; 2], i: usize, epsilon: f64, out: &mut [i64; COLUMNS]) {
         let [x, y] = scores;
         let (own_x, own_y) = (x[i], y[i]);

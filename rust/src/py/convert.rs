@@ -22,12 +22,6 @@ pub(super) fn in_order<'a, T: numpy::Element, D: numpy::ndarray::Dimension>(
     Ok(array.as_slice()?)
 }
 
-/// The bytes of an array of booleans; all but 0 are true. NumPy treats them so, and some of its operations leave other
-/// bytes than 0 and 1 (`^=` of NumPy 1.24), which are no `bool`.
-pub(super) fn bytes<'py, D: Dimension>(array: &PyReadonlyArray<'py, bool, D>) -> PyResult<PyReadonlyArray<'py, u8, D>> {
-    array.call_method1("view", ("uint8",))?.extract()
-}
-
 /// Packs up to 64 bytes into a word, whose bits tell which bytes are not 0: the first byte into its lowest bit.
 fn pack(bytes: &[u8]) -> u64 {
     // Eight at a time: the highest byte of the product consists of the lowest bits of the eight bytes.
@@ -38,10 +32,11 @@ fn pack(bytes: &[u8]) -> u64 {
     rest.iter().enumerate().fold(word, |word, (i, &byte)| word | u64::from(byte != 0) << (8 * eights.len() + i))
 }
 
-/// Packs an (R, S) array of booleans into flip masks. Returns the masks and R.
+/// Packs an (R, S) array of booleans into flip masks. Returns the masks and R. All bytes but 0 are true: NumPy treats them
+/// so, and some of its operations leave other bytes than 0 and 1 (`^=` of NumPy 1.24), which are no `bool`.
 pub(super) fn flips(py: Python<'_>, masks: &PyReadonlyArray2<'_, bool>) -> PyResult<(Vec<u64>, usize)> {
     let (replicates, units) = masks.as_array().dim();
-    let masks = bytes(masks)?;
+    let masks: PyReadonlyArray2<'_, u8> = masks.call_method1("view", ("uint8",))?.extract()?;
     let masks = in_order(&masks)?;
     let words = run_serial(py, |stop| {
         let mut words = reserved(masks.len() / units.max(1) * units.div_ceil(64))?;

@@ -1,15 +1,14 @@
 //! Agreement of metrics with people: counts of pairs, tie calibration, replicates of coefficients, and soft pairwise accuracy.
 
-use std::ops::Range;
-
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 use super::call::{Progress, run_long};
-use super::convert::{Array1, Array2, Array3, bytes, in_order, shaped, vector};
+use super::convert::{Array1, Array2, Array3, in_order, shaped, vector};
 use super::metric::Metric;
 use crate::error::{Result, check_length};
-use crate::meta::resampled::{self, Drawn, Material, Plan, Statistic, TieRule};
+use crate::memory::{collected, zeros};
+use crate::meta::resampled::{self, Drawn, Material, Statistic, TieRule};
 use crate::meta::soft::{self, Scored, Signs};
 use crate::meta::{Grouping, Matrices, Unit, calibrate, pairs, votes};
 use crate::resample::replicates;
@@ -41,13 +40,16 @@ pub fn meta_votes<'py>(
     shaped(py, counts, [metrics, segments, votes::KINDS])
 }
 
+/// Checks the length of each dimension of an array.
+fn check_shape(what: &str, expected: &[(&str, usize)], got: &[usize]) -> Result<()> {
+    let mut dimensions = expected.iter().zip(got);
+    dimensions.try_for_each(|(&(name, expected), &got)| check_length(format_args!("{name} of {what}"), expected, got))
+}
+
 /// Scores of metrics and of people of the same shape.
 fn matrices<'a>(scores: &'a PyReadonlyArray3<'_, f64>, human: &'a PyReadonlyArray2<'_, f64>) -> PyResult<Matrices<'a>> {
     let (metrics, systems, segments) = scores.as_array().dim();
-    let lengths = [("systems", systems, human.shape()[0]), ("segments", segments, human.shape()[1])];
-    for (what, expected, got) in lengths {
-        check_length(format_args!("{what} that people have scored"), expected, got)?;
-    }
+    check_shape("human scores", &[("systems", systems), ("segments", segments)], human.shape())?;
     Matrices::new(in_order(scores)?, in_order(human)?, [metrics, systems, segments]).map_err(PyErr::from)
 }
 
@@ -126,48 +128,6 @@ fn statistics(names: &[Names]) -> Result<Vec<Statistic>> {
     names.iter().map(|(grouping, coefficient)| Statistic::named(grouping, coefficient)).collect()
 }
 
-/// Checks the length of each dimension of an array.
-fn check_shape(what: &str, expected: &[(&str, usize)], got: &[usize]) -> Result<()> {
-    let mut dimensions = expected.iter().zip(got);
-    dimensions.try_for_each(|(&(name, expected), &got)| check_length(format_args!("{name} of {what}"), expected, got))
-}
-
-/// Scores of all metrics, and of people.
-struct Scores<'a> {
-    scores: &'a [f64],
-    human: Option<&'a [f64]>,
-    shape: [usize; 3],
-}
-
-impl<'a> Scores<'a> {
-    fn new<'py>(
-        scores: &'a PyReadonlyArray3<'py, f64>,
-        human: Option<&'a PyReadonlyArray2<'py, f64>>,
-    ) -> PyResult<Self> {
-        let (metrics, n_systems, segments) = scores.as_array().dim();
-        if let Some(human) = human {
-            check_shape("human scores", &[("systems", n_systems), ("segments", segments)], human.shape())?;
-        }
-        Ok(Scores {
-            scores: in_order(scores)?,
-            human: human.map(in_order).transpose()?,
-            shape: [metrics, n_systems, segments],
-        })
-    }
-
-    fn material(&self) -> Result<Material> {
-        Material::new(self.scores, self.human, self.shape)
-    }
-
-    /// A material for each metric.
-    fn materials(&self) -> Result<Vec<Material>> {
-        let [metrics, systems, segments] = self.shape;
-        let cells = systems * segments;
-        let of = |metric: usize| &self.scores[metric * cells..][..cells];
-        (0..metrics).map(|metric| Material::new(of(metric), self.human, [1, systems, segments])).collect()
-    }
-}
-
 /// Pairs of metrics.
 fn pairs(pairs: &PyReadonlyArray2<'_, i64>) -> PyResult<Vec<[usize; 2]>> {
     let columns = pairs.shape()[1];
@@ -177,28 +137,9 @@ fn pairs(pairs: &PyReadonlyArray2<'_, i64>) -> PyResult<Vec<[usize; 2]>> {
     Ok(in_order(pairs)?.as_chunks().0.iter().map(|pair: &[i64; 2]| pair.map(index)).collect())
 }
 
-/// The replicates and where their swaps come from.
-fn plan<'a>(
-    (seed, first, n): (u64, u64, usize),
-    unit: &str,
-    masks: Option<&'a PyReadonlyArray3<'_, u8>>,
-    [_, systems, segments]: [usize; 3],
-) -> PyResult<(Plan<'a>, Range<u64>)> {
-    let replicates = replicates(first, n)?;
-    let unit = Unit::named(unit)?;
-    match masks {
-        None => Ok((Plan::Seeded(seed, unit), replicates)),
-        Some(masks) => {
-            let expected = [("replicates", replicates.end as usize), ("systems", systems), ("segments", segments)];
-            check_shape("masks", &expected, masks.shape())?;
-            Ok((Plan::Masks(in_order(masks)?), replicates))
-        }
-    }
-}
-
 #[pyfunction]
 #[pyo3(signature = (
-    scores, human, statistics, unit, pairs, *, n, seed, first=0, masks=None, threads=0, progress=None
+    scores, human, statistics, unit, pairs, *, n, seed, first=0, threads=0, progress=None
 ))]
 pub fn meta_permuted<'py>(
     py: Python<'py>,
@@ -210,26 +151,25 @@ pub fn meta_permuted<'py>(
     n: usize,
     seed: u64,
     first: u64,
-    masks: Option<PyReadonlyArray3<'py, bool>>,
     threads: usize,
     progress: Option<&Progress>,
 ) -> PyResult<Array3<'py, f64>> {
-    let scores = Scores::new(&scores, Some(&human))?;
+    let matrices = matrices(&scores, &human)?;
     let statistics = self::statistics(&statistics)?;
     let pairs = self::pairs(&pairs)?;
-    let masks = masks.as_ref().map(bytes).transpose()?;
-    let plan = plan((seed, first, n), unit, masks.as_ref(), scores.shape)?;
+    let (unit, replicates) = (Unit::named(unit)?, replicates(first, n)?);
     let shape = [statistics.len(), pairs.len(), n];
     let total = shape.iter().product();
     let values = run_long(py, threads, progress, ("shuffling", total), |run| {
-        resampled::permuted(&scores.material()?, &statistics, &pairs, plan, run)
+        let material = Material::new(&matrices, 0..matrices.metrics())?;
+        resampled::permuted(&material, &statistics, &pairs, (seed, unit), replicates, run)
     })?;
     shaped(py, values, shape)
 }
 
 #[pyfunction]
 #[pyo3(signature = (
-    scores, segment, better, worse, votes, ties, unit, pairs, *, n, seed, first=0, masks=None, threads=0, progress=None
+    scores, segment, better, worse, votes, ties, unit, pairs, *, n, seed, first=0, threads=0, progress=None
 ))]
 pub fn meta_permuted_votes<'py>(
     py: Python<'py>,
@@ -244,18 +184,20 @@ pub fn meta_permuted_votes<'py>(
     n: usize,
     seed: u64,
     first: u64,
-    masks: Option<PyReadonlyArray3<'py, bool>>,
     threads: usize,
     progress: Option<&Progress>,
 ) -> PyResult<Array2<'py, f64>> {
-    let scores = Scores::new(&scores, None)?;
+    let (metrics, systems, segments) = scores.as_array().dim();
+    // Votes need no scores of people, so none are missing.
+    let human: Vec<f64> = zeros(&[systems, segments])?;
+    let matrices = Matrices::new(in_order(&scores)?, &human, [metrics, systems, segments])?;
     let votes = self::votes([&segment, &better, &worse, &votes])?;
     let rule = TieRule::named(ties)?;
     let pairs = self::pairs(&pairs)?;
-    let masks = masks.as_ref().map(bytes).transpose()?;
-    let plan = plan((seed, first, n), unit, masks.as_ref(), scores.shape)?;
+    let (unit, replicates) = (Unit::named(unit)?, replicates(first, n)?);
     let values = run_long(py, threads, progress, ("shuffling", pairs.len() * n), |run| {
-        resampled::permuted_votes(&scores.material()?, (votes, rule), &pairs, plan, run)
+        let material = Material::new(&matrices, 0..metrics)?;
+        resampled::permuted_votes(&material, (votes, rule), &pairs, (seed, unit), replicates, run)
     })?;
     shaped(py, values, [pairs.len(), n])
 }
@@ -277,26 +219,28 @@ pub fn meta_drawn<'py>(
     threads: usize,
     progress: Option<&Progress>,
 ) -> PyResult<Array3<'py, f64>> {
-    let scores = Scores::new(&scores, Some(&human))?;
+    let matrices = matrices(&scores, &human)?;
+    let metrics = matrices.metrics();
     let statistics = self::statistics(&statistics)?;
-    let replicates = replicates(first, n)?;
-    let unit = Unit::named(unit)?;
+    let (unit, replicates) = (Unit::named(unit)?, replicates(first, n)?);
     let draws = match &copies {
         None => Drawn::Seeded(seed, unit),
         Some((systems, segments)) => {
             let n = replicates.end as usize;
             for (what, copies, width) in
-                [("systems", systems, scores.shape[1]), ("segments", segments, scores.shape[2])]
+                [("systems", systems, scores.shape()[1]), ("segments", segments, scores.shape()[2])]
             {
                 check_shape(&format!("copies of {what}"), &[("replicates", n), (what, width)], copies.shape())?;
             }
             Drawn::Copies(in_order(systems)?, in_order(segments)?)
         }
     };
-    let shape = [statistics.len(), scores.shape[0], n];
+    let shape = [statistics.len(), metrics, n];
     let total = shape.iter().product();
     let values = run_long(py, threads, progress, ("drawing", total), |run| {
-        resampled::drawn(&scores.materials()?, &statistics, (draws, replicates), run)
+        let of = |metric: usize| Material::new(&matrices, metric..metric + 1);
+        let materials = (0..metrics).map(of).collect::<Result<Vec<_>>>()?;
+        resampled::drawn(&materials, &statistics, (draws, replicates), run)
     })?;
     shaped(py, values, shape)
 }
@@ -304,17 +248,14 @@ pub fn meta_drawn<'py>(
 /// A metric, the counts of its systems, whether lower scores are better, and whether its score is a ratio of two columns.
 type Counted<'py> = (PyRef<'py, Metric>, PyReadonlyArray3<'py, i64>, bool, bool);
 
-/// A metric on these segments, by default on all.
-fn scored(
-    (metric, counts, lower, ratio): &Counted<'_>,
-    segments: Option<&PyReadonlyArray1<'_, u32>>,
-) -> PyResult<Scored> {
+fn all_segments((_, counts, ..): &Counted<'_>) -> Result<Vec<u32>> {
+    collected(0..counts.shape()[1] as u32)
+}
+
+/// A metric on these segments.
+fn scored((metric, counts, lower, ratio): &Counted<'_>, segments: &[u32]) -> PyResult<Scored> {
     let shape = [counts.shape()[0], counts.shape()[1]];
-    let (formula, counts, flags) = (metric.formula(), in_order(counts)?, (*lower, *ratio));
-    Ok(match segments {
-        Some(segments) => Scored::new(formula, counts, shape, in_order(segments)?.iter().map(|s| *s as usize), flags),
-        None => Scored::new(formula, counts, shape, 0..shape[1], flags),
-    }?)
+    Ok(Scored::new(metric.formula(), in_order(counts)?, shape, segments, (*lower, *ratio))?)
 }
 
 #[pyfunction]
@@ -337,8 +278,8 @@ pub fn meta_soft_drawn<'py>(
     let unit = Unit::named(unit)?;
     let replicates = replicates(first, n)?;
     let segments = people.1.shape()[1];
-    let people = scored(&people, None)?;
-    let metrics = metrics.iter().map(|metric| scored(metric, None)).collect::<PyResult<Vec<_>>>()?;
+    let of_all = |of: &Counted<'_>| scored(of, &all_segments(of)?);
+    let (people, metrics) = (of_all(&people)?, metrics.iter().map(of_all).collect::<PyResult<Vec<_>>>()?);
     let values = run_long(py, threads, progress, ("drawing", n), |run| {
         let signs = Signs::new(inner_seed, permutations, segments)?;
         soft::drawn(&people, &metrics, segments, (&signs, unit), (seed, replicates), run)
@@ -357,9 +298,9 @@ pub fn meta_soft_pvalues<'py>(
     inner_seed: u64,
     threads: usize,
 ) -> PyResult<Array2<'py, f64>> {
-    let mut every = vec![scored(&people, None)?];
+    let mut every = vec![scored(&people, &all_segments(&people)?)?];
     for metric in &metrics {
-        every.push(scored(metric, Some(&segments))?);
+        every.push(scored(metric, in_order(&segments)?)?);
     }
     let n = segments.len();
     let values = run_long(py, threads, None, ("", 0), |run| {

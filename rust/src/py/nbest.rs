@@ -10,7 +10,7 @@ use super::call::{Progress, run_long, run_serial};
 use super::convert::{Array1, Array2, in_order, shaped, vector};
 use super::metric::Metric;
 use super::reduce::lent;
-use crate::error::{Error, Result, check_length};
+use crate::error::{Result, check_length};
 use crate::metric::{Lists, count_lists, expected_utilities, pieces};
 use crate::pool::Stop;
 use crate::tune::lists::{self, Options, Strings};
@@ -63,14 +63,7 @@ impl NBest {
 
     #[staticmethod]
     fn of_texts(py: Python<'_>, lists: Vec<Vec<PyBackedStr>>) -> PyResult<Self> {
-        if lists.is_empty() || lists.iter().any(Vec::is_empty) {
-            return Err(Error::Empty { what: "texts".into() }.into());
-        }
-        let mut offsets = vec![0];
-        lists.iter().for_each(|list| offsets.push(offsets[offsets.len() - 1] + list.len()));
-        let (ids, texts): (Vec<i64>, Vec<_>) =
-            ((0..lists.len() as i64).collect(), lists.into_iter().flatten().collect());
-        Self::serial(py, |_| lists::of_texts(&ids, &offsets, &texts))
+        Self::serial(py, |_| lists::of_texts(&lists))
     }
 
     #[staticmethod]

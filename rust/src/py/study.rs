@@ -9,7 +9,7 @@ use super::reduce::{AlternativeNames, Outcomes, StoppingRule, outcomes};
 use super::resampler::{SampleArgument, with_samples};
 use crate::error::{check_length, named};
 use crate::resample::{Shuffles, replicates};
-use crate::study::{self, Population, Sampling, Selection, Shuffling, Statistic};
+use crate::study::{self, Population, Sampling, Selection, Shuffling};
 
 /// What Python passes for a population: the samples of all metrics, and the group of each unit or None.
 type PopulationArgument<'py> = (Vec<SampleArgument<'py>>, Option<PyReadonlyArray1<'py, u32>>);
@@ -19,10 +19,6 @@ type Units<'py> = (Array1<'py, u32>, Array1<'py, bool>);
 
 /// What standard errors are computed from, and whether shuffles have the same order by the difference.
 type ErrorParts<'py> = (Array3<'py, f64>, Array2<'py, bool>);
-
-fn statistic(studentized: bool) -> Statistic {
-    if studentized { Statistic::Studentized } else { Statistic::Difference }
-}
 
 /// Simulated test sets from populations.
 #[pyclass(frozen, module = "reshuffle._core")]
@@ -102,7 +98,7 @@ impl Experiment {
     ) -> PyResult<Array2<'py, u64>> {
         let (metrics, n) = self.shape(&thresholds)?;
         let shuffles = Shuffles::named(scheme)?;
-        let shuffling = Shuffling { shuffles, statistic: statistic(studentized), n: n_resamples };
+        let shuffling = Shuffling { shuffles, studentized, n: n_resamples };
         let simulations = replicates(first, n)?;
         let criterion = (alternative.alternatives()?, in_order(&thresholds)?);
         let counts =
@@ -128,7 +124,7 @@ impl Experiment {
         let simulations = replicates(first, n)?;
         let criterion = (alternative.alternatives()?, in_order(&thresholds)?);
         let found = run_long(py, threads, None, ("", 0), |run| {
-            self.0.sequential(rule.0, statistic(studentized), n_resamples, criterion, simulations, run)
+            self.0.sequential(rule.0, (studentized, n_resamples), criterion, simulations, run)
         })?;
         outcomes(py, &found, [metrics, n])
     }

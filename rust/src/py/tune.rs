@@ -128,8 +128,8 @@ pub fn tune_mert<'py>(
     ))
 }
 
-/// Entries, their score, the start from which they were found, and scores of starts and ends.
-type Chosen<'py> = (Array1<'py, i64>, f64, usize, Array2<'py, f64>);
+/// Entries, and scores of starts and ends.
+type Chosen<'py> = (Array1<'py, i64>, Array2<'py, f64>);
 
 #[pyfunction]
 #[pyo3(signature = (
@@ -157,7 +157,7 @@ pub fn tune_oracle<'py>(
         let rows = run.serial(|stop, _| oracle::Rows::new(offsets, counts, metric.formula(), worst, stop))?;
         oracle::search(&rows, starts, random_starts, seed, run)
     })?;
-    Ok((vector(py, found.entries), found.score, found.start, shaped(py, found.from_to, [n, 2])?))
+    Ok((vector(py, found.entries), shaped(py, found.from_to, [n, 2])?))
 }
 
 /// Runs `body` on checked lists, without the interpreter.
@@ -194,8 +194,8 @@ pub fn tune_l1_loss<'py>(
 ) -> PyResult<Loss<'py>> {
     let weights = in_order(&weights)?;
     let (candidates, watch) = (candidates(py, &offsets, &dense, sparse.as_ref())?, (threads, progress));
-    let pass = on_lists(py, candidates, &targets, watch, |lists, run| l1::pass(lists, weights, run))?;
-    Ok((pass.loss, vector(py, pass.gradient)))
+    let (loss, gradient) = on_lists(py, candidates, &targets, watch, |lists, run| l1::pass(lists, weights, run))?;
+    Ok((loss, vector(py, gradient)))
 }
 
 /// Selected, not zero, the steepest derivative, the loss, the objective, and the Newton steps of a step.
@@ -269,6 +269,14 @@ pub fn tune_templates<'py>(
 /// The weights of all runs, and a row of numbers for each run.
 type Outcome<'py> = (Array2<'py, f64>, Array2<'py, f64>);
 
+fn outcome(
+    py: Python<'_>,
+    (weights, trace): (Vec<f64>, Vec<f64>),
+    [runs, width, columns]: [usize; 3],
+) -> PyResult<Outcome<'_>> {
+    Ok((shaped(py, weights, [runs, width])?, shaped(py, trace, [runs, columns])?))
+}
+
 #[pyfunction]
 #[pyo3(signature = (
     metric, offsets, dense, sparse, counts, gains, *, initial, seeds, epochs=60, c=0.01, decay=0.999,
@@ -292,18 +300,17 @@ pub fn tune_mira<'py>(
     threads: usize,
     progress: Option<&Progress>,
 ) -> PyResult<Outcome<'py>> {
-    let known = [("hope", mira::Update::Hope), ("model", mira::Update::Model)];
-    let update = named("background", background, &known)?;
+    let update_with_hope = named("background", background, &[("hope", true), ("model", false)])?;
     let candidates = candidates(py, &offsets, &dense, sparse.as_ref())?;
     metric.check_width(counts.shape()[1])?;
     let (counts, formula, initial) = (in_order(&counts)?, metric.formula(), in_order(&initial)?);
     let gains = gains.as_ref().map(in_order).transpose()?;
-    let settings = mira::Settings { epochs, step: c, decay, update, safe_hope };
-    let (weights, trace) = run_long(py, threads, progress, ("tuning", seeds.len()), |run| {
+    let settings = mira::Settings { epochs, step: c, decay, update_with_hope, safe_hope };
+    let found = run_long(py, threads, progress, ("tuning", seeds.len()), |run| {
         let problem = run.prepare(|stop| mira::Problem::new(candidates, (formula, counts), gains, stop))?;
         mira::run(&problem, settings, initial, &seeds, run)
     })?;
-    Ok((shaped(py, weights, [seeds.len(), candidates.width()])?, shaped(py, trace, [seeds.len(), epochs])?))
+    outcome(py, found, [seeds.len(), candidates.width(), epochs])
 }
 
 #[pyfunction]
@@ -330,11 +337,10 @@ pub fn tune_pro<'py>(
     let candidates = candidates(py, &offsets, &dense, sparse.as_ref())?;
     let scores = in_order(&scores)?;
     let settings = pro::Settings { samples, threshold, kept, penalty, tolerance, iterations };
-    let (weights, fits) = run_long(py, threads, progress, ("tuning", seeds.len()), |run| {
+    let found = run_long(py, threads, progress, ("tuning", seeds.len()), |run| {
         pro::run(&candidates, scores, &settings, &seeds, run)
     })?;
-    let trace = fits.iter().flat_map(|fit| [fit.pairs as f64, fit.loss, fit.slope, fit.iterations as f64]).collect();
-    Ok((shaped(py, weights, [seeds.len(), candidates.width()])?, shaped(py, trace, [seeds.len(), 4])?))
+    outcome(py, found, [seeds.len(), candidates.width(), pro::COLUMNS])
 }
 
 #[pyfunction]
@@ -360,14 +366,11 @@ pub fn tune_xbleu<'py>(
     let candidates = candidates(py, &offsets, &dense, sparse.as_ref())?;
     let (scores, lengths, initial) = (in_order(&scores)?, in_order(&lengths)?, in_order(&initial)?);
     let settings = xbleu::Settings { epochs, rate };
-    let (weights, trace) = run_long(py, threads, progress, ("tuning", seeds.len()), |run| {
+    let found = run_long(py, threads, progress, ("tuning", seeds.len()), |run| {
         let problem = run.prepare(|stop| xbleu::Problem::new(candidates, scores, lengths, penalty, stop))?;
         xbleu::descend(&problem, settings, initial, &seeds, run)
     })?;
-    Ok((
-        shaped(py, weights, [seeds.len(), candidates.width()])?,
-        shaped(py, trace, [seeds.len(), epochs.saturating_add(1)])?,
-    ))
+    outcome(py, found, [seeds.len(), candidates.width(), epochs.saturating_add(1)])
 }
 
 #[pyfunction]
@@ -382,7 +385,7 @@ pub fn tune_xbleu_objective<'py>(
     weights: PyReadonlyArray1<'py, f64>,
     penalty: f64,
     threads: usize,
-) -> PyResult<(f64, Array1<'py, f64>)> {
+) -> PyResult<Loss<'py>> {
     let candidates = candidates(py, &offsets, &dense, sparse.as_ref())?;
     let (scores, lengths, weights) = (in_order(&scores)?, in_order(&lengths)?, in_order(&weights)?);
     let (value, gradient) = run_long(py, threads, None, ("", 0), |run| {

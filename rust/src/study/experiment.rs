@@ -16,22 +16,14 @@ use crate::resample::{Alternatives, Plan, Resampler, Shuffles, Workers, length, 
 use crate::simd::Simd;
 use crate::stream::{SIMULATION, derived};
 
-/// What shuffles are compared by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Statistic {
-    /// The difference in score.
-    Difference,
-    /// The difference divided by its standard error. Where both put the shuffles in the same order, the difference.
-    Studentized,
-}
-
 /// How a test shuffles a test set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shuffling {
     /// How the shuffles are made. The number of those of a subgroup has to be a power of two.
     pub shuffles: Shuffles,
-    /// What they are compared by.
-    pub statistic: Statistic,
+    /// Whether they are compared by the difference in score divided by its standard error, and not by the difference. If
+    /// both put the shuffles in the same order, it is the difference.
+    pub studentized: bool,
     /// The number of shuffles.
     pub n: usize,
 }
@@ -55,12 +47,6 @@ struct Buffers {
 
 /// The most simulations with the same bootstrap weights that are drawn together: their columns stay in the L2 cache.
 const STACKED: usize = 16;
-
-/// Makes a reduction of the shuffles of a test set from the threshold of each metric.
-type Tallies<'a, R> = dyn Fn(Vec<f64>) -> Result<R> + Sync + 'a;
-
-/// Reads the result for each metric from a reduction.
-type Read<'a, R, T> = dyn Fn(&R) -> Result<Vec<T>> + Sync + 'a;
 
 /// The number of simulations that a thread takes at a time where each takes only microseconds.
 const AT_ONCE: usize = 8;
@@ -218,7 +204,7 @@ impl Experiment {
     ) -> Result<Vec<u64>> {
         let alternatives = alternatives.into();
         let tally = |own| Ok(Tally::new(vec![(0, 1)], alternatives.clone(), own));
-        self.tallied(shuffling, thresholds, &tally, &|tally| Ok(tally.counts().to_vec()), simulations, run)
+        self.tallied(shuffling, thresholds, tally, |tally| Ok(tally.counts().to_vec()), simulations, run)
     }
 
     /// As [`Experiment::exceedances`], with at most `n` independent shuffles: each test ends when `rule` stops it.
@@ -228,8 +214,7 @@ impl Experiment {
     pub fn sequential(
         &self,
         rule: Rule,
-        statistic: Statistic,
-        n: usize,
+        (studentized, n): (bool, usize),
         (alternatives, thresholds): (impl Into<Alternatives>, &[f64]),
         simulations: Range<u64>,
         run: &mut Run<'_>,
@@ -237,8 +222,8 @@ impl Experiment {
         let alternatives = alternatives.into();
         let tally = |own| SequentialTally::new(vec![(0, 1)], alternatives.clone(), own, rule);
         let read = |tally: &SequentialTally| Ok(tally.outcomes()?.to_vec());
-        let shuffling = Shuffling { shuffles: Shuffles::Independent, statistic, n };
-        self.tallied(shuffling, thresholds, &tally, &read, simulations, run)
+        let shuffling = Shuffling { shuffles: Shuffles::Independent, studentized, n };
+        self.tallied(shuffling, thresholds, tally, read, simulations, run)
     }
 
     /// Tallies the shuffles of each simulated test set: `tally` makes the reduction from the thresholds of all metrics,
@@ -247,8 +232,8 @@ impl Experiment {
         &self,
         shuffling: Shuffling,
         thresholds: &[f64],
-        tally: &Tallies<'_, R>,
-        read: &Read<'_, R, T>,
+        tally: impl Fn(Vec<f64>) -> Result<R> + Sync,
+        read: impl Fn(&R) -> Result<Vec<T>> + Sync,
         simulations: Range<u64>,
         run: &mut Run<'_>,
     ) -> Result<Vec<T>> {
@@ -263,9 +248,9 @@ impl Experiment {
         };
         let mut out = filled(thresholds.len(), T::default())?;
         let (counts, n) = (self.counts(), shuffling.n as u64);
-        let (size, cost) = match shuffling.statistic {
-            Statistic::Difference => (AT_ONCE, 2 * counts + n * (counts / 64 + 80 * metrics as u64)),
-            Statistic::Studentized => (1, self.studentizing() + n * (counts / 16 + 400 * metrics as u64)),
+        let (size, cost) = match shuffling.studentized {
+            false => (AT_ONCE, 2 * counts + n * (counts / 64 + 80 * metrics as u64)),
+            true => (1, self.studentizing() + n * (counts / 16 + 400 * metrics as u64)),
         };
         self.each(Blocks { items: all, size, cost, lead: 0 }, run, work, |item, own| {
             own.into_iter().enumerate().for_each(|(metric, result)| out[metric * all + item] = result);
@@ -277,7 +262,7 @@ impl Experiment {
     fn shuffle(
         &self,
         simulation: u64,
-        Shuffling { shuffles, statistic, n }: Shuffling,
+        Shuffling { shuffles, studentized, n }: Shuffling,
         tally: &mut dyn Reduction,
         (workers, Buffers { chosen, sums, totals, both }): (&Workers, &mut Buffers),
         stop: &Stop<'_>,
@@ -288,7 +273,7 @@ impl Experiment {
         let (seed, range) = (self.seed_of(simulation), replicates(0, n)?);
         let prepare = |design, formulas: &[_]| Resampler::from_design(design, formulas, false, (self.simd, stop));
         let codes = shuffles.codes(seed, chosen.units.len());
-        if let (Shuffles::Subgroup, Statistic::Difference, Some(rows)) = (shuffles, statistic, &population.differences)
+        if let (Shuffles::Subgroup, false, Some(rows)) = (shuffles, studentized, &population.differences)
             && n.is_power_of_two()
             && rows.fit(chosen.units.len(), n)
         {
@@ -298,13 +283,12 @@ impl Experiment {
             let kernel = Scattered { rows, units, swapped, codes: &codes, shuffles: n, simd: self.simd };
             return on_this_thread(stop, |run| resampler.run_kernel(workers, (&kernel, range), &mut [tally], run));
         }
-        let resampler = match statistic {
-            Statistic::Difference => prepare(population.shuffled(chosen, totals, stop)?, population.formulas()?)?,
-            Statistic::Studentized => {
-                let crosses = population.crosses(chosen, both, stop)?;
-                let (design, formulas) = population.studentized(chosen, totals, &crosses, stop)?;
-                prepare(design, &formulas)?
-            }
+        let resampler = if studentized {
+            let crosses = population.crosses(chosen, both, stop)?;
+            let (design, formulas) = population.studentized(chosen, totals, &crosses, stop)?;
+            prepare(design, &formulas)?
+        } else {
+            prepare(population.shuffled(chosen, totals, stop)?, population.formulas()?)?
         };
         let plan = (shuffles.plan(seed, &codes), range);
         on_this_thread(stop, |run| resampler.run_with(workers, plan, &mut [tally], run))

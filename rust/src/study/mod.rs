@@ -16,7 +16,7 @@ mod population;
 mod selection;
 mod studentized;
 
-pub use experiment::{Experiment, Shuffling, Statistic};
+pub use experiment::{Experiment, Shuffling};
 pub use population::Population;
 pub use selection::{Sampling, Selection};
 

@@ -10,14 +10,6 @@ use crate::metric::Formula;
 use crate::pool::{Run, Stop};
 use crate::simd::{Simd, dispatch};
 
-/// Which candidate's counts enter the background after a sentence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Update {
-    Hope,
-    /// The candidate that the model prefers.
-    Model,
-}
-
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
     /// How often all sentences are visited.
@@ -26,8 +18,9 @@ pub struct Settings {
     pub step: f64,
     /// By which factor the background shrinks after each sentence.
     pub decay: f64,
-    /// What enters the background.
-    pub update: Update,
+    /// Whether the counts of the hope enter the background after a sentence, or those of the candidate that the model
+    /// prefers.
+    pub update_with_hope: bool,
     /// Shrink the model's part in the choice of the hope where it is more than five times as large as the gain.
     pub safe_hope: bool,
 }
@@ -35,19 +28,14 @@ pub struct Settings {
 /// How often the model score may exceed the gain of the hope, unless it is made smaller.
 const SAFE: f64 = 5.0;
 
-/// The factor of a row of BLEU that its lengths are multiplied by, and the orders.
-struct Bleu {
-    order: usize,
-    steps: i64,
-}
-
 /// Lists with the counts of a metric, and what a candidate gains.
 pub struct Problem<'a> {
     candidates: Candidates<'a>,
     counts: Counts<'a>,
     /// Gains that do not change, for example sentence BLEU. Otherwise they are BLEU with a background.
     gains: Option<&'a [f64]>,
-    bleu: Bleu,
+    /// The longest n-grams of BLEU; 0 if gains do not change.
+    order: usize,
     /// The counts that BLEU needs, list by list, column by column: matches and n-grams of each order, reference length.
     columns: Vec<f64>,
     /// The dense features by columns.
@@ -67,18 +55,17 @@ impl<'a> Problem<'a> {
         stop: &Stop<'_>,
     ) -> Result<Self> {
         let counts = Counts::new(counts, formula, candidates.offsets(), stop)?;
-        let mut bleu = Bleu { order: 0, steps: 1 };
-        let mut columns = Vec::new();
+        let (mut order, mut columns) = (0, Vec::new());
         if let Some(gains) = gains {
             check_numbers("gains", gains, candidates.entries(), stop)?;
         } else {
             let name = counts.formula().name();
             check_option("the metric", "BLEU, unless candidates have gains", name, name == "BLEU")?;
-            bleu.order = (counts.width() - 2) / 2;
-            columns = bleu.columns(&candidates, &counts, stop)?;
+            order = (counts.width() - 2) / 2;
+            columns = columns_of(&candidates, &counts, order, stop)?;
         }
         let dense = candidates.columns(stop)?;
-        Ok(Problem { candidates, counts, gains, bleu, columns, dense })
+        Ok(Problem { candidates, counts, gains, order, columns, dense })
     }
 
     /// The corpus score of the candidates that weights choose.
@@ -124,30 +111,26 @@ impl<'a> Problem<'a> {
     }
 }
 
-impl Bleu {
-    /// The columns of [`Problem`]: BLEU's rows have lengths in steps, then the matches, then the n-grams.
-    fn columns(&mut self, candidates: &Candidates<'_>, counts: &Counts<'_>, stop: &Stop<'_>) -> Result<Vec<f64>> {
-        let (width, order) = (2 + 2 * self.order, self.order);
-        let mut rows = (0..candidates.entries()).map(|candidate| counts.row(candidate));
-        let with_words = rows.find(|row| row[0] > 0 && row[2 + order] > 0);
-        self.steps = with_words.map_or(1, |row| (row[0] / row[2 + order]).max(1));
-        let steps = self.steps as f64;
-        let mut out = reserved(candidates.entries().saturating_mul(self.width()))?;
-        for sentence in 0..candidates.sentences() {
-            let list = candidates.list(sentence);
-            stop.charge(list.len() * self.width())?;
-            for column in (2..width).chain([1]) {
-                let divisor = if column == 1 { steps } else { 1.0 };
-                out.extend(list.clone().map(|candidate| counts.row(candidate)[column] as f64 / divisor));
-            }
+/// The columns of [`Problem`]: BLEU's rows have lengths in steps, then the matches, then the n-grams.
+fn columns_of(candidates: &Candidates<'_>, counts: &Counts<'_>, order: usize, stop: &Stop<'_>) -> Result<Vec<f64>> {
+    let mut rows = (0..candidates.entries()).map(|candidate| counts.row(candidate));
+    let with_words = rows.find(|row| row[0] > 0 && row[2 + order] > 0);
+    let steps = with_words.map_or(1, |row| (row[0] / row[2 + order]).max(1)) as f64;
+    let mut out = reserved(candidates.entries().saturating_mul(width(order)))?;
+    for sentence in 0..candidates.sentences() {
+        let list = candidates.list(sentence);
+        stop.charge(list.len() * width(order))?;
+        for column in (2..2 + 2 * order).chain([1]) {
+            let divisor = if column == 1 { steps } else { 1.0 };
+            out.extend(list.clone().map(|candidate| counts.row(candidate)[column] as f64 / divisor));
         }
-        Ok(out)
     }
+    Ok(out)
+}
 
-    /// The number of columns.
-    fn width(&self) -> usize {
-        2 * self.order + 1
-    }
+/// The number of columns.
+fn width(order: usize) -> usize {
+    2 * order + 1
 }
 
 dispatch! {
@@ -221,39 +204,39 @@ struct Learner<'a> {
 
 impl<'a> Learner<'a> {
     fn new(problem: &'a Problem<'a>, settings: Settings, initial: &[f64]) -> Result<Self> {
-        let width = initial.len();
+        let features = initial.len();
         Ok(Learner {
             problem,
             settings,
             weights: initial.to_vec(),
-            behind: zeros(&[width])?,
+            behind: zeros(&[features])?,
             steps: 0,
-            background: vec![1.0; problem.bleu.width()],
+            background: vec![1.0; width(problem.order)],
             scores: reserved(problem.candidates.longest())?,
             gains: reserved(problem.candidates.longest())?,
-            difference: zeros(&[width])?,
+            difference: zeros(&[features])?,
         })
     }
 
     fn visit(&mut self, sentence: usize) {
-        let (simd, Problem { candidates, bleu, columns, .. }) = (Simd::best(), self.problem);
+        let (simd, &Problem { ref candidates, order, ref columns, .. }) = (Simd::best(), self.problem);
         let list = candidates.list(sentence);
         candidates.scores_by_columns(&self.problem.dense, sentence, &self.weights, &mut self.scores);
-        let of_list = |width: usize| list.start * width..list.end * width;
+        let of_list = || &columns[list.start * width(order)..list.end * width(order)];
         self.gains.clear();
         if let Some(gains) = self.problem.gains {
             self.gains.extend_from_slice(&gains[list.clone()]);
         } else {
             self.gains.resize(list.len(), 0.0);
-            gains_of(simd, bleu.order, &columns[of_list(bleu.width())], &self.background, &mut self.gains);
+            gains_of(simd, order, of_list(), &self.background, &mut self.gains);
         }
         let choice = choose(simd, &self.scores, &self.gains, self.settings.safe_hope);
         self.steps += 1;
         self.learn(list.start, choice);
         if self.problem.gains.is_none() {
-            let chosen = if self.settings.update == Update::Hope { choice.hope } else { choice.model };
-            let columns = &columns[of_list(bleu.width())][chosen..];
-            for (sum, count) in self.background.iter_mut().zip(columns.iter().step_by(list.len())) {
+            let chosen = if self.settings.update_with_hope { choice.hope } else { choice.model };
+            let counts = of_list()[chosen..].iter().step_by(list.len());
+            for (sum, count) in self.background.iter_mut().zip(counts) {
                 *sum = self.settings.decay * *sum + count;
             }
         }
@@ -267,8 +250,7 @@ impl<'a> Learner<'a> {
             return;
         }
         let candidates = &self.problem.candidates;
-        let mut touched = Touched { candidates, difference: &mut self.difference };
-        let square = touched.set(first + hope, first + fear);
+        let square = square_of_difference(candidates, [first + hope, first + fear], &mut self.difference);
         if square > 0.0 {
             let step = self.settings.step.min(loss / square);
             let before = step * (self.steps - 1) as f64;
@@ -288,27 +270,17 @@ impl<'a> Learner<'a> {
     }
 }
 
-/// Differences of features, of which those that both candidates lack stay 0.
-struct Touched<'a> {
-    candidates: &'a Candidates<'a>,
-    difference: &'a mut [f64],
-}
-
-impl Touched<'_> {
-    /// The squared length of the difference of two candidates' features.
-    fn set(&mut self, a: usize, b: usize) -> f64 {
-        self.candidates.add(a, 1.0, self.difference);
-        self.candidates.add(b, -1.0, self.difference);
-        // Each feature counts once: it is set to 0 when it has been counted.
-        let mut square = 0.0;
-        let mut count = |i: usize| {
-            let value = std::mem::take(&mut self.difference[i]);
-            square += value * value;
-        };
-        self.candidates.numbers(a).for_each(&mut count);
-        self.candidates.numbers(b).for_each(&mut count);
-        square
+/// The squared length of the difference of two candidates' features. `buffer` holds zeros, before and after.
+fn square_of_difference(candidates: &Candidates<'_>, [a, b]: [usize; 2], buffer: &mut [f64]) -> f64 {
+    candidates.add(a, 1.0, buffer);
+    candidates.add(b, -1.0, buffer);
+    // Each feature counts once: it is set to 0 when it has been counted.
+    let mut square = 0.0;
+    for i in candidates.numbers(a).chain(candidates.numbers(b)) {
+        let value = std::mem::take(&mut buffer[i]);
+        square += value * value;
     }
+    square
 }
 
 /// Batch MIRA once for each seed, which decides the order of the sentences. Returns the weights of all runs and, for

@@ -2,10 +2,12 @@
 
 use std::cmp::Ordering;
 
-use super::candidates::{Candidates, check_numbers, check_option, draws, each_seed};
+use super::candidates::{Candidates, check_numbers, check_option, each_seed};
 use crate::error::{Error, Result};
+use crate::math::dot;
 use crate::memory::{copied, extend, push, reserved, zeros};
 use crate::pool::{Run, Stop};
+use crate::stream::{Purpose, Stream};
 
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
@@ -23,17 +25,9 @@ pub struct Settings {
     pub iterations: usize,
 }
 
-/// What is known of a run, besides its weights.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Fit {
-    pub pairs: usize,
-    /// The loss with its penalty.
-    pub loss: f64,
-    /// The length of its gradient.
-    pub slope: f64,
-    /// The steps of Newton's method.
-    pub iterations: usize,
-}
+/// How many numbers there are of a run, besides its weights: the pairs, the loss with its penalty, the length of its
+/// gradient, and the steps of Newton's method.
+pub const COLUMNS: usize = 4;
 
 /// A pair of candidates: the better one, the other, and by how much the first is better.
 #[derive(Debug, Clone, Copy)]
@@ -72,7 +66,7 @@ fn pairs_of(
     };
     match settings.samples {
         Some(samples) => {
-            let mut drawn = draws(seed, sentence, list.len() as u32);
+            let mut drawn = Stream::new(seed, Purpose::Pairs, sentence as u64).indices(list.len() as u32);
             let mut next = || list.start + drawn.draw() as usize;
             (0..samples).try_for_each(|_| add(next(), next()))?;
         }
@@ -151,10 +145,6 @@ impl<'a> Pairs<'a> {
     }
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
 fn add_multiple(factor: f64, values: &[f64], sums: &mut [f64]) {
     sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += factor * value);
 }
@@ -226,7 +216,7 @@ impl Classifier<'_> {
     }
 
     /// Newton's method from weights of 0, with steps that are halved until the loss falls enough.
-    fn fit(&mut self, settings: &Settings, stop: &Stop<'_>) -> Result<(Vec<f64>, Fit)> {
+    fn fit(&mut self, settings: &Settings, stop: &Stop<'_>) -> Result<(Vec<f64>, [f64; COLUMNS])> {
         let width = self.pairs.candidates.width();
         let (mut weights, mut gradient) = (zeros(&[width])?, zeros(&[width])?);
         let (mut margins, mut moved) = (Vec::new(), Vec::new());
@@ -261,12 +251,12 @@ impl Classifier<'_> {
             iterations += 1;
         }
         let slope = dot(&gradient, &gradient).sqrt();
-        Ok((weights, Fit { pairs: self.pairs.pairs.len(), loss, slope, iterations }))
+        Ok((weights, [self.pairs.pairs.len() as f64, loss, slope, iterations as f64]))
     }
 }
 
 /// Pairwise ranking once for each seed, which decides the pairs. `scores` are those of the candidates, higher is better.
-/// Returns the weights of all runs, and a record of each.
+/// Returns the weights of all runs, and [`COLUMNS`] numbers of each.
 ///
 /// # Errors
 /// If there are no pairs, lengths differ, or a setting is out of range.
@@ -276,7 +266,7 @@ pub fn run(
     settings: &Settings,
     seeds: &[u64],
     run: &mut Run<'_>,
-) -> Result<(Vec<f64>, Vec<Fit>)> {
+) -> Result<(Vec<f64>, Vec<f64>)> {
     let positive = |value: f64| value > 0.0 && value.is_finite();
     check_option("samples", "at least 1", 0, settings.samples != Some(0))?;
     check_option("kept", "at least 1", 0, settings.kept != Some(0))?;
@@ -290,6 +280,6 @@ pub fn run(
         let pairs = Pairs::new(candidates, scores, settings, seed, stop)?;
         let mut classifier = Classifier { pairs, penalty: settings.penalty, scores: Vec::new(), along: Vec::new() };
         let (weights, fit) = classifier.fit(settings, stop)?;
-        Ok((weights, vec![fit]))
+        Ok((weights, fit.to_vec()))
     })
 }

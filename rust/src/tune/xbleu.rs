@@ -114,14 +114,14 @@ impl<'a> Problem<'a> {
         Ok((self.penalty * squares - gained, gradient))
     }
 
-    /// The objective at the weights times `scale`.
-    fn value(&self, (weights, scale): (&[f64], f64), values: &mut Vec<f64>, stop: &Stop<'_>) -> Result<f64> {
+    /// The objective without its derivative.
+    fn value(&self, weights: &[f64], values: &mut Vec<f64>, stop: &Stop<'_>) -> Result<f64> {
         let mut gained = 0.0;
         for sentence in 0..self.candidates.sentences() {
             stop.charge(2 * self.candidates.cost_of_list(sentence))?;
-            gained += self.lengths[sentence] * self.expect(sentence, (weights, scale), values);
+            gained += self.lengths[sentence] * self.expect(sentence, (weights, 1.0), values);
         }
-        let squares: f64 = weights.iter().map(|weight| (scale * weight) * (scale * weight)).sum();
+        let squares: f64 = weights.iter().map(|weight| weight * weight).sum();
         Ok(self.penalty * squares - gained)
     }
 
@@ -137,7 +137,7 @@ impl<'a> Problem<'a> {
         let (n, mut step) = (sentences as f64, 0.0);
         let mut weights = Scaled { vector: initial.to_vec(), factor: 1.0 };
         let (mut order, mut values) = (Vec::new(), Vec::new());
-        let mut objective = self.value((initial, 1.0), &mut values, stop)?;
+        let mut objective = self.value(initial, &mut values, stop)?;
         let (mut best, mut trace) = (initial.to_vec(), reserved(settings.epochs.saturating_add(1))?);
         trace.push(objective);
         for epoch in 0..settings.epochs {
@@ -152,7 +152,7 @@ impl<'a> Problem<'a> {
                 self.add(sentence, rate * self.lengths[sentence] / weights.factor, &values, &mut weights.vector);
             }
             weights.unscale();
-            let reached = self.value((&weights.vector, 1.0), &mut values, stop)?;
+            let reached = self.value(&weights.vector, &mut values, stop)?;
             trace.push(reached);
             if reached < objective {
                 objective = reached;

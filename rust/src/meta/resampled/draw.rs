@@ -9,7 +9,7 @@ use super::points::{Points, Scratch};
 use super::small::value;
 use super::weighing::{Copies, OfReplicate, Weighing};
 use super::{Coefficient, Compared, Material, Statistic, at, constant};
-use crate::error::{Result, check_length};
+use crate::error::Result;
 use crate::memory::{reserved, zeros};
 use crate::meta::Grouping;
 use crate::pool::{Run, Stop};
@@ -32,13 +32,6 @@ const COPIED: usize = 4096;
 const FEW: usize = 12;
 
 impl Drawn<'_> {
-    fn check(&self, [systems, segments]: [usize; 2], replicates: &Range<u64>) -> Result<()> {
-        let Drawn::Copies(of_systems, of_segments) = self else { return Ok(()) };
-        let n = replicates.end as usize;
-        check_length("copies of systems", n * systems, of_systems.len())?;
-        check_length("copies of segments", n * segments, of_segments.len())
-    }
-
     fn copies(&self, [systems, segments]: [usize; 2], replicates: Range<u64>, run: &mut Run<'_>) -> Result<Copies> {
         match *self {
             Drawn::Copies(of_systems, of_segments) => {
@@ -76,7 +69,7 @@ impl Drawn<'_> {
 /// often as its system or segment is drawn.
 ///
 /// # Errors
-/// As [`super::permuted`]; [`crate::Error::Empty`] without systems or segments.
+/// As [`super::permuted`].
 pub fn drawn(
     materials: &[Material],
     statistics: &[Statistic],
@@ -87,8 +80,6 @@ pub fn drawn(
     let metrics = materials.len();
     let mut out: Vec<f64> = zeros(&[statistics.len(), metrics, n])?;
     let Some(shape) = materials.first().map(|material| material.shape) else { return Ok(out) };
-    materials.iter().try_for_each(Material::check_human)?;
-    draws.check(shape, &replicates)?;
     let mut done = 0;
     for first in (0..n).step_by(COPIED) {
         let length = COPIED.min(n - first);

@@ -4,38 +4,11 @@ use std::ops::Range;
 
 use super::super::Unit;
 use super::Material;
-use crate::error::{Result, check_length};
+use crate::error::Result;
 use crate::memory::zeros;
 use crate::resample::{BATCH, length};
 use crate::simd::Simd;
 use crate::stream::{Purpose, Stream, fill_by_replicate};
-
-/// Where the swaps come from.
-#[derive(Debug, Clone, Copy)]
-pub enum Plan<'a> {
-    /// A seed, and what is swapped at once.
-    Seeded(u64, Unit),
-    /// For each replicate and position in the matrix, whether it is swapped: not 0. Replicates are counted from 0.
-    Masks(&'a [u8]),
-}
-
-impl Plan<'_> {
-    /// Whether two cells are always swapped together.
-    pub(super) fn together(&self, material: &Material, a: u32, b: u32) -> bool {
-        match self {
-            Plan::Seeded(_, Unit::Inputs) => material.segment(a) == material.segment(b),
-            Plan::Seeded(_, Unit::Systems) => material.system(a) == material.system(b),
-            _ => a == b,
-        }
-    }
-
-    /// Checks the number of masks.
-    pub(super) fn check(&self, [systems, segments]: [usize; 2], replicates: &Range<u64>) -> Result<()> {
-        let Plan::Masks(masks) = self else { return Ok(()) };
-        let cells = systems * segments;
-        check_length("cells of masks", cells * replicates.end as usize, masks.len())
-    }
-}
 
 /// The swaps of some replicates, in blocks of 64.
 pub(super) struct Flips {
@@ -58,33 +31,18 @@ impl Flips {
         parts.map(move |part| ((part.start - start) as usize, part))
     }
 
-    pub fn new(material: &Material, plan: &Plan<'_>, replicates: Range<u64>) -> Result<Self> {
+    /// The swaps with this seed, of these units.
+    pub fn new(material: &Material, (seed, unit): (u64, Unit), replicates: Range<u64>) -> Result<Self> {
         let cells = material.cells.len();
         let blocks = length(&replicates).div_ceil(BATCH);
         let mut words: Vec<u64> = zeros(&[blocks, cells])?;
-        let [systems, segments] = material.shape;
-        match plan {
-            Plan::Seeded(seed, unit) => {
-                let values = unit.bits(material.shape).div_ceil(64);
-                let mut random: Vec<u64> = zeros(&[values, BATCH])?;
-                for (block, words) in words.chunks_exact_mut(cells.max(1)).enumerate() {
-                    let first = replicates.start + (block * BATCH) as u64;
-                    let stream = Stream::new(*seed, Purpose::Shuffle, first);
-                    fill_by_replicate(Simd::best(), stream, BATCH, 0, &mut random);
-                    random.as_chunks_mut().0.iter_mut().for_each(transpose);
-                    for (word, &position) in words.iter_mut().zip(&material.cells) {
-                        *word = random[unit.bit(position as usize, segments)];
-                    }
-                }
-            }
-            Plan::Masks(masks) => {
-                for (lane, replicate) in (replicates.start as usize..replicates.end as usize).enumerate() {
-                    let mask = &masks[replicate * systems * segments..][..systems * segments];
-                    let words = &mut words[lane / BATCH * cells..][..cells];
-                    for (word, &position) in words.iter_mut().zip(&material.cells) {
-                        *word |= u64::from(mask[position as usize] != 0) << (lane % BATCH);
-                    }
-                }
+        let mut random: Vec<u64> = zeros(&[unit.bits(material.shape).div_ceil(64), BATCH])?;
+        for (block, words) in words.chunks_exact_mut(cells.max(1)).enumerate() {
+            let first = replicates.start + (block * BATCH) as u64;
+            fill_by_replicate(Simd::best(), Stream::new(seed, Purpose::Shuffle, first), BATCH, 0, &mut random);
+            random.as_chunks_mut().0.iter_mut().for_each(transpose);
+            for (word, &position) in words.iter_mut().zip(&material.cells) {
+                *word = random[unit.bit(position as usize, material.shape[1])];
             }
         }
         let mut bytes: Vec<[i8; BATCH]> = zeros(&[words.len()])?;
@@ -106,7 +64,7 @@ impl Flips {
 }
 
 /// Swaps rows and columns of a matrix of bits, the lowest bit of a word being its first column.
-pub(super) fn transpose(words: &mut [u64; 64]) {
+fn transpose(words: &mut [u64; 64]) {
     let (mut step, mut mask) = (32, 0xFFFF_FFFF_u64);
     while step > 0 {
         let mut row = 0;

@@ -21,12 +21,13 @@ mod votes;
 mod weighing;
 
 pub use draw::{Drawn, drawn};
-pub use flips::Plan;
 pub use permute::permuted;
 pub use votes::{TieRule, permuted_votes};
 
-use super::Grouping;
-use crate::error::{Error, Result, check_length, named};
+use std::ops::Range;
+
+use super::{Grouping, Matrices, Unit};
+use crate::error::{Error, Result, named};
 use crate::memory::reserved;
 
 /// Which scores are compared with each other.
@@ -111,49 +112,43 @@ pub struct Material {
     cells: Vec<u32>,
     /// The scores of each metric in these cells.
     scores: Vec<Vec<f64>>,
-    /// The scores of people in these cells, if there are any.
+    /// The scores of people in these cells.
     human: Vec<f64>,
 }
 
 impl Material {
-    /// Takes scores of the shapes (metrics, systems, segments) and (systems, segments).
+    /// The cells that these metrics and people have scored.
     ///
     /// # Errors
-    /// [`Error::Empty`] without systems or segments, [`Error::LengthMismatch`] if an array has another length,
-    /// [`Error::InvalidOption`] if there are too many cells.
-    pub fn new(scores: &[f64], human: Option<&[f64]>, [metrics, systems, segments]: [usize; 3]) -> Result<Self> {
+    /// [`Error::Empty`] without systems or segments, [`Error::InvalidOption`] if there are too many cells.
+    pub fn new(matrices: &Matrices<'_>, metrics: Range<usize>) -> Result<Self> {
+        let (systems, segments) = matrices.shape;
         // What follows needs memory for every row and column, which arrays without cells do not bound.
         for (what, n) in [("systems", systems), ("segments", segments)] {
             if n == 0 {
                 return Err(Error::Empty { what: what.into() });
             }
         }
-        let all = systems.saturating_mul(segments);
+        let all = matrices.human.len();
         if all >= 1 << 31 {
             return Err(Error::invalid("the number of cells", "below 2^31", all));
         }
-        check_length("scores of metrics", metrics.saturating_mul(all), scores.len())?;
-        human.map_or(Ok(()), |human| check_length("scores of people", all, human.len()))?;
         let present = |cell: &usize| {
-            !human.is_some_and(|human| human[*cell].is_nan())
-                && (0..metrics).all(|metric| !scores[metric * all + cell].is_nan())
+            let mut scores = metrics.clone().map(|metric| matrices.of(metric)[*cell]);
+            !matrices.human[*cell].is_nan() && scores.all(|score| !score.is_nan())
         };
         let mut cells = reserved(all)?;
         cells.extend((0..all).filter(present).map(|cell| cell as u32));
-        let of = |values: &[f64]| cells.iter().map(|&cell| values[cell as usize]).collect::<Vec<_>>();
-        Ok(Material {
-            shape: [systems, segments],
-            scores: (0..metrics).map(|metric| of(&scores[metric * all..][..all])).collect(),
-            human: human.map(of).unwrap_or_default(),
-            cells,
-        })
+        let scores = metrics.clone().map(|metric| at(matrices.of(metric), &cells)).collect();
+        Ok(Material { shape: [systems, segments], scores, human: at(matrices.human, &cells), cells })
     }
 
-    /// Checks that people have scored the cells.
-    fn check_human(&self) -> Result<()> {
-        match self.human.len() == self.cells.len() {
-            true => Ok(()),
-            false => Err(Error::Empty { what: "scores of people".into() }),
+    /// Whether two cells are always swapped together.
+    fn together(&self, unit: Unit, a: u32, b: u32) -> bool {
+        match unit {
+            Unit::Both => a == b,
+            Unit::Inputs => self.segment(a) == self.segment(b),
+            Unit::Systems => self.system(a) == self.system(b),
         }
     }
 
@@ -190,6 +185,3 @@ fn at(values: &[f64], cells: &[u32]) -> Vec<f64> {
 fn constant(values: &[f64]) -> bool {
     values.iter().all(|value| *value == values[0])
 }
-
-#[cfg(test)]
-mod tests;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::few::Counted;
-use super::flips::{Flips, Plan};
+use super::flips::Flips;
 use super::mean::Mean;
 use super::points::{Points, Scratch};
 use super::sums::{PearsonSums, SystemMeans};
@@ -12,7 +12,7 @@ use super::ties::{GroupPairs, Steps};
 use super::{Coefficient, Compared, Material, Statistic, at, constant};
 use crate::error::Result;
 use crate::memory::zeros;
-use crate::meta::check_pairs;
+use crate::meta::{Unit, check_pairs};
 use crate::pool::{self, Blocks, Run, Stop};
 use crate::resample::{BATCH, length};
 
@@ -36,7 +36,7 @@ enum Method {
 }
 
 impl Method {
-    fn new(material: &Material, statistic: Statistic, plan: &Plan<'_>) -> Result<Self> {
+    fn new(material: &Material, statistic: Statistic, unit: Unit) -> Result<Self> {
         let Statistic { compared, coefficient } = statistic;
         let Compared::Outputs(grouping) = compared else {
             return Ok(Method::System(SystemMeans::new(material, coefficient)));
@@ -44,8 +44,8 @@ impl Method {
         let groups = material.groups(grouping, 2);
         Ok(match coefficient {
             Coefficient::Pearson => Method::Pearson(PearsonSums::new(material, &groups)),
-            Coefficient::Acc23 => Method::Ties(GroupPairs::new(material, &groups, plan)?, 1.0),
-            Coefficient::Tau23 => Method::Ties(GroupPairs::new(material, &groups, plan)?, 2.0),
+            Coefficient::Acc23 => Method::Ties(GroupPairs::new(material, &groups, unit)?, 1.0),
+            Coefficient::Tau23 => Method::Ties(GroupPairs::new(material, &groups, unit)?, 2.0),
             _ => {
                 let groups = groups.into_iter().map(|(_, cells)| cells);
                 let groups = groups.filter(|cells| !constant(&at(&material.human, cells))).collect();
@@ -56,33 +56,31 @@ impl Method {
 }
 
 /// The differences value(A') − value(B') of the given pairs of metrics (A, B), where A' and B' are A and B with cells
-/// swapped, in the order statistic, pair, replicate. NaN where a value is undefined.
+/// swapped with a seed, in the order statistic, pair, replicate. NaN where a value is undefined.
 ///
 /// # Errors
-/// [`Error::OutOfRange`] for a metric that does not exist, [`Error::Empty`] without scores of people,
-/// [`Error::LengthMismatch`] for masks of another shape and [`Error::InvalidOption`] for too many pairs of cells.
+/// [`Error::OutOfRange`] for a metric that does not exist, [`Error::InvalidOption`] for too many pairs of cells.
 pub fn permuted(
     material: &Material,
     statistics: &[Statistic],
     pairs: &[[usize; 2]],
-    (plan, replicates): (Plan<'_>, Range<u64>),
+    (seed, unit): (u64, Unit),
+    replicates: Range<u64>,
     run: &mut Run<'_>,
 ) -> Result<Vec<f64>> {
     check_pairs(pairs, material.scores.len())?;
-    material.check_human()?;
-    plan.check(material.shape, &replicates)?;
     let n = length(&replicates);
     let mut out: Vec<f64> = zeros(&[statistics.len(), pairs.len(), n])?;
     if n == 0 || pairs.is_empty() {
         return Ok(out);
     }
     let methods =
-        statistics.iter().map(|&statistic| Method::new(material, statistic, &plan)).collect::<Result<Vec<_>>>()?;
+        statistics.iter().map(|&statistic| Method::new(material, statistic, unit)).collect::<Result<Vec<_>>>()?;
     let mut done = 0;
     for (first, part) in Flips::batches(material, &replicates) {
-        let (flips, length) = (Flips::new(material, &plan, part.clone())?, length(&part));
+        let (flips, length) = (Flips::new(material, (seed, unit), part.clone())?, length(&part));
         for (method, out) in methods.iter().zip(out.chunks_exact_mut(pairs.len() * n)) {
-            let task = Task { material, method, pairs, plan, flips: &flips, length };
+            let task = Task { material, method, pairs, unit, flips: &flips, length };
             let keep = |pair: usize, at: usize, values: &[f64]| {
                 out[pair * n + first + at..][..values.len()].copy_from_slice(values);
             };
@@ -98,7 +96,7 @@ struct Task<'a> {
     material: &'a Material,
     method: &'a Method,
     pairs: &'a [[usize; 2]],
-    plan: Plan<'a>,
+    unit: Unit,
     flips: &'a Flips,
     length: usize,
 }
@@ -256,7 +254,7 @@ impl Task<'_> {
         let mut leaders: Vec<u32> = Vec::new();
         let mut switches = Vec::with_capacity(cells.len());
         for &cell in cells {
-            let known = leaders.iter().position(|&leader| self.plan.together(self.material, leader, cell));
+            let known = leaders.iter().position(|&leader| self.material.together(self.unit, leader, cell));
             switches.push(known.unwrap_or(leaders.len()));
             if known.is_none() {
                 leaders.push(cell);

@@ -6,6 +6,7 @@
 //! does not have, B' has: its sums are those of all points minus those of A'.
 
 use super::Coefficient;
+use crate::meta::tree::{visit_after, visit_before};
 use crate::resample::BATCH;
 use crate::simd::{Simd, dispatch};
 
@@ -160,24 +161,4 @@ dispatch! {
 #[inline(always)]
 fn add(sums: &mut [i32; BATCH], terms: &[i32; BATCH]) {
     sums.iter_mut().zip(terms).for_each(|(sum, term)| *sum += term);
-}
-
-/// The nodes whose sum is that of all classes before this one.
-#[inline(always)]
-fn visit_before(class: usize, mut visit: impl FnMut(usize)) {
-    let mut node = class;
-    while node > 0 {
-        visit(node);
-        node &= node - 1;
-    }
-}
-
-/// The nodes whose sums include this class.
-#[inline(always)]
-fn visit_after(class: usize, classes: usize, mut visit: impl FnMut(usize)) {
-    let mut node = class + 1;
-    while node <= classes {
-        visit(node);
-        node += node & node.wrapping_neg();
-    }
 }

@@ -9,11 +9,11 @@
 use std::ops::Range;
 
 use super::Material;
-use super::flips::{Flips, Plan};
+use super::flips::Flips;
 use super::form::Lane;
 use crate::error::{Error, Result};
 use crate::memory::{reserved, zeros};
-use crate::meta::pairs_of;
+use crate::meta::{Unit, pairs_of};
 use crate::pool::{Stop, sort};
 use crate::resample::BATCH;
 use crate::resample::exact::gcd;
@@ -56,7 +56,7 @@ pub(super) fn check_size(groups: &[(usize, Vec<u32>)]) -> Result<u64> {
 impl GroupPairs {
     /// # Errors
     /// [`Error::InvalidOption`] if there are too many pairs.
-    pub fn new(material: &Material, groups: &[(usize, Vec<u32>)], plan: &Plan<'_>) -> Result<Self> {
+    pub fn new(material: &Material, groups: &[(usize, Vec<u32>)], unit: Unit) -> Result<Self> {
         let sizes = || groups.iter().map(|(_, cells)| pairs_of(cells.len()));
         let all = check_size(groups)?;
         // Integers, if all groups can have the same denominator.
@@ -70,7 +70,7 @@ impl GroupPairs {
                 for &b in &cells[..i] {
                     let human = [a, b].map(|cell| material.human[cell as usize]);
                     let sign = i8::from(human[0] > human[1]) - i8::from(human[0] < human[1]);
-                    pairs.push(Pair { cells: [a, b], sign, together: plan.together(material, a, b), weight });
+                    pairs.push(Pair { cells: [a, b], sign, together: material.together(unit, a, b), weight });
                 }
             }
         }

@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use super::super::votes::{Judgment, Votes};
 use super::Material;
-use super::flips::{Flips, Plan};
+use super::flips::Flips;
 use super::form::{self, Form};
 use super::permute::run_pairs;
 use crate::error::{Error, Result, named};
 use crate::memory::zeros;
-use crate::meta::check_pairs;
+use crate::meta::{Unit, check_pairs};
 use crate::pool::{Run, Stop};
 use crate::resample::{BATCH, length};
 use crate::simd::Simd;
@@ -64,11 +64,11 @@ pub fn permuted_votes(
     material: &Material,
     (votes, rule): (Votes<'_>, TieRule),
     pairs: &[[usize; 2]],
-    (plan, replicates): (Plan<'_>, Range<u64>),
+    (seed, unit): (u64, Unit),
+    replicates: Range<u64>,
     run: &mut Run<'_>,
 ) -> Result<Vec<f64>> {
     check_pairs(pairs, material.scores.len())?;
-    plan.check(material.shape, &replicates)?;
     let votes = on(material, votes, run)?;
     let n = length(&replicates);
     let mut out: Vec<f64> = zeros(&[pairs.len(), n])?;
@@ -76,7 +76,7 @@ pub fn permuted_votes(
         return Ok(out);
     }
     for (first, part) in Flips::batches(material, &replicates) {
-        let flips = Flips::new(material, &plan, part.clone())?;
+        let flips = Flips::new(material, (seed, unit), part.clone())?;
         let done = (first * pairs.len()) as u64;
         let work = |pair: usize, blocks: Range<usize>, stop: &Stop<'_>| {
             let scores = pairs[pair].map(|metric| material.scores[metric].as_slice());

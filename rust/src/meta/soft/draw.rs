@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::super::Unit;
-use super::{Buffers, Signs, count, pairs, pvalue};
+use super::{Buffers, Signs, check_segments, count, pairs, pvalue};
 use crate::error::{Error, Result, check_length};
 use crate::memory::{resize, room, zeros};
 use crate::metric::{Formula, check_defined};
@@ -37,15 +37,14 @@ impl Scored {
         formula: Arc<dyn Formula>,
         counts: &[i64],
         [systems, all]: [usize; 2],
-        segments: impl Iterator<Item = usize> + Clone,
+        segments: &[u32],
         (lower, ratio): (bool, bool),
     ) -> Result<Self> {
         let columns = formula.columns().len();
         let expected = systems.saturating_mul(all).saturating_mul(columns);
         check_length(format_args!("counts of {}", formula.name()), expected, counts.len())?;
-        if let Some(index) = segments.clone().find(|segment| *segment >= all) {
-            return Err(Error::OutOfRange { what: "segment".into(), index, len: all });
-        }
+        check_segments(segments, all)?;
+        let segments = segments.iter().map(|segment| *segment as usize);
         let second = |system: usize, segment: usize| counts[(system * all + segment) * columns + 1];
         let even =
             ratio && segments.clone().all(|segment| (1..systems).all(|s| second(s, segment) == second(0, segment)));
@@ -234,10 +233,7 @@ pub fn drawn(
 }
 
 /// The drawn segments, ascending, and how often each system is drawn.
-struct Draw {
-    segments: Vec<u32>,
-    copies: Vec<u32>,
-}
+type Draw = (Vec<u32>, Vec<u32>);
 
 fn draw((seed, replicate): (u64, u64), unit: Unit, [systems, segments]: [usize; 2]) -> Result<Draw> {
     let mut copies = vec![0; systems];
@@ -248,18 +244,23 @@ fn draw((seed, replicate): (u64, u64), unit: Unit, [systems, segments]: [usize; 
     for (segment, weight) in (0..).zip(weights) {
         drawn.extend(std::iter::repeat_n(segment, weight as usize));
     }
-    Ok(Draw { segments: drawn, copies })
+    Ok((drawn, copies))
 }
 
 /// The values of all metrics on a draw. The first of `every` are people.
-fn values(every: &[&Scored], draw: &Draw, signs: &Signs, scratch: &mut Scratch, stop: &Stop<'_>) -> Result<Vec<f64>> {
-    let weights: Vec<_> =
-        pairs(draw.copies.len()).map(|(x, y)| f64::from(draw.copies[x]) * f64::from(draw.copies[y])).collect();
+fn values(
+    every: &[&Scored],
+    (segments, copies): &Draw,
+    signs: &Signs,
+    scratch: &mut Scratch,
+    stop: &Stop<'_>,
+) -> Result<Vec<f64>> {
+    let weights: Vec<_> = pairs(copies.len()).map(|(x, y)| f64::from(copies[x]) * f64::from(copies[y])).collect();
     let all: f64 = weights.iter().sum();
-    let people = every[0].pvalues(&draw.segments, signs, scratch, stop)?;
+    let people = every[0].pvalues(segments, signs, scratch, stop)?;
     let Some(people) = people.filter(|_| all > 0.0) else { return Ok(vec![f64::NAN; every.len() - 1]) };
     let of = |metric: &&Scored| {
-        let own = metric.pvalues(&draw.segments, signs, scratch, stop)?;
+        let own = metric.pvalues(segments, signs, scratch, stop)?;
         let distance = |own: Vec<f64>| {
             let apart = weights.iter().zip(own.iter().zip(&people)).map(|(weight, (p, q))| weight * (p - q).abs());
             1.0 - apart.sum::<f64>() / all

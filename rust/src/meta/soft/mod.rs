@@ -170,5 +170,10 @@ fn pairs(systems: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..systems).flat_map(move |x| (x + 1..systems).map(move |y| (x, y)))
 }
 
-#[cfg(test)]
-mod tests;
+/// Checks that all segments are among `len`.
+fn check_segments(segments: &[u32], len: usize) -> Result<()> {
+    match segments.iter().find(|segment| **segment as usize >= len) {
+        Some(&segment) => Err(Error::OutOfRange { what: "segment".into(), index: segment as usize, len }),
+        None => Ok(()),
+    }
+}

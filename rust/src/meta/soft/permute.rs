@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::super::{Unit, check_pairs};
-use super::{Buffers, Signs, count, pairs, pvalue};
+use super::{Buffers, Signs, check_segments, count, pairs, pvalue};
 use crate::error::{Error, Result, check_length};
 use crate::memory::{resize, zeros};
 use crate::pool::{self, Blocks, Run, Stop};
@@ -36,9 +36,7 @@ impl Scores {
     /// not finite.
     pub fn new(scores: &[f64], [metrics, systems, all]: [usize; 3], segments: &[u32]) -> Result<Self> {
         check_length("scores", metrics.saturating_mul(systems).saturating_mul(all), scores.len())?;
-        if let Some(&segment) = segments.iter().find(|segment| **segment as usize >= all) {
-            return Err(Error::OutOfRange { what: "segment".into(), index: segment as usize, len: all });
-        }
+        check_segments(segments, all)?;
         let cells = metrics * systems;
         let score = |cell: usize, segment: u32| scores[cell * all + segment as usize];
         let mut largest: f64 = 1.0;

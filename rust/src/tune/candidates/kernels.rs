@@ -2,21 +2,26 @@
 
 use crate::simd::dispatch;
 
+/// Candidates whose scores are summed together, in registers.
+const SUMMED: usize = 32;
+
 dispatch! {
-    /// The weighted sums of columns, which lie one after another. `out` holds zeros.
-    pub(super) fn weigh(columns: &[f64], weights: &[f64], out: &mut [f64]) {
-        let n = out.len();
-        let (fours, rest) = weights.as_chunks::<4>();
-        for (i, &[w, x, y, z]) in fours.iter().enumerate() {
-            let (a, others) = columns[4 * i * n..][..4 * n].split_at(n);
-            let (b, others) = others.split_at(n);
-            let (c, d) = others.split_at(n);
-            for ((((out, a), b), c), d) in out.iter_mut().zip(a).zip(b).zip(c).zip(d) {
-                *out = *out + a * w + b * x + c * y + d * z;
+    /// The scores of the n candidates of a list under these weights, from features that lie feature by feature.
+    pub(in crate::tune) fn heights(features: &[f64], weights: &[f64], n: usize, out: &mut Vec<f64>) {
+        out.clear();
+        out.resize(n, 0.0);
+        let (whole, rest) = out.as_chunks_mut::<SUMMED>();
+        let last = n - rest.len();
+        for (block, out) in whole.iter_mut().enumerate() {
+            let mut sums = [0.0; SUMMED];
+            for (values, weight) in features.chunks_exact(n).zip(weights) {
+                let values = &values[block * SUMMED..][..SUMMED];
+                sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += weight * value);
             }
+            *out = sums;
         }
-        for (i, weight) in (4 * fours.len()..).zip(rest) {
-            out.iter_mut().zip(&columns[i * n..][..n]).for_each(|(out, value)| *out += value * weight);
+        for (values, weight) in features.chunks_exact(n).zip(weights) {
+            rest.iter_mut().zip(&values[last..]).for_each(|(sum, value)| *sum += weight * value);
         }
     }
 }

@@ -13,10 +13,10 @@ use crate::pool::{PIECE, Stop};
 use crate::simd::Simd;
 
 pub(super) use counts::Counts;
-pub(super) use kernels::largest_sum;
+pub(super) use kernels::{heights, largest_sum};
 pub use offsets::Offsets;
 pub(super) use offsets::{check_numbers, check_option};
-pub(super) use seeds::{draws, each_seed, shuffle};
+pub(super) use seeds::{each_seed, shuffle};
 
 /// Sparse features in compressed rows.
 #[derive(Debug, Clone, Copy)]
@@ -189,10 +189,8 @@ impl<'a> Candidates<'a> {
     /// The same values as [`Self::scores`], from [`Self::columns`].
     pub(super) fn scores_by_columns(&self, columns: &[f64], sentence: usize, weights: &[f64], out: &mut Vec<f64>) {
         let list = self.list(sentence);
-        out.clear();
-        out.resize(list.len(), 0.0);
         let columns = &columns[list.start * self.dense_width..list.end * self.dense_width];
-        kernels::weigh(Simd::best(), columns, &weights[..self.dense_width], out);
+        heights(Simd::best(), columns, &weights[..self.dense_width], list.len(), out);
         if self.sparse.is_some() {
             for (out, candidate) in out.iter_mut().zip(list) {
                 *out = self.sparse_row(candidate).fold(*out, |sum, (i, value)| sum + value * weights[i]);

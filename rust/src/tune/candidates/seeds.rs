@@ -3,17 +3,17 @@
 use crate::error::Result;
 use crate::memory::reserved;
 use crate::pool::{self, Run, Stop};
-use crate::stream::{Indices, Purpose, Stream};
+use crate::stream::{Purpose, Stream};
 
 /// Runs an optimizer once for each seed, side by side. `one` returns weights and a record of the run. Returns those of
 /// all runs, in the order of the seeds.
-pub(in crate::tune) fn each_seed<T: Send>(
+pub(in crate::tune) fn each_seed(
     seeds: &[u64],
     width: usize,
     cost: u64,
     run: &mut Run<'_>,
-    one: impl Fn(u64, &Stop<'_>) -> Result<(Vec<f64>, Vec<T>)> + Sync,
-) -> Result<(Vec<f64>, Vec<T>)> {
+    one: impl Fn(u64, &Stop<'_>) -> Result<(Vec<f64>, Vec<f64>)> + Sync,
+) -> Result<(Vec<f64>, Vec<f64>)> {
     let (mut weights, mut records) = (reserved(seeds.len().saturating_mul(width))?, Vec::new());
     let runs = pool::each(seeds.len(), cost, run, || (), |(), i, stop| one(seeds[i], stop))?;
     runs.into_iter().for_each(|(of_run, record)| {
@@ -33,9 +33,4 @@ pub(in crate::tune) fn shuffle(seed: u64, epoch: u64, order: &mut Vec<u32>, sent
     for (i, value) in (1..sentences).rev().zip(stream.values()) {
         order.swap(i, ((u128::from(value) * (i as u128 + 1)) >> 64) as usize);
     }
-}
-
-/// Random places below a bound in the list of a sentence.
-pub(in crate::tune) fn draws(seed: u64, sentence: usize, bound: u32) -> Indices {
-    Stream::new(seed, Purpose::Pairs, sentence as u64).indices(bound)
 }

@@ -1,4 +1,3 @@
-use super::kernels::weigh;
 use super::*;
 use crate::stream::{Purpose, Stream};
 use proptest::prelude::*;
@@ -22,37 +21,12 @@ proptest! {
             if sum > best.1 { (k, sum) } else { best }
         });
         for simd in Simd::available() {
-            let mut out = vec![0.0; n];
-            weigh(simd, columns, &weights, &mut out);
+            let mut out = Vec::new();
+            heights(simd, columns, &weights, n, &mut out);
             prop_assert_eq!(&sums, &out);
             prop_assert_eq!(expected, largest_sum(simd, &sums, 1.0, others, b.into()));
         }
     }
-
-    #[test]
-    fn shuffles_are_permutations(seed: u64, epoch: u64, n in 0_usize..100) {
-        let mut order = vec![7; 3];
-        shuffle(seed, epoch, &mut order, n);
-        order.sort_unstable();
-        prop_assert_eq!((0..n as u32).collect::<Vec<_>>(), order);
-    }
-}
-
-#[test]
-fn scores_by_columns_are_those_by_rows() -> Result<()> {
-    let dense: Vec<f64> = (0..35).map(|i| f64::from(i * i % 11) - 5.0).collect();
-    let sparse = Sparse { starts: &[0, 0, 2, 2, 3, 3, 3, 3], indices: &[1, 0, 1], values: &[0.5, 2.0, -1.0], width: 2 };
-    let stop = Stop::never();
-    let candidates = Candidates::new(&[0, 3, 4, 7], (&dense, 5), Some(sparse), &stop)?;
-    let weights = [0.3, -1.0, 0.25, 2.0, 0.1, 7.0, -3.0];
-    let columns = candidates.columns(&stop)?;
-    let (mut by_rows, mut by_columns) = (Vec::new(), Vec::new());
-    for sentence in 0..candidates.sentences() {
-        candidates.scores(sentence, &weights, &mut by_rows);
-        candidates.scores_by_columns(&columns, sentence, &weights, &mut by_columns);
-        assert_eq!(by_rows, by_columns);
-    }
-    Ok(())
 }
 
 #[test]

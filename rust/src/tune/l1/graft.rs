@@ -45,8 +45,6 @@ pub struct Fit {
     /// The features in the order of their selection.
     pub selected: Vec<usize>,
     pub steps: Vec<Step>,
-    /// The loss, without the penalty.
-    pub loss: f64,
     /// The largest violation of the conditions among selected features, |g + γ·sign w| or |g| − γ.
     pub violation: f64,
     /// The largest violation among the others, |g| − γ: more than the tolerance if the limit ended the selection.
@@ -92,22 +90,21 @@ pub fn graft(lists: &Lists<'_>, settings: &Settings, run: &mut Run<'_>) -> Resul
         weights: zeros(&[lists.candidates.width()])?,
         selected: Vec::new(),
         steps: Vec::new(),
-        loss: 0.0,
         violation: 0.0,
         violation_outside: 0.0,
     };
     let mut chosen: Vec<u8> = zeros(&[lists.candidates.width()])?;
     loop {
-        let here = pass(lists, &fit.weights, run)?;
+        let (_, gradient) = pass(lists, &fit.weights, run)?;
         let (mut inside, mut outside) = (0.0_f64, 0.0_f64);
-        for ((&weight, &gradient), &chosen) in fit.weights.iter().zip(&here.gradient).zip(&chosen) {
+        for ((&weight, &slope), &chosen) in fit.weights.iter().zip(&gradient).zip(&chosen) {
             let worst = if chosen == 1 { &mut inside } else { &mut outside };
-            *worst = worst.max(violation(weight, gradient, penalty));
+            *worst = worst.max(violation(weight, slope, penalty));
         }
-        (fit.loss, fit.violation, fit.violation_outside) = (here.loss, inside, outside);
+        (fit.violation, fit.violation_outside) = (inside, outside);
         let step = fit.steps.len().min(settings.per_step.len() - 1);
         let room = settings.limit.unwrap_or(usize::MAX).saturating_sub(fit.selected.len());
-        let added = steepest(&here.gradient, &chosen, penalty + within, settings.per_step[step].min(room))?;
+        let added = steepest(&gradient, &chosen, penalty + within, settings.per_step[step].min(room))?;
         let Some(&first) = added.first() else { return Ok(fit) };
         added.iter().for_each(|&feature| chosen[feature] = 1);
         fit.selected.extend(added);
@@ -120,7 +117,7 @@ pub fn graft(lists: &Lists<'_>, settings: &Settings, run: &mut Run<'_>) -> Resul
         fit.steps.push(Step {
             selected: fit.selected.len(),
             nonzero: optimum.weights.iter().filter(|weight| **weight != 0.0).count(),
-            steepest: here.gradient[first].abs(),
+            steepest: gradient[first].abs(),
             loss: optimum.loss,
             objective: optimum.loss + penalty * optimum.weights.iter().map(|weight| weight.abs()).sum::<f64>(),
             iterations: optimum.steps,

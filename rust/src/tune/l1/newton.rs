@@ -48,9 +48,10 @@ pub(super) fn minimise(
         let free: Vec<usize> =
             (0..violations.len()).filter(|&i| here.weights[i] != 0.0 || violations[i] > 0.0).collect();
         let curvature = active.curvature(&scores, &free, run)?;
-        let model = Model::new(&here.weights, &gradient, &free, curvature, penalty);
+        let of_free = |all: &[f64]| free.iter().map(|&i| all[i]).collect::<Vec<f64>>();
+        let point = (of_free(&here.weights), of_free(&gradient));
         let goal = (largest * 1e-2).min(tolerance * 0.1);
-        let direction = run.serial(|stop, _| model.minimise(goal, stop))?;
+        let direction = run.serial(|stop, _| minimise_model(point, &curvature, (penalty, goal), stop))?;
         let (mut target, mut along) = (here.weights.clone(), vec![0.0; here.weights.len()]);
         for (&column, &(weight, step)) in free.iter().zip(&direction) {
             (target[column], along[column]) = (weight, step);
@@ -82,59 +83,44 @@ pub(super) fn minimise(
     }
 }
 
-/// A quadratic model of the loss around some weights, plus the penalty.
-struct Model {
-    weights: Vec<f64>,
-    gradient: Vec<f64>,
-    curvature: Vec<f64>,
-    /// Added to the diagonal, so that equal columns have a unique minimum.
-    damping: f64,
-    penalty: f64,
-}
-
-impl Model {
-    fn new(weights: &[f64], gradient: &[f64], free: &[usize], curvature: Vec<f64>, penalty: f64) -> Self {
-        let [weights, gradient] = [weights, gradient].map(|all| free.iter().map(|&i| all[i]).collect::<Vec<f64>>());
-        let diagonal = (0..free.len()).map(|i| curvature[i * free.len() + i]);
-        let damping = 1e-10 * diagonal.fold(0.0, f64::max) + 1e-12;
-        Model { weights, gradient, curvature, damping, penalty }
-    }
-
-    /// The new weights, and how far each of them has moved: cyclic coordinate descent until no condition of the model's
-    /// minimum is violated by more than `goal`.
-    fn minimise(&self, goal: f64, stop: &Stop<'_>) -> Result<Vec<(f64, f64)>> {
-        let n = self.weights.len();
-        let mut moved: Vec<(f64, f64)> = self.weights.iter().map(|&weight| (weight, 0.0)).collect();
-        // The gradient of the model.
-        let mut slopes = self.gradient.clone();
-        for _ in 0..MOST_SWEEPS {
-            let mut largest: f64 = 0.0;
-            for i in 0..n {
-                stop.charge(4)?;
-                let (weight, step) = moved[i];
-                let slope = slopes[i] + self.damping * step;
-                let off = violation(weight, slope, self.penalty);
-                if off == 0.0 {
-                    continue;
-                }
-                largest = largest.max(off);
-                let row = &self.curvature[i * n..][..n];
-                let steepness = row[i].max(0.0) + self.damping;
-                let free = weight * steepness - slope;
-                let next = (free.abs() - self.penalty).max(0.0).copysign(free) / steepness;
-                let next = if next == 0.0 { 0.0 } else { next };
-                let change = next - weight;
-                stop.charge(n)?;
-                slopes.iter_mut().zip(row).for_each(|(slope, h)| *slope += change * h);
-                moved[i] = (next, step + change);
+/// Minimizes a quadratic model of the loss around some weights, plus the penalty. Returns the new weights, and how far
+/// each of them has moved: cyclic coordinate descent until no condition of the model's minimum is violated by more than
+/// `goal`.
+fn minimise_model(
+    (weights, mut slopes): (Vec<f64>, Vec<f64>),
+    curvature: &[f64],
+    (penalty, goal): (f64, f64),
+    stop: &Stop<'_>,
+) -> Result<Vec<(f64, f64)>> {
+    let n = weights.len();
+    // Added to the diagonal, so that equal columns have a unique minimum.
+    let damping = 1e-10 * (0..n).map(|i| curvature[i * n + i]).fold(0.0, f64::max) + 1e-12;
+    let mut moved: Vec<(f64, f64)> = weights.iter().map(|&weight| (weight, 0.0)).collect();
+    for _ in 0..MOST_SWEEPS {
+        let mut largest: f64 = 0.0;
+        for i in 0..n {
+            stop.charge(4)?;
+            let (weight, step) = moved[i];
+            let slope = slopes[i] + damping * step;
+            let off = violation(weight, slope, penalty);
+            if off == 0.0 {
+                continue;
             }
-            if largest <= goal {
-                break;
-            }
+            largest = largest.max(off);
+            let row = &curvature[i * n..][..n];
+            let steepness = row[i].max(0.0) + damping;
+            let free = weight * steepness - slope;
+            let next = (free.abs() - penalty).max(0.0).copysign(free) / steepness;
+            let next = if next == 0.0 { 0.0 } else { next };
+            let change = next - weight;
+            stop.charge(n)?;
+            slopes.iter_mut().zip(row).for_each(|(slope, h)| *slope += change * h);
+            moved[i] = (next, step + change);
         }
-        for (new, &old) in moved.iter_mut().zip(&self.weights) {
-            new.1 = new.0 - old;
+        if largest <= goal {
+            break;
         }
-        Ok(moved)
     }
+    moved.iter_mut().zip(&weights).for_each(|(new, old)| new.1 = new.0 - old);
+    Ok(moved)
 }

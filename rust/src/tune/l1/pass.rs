@@ -7,15 +7,6 @@ use crate::error::{Error, Result, check_length};
 use crate::memory::{resize, zeros};
 use crate::pool::{self, Run, Stop};
 
-/// The loss, without the penalty, and its gradient.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Pass {
-    /// −Σ ln p(target).
-    pub loss: f64,
-    /// Its derivative with respect to each feature.
-    pub gradient: Vec<f64>,
-}
-
 /// The sums of a thread, which are zero between blocks.
 #[derive(Default)]
 struct Scratch {
@@ -27,29 +18,29 @@ struct Scratch {
 /// The loss of a block of lists, and those derivatives that are not zero.
 type Part = (f64, Vec<(usize, f64)>);
 
-/// The loss at these weights and its gradient.
+/// The loss at these weights, without the penalty, and its derivative with respect to each feature.
 ///
 /// # Errors
 /// If the number of weights is wrong, or scores are too large for floating-point numbers.
-pub fn pass(lists: &Lists<'_>, weights: &[f64], run: &mut Run<'_>) -> Result<Pass> {
+pub fn pass(lists: &Lists<'_>, weights: &[f64], run: &mut Run<'_>) -> Result<(f64, Vec<f64>)> {
     let width = lists.candidates.width();
     check_length("weights", width, weights.len())?;
-    let mut total = Pass { loss: 0.0, gradient: zeros(&[width])? };
+    let (mut total, mut gradient): (f64, Vec<f64>) = (0.0, zeros(&[width])?);
     pool::try_run(
         lists.blocks(),
         run,
         Scratch::default,
         |scratch, block, stop| part(lists, weights, scratch, block, stop),
-        |_, (loss, gradient), _| {
-            total.loss += loss;
-            gradient.iter().for_each(|&(feature, value)| total.gradient[feature] += value);
+        |_, (loss, slopes), _| {
+            total += loss;
+            slopes.iter().for_each(|&(feature, value)| gradient[feature] += value);
             Ok(())
         },
     )?;
-    if !total.loss.is_finite() || total.gradient.iter().any(|value| !value.is_finite()) {
+    if !total.is_finite() || gradient.iter().any(|value| !value.is_finite()) {
         return Err(Error::invalid("features", "values whose weighted sums are finite", "larger ones"));
     }
-    Ok(total)
+    Ok((total, gradient))
 }
 
 fn part(

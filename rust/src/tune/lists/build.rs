@@ -52,12 +52,18 @@ impl Numbered {
     }
 }
 
-/// Lists of texts without features, such as samples: those of each sentence follow each other.
-pub fn of_texts(ids: &[i64], offsets: &[usize], texts: &[impl AsRef<str>]) -> Result<NBest> {
+/// Lists of texts without features, such as samples, one for each sentence.
+///
+/// # Errors
+/// [`Error::Empty`] without lists or with an empty one.
+pub fn of_texts(lists: &[Vec<impl AsRef<str>>]) -> Result<NBest> {
+    if lists.is_empty() || lists.iter().any(Vec::is_empty) {
+        return Err(Error::Empty { what: "texts".into() });
+    }
     let mut builder = Builder::new();
-    for (&id, ends) in ids.iter().zip(offsets.windows(2)) {
+    for (id, texts) in (0..).zip(lists) {
         builder.begin(id);
-        for text in &texts[ends[0]..ends[1]] {
+        for text in texts {
             builder.text(text.as_ref())?;
             builder.sparse(std::iter::empty())?;
         }

@@ -11,10 +11,6 @@ fn parsed(text: &str) -> Result<NBest> {
     parse(text.as_bytes(), "file", &Options::default(), &Stop::never())
 }
 
-fn message(text: &str) -> String {
-    parsed(text).unwrap_err().to_string()
-}
-
 /// An entry as Moses writes it: sentence, words, dense features and sparse ones.
 type Entry = (i64, String, [i32; 3], BTreeMap<String, i32>);
 
@@ -74,13 +70,6 @@ fn a_line_has_room_for_any_number_of_features() {
 
 proptest! {
     #![proptest_config(crate::testing::cases(24))]
-    #[test]
-    fn what_was_written_is_read(expected in some_entries()) {
-        let lists = parsed(&lines(&expected)).unwrap();
-        prop_assert_eq!(&expected, &entries(&lists));
-        let totals: Vec<f64> = expected.iter().map(|entry| f64::from(entry.2[0])).collect();
-        prop_assert_eq!(totals, lists.totals);
-    }
 
     #[test]
     fn joined_lists_have_every_entry_once_in_order(a in some_entries(), b in some_entries()) {
@@ -154,19 +143,6 @@ fn compressed_files_are_recognised_and_limited() {
     assert!(with(1000).unwrap_err().to_string().starts_with("file: expected at most 1000 bytes when decompressed"));
     std::fs::remove_file(&path).unwrap();
     assert!(with(1000).unwrap_err().to_string().contains("a file that can be read"));
-}
-
-#[test]
-fn wrong_lines_are_named() {
-    assert_eq!("file, line 2: expected 2 features, as on line 1, got 1", message("0 ||| a ||| 1 2\n0 ||| b ||| 1\n"));
-    assert_eq!(
-        "file, line 2: expected 2 values of \"tm\", as on line 1, got 3",
-        message("0 ||| a ||| tm= 1 2\n0 ||| b ||| tm= 1 2 3\n")
-    );
-    assert_eq!(
-        "file, line 1: expected a finite number as value 2 of \"tm\", got \"nan\"",
-        message("0 ||| a ||| tm= 1 nan\n")
-    );
 }
 
 #[test]

@@ -3,9 +3,7 @@
 use std::cmp::Ordering;
 
 use crate::simd::{Simd, dispatch};
-
-/// Entries whose scores are summed together.
-const SUMMED: usize = 32;
+use crate::tune::candidates::heights;
 
 /// Numbers that are compared together.
 const COMPARED: usize = 16;
@@ -55,31 +53,9 @@ struct Kept {
     slopes: Vec<f64>,
 }
 
-dispatch! {
-    /// The scores of the entries of a list under these weights.
-    pub(super) fn heights(features: &[f64], weights: &[f64], out: &mut Vec<f64>) {
-        let n = features.len() / weights.len();
-        out.clear();
-        out.resize(n, 0.0);
-        let (whole, rest) = out.as_chunks_mut::<SUMMED>();
-        let last = n - rest.len();
-        for (block, out) in whole.iter_mut().enumerate() {
-            let mut sums = [0.0; SUMMED];
-            for (values, weight) in features.chunks_exact(n).zip(weights) {
-                let values = &values[block * SUMMED..][..SUMMED];
-                sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += weight * value);
-            }
-            *out = sums;
-        }
-        for (values, weight) in features.chunks_exact(n).zip(weights) {
-            rest.iter_mut().zip(&values[last..]).for_each(|(sum, value)| *sum += weight * value);
-        }
-    }
-}
-
 /// The scores of the entries of a list, and the first of the best ones.
 pub(super) fn best(simd: Simd, features: &[f64], weights: &[f64], out: &mut Vec<f64>) -> usize {
-    heights(simd, features, weights, out);
+    heights(simd, features, weights, features.len() / weights.len(), out);
     let highest = ends(simd, out)[1];
     first(out, highest)
 }

@@ -16,7 +16,7 @@ mod sweep;
 
 use std::sync::Arc;
 
-use super::candidates::{Candidates, Counts, Offsets};
+use super::candidates::{Candidates, Counts, Offsets, heights};
 use crate::error::{Error, Result, check_length};
 use crate::memory::reserved;
 use crate::metric::Formula;
@@ -123,7 +123,7 @@ impl<'a> Lists<'a> {
                         (&features[axis * n..][..n], self.outer[i * self.width + axis].map(|entry| entry as usize))
                     }
                     Direction::Vector(vector) => {
-                        envelope::heights(self.simd, features, vector, &mut buffers.slopes);
+                        heights(self.simd, features, vector, n, &mut buffers.slopes);
                         (&buffers.slopes[..], envelope::outer(self.simd, &buffers.slopes))
                     }
                 };

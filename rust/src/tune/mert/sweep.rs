@@ -184,7 +184,15 @@ pub fn line_search(
         |buffers, range, stop| {
             let rows = directions[range.start * lists.width..range.end * lists.width].chunks_exact(lists.width);
             let directions: Vec<_> = rows.map(Direction::of).collect();
-            along(lists, weights, &directions, rules, buffers, stop)
+            let at_zero = lists.corners(weights, &directions, buffers, stop)?;
+            let Buffers { lines, sweep, .. } = buffers;
+            let mut best = |line: &mut Line| {
+                let found = sweep.best(lists, line, rules, stop)?;
+                let corners = line.corners.len();
+                let nowhere = Found { position: 0.0, score: at_zero, interval: (0.0, 0.0), corners, at_zero };
+                Ok(found.map_or(nowhere, |(found, _)| Found { at_zero, ..found }))
+            };
+            lines[..directions.len()].iter_mut().map(&mut best).collect::<Result<Vec<_>>>()
         },
         |_, block, _| {
             found.extend(block);
@@ -192,25 +200,4 @@ pub fn line_search(
         },
     )?;
     Ok(found)
-}
-
-/// The best part of each line.
-fn along(
-    lists: &Lists<'_>,
-    weights: &[f64],
-    directions: &[Direction],
-    rules: &Rules,
-    buffers: &mut Buffers,
-    stop: &Stop<'_>,
-) -> Result<Vec<Found>> {
-    let at_zero = lists.corners(weights, directions, buffers, stop)?;
-    let Buffers { lines, sweep, .. } = buffers;
-    let mut all = Vec::with_capacity(directions.len());
-    for line in &mut lines[..directions.len()] {
-        let found = sweep.best(lists, line, rules, stop)?;
-        let corners = line.corners.len();
-        let nowhere = Found { position: 0.0, score: at_zero, interval: (0.0, 0.0), corners, at_zero };
-        all.push(found.map_or(nowhere, |(found, _)| Found { at_zero, ..found }));
-    }
-    Ok(all)
 }

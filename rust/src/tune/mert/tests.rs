@@ -128,41 +128,6 @@ fn slow_corners(heights: &[f64], slopes: &[f64]) -> (usize, Vec<Corner>) {
     (stack[0].0, stack.windows(2).map(corner).collect())
 }
 
-/// The best part of a line, adding up all lists anew for every part.
-fn slow_line(problem: &Problem, weights: &[f64], direction: &[f64]) -> (f64, f64, f64) {
-    let lists = problem.offsets.len() - 1;
-    let columns = problem.formula().width();
-    let corners: Vec<_> = (0..lists)
-        .map(|list| {
-            let line = |vector: &[f64]| -> Vec<f64> {
-                problem.entries(list).map(|entry| problem.score_of(vector, entry)).collect()
-            };
-            slow_corners(&line(weights), &line(direction))
-        })
-        .collect();
-    let mut places: Vec<f64> = corners.iter().flat_map(|(_, corners)| corners.iter().map(|corner| corner.x)).collect();
-    places.sort_by(f64::total_cmp);
-    places.dedup();
-    let ends: Vec<f64> = [f64::NEG_INFINITY].into_iter().chain(places).chain([f64::INFINITY]).collect();
-    let mut best: Option<(f64, f64, f64)> = None;
-    for ends in ends.windows(2) {
-        let mut totals = vec![0; columns];
-        for (list, (leftmost, corners)) in corners.iter().enumerate() {
-            let passed = corners.iter().rfind(|corner| corner.x <= ends[0]);
-            let entry = problem.entries(list).start + passed.map_or(*leftmost, |corner| corner.to as usize);
-            add(&mut totals, &problem.counts[entry * columns..][..columns]);
-        }
-        let score = problem.formula().score(&totals);
-        let gain = |score: f64| if problem.formula().higher_is_better() { score } else { -score };
-        let here = ends[0] < 0.0 && 0.0 < ends[1];
-        let better = best.is_none_or(|(_, _, most)| gain(score) > gain(most) || (gain(score) == gain(most) && here));
-        if better && ends[1] - ends[0] > RULES.min_width {
-            best = Some((ends[0], ends[1], score));
-        }
-    }
-    best.unwrap()
-}
-
 fn settings(width: usize, preset: Preset) -> Settings {
     let start = (0..width).map(|i| if i == 0 { 1.0 } else { 0.0 }).collect();
     Settings { start, low: vec![-1.0; width], high: vec![1.0; width], preset, rules: RULES, max_steps: 1000 }
@@ -184,62 +149,6 @@ fn parts_2d(problem: &Problem) -> Vec<[f64; 2]> {
     wide.map(|pair| (pair[0] + pair[1]) / 2.0).map(|angle| [angle.cos(), angle.sin()]).collect()
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-fn cross(a: &[f64], b: &[f64]) -> Vec<f64> {
-    (0..3).map(|i| a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3]).collect()
-}
-
-/// `vector` scaled to length 1, unless it is (almost) zero.
-fn unit(vector: &[f64]) -> Option<Vec<f64>> {
-    let length = dot(vector, vector).sqrt();
-    (length > 1e-12).then(|| vector.iter().map(|x| x / length).collect())
-}
-
-/// Weights inside each part of the space of three weights. Two entries of a list are equal on a plane through 0. Unless
-/// all planes are the same one, every part has an edge on which two planes meet. Around an edge the parts are the sectors
-/// between the planes through it, as long as a step away from it stays on the same side of all other planes.
-fn parts_3d(problem: &Problem) -> Vec<Vec<f64>> {
-    let planes: Vec<_> = problem.differences().iter().filter_map(|d| unit(d)).collect();
-    let mut found = vec![vec![1.0, 0.0, 0.0]];
-    found.extend(planes.iter().flat_map(|d| [1.0, -1.0].map(|sign| d.iter().map(|x| sign * x).collect())));
-    for (i, a) in planes.iter().enumerate() {
-        for line in planes[..i].iter().filter_map(|b| unit(&cross(a, b))) {
-            let (through, others): (Vec<_>, Vec<_>) = planes.iter().partition(|d| dot(d, &line).abs() < 1e-9);
-            let nearest = others.iter().map(|d| dot(d, &line).abs()).fold(1.0, f64::min);
-            // The sectors' sides are at right angles to the planes' normals, measured from the normal `a`.
-            let ahead = cross(&line, a);
-            let angle = |d: &[f64]| dot(d, &ahead).atan2(dot(d, a)).rem_euclid(std::f64::consts::PI);
-            let mut sides: Vec<_> = through.iter().map(|d| angle(d)).collect();
-            sides.sort_by(f64::total_cmp);
-            sides.push(sides[0] + std::f64::consts::PI);
-            for pair in sides.windows(2) {
-                let middle = (pair[0] + pair[1]) / 2.0 + std::f64::consts::FRAC_PI_2;
-                for (edge, side) in [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)] {
-                    let (cos, sin) = (side * middle.cos() * nearest / 2.0, side * middle.sin() * nearest / 2.0);
-                    found.push((0..3).map(|j| edge * line[j] + cos * a[j] + sin * ahead[j]).collect());
-                }
-            }
-        }
-    }
-    found
-}
-
-/// Weights on a grid over the sphere, those of them that are far away from all planes, and the start of searches.
-fn wide_3d(problem: &Problem) -> Vec<Vec<f64>> {
-    let planes: Vec<_> = problem.differences().iter().filter_map(|d| unit(d)).collect();
-    let turn = std::f64::consts::PI * (3.0 - 5_f64.sqrt());
-    let grid = (0..1000).map(|i| {
-        let (angle, height) = (turn * f64::from(i), (f64::from(i) + 0.5) / 500.0 - 1.0);
-        let radius = (1.0 - height * height).sqrt();
-        vec![radius * angle.cos(), radius * angle.sin(), height]
-    });
-    let far = grid.filter(|weights| planes.iter().all(|d| dot(d, weights).abs() > 0.05));
-    std::iter::once(vec![1.0, 0.0, 0.0]).chain(far).collect()
-}
-
 proptest! {
     #![proptest_config(crate::testing::cases(24))]
     #[test]
@@ -259,24 +168,6 @@ proptest! {
             let got = Envelope::default().corners(simd, (&heights, &slopes), (best, outer), 0, &mut corners);
             prop_assert_eq!((leftmost, &expected), (got, &corners), "{:?}", simd);
         }
-    }
-
-    #[test]
-    fn the_best_part_is_that_of_a_search_that_adds_up_every_part(
-        problem in any::<bool>().prop_flat_map(|ties| problem(3, 12, ties)),
-        weights in prop::array::uniform3(-1.0..1.0),
-        direction in prop::array::uniform3(prop_oneof![Just(0.0), -1.0..1.0]),
-    ) {
-        let found = problem.search(&weights, &direction);
-        let (from, to, score) = slow_line(&problem, &weights, &direction);
-        prop_assert_eq!((from, to), found.interval);
-        prop_assert_eq!(score, found.score);
-        prop_assert_eq!(problem.score(&weights), found.at_zero);
-        let there: Vec<f64> = weights.iter().zip(&direction).map(|(w, d)| w + found.position * d).collect();
-        if to - from > 1e-6 && found.position != 0.0 {
-            prop_assert_eq!(score, problem.score(&there));
-        }
-        prop_assert_eq!(from <= 0.0 && 0.0 <= to, found.position == 0.0);
     }
 
     #[test]
@@ -310,36 +201,11 @@ proptest! {
         prop_assert_eq!(all, problem.best_of([all, found]), "better than the best");
         prop_assert_eq!(all, found);
     }
-
-    // Lines through random points almost surely meet a wide part, but can miss a narrow one.
-    #[test]
-    fn with_three_features_the_best_of_all_wide_parts_is_found_and_nothing_better_than_the_best_of_all(
-        problem in problem(3, 3, false),
-    ) {
-        let best = |of: &[Vec<f64>]| problem.best_of(of.iter().map(|weights| problem.score(weights)));
-        let preset = Preset { restarts: 30, random_directions: 8 };
-        let found = problem.tuned(&settings(3, preset), &[3]).unwrap().scores[0];
-        let (all, wide) = (best(&parts_3d(&problem)), best(&wide_3d(&problem)));
-        prop_assert_eq!(all, problem.best_of([all, found]), "better than the best");
-        prop_assert_eq!(found, problem.best_of([wide, found]), "a wide part is better");
-    }
 }
 
 fn small() -> Problem {
     let (offsets, features) = (vec![0, 2, 3], vec![1.0, 0.0, 0.0, 1.0, 1.0, 1.0]);
     Problem { offsets, features, width: 2, counts: vec![1, 4, 3, 4, 0, 2], metric: "ter" }
-}
-
-#[test]
-fn a_line_worked_by_hand() {
-    // The entries of the first list are 1 and x: the second one, with more edits, is better from 1 on.
-    let found = small().search(&[1.0, 0.0], &[0.0, 1.0]);
-    assert_eq!((f64::NEG_INFINITY, 1.0), found.interval);
-    assert_eq!((0.0, 1, found.at_zero), (found.position, found.corners, found.score));
-    assert!((found.score - 100.0 / 6.0).abs() < 1e-12);
-    let from_there = small().search(&[1.0, 3.0], &[0.0, 1.0]);
-    assert_eq!(((f64::NEG_INFINITY, -2.0), -2.1), (from_there.interval, from_there.position));
-    assert!((from_there.at_zero - 50.0).abs() < 1e-12);
 }
 
 /// Both entries are equally good at the start: 0 is an end of the best part of each axis, and the first entry is the worse.

@@ -61,7 +61,7 @@ pub struct Texts<'a> {
     pub starts: &'a [i64],
     /// The tokens of each candidate, between spaces.
     pub hypotheses: &'a [&'a str],
-    /// The source of each list.
+    /// The source of each list, without which there are no features of phrases and of words.
     pub sources: Option<&'a [&'a str]>,
     /// The segmentation of each candidate: `0-1=0-0 2=1` says that the first two source words gave the first word.
     pub segmentations: Option<&'a [&'a str]>,
@@ -160,12 +160,14 @@ impl<'a> Finder<'a> {
         let inner = if edges { 1..words.len() - 1 } else { 0..words.len() };
         let wanted = self.wanted;
         for (template, &kind) in wanted.templates.iter().enumerate() {
-            let before = found.len();
             match kind {
                 Template::Ngram(n) => self.grams(found, (template, n), &words)?,
                 Template::Presence(n) => {
-                    self.grams(found, (template, n), &words)?;
-                    sort_and_deduplicate(found, before);
+                    let mut once = Vec::new();
+                    self.grams(&mut once, (template, n), &words)?;
+                    once.sort_unstable();
+                    once.dedup();
+                    found.append(&mut once);
                 }
                 Template::Phrase => {
                     for pair in segmentation.split_ascii_whitespace() {
@@ -223,19 +225,6 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// Sorts the numbers from the place `start` on, and keeps each of them once.
-fn sort_and_deduplicate(numbers: &mut Vec<u32>, start: usize) {
-    numbers[start..].sort_unstable();
-    let mut kept = start;
-    for i in start..numbers.len() {
-        if kept == start || numbers[kept - 1] != numbers[i] {
-            numbers[kept] = numbers[i];
-            kept += 1;
-        }
-    }
-    numbers.truncate(kept);
-}
-
 /// `0-1=0-0`: the source's and the candidate's words of a phrase pair, with ` ||| ` between them.
 fn phrase_pair(pair: &str, source: &[&str], target: &[&str]) -> Result<String> {
     let span = |span: &str, words: &[&str]| {
@@ -252,34 +241,18 @@ fn phrase_pair(pair: &str, source: &[&str], target: &[&str]) -> Result<String> {
     Ok(format!("{from} ||| {to}"))
 }
 
-/// Checks the texts. Returns where each list begins.
-fn check<'a>(texts: &Texts<'a>, wanted: &Wanted<'_>, stop: &Stop<'_>) -> Result<Offsets<'a>> {
-    let candidates = texts.hypotheses.len();
-    let lists = Offsets::of_rows("offsets", texts.starts, candidates, stop)?;
-    let needs = |template: Template, what: &str| match wanted.templates.contains(&template) {
-        true => Err(Error::Empty { what: format!("{what} for the template {template:?}") }),
-        false => Ok(()),
-    };
-    match texts.sources {
-        Some(sources) => check_length("sources", lists.len(), sources.len())?,
-        None => {
-            needs(Template::Phrase, "sources")?;
-            needs(Template::Words, "sources")?;
-        }
-    }
-    match texts.segmentations {
-        Some(segmentations) => check_length("segmentations", candidates, segmentations.len())?,
-        None => needs(Template::Phrase, "segmentations")?,
-    }
-    Ok(lists)
-}
-
 /// The features of all candidates.
 ///
 /// # Errors
-/// If texts are missing or lengths differ, a segmentation does not fit its words, or there is no room.
+/// If lengths differ, a segmentation does not fit its words, or there is no room.
 pub fn features(texts: &Texts<'_>, wanted: &Wanted<'_>, stop: &Stop<'_>) -> Result<Features> {
-    let lists = check(texts, wanted, stop)?;
+    let candidates = texts.hypotheses.len();
+    let lists = Offsets::of_rows("offsets", texts.starts, candidates, stop)?;
+    for (what, expected, texts) in
+        [("sources", lists.len(), texts.sources), ("segmentations", candidates, texts.segmentations)]
+    {
+        texts.map_or(Ok(()), |texts| check_length(what, expected, texts.len()))?;
+    }
     let mut finder = Finder {
         wanted,
         words: Numbers::new(),
