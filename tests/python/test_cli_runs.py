@@ -116,8 +116,8 @@ def test_a_system_is_named_after_files_that_differ_in_a_number(runs: Path, run: 
         assert len(found["systems"][1]["outputs"]) == (3 if name == "sys" else 1)
     for file, n in zip(("old/opt0", "old/opt1", "tuned/opt0", "tuned/opt1"), range(4), strict=True):
         write(file, [*lines("new/0.txt")[n:], *lines("new/0.txt")[:n]])  # the name of all files says nothing
-    files = ("--baseline", "old/opt0", "old/opt1", "--system", "tuned/opt0", "tuned/opt1")
-    found = document(run, "--refs", "ref.txt", *files)
+    named = ("--baseline", "old/opt0", "old/opt1", "--system", "tuned/opt0", "tuned/opt1")
+    found = document(run, "--refs", "ref.txt", *named)
     assert [system["name"] for system in found["systems"]] == ["baseline", "tuned"]
 
 

@@ -217,5 +217,6 @@ def test_the_swaps_of_nlpstats_give_its_samples(level: str, method: str) -> None
             if method != "systems":
                 mask ^= np.random.rand(1, 9) > 0.5  # noqa: NPY002
         statistic = ({"input": "item", "global": "none", "system": "system"}[level], ours)
-        both = ([agreement(m, human, statistic) for m in swapped(*standardized, mask)] for mask in masks)
+        first, second = standardized
+        both = ([agreement(m, human, statistic) for m in swapped(first, second, mask)] for mask in masks)
         np.testing.assert_allclose([a - b for a, b in both], samples, atol=1e-9)
