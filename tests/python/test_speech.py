@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from budgets import budget
 from inputs import put
-from reshuffle import Comparison, compare, metric, read_json, score
+from reshuffle import Comparison, InputWarning, compare, metric, read_json, score
 from reshuffle.data.corpus import read_corpus
 from reshuffle.data.reading import read_columns
 from test_warnings import warnings_of
@@ -200,6 +200,8 @@ def test_transcripts_are_joined_by_their_ids() -> None:
     (reference,) = read_columns(["ref.trn"])
     assert (reference.lines, reference.first_lines) == (["she left (at nine)", ""], [2, 3])
     assert reference.ids == [("anna-b", "0001"), ("ben", "0001")]
+    with pytest.warns(InputWarning, match=r"deletable.trn, line 2: '\(there\)' is counted as a word .*without -D"):
+        read_columns([put("deletable.trn", "(at nine) (a-1)\nhello (there) world (a-2)\n")])
     (kaldi,) = read_columns(["text"], "kaldi")
     assert (kaldi.lines, kaldi.ids) == (["", "she  left"], [("ben", "0001"), ("anna-b", "0001")])
     Path("utt2spk").write_text("anna-b-0001 Ann\nben-0001 Ben\n", "utf-8")

@@ -19,7 +19,17 @@ import numpy as np
 from ..data.corpus import MANY_IDS, OF_WORDS, WORDS_NOT_READ, first_words, system_names
 from ..data.count_files import is_count_file
 from ..data.files import STDIN, read_bytes
-from ..data.formats import FORMATS, JUDGMENT_FORMATS, LOGS, SCORE_FORMATS, Column, Source, format_in, format_of
+from ..data.formats import (
+    FORMATS,
+    JUDGMENT_FORMATS,
+    LOGS,
+    SCORE_FORMATS,
+    Column,
+    Source,
+    format_in,
+    format_of,
+    usual_metric,
+)
 from ..data.formats._samples import Samples
 from ..data.formats.base import MISSING_WORDS, WITH_NUL, ZIP, is_number, number_in
 from ..data.formats.recognition import first_line, recognized
@@ -475,7 +485,8 @@ def _texts(path: str) -> Found:
         own = "reshuffle compare FILE FILE" if named else "reshuffle compare REF FILE"
         return Found(about, f"{size}; systems {listed(systems)}", (own,))
     usual = [_with_labels("FILE", "BASELINE", "NEW")] if name == "text" and _are_labels(lines) else OF_KIND
-    return Found(about, size, OF_FORMAT.get(name, usual))
+    tags = "conll" if usual_metric(path) == "span-f1" else name
+    return Found(about, size, OF_FORMAT.get(tags, usual))
 
 
 def _read_table(path: str) -> tuple[Table, Mapping[str, Column]]:
@@ -570,6 +581,7 @@ COLUMNS = ("reshuffle compare FILE#REF FILE#BASELINE FILE#NEW", "reshuffle score
 OF_TWO_COLUMNS = ("reshuffle compare FILE#REF FILE#SYSTEM OTHER#SYSTEM", "reshuffle score FILE#REF FILE#SYSTEM")
 OF_FORMAT: Mapping[str, Sequence[str]] = {
     "conllu": ("reshuffle compare FILE BASELINE NEW -m depf", "reshuffle compare REF FILE NEW -m depf"),
+    "conll": ("reshuffle compare FILE BASELINE NEW -m span-f1", "reshuffle compare REF FILE NEW -m span-f1"),
     "trn": ("reshuffle compare FILE BASELINE NEW -m asr-wer --docs speaker", "reshuffle score REF FILE -m asr-wer"),
     "utt2spk": ("reshuffle compare REF BASELINE NEW -m asr-wer --input-format kaldi --docs FILE",),
 }

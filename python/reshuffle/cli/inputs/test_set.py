@@ -15,7 +15,7 @@ from ...data.corpus import Corpus, read_corpus, system_names
 from ...data.count_files import is_count_file, read_arrays
 from ...data.file_names import check_order
 from ...data.files import STDIN, display_name, read_bytes
-from ...data.formats import format_of
+from ...data.formats import format_of, usual_metric
 from ...data.formats.base import Column, check_not_saved
 from ...data.id_columns import warn_of_repeated
 from ...data.reading import Opened, is_log, read_columns, read_groups, split_name
@@ -65,13 +65,15 @@ class Input:
     def checked(cls, files: SetFiles, least: int, default: str = "bleu", **others: Any) -> Input:
         """Check the files of at least so many systems. ``others`` are fields that do not follow from the files.
 
-        ``default`` is the metric on texts if none is named; on transcripts, it is the word error rate.
+        ``default`` is the metric on texts if none is named; for BLEU, it is that of the format.
         """
         files = _with_directions(files)
         _check_options_of_scores(files)
         reference = files.references[0] if files.references else None
         in_file = reference is not None and is_count_file(reference)
-        usual = "asr-wer" if default == "bleu" and _are_transcripts(files) else default
+        usual = default
+        if default == "bleu" and reference is not None:
+            usual = usual_metric(split_name(reference)[0], files.input_format)
         chosen = files.metrics or (() if in_file or reference is None else (MetricChoice(usual),))
         if reference is not None and in_file and not chosen:
             check_no_flags(reference, files.metric_options)

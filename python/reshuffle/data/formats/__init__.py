@@ -20,7 +20,7 @@ from .recognition import any_of, begins, has_keys
 
 __all__ = [
     "FORMATS", "INPUT_FORMATS", "JUDGMENT_FORMATS", "LOGS", "SCORE_FORMATS", "Column", "Format", "Source", "format_in",
-    "format_of",
+    "format_of", "usual_metric",
 ]  # fmt: skip
 
 
@@ -121,6 +121,17 @@ def format_in(source: Source) -> str:
     """The same for a file that was read: JSON with an object on each line is JSON lines."""
     name = format_of(source.file)
     return "jsonl" if name == "comet" and re.match(rb"\s*\{.*\}[ \t\r]*\n\{", source.data) else name
+
+
+def usual_metric(file: str, input_format: str | None = None) -> str:
+    """The metric of the texts in a file if none is named: of transcripts the word error rate, of tags F1 of spans.
+
+    >>> usual_metric("ref.trn"), usual_metric("ref", "kaldi"), usual_metric("gold.tags.gz"), usual_metric("ref.txt")
+    ('asr-wer', 'asr-wer', 'span-f1', 'bleu')
+    """
+    if input_format is None and Path(uncompressed(file)).suffix.lower() == ".tags":  # plain text is read alike
+        return conll.FORMAT.metric
+    return FORMATS[input_format or format_of(file)].metric
 
 
 def format_of(file: str) -> str:
