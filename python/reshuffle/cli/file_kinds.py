@@ -324,6 +324,8 @@ def _by_language_pair(error: InputError, format_name: str, commands: Sequence[st
 
 
 def _weights(path: str) -> Found | None:
+    if _source(path).data.startswith(ZIP):
+        return None
     text = _source(path).text()
     lines = [line for line in map(str.strip, text.splitlines()) if line and not line.startswith("#")]
     if text.lstrip().startswith("{"):

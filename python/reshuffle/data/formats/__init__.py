@@ -143,5 +143,5 @@ def format_of(file: str) -> str:
     ('mteval', 'text', 'text')
     """
     path = Path(uncompressed(file))
-    ending = "utt2spk" if path.name.startswith("utt2spk") else path.suffix.lower() or path.name
+    ending = "utt2spk" if re.match("utt2[a-z]", path.name) else path.suffix.lower() or path.name
     return next((name for name, each in FORMATS.items() if ending in each.endings), "text")
