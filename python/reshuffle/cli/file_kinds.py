@@ -34,7 +34,7 @@ from ..data.formats._samples import Samples
 from ..data.formats.base import MISSING_WORDS, WITH_NUL, ZIP, is_number, number_in
 from ..data.formats.recognition import first_line, recognized
 from ..data.history import runs_but_the_end, runs_in
-from ..data.id_columns import MODELS
+from ..data.id_columns import MODELS, SEGMENT_IDS
 from ..data.manifest import Manifest
 from ..data.reading import Opened, read_texts
 from ..data.retrieval import is_qrel, is_run
@@ -520,7 +520,14 @@ def _table(path: str) -> Found:
                 problem = f"numbers as strings in {name}: scores are written without quotes, not as {shown}"
             damaged[name] = problem
     # pandas writes its index without a header.
-    by_kind = (("ids", [name or "the first column" for name in ids if name or len(ids) == 1]), ("texts", others))
+    named = [name for name in ids if name or len(ids) == 1]
+    groups = [
+        name
+        for name in named
+        if name.lower() not in SEGMENT_IDS and 2 * len({*map(str, columns[name].lines)}) <= len(columns[name].lines)
+    ]
+    own_ids = [name or "the first column" for name in named if name not in groups]
+    by_kind = (("ids", own_ids), ("groups", groups), ("texts", others))
     holds = [f"{what} in {listed(own)}" for what, own in (*by_kind, ("numbers", numbers)) if own]
     name = table.format_name
     own = others if name == format_in(table.source) else []  # texts are read by the ending of the file

@@ -176,9 +176,15 @@ class Corpus:
             )
         columns = [*references, *((f"system {name!r}", lines) for name, lines in self.systems.items())]
         if _begin_with_ids([column for _, column in columns]):
+            first, *others = ([(line or "").split(None, 1)[0] for line in column] for _, column in columns)
+            same = "the same in all texts, which is scored as a word: to leave ids out"
+            if any(ids != first for ids in others):
+                same = (
+                    "and the texts have them in different orders, but are compared line by line: to match lines by id"
+                )
             warn(
-                "each line begins with an id, the same in all texts, which is scored as a word: to leave ids out, read "
-                "the files with {option}",
+                "each line begins with an id, {same}, read the files with {option}",
+                same=same,
                 option=Argument("input_format", ("kaldi",)),
             )
         last_words = _last_words(self.references[0])
