@@ -520,13 +520,13 @@ def _table(path: str) -> Found:
                 problem = f"numbers as strings in {name}: scores are written without quotes, not as {shown}"
             damaged[name] = problem
     # pandas writes its index without a header.
-    named = [name for name in ids if name or len(ids) == 1]
+    with_ids = [name for name in ids if name or len(ids) == 1]
     groups = [
         name
-        for name in named
+        for name in with_ids
         if name.lower() not in SEGMENT_IDS and 2 * len({*map(str, columns[name].lines)}) <= len(columns[name].lines)
     ]
-    own_ids = [name or "the first column" for name in named if name not in groups]
+    own_ids = [name or "the first column" for name in with_ids if name not in groups]
     by_kind = (("ids", own_ids), ("groups", groups), ("texts", others))
     holds = [f"{what} in {listed(own)}" for what, own in (*by_kind, ("numbers", numbers)) if own]
     name = table.format_name

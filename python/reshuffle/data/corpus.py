@@ -176,9 +176,9 @@ class Corpus:
             )
         columns = [*references, *((f"system {name!r}", lines) for name, lines in self.systems.items())]
         if _begin_with_ids([column for _, column in columns]):
-            first, *others = ([(line or "").split(None, 1)[0] for line in column] for _, column in columns)
+            ids, *others = ([(line or "").split(None, 1)[0] for line in column] for _, column in columns)
             same = "the same in all texts, which is scored as a word: to leave ids out"
-            if any(ids != first for ids in others):
+            if any(own != ids for own in others):
                 same = (
                     "and the texts have them in different orders, but are compared line by line: to match lines by id"
                 )
