@@ -63,6 +63,9 @@ def test_versions_instructions_and_packages_are_those_in_use(run: Any) -> None:
 
 CONTENTS = {
     "all.tsv": "ref\told\tnew\tbleurt\na b\ta\tb\t1\nc\tc\td\t.5\n",
+    "domains.csv": "id,domain,text\n" + "".join(f"{i},{'ab'[i % 2]},some text\n" for i in range(8)),
+    "gold.tags": "O B-PER\nO\n",
+    "gold.conll": "Ann B-PER\n\n",
     "parses.conllu": "1\tYes\t_\t_\t_\t_\t0\troot\t_\t_\n\n",
     "talks.trn": "the cat (anna-1)\na dog (ben-1)\n",
     "old.scores": "0.5\n1\n0\n",

@@ -280,7 +280,9 @@ def test_fields_of_logs_are_documents_and_their_epochs_are_runs(run: Any) -> Non
         for epoch in range(3):
             put(f"{name}.{epoch}.json", json.dumps(log(of(model, epoch))))
     put("docs.tsv", "id\tpassage\n" + "".join(f"q{i}\t{i // 4}\n" for i in range(40)))
+    put("a.eval", zipped(log(of(0, 0, 1, 2))))
     shown = " ".join(run("doctor", "a.json").out.split())
+    assert " ".join(run("doctor", "a.eval").out.split()) == shown.replace("a.json", "a.eval")
     assert (
         "120 scores of match; systems openai/a; for --docs passage; 40 segments, of whose epochs compare takes" in shown
     )

@@ -83,6 +83,22 @@ def test_problems_are_joined_by_their_ids(run: Any) -> None:
     joined = join_scores(["a_results.jsonl", "b_results.jsonl"], metric="pass@2").table
     assert known(joined.segments)[0].tolist() == known(joined.segments)[1].tolist()
     shown = run("compare", "--scores", "pass@2", "a_results.jsonl", "b_results.jsonl").out
+    # From the rows of samples, or numbers, and the epochs of logs.
+    put("n.csv", "task_id,n,c\np1,3,1\np2,4,0\n")
+    put("rows.csv", "problem,sample,passed\n" + "".join(f"p1,{i},{i == 1}\np2,{i},False\n" for i in range(3)))
+    put("two.csv", "model,task_id,passed\n" + "".join(f"a,p,{i}\nb,p,{i % 2}\n" for i in (0, 1, 1, 0)))
+    epochs = [
+        {"id": p, "epoch": i, "scores": {"match": {"value": "CI"[p > 1 or i > 1]}}} for p in (1, 2) for i in (1, 2, 3)
+    ]
+    put("log.json", json.dumps({"version": 2, "eval": {"model": "m"}, "samples": epochs}))
+    for file in ("n.csv", "rows.csv", "log.json#match"):
+        found = json.loads(run("score", "--scores", "pass@2", file, "--format", "json").out)
+        assert found["scores"][0]["score"] == pytest.approx((pass_at_k(3, 1, 2) + 0) / 2), file
+    found = json.loads(run("score", "--scores", "pass@2", "two.csv", "--format", "json").out)
+    assert [each["score"] for each in found["scores"]] == [pytest.approx(pass_at_k(4, 2, 2))] * 2
+    put("half.csv", "problem,passed\np,0.5\np,1\n")
+    assert "half.csv, line 2: pass@k: expected 0 or 1" in run("score", "--scores", "pass@2", "half.csv").refusal()
+    assert "pass@4 needs 4 samples" in run("score", "--scores", "pass@4", "n.csv").refusal()
     assert "pass@2: 4 segments, 2 systems" in shown
 
 

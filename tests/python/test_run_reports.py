@@ -418,6 +418,11 @@ def test_runs_are_points_with_their_deviations_and_observed_differences_have_ran
     assert [text.get_text() for text in ax.texts] == ["30%", "15%", "10%"]
 
 
+def test_an_end_that_is_zero_but_for_rounding_needs_no_decimals() -> None:
+    shown = made(differences=dict.fromkeys(("BLEU", "TER"), 0.4000000000000001)).render("text", full=True)
+    assert "+0.00 to +0.80" in shown
+
+
 def test_each_metric_has_a_panel() -> None:
     plots = made().plot
     assert dir(plots) == ["histogram", "observed", "runs", "study"]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from budgets import budget
 from inputs import put
-from reshuffle import Comparison, compare, metric, read_json, score
+from reshuffle import Comparison, InputWarning, compare, metric, read_json, score
 from reshuffle.data.corpus import read_corpus
 from reshuffle.data.reading import read_columns
 from test_warnings import warnings_of
@@ -200,9 +200,14 @@ def test_transcripts_are_joined_by_their_ids() -> None:
     (reference,) = read_columns(["ref.trn"])
     assert (reference.lines, reference.first_lines) == (["she left (at nine)", ""], [2, 3])
     assert reference.ids == [("anna-b", "0001"), ("ben", "0001")]
+    with pytest.warns(InputWarning, match=r"deletable.trn, line 2: '\(there\)' is counted as a word .*without -D"):
+        read_columns([put("deletable.trn", "(at nine) (a-1)\nhello (there) world (a-2)\n")])
     (kaldi,) = read_columns(["text"], "kaldi")
     assert (kaldi.lines, kaldi.ids) == (["", "she  left"], [("ben", "0001"), ("anna-b", "0001")])
-    Path("utt2spk").write_text("anna-b-0001 Ann\nben-0001 Ben\n", "utf-8")
+    Path("utt2spk").write_text("ben-0001 Ben\nanna-b-0001 Ann\n", "utf-8")
+    for name in ("utt2gender", "speakers.txt"):
+        Path(name).write_text(Path("utt2spk").read_text("utf-8"), "utf-8")
+        assert read_corpus(["ref.trn"], ["hyp.trn"], strata=name).strata == ["Ann", "Ben"]
     assert read_corpus(["text"], ["text"], "kaldi", documents="utt2spk").documents == ["Ben", "Ann"]
     assert read_corpus(["ref.trn"], ["hyp.trn"], documents="utt2spk").documents == ["Ann", "Ben"]
     assert read_corpus(["ref.trn"], ["ref.trn"], documents="ref.trn").documents == ["anna-b", "ben"]
@@ -261,9 +266,16 @@ def test_speakers_are_units_and_have_the_scores_of_their_lines(run: Any) -> None
     assert by_speaker == run("compare", *files, "-m", "asr-wer", "--docs", "speaker").out
     assert "by document" in run("compare", *files, *options, "--format", "markdown").out
     assert run("compare", *files, "-m", "asr-wer").err == (
-        "reshuffle: warning: ref.trn: the ids name 8 speakers, but utterances are taken as independent segments, which "
-        "can make p too small: add --docs speaker\n"
+        "reshuffle: warning: ref.trn: the ids name 8 speakers, such as 's0', but utterances are taken as independent "
+        "segments, which can make p too small: add --docs speaker\n"
     )
+    # As in LibriSpeech, speakers with several chapters.
+    chapters = "".join(f"a ({speaker}-{chapter}-{i})\n" for speaker in "ab" for chapter in "12" for i in range(3))
+    put("chapters.trn", chapters)
+    found = run("compare", "chapters.trn", "chapters.trn", "chapters.trn", "--docs", "speaker", "-n", "10").err
+    assert "4 such as 'a-1'; the parts before the first hyphen are 2, such as 'a': if these are the speakers" in found
+    put("one.trn", chapters.replace("(b", "(a-b"))
+    assert "hyphen" not in run("compare", "one.trn", "one.trn", "one.trn", "--docs", "speaker", "-n", "10").err
     assert run("score", "ref.trn", "a.trn", "-m", "asr-wer").err == run("compare", *files, "-m", "bleu").err == ""
 
 
@@ -395,7 +407,8 @@ def with_ids(**changed: str) -> list[str]:
 )
 def test_ids_that_are_scored_as_words_warn(references: list[str], systems: list[list[str]], warns: bool) -> None:
     found = warnings_of(score, references, dict(zip("ab", systems, strict=False)), metrics="asr-wer")
-    assert any("each line begins with an id, the same in all texts" in each for each in found) == warns
+    said = "different orders" if systems[-1] == with_ids()[::-1] else "the same in all texts"
+    assert any("each line begins with an id" in each and said in each for each in found) == warns
 
 
 def test_signatures_name_what_changes_a_score() -> None:

@@ -19,12 +19,22 @@ import numpy as np
 from ..data.corpus import MANY_IDS, OF_WORDS, WORDS_NOT_READ, first_words, system_names
 from ..data.count_files import is_count_file
 from ..data.files import STDIN, read_bytes
-from ..data.formats import FORMATS, JUDGMENT_FORMATS, LOGS, SCORE_FORMATS, Column, Source, format_in, format_of
+from ..data.formats import (
+    FORMATS,
+    JUDGMENT_FORMATS,
+    LOGS,
+    SCORE_FORMATS,
+    Column,
+    Source,
+    format_in,
+    format_of,
+    usual_metric,
+)
 from ..data.formats._samples import Samples
 from ..data.formats.base import MISSING_WORDS, WITH_NUL, ZIP, is_number, number_in
 from ..data.formats.recognition import first_line, recognized
 from ..data.history import runs_but_the_end, runs_in
-from ..data.id_columns import MODELS
+from ..data.id_columns import MODELS, SEGMENT_IDS
 from ..data.manifest import Manifest
 from ..data.reading import Opened, read_texts
 from ..data.retrieval import is_qrel, is_run
@@ -314,6 +324,8 @@ def _by_language_pair(error: InputError, format_name: str, commands: Sequence[st
 
 
 def _weights(path: str) -> Found | None:
+    if _source(path).data.startswith(ZIP):
+        return None
     text = _source(path).text()
     lines = [line for line in map(str.strip, text.splitlines()) if line and not line.startswith("#")]
     if text.lstrip().startswith("{"):
@@ -475,7 +487,8 @@ def _texts(path: str) -> Found:
         own = "reshuffle compare FILE FILE" if named else "reshuffle compare REF FILE"
         return Found(about, f"{size}; systems {listed(systems)}", (own,))
     usual = [_with_labels("FILE", "BASELINE", "NEW")] if name == "text" and _are_labels(lines) else OF_KIND
-    return Found(about, size, OF_FORMAT.get(name, usual))
+    tags = "conll" if usual_metric(path) == "span-f1" else name
+    return Found(about, size, OF_FORMAT.get(tags, usual))
 
 
 def _read_table(path: str) -> tuple[Table, Mapping[str, Column]]:
@@ -507,7 +520,14 @@ def _table(path: str) -> Found:
                 problem = f"numbers as strings in {name}: scores are written without quotes, not as {shown}"
             damaged[name] = problem
     # pandas writes its index without a header.
-    by_kind = (("ids", [name or "the first column" for name in ids if name or len(ids) == 1]), ("texts", others))
+    with_ids = [name for name in ids if name or len(ids) == 1]
+    groups = [
+        name
+        for name in with_ids
+        if name.lower() not in SEGMENT_IDS and 2 * len({*map(str, columns[name].lines)}) <= len(columns[name].lines)
+    ]
+    own_ids = [name or "the first column" for name in with_ids if name not in groups]
+    by_kind = (("ids", own_ids), ("groups", groups), ("texts", others))
     holds = [f"{what} in {listed(own)}" for what, own in (*by_kind, ("numbers", numbers)) if own]
     name = table.format_name
     own = others if name == format_in(table.source) else []  # texts are read by the ending of the file
@@ -570,6 +590,7 @@ COLUMNS = ("reshuffle compare FILE#REF FILE#BASELINE FILE#NEW", "reshuffle score
 OF_TWO_COLUMNS = ("reshuffle compare FILE#REF FILE#SYSTEM OTHER#SYSTEM", "reshuffle score FILE#REF FILE#SYSTEM")
 OF_FORMAT: Mapping[str, Sequence[str]] = {
     "conllu": ("reshuffle compare FILE BASELINE NEW -m depf", "reshuffle compare REF FILE NEW -m depf"),
+    "conll": ("reshuffle compare FILE BASELINE NEW -m span-f1", "reshuffle compare REF FILE NEW -m span-f1"),
     "trn": ("reshuffle compare FILE BASELINE NEW -m asr-wer --docs speaker", "reshuffle score REF FILE -m asr-wer"),
     "utt2spk": ("reshuffle compare REF BASELINE NEW -m asr-wer --input-format kaldi --docs FILE",),
 }

@@ -63,7 +63,7 @@ def metrics_option(default: str, kind: Metric | None = None) -> tuple[Decorator,
     )  # fmt: skip
 
 
-METRICS = metrics_option("bleu; of transcripts, asr-wer")
+METRICS = metrics_option("bleu; of transcripts asr-wer, of CoNLL span-f1")
 
 
 def output_options(

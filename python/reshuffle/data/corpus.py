@@ -23,6 +23,7 @@ from .alignment import aligned
 from .columns import BY_ID, Table, check_rows, named_columns, segment_list
 from .files import MAX_INPUT, STDIN, display_name, uncompressed
 from .formats.base import Column, number_in
+from .formats.transcripts import speaker_of
 from .id_columns import RUNS
 from .reading import AS_SCORES, PLURALS, check_no_column, path_is, read_texts, split_name, split_rows
 
@@ -175,9 +176,15 @@ class Corpus:
             )
         columns = [*references, *((f"system {name!r}", lines) for name, lines in self.systems.items())]
         if _begin_with_ids([column for _, column in columns]):
+            ids, *others = ([(line or "").split(None, 1)[0] for line in column] for _, column in columns)
+            same = "the same in all texts, which is scored as a word: to leave ids out"
+            if any(own != ids for own in others):
+                same = (
+                    "and the texts have them in different orders, but are compared line by line: to match lines by id"
+                )
             warn(
-                "each line begins with an id, the same in all texts, which is scored as a word: to leave ids out, read "
-                "the files with {option}",
+                "each line begins with an id, {same}, read the files with {option}",
+                same=same,
                 option=Argument("input_format", ("kaldi",)),
             )
         last_words = _last_words(self.references[0])
@@ -272,6 +279,31 @@ def _begin_with_ids(columns: Sequence[Sequence[str | None]]) -> bool:
     if len(ids) < MANY_IDS or any(first_words(column) != ids for column in columns[1:]):
         return False
     return len({tuple(sorted(line or "" for line in column)) for column in columns}) > 1
+
+
+def _by_id(ids: Column, texts: Column) -> Column:
+    """Lines of an id of the transcripts and its speaker, where no name such as ``utt2spk`` tells so, by ids."""
+    if texts.keys is None or ids.keys is not None or first_words(ids.lines) != {*texts.keys}:
+        return ids
+    rows = [line.split(None, 1) for line in ids.lines]
+    if not all(row[1:] for row in rows):
+        return ids
+    keys = [row[0] for row in rows]
+    return replace(ids, lines=[row[1] for row in rows], ids=[*map(speaker_of, keys)], keys=keys, format="speakers")
+
+
+def _check_not_kaldi(group: str, ids: Column, texts: Sequence[Column]) -> None:
+    """:class:`InputError` for texts that begin with the ids of Kaldi's ``utt2spk`` and were not read as Kaldi's."""
+    known = {*(ids.keys or ())} if ids.format == "speakers" else set()
+    for text in texts:
+        if known and text.keys is None and known >= (first_words(text.lines) or {""}):
+            raise InputError(
+                "the lines of {file} begin with the ids of {groups} {ids}, which would be scored as words: add {kaldi}",
+                file=text.name,
+                groups=Argument(PLURALS[group]),
+                ids=ids.name,
+                kaldi=Argument("input_format", ("kaldi",)),
+            )
 
 
 # How many of the last segments tell whether lines are shifted, and how many words they have on average.
@@ -490,6 +522,9 @@ def read_corpus(
     made = {} if outputs is None else outputs
     sys_columns += [Column(name, lines, list(range(1, len(lines) + 1))) for name, lines in made.items()]
     n, m = len(ref_columns), len(ref_columns) + len(sys_columns)
+    id_columns = {group: _by_id(column, ref_columns[0]) for group, column in id_columns.items()}
+    for group, column in id_columns.items():
+        _check_not_kaldi(group, column, [*ref_columns, *sys_columns])
     columns = aligned([*ref_columns, *sys_columns, *id_columns.values(), *sources.values()])
     others = dict(zip((*id_columns, *sources), columns[m:], strict=True))
     columns = columns[:m]

@@ -6,6 +6,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 import numpy as np
@@ -19,8 +20,11 @@ from .corpus import system_names
 from .file_names import few
 from .files import display_name
 from .formats import LOGS
+from .formats._samples import Samples
 from .formats.base import Source
 from .formats.recognition import recognized
+from .id_columns import MODELS, PERHAPS_IDS, SEGMENT_IDS
+from .score_columns import Table
 from .score_tables import ScoreFile, ScoreTable, cells_of, of_system, on_segments, read_scores
 from .scored_tables import UNNAMED
 
@@ -199,6 +203,49 @@ def open_log(source: Source) -> ScoreFile | None:
     """The log in a file that has been read; None if the file is no log whose segments have ids."""
     name = recognized(source, LOGS)
     return None if name is None else ScoreFile(source, name)
+
+
+# Columns that say of a sample whether it passes.
+PASSED = ("passed", "correct", "pass", "resolved")
+
+
+def problems_in(table: Table, log: ScoreFile | None, name: str | None) -> ScoreFile | None:
+    """The problems of ``pass@k`` in a file that has none by itself, with their numbers of samples and of correct ones.
+
+    They are the epochs of a log, in a score that is 0 or 1, or a table with ids and the columns n and c, or with a row
+    for each sample and a column ``passed``. None for other files.
+    """
+    from .formats.code_results import in_rows
+
+    source = table.source
+    if log is not None:
+        content = log.content
+        if not isinstance(content, Samples) or len({each.segment for each in content.found}) == len(content.found):
+            return None
+        score = log.chosen(name)
+        rows = ((each.line, each.system, each.segment, 1.0, content.value(each, score)) for each in content.found)
+        return ScoreFile(source, log.format_name, made=in_rows(source, rows))
+    lower = {each.lower(): each for each in table.header}
+    passed = name if name in lower else next((lower[each] for each in PASSED if each in lower), None)
+    if name is None and "n" in lower and "c" in lower:
+        numbers = [lower["n"], lower["c"]]
+    elif passed is not None:
+        numbers = [passed]
+    else:
+        return None
+    keys = [lower[each] for each in (*SEGMENT_IDS, *PERHAPS_IDS) if each in lower and each not in ("sample", "n")]
+    models = [lower[each] for each in MODELS if each in lower]
+    if not keys:
+        return None
+    ids, *of_systems = ([*map(str, table.values(each))] for each in (keys[0], *models[:1]))
+    systems = of_systems[0] if of_systems else [Path(source.file).stem] * len(ids)
+    if len(numbers) == 1 and len({*zip(systems, ids, strict=True)}) == len(ids):  # a score of each problem
+        return None
+    columns = table.columns(numbers)
+    *ones, c = (table.floats(column).tolist() for column in columns)
+    n = ones[0] if ones else [1.0] * len(ids)
+    found = zip(columns[0].first_lines, systems, ids, n, c, strict=True)
+    return ScoreFile(source, table.format_name, made=in_rows(source, found))
 
 
 def segment_order(ids: Sequence[str], log: str, what: str, n_segments: int | None = None) -> list[int]:

@@ -195,6 +195,8 @@ class ScoreFile:
     source: Source
     format_name: str
     options: ReadScores = ALL_SCORES
+    made: Samples | None = None
+    """What was made of the file's content, and is read in its place."""
 
     @classmethod
     def read(cls, options: ReadScores) -> ScoreFile:
@@ -209,6 +211,8 @@ class ScoreFile:
     @cached_property
     def content(self) -> Samples | ScoredTable:
         """What the file has."""
+        if self.made is not None:
+            return self.made
         samples = FORMATS[self.format_name].samples
         if samples is not None:
             found: Samples = samples(self.source)

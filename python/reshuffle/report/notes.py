@@ -8,6 +8,7 @@ from typing import Any
 
 from ..grouping import grouped
 from ..results import Comparison, PairedDifference, SetComparison, UsedTest
+from ..results.intervals import NORMAL, width_in_errors
 from .caveats import cautions, where_said
 from .cells import under
 from .layout import Layout, by_name
@@ -119,6 +120,8 @@ def values_of(comparison: Comparison, of: SetComparison | None = None) -> dict[s
             "interval_title": comparison.interval.title,
             "draws": comparison.interval.draws,
             "simultaneous": comparison.interval.simultaneous,
+            "is_normal": comparison.interval.name in NORMAL and not comparison.interval.simultaneous,
+            "width": f"{width_in_errors(comparison.confidence_level or 0.95):.2f}",
         }
     return values if comparison.test is None else values | _of_test(comparison, comparison.test)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from statistics import NormalDist
 from typing import Annotated, Any, TypeAlias
 
 from ..documented import record
@@ -17,6 +18,18 @@ Whole: TypeAlias = Annotated[Any, int]
 OptionalWhole: TypeAlias = Annotated[Any, int | None]
 Flag: TypeAlias = Annotated[Any, bool]
 OptionalText: TypeAlias = Annotated[Any, str | None]
+
+# The intervals that are a score ± a normal quantile times a standard error.
+NORMAL = ("delta", "jackknife", "normal")
+
+
+def width_in_errors(confidence_level: float) -> float:
+    """How many standard errors wide these intervals are.
+
+    >>> round(width_in_errors(0.95), 2)
+    3.92
+    """
+    return 2 * NormalDist().inv_cdf((1 + confidence_level) / 2)
 
 
 @record
@@ -43,6 +56,16 @@ class ConfidenceInterval:
         (0.2, 1.4)
         """
         return iter((self.low, self.high))
+
+    @property
+    def standard_error(self) -> Real | None:
+        """Of intervals by ``delta``, ``jackknife`` and ``normal``, the standard error; None of others.
+
+        >>> interval = ConfidenceInterval(0.46, 0.66, 0.95, "delta")
+        >>> round(interval.standard_error, 4), ConfidenceInterval(0.46, 0.66, 0.95, "percentile").standard_error
+        (0.051, None)
+        """
+        return (self.high - self.low) / width_in_errors(self.confidence_level) if self.method in NORMAL else None
 
     @property
     def reversed(self) -> ConfidenceInterval:

@@ -1,7 +1,8 @@
 //! Error rates of speech recognition, with the edits of each kind, as jiwer counts them.
 //!
-//! MER and WIL were introduced by Morris, Maier & Green 2004 (doi:10.21437/Interspeech.2004-668). Words are separated by
-//! spaces, or by two or more characters of white space: a single tab or no-break space is part of a word.
+//! MER and WIL were introduced, and compared with WER, by Morris, Maier & Green 2004 (doi:10.21437/Interspeech.2004-668).
+//! Words are separated by spaces, or by two or more characters of white space: a single tab or no-break space is part of
+//! a word.
 
 use std::marker::PhantomData;
 
@@ -32,7 +33,7 @@ const INFORMATION_LOST: &str = "100 * where(substitutions + deletions + insertio
 pub(super) const ASR_WER: MetricSpec = MetricSpec {
     name: "asr-wer",
     about: "word error rate of speech recognition, as in jiwer: words are what is between spaces",
-    source: "W07-0707",
+    source: SOURCE,
     reads_parses: false,
     options: OPTIONS,
     build: |options| Ok(Box::new(Speech::<Words>::new("WER", ERROR_RATE, options)?)),
@@ -41,7 +42,7 @@ pub(super) const ASR_WER: MetricSpec = MetricSpec {
 pub(super) const CER: MetricSpec = MetricSpec {
     name: "cer",
     about: "character error rate, as in jiwer: insertions, deletions and substitutions per character, with spaces",
-    source: "W07-0707",
+    source: "",
     reads_parses: false,
     options: OPTIONS,
     build: |options| Ok(Box::new(Speech::<Characters>::new("CER", ERROR_RATE, options)?)),

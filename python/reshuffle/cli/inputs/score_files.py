@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from ...data.files import display_name
 from ...data.formats._samples import Samples
 from ...data.formats.base import Column, Source
 from ...data.id_columns import QUESTIONS, warn_of_passages, warn_of_repeated
-from ...data.joined_scores import NUMBER, join, open_log, segment_order
+from ...data.joined_scores import NUMBER, join, open_log, problems_in, segment_order
 from ...data.reading import split_name, split_rows
 from ...data.retrieval import check_no_run, scores_of_run
 from ...data.score_columns import Table, opened
@@ -216,12 +217,15 @@ class ScoreFiles:
                 check_no_run(source)
             log = open_log(source) if judged is None and input_format is None else None
             named = {key: split_rows(split_name(wanted[key])[1]) for key in keys}
-            if log is not None and not is_noted and not all(rows for _, rows in named.values()):
+            with_problems = {key: self._problems(key[0], opened_table, log, *named[key]) for key in keys}
+            if log is not None and not is_noted and not all(with_problems[key] or named[key][1] for key in keys):
                 is_noted = _note_epochs(log)
             for key in keys:
                 metric, (name, rows) = key[0], named[key]
                 if judged is not None:
                     found, table = logs, scores_of_run(source, judged, metric)
+                elif (own := with_problems[key]) is not None:
+                    found, table = logs, own.table(own.chosen(metric))
                 elif log is not None:
                     chosen = log.chosen(_name_in_log(log, metric) if name is None else name)
                     found, table = logs, log.table(chosen, epoch=rows.get("epoch"))
@@ -234,6 +238,16 @@ class ScoreFiles:
                     warn_of_passages(source.name, said.header, said.values)
             is_first = False
         return tables, logs
+
+    @staticmethod
+    def _problems(
+        metric: str, table: Table, log: ScoreFile | None, name: str | None, rows: Mapping[str, str]
+    ) -> ScoreFile | None:
+        """The problems of a metric ``pass@k`` that a log or table has no column of. See :func:`problems_in`."""
+        known = table.header if log is None else log.names
+        if not re.fullmatch(r"pass@\d+", metric) or metric in known or "epoch" in rows:
+            return None
+        return problems_in(replace(table, rows=rows), log, name)
 
     def _on_common(self, found: ByFile) -> tuple[ByFile, Lacking]:
         """The tables with ids on the rows that all of them have, if ``--unmatched`` asks for it; what each lacks.

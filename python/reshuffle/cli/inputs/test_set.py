@@ -15,12 +15,12 @@ from ...data.corpus import Corpus, read_corpus, system_names
 from ...data.count_files import is_count_file, read_arrays
 from ...data.file_names import check_order
 from ...data.files import STDIN, display_name, read_bytes
-from ...data.formats import format_of
+from ...data.formats import format_of, usual_metric
 from ...data.formats.base import Column, check_not_saved
 from ...data.id_columns import warn_of_repeated
 from ...data.reading import Opened, is_log, read_columns, read_groups, split_name
 from ...data.score_columns import TABLES
-from ...errors import Argument, InputError, MisreadWarning, counted, listed, unknown_name, warn
+from ...errors import Argument, InputError, MisreadWarning, counted, listed, quoted, unknown_name, warn
 from ...metrics.native import NativeMetric, lacks_source
 from ...metrics.precomputed import FromCounts, OwnTexts, SegmentScores, check_same_length
 from ...metrics.stored import CountsFile, StoredCounts, open_counts
@@ -65,13 +65,15 @@ class Input:
     def checked(cls, files: SetFiles, least: int, default: str = "bleu", **others: Any) -> Input:
         """Check the files of at least so many systems. ``others`` are fields that do not follow from the files.
 
-        ``default`` is the metric on texts if none is named; on transcripts, it is the word error rate.
+        ``default`` is the metric on texts if none is named; for BLEU, it is that of the format.
         """
         files = _with_directions(files)
         _check_options_of_scores(files)
         reference = files.references[0] if files.references else None
         in_file = reference is not None and is_count_file(reference)
-        usual = "asr-wer" if default == "bleu" and _are_transcripts(files) else default
+        usual = default
+        if default == "bleu" and reference is not None:
+            usual = usual_metric(split_name(reference)[0], files.input_format)
         chosen = files.metrics or (() if in_file or reference is None else (MetricChoice(usual),))
         if reference is not None and in_file and not chosen:
             check_no_flags(reference, files.metric_options)
@@ -196,7 +198,10 @@ class Input:
             ]
         _check_kinds(metrics, corpus.sources)
         keyed = next((column for column in corpus.sources if column.keys is not None), corpus.sources[0])
-        if files.documents is None:
+        if files.documents is not None:
+            if files.documents == files.references[0] and keyed.keys is not None:
+                _warn_of_chapters(keyed)
+        else:
             warn_of_repeated(keyed.name, keyed.keys)
             if len(self.systems) > 1 and any(isinstance(m, NativeMetric) and m.by_speaker for m in metrics):
                 _warn_of_speakers(keyed)
@@ -314,12 +319,34 @@ def _warn_of_speakers(transcripts: Column) -> None:
     speakers = {document for document, _ in transcripts.ids or ()}
     if transcripts.keys is not None and 1 < len(speakers) <= len(transcripts.lines) // 2:
         warn(
-            "{file}: the ids name {n:,} speakers, but utterances are taken as "
+            "{file}: the ids name {n:,} speakers, such as {first}, but utterances are taken as "
             "independent segments, which can make p too small: add {documents}",
             MisreadWarning,
             file=transcripts.name,
             n=len(speakers),
+            first=quoted(next(document for document, _ in transcripts.ids or ())),
             documents=Argument("documents", (SPEAKER,)),
+        )
+
+
+def _warn_of_chapters(transcripts: Column) -> None:
+    """Warn if speakers seem to have chapters, as in LibriSpeech: the ids SPEAKER-CHAPTER-UTTERANCE."""
+    parts = [document.partition("-") for document, _ in transcripts.ids or ()]
+    speakers, chapters = {speaker for speaker, _, _ in parts}, {*parts}
+    if all(hyphen for _, hyphen, _ in parts) and 1 < len(speakers) < len(chapters):
+        speaker, _, chapter = parts[0]
+        warn(
+            "{file}: {documents} {speaker} takes the parts of ids before the last hyphen, {n:,} such as {first}; the "
+            "parts before the first hyphen are {fewer:,}, such as {own}: if these are the speakers, give {documents} a "
+            "file utt2spk, with an id and its speaker on each line",
+            MisreadWarning,
+            file=transcripts.name,
+            documents=Argument("documents"),
+            speaker=SPEAKER,
+            n=len(chapters),
+            first=quoted(f"{speaker}-{chapter}"),
+            fewer=len(speakers),
+            own=quoted(speaker),
         )
 
 

@@ -20,7 +20,7 @@ from .recognition import any_of, begins, has_keys
 
 __all__ = [
     "FORMATS", "INPUT_FORMATS", "JUDGMENT_FORMATS", "LOGS", "SCORE_FORMATS", "Column", "Format", "Source", "format_in",
-    "format_of",
+    "format_of", "usual_metric",
 ]  # fmt: skip
 
 
@@ -123,6 +123,17 @@ def format_in(source: Source) -> str:
     return "jsonl" if name == "comet" and re.match(rb"\s*\{.*\}[ \t\r]*\n\{", source.data) else name
 
 
+def usual_metric(file: str, input_format: str | None = None) -> str:
+    """The metric of the texts in a file if none is named: of transcripts the word error rate, of tags F1 of spans.
+
+    >>> usual_metric("ref.trn"), usual_metric("ref", "kaldi"), usual_metric("gold.tags.gz"), usual_metric("ref.txt")
+    ('asr-wer', 'asr-wer', 'span-f1', 'bleu')
+    """
+    if input_format is None and Path(uncompressed(file)).suffix.lower() == ".tags":  # plain text is read alike
+        return conll.FORMAT.metric
+    return FORMATS[input_format or format_of(file)].metric
+
+
 def format_of(file: str) -> str:
     """The format for the file's extension, or its name if it has none; ``text`` if that is unknown.
 
@@ -132,5 +143,5 @@ def format_of(file: str) -> str:
     ('mteval', 'text', 'text')
     """
     path = Path(uncompressed(file))
-    ending = "utt2spk" if path.name.startswith("utt2spk") else path.suffix.lower() or path.name
+    ending = "utt2spk" if re.match("utt2[a-z]", path.name) else path.suffix.lower() or path.name
     return next((name for name, each in FORMATS.items() if ending in each.endings), "text")

@@ -268,5 +268,7 @@ class Format:
     """Takes the file, the language pair or task (None for the only one) and the number of the first segment (None for
     the format's own), and returns :class:`~reshuffle.data.evaluations.Votes`.
     """
+    metric: str = "bleu"
+    """The metric of texts if none is named."""
     judge: str | None = None
     """The column of the people, if each row is a ranking by one of them."""

@@ -98,6 +98,20 @@ def _counted(source: Source, samples: Iterable[tuple[int, str, Mapping[str, bool
     return _problems(source, found)
 
 
+def in_rows(source: Source, rows: Iterable[tuple[int, str, str, float, float]]) -> Problems:
+    """From rows of tables and samples of logs: each with its line, its system and problem, and its own n and c."""
+    found: dict[tuple[str, str], tuple[int, list[int]]] = {}
+    for line, system, problem, n, c in rows:
+        if not (n.is_integer() and c.is_integer() and 0 <= c <= n and n > 0):
+            what = "0 or 1, or another mark of right and wrong" if n == 1 else "whole numbers n ≥ c ≥ 0"
+            source.fail(f"pass@k: expected {what}, got {c:g}" + (f" of {n:g}" if n != 1 else ""), line)
+        _, numbers = found.setdefault((system, problem), (line, [0, 0]))
+        numbers[0] += int(n)
+        numbers[1] += int(c)
+    samples = [Sample(system, key, {N: n, "": c}, line) for (system, key), (line, (n, c)) in found.items()]
+    return Problems(source, samples, is_obvious=True)
+
+
 def human_eval(source: Source) -> Problems:
     """A sample on each line, or the numbers of a problem."""
     lines = objects(source)

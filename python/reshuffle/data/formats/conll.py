@@ -84,5 +84,10 @@ def read_parses(source: Source, names: Names) -> list[Column]:
     return [Column(source.name, blocks, first_lines, format="conllu") for _ in names]
 
 
-FORMAT = Format("a word and its tags on each line, an empty line after each sentence", (".conll", ".iob", ".bio"), read)
+FORMAT = Format(
+    "a word and its tags on each line, an empty line after each sentence",
+    (".conll", ".iob", ".bio"),
+    read,
+    metric="span-f1",
+)
 PARSES = Format("sentences, each followed by an empty line", (".conllu",), read_parses)

@@ -19,9 +19,7 @@ def recognized(source: Source, formats: Mapping[str, Format]) -> str | None:
 
 
 def beginning(source: Source) -> str:
-    """The first line of a file, or more if the line has only a bracket; of a ZIP file only what it begins with."""
-    if source.data.startswith(ZIP):
-        return ZIP.decode()
+    """The first line of a file, or more if the line has only a bracket."""
     line = first_line(source)
     if line.strip() not in ("{", "["):
         return line
@@ -29,7 +27,9 @@ def beginning(source: Source) -> str:
 
 
 def first_line(source: Source) -> str:
-    """The first line of a file, as text. The rest is not decoded."""
+    """The first line of a file, as text; of a ZIP file only what it begins with. The rest is not decoded."""
+    if source.data.startswith(ZIP):
+        return ZIP.decode()
     line = source.data.partition(b"\n")[0]
     return Source.text(replace(source, data=line)).removesuffix("\r") if line.strip() else ""
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from ...errors import quoted
+from ...errors import quoted, warn
 from ..files import split_lines
 from .base import Column, Format, Names, Source, check_unnamed
 
 # The id of a segment, and its text; None for a line without an id.
 Split = Callable[[str], "tuple[str, str] | None"]
+# Takes a file, its texts and the numbers of their lines.
+Check = Callable[[Source, Sequence[str], Sequence[int]], None]
 
 
 def speaker_of(utterance: str) -> tuple[str, str]:
@@ -35,6 +37,31 @@ def of_trn(line: str) -> tuple[str, str] | None:
     return found and (found[2], found[1].rstrip())
 
 
+def check_marks(source: Source, texts: Sequence[str], first_lines: Sequence[int]) -> None:
+    """:class:`InputError` for sclite's alternations, which are no one text; a warning for its deletable words.
+
+    As in sclite, marks begin a word: ``a{b}`` and ``(at nine)`` are words like others.
+    """
+    in_parentheses: list[tuple[str, int]] = []
+    for text, number in zip(texts, first_lines, strict=True):
+        if "{" in text and (found := re.search(r"(?<!\S)\{[^}]*\}?", text)):
+            source.fail(
+                f"{quoted(found[0])} is an alternation, of which sclite counts the alternative with the "
+                "fewest errors, and which reshuffle does not read: write one alternative in its place, without braces "
+                "(nothing for @), in all files alike",
+                number,
+            )
+        if "(" in text:
+            in_parentheses += [(word, number) for word in text.split() if re.fullmatch(r"\(.+\)", word)]
+    if in_parentheses:
+        word, number = in_parentheses[0]
+        warn(
+            f"{source.name}, line {number}: {quoted(word)} is counted as a word with its parentheses, as by sclite "
+            "without -D: if they mean that a word may be missing, remove the parentheses or the word, in all files "
+            "alike"
+        )
+
+
 def of_kaldi(line: str) -> tuple[str, str] | None:
     """The first word of a line, and the text after it.
 
@@ -46,7 +73,7 @@ def of_kaldi(line: str) -> tuple[str, str] | None:
 
 
 def reader(
-    split: Split, expected: str, comment: str | None = None, kind: str = "text"
+    split: Split, expected: str, comment: str | None = None, kind: str = "text", check: Check = lambda *_: None
 ) -> Callable[[Source, Names], list[Column]]:
     """The function of :class:`Format` for a format. Lines that begin with ``comment`` are left out."""
 
@@ -65,6 +92,7 @@ def reader(
                 source.fail(f"the id {quoted(utterance)} is also on line {first_lines[utterance]}", number)
             first_lines[utterance] = number
             texts.append(text)
+        check(source, texts, [*first_lines.values()])
         ids = [speaker_of(utterance) for utterance in first_lines]
         return [Column(source.name, texts, [*first_lines.values()], ids, kind, [*first_lines]) for _ in names]
 
@@ -74,12 +102,14 @@ def reader(
 TRN = Format(
     "a transcript and its id in parentheses on each line, as sclite reads them",
     (".trn",),
-    reader(of_trn, "a transcript and its id, as in 'she left (anna-0001)'", ";;"),
+    reader(of_trn, "a transcript and its id, as in 'she left (anna-0001)'", ";;", check=check_marks),
+    metric="asr-wer",
 )
 KALDI = Format(
     "an id and its transcript on each line, as in Kaldi's file text",
     (),
     reader(of_kaldi, "an id at the start of the line"),
+    metric="asr-wer",
 )
 UTT2SPK = Format(
     "for --docs and --strata: an id and its speaker on each line, as in Kaldi's file utt2spk",

@@ -324,8 +324,9 @@ def _observed(result: RunComparison, in_rows: bool) -> Table:
     pair, under = attrgetter("metric", "baseline", "system"), decimals_under(result.systems)
 
     def between(each: ObservedDifference) -> str:
-        decimals = decimals_apart(under[each.metric], each.low, [each.high])
-        return " to ".join(signed(end, decimals) for end in (each.low, each.high))
+        ends = (each.low, each.high)  # one of them may be 0 but for the rounding of the computer
+        decimals = decimals_apart(under[each.metric], max(ends, key=abs), ends)
+        return " to ".join(signed(end, decimals) for end in ends)
 
     def opposite(each: ObservedDifference) -> str:
         return in_percent(each.reversed, 0)
