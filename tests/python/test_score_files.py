@@ -252,6 +252,41 @@ def test_rows_of_tables_are_matched_by_their_ids(run: Any, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        "--scores x a.tsv#x b.tsv#x",
+        "a.tsv#text a.tsv#text b.tsv#text -m accuracy",
+        "--scores x c.tsv#x d.tsv#x --docs b.tsv#doc",  # the ids of c and d are known
+        "ref.trn ref.trn hyp.trn -m accuracy --docs b.tsv#doc",
+    ],
+)
+def test_rows_are_matched_by_a_column_of_any_name_in_another_order(run: Any, words: str) -> None:
+    found = []
+    for order in (range(6), [3, 0, 5, 1, 2, 4]):
+        for files, scores, rows in (("ac", A, range(6)), ("bd", B, order)):
+            table = "".join(f"s{i}\t{i % 2}\t{scores[i]}\td{i // 2}\n" for i in rows)
+            put(f"{files[0]}.tsv", f"utt\ttext\tx\tdoc\n{table}")
+            put(f"{files[1]}.tsv", f"id\ttext\tx\tdoc\n{table}")
+        put("ref.trn", "".join(f"{i % 2} (s{i})\n" for i in range(6)))
+        put("hyp.trn", "".join(f"{i % 3} (s{i})\n" for i in range(6)))
+        outcome = run("compare", *words.split(), "-n", "99", "--format", "json")
+        result = json.loads(outcome.out)
+        found.append((result["scores"], result["comparisons"]))
+        assert ("so segments are matched by it" in outcome.err) == (order[0] == 3)
+    assert found[0] == found[1]
+
+
+def test_numbers_in_another_order_may_be_ids_or_ranks(run: Any) -> None:
+    for name, order in (("a", range(6)), ("b", [3, 0, 5, 1, 2, 4])):
+        put(f"{name}.tsv", "rank\tx\n" + "".join(f"{i}\t{A[i]}\n" for i in order))
+        put(f"{name}.csv", "rank,text,x\n" + "".join(f"{i},t{n},{A[n]}\n" for n, i in enumerate(order)))
+    refusal = run("compare", "--scores", "x", "a.tsv", "b.tsv").refusal()
+    assert "the same numbers in the column 'rank', in different orders: if they are ids of segments, call" in refusal
+    # The texts are in one order.
+    assert run("compare", "--scores", "x", "a.csv", "b.csv", "-n", "99").err == ""
+
+
+@pytest.mark.parametrize(
     ("words", "first", "without"),
     [
         ("ref.txt a.tsv#text b.tsv#text", "#text", "ref.txt"),

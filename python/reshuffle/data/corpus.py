@@ -25,6 +25,7 @@ from .files import MAX_INPUT, STDIN, display_name, uncompressed
 from .formats.base import Column, number_in
 from .id_columns import RUNS
 from .reading import AS_SCORES, PLURALS, check_no_column, path_is, read_texts, split_name, split_rows
+from .unnamed_ids import with_unnamed_ids
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -490,7 +491,7 @@ def read_corpus(
     made = {} if outputs is None else outputs
     sys_columns += [Column(name, lines, list(range(1, len(lines) + 1))) for name, lines in made.items()]
     n, m = len(ref_columns), len(ref_columns) + len(sys_columns)
-    columns = aligned([*ref_columns, *sys_columns, *id_columns.values(), *sources.values()])
+    columns = aligned(with_unnamed_ids([*ref_columns, *sys_columns, *id_columns.values(), *sources.values()]))
     others = dict(zip((*id_columns, *sources), columns[m:], strict=True))
     columns = columns[:m]
     for kind, column in others.items():

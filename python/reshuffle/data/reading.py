@@ -17,7 +17,7 @@ from ..types import InputFormat
 from ..validate import check_name
 from .files import MAX_INPUT, STDIN, at_line, check_stdin, has_lone_surrogate, read_bytes
 from .formats import FORMATS, INPUT_FORMATS, LOGS, format_in, format_of
-from .formats.base import Column, Format, Names, Source, is_score, names_in, shown_json
+from .formats.base import Column, Format, Names, Others, Source, is_score, names_in, shown_json
 from .formats.recognition import recognized
 from .id_columns import MODELS, PERHAPS_IDS, RUNS, SEGMENT_IDS, are_ids
 
@@ -117,6 +117,11 @@ class Opened:
         except InputError:
             return ()
         return column.lines
+
+    def others(self, taken: Names = ()) -> Others | None:
+        """The columns of a table without those in ``taken``; None if there are none."""
+        names = [name for name in self.header if name not in taken]
+        return Others(self.source.name, names, self.values) if len(names) < len(self.header) and names else None
 
     def with_ids(self, name: str | None) -> str | None:
         """``name``; without one, in a file with ids, the first reference, which has all segments, else a system."""
@@ -287,7 +292,8 @@ def _read_paths(
         names = [name for _, name in wanted]
         columns, keys = opened.columns(names), opened.ids(names)
         for (i, _), column in zip(wanted, columns, strict=True):
-            read[i][1].append(column if keys is None else replace(column, keys=keys))
+            others = opened.others(names) if keys is None and column.keys is None else None
+            read[i][1].append(replace(column, others=others) if keys is None else replace(column, keys=keys))
     return [read[i] for i in range(len(split))]
 
 
@@ -367,3 +373,9 @@ def read_groups(
     ids = list(opened.groups(group, column).lines)
     keys = segments[0].lines if segments else column.keys
     return ids, None if keys is None else [str(value) for value in keys]
+
+
+def others_in(path: str) -> Others | None:
+    """The other columns of a table from which a column was read without ids."""
+    file, name = split_name(path)
+    return None if name is None or file == STDIN else Opened.read(file, None, MAX_INPUT).others([name])

@@ -1,0 +1,138 @@
+"""Ids of segments in columns of tables that have no known header of ids."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..errors import InputError, quoted, warn
+from .formats.base import Column
+
+
+def with_unnamed_ids(columns: Sequence[Column]) -> list[Column]:
+    """The columns, with the ids of those that have none by the header of their tables, if the values show which.
+
+    They are the values of a column that are all ids of a file that has some; or the distinct values of a column that
+    another table has under the same header, if these are in another order. A warning says so. If the values are
+    numbers, which may be ranks, it is an :class:`InputError`. Nothing is done if another column with distinct values
+    shows that the rows are in one order.
+    """
+    found = list(columns)
+    if len({column.name.partition("#")[0] for column in columns}) > 1 and any(column.others for column in columns):
+        _like_known(found)
+        _like_each_other(found)
+    return found
+
+
+def _like_known(columns: list[Column]) -> None:
+    """Give tables the ids that are known of another file."""
+    tables = {column.others.file: column for column in columns if column.others and column.keys is None}
+    seen: list[Sequence[str]] = []
+    for of in columns:
+        if not of.keys or not tables or any(of.keys == each for each in seen):
+            continue
+        seen.append(of.keys)
+        known = {*of.keys}
+        if len(known) < len(of.keys) or all(map(str.isdecimal, known)):  # numbers may be anything
+            continue
+        for key, table in [*tables.items()]:
+            own = _ids_of(table, known)
+            if own is None:
+                continue
+            name, ids = own
+            del tables[key]
+            for at, column in enumerate(columns):
+                if column.others and table.others and column.others.file == table.others.file:
+                    columns[at] = replace(column, keys=ids)
+            if ids != [*of.keys]:
+                warn(
+                    f"{table.name.partition('#')[0]}: the column {quoted(name)} has the ids of {of.name}, so segments "
+                    "are matched by it"
+                )
+
+
+def _ids_of(table: Column, known: set[str]) -> tuple[str, list[str]] | None:
+    """The first column of a table whose values are ids, among them all known ones; and these."""
+    assert table.others is not None
+    for name in table.others.header:
+        values = table.others.values(name)
+        is_likely = len(values) > len(known) or (len(values) == len(known) and str(values[0]).strip() in known)
+        ids = _distinct(values) if is_likely else None
+        if ids is not None and known <= {*ids}:
+            return name, ids
+    return None
+
+
+def _like_each_other(columns: list[Column]) -> None:
+    """Give tables the ids that they have in a column of the same header, if these are in different orders."""
+    for at, column in enumerate(columns):
+        for other in columns[:at]:
+            if column.keys is None and other.keys is None and _are_of_two(column, other):
+                name = _moved(other, column)
+                if name is None:
+                    continue
+                warn(
+                    f"{other.name.partition('#')[0]} and {column.name.partition('#')[0]} have the same values in the "
+                    f"column {quoted(name)} in different orders, so segments are matched by it"
+                )
+                for each, own in enumerate(columns):
+                    ids = None if own.others is None or own.keys is not None else _distinct(_values(own, name))
+                    if ids is not None:
+                        columns[each] = replace(own, keys=ids)
+                return
+
+
+def _are_of_two(column: Column, other: Column) -> bool:
+    """Whether columns are of two tables with as many rows."""
+    if column.others is None or other.others is None or len(column.lines) != len(other.lines):
+        return False
+    return column.others.file != other.others.file
+
+
+def _moved(one: Column, other: Column) -> str | None:
+    """The header of the first column of names that two tables have in different orders.
+
+    None if there is none, or if another column shows that the rows are in one order. :class:`InputError` for a column
+    of whole numbers.
+    """
+    assert one.others is not None
+    assert other.others is not None
+    lower = {name.lower() for name in other.others.header}
+    moved: list[tuple[str, bool]] = []
+    for name in one.others.header:
+        if name.lower() not in lower:
+            continue
+        values, theirs = _values(one, name), _values(other, name)
+        if not values or len(values) != len(theirs):
+            continue
+        if values == theirs:
+            if _distinct(values) is not None:
+                return None
+        elif values[0] in theirs and theirs[0] in values:
+            ids, others = _distinct(values), _distinct(theirs)
+            if ids is not None and others is not None and {*ids} == {*others}:
+                moved.append((name, all(map(str.isdecimal, ids))))
+    names = [name for name, are_numbers in moved if not are_numbers]
+    if moved and not names:
+        raise InputError(
+            f"{one.others.file} and {other.others.file} have the same numbers in the column {quoted(moved[0][0])}, in "
+            "different orders: if they are ids of segments, call the column 'id' in both files; else remove it from "
+            "one of them, to match segments by position"
+        )
+    return names[0] if names else None
+
+
+def _values(column: Column, name: str) -> Sequence[Any]:
+    """The values of a column of the same table, ignoring the case of its header; none if there is none."""
+    assert column.others is not None
+    own = next((each for each in column.others.header if each.lower() == name.lower()), None)
+    return () if own is None else column.others.values(own)
+
+
+def _distinct(values: Sequence[Any]) -> list[str] | None:
+    """Values as ids, if they are texts or integers and no two are the same."""
+    if not {*map(type, values)} <= {str, int} or len({*values}) < max(len(values), 2):
+        return None
+    ids = [str(value).strip() for value in values]
+    return ids if all(ids) and len({*ids}) == len(ids) else None
