@@ -253,7 +253,7 @@ def test_what_is_wrong_with_scores_is_said() -> None:
         (MQM, (), "--sysmap, or leave it out with --missing-systems drop"),
         (MQM.replace("seg_id", "n"), ("--columns", "segment=n"), "say with --segment-base whether"),
         ("foo\tbar\tsystem\nx\ty\tz\n", (), "name it with --columns score=NAME"),
-        (LONG, (), "choose one with --test-set n1"),
+        (LONG, (), "choose one, as in --test-set n1"),
     ],
 )
 def test_errors_name_what_their_reader_can_type(
