@@ -452,7 +452,18 @@ def test_a_column_of_models_has_the_systems_if_there_are_several(run: Any) -> No
     twice = "segment q1 of system 'a' occurs twice: write each of several raters into a file of its own"
     refused = compare_right(run, "models.csv").refusal()
     assert twice in refused
-    assert refused.endswith("'reshuffle runs' takes the rows of a system as models.csv#model=a\n")
+    assert refused.endswith("if they are of several runs, call the column that numbers these 'run'\n")
+    for ids, runs in (("id", "run"), ("problem", "sample_idx"), ("id", "attempt")):
+        lines = [f"q{n},{model},{at},{(n + at) % 3 % 2}\n" for n in range(9) for model in "ab" for at in range(3)]
+        put("runs.csv", f"{ids},model,{runs},right\n{''.join(lines)}")
+        found = compare_right(run, "runs.csv")
+        assert "9 segments, 2 systems" in found.out
+        assert "is the mean over its runs; 'reshuffle runs' compares these" in found.err
+        words = "--baseline runs.csv#model=a --system runs.csv#model=b"
+        assert f"reshuffle runs --scores right {words}" in run("doctor", "runs.csv").out
+        refused = run("runs", "--scores", "right", "runs.csv", "--baseline", "a").refusal()
+        assert refused == f"reshuffle: error: runs.csv has the scores of 2 models: write --scores right {words}\n"
+        assert f"each {runs} is taken as a run (3 in all)" in run("runs", "--scores", "right", *words.split()).err
 
 
 def test_a_column_of_one_model_or_without_repeated_ids_has_no_systems(run: Any) -> None:

@@ -23,7 +23,7 @@ from .alignment import aligned
 from .columns import BY_ID, Table, check_rows, named_columns, segment_list
 from .files import MAX_INPUT, STDIN, display_name, uncompressed
 from .formats.base import Column, number_in
-from .id_columns import RUNS
+from .id_columns import names_runs
 from .reading import AS_SCORES, PLURALS, check_no_column, path_is, read_texts, split_name, split_rows
 from .unnamed_ids import with_unnamed_ids
 
@@ -412,7 +412,7 @@ def _candidate_names(file: str, name: str | None, only_name: bool) -> list[str]:
     if name is None:
         return file_names
     own, rows = split_rows(name)
-    own = own or next((value for column, value in rows.items() if column.lower() not in RUNS), None)
+    own = own or next((value for column, value in rows.items() if not names_runs(column)), None)
     first = [display_name(own)] if own else []
     return [*first, *file_names[: int(only_name)], *(f"{file}#{display_name(name)}" for file in file_names)]
 

@@ -19,7 +19,7 @@ from .files import MAX_INPUT, STDIN, at_line, check_stdin, has_lone_surrogate, r
 from .formats import FORMATS, INPUT_FORMATS, LOGS, format_in, format_of
 from .formats.base import Column, Format, Names, Others, Source, is_score, names_in, shown_json
 from .formats.recognition import recognized
-from .id_columns import MODELS, PERHAPS_IDS, RUNS, SEGMENT_IDS, are_ids
+from .id_columns import MODELS, PERHAPS_IDS, SEGMENT_IDS, are_ids, names_runs
 
 # What reads scores of segments.
 AS_SCORES = Argument("SegmentScores", as_flag="--scores NAME")
@@ -86,7 +86,7 @@ class Opened:
     def _perhaps_ids(self) -> tuple[str | None, list[str]]:
         """The first column that may have ids by its name, and has them by its values; and these. Or None, and none.
 
-        In a table with a row for each model and question, the ids are those of the questions of each model.
+        In a table with a row for each model and question, and perhaps run, the ids are those of the questions.
         """
         lower = {name.lower(): name for name in reversed(self.header)}
         models = next((self.values(lower[each]) for each in MODELS if each in lower), ())
@@ -95,7 +95,9 @@ class Opened:
             if not {*map(type, values)} <= {str, int}:
                 continue
             ids = [str(value).strip() for value in values]
-            n_pairs = len({*zip(map(str, models), ids, strict=False)})
+            run = next((each for each in self.header if names_runs(each) and each != name), None)
+            runs = [""] * len(ids) if run is None or not models else self.values(run)
+            n_pairs = len({*zip(map(str, models), map(str, runs), ids, strict=False)})
             if are_ids(ids) or (n_pairs == len(ids) and are_ids([*dict.fromkeys(ids)])):
                 return name, ids
         return None, []
@@ -169,7 +171,9 @@ def split_rows(name: str | None) -> tuple[str | None, dict[str, str]]:
     """
     parts, rows = [] if name is None else name.split(","), dict[str, str]()
     while (
-        parts and (found := re.fullmatch(r"(\w+)=(.+)", parts[-1])) and found[1].lower() in (*RUNS, *MODELS, "system")
+        parts
+        and (found := re.fullmatch(r"(\w+)=(.+)", parts[-1]))
+        and (found[1].lower() in (*MODELS, "system") or names_runs(found[1]))
     ):
         rows = {found[1]: found[2], **rows}
         parts.pop()

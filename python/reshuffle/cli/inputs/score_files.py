@@ -82,12 +82,14 @@ def _note_epochs(log: ScoreFile) -> bool:
         return False
     if len({sample.segment for sample in log.content.found}) == len(log.content.found):
         return False
-    click.echo(
-        f"reshuffle: the score of each sample of {printable(log.source.name)} is the mean over its epochs; 'reshuffle "
-        "runs' takes each epoch as a run, and asks whether new ones would differ",
-        err=True,
-    )
+    _note_means(log.source.name, "sample", "epochs; 'reshuffle runs' takes each epoch as a run")
     return True
+
+
+def _note_means(file: str, segment: str, runs: str) -> None:
+    """Say that the scores of segments are means of runs."""
+    shown = f"reshuffle: the score of each {segment} of {printable(file)} is the mean over its {runs}"
+    click.echo(f"{shown}, and asks whether new ones would differ", err=True)
 
 
 def _ordered(groups: Groups, placed: Placed) -> Sequence[str]:
@@ -181,10 +183,10 @@ class ScoreFiles:
             metric: ordered_files(of_metric("scores", metric), own, self.systems, self.files.by_position)
             for metric, own in self.files.scores.items()
         }
-        tables, logs, others = self._read(
+        tables, logs, left = self._read(
             {(metric, i): file for metric, own in files.items() for i, file in enumerate(own)}
         )
-        tables, groups = _with_unnamed_ids(tables, logs, others, beside, groups)
+        tables, groups = _with_unnamed_ids(tables, logs, left, beside, groups)
         tables, lacking = self._on_common(tables)
         ids = next((each.segment_ids for each in tables.values() if each.segment_ids is not None), None)
         given = [each for each in groups if each is not None]
@@ -273,6 +275,9 @@ class ScoreFiles:
                 else:
                     own = replace(opened_table, rows=rows)
                     found, table = tables, self._in_table(metric, own, name)
+                    if table.n_ratings > cells_of(table).size and not is_noted:
+                        _note_means(source.name, "segment", "runs; 'reshuffle runs' compares these")
+                        is_noted = True
                     left = own.others(_perhaps_scores(own, name or metric)) if table.segment_ids is None else None
                     if left is not None:
                         others[key] = left
