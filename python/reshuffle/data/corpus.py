@@ -227,7 +227,7 @@ class Corpus:
     ) -> Corpus:
         """A corpus from texts in memory: one or several columns of references, and systems with or without names.
 
-        With ``labels``, integers are texts, too.
+        With ``labels``, whole numbers are texts, too.
         """
         for what, given in (("references", references), ("systems", systems)):
             if isinstance(given, str):
@@ -252,8 +252,11 @@ class Corpus:
 
 def _as_texts(labels: Sequence[Any]) -> list[Any]:
     """Integers as texts; other columns as they are."""
-    are_integers = all(isinstance(label, Integral | np.bool_) for label in labels)
-    return [*map(str, labels)] if are_integers else [*labels]
+    # pandas has floats in a column from which missing values were removed.
+    if all(isinstance(label, Integral | np.bool_) for label in labels):
+        return [*map(str, labels)]
+    are_whole = all(isinstance(label, Real) and float(label).is_integer() for label in labels)
+    return [str(int(label)) for label in labels] if are_whole else [*labels]
 
 
 def first_words(lines: Sequence[str | None]) -> set[str]:
