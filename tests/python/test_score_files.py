@@ -464,6 +464,8 @@ def test_a_column_of_models_has_the_systems_if_there_are_several(run: Any) -> No
         refused = run("runs", "--scores", "right", "runs.csv", "--baseline", "a").refusal()
         assert refused == f"reshuffle: error: runs.csv has the scores of 2 models: write --scores right {words}\n"
         assert f"each {runs} is taken as a run (3 in all)" in run("runs", "--scores", "right", *words.split()).err
+        chosen = ("runs.csv#model=a", "runs.csv#model=b", "--docs", f"runs.csv#{ids}")
+        assert "27 segments in 9 documents, 2 systems" in compare_right(run, *chosen).out
 
 
 def test_a_column_of_one_model_or_without_repeated_ids_has_no_systems(run: Any) -> None:

@@ -359,7 +359,8 @@ def read_groups(
     """
     check_no_column(path)
     file, name = split_name(path)
-    opened = Opened.read(file, input_format, max_input)
+    name, rows = split_rows(name)
+    opened = replace(Opened.read(file, input_format, max_input), rows=rows)
     log = None if input_format or name is None else recognized(opened.source, LOGS)
     samples = None if log is None else FORMATS[log].samples
     if samples is not None and (opened.format_name != "jsonl" or name not in opened.header):
@@ -382,4 +383,7 @@ def read_groups(
 def others_in(path: str) -> Others | None:
     """The other columns of a table from which a column was read without ids."""
     file, name = split_name(path)
-    return None if name is None or file == STDIN else Opened.read(file, None, MAX_INPUT).others([name])
+    name, rows = split_rows(name)
+    return (
+        None if name is None or file == STDIN else replace(Opened.read(file, None, MAX_INPUT), rows=rows).others([name])
+    )
