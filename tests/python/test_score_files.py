@@ -276,6 +276,25 @@ def test_rows_are_matched_by_a_column_of_any_name_in_another_order(run: Any, wor
     assert found[0] == found[1]
 
 
+def test_texts_of_a_model_are_rows_of_a_table(run: Any) -> None:
+    rows = {model: [(f"s{i}", model, i // 5, (i + at) % 3 % 2) for i in range(9)] for at, model in enumerate("ab")}
+    rows["b"].reverse()
+    put("wide.tsv", "gold\ta\tb\n" + "".join(f"{i // 5}\t{i % 3 % 2}\t{(i + 1) % 3 % 2}\n" for i in range(9)))
+    words = ("-m", "accuracy", "-n", "99")
+    expected = run("compare", "wide.tsv#gold", "wide.tsv#a", "wide.tsv#b", *words).out
+    for header in ("id", "utt"):
+        table = "".join("\t".join(map(str, row)) + "\n" for own in rows.values() for row in own)
+        put("long.tsv", f"{header}\tmodel\tgold\tx\n{table}")
+        found = run("compare", "long.tsv#gold,model=a", "long.tsv#x,model=a", "long.tsv#x,model=b", *words)
+        assert found.out == expected
+        assert found.err == "" or header == "utt"
+        outcome = run("compare", "long.tsv#gold", "long.tsv#x,model=a", "long.tsv#x,model=b", *words)
+        if header == "id":
+            assert outcome.out == expected
+        else:
+            assert "the rows of model=a and others differ in gold: add a column 'id', or sort" in outcome.refusal()
+
+
 def test_numbers_in_another_order_may_be_ids_or_ranks(run: Any) -> None:
     for name, order in (("a", range(6)), ("b", [3, 0, 5, 1, 2, 4])):
         put(f"{name}.tsv", "rank\tx\n" + "".join(f"{i}\t{A[i]}\n" for i in order))

@@ -415,8 +415,8 @@ def _candidate_names(file: str, name: str | None, only_name: bool) -> list[str]:
     if name is None:
         return file_names
     own, rows = split_rows(name)
-    own = own or next((value for column, value in rows.items() if not names_runs(column)), None)
-    first = [display_name(own)] if own else []
+    models = [value for column, value in rows.items() if not names_runs(column)]
+    first = [display_name(each) for each in (*models[:1], own) if each]
     return [*first, *file_names[: int(only_name)], *(f"{file}#{display_name(name)}" for file in file_names)]
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from ..errors import Argument, InputError, unknown_name
+from ..errors import Argument, InputError, listed, unknown_name
 from ..types import InputFormat
 from ..validate import check_name
 from .files import MAX_INPUT, STDIN, at_line, check_stdin, has_lone_surrogate, read_bytes
@@ -123,7 +123,10 @@ class Opened:
     def others(self, taken: Names = ()) -> Others | None:
         """The columns of a table without those in ``taken``; None if there are none."""
         names = [name for name in self.header if name not in taken]
-        return Others(self.source.name, names, self.values) if len(names) < len(self.header) and names else None
+        if not names or len(names) == len(self.header):
+            return None
+        rows = ",".join(f"{name}={value}" for name, value in self.rows.items())
+        return Others(self.source.label(rows or None), names, self.values)
 
     def with_ids(self, name: str | None) -> str | None:
         """``name``; without one, in a file with ids, the first reference, which has all segments, else a system."""
@@ -284,21 +287,50 @@ def _read_paths(
     for file in dict.fromkeys(file for file, _ in split):
         opened = Opened.read(file, input_format if file in text_files else None, max_input)
         list_references = opened.file_format.references
-        wanted: list[tuple[int, str | None]] = []  # index of a path, name of a column
-        for i, (path_file, name) in enumerate(split):
+        wanted: dict[tuple[tuple[str, str], ...], list[tuple[int, str | None]]] = {}  # by rows: path, name of a column
+        for i, (path_file, given) in enumerate(split):
             if path_file != file:
                 continue
             read[i] = opened, []
+            name, rows = (given, {}) if given in opened.header else split_rows(given)
+            if not {*rows} <= {*opened.header}:
+                name, rows = given, {}
+            own = wanted.setdefault((*rows.items(),), [])
             if list_references is not None and name is None and i < n_references:
-                wanted += [(i, each) for each in list_references(opened.source)]
+                own += [(i, each) for each in list_references(opened.source)]
             else:
-                wanted.append((i, opened.with_ids(name) if i >= n_texts else name))
-        names = [name for _, name in wanted]
-        columns, keys = opened.columns(names), opened.ids(names)
-        for (i, _), column in zip(wanted, columns, strict=True):
-            others = opened.others(names) if keys is None and column.keys is None else None
-            read[i][1].append(replace(column, others=others) if keys is None else replace(column, keys=keys))
+                own.append((i, opened.with_ids(name) if i >= n_texts else name))
+        for i, of_rows, column in _of_rows(opened, wanted):
+            read[i] = of_rows, [*read[i][1], column]
     return [read[i] for i in range(len(split))]
+
+
+def _of_rows(
+    opened: Opened, wanted: Mapping[tuple[tuple[str, str], ...], Sequence[tuple[int, str | None]]]
+) -> Iterator[tuple[int, Opened, Column]]:
+    """The columns of a file by the index of a path.
+
+    ``wanted`` has these and the names of columns, by the rows that are read. Columns for which none are chosen, such as
+    references, have the rows of the first system whose are.
+    """
+    chosen = [rows for rows in wanted if rows]
+    for rows, named in wanted.items():
+        names = [name for _, name in named]
+        each = [replace(opened, rows=dict(own)) for own in ([rows] if rows else chosen or [()])]
+        own, keys = each[0], each[0].ids(names)
+        columns = own.columns(names)
+        if keys is None and any(
+            [a.lines for a in columns] != [b.lines for b in one.columns(names)] for one in each[1:]
+        ):
+            value = ",".join(f"{column}={name}" for column, name in chosen[0])
+            opened.source.fail(
+                f"the rows of {value} and others differ in {listed(map(str, names))}: add a column 'id', or sort the "
+                "rows of all alike"
+            )
+        others = own.others(names) if keys is None else None
+        for (i, _), column in zip(named, columns, strict=True):
+            found = column if keys is None else replace(column, keys=keys)
+            yield i, own, found if column.keys is not None or others is None else replace(found, others=others)
 
 
 def systems_in(path: str, input_format: str | None = None, max_input: int = MAX_INPUT) -> list[str]:

@@ -19,7 +19,7 @@ def with_unnamed_ids(columns: Sequence[Column]) -> list[Column]:
     shows that the rows are in one order.
     """
     found = list(columns)
-    if len({column.name.partition("#")[0] for column in columns}) > 1 and any(column.others for column in columns):
+    if len(columns) > 1 and any(column.others for column in columns):
         _like_known(found)
         _like_each_other(found)
     return found
@@ -43,13 +43,10 @@ def _like_known(columns: list[Column]) -> None:
             name, ids = own
             del tables[key]
             for at, column in enumerate(columns):
-                if column.others and table.others and column.others.file == table.others.file:
+                if column.others and column.others.file == key:
                     columns[at] = replace(column, keys=ids)
             if ids != [*of.keys]:
-                warn(
-                    f"{table.name.partition('#')[0]}: the column {quoted(name)} has the ids of {of.name}, so segments "
-                    "are matched by it"
-                )
+                warn(f"{key}: the column {quoted(name)} has the ids of {of.name}, so segments are matched by it")
 
 
 def _ids_of(table: Column, known: set[str]) -> tuple[str, list[str]] | None:
@@ -66,28 +63,28 @@ def _ids_of(table: Column, known: set[str]) -> tuple[str, list[str]] | None:
 
 def _like_each_other(columns: list[Column]) -> None:
     """Give tables the ids that they have in a column of the same header, if these are in different orders."""
-    for at, column in enumerate(columns):
-        for other in columns[:at]:
-            if column.keys is None and other.keys is None and _are_of_two(column, other):
-                name = _moved(other, column)
-                if name is None:
-                    continue
-                warn(
-                    f"{other.name.partition('#')[0]} and {column.name.partition('#')[0]} have the same values in the "
-                    f"column {quoted(name)} in different orders, so segments are matched by it"
-                )
-                for each, own in enumerate(columns):
-                    ids = None if own.others is None or own.keys is not None else _distinct(_values(own, name))
-                    if ids is not None:
-                        columns[each] = replace(own, keys=ids)
-                return
+    tables = {column.others.file: column for column in columns if column.others and column.keys is None}
+    for at, (file, table) in enumerate(tables.items()):
+        for first, other in [*tables.items()][:at]:
+            if len(table.lines) != len(other.lines) or _headers(table).isdisjoint(_headers(other)):
+                continue
+            name = _moved(other, table)
+            if name is None:
+                break  # the first with such a column stands for all
+            warn(
+                f"{first} and {file} have the same values in the column {quoted(name)} in different orders, so "
+                "segments are matched by it"
+            )
+            for each, own in enumerate(columns):
+                ids = None if own.others is None or own.keys is not None else _distinct(_values(own, name))
+                if ids is not None:
+                    columns[each] = replace(own, keys=ids)
+            return
 
 
-def _are_of_two(column: Column, other: Column) -> bool:
-    """Whether columns are of two tables with as many rows."""
-    if column.others is None or other.others is None or len(column.lines) != len(other.lines):
-        return False
-    return column.others.file != other.others.file
+def _headers(column: Column) -> set[str]:
+    """The headers of the other columns of a table, in lower case."""
+    return {name.lower() for name in column.others.header} if column.others else set()
 
 
 def _moved(one: Column, other: Column) -> str | None:
@@ -98,16 +95,15 @@ def _moved(one: Column, other: Column) -> str | None:
     """
     assert one.others is not None
     assert other.others is not None
-    lower = {name.lower() for name in other.others.header}
     moved: list[tuple[str, bool]] = []
     for name in one.others.header:
-        if name.lower() not in lower:
+        if name.lower() not in _headers(other):
             continue
         values, theirs = _values(one, name), _values(other, name)
         if not values or len(values) != len(theirs):
             continue
         if values == theirs:
-            if _distinct(values) is not None:
+            if _are_distinct(values):
                 return None
         elif values[0] in theirs and theirs[0] in values:
             ids, others = _distinct(values), _distinct(theirs)
@@ -130,9 +126,14 @@ def _values(column: Column, name: str) -> Sequence[Any]:
     return () if own is None else column.others.values(own)
 
 
+def _are_distinct(values: Sequence[Any]) -> bool:
+    """Whether values are texts or integers of which no two are the same."""
+    return {*map(type, values)} <= {str, int} and len({*values}) == len(values) > 1
+
+
 def _distinct(values: Sequence[Any]) -> list[str] | None:
     """Values as ids, if they are texts or integers and no two are the same."""
-    if not {*map(type, values)} <= {str, int} or len({*values}) < max(len(values), 2):
+    if not _are_distinct(values):
         return None
     ids = [str(value).strip() for value in values]
     return ids if all(ids) and len({*ids}) == len(ids) else None
