@@ -21,8 +21,8 @@ from ..errors import Argument, InputError, counted, listed, nearest, quoted, war
 from ..types import InputFormat
 from .alignment import aligned
 from .columns import BY_ID, Table, check_rows, named_columns, segment_list
-from .files import MAX_INPUT, STDIN, display_name, uncompressed
-from .formats.base import Column, number_in
+from .files import MAX_INPUT, STDIN, display_name, read_bytes, uncompressed
+from .formats.base import Column, Source, number_in
 from .id_columns import names_runs
 from .reading import AS_SCORES, PLURALS, check_no_column, path_is, read_texts, split_name, split_rows
 from .unnamed_ids import with_unnamed_ids
@@ -49,6 +49,8 @@ OF_WORDS = (".ctm", ".stm")
 WORDS_NOT_READ = "CTM and STM are not read: write a line for each utterance, TRANSCRIPT (ID), in files *.trn"
 # Samples of lm-evaluation-harness are called after the task and the time, and their folder after the model.
 SAMPLES = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d-]+(\.\d+)?\.jsonl")
+# Logs of inspect_ai are called after the time, the task and a random id.
+LOG = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d.*\.(eval|json)")
 # What HELM and Kaldi call the files of all systems, which are in folders of their own.
 OF_ALL = ("per_instance_stats.json", "text")
 T = TypeVar("T")
@@ -368,7 +370,8 @@ def reference_columns(references: Any) -> list[Any]:
 def system_names(paths: Sequence[str]) -> list[str]:
     """The shortest names that distinguish files: the stem, else the file name, else the file name with folders.
 
-    Samples of lm-evaluation-harness, and files that have one name for all systems, are called like their folder.
+    Samples of lm-evaluation-harness, and files that have one name for all systems, are called like their folder. Logs
+    that inspect_ai named are called like the model in them.
     ``FILE#NAME`` is called NAME; else by the file's stem, if no other NAME of the file is used; else by both.
 
     >>> system_names(["out/online-A.0.txt.gz", "b/sys.txt", "c/sys.txt", "-"])
@@ -412,6 +415,11 @@ def _candidate_names(file: str, name: str | None, only_name: bool) -> list[str]:
         file_names = [stem or shown.name, *(str(Path(*shown.parts[-d:])) for d in range(1, len(shown.parts) + 1))]
         if shown.parent.name and (shown.name in OF_ALL or SAMPLES.fullmatch(shown.name)):
             file_names.insert(0, shown.parent.name)
+        if LOG.fullmatch(shown.name) and path_is(file, Path.is_file):
+            from .formats.inspect_logs import model_of  # the names of other files need no reader
+
+            model = display_name(model_of(Source(file, read_bytes(file, ""))) or "")
+            file_names = [*filter(None, dict.fromkeys([model.rpartition("/")[2], model])), *file_names]
     if name is None:
         return file_names
     own, rows = split_rows(name)
