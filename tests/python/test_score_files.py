@@ -298,9 +298,12 @@ def test_texts_of_a_model_are_rows_of_a_table(run: Any) -> None:
 def test_numbers_in_another_order_may_be_ids_or_ranks(run: Any) -> None:
     for name, order in (("a", range(6)), ("b", [3, 0, 5, 1, 2, 4])):
         put(f"{name}.tsv", "rank\tx\n" + "".join(f"{i}\t{A[i]}\n" for i in order))
+        put(f"{name}.txt.tsv", "\tutt\tx\n" + "".join(f"{n}\ts{i}\t{A[i]}\n" for n, i in enumerate(order)))
         put(f"{name}.csv", "rank,text,x\n" + "".join(f"{i},t{n},{A[n]}\n" for n, i in enumerate(order)))
     refusal = run("compare", "--scores", "x", "a.tsv", "b.tsv").refusal()
     assert "the same numbers in the column 'rank', in different orders: if they are ids of segments, call" in refusal
+    # Not the numbers of rows that pandas writes.
+    assert "in the column 'utt'" in run("compare", "--scores", "x", "a.txt.tsv", "b.txt.tsv", "-n", "99").err
     # The texts are in one order.
     assert run("compare", "--scores", "x", "a.csv", "b.csv", "-n", "99").err == ""
 

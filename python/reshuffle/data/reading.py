@@ -369,7 +369,11 @@ def check_no_column(path: str, hint: str = "") -> None:
 
 def is_log(file: str) -> bool:
     """Whether a file is a log of a harness."""
-    return file != STDIN and Path(file).is_file() and recognized(Source(file, read_bytes(file, "")), LOGS) is not None
+    return (
+        file != STDIN
+        and Path(file).is_file()
+        and recognized(Source(file, read_bytes(file, "one segment per line")), LOGS) is not None
+    )
 
 
 def read_groups(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from typing import Any
 
@@ -15,8 +15,8 @@ def with_unnamed_ids(columns: Sequence[Column]) -> list[Column]:
 
     They are the values of a column that are all ids of a file that has some; or the distinct values of a column that
     another table has under the same header, if these are in another order. A warning says so. If the values are
-    numbers, which may be ranks, it is an :class:`InputError`. Nothing is done if another column with distinct values
-    shows that the rows are in one order.
+    numbers without gaps, which may be ranks, it is an :class:`InputError`. Nothing is done if another column with
+    distinct values shows that the rows are in one order; numbers of rows, as pandas writes them, do not.
     """
     found = list(columns)
     if len(columns) > 1 and any(column.others for column in columns):
@@ -34,7 +34,7 @@ def _like_known(columns: list[Column]) -> None:
             continue
         seen.append(of.keys)
         known = {*of.keys}
-        if len(known) < len(of.keys) or all(map(str.isdecimal, known)):  # numbers may be anything
+        if len(known) < len(of.keys) or _may_be_ranks(known):
             continue
         for key, table in [*tables.items()]:
             own = _ids_of(table, known)
@@ -91,11 +91,12 @@ def _moved(one: Column, other: Column) -> str | None:
     """The header of the first column of names that two tables have in different orders.
 
     None if there is none, or if another column shows that the rows are in one order. :class:`InputError` for a column
-    of whole numbers.
+    of numbers without gaps.
     """
     assert one.others is not None
     assert other.others is not None
     moved: list[tuple[str, bool]] = []
+    are_numbered = False
     for name in one.others.header:
         if name.lower() not in _headers(other):
             continue
@@ -104,13 +105,15 @@ def _moved(one: Column, other: Column) -> str | None:
             continue
         if values == theirs:
             if _are_distinct(values):
-                return None
+                if not _may_be_ranks({*map(str, values)}):
+                    return None
+                are_numbered = True
         elif values[0] in theirs and theirs[0] in values:
             ids, others = _distinct(values), _distinct(theirs)
             if ids is not None and others is not None and {*ids} == {*others}:
-                moved.append((name, all(map(str.isdecimal, ids))))
-    names = [name for name, are_numbers in moved if not are_numbers]
-    if moved and not names:
+                moved.append((name, _may_be_ranks({*ids})))
+    names = [name for name, may_be_ranks in moved if not may_be_ranks]
+    if moved and not names and not are_numbered:
         raise InputError(
             f"{one.others.file} and {other.others.file} have the same numbers in the column {quoted(moved[0][0])}, in "
             "different orders: if they are ids of segments, call the column 'id' in both files; else remove it from "
@@ -124,6 +127,18 @@ def _values(column: Column, name: str) -> Sequence[Any]:
     assert column.others is not None
     own = next((each for each in column.others.header if each.lower() == name.lower()), None)
     return () if own is None else column.others.values(own)
+
+
+def _may_be_ranks(ids: Set[str]) -> bool:
+    """Whether ids are numbers without gaps, as ranks are.
+
+    >>> _may_be_ranks({"1", "3", "2"}), _may_be_ranks({"17", "3"}), _may_be_ranks({"s1", "s2"})
+    (True, False, False)
+    """
+    if not all(map(str.isdecimal, ids)):
+        return False
+    numbers = [*map(int, ids)]
+    return max(numbers) - min(numbers) < len(numbers)
 
 
 def _are_distinct(values: Sequence[Any]) -> bool:
