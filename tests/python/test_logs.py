@@ -266,6 +266,19 @@ def test_compare_joins_logs(run: Any) -> None:
     assert [of_logs[key] for key in ("scores", "comparisons")] == [of_table[key] for key in ("scores", "comparisons")]
 
 
+def test_logs_that_inspect_named_are_called_like_their_models(run: Any) -> None:
+    first, second = (f"2026-11-30T13-21-3{i}-00-00_task_Xy{i}" for i in "38")
+    samples = [sample(i, match="CI"[i % 2]) for i in range(4)]
+    put(f"{first}.eval", zipped(log(samples, "openai/gpt-x")))
+    for model, systems in (("google/small", ["gpt-x", "small"]), ("openai/gpt-x", [first, second])):
+        put(f"{second}.json", json.dumps(log(samples, model)))
+        found = run("score", "--scores", "match", f"{first}.eval", f"{second}.json", "--format", "json")
+        assert [each["system"] for each in json.loads(found.out)["scores"]] == systems
+    put(f"{second}.json", json.dumps(log(samples, "azure/gpt-x")))
+    found = run("score", "--scores", "match", f"{first}.eval", f"{second}.json", "--format", "json")
+    assert [each["system"] for each in json.loads(found.out)["scores"]] == ["openai/gpt-x", "azure/gpt-x"]
+
+
 def test_fields_of_logs_are_documents_and_their_epochs_are_runs(run: Any) -> None:
     right = np.random.default_rng(1).random((2, 3, 40)) < [[[0.4]], [[0.7]]]
     grades = np.where(right, "C", "I").tolist()

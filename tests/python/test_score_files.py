@@ -252,6 +252,63 @@ def test_rows_of_tables_are_matched_by_their_ids(run: Any, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        "--scores x a.tsv#x b.tsv#x",
+        "a.tsv#text a.tsv#text b.tsv#text -m accuracy",
+        "--scores x c.tsv#x d.tsv#x --docs b.tsv#doc",  # the ids of c and d are known
+        "ref.trn ref.trn hyp.trn -m accuracy --docs b.tsv#doc",
+    ],
+)
+def test_rows_are_matched_by_a_column_of_any_name_in_another_order(run: Any, words: str) -> None:
+    found = []
+    for order in (range(6), [3, 0, 5, 1, 2, 4]):
+        for files, scores, rows in (("ac", A, range(6)), ("bd", B, order)):
+            table = "".join(f"s{i}\t{i % 2}\t{scores[i]}\td{i // 2}\n" for i in rows)
+            put(f"{files[0]}.tsv", f"utt\ttext\tx\tdoc\n{table}")
+            put(f"{files[1]}.tsv", f"id\ttext\tx\tdoc\n{table}")
+        put("ref.trn", "".join(f"{i % 2} (s{i})\n" for i in range(6)))
+        put("hyp.trn", "".join(f"{i % 3} (s{i})\n" for i in range(6)))
+        outcome = run("compare", *words.split(), "-n", "99", "--format", "json")
+        result = json.loads(outcome.out)
+        found.append((result["scores"], result["comparisons"]))
+        assert ("so segments are matched by it" in outcome.err) == (order[0] == 3)
+    assert found[0] == found[1]
+
+
+def test_texts_of_a_model_are_rows_of_a_table(run: Any) -> None:
+    rows = {model: [(f"s{i}", model, i // 5, (i + at) % 3 % 2) for i in range(9)] for at, model in enumerate("ab")}
+    rows["b"].reverse()
+    put("wide.tsv", "gold\ta\tb\n" + "".join(f"{i // 5}\t{i % 3 % 2}\t{(i + 1) % 3 % 2}\n" for i in range(9)))
+    words = ("-m", "accuracy", "-n", "99")
+    expected = run("compare", "wide.tsv#gold", "wide.tsv#a", "wide.tsv#b", *words).out
+    for header in ("id", "utt"):
+        table = "".join("\t".join(map(str, row)) + "\n" for own in rows.values() for row in own)
+        put("long.tsv", f"{header}\tmodel\tgold\tx\n{table}")
+        found = run("compare", "long.tsv#gold,model=a", "long.tsv#x,model=a", "long.tsv#x,model=b", *words)
+        assert found.out == expected
+        assert found.err == "" or header == "utt"
+        outcome = run("compare", "long.tsv#gold", "long.tsv#x,model=a", "long.tsv#x,model=b", *words)
+        if header == "id":
+            assert outcome.out == expected
+        else:
+            assert "the rows of model=a and others differ in gold: add a column 'id', or sort" in outcome.refusal()
+
+
+def test_numbers_in_another_order_may_be_ids_or_ranks(run: Any) -> None:
+    for name, order in (("a", range(6)), ("b", [3, 0, 5, 1, 2, 4])):
+        put(f"{name}.tsv", "rank\tx\n" + "".join(f"{i}\t{A[i]}\n" for i in order))
+        put(f"{name}.txt.tsv", "\tutt\tx\n" + "".join(f"{n}\ts{i}\t{A[i]}\n" for n, i in enumerate(order)))
+        put(f"{name}.csv", "rank,text,x\n" + "".join(f"{i},t{n},{A[n]}\n" for n, i in enumerate(order)))
+    refusal = run("compare", "--scores", "x", "a.tsv", "b.tsv").refusal()
+    assert "the same numbers in the column 'rank', in different orders: if they are ids of segments, call" in refusal
+    # Not the numbers of rows that pandas writes.
+    assert "in the column 'utt'" in run("compare", "--scores", "x", "a.txt.tsv", "b.txt.tsv", "-n", "99").err
+    # The texts are in one order.
+    assert run("compare", "--scores", "x", "a.csv", "b.csv", "-n", "99").err == ""
+
+
+@pytest.mark.parametrize(
     ("words", "first", "without"),
     [
         ("ref.txt a.tsv#text b.tsv#text", "#text", "ref.txt"),
@@ -417,7 +474,20 @@ def test_a_column_of_models_has_the_systems_if_there_are_several(run: Any) -> No
     twice = "segment q1 of system 'a' occurs twice: write each of several raters into a file of its own"
     refused = compare_right(run, "models.csv").refusal()
     assert twice in refused
-    assert refused.endswith("'reshuffle runs' takes the rows of a system as models.csv#model=a\n")
+    assert refused.endswith("if they are of several runs, call the column that numbers these 'run'\n")
+    for ids, runs in (("id", "run"), ("problem", "sample_idx"), ("id", "attempt")):
+        lines = [f"q{n},{model},{at},{(n + at) % 3 % 2}\n" for n in range(9) for model in "ab" for at in range(3)]
+        put("runs.csv", f"{ids},model,{runs},right\n{''.join(lines)}")
+        found = compare_right(run, "runs.csv")
+        assert "9 segments, 2 systems" in found.out
+        assert "is the mean over its runs; 'reshuffle runs' compares these" in found.err
+        words = "--baseline runs.csv#model=a --system runs.csv#model=b"
+        assert f"reshuffle runs --scores right {words}" in run("doctor", "runs.csv").out
+        refused = run("runs", "--scores", "right", "runs.csv", "--baseline", "a").refusal()
+        assert refused == f"reshuffle: error: runs.csv has the scores of 2 models: write --scores right {words}\n"
+        assert f"each {runs} is taken as a run (3 in all)" in run("runs", "--scores", "right", *words.split()).err
+        chosen = ("runs.csv#model=a", "runs.csv#model=b", "--docs", f"runs.csv#{ids}")
+        assert "27 segments in 9 documents, 2 systems" in compare_right(run, *chosen).out
 
 
 def test_a_column_of_one_model_or_without_repeated_ids_has_no_systems(run: Any) -> None:

@@ -124,6 +124,32 @@ def test_labels_of_classes_give_a_warning_under_the_f1_of_answers_and_where_no_o
     assert message == "micro-F1 leaves out 'non' (its option 'without'), but no reference or output is that"
 
 
+def test_labels_that_are_written_in_another_way_are_no_mistakes() -> None:
+    labels = ["yes", "no", "not sure"] * 30
+    other = ["Yes", "no", "not  sure"] * 30
+    (message,) = warnings_of(score, labels, {"a": other, "b": ["yes", "yes", "no"] * 30}, "accuracy")
+    assert message == (
+        "a has labels that no reference has, and that differ from one in case or spaces only: 'Yes' for 'yes', "
+        "'not  sure' for 'not sure'; they are wrong on 60 lines: write labels alike"
+    )
+    assert warnings_of(score, labels, {"a": ["yes", "maybe", "no"] * 30}, "accuracy") == []
+    for gold, own in (("1", "1.0"), ("1.0", "1")):
+        with pytest.raises(InputError, match=rf"the labels of a are numbers like '{own}', and those of the references"):
+            score([gold, "2"] * 30, {"a": [own, ""] * 30}, "accuracy")
+    floats: Any = [1.0, 0.0] * 30  # as pandas has them beside missing values
+    assert score(floats, {"a": [1, 1] * 30, "b": floats[::-1]}, "accuracy").score("b").score == 0
+
+
+def test_sentences_of_tags_are_no_labels() -> None:
+    tags = [" ".join("O B-PER I-PER"[: 2 + 12 * (i % 2)].split() + ["O"] * (i % 15 + 2)) for i in range(90)]
+    for name in ("accuracy", "exact"):
+        (message,) = warnings_of(score, tags, {"a": [tag.replace("I", "B") for tag in tags]}, name)
+        assert message.startswith(f"each line has the tags of a sentence, and {name} takes a line as one label, which")
+        assert message.endswith("write one on each line, and the sentence of each as documents")
+    assert warnings_of(score, tags, {"a": [f"{tag} O" for tag in tags]}, "accuracy") == []
+    assert warnings_of(score, tags, {"a": [tag.replace("I", "B") for tag in tags]}, "span-f1") == []
+
+
 def test_ids_that_are_probably_not_those_of_documents_give_a_warning() -> None:
     segments = [f"segment {n}" for n in range(40)]
     systems = {name: [f"{name} {line}" for line in segments] for name in "ab"}

@@ -34,12 +34,21 @@ from ..data.formats._samples import Samples
 from ..data.formats.base import MISSING_WORDS, WITH_NUL, ZIP, is_number, number_in
 from ..data.formats.recognition import first_line, recognized
 from ..data.history import runs_but_the_end, runs_in
-from ..data.id_columns import MODELS, SEGMENT_IDS
+from ..data.id_columns import MODELS, SEGMENT_IDS, names_runs
 from ..data.manifest import Manifest
 from ..data.reading import Opened, read_texts
 from ..data.retrieval import is_qrel, is_run
 from ..data.saved import read_json
-from ..data.score_columns import TABLES, Numbers, Table, columns_of_scores, has_texts, roles_of, table_of
+from ..data.score_columns import (
+    TABLES,
+    Numbers,
+    Table,
+    column_of_runs,
+    columns_of_scores,
+    has_texts,
+    roles_of,
+    table_of,
+)
 from ..data.score_tables import ScoreFile
 from ..data.scores import UNNAMED, scores_in
 from ..data.votes import has_votes, read_votes
@@ -556,10 +565,14 @@ def _of_numbers(table: Table, names: Sequence[str], lacks: bool) -> list[str]:
     """The commands that take columns of numbers: scores of systems, or of one, or counts."""
     if not names:
         return []
-    others = [name for name in names if name.lower() not in NUMBERS_OF_RUNS] or names
+    others = [name for name in names if not (name.lower() in NUMBERS_OF_RUNS or names_runs(name))] or names
     best = columns_of_scores(table, others)[:1] or others[:1]
-    if table.roles().get("system", "").lower() in MODELS:
-        return _with_scores(shlex.quote(best[0]), "FILE", lacks)
+    system = table.roles().get("system", "")
+    if system.lower() in MODELS:
+        score, models = shlex.quote(best[0]), table.values(system)
+        a, b = [f"FILE#{system}={shlex.quote(str(model))}" for model in dict.fromkeys(models)][:2]
+        of_runs = f"reshuffle runs --scores {score} --baseline {a} --system {b}"
+        return _with_scores(score, "FILE", lacks) + ([of_runs] if column_of_runs(table, models)[1] else [])
     one = _with_scores(shlex.quote(best[0]), "FILE OTHER", lacks)
     if _n_systems(table.source) < 2 or len(others) < len(names):
         found = one
@@ -575,11 +588,11 @@ def _are_counts(table: Table, name: str) -> bool:
     """Whether a column has whole numbers that are not all 0 or 1 and do not number runs or answers."""
     values = table.floats(*table.columns([name]))
     are_whole = bool((values >= 0).all() and (values == np.rint(values)).all())
-    return are_whole and values.max() > 1 and name.lower() not in NUMBERS_OF_RUNS
+    return are_whole and values.max() > 1 and not (name.lower() in NUMBERS_OF_RUNS or names_runs(name))
 
 
 # Numbers of runs and of answers, which are neither scores nor counts.
-NUMBERS_OF_RUNS = ("epoch", "run", "seed", "sample", "trial", "repeat", "step", "fold")
+NUMBERS_OF_RUNS = ("step", "fold")
 VOTES = (
     "reshuffle votes FILE",
     "reshuffle meta segments --judgments FILE --refs REF --systems FOLDER",

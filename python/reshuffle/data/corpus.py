@@ -21,11 +21,12 @@ from ..errors import Argument, InputError, counted, listed, nearest, quoted, war
 from ..types import InputFormat
 from .alignment import aligned
 from .columns import BY_ID, Table, check_rows, named_columns, segment_list
-from .files import MAX_INPUT, STDIN, display_name, uncompressed
-from .formats.base import Column, number_in
+from .files import MAX_INPUT, STDIN, display_name, read_bytes, uncompressed
+from .formats.base import Column, Source, number_in
 from .formats.transcripts import speaker_of
-from .id_columns import RUNS
+from .id_columns import names_runs
 from .reading import AS_SCORES, PLURALS, check_no_column, path_is, read_texts, split_name, split_rows
+from .unnamed_ids import with_unnamed_ids
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -49,6 +50,8 @@ OF_WORDS = (".ctm", ".stm")
 WORDS_NOT_READ = "CTM and STM are not read: write a line for each utterance, TRANSCRIPT (ID), in files *.trn"
 # Samples of lm-evaluation-harness are called after the task and the time, and their folder after the model.
 SAMPLES = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d-]+(\.\d+)?\.jsonl")
+# Logs of inspect_ai are called after the time, the task and a random id.
+LOG = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d.*\.(eval|json)")
 # What HELM and Kaldi call the files of all systems, which are in folders of their own.
 OF_ALL = ("per_instance_stats.json", "text")
 T = TypeVar("T")
@@ -233,7 +236,7 @@ class Corpus:
     ) -> Corpus:
         """A corpus from texts in memory: one or several columns of references, and systems with or without names.
 
-        With ``labels``, integers are texts, too.
+        With ``labels``, whole numbers are texts, too.
         """
         for what, given in (("references", references), ("systems", systems)):
             if isinstance(given, str):
@@ -258,8 +261,11 @@ class Corpus:
 
 def _as_texts(labels: Sequence[Any]) -> list[Any]:
     """Integers as texts; other columns as they are."""
-    are_integers = all(isinstance(label, Integral | np.bool_) for label in labels)
-    return [*map(str, labels)] if are_integers else [*labels]
+    # pandas has floats in a column from which missing values were removed.
+    if all(isinstance(label, Integral | np.bool_) for label in labels):
+        return [*map(str, labels)]
+    are_whole = all(isinstance(label, Real) and float(label).is_integer() for label in labels)
+    return [str(int(label)) for label in labels] if are_whole else [*labels]
 
 
 def first_words(lines: Sequence[str | None]) -> set[str]:
@@ -396,7 +402,8 @@ def reference_columns(references: Any) -> list[Any]:
 def system_names(paths: Sequence[str]) -> list[str]:
     """The shortest names that distinguish files: the stem, else the file name, else the file name with folders.
 
-    Samples of lm-evaluation-harness, and files that have one name for all systems, are called like their folder.
+    Samples of lm-evaluation-harness, and files that have one name for all systems, are called like their folder. Logs
+    that inspect_ai named are called like the model in them.
     ``FILE#NAME`` is called NAME; else by the file's stem, if no other NAME of the file is used; else by both.
 
     >>> system_names(["out/online-A.0.txt.gz", "b/sys.txt", "c/sys.txt", "-"])
@@ -440,11 +447,16 @@ def _candidate_names(file: str, name: str | None, only_name: bool) -> list[str]:
         file_names = [stem or shown.name, *(str(Path(*shown.parts[-d:])) for d in range(1, len(shown.parts) + 1))]
         if shown.parent.name and (shown.name in OF_ALL or SAMPLES.fullmatch(shown.name)):
             file_names.insert(0, shown.parent.name)
+        if LOG.fullmatch(shown.name) and path_is(file, Path.is_file):
+            from .formats.inspect_logs import model_of  # the names of other files need no reader
+
+            model = display_name(model_of(Source(file, read_bytes(file, ""))) or "")
+            file_names = [*filter(None, dict.fromkeys([model.rpartition("/")[2], model])), *file_names]
     if name is None:
         return file_names
     own, rows = split_rows(name)
-    own = own or next((value for column, value in rows.items() if column.lower() not in RUNS), None)
-    first = [display_name(own)] if own else []
+    models = [value for column, value in rows.items() if not names_runs(column)]
+    first = [display_name(each) for each in (*models[:1], own) if each]
     return [*first, *file_names[: int(only_name)], *(f"{file}#{display_name(name)}" for file in file_names)]
 
 
@@ -525,7 +537,7 @@ def read_corpus(
     id_columns = {group: _by_id(column, ref_columns[0]) for group, column in id_columns.items()}
     for group, column in id_columns.items():
         _check_not_kaldi(group, column, [*ref_columns, *sys_columns])
-    columns = aligned([*ref_columns, *sys_columns, *id_columns.values(), *sources.values()])
+    columns = aligned(with_unnamed_ids([*ref_columns, *sys_columns, *id_columns.values(), *sources.values()]))
     others = dict(zip((*id_columns, *sources), columns[m:], strict=True))
     columns = columns[:m]
     for kind, column in others.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -26,6 +27,10 @@ PASSAGES = tuple(
 MODELS = ("model", "model_id", "model_name")
 # Columns of the runs in which segments were answered. With MODELS and "system", their values choose rows.
 RUNS = ("epoch", "run", "seed", "trial", "repeat")
+# Names of several answers to each question, which are runs, too, beside a column of questions. "sample" comes last,
+# because it may be that column.
+ANSWERS = ("attempt", "generation", "completion", "rollout", "iteration", "try", "rep", "replicate", "sample")
+NUMBERED = re.compile(r"_?(id|idx|index|no|nr|num|number)")
 # Longer values are texts.
 LONGEST_ID = 64
 # Headers of other numbers that are no scores. The empty one is that of the index that pandas writes.
@@ -41,6 +46,18 @@ def names_ids(header: str) -> bool:
     (True, False)
     """
     return header.lower() in (*SEGMENT_IDS, *IDS)
+
+
+def names_runs(header: str) -> str | None:
+    """What a column with this header numbers, of :data:`RUNS` and :data:`ANSWERS`; None if nothing of these.
+
+    >>> names_runs("Epoch"), names_runs("sample_idx"), names_runs("sampler")
+    ('epoch', 'sample', None)
+    """
+    name = header.lower()
+    if name in RUNS:
+        return name
+    return next((each for each in ANSWERS if name == each or NUMBERED.fullmatch(name.removeprefix(each))), None)
 
 
 def are_like_ids(numbers: Any) -> bool:

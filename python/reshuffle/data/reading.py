@@ -5,21 +5,21 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from ..errors import Argument, InputError, unknown_name
+from ..errors import Argument, InputError, listed, unknown_name
 from ..types import InputFormat
 from ..validate import check_name
 from .files import MAX_INPUT, STDIN, at_line, check_stdin, has_lone_surrogate, read_bytes
 from .formats import FORMATS, INPUT_FORMATS, LOGS, format_in, format_of
-from .formats.base import Column, Format, Names, Source, is_score, names_in, shown_json
+from .formats.base import Column, Format, Names, Others, Source, is_score, names_in, shown_json
 from .formats.recognition import recognized
-from .id_columns import MODELS, PERHAPS_IDS, RUNS, SEGMENT_IDS, are_ids
+from .id_columns import MODELS, PERHAPS_IDS, SEGMENT_IDS, are_ids, names_runs
 
 # What reads scores of segments.
 AS_SCORES = Argument("SegmentScores", as_flag="--scores NAME")
@@ -86,7 +86,7 @@ class Opened:
     def _perhaps_ids(self) -> tuple[str | None, list[str]]:
         """The first column that may have ids by its name, and has them by its values; and these. Or None, and none.
 
-        In a table with a row for each model and question, the ids are those of the questions of each model.
+        In a table with a row for each model and question, and perhaps run, the ids are those of the questions.
         """
         lower = {name.lower(): name for name in reversed(self.header)}
         models = next((self.values(lower[each]) for each in MODELS if each in lower), ())
@@ -95,7 +95,9 @@ class Opened:
             if not {*map(type, values)} <= {str, int}:
                 continue
             ids = [str(value).strip() for value in values]
-            n_pairs = len({*zip(map(str, models), ids, strict=False)})
+            run = next((each for each in self.header if names_runs(each) and each != name), None)
+            runs = [""] * len(ids) if run is None or not models else self.values(run)
+            n_pairs = len({*zip(map(str, models), map(str, runs), ids, strict=False)})
             if are_ids(ids) or (n_pairs == len(ids) and are_ids([*dict.fromkeys(ids)])):
                 return name, ids
         return None, []
@@ -117,6 +119,14 @@ class Opened:
         except InputError:
             return ()
         return column.lines
+
+    def others(self, taken: Names = ()) -> Others | None:
+        """The columns of a table without those in ``taken``; None if there are none."""
+        names = [name for name in self.header if name not in taken]
+        if not names or len(names) == len(self.header):
+            return None
+        rows = ",".join(f"{name}={value}" for name, value in self.rows.items())
+        return Others(self.source.label(rows or None), names, self.values)
 
     def with_ids(self, name: str | None) -> str | None:
         """``name``; without one, in a file with ids, the first reference, which has all segments, else a system."""
@@ -164,7 +174,9 @@ def split_rows(name: str | None) -> tuple[str | None, dict[str, str]]:
     """
     parts, rows = [] if name is None else name.split(","), dict[str, str]()
     while (
-        parts and (found := re.fullmatch(r"(\w+)=(.+)", parts[-1])) and found[1].lower() in (*RUNS, *MODELS, "system")
+        parts
+        and (found := re.fullmatch(r"(\w+)=(.+)", parts[-1]))
+        and (found[1].lower() in (*MODELS, "system") or names_runs(found[1]))
     ):
         rows = {found[1]: found[2], **rows}
         parts.pop()
@@ -275,20 +287,50 @@ def _read_paths(
     for file in dict.fromkeys(file for file, _ in split):
         opened = Opened.read(file, input_format if file in text_files else None, max_input)
         list_references = opened.file_format.references
-        wanted: list[tuple[int, str | None]] = []  # index of a path, name of a column
-        for i, (path_file, name) in enumerate(split):
+        wanted: dict[tuple[tuple[str, str], ...], list[tuple[int, str | None]]] = {}  # by rows: path, name of a column
+        for i, (path_file, given) in enumerate(split):
             if path_file != file:
                 continue
             read[i] = opened, []
+            name, rows = (given, {}) if given in opened.header else split_rows(given)
+            if not {*rows} <= {*opened.header}:
+                name, rows = given, {}
+            own = wanted.setdefault((*rows.items(),), [])
             if list_references is not None and name is None and i < n_references:
-                wanted += [(i, each) for each in list_references(opened.source)]
+                own += [(i, each) for each in list_references(opened.source)]
             else:
-                wanted.append((i, opened.with_ids(name) if i >= n_texts else name))
-        names = [name for _, name in wanted]
-        columns, keys = opened.columns(names), opened.ids(names)
-        for (i, _), column in zip(wanted, columns, strict=True):
-            read[i][1].append(column if keys is None else replace(column, keys=keys))
+                own.append((i, opened.with_ids(name) if i >= n_texts else name))
+        for i, of_rows, column in _of_rows(opened, wanted):
+            read[i] = of_rows, [*read[i][1], column]
     return [read[i] for i in range(len(split))]
+
+
+def _of_rows(
+    opened: Opened, wanted: Mapping[tuple[tuple[str, str], ...], Sequence[tuple[int, str | None]]]
+) -> Iterator[tuple[int, Opened, Column]]:
+    """The columns of a file by the index of a path.
+
+    ``wanted`` has these and the names of columns, by the rows that are read. Columns for which none are chosen, such as
+    references, have the rows of the first system whose are.
+    """
+    chosen = [rows for rows in wanted if rows]
+    for rows, named in wanted.items():
+        names = [name for _, name in named]
+        each = [replace(opened, rows=dict(own)) for own in ([rows] if rows else chosen or [()])]
+        own, keys = each[0], each[0].ids(names)
+        columns = own.columns(names)
+        if keys is None and any(
+            [a.lines for a in columns] != [b.lines for b in one.columns(names)] for one in each[1:]
+        ):
+            value = ",".join(f"{column}={name}" for column, name in chosen[0])
+            opened.source.fail(
+                f"the rows of {value} and others differ in {listed(map(str, names))}: add a column 'id', or sort the "
+                "rows of all alike"
+            )
+        others = own.others(names) if keys is None else None
+        for (i, _), column in zip(named, columns, strict=True):
+            found = column if keys is None else replace(column, keys=keys)
+            yield i, own, found if column.keys is not None or others is None else replace(found, others=others)
 
 
 def systems_in(path: str, input_format: str | None = None, max_input: int = MAX_INPUT) -> list[str]:
@@ -353,7 +395,8 @@ def read_groups(
     """
     check_no_column(path)
     file, name = split_name(path)
-    opened = Opened.read(file, input_format, max_input)
+    name, rows = split_rows(name)
+    opened = replace(Opened.read(file, input_format, max_input), rows=rows)
     log = None if input_format or name is None else recognized(opened.source, LOGS)
     samples = None if log is None else FORMATS[log].samples
     if samples is not None and (opened.format_name != "jsonl" or name not in opened.header):
@@ -371,3 +414,12 @@ def read_groups(
     ids = list(opened.groups(group, column).lines)
     keys = segments[0].lines if segments else column.keys
     return ids, None if keys is None else [str(value) for value in keys]
+
+
+def others_in(path: str) -> Others | None:
+    """The other columns of a table from which a column was read without ids."""
+    file, name = split_name(path)
+    name, rows = split_rows(name)
+    return (
+        None if name is None or file == STDIN else replace(Opened.read(file, None, MAX_INPUT), rows=rows).others([name])
+    )

@@ -1,13 +1,15 @@
-"""The runs of a file of scores that has several epochs."""
+"""The runs of a file of scores that has several epochs or answers."""
 
 from __future__ import annotations
 
+from shlex import quote
+
 from .files import MAX_INPUT
 from .formats._samples import Samples
-from .id_columns import RUNS
+from .id_columns import MODELS
 from .joined_scores import open_log
 from .reading import split_name
-from .score_columns import TABLES, opened
+from .score_columns import TABLES, column_of_runs, opened
 
 
 def runs_in(path: str, max_input: int = MAX_INPUT) -> list[str]:
@@ -21,12 +23,29 @@ def runs_in(path: str, max_input: int = MAX_INPUT) -> list[str]:
     if log is not None and isinstance(log.content, Samples):
         found = [str(each.epoch) for each in log.content.found]
     elif log is None and table.format_name in TABLES:
-        column = next((name for name in table.header if name.lower() in RUNS), column)
-        own, ids = [*map(str, table.values(column))], table.ids([column]) or ()
-        found = own if len(ids) == len(own) == len({*zip(ids, own, strict=False)}) > len({*ids}) else []
+        column, found = column_of_runs(table)
     runs = [*dict.fromkeys(found)]
     if len(runs) < 2:
         return [path]
     file, name = split_name(path)
     before = "" if name is None else f"{name},"
     return [f"{file}#{before}{column}={run}" for run in runs]
+
+
+def models_in(path: str, max_input: int = MAX_INPUT) -> list[str]:
+    """``FILE#model=a``, ``FILE#model=b`` … of a table with several scores of each model on each segment; or none.
+
+    As a shell reads them.
+    """
+    table, name = opened(path, None, max_input)
+    system = table.roles().get("system")
+    if (
+        system is None
+        or system.lower() not in (*MODELS, "system")
+        or name is not None
+        or open_log(table.source) is not None
+    ):
+        return []
+    models = table.values(system)
+    found = column_of_runs(table, models)[1]
+    return [f"{quote(path)}#{system}={quote(model)}" for model in dict.fromkeys(map(str, models))] if found else []

@@ -25,7 +25,7 @@ from .formats.base import MISSING_WORDS, Column, Names, Source, is_score, number
 from .formats.comet import is_printed
 from .formats.named import is_named
 from .formats.table import ROLES
-from .id_columns import MODELS, names_ids
+from .id_columns import ANSWERS, MODELS, PERHAPS_IDS, RUNS, SEGMENT_IDS, names_ids, names_runs
 from .reading import Opened, split_name, split_rows
 
 Numbers: TypeAlias = NDArray[np.float64]
@@ -175,6 +175,26 @@ def opened(
     if input_format is None:
         return replace(table_of(found.source), rows=rows), name
     return Table(found.source, "numbers" if found.format_name == "text" else found.format_name, rows), name
+
+
+def column_of_runs(table: Table, systems: Sequence[Any] = ()) -> tuple[str, list[str]]:
+    """The column that says to which run each row belongs, and its values; none if there is no such column.
+
+    ``systems`` are those of the rows, if there are several.
+    """
+    lower = {name.lower(): name for name in reversed(table.header)}
+    known = {name: kind for name in table.header if (kind := names_runs(name))}
+    for column in sorted(known, key=lambda name: [*RUNS, *ANSWERS].index(known[name])):
+        own = [*map(str, table.values(column))]
+        models = systems or [""] * len(own)
+        for key in (lower[name] for name in (*SEGMENT_IDS, *PERHAPS_IDS) if name in lower):
+            if key == column:
+                continue
+            ids = [*map(str, table.values(key))]
+            cells = [*zip(models, ids, strict=False)]
+            if len(ids) == len(own) == len({*zip(cells, own, strict=False)}) > len({*cells}):
+                return column, own
+    return "", []
 
 
 def any_table(source: Source) -> Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, get_args
 
 import numpy as np
@@ -25,6 +26,7 @@ from .score_columns import (
     Table,
     check_header,
     codes,
+    column_of_runs,
     columns_of_scores,
     has_flags,
     has_labels,
@@ -254,17 +256,24 @@ def _check_once(keys: Sequence[Any], segments: Column, shown: Callable[[int], st
 
 
 def _by_system(table: Table, numbers: Numbers, segments: Column, systems: Column) -> ScoreTable:
-    """Scores of each system, with segments in the order of the first system."""
+    """Scores of each system, with segments in the order of the first system; the means of its runs."""
     names, (system,) = codes([table.names_in(systems, SYSTEM)])
     ids, (segment,) = codes([table.names_in(segments, SEGMENT)])
     cell = system * len(ids) + segment
-    _check_once(
-        cell.tolist(),
-        segments,
-        lambda row: f"{shortened(ids[segment[row]])} of system {quoted(names[system[row]])}",
-        f": write each of several raters into a file of its own, for 'reshuffle human'; 'reshuffle runs' takes the "
-        f"rows of a system as {table.source.file}#{systems.name.rpartition('#')[2]}={shortened(names[0])}",
-    )
+    n = len(cell)
+    are_runs = len(np.unique(cell)) < n == len(column_of_runs(table, systems.lines)[1])
+    if are_runs:
+        cell, group = np.unique(cell, return_inverse=True)
+        numbers = np.bincount(group, numbers) / np.bincount(group)
+        system, segment = np.divmod(cell, len(ids))
+    else:
+        _check_once(
+            cell.tolist(),
+            segments,
+            lambda row: f"{shortened(ids[segment[row]])} of system {quoted(names[system[row]])}",
+            ": write each of several raters into a file of its own, for 'reshuffle human'; if they are of several "
+            "runs, call the column that numbers these 'run'",
+        )
     values = np.empty((len(names), len(ids)))
     if len(cell) < values.size:
         i, j = divmod(int(np.setdiff1d(np.arange(values.size), cell)[0]), len(ids))
@@ -274,4 +283,5 @@ def _by_system(table: Table, numbers: Numbers, segments: Column, systems: Column
         )
     values.flat[cell] = numbers
     found = _table(dict(zip(names, values, strict=True)), ids)
-    return _in_order_of_numbers(on_segments(found, segment[system == 0]))
+    found = _in_order_of_numbers(on_segments(found, segment[system == 0]))
+    return replace(found, n_ratings=n) if are_runs else found

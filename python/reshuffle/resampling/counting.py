@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import singledispatch
 from numbers import Real
@@ -102,11 +102,17 @@ def _check_arguments(references: Any, systems: Any, numbers: str) -> None:
         )
     first = references[0] if isinstance(references, list | tuple) and references else None
     dtype = np.dtype(type(first)) if isinstance(first, Real) else getattr(references, "dtype", None)
-    if getattr(dtype, "kind", "") in [*numbers]:
+    kind = getattr(dtype, "kind", "")
+    if kind in [*numbers] and not (numbers == "f" and _are_whole(references)):
         raise InputError(
             "expected texts, got numbers: for scores write metrics=SegmentScores('NAME', {'a': scores, 'b': scores}); "
-            "labels of classes are integers or strings, with metrics='macro-f1' or 'accuracy'"
+            "labels of classes are whole numbers or strings, with metrics='macro-f1' or 'accuracy'"
         )
+
+
+def _are_whole(numbers: Iterable[Any]) -> bool:
+    """Whether numbers are whole, as labels are that pandas made floats."""
+    return all(isinstance(each, Real) and float(each).is_integer() for each in numbers)
 
 
 def _are_outputs(metrics: Any, systems: Any) -> bool:
@@ -570,8 +576,18 @@ def _check_labels(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
             "labels: use macro-f1, the mean of F1 over the classes, or micro-f1, which can leave out the negative "
             "class (its option 'without')"
         )
+    whole = [named[key].name for key in (*OF_LABELS, "exact") if key in named]
+    if whole and _are_tags(corpus, lines):
+        warn(
+            f"each line has the tags of a sentence, and {listed(whole)} {'takes' if len(whole) < 2 else 'take'} a line "
+            "as one label, which is right if all its tags are: compare names and other spans with {spans}; for the "
+            "tags of words, write one on each line, and the sentence of each as {documents}",
+            spans=Argument("metrics", ("span-f1",)),
+            documents=Argument("documents"),
+        )
     if not named.keys().isdisjoint(OF_LABELS):
         known = {line for references in corpus.references for line in references}
+        _check_spelling(corpus, {line for line in known if line is not None})
         unknown = [name for name, own in corpus.systems.items() if known.isdisjoint(own)]
         if unknown:
             warn(
@@ -584,6 +600,69 @@ def _check_labels(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
                 warn(
                     f"{m.name} leaves out {quoted(left_out)} (its option 'without'), but no reference or output is that"
                 )
+
+
+def _are_tags(corpus: Corpus, lines: Sequence[str]) -> bool:
+    """Whether the first lines are sequences of tags, of which there are few, as many in all outputs."""
+    sizes = [len(line.split()) for line in lines]
+    tags = {tag for line in lines for tag in line.split()}
+    if (
+        len(set(lines)) <= MOST_CLASSES
+        or len(tags) > MOST_CLASSES * 10
+        or sum(sizes) < max(2 * len(lines), len(tags) * 5)
+    ):
+        return False
+    columns = [*corpus.references, *corpus.systems.values()]
+    return all(
+        isinstance(line, str) and len(line.split()) == size
+        for column in columns
+        for line, size in zip(column[:LINES_READ], sizes, strict=False)
+    )
+
+
+def _check_spelling(corpus: Corpus, known: Set[str]) -> None:
+    """Warn of labels of a system that differ from those of the references in case or spaces only.
+
+    :class:`InputError` if all of them differ as 1 and 1.0 do.
+    """
+    if len(known) > MOST_CLASSES * 10:  # texts
+        return
+    plain = {_plain(label): label for label in known}
+    for name, own in corpus.systems.items():
+        labels = {label for label in own if isinstance(label, str)}
+        unknown = sorted(labels - known)
+        numbers = {label: other for label in unknown if (other := _as_whole(label, known)) is not None}
+        if numbers and not labels - numbers.keys() - {"", "nan", "NaN", "NA", "None"}:
+            label, other = next(iter(numbers.items()))
+            raise InputError(
+                f"the labels of {name} are numbers like {quoted(label)}, and those of the references like "
+                f"{quoted(other)}, so none is right: write both alike; pandas writes whole numbers as 1.0 in a column "
+                "with a missing value, and as 1 after .astype('Int64')"
+            )
+        near = [(label, plain[_plain(label)]) for label in unknown if _plain(label) in plain]
+        if near and labels & known:
+            shown = listed(f"{quoted(label)} for {quoted(other)}" for label, other in near)
+            n = sum(own.count(label) for label, _ in near)
+            warn(
+                f"{name} has labels that no reference has, and that differ from one in case or spaces only: {shown}; "
+                f"they are wrong on {counted(n, 'line')}: write labels alike"
+            )
+
+
+def _plain(label: str) -> str:
+    """A label without spaces, in lower case."""
+    return "".join(label.split()).casefold()
+
+
+def _as_whole(label: str, known: Set[str]) -> str | None:
+    """The known label that is the same whole number, written as 1 for 1.0 or the other way; None if there is none."""
+    if re.fullmatch(r"-?\d+\.0+", label):
+        other = label.partition(".")[0]
+    elif re.fullmatch(r"-?\d+", label):
+        other = f"{label}.0"
+    else:
+        return None
+    return other if other in known else None
 
 
 def _is_of_words(metric: NativeMetric) -> bool:

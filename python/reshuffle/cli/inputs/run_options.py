@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -154,12 +155,30 @@ def _common_name(files: Sequence[str]) -> str | None:
     return None if not name or "/" in after else name
 
 
+def _models_in(scores: Mapping[str, OfRuns]) -> tuple[str, str, list[str]] | None:
+    """The metric and the single file that is given for it, if this is a table of models' runs; ``FILE#model=NAME``."""
+    if len(scores) != 1:
+        return None
+    ((metric, files),) = scores.items()
+    if len(files) != 1 or not isinstance(files, tuple) or not Path(split_name(files[0])[0]).is_file():
+        return None
+    from ...data.runs_in_files import models_in  # texts alone should not wait for readers of scores
+
+    models = models_in(files[0])
+    return (metric, files[0], models) if len(models) > 1 else None
+
+
 def _own_numbers(
     given: Mapping[str, Mapping[str, OfRuns]], systems: Mapping[str, tuple[str, ...]], *, without_texts: bool
 ) -> list[dict[str, OfRuns]]:
     """The files of each option, ``--scores`` or ``--counts``, by metric: without texts, those of the systems of one."""
     found: list[dict[str, OfRuns]] = []
     own = ""
+    table = _models_in(given["--scores"])
+    if without_texts and table is not None:
+        name, file, (first, *others) = table
+        form = f"--scores {shlex.quote(name)} --baseline {first}" + "".join(f" --system {other}" for other in others)
+        raise InputError(f"{file} has the scores of {len(others) + 1} models: write {form}")
     for flag, by_metric in given.items():
         found.append({})
         for name, files in by_metric.items():

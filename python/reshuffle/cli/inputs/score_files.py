@@ -15,14 +15,15 @@ from ...data.corpus import system_names
 from ...data.file_names import BY_POSITION, few, same_names
 from ...data.files import display_name
 from ...data.formats._samples import Samples
-from ...data.formats.base import Column, Source
+from ...data.formats.base import Column, Others, Source
 from ...data.id_columns import QUESTIONS, warn_of_passages, warn_of_repeated
 from ...data.joined_scores import NUMBER, join, open_log, problems_in, segment_order
-from ...data.reading import split_name, split_rows
+from ...data.reading import others_in, split_name, split_rows
 from ...data.retrieval import check_no_run, scores_of_run
-from ...data.score_columns import Table, opened
+from ...data.score_columns import Table, columns_of_scores, opened
 from ...data.score_tables import ScoreFile, ScoreTable, cells_of, of_system, on_segments
 from ...data.scores import UNNAMED, not_one_system, scores_in
+from ...data.unnamed_ids import with_unnamed_ids
 from ...errors import InputError, counted, listed, printable, quoted
 from ...grouping import grouped
 from .given_files import Groups, ReadScores, of_metric, ordered_files, wrong_number_of_files
@@ -82,12 +83,14 @@ def _note_epochs(log: ScoreFile) -> bool:
         return False
     if len({sample.segment for sample in log.content.found}) == len(log.content.found):
         return False
-    click.echo(
-        f"reshuffle: the score of each sample of {printable(log.source.name)} is the mean over its epochs; 'reshuffle "
-        "runs' takes each epoch as a run, and asks whether new ones would differ",
-        err=True,
-    )
+    _note_means(log.source.name, "sample", "epochs; 'reshuffle runs' takes each epoch as a run")
     return True
+
+
+def _note_means(file: str, segment: str, runs: str) -> None:
+    """Say that the scores of segments are means of runs."""
+    shown = f"reshuffle: the score of each {segment} of {printable(file)} is the mean over its {runs}"
+    click.echo(f"{shown}, and asks whether new ones would differ", err=True)
 
 
 def _ordered(groups: Groups, placed: Placed) -> Sequence[str]:
@@ -117,6 +120,43 @@ def _in_samples(groups: Groups, samples: Sequence[str]) -> Sequence[str]:
     return [found[key] for key in keys]
 
 
+def _perhaps_scores(table: Table, name: str) -> list[str]:
+    """The column of the scores; of a table without one of this name all that may have some."""
+    if name in table.header:
+        return [name]
+    return columns_of_scores(table, table.perhaps_scores())
+
+
+def _with_unnamed_ids(
+    tables: ByFile,
+    logs: ByFile,
+    others: Mapping[tuple[str, int], Others],
+    beside: Column | None,
+    groups: Sequence[Groups | None],
+) -> tuple[ByFile, Sequence[Groups | None]]:
+    """The tables and groups, with the ids that their values show: see :func:`with_unnamed_ids`."""
+
+    def column(name: str, n: int, ids: Sequence[str] | None, own: Others | None = None) -> Column:
+        return Column(name, range(n), range(n), keys=None if ids is None else (*ids,), others=own)
+
+    columns = [] if beside is None else [beside]
+    columns += [column(each.source, each.n_segments or 0, _shown(each)) for each in logs.values()]
+    n = len(columns)
+    columns += [column(t.source, t.n_segments or 0, t.segment_ids, others.get(key)) for key, t in tables.items()]
+    plain = [each for each in groups if each is not None and each.ids is None]
+    if plain and columns:
+        columns += [column(each.path, len(each.values), None, others_in(each.path)) for each in plain]
+    found = [each.keys for each in with_unnamed_ids(columns)[n:]]
+    by_path = {each.path: ids for each, ids in zip(plain, found[len(tables) :], strict=False)}
+    return (
+        {
+            key: table if ids is None else replace(table, segment_ids=(*ids,))
+            for (key, table), ids in zip(tables.items(), found, strict=False)
+        },
+        [None if each is None else each._replace(ids=by_path.get(each.path, each.ids)) for each in groups],
+    )
+
+
 @dataclass(frozen=True)
 class ScoreFiles:
     """The files of each metric, and the systems whose scores they have."""
@@ -144,7 +184,10 @@ class ScoreFiles:
             metric: ordered_files(of_metric("scores", metric), own, self.systems, self.files.by_position)
             for metric, own in self.files.scores.items()
         }
-        tables, logs = self._read({(metric, i): file for metric, own in files.items() for i, file in enumerate(own)})
+        tables, logs, left = self._read(
+            {(metric, i): file for metric, own in files.items() for i, file in enumerate(own)}
+        )
+        tables, groups = _with_unnamed_ids(tables, logs, left, beside, groups)
         tables, lacking = self._on_common(tables)
         ids = next((each.segment_ids for each in tables.values() if each.segment_ids is not None), None)
         given = [each for each in groups if each is not None]
@@ -202,8 +245,12 @@ class ScoreFiles:
                     raise not_one_system(table.source, table.systems)
         return rows
 
-    def _read(self, wanted: Mapping[tuple[str, int], str]) -> tuple[ByFile, ByFile]:
-        """What each table and each log has. Of a file that is named several times, the content is kept."""
+    def _read(self, wanted: Mapping[tuple[str, int], str]) -> tuple[ByFile, ByFile, dict[tuple[str, int], Others]]:
+        """What each table and each log has, and the other columns of tables without known ids.
+
+        Of a file that is named several times, the content is kept.
+        """
+        others: dict[tuple[str, int], Others] = {}
         tables: ByFile = {}
         logs: ByFile = {}
         # With texts, --input-format is their format, and the extension gives that of a file of scores.
@@ -224,20 +271,27 @@ class ScoreFiles:
                 metric, (name, rows) = key[0], named[key]
                 if judged is not None:
                     found, table = logs, scores_of_run(source, judged, metric)
-                elif (own := with_problems[key]) is not None:
-                    found, table = logs, own.table(own.chosen(metric))
+                elif (problems := with_problems[key]) is not None:
+                    found, table = logs, problems.table(problems.chosen(metric))
                 elif log is not None:
                     chosen = log.chosen(_name_in_log(log, metric) if name is None else name)
                     found, table = logs, log.table(chosen, epoch=rows.get("epoch"))
                 else:
-                    found, table = tables, self._in_table(metric, replace(opened_table, rows=rows), name)
+                    kept = replace(opened_table, rows=rows)
+                    found, table = tables, self._in_table(metric, kept, name)
+                    if table.n_ratings > cells_of(table).size and not is_noted:
+                        _note_means(source.name, "segment", "runs; 'reshuffle runs' compares these")
+                        is_noted = True
+                    left = kept.others(_perhaps_scores(kept, name or metric)) if table.segment_ids is None else None
+                    if left is not None:
+                        others[key] = left
                 found[key] = replace(table, source=display_name(wanted[key]))
             if is_first and judged is None and self.files.documents is None:
                 said = opened_table if log is None else log.content
                 if isinstance(said, Table | Samples):
                     warn_of_passages(source.name, said.header, said.values)
             is_first = False
-        return tables, logs
+        return tables, logs, others
 
     @staticmethod
     def _problems(

@@ -18,7 +18,7 @@ from ...data.files import STDIN, display_name, read_bytes
 from ...data.formats import format_of, usual_metric
 from ...data.formats.base import Column, check_not_saved
 from ...data.id_columns import warn_of_repeated
-from ...data.reading import Opened, is_log, read_columns, read_groups, split_name
+from ...data.reading import Opened, is_log, read_columns, read_groups, split_name, split_rows
 from ...data.score_columns import TABLES
 from ...errors import Argument, InputError, MisreadWarning, counted, listed, quoted, unknown_name, warn
 from ...metrics.native import NativeMetric, lacks_source
@@ -255,9 +255,18 @@ class Input:
             if found is None:
                 raise InputError(f"{display_name(path)} was counted without ids of {name}")
             return Groups(path, found.tolist(), None)
-        scores = {split_name(file)[0] for files in self.files.numbers.values() for file in _in_order(files)}
-        input_format = self.files.input_format if split_name(path)[0] in scores else None
-        return Groups(path, *read_groups(group, path, input_format, max_input=self.files.max_input))
+        file, wanted = split_name(path)
+        given = [split_name(each) for files in self.files.numbers.values() for each in _in_order(files)]
+        of_file = [name for each, name in given if each == file]
+        input_format, limit = self.files.input_format if of_file else None, self.files.max_input
+        groups = Groups(path, *read_groups(group, path, input_format, max_input=limit))
+        # The same rows as those of the scores: of a model, or of a run.
+        rows = {",".join(f"{key}={value}" for key, value in split_rows(name)[1].items()) for name in of_file}
+        if groups.ids is None and wanted is not None and not split_rows(wanted)[1] and all(rows):
+            own = [read_groups(group, f"{path},{each}", input_format, max_input=limit) for each in sorted(rows)]
+            if own and all(each == own[0] for each in own):
+                return Groups(path, *own[0])
+        return groups
 
     def _on_parses(self, m: NativeMetric, corpus: Corpus) -> OwnTexts:
         """The metric on the parses, after checking that these are parses of the texts."""

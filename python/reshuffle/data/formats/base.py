@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NoReturn, TypeAlias, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeAlias, TypeVar
 
 from ...documented import record
 from ...errors import Argument, InputError, listed, quoted, shortened, unknown_name
@@ -26,6 +26,15 @@ CHECKSUM = re.compile(rb"\n[0-9a-f]{8}\n")
 MISSING_WORDS = ("", "nan", "-nan", "na", "n/a", "none", "null")
 
 
+class Others(NamedTuple):
+    """The columns of a table that were not asked for."""
+
+    file: str
+    header: Sequence[str]
+    values: Callable[[str], Sequence[Any]]
+    """The values of a column; none if some line lacks it."""
+
+
 @record
 class Column:
     """The segments of a file, or of one column, key or system in it."""
@@ -42,6 +51,8 @@ class Column:
     """``conllu`` for parses, ``speakers`` for lines that are documents themselves, ``text`` for all other formats."""
     keys: Sequence[str] | None = field(default=None, repr=False)
     """The id of each segment as one text, of transcripts and of tables with a column of ids."""
+    others: Others | None = field(default=None, repr=False, compare=False)
+    """What else a table without known ids has."""
 
     def place(self, segment: int) -> str:
         """File and line of a segment, which counts from 1, for error messages.

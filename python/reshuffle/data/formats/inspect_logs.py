@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ...errors import quoted, warn
+from ...errors import InputError, quoted, warn
 from ..files import ARRAYS_AS_TEXT
 from ._json_parts import parts, value_of
 from ._samples import Sample, Samples, number_of
@@ -15,6 +15,8 @@ from .base import ZIP, Source, shown_json
 
 # The versions of the schema that have been checked; 1 has a single score of each sample.
 VERSIONS = (1, 2)
+# The members that have the name of the model, of a log that is complete and of one that is not.
+HEADERS = ("header.json", "_journal/start.json")
 # inspect_ai's name for that score.
 SINGLE = "88F74D2C"
 # The numbers of inspect_ai's grades and words.
@@ -26,6 +28,24 @@ WORDS: Mapping[str, float] = {
 def samples(source: Source) -> Samples:
     """A score for each scorer, or each key of a scorer, SCORER/KEY. Epochs are several scores of the same segment."""
     return _from_zip(source) if source.data.startswith(ZIP) else _from_json(source)
+
+
+def model_of(source: Source) -> str | None:
+    """The name of the model in a log, of which as little as possible is read; None if it is no such log."""
+    try:
+        if source.data.startswith(ZIP):
+            archive = Archive(source)
+            name = next((name for name in HEADERS if name in archive.members), "")
+            header = value_of(source, archive.text(name), name) if name else {}
+        else:
+            header = {
+                "eval": next((each for key, each, _ in parts(source, source.text(), ["samples"]) if key == "eval"), {})
+            }
+    except InputError:  # which reading the scores will say
+        return None
+    about = header.get("eval") if isinstance(header, dict) else None
+    model = about.get("model") if isinstance(about, dict) else None
+    return model if isinstance(model, str) and model else None
 
 
 def _from_json(source: Source) -> Samples:
@@ -44,7 +64,7 @@ def _from_json(source: Source) -> Samples:
 
 def _from_zip(source: Source) -> Samples:
     archive = Archive(source)
-    name = next((name for name in ("header.json", "_journal/start.json") if name in archive.members), None)
+    name = next((name for name in HEADERS if name in archive.members), None)
     if name is None:
         if archive.members and all(member.endswith(".npy") for member in archive.members):
             source.fail(f"expected a log of inspect_ai, got arrays of NumPy: {ARRAYS_AS_TEXT}")
