@@ -281,7 +281,7 @@ impl Information {
                     }
                 }
             };
-            run.serial(|stop, _| {
+            run.serial(|stop| {
                 (0..references.len()).map(|reference| references.range(reference)).try_for_each(
                     |Range { start, end }| {
                         for from in (start..end).step_by(PIECE) {

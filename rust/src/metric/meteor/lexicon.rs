@@ -86,7 +86,7 @@ impl Lexicon {
             None => new,
         };
         let synsets = if uses(Module::Synonym) {
-            run.serial(|stop, _| Synsets::new(resources.synonyms(), &vocabulary, stop))?
+            run.serial(|stop| Synsets::new(resources.synonyms(), &vocabulary, stop))?
         } else {
             Synsets::default()
         };
@@ -177,7 +177,7 @@ fn spellings(vocabulary: &Vocabulary) -> impl Iterator<Item = &str> {
 /// The words of several vocabularies, in order.
 fn union(all: [&Vocabulary; 2], run: &mut Run<'_>) -> Result<Vocabulary> {
     let mut union = Vocabulary::default();
-    run.serial(|stop, _| {
+    run.serial(|stop| {
         all.into_iter().flat_map(spellings).try_for_each(|word| {
             union.intern(word);
             stop.charge(LOOK_UP)
