@@ -667,16 +667,8 @@ class SequentialTally(Reduction):
         histograms: bool = False,
     ) -> SequentialTally: ...
     @property
-    def shuffles(self) -> NDArray[np.uint64]:
-        """The number of shuffles examined: (metrics, pairs)."""
-
-    @property
-    def exceedances(self) -> NDArray[np.uint64]:
-        """The number of them that reach the threshold: (metrics, pairs)."""
-
-    @property
-    def stopped(self) -> NDArray[np.bool_]:
-        """Whether the rule stopped the test: (metrics, pairs)."""
+    def outcomes(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.bool_]]:
+        """The shuffles examined, how many of them reach the threshold, and whether the rule stopped: (metrics, pairs)."""
 
     @property
     def histograms(self) -> tuple[NDArray[np.float64], NDArray[np.uint64]] | None:

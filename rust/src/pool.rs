@@ -40,7 +40,7 @@ pub struct Run<'a> {
 impl Run<'_> {
     /// [`Run::serial`] for preparatory work, which reports no finished items.
     pub(crate) fn prepare<T>(&mut self, body: impl FnOnce(&Stop<'_>) -> Result<T>) -> Result<T> {
-        self.without_progress(|run| run.serial(|stop, _| body(stop)))
+        self.without_progress(|run| run.serial(body))
     }
 
     /// Runs preparatory work, which can be stopped but reports no finished items.
@@ -58,16 +58,15 @@ impl Run<'_> {
         body(&mut Run { threads: *threads, watch: &mut |done| watch(finished(done)) })
     }
 
-    /// Runs work that is not divided into blocks, on the calling thread. `body` checks [`Stop`] regularly and keeps the
-    /// number of finished items in the cell.
+    /// Runs work that is not divided into blocks, on the calling thread. `body` checks [`Stop`] regularly. It has no
+    /// finished items, unless [`Run::reporting`] counts them.
     ///
     /// # Errors
     /// Whatever `watch` or `body` returned.
-    pub fn serial<T>(&mut self, body: impl FnOnce(&Stop<'_>, &Cell<u64>) -> Result<T>) -> Result<T> {
+    pub fn serial<T>(&mut self, body: impl FnOnce(&Stop<'_>) -> Result<T>) -> Result<T> {
         let (flag, done) = (AtomicBool::new(false), Cell::new(0));
         let watcher = Watcher::new(&mut *self.watch, &flag, &done);
-        let outcome =
-            body(&Stop { flag: &flag, block: None, poll: Some(&|| watcher.poll()), work: Cell::new(0) }, &done);
+        let outcome = body(&Stop { flag: &flag, block: None, poll: Some(&|| watcher.poll()), work: Cell::new(0) });
         watcher.poll_now();
         watcher.outcome()?;
         outcome
@@ -131,6 +130,11 @@ impl Stop<'_> {
             poll();
         }
         self.flag.load(Ordering::Relaxed) || self.block.is_some_and(|(own, end)| own >= end.load(Ordering::Relaxed))
+    }
+
+    /// Runs a part of a block, on this thread.
+    pub(crate) fn on_this_thread<T>(&self, body: impl FnOnce(&mut Run<'_>) -> Result<T>) -> Result<T> {
+        body(&mut Run { threads: 1, watch: &mut |_| self.check() })
     }
 
     /// [`Stop::requested`] as an error.
@@ -682,10 +686,9 @@ mod tests {
                 |(), _, _| Ok(()),
                 |_, (), _| Ok(()),
             )?;
-            run_.serial(|stop, done| {
+            run_.serial(|stop| {
                 while !stop.requested() {
                     items += 1;
-                    done.set(items);
                     std::thread::sleep(Duration::from_millis(1));
                 }
                 Err::<(), _>(Error::Interrupted)
@@ -712,11 +715,12 @@ mod tests {
             seen.push(done);
             if done < 7 { Ok(()) } else { Err(Error::Empty { what: "meter".into() }) }
         };
-        let body = |stop: &Stop<'_>, done: &Cell<u64>| {
+        let done = Cell::new(0);
+        let body = |stop: &Stop<'_>| {
             done.set(7);
             Ok(stop.requested())
         };
-        let outcome = Run { threads: 1, watch: &mut watch }.serial(body);
+        let outcome = Run { threads: 1, watch: &mut watch }.reporting(|_| done.get(), |run| run.serial(body));
         assert_eq!(Err(Error::Empty { what: "meter".into() }), outcome);
         assert_eq!(vec![7], seen);
         assert_eq!(Ok(false), with_run(1, |run| run.serial(body)));

@@ -388,9 +388,7 @@ pub fn drawn(
         for replicate in range {
             stop.check()?;
             let number = replicates.start + replicate as u64;
-            let mut watch = |_| Ok(());
-            let once = &mut Run { threads: 1, watch: &mut watch };
-            let weights = draw_weights((seed, number), votes.units() as u32, &[], once)?;
+            let weights = draw_weights((seed, number), votes.units() as u32, &[], stop)?;
             sums.clear();
             sums.resize(pairs.cells(), 0.0);
             votes.add(&weights, sums);

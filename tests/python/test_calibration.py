@@ -136,7 +136,7 @@ def test_gandy_stopping_decides_wrongly_with_at_most_the_stated_risk(p: float) -
     for _ in range(cap // 512):
         feed.update((rng.random((tests, 512), dtype=np.float32) < p).astype(float), range(tests))
     (found,) = feed.results()
-    shuffles, exceedances, decided = found.shuffles[0], found.exceedances[0], found.stopped[0]
+    shuffles, exceedances, decided = (array[0] for array in found.outcomes)
     wrong = int((decided & ((exceedances > 0.05 * shuffles) != (p > 0.05))).sum())
     print(
         f"gandy, p = {p}: {wrong} of {tests} decided for the wrong side, {1 - decided.mean():.4f} undecided after "

@@ -478,8 +478,8 @@ def test_besag_and_cliffords_p_is_exact_when_all_orders_are_equally_likely(h: in
     feed = _core.Feed([tally], 2, n=6)
     feed.update(shuffled, range(len(orders)))
     (found,) = feed.results()
-    exceedances, shuffles = found.exceedances.astype(int), found.shuffles.astype(int)
-    pvalues = pvalue(exceedances, shuffles, rule.includes_observed(found.stopped))[0]
+    shuffles, exceedances, stopped = found.outcomes
+    pvalues = pvalue(exceedances.astype(int), shuffles.astype(int), rule.includes_observed(stopped))[0]
     for p in np.unique(pvalues):
         assert (pvalues <= p).mean() == pytest.approx(p)
 

@@ -159,7 +159,7 @@ fn with_file<T>(bytes: &[u8], body: impl FnOnce(&Path) -> T) -> T {
 }
 
 fn serial<T>(body: impl FnOnce(&Stop<'_>) -> Result<T>) -> Result<T> {
-    with_run(|run| run.serial(|stop, _| body(stop)))
+    with_run(|run| run.serial(body))
 }
 
 const LINES: &[&str] = &[

@@ -196,10 +196,11 @@ class SequentialTally(Reduction[SequentialCounts, SequentialCounts]):
 
     def rows_from_core(self, reduction: _core.SequentialTally, n_systems: Sequence[int]) -> Sequence[SequentialCounts]:
         """See :meth:`Reduction.rows_from_core`."""
-        shuffles, exceedances = (array.astype(np.int64) for array in (reduction.shuffles, reduction.exceedances))
+        *numbers, stopped = reduction.outcomes
+        shuffles, exceedances = (array.astype(np.int64) for array in numbers)
         binned = reduction.histograms
         nulls = [None] * len(shuffles) if binned is None else _by_metric(binned, len(shuffles))
-        return [SequentialCounts(*row) for row in zip(shuffles, exceedances, reduction.stopped, nulls, strict=True)]
+        return [SequentialCounts(*row) for row in zip(shuffles, exceedances, stopped, nulls, strict=True)]
 
     def combine(self, rows: Sequence[SequentialCounts]) -> SequentialCounts:
         """See :meth:`Reduction.combine`."""

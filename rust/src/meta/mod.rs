@@ -14,7 +14,7 @@ pub mod votes;
 
 use crate::error::{Error, Result, check_length, named};
 use crate::memory::filled;
-use crate::pool::Run;
+use crate::pool::Stop;
 use crate::resample::draw_weights;
 use crate::stream::{Purpose, Stream};
 
@@ -93,10 +93,10 @@ impl Unit {
     }
 
     /// How often a replicate takes each segment, likewise.
-    fn copies_of_segments(self, seed: u64, replicate: u64, segments: usize, run: &mut Run<'_>) -> Result<Vec<u32>> {
+    fn copies_of_segments(self, seed: u64, replicate: u64, segments: usize, stop: &Stop<'_>) -> Result<Vec<u32>> {
         match self {
             Unit::Systems => filled(segments, 1),
-            Unit::Both | Unit::Inputs => draw_weights((seed, replicate), segments as u32, &[], run),
+            Unit::Both | Unit::Inputs => draw_weights((seed, replicate), segments as u32, &[], stop),
         }
     }
 

@@ -41,7 +41,7 @@ impl Votes<'_> {
         for (what, got) in [("better", self.better.len()), ("worse", self.worse.len()), ("votes", self.votes.len())] {
             check_length(format_args!("judgments of {what}"), expected, got)?;
         }
-        run.serial(|stop, _| {
+        run.serial(|stop| {
             let mut judgments = reserved(expected)?;
             let mut sum = 0_i64;
             for i in 0..expected {

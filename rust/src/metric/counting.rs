@@ -152,10 +152,9 @@ pub(super) fn check<H, R>(systems: &[Vec<H>], references: &[Vec<Option<R>>]) -> 
 mod tests {
     use super::*;
     use crate::error::Place;
-    use crate::metric::testing::{count_alone, made};
+    use crate::metric::testing::made;
     use crate::metric::{Counter, Formula};
     use crate::pool::{Stop, with_run};
-    use proptest::prelude::*;
 
     /// Metrics of which some share matches: they differ in smoothings, orders, words and case.
     fn many() -> Vec<std::sync::Arc<dyn Metric>> {
@@ -244,26 +243,6 @@ mod tests {
                 let error =
                     with_run(threads, |run| count(&[&a, &b], &systems, &[vec![Some("r"); 1000]], run)).unwrap_err();
                 assert!(error.to_string().starts_with(&format!("segment {expected}: ")), "{error}");
-            }
-        }
-    }
-
-    proptest! {
-        #![proptest_config(crate::testing::cases(8))]
-        #[test]
-        fn counts_of_metrics_together_are_those_of_each_alone(
-            lines in prop::collection::vec(prop::collection::vec("[aAbİΣ,. ]{0,14}", 4), 1..150),
-            chosen in prop::collection::vec(0..12usize, 1..9),
-            threads in 1..4usize,
-        ) {
-            let all = many();
-            let metrics: Vec<&dyn Metric> = chosen.iter().map(|&i| all[i].as_ref()).collect();
-            let column = |c: usize| lines.iter().map(|line| line[c].as_str()).collect::<Vec<_>>();
-            let systems = [column(0), column(1)];
-            let references = [2, 3].map(|c| column(c).into_iter().map(Some).collect::<Vec<_>>());
-            let together = with_run(threads, |run| count(&metrics, &systems, &references, run)).unwrap();
-            for (metric, got) in metrics.iter().zip(together) {
-                prop_assert_eq!(with_run(1, |run| count_alone(*metric, &systems, &references, run)).unwrap(), got);
             }
         }
     }

@@ -160,27 +160,3 @@ impl Counter for DepFCounter<'_> {
         Ok(())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::metric::testing::{made, row};
-
-    fn block(words: &[(&str, usize, &str)]) -> String {
-        let line = |(i, (form, head, relation)): (usize, &(&str, usize, &str))| {
-            format!("{}\t{form}\t{form}\t_\t_\t_\t{head}\t{relation}\t_\t_\n", i + 1)
-        };
-        words.iter().enumerate().map(line).collect()
-    }
-
-    #[test]
-    fn worked_by_hand() {
-        let reference = block(&[("The", 2, "det"), ("cat", 3, "nsubj"), ("sleeps", 0, "root"), (".", 3, "punct")]);
-        let hypothesis = block(&[("the", 2, "det"), ("cat", 3, "obj"), ("sleeps", 0, "root"), (".", 3, "punct")]);
-        assert_eq!([2, 4, 4], row("depf", &[&reference], &hypothesis).as_slice());
-        assert_eq!([3, 4, 4], row("depf lowercase", &[&reference], &hypothesis).as_slice());
-        assert_eq!([3, 4, 4], row("depf unlabelled", &[&reference], &hypothesis).as_slice());
-        assert_eq!([1, 3, 3], row("depf ignore_punct", &[&reference], &hypothesis).as_slice());
-        let depf = made("depf");
-        assert_eq!((50.0, 0.0), (depf.score(&[2, 4, 4]), depf.score(&[0, 0, 0])));
-    }
-}

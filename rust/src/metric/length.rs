@@ -77,14 +77,3 @@ impl Counter for LengthCounter {
         Ok(())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::metric::testing::{made, row};
-
-    #[test]
-    fn the_closest_reference_counts_and_empty_texts_have_ratio_0() {
-        assert_eq!([3, 2], row("length", &["a b", "a b c d"], "x, y").as_slice());
-        assert_eq!([1.5, 0.0], [[3, 2], [0, 0]].map(|row| made("length").score(&row)));
-    }
-}

@@ -281,7 +281,7 @@ impl Information {
                     }
                 }
             };
-            run.serial(|stop, _| {
+            run.serial(|stop| {
                 (0..references.len()).map(|reference| references.range(reference)).try_for_each(
                     |Range { start, end }| {
                         for from in (start..end).step_by(PIECE) {
@@ -406,103 +406,5 @@ impl Counter for NistCounter<'_> {
             lengths[order + 1] = mean_length;
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::metric::testing::{count_alone, made};
-    use crate::pool::with_run;
-    use proptest::prelude::*;
-    use std::collections::HashMap;
-
-    fn rows(options: &str, hypotheses: &[String], references: &[Vec<Option<String>>]) -> Vec<i64> {
-        let nist = made(&format!("nist tokenize=none {options}"));
-        with_run(1, |run| count_alone(nist.as_ref(), &[hypotheses.to_vec()], references, run)).unwrap()
-    }
-
-    fn ngrams(text: &str, n: usize) -> HashMap<Vec<&str>, i64> {
-        let words: Vec<_> = text.split(' ').filter(|w| !w.is_empty()).collect();
-        let mut counts = HashMap::new();
-        for ngram in words.windows(n) {
-            *counts.entry(ngram.to_vec()).or_default() += 1;
-        }
-        counts
-    }
-
-    /// The definition: the information of the matching n-grams of order n in one segment.
-    fn information(
-        hypothesis: &str,
-        references: &[&String],
-        corpus: &[&String],
-        n: usize,
-        zero_is_no_word: bool,
-    ) -> f64 {
-        let in_corpus = |ngram: &[&str]| -> i64 {
-            corpus.iter().map(|r| ngrams(r, ngram.len()).get(ngram).copied().unwrap_or(0)).sum()
-        };
-        let all: i64 = corpus.iter().map(|r| ngrams(r, 1).values().sum::<i64>()).sum();
-        let of_references: Vec<_> = references.iter().map(|r| ngrams(r, n)).collect();
-        let mut sum = 0.0;
-        for (ngram, count) in ngrams(hypothesis, n) {
-            let most = of_references.iter().filter_map(|r| r.get(&ngram)).max().copied().unwrap_or(0);
-            let prefix = &ngram[..n - 1];
-            let denominator = if n == 1 || zero_is_no_word && prefix == ["0"] { all } else { in_corpus(prefix) };
-            if most > 0 {
-                sum += count.min(most) as f64 * -(in_corpus(&ngram) as f64 / denominator as f64).log2();
-            }
-        }
-        sum
-    }
-
-    #[test]
-    fn worked_by_hand() {
-        // Five words, "a" twice: "a b" has log2(5/2) + log2(5) bits, and b after a has 1 bit.
-        let references = [vec![Some("a b".to_owned()), Some("c a d".to_owned())]];
-        let rows = rows("max_ngram_order=2", &["a b".to_owned(), "b".to_owned()], &references);
-        let bits = |column: usize| fixed::to_real(rows[column], BITS);
-        assert!((bits(0) - (2.5_f64.log2() + 5_f64.log2())).abs() < 1e-8);
-        assert_eq!((1.0, &[2, 1, 2, 2][..], &[0, 0, 1, 0, 1, 3][..]), (bits(1), &rows[2..6], &rows[6..]));
-    }
-
-    #[test]
-    fn hypotheses_of_two_thirds_of_the_length_lose_half_the_score() {
-        assert!((Nist::penalty(2.0 / 3.0) - 0.5).abs() < 1e-12);
-        assert_eq!((1.0, 1.0, 0.0), (Nist::penalty(1.0), Nist::penalty(3.0), Nist::penalty(0.0)));
-    }
-
-    #[test]
-    fn mean_lengths_of_references_stay_integers() {
-        let some = |text: &str| Some(text.to_owned());
-        let references = [vec![some("a b"), some("a")], vec![some("c"), some("b c")], vec![None, some("d e f")]];
-        let rows = rows("max_ngram_order=1", &["a".to_owned(), "a a".to_owned()], &references);
-        assert_eq!(([6, 9], [12, 12]), ([rows[2], rows[3]], [rows[6], rows[7]]));
-    }
-
-    proptest! {
-        #![proptest_config(crate::testing::cases(128))]
-        #[test]
-        fn the_table_equals_the_definition(
-            segments in prop::collection::vec(("[0ab ]{0,10}", "[0ab ]{0,10}", prop::option::of("[0ab ]{0,10}")), 1..5),
-            quirks in any::<bool>(),
-        ) {
-            let spaced = |text: &String| text.chars().map(|c| format!("{c} ")).collect::<String>();
-            let hypotheses: Vec<_> = segments.iter().map(|s| spaced(&s.0)).collect();
-            let references: Vec<Vec<_>> = vec![
-                segments.iter().map(|s| Some(spaced(&s.1))).collect(),
-                segments.iter().map(|s| s.2.as_ref().map(spaced)).collect(),
-            ];
-            let corpus: Vec<_> = references.iter().flatten().flatten().collect();
-            let quirky = if quirks { " mteval_quirks" } else { "" };
-            let rows = rows(&format!("max_ngram_order=3{quirky}"), &hypotheses, &references);
-            for (s, row) in rows.chunks(8).enumerate() {
-                let of_segment: Vec<_> = references.iter().filter_map(|c| c[s].as_ref()).collect();
-                for n in 1..=3 {
-                    let expected = information(&hypotheses[s], &of_segment, &corpus, n, quirks);
-                    prop_assert!((expected - fixed::to_real(row[n - 1], BITS)).abs() < 1e-6);
-                }
-            }
-        }
     }
 }

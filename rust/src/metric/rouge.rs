@@ -392,24 +392,6 @@ fn lower(c: char) -> Option<u8> {
 #[cfg(test)]
 mod tests {
     use super::lower;
-    use crate::metric::testing::{made, row};
-
-    /// Precision and recall.
-    fn parts(name: &str, references: &[&str], hypothesis: &str) -> [String; 2] {
-        let details = made(name).details(&row(name, references, hypothesis));
-        [0, 1].map(|part| format!("{:.3}", details[part].1 / 100.0))
-    }
-
-    #[test]
-    fn worked_by_hand() {
-        let (reference, hypothesis) = (["the cat sat on the mat"], "On the mat, the CAT!");
-        assert_eq!(["1.000", "0.833"], parts("rouge1", &reference, hypothesis)); // 5 of 5 and 6 words
-        assert_eq!(["0.750", "0.600"], parts("rouge2", &reference, hypothesis)); // 3 of 4 and 5 pairs
-        assert_eq!(["0.600", "0.500"], parts("rougeL", &reference, hypothesis)); // "on the mat"
-        // Lines match in any order.
-        assert_eq!(["1.000", "0.833"], parts("rougeLsum", &["the cat sat\non the mat"], "on the mat\n\nthe cat"));
-        assert_eq!(["0.600", "0.500"], parts("rougeLsum", &reference, hypothesis));
-    }
 
     #[test]
     fn lower_case_is_that_of_the_standard_library() {

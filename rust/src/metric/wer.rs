@@ -26,31 +26,3 @@ impl Edits for Levenshtein {
         self.distance(hypothesis, reference.words, reference.distinct, stop)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::metric::testing::{made, row, signature};
-
-    #[test]
-    fn worked_by_hand() {
-        for (reference, hypothesis, expected) in [
-            // One word is replaced and one is missing; the full stop is a separate word.
-            ("the boat leaves at nine.", "the ship leaves nine.", [2, 6]),
-            // A shift of one word costs two edits, and the rate may exceed 100.
-            ("a b c", "c a b", [2, 3]),
-            ("a", "b c d", [3, 1]),
-            ("", "a b", [2, 0]),
-            ("a b", " ", [2, 2]),
-        ] {
-            assert_eq!(expected, row("wer", &[reference], hypothesis).as_slice(), "{reference:?} {hypothesis:?}");
-        }
-        assert_eq!(300.0, made("wer").score(&[3, 1]));
-        assert!(!made("wer").higher_is_better());
-    }
-
-    #[test]
-    fn case_and_tokens_are_options_and_are_in_the_signature() {
-        assert_eq!([1, 2], row("wer lowercase tokenize=none", &["It RAINS."], "it rains").as_slice());
-        assert_eq!("case:lc|tok:none", signature("wer lowercase tokenize=none"));
-    }
-}

@@ -17,7 +17,7 @@ const MOST_THREADS: usize = 4096;
 
 /// Runs `body` on this thread, without the interpreter and without progress.
 pub(super) fn run_serial<T: Send>(py: Python<'_>, body: impl FnOnce(&Stop<'_>) -> Result<T> + Send) -> PyResult<T> {
-    run_long(py, 1, None, ("", 0), |run| run.serial(|stop, _| body(stop)))
+    run_long(py, 1, None, ("", 0), |run| run.serial(body))
 }
 
 /// Runs `body` without the interpreter. Between blocks it updates the progress and lets Python handle signals.

@@ -4,7 +4,7 @@ use numpy::{Element, PyArray3, PyArrayMethods, PyReadonlyArray3, PyUntypedArrayM
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-use super::call::{run_long, run_serial};
+use super::call::run_serial;
 use super::convert::{Array2, in_order};
 use crate::error::{Error, check_length};
 use crate::memory::{copied, reserved};
@@ -132,7 +132,10 @@ impl Counts {
     fn differing(&self, py: Python<'_>, pairs: Vec<Pair>, most: usize) -> PyResult<Vec<(usize, Option<usize>, u64)>> {
         let arrays = self.arrays(py)?;
         let stats = self.stats(&arrays)?;
-        let found = run_long(py, 1, None, ("", 0), |run| exact::differing(&stats, &pairs, most, run))?;
-        Ok(found.into_iter().map(|pair| (pair.units, pair.column, pair.span)).collect())
+        run_serial(py, |stop| {
+            let of_pair =
+                |pair| exact::differing(&stats, pair, most, stop).map(|found| (found.units, found.column, found.span));
+            pairs.into_iter().map(of_pair).collect()
+        })
     }
 }

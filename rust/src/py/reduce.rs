@@ -250,30 +250,12 @@ impl SequentialTally {
     }
 
     #[getter]
-    fn shuffles<'py>(this: &Bound<'py, Self>) -> PyResult<Array2<'py, u64>> {
-        Self::field(this, |outcome| outcome.shuffles)
-    }
-
-    #[getter]
-    fn exceedances<'py>(this: &Bound<'py, Self>) -> PyResult<Array2<'py, u64>> {
-        Self::field(this, |outcome| outcome.exceedances)
-    }
-
-    #[getter]
-    fn stopped<'py>(this: &Bound<'py, Self>) -> PyResult<Array2<'py, bool>> {
-        Self::field(this, |outcome| outcome.stopped)
-    }
-}
-
-impl SequentialTally {
-    /// One field of the outcomes of all tests.
-    fn field<'py, T: numpy::Element>(
-        this: &Bound<'py, Self>,
-        get: impl Fn(&core::Outcome) -> T,
-    ) -> PyResult<Array2<'py, T>> {
+    fn outcomes<'py>(this: &Bound<'py, Self>) -> PyResult<(Array2<'py, u64>, Array2<'py, u64>, Array2<'py, bool>)> {
         let tally = Self::result(this)?;
-        let outcomes = tally.outcomes()?;
-        shaped(this.py(), collected(outcomes.iter().map(get))?, tally.shape())
+        let (py, outcomes, shape) = (this.py(), tally.outcomes()?, tally.shape());
+        let shuffles = shaped(py, collected(outcomes.iter().map(|outcome| outcome.shuffles))?, shape)?;
+        let exceedances = shaped(py, collected(outcomes.iter().map(|outcome| outcome.exceedances))?, shape)?;
+        Ok((shuffles, exceedances, shaped(py, collected(outcomes.iter().map(|outcome| outcome.stopped))?, shape)?))
     }
 }
 

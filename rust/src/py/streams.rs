@@ -111,8 +111,7 @@ pub fn draw_weights(
     strata: Option<Vec<usize>>,
 ) -> PyResult<Array1<'_, u32>> {
     let strata = sizes(strata)?;
-    let weights =
-        run_long(py, 1, None, ("", 0), |run| resample::draw_weights((seed, replicate), segments, &strata, run))?;
+    let weights = run_serial(py, |stop| resample::draw_weights((seed, replicate), segments, &strata, stop))?;
     Ok(vector(py, weights))
 }
 

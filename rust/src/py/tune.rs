@@ -62,8 +62,7 @@ pub fn tune_line_search<'py>(
     check_length("features of directions", width, directions.shape()[1])?;
     let (features, weights, directions) = (in_order(&features)?, in_order(&weights)?, in_order(&directions)?);
     let found = run_long(py, threads, progress, ("searching", n), |run| {
-        let lists =
-            run.serial(|stop, _| mert::Lists::new(offsets, (features, width), counts, metric.formula(), stop))?;
+        let lists = run.serial(|stop| mert::Lists::new(offsets, (features, width), counts, metric.formula(), stop))?;
         mert::line_search(&lists, weights, directions, &rules, run)
     })?;
     let numbers = |of: fn(&mert::Found) -> f64| vector(py, found.iter().map(of).collect());
@@ -115,8 +114,7 @@ pub fn tune_mert<'py>(
     let starts = preset.restarts.saturating_add(1);
     let n = seeds.len();
     let runs = run_long(py, threads, progress, ("tuning", n.saturating_mul(starts)), |run| {
-        let lists =
-            run.serial(|stop, _| mert::Lists::new(offsets, (features, width), counts, metric.formula(), stop))?;
+        let lists = run.serial(|stop| mert::Lists::new(offsets, (features, width), counts, metric.formula(), stop))?;
         mert::tune(&lists, &settings, &seeds, run)
     })?;
     Ok((
@@ -154,7 +152,7 @@ pub fn tune_oracle<'py>(
     }
     let (offsets, counts, starts) = (in_order(&offsets)?, in_order(&counts)?, in_order(&starts)?);
     let found = run_long(py, threads, progress, ("searching", n), |run| {
-        let rows = run.serial(|stop, _| oracle::Rows::new(offsets, counts, metric.formula(), worst, stop))?;
+        let rows = run.serial(|stop| oracle::Rows::new(offsets, counts, metric.formula(), worst, stop))?;
         oracle::search(&rows, starts, random_starts, seed, run)
     })?;
     Ok((vector(py, found.entries), shaped(py, found.from_to, [n, 2])?))

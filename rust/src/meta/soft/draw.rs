@@ -221,7 +221,7 @@ pub fn drawn(
         Scratch::default,
         |scratch, at, stop| {
             let replicate = replicates.start + at.start as u64;
-            let draw = draw((seed, replicate), unit, [people.systems, segments])?;
+            let draw = draw((seed, replicate), unit, [people.systems, segments], stop)?;
             values(&every, &draw, signs, scratch, stop)
         },
         |at, values, _| {
@@ -235,11 +235,10 @@ pub fn drawn(
 /// The drawn segments, ascending, and how often each system is drawn.
 type Draw = (Vec<u32>, Vec<u32>);
 
-fn draw((seed, replicate): (u64, u64), unit: Unit, [systems, segments]: [usize; 2]) -> Result<Draw> {
+fn draw((seed, replicate): (u64, u64), unit: Unit, [systems, segments]: [usize; 2], stop: &Stop<'_>) -> Result<Draw> {
     let mut copies = vec![0; systems];
     unit.copies_of_systems(seed, replicate, &mut copies);
-    let mut run = Run { threads: 1, watch: &mut |_| Ok(()) };
-    let weights = unit.copies_of_segments(seed, replicate, segments, &mut run)?;
+    let weights = unit.copies_of_segments(seed, replicate, segments, stop)?;
     let mut drawn = Vec::with_capacity(segments);
     for (segment, weight) in (0..).zip(weights) {
         drawn.extend(std::iter::repeat_n(segment, weight as usize));

@@ -124,7 +124,7 @@ fn own_sums(scores: &Scores, people: &[f64], signs: &Signs, run: &mut Run<'_>) -
     }
     let mut own = Vec::new();
     run.without_progress(|run| {
-        run.serial(|stop, _| {
+        run.serial(|stop| {
             let rows = (scores.rows.as_slice(), scores.metrics * scores.systems);
             signs.sums(rows, &mut Buffers::default(), &mut own, stop)
         })

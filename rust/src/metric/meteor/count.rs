@@ -70,7 +70,7 @@ impl Counter for MeteorCounter<'_> {
             let hypothesis = text(i);
             let mut best = f64::NEG_INFINITY;
             for reference in (0..references.len()).map(text) {
-                matches.find(&**lexicon, &meteor.settings.modules, [hypothesis, reference], stop)?;
+                matches.find(lexicon, &meteor.settings.modules, [hypothesis, reference], stop)?;
                 let (chosen, chunks) =
                     aligner.align(matches, [hypothesis, reference].map(|text| text.words.len()), stop)?;
                 let counts = counts(hypothesis, reference, chosen, chunks);

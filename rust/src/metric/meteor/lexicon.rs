@@ -27,7 +27,7 @@ pub(super) struct Lexicon {
     synsets: Synsets,
     /// The pairs of words of which paraphrases may consist, if the module is in use.
     neighbours: Option<Neighbours>,
-    paraphrases: Paraphrases,
+    pub(super) paraphrases: Paraphrases,
 }
 
 /// What is known of a word.
@@ -40,15 +40,6 @@ pub(super) struct Word {
     /// A bit for each of its synonym sets, several of which may have the same. Words without a common bit have no common
     /// set.
     pub(super) synsets: u64,
-}
-
-/// What matches depend on: words and phrases that are related.
-pub(super) trait Related {
-    /// Whether two words share a synonym set.
-    fn share_synset(&self, a: Token, b: Token) -> bool;
-
-    /// As [`Paraphrases::each`].
-    fn each_paraphrase(&self, words: &[Token], found: &mut dyn FnMut(usize, usize, &[Token]));
 }
 
 /// The approximate cost of looking up a word, in additions.
@@ -86,7 +77,7 @@ impl Lexicon {
             None => new,
         };
         let synsets = if uses(Module::Synonym) {
-            run.serial(|stop, _| Synsets::new(resources.synonyms(), &vocabulary, stop))?
+            run.serial(|stop| Synsets::new(resources.synonyms(), &vocabulary, stop))?
         } else {
             Synsets::default()
         };
@@ -104,10 +95,9 @@ impl Lexicon {
     pub(super) fn word(&self, word: Token) -> Word {
         self.words[word as usize]
     }
-}
 
-impl Related for Lexicon {
-    fn share_synset(&self, a: Token, b: Token) -> bool {
+    /// Whether two words share a synonym set.
+    pub(super) fn share_synset(&self, a: Token, b: Token) -> bool {
         let (mut a, mut b): (&[Synset], &[Synset]) = (self.synsets.of(a), self.synsets.of(b));
         while let ([x, rest_a @ ..], [y, rest_b @ ..]) = (a, b) {
             match x.cmp(y) {
@@ -117,10 +107,6 @@ impl Related for Lexicon {
             }
         }
         false
-    }
-
-    fn each_paraphrase(&self, words: &[Token], found: &mut dyn FnMut(usize, usize, &[Token])) {
-        self.paraphrases.each(words, found);
     }
 }
 
@@ -177,7 +163,7 @@ fn spellings(vocabulary: &Vocabulary) -> impl Iterator<Item = &str> {
 /// The words of several vocabularies, in order.
 fn union(all: [&Vocabulary; 2], run: &mut Run<'_>) -> Result<Vocabulary> {
     let mut union = Vocabulary::default();
-    run.serial(|stop, _| {
+    run.serial(|stop| {
         all.into_iter().flat_map(spellings).try_for_each(|word| {
             union.intern(word);
             stop.charge(LOOK_UP)

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::lexicon::{Related, Word};
+use super::lexicon::{Lexicon, Word};
 use super::settings::Module;
 use crate::error::{Error, Result};
 use crate::pool::Stop;
@@ -41,7 +41,7 @@ pub(super) struct Single {
 }
 
 /// All matches between two texts.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Matches {
     /// Matches of single words, for one distinct word of the reference after the other: by module, then by place in the
     /// hypothesis.
@@ -61,7 +61,7 @@ impl Matches {
     /// equal words only, and not at all without the module for them.
     pub(super) fn find(
         &mut self,
-        related: &impl Related,
+        lexicon: &Lexicon,
         modules: &[Module],
         [hypothesis, reference]: [Text<'_>; 2],
         stop: &Stop<'_>,
@@ -69,18 +69,18 @@ impl Matches {
         let identical = hypothesis.words == reference.words;
         let exact: &[Module] = if modules.contains(&Module::Exact) { &[Module::Exact] } else { &[] };
         let modules = if identical { exact } else { modules };
-        self.find_singles(related, modules, [hypothesis, reference], stop)?;
+        self.find_singles(lexicon, modules, [hypothesis, reference], stop)?;
         self.phrases.clear();
         self.phrase_ends.clear();
         if modules.contains(&Module::Paraphrase) {
-            self.find_phrases(related, [hypothesis.words, reference.words], stop)?;
+            self.find_phrases(lexicon, [hypothesis.words, reference.words], stop)?;
         }
         Ok(())
     }
 
     fn find_singles(
         &mut self,
-        related: &impl Related,
+        lexicon: &Lexicon,
         modules: &[Module],
         [hypothesis, reference]: [Text<'_>; 2],
         stop: &Stop<'_>,
@@ -114,7 +114,7 @@ impl Matches {
                         let others =
                             others.zip(hypothesis.known).filter(|(_, other)| other.synsets & known.synsets != 0);
                         let others =
-                            others.filter(|((other, _), _)| **other != word && related.share_synset(**other, word));
+                            others.filter(|((other, _), _)| **other != word && lexicon.share_synset(**other, word));
                         others.for_each(|((_, at), _)| add(at));
                     }
                     _ => {}
@@ -132,7 +132,7 @@ impl Matches {
     /// in both ways are two matches.
     fn find_phrases(
         &mut self,
-        related: &impl Related,
+        lexicon: &Lexicon,
         [hypothesis, reference]: [&[Token]; 2],
         stop: &Stop<'_>,
     ) -> Result<()> {
@@ -141,7 +141,7 @@ impl Matches {
             let (keys, other) = if from_hypothesis { (hypothesis, reference) } else { (reference, hypothesis) };
             let present = Present::new(other);
             let mut outcome = Ok(());
-            related.each_paraphrase(keys, &mut |start, length, paraphrase| {
+            lexicon.paraphrases.each(keys, &mut |start, length, paraphrase| {
                 if outcome.is_err() || paraphrase.is_empty() {
                     return;
                 }
@@ -204,6 +204,21 @@ impl Matches {
         self.sorted
             .chunk_by(|a, b| a >> 32 == b >> 32)
             .map(|same| (self.singles(same[0] as u32 as usize), same.len() as u32))
+    }
+
+    /// The matches of these pairs of words, a module and a place in either text, and these paraphrases, in order.
+    #[cfg(test)]
+    pub(super) fn of(singles: &[(Module, u32, u32)], phrases: &[Match], reference_length: u32) -> Self {
+        let mut made = Matches { phrases: phrases.to_vec(), ..Matches::default() };
+        for at in 0..reference_length {
+            let start = made.singles.len() as u32;
+            let here = singles.iter().filter(|&&(_, _, reference)| reference == at);
+            made.singles.extend(here.map(|&(module, hypothesis, _)| Single { module, hypothesis }));
+            made.ranges.push(start..made.singles.len() as u32);
+            made.phrase_ends.push(phrases.iter().filter(|phrase| phrase.reference <= at).count() as u32);
+            made.sorted.push(u64::from(at) << 32 | u64::from(at));
+        }
+        made
     }
 
     /// The match of single words in the form of the others.

@@ -150,7 +150,7 @@ impl Paraphrases {
         run: &mut Run<'_>,
     ) -> Result<Self> {
         let threads = thread_count(run.threads);
-        run.serial(|stop, _| {
+        run.serial(|stop| {
             let (mut blocks, size) = Blocks::open(file).map_err(|reason| Error::File {
                 file: file.into(),
                 line: None,

@@ -68,14 +68,14 @@ fn with_width<T: Integer>(
 ) -> Result<Vec<Found<Column>>> {
     let none: Vec<Vec<T>> = (0..stats.columns()).map(|_| Vec::new()).collect();
     run.without_progress(|run| {
-        let first = run.serial(|stop, _| system_cells(simd, stats, (0, relative), &none, stop))?;
+        let first = run.serial(|stop| system_cells(simd, stats, (0, relative), &none, stop))?;
         let cells = |(): &mut (), other: usize, stop: &Stop<'_>| {
             narrowed(system_cells(simd, stats, (other + 1, relative), &first.values, stop)?, stop)
         };
         // Reading a count costs several additions.
         let cost = 8 * (stats.segments() * stats.columns()) as u64;
         let mut all = pool::each(stats.systems() - 1, cost, run, || (), cells)?;
-        all.insert(0, run.serial(|stop, _| narrowed(first, stop))?);
+        all.insert(0, run.serial(|stop| narrowed(first, stop))?);
         Ok(all)
     })
 }

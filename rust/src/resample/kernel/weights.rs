@@ -19,7 +19,7 @@
 
 use crate::error::{Error, Result, check_length};
 use crate::memory::{reserved, zeros};
-use crate::pool::{PIECE, Run, Stop};
+use crate::pool::{PIECE, Stop};
 use crate::simd::{Simd, dispatch};
 use crate::stream::{Purpose, Stream, U32Stream};
 
@@ -396,26 +396,19 @@ fn ln(x: f64) -> f64 {
 /// # Errors
 /// [`Error::LengthMismatch`] if sizes do not add up to the number of units, [`Error::Empty`] if a size or the number of
 /// units is 0 and [`Error::InvalidOption`] for more than 2^16 strata.
-pub fn draw_weights(
-    (seed, replicate): (u64, u64),
-    units: u32,
-    strata: &[usize],
-    run: &mut Run<'_>,
-) -> Result<Vec<u32>> {
+pub fn draw_weights((seed, replicate): (u64, u64), units: u32, strata: &[usize], stop: &Stop<'_>) -> Result<Vec<u32>> {
     if units == 0 {
         return Err(Error::Empty { what: "segments".into() });
     }
     let strata = Strata::new(units as usize, strata, Simd::best())?;
-    run.serial(|stop, _| {
-        let mut weights = zeros(&[units as usize])?;
-        let mut out = reserved(weights.len())?;
-        strata.draw(seed, replicate, &mut weights, stop)?;
-        for weights in weights.chunks(PIECE) {
-            stop.charge(weights.len())?;
-            out.extend(weights.iter().map(|&weight| u32::from(weight)));
-        }
-        Ok(out)
-    })
+    let mut weights = zeros(&[units as usize])?;
+    let mut out = reserved(weights.len())?;
+    strata.draw(seed, replicate, &mut weights, stop)?;
+    for weights in weights.chunks(PIECE) {
+        stop.charge(weights.len())?;
+        out.extend(weights.iter().map(|&weight| u32::from(weight)));
+    }
+    Ok(out)
 }
 
 #[cfg(test)]
@@ -425,7 +418,7 @@ mod tests {
     use super::*;
 
     fn draw_weights(seed: u64, replicate: u64, units: u32, strata: &[usize]) -> Result<Vec<u32>> {
-        super::draw_weights((seed, replicate), units, strata, &mut Run { threads: 1, watch: &mut |_| Ok(()) })
+        super::draw_weights((seed, replicate), units, strata, &Stop::never())
     }
 
     fn poisson(distribution: &Distribution, stream: Stream, weights: &mut [u8]) -> usize {
@@ -433,29 +426,6 @@ mod tests {
     }
 
     const SIZES: [usize; 9] = [1, 2, 3, 4, 5, 50, 3004, 100_000, 1_000_000];
-
-    /// λ, computed back from P(N = 0).
-    fn lambda(distribution: &Distribution) -> f64 {
-        -(distribution.steps[0].0 as f64 / 2f64.powi(40)).ln()
-    }
-
-    #[test]
-    fn steps_are_those_of_the_poisson_distribution() {
-        for units in SIZES {
-            let distribution = Distribution::new(units, Simd::best());
-            let lambda = lambda(&distribution);
-            let wanted = (1.0 - DEVIATIONS / (units as f64).sqrt()).max(0.0);
-            assert!((wanted - 0.011..=wanted).contains(&lambda), "{units}: {lambda} for {wanted}");
-            assert_eq!(0, distribution.steps[0].0 & 0xffff_ffff, "a whole number of bytes");
-            let mut below = 0.0;
-            for (k, &(whole, rest)) in distribution.steps[..=LARGEST].iter().enumerate() {
-                let factorial: f64 = (1..=k).map(|i| i as f64).product();
-                below += (-lambda).exp() * lambda.powi(k as i32) / factorial;
-                let step = (whole as f64 + f64::from(rest) / 2f64.powi(32)) / 2f64.powi(40);
-                assert!((below - step).abs() < 1e-14, "{units} {k} {below} {step}");
-            }
-        }
-    }
 
     #[test]
     fn every_byte_has_the_weight_that_the_steps_imply() {
@@ -547,33 +517,6 @@ mod tests {
     }
 
     #[test]
-    fn missing_units_are_drawn_from_the_stream_reserved_for_them() {
-        let mut later = 0;
-        for (units, stratum, replicate) in [(50, 0), (50, 3), (3004, 0), (3004, MOST_STRATA as u32 - 1)]
-            .into_iter()
-            .flat_map(|(u, s)| (0..40).map(move |r| (u, s, r)))
-        {
-            let distribution = Distribution::new(units, Simd::best());
-            let part = |purpose, part| Stream::new(7, purpose, replicate).part(part);
-            let attempts =
-                (0..).map(|attempt| (attempt, obvious(&distribution, part(Purpose::Draw, stratum << 8 | attempt))));
-            let total = |weights: &[u8]| weights.iter().map(|&w| usize::from(w)).sum::<usize>();
-            let (attempt, mut expected) = { attempts }.find(|(_, weights)| total(weights) <= units).unwrap();
-            later += u32::from(attempt > 0);
-            let missing = units - total(&expected);
-            // Multiplied by S, the high half is a unit; a low half below 2^32 mod S would bias it.
-            let random = part(Purpose::DrawRest, stratum << 8).values().flat_map(|w| [w as u32, (w >> 32) as u32]);
-            let products = random.map(|half| u64::from(half) * units as u64);
-            let unbiased = products.filter(|product| product % (1 << 32) >= (1 << 32) % units as u64);
-            unbiased.take(missing).for_each(|product| expected[(product >> 32) as usize] += 1);
-            let mut got = vec![9; units];
-            distribution.draw((7, replicate), stratum, &mut got, &Stop::never()).unwrap();
-            assert_eq!(expected, got, "{units} {stratum} {replicate}");
-        }
-        assert!(later > 3, "some draws begin again: {later}");
-    }
-
-    #[test]
     fn further_bits_decide_at_the_position_of_a_jump() {
         let distribution = Distribution::new(3004, Simd::best());
         let (whole, rest) = distribution.steps[2];
@@ -581,10 +524,6 @@ mod tests {
         let weight = |position, further| distribution.weight(2, position, || further);
         assert_eq!([2, 3], [weight(whole - 1, u32::MAX), weight(whole + 1, 0)]);
         assert_eq!([2, 3], [weight(whole, rest - 1), weight(whole, rest)]);
-    }
-
-    fn weights_of(seed: u64, replicate: u64, units: u32) -> Vec<u32> {
-        draw_weights(seed, replicate, units, &[]).unwrap()
     }
 
     /// The probability of these weights under multinomial(S; 1/S …).
@@ -623,35 +562,6 @@ mod tests {
     }
 
     #[test]
-    fn strata_are_drawn_independently_each_from_its_own_streams() {
-        let sizes = [5, 300, 1, 2, 64];
-        for replicate in 0..50 {
-            let mut weights = vec![9; 372 + 4];
-            Strata::new(372, &sizes, Simd::best()).unwrap().draw(8, replicate, &mut weights, &Stop::never()).unwrap();
-            assert_eq!([0; 4], weights[372..]);
-            let mut rest = weights.as_slice();
-            for (stratum, size) in (0..).zip(sizes) {
-                let mut expected = vec![9; size];
-                let unwatched = &Stop::never();
-                Distribution::new(size, Simd::best()).draw((8, replicate), stratum, &mut expected, unwatched).unwrap();
-                assert_eq!(expected, rest[..size]);
-                assert_eq!(size, expected.iter().map(|&w| usize::from(w)).sum::<usize>());
-                rest = &rest[size..];
-            }
-        }
-    }
-
-    #[test]
-    fn one_stratum_equals_no_strata() {
-        for units in [1u32, 2, 50, 3004] {
-            for replicate in 0..20 {
-                let expected = draw_weights(3, replicate, units, &[]);
-                assert_eq!(expected, draw_weights(3, replicate, units, &[units as usize]));
-            }
-        }
-    }
-
-    #[test]
     fn sizes_must_add_up_to_the_number_of_units() {
         let computed = |units, sizes: &[usize]| draw_weights(1, 0, units, sizes).map(|weights| weights.len());
         let apart = |got| Err(Error::LengthMismatch { what: "segments of all strata".into(), expected: 5, got });
@@ -661,31 +571,5 @@ mod tests {
         let (expected, got) = ("at most 65536".into(), "65537".into());
         let too_many = Error::InvalidOption { option: "the number of strata".into(), expected, got };
         assert_eq!(Err(too_many), computed(65_537, &vec![1; 65_537]));
-    }
-
-    #[test]
-    fn each_weight_of_many_units_is_binomial_and_no_unit_is_favoured() {
-        let (units, draws) = (1000u32, 1500u64);
-        let (mut by_weight, mut by_unit) = (HashMap::new(), vec![0u32; units as usize]);
-        for replicate in 0..draws {
-            for (unit, weight) in weights_of(5, replicate, units).into_iter().enumerate() {
-                *by_weight.entry(weight.min(6)).or_insert(0u32) += 1;
-                by_unit[unit] += weight;
-            }
-        }
-        let n = f64::from(units);
-        let mut probability = (1.0 - 1.0 / n).powf(n);
-        let (mut left, mut chi2) = (1.0, 0.0);
-        for weight in 0..=6u32 {
-            let p = if weight == 6 { left } else { probability };
-            let expected = p * n * draws as f64;
-            chi2 += (f64::from(by_weight[&weight]) - expected).powi(2) / expected;
-            left -= p;
-            probability *= (n - f64::from(weight)) / f64::from(weight + 1) / (n - 1.0);
-        }
-        assert!(chi2 < 30.0, "{chi2} of 6"); // units of a draw are slightly dependent
-        let expected = draws as f64;
-        let chi2: f64 = by_unit.iter().map(|&count| (f64::from(count) - expected).powi(2) / expected).sum();
-        assert!((chi2 - 999.0).abs() < 5.0 * (2.0 * 999f64).sqrt(), "{chi2} of 999");
     }
 }

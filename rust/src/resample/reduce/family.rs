@@ -320,8 +320,7 @@ impl MinP {
             for (&(test, new_family), statistics) in chunk.iter().zip(selected.all.values.chunks_exact(n)) {
                 let (alternative, rank) = (criteria.alternative(test), self.ranks[test]);
                 let ties = thresholds[test]..=thresholds[test] + 2.0 * self.tolerances[test];
-                counts[test] = run.serial(|stop, done| {
-                    done.set(n as u64);
+                let count = |stop: &Stop<'_>| {
                     if new_family {
                         smallest.clear();
                         smallest.resize(n, u64::MAX);
@@ -343,7 +342,8 @@ impl MinP {
                         count += smallest.iter().filter(|smallest| **smallest <= rank).count() as u64;
                     }
                     Ok(count)
-                })?;
+                };
+                counts[test] = run.reporting(|_| n as u64, |run| run.serial(count))?;
             }
         }
         Ok(())

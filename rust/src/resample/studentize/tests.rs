@@ -9,7 +9,7 @@ use crate::pool::Run;
 use crate::simd::Simd;
 
 fn with_stop<T>(body: impl FnOnce(&crate::pool::Stop<'_>) -> crate::error::Result<T>) -> crate::error::Result<T> {
-    Run { threads: 1, watch: &mut |_| Ok(()) }.serial(|stop, _| body(stop))
+    Run { threads: 1, watch: &mut |_| Ok(()) }.serial(body)
 }
 
 /// The gradients at all probes.

@@ -13,7 +13,7 @@ use crate::stream::{Purpose, Stream};
 use proptest::prelude::*;
 
 fn draw_weights(seed: u64, replicate: u64, units: u32, strata: &[usize]) -> Result<Vec<u32>> {
-    with_run(1, |run| crate::resample::draw_weights((seed, replicate), units, strata, run))
+    crate::resample::draw_weights((seed, replicate), units, strata, &Stop::never())
 }
 
 fn counts(cells: usize, scale: i64) -> Vec<i64> {
@@ -31,29 +31,6 @@ fn added(stats: &SuffStats<'_>, system: usize, indices: &[u32]) -> Vec<i64> {
 fn indices_of(seed: u64, replicate: u64, units: usize) -> Vec<u32> {
     let weights = draw_weights(seed, replicate, units as u32, &[]).unwrap();
     (0..).zip(weights).flat_map(|(unit, weight)| std::iter::repeat_n(unit, weight as usize)).collect()
-}
-
-#[test]
-fn sums_and_scores_equal_those_of_adding_rows_one_by_one() {
-    let bleu = metric("bleu", &[]).unwrap();
-    // 300 units are more than a chunk; the scales need lanes of every width.
-    for (segments, scale) in [(1, 1), (2, 1), (3, 1), (40, 1), (100, 200), (100, 1 << 23), (100, 1 << 45), (300, 1)] {
-        let (systems, n) = (3, 530); // more than a block
-        let counts = counts(systems * segments * 10, scale);
-        let scored = vec![sample(bleu.clone(), &counts, systems); 2];
-        let stats = &scored[0].stats;
-        let plan = || seeded(4, 10, n);
-        let sums = sums(&[stats.clone(), stats.clone()], Kind::Draws(&[]), plan(), 2).unwrap();
-        let scores = scores(&scored, &[], plan(), 2).unwrap();
-        for replicate in (0..n).step_by(23) {
-            let indices = indices_of(4, 10 + replicate as u64, segments);
-            for system in 0..2 * systems {
-                let expected = added(stats, system % systems, &indices);
-                assert_eq!(expected, sums[(replicate * 2 * systems + system) * 10..][..10]);
-                assert_eq!(bleu.score(&expected), scores[system * n + replicate]);
-            }
-        }
-    }
 }
 
 #[test]

@@ -99,52 +99,6 @@ proptest! {
     }
 }
 
-/// The bits of one segment's rows in `n` replicates, by one column per row and a one there.
-fn bits(exchange: Exchange, segment: usize, n: usize) -> Vec<Vec<i64>> {
-    let rows = exchange.rows();
-    let units = 64 * 2 * rows;
-    let mut counts = vec![0; 2 * units * rows];
-    for row in 0..rows {
-        let unit = 64 * (segment / 64 * rows + row) + segment % 64;
-        counts[(units + unit) * rows + row] = 1;
-    }
-    let samples = [Sample::without_formula(SuffStats::new(&counts, 2, units, rows).unwrap())];
-    let plan = (Plan::Exchanged(11, exchange), 0..n as u64);
-    let sums = reduced((&samples, Kind::Shuffles), reduce::Sums::default(), plan, 1).unwrap();
-    sums.sums().chunks_exact(2 * rows).map(|sums| sums[rows..].to_vec()).collect()
-}
-
-#[test]
-fn pooled_outputs_are_chosen_uniformly() {
-    // C(5, 2) = 10 ways to choose the outputs of the first system.
-    let n = 4000;
-    let mut seen = std::collections::HashMap::new();
-    for bits in bits(Exchange::Pooled(2, 3), 70, n) {
-        let first: Vec<bool> = bits.iter().enumerate().map(|(row, &bit)| (row < 2) != (bit == 1)).collect();
-        assert_eq!(2, first.iter().filter(|first| **first).count());
-        *seen.entry(first).or_insert(0) += 1;
-    }
-    assert_eq!(10, seen.len());
-    let expected = n as f64 / 10.0;
-    let chi2: f64 = seen.values().map(|&count| (f64::from(count) - expected).powi(2) / expected).sum();
-    assert!(chi2 < 30.0, "{chi2} with 9 degrees of freedom");
-}
-
-#[test]
-fn the_sides_of_multeval_have_the_same_coins_and_are_complements_only_up_to_two_runs() {
-    for (runs, segment) in [(1, 5), (2, 64), (3, 100)] {
-        let (mut complements, mut ones) = (0, 0);
-        for bits in bits(Exchange::MultEval(runs), segment, 2000) {
-            let (x, y) = bits.split_at(runs);
-            assert_eq!(x.iter().sum::<i64>(), y.iter().sum::<i64>());
-            complements += usize::from(x == y);
-            ones += x[0];
-        }
-        assert_eq!(runs < 3, complements == 2000, "{runs} {complements}");
-        assert!((900..1100).contains(&ones), "{ones}");
-    }
-}
-
 #[test]
 fn runs_and_segments_that_do_not_fit_are_refused() {
     let refused = |exchange, units| Exchanges::new(exchange, 1, units).unwrap_err().to_string();

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::metric::metric;
+use crate::resample::Shuffles;
 use crate::resample::many::{self, Problems};
-use crate::resample::{Shuffles, random_codes};
 use crate::stream::{Purpose, Stream};
 
 const SHAPE: [usize; 3] = [2, 40, 10];
@@ -43,46 +43,6 @@ fn each_problem_of_a_batch_has_the_result_of_a_separate_run() {
             assert_eq!(expected_scores, with_run(threads, |run| many::draws(&problems, &[10, 30], n, run)).unwrap());
         }
     }
-}
-
-#[test]
-fn each_problem_of_a_batch_may_have_a_group_of_shuffles() {
-    let bleu = metric("bleu", &[]).unwrap();
-    let counts = counts();
-    let problems = Problems::new(sample(&counts), 2, &SEEDS).unwrap();
-    let thresholds = [0.1, 0.5, 2.0, 0.0, 1.0];
-    for n in [1, 64, 1 << 10, 1 << 14] {
-        let tally = |problem: usize| {
-            let sample = [super::sample(bleu.clone(), &counts[problem * 800..][..800], 2)];
-            let codes = random_codes(SEEDS[problem], 40);
-            let criterion = (Alternative::Greater, &thresholds[problem..=problem]);
-            super::tally(&sample, &[(0, 1)], criterion, coded(&codes, 0, n), 1).unwrap()[0]
-        };
-        let expected: Vec<u64> = (0..SEEDS.len()).map(tally).collect();
-        let criterion = (Alternative::Greater, thresholds.as_slice());
-        assert_eq!(
-            expected,
-            with_run(2, |run| many::shuffles(&problems, criterion, (Shuffles::Subgroup, n), run)).unwrap()
-        );
-    }
-}
-
-#[test]
-fn arguments_that_do_not_fit_are_refused() {
-    let counts = counts();
-    let error = Problems::new(sample(&counts), 2, &SEEDS[..4]).map(|_| ()).unwrap_err();
-    assert_eq!(Error::LengthMismatch { what: "systems of all problems".into(), expected: 8, got: 10 }, error);
-    let problems = Problems::new(sample(&counts), 2, &SEEDS).unwrap();
-    let shuffles = |thresholds: &[f64], n| {
-        with_run(2, |run| many::shuffles(&problems, (Alternative::Less, thresholds), (Shuffles::Independent, n), run))
-            .unwrap_err()
-            .to_string()
-    };
-    assert_eq!("thresholds: expected 5, got 1", shuffles(&[0.0], 1));
-    assert_eq!("replicates: expected at least one, got none", shuffles(&[0.0; 5], 0));
-    assert_eq!("thresholds must be numbers, got NaN", shuffles(&[0.0, 0.0, f64::NAN, 0.0, 0.0], 1));
-    let draws = |strata: &[usize]| with_run(2, |run| many::draws(&problems, strata, 3, run)).unwrap_err().to_string();
-    assert_eq!("segments of all strata: expected 40, got 41", draws(&[40, 1]));
 }
 
 #[test]

@@ -11,18 +11,6 @@ use crate::simd::Simd;
 use crate::stream::{Purpose, Stream};
 use proptest::prelude::*;
 
-/// The slow, obvious way: swaps the rows of each unit whose bit is set.
-fn swapped_totals(stats: &SuffStats<'_>, (x, y): Pair, flip: impl Fn(usize) -> bool) -> [Vec<i64>; 2] {
-    let mut totals = [vec![0; stats.columns()], vec![0; stats.columns()]];
-    for unit in 0..stats.segments() {
-        let (to_x, to_y) = if flip(unit) { (y, x) } else { (x, y) };
-        for (totals, system) in totals.iter_mut().zip([to_x, to_y]) {
-            totals.iter_mut().enumerate().for_each(|(column, total)| *total += stats.row(system, unit)[column]);
-        }
-    }
-    totals
-}
-
 fn bit(words: &[u64], unit: usize) -> bool {
     words[unit / 64] >> (unit % 64) & 1 == 1
 }
@@ -47,77 +35,6 @@ fn counts(segments: usize, systems: usize, scale: i64) -> Vec<i64> {
             if i % 7 == 3 { small * scale } else { small }
         })
         .collect()
-}
-
-#[test]
-fn statistics_equal_those_of_swapping_rows_one_by_one() {
-    let bleu = metric("bleu", &[]).unwrap();
-    let pairs = [(0, 1), (1, 0), (2, 1), (0, 2), (1, 1)];
-    // 1,500 units are more than a chunk of masks; the scales need lanes of every width.
-    for (segments, scale) in
-        [(1, 1), (15, 1), (16, 1), (17, 1), (64, 1), (65, 700), (200, 1 << 25), (130, 1 << 45), (1500, 1)]
-    {
-        let counts = counts(segments, 3, scale);
-        let scored = [sample(bleu.clone(), &counts, 3)];
-        let n = 530; // more than a block
-        let got = statistics(&scored, &pairs, seeded(5, 3, n), 2).unwrap();
-        for (p, &pair) in pairs.iter().enumerate() {
-            for r in (0..n).step_by(37) {
-                let [x, y] = swapped_totals(&scored[0].stats, pair, flips_of(5, 3 + r as u64));
-                assert_eq!(bleu.score(&x) - bleu.score(&y), got[p * n + r], "{segments} {scale} {pair:?} {r}");
-            }
-        }
-    }
-}
-
-#[test]
-fn sums_statistics_and_tallies_agree() {
-    let bleu = metric("bleu", &[]).unwrap();
-    let (systems, segments, n) = (4, 100, 700);
-    let counts = counts(segments, systems, 1);
-    let scored = vec![sample(bleu.clone(), &counts, systems); 2];
-    let stats = &scored[0].stats;
-    let pairs = [(0, 1), (2, 3)];
-    let plan = || seeded(1, 0, n);
-    let statistics = statistics(&scored, &pairs, plan(), 2).unwrap();
-    let thresholds = [0.1, -0.1, 0.3, 0.2];
-    for alternative in [Alternative::TwoSided, Alternative::Greater, Alternative::Less] {
-        let got = tally(&scored, &pairs, (alternative, &thresholds), plan(), 2).unwrap();
-        let expected: Vec<u64> = statistics
-            .chunks(n)
-            .zip(thresholds)
-            .map(|(series, threshold)| series.iter().filter(|&&t| alternative.reached(t, threshold)).count() as u64)
-            .collect();
-        assert_eq!(expected, got);
-    }
-    let (greater, less) = (Alternative::Greater, Alternative::Less);
-    let of = |alternative: Alternative| tally(&scored, &pairs, (alternative, &thresholds), plan(), 2);
-    let each = tally(&scored, &pairs, (vec![greater, less], &thresholds), plan(), 2).unwrap();
-    assert_eq!([&of(greater).unwrap()[..2], &of(less).unwrap()[2..]].concat(), each);
-    let refused = tally(&scored, &pairs, (vec![greater; 3], &thresholds), plan(), 2);
-    assert!(matches!(refused, Err(Error::LengthMismatch { expected: 2, got: 3, .. })));
-
-    let sums = sums(&[stats.clone(), stats.clone()], Kind::Shuffles, plan(), 1).unwrap();
-    let totals = stats.totals();
-    for (r, sums) in sums.chunks(2 * systems * 10).enumerate() {
-        assert_eq!(sums[..systems * 10], sums[systems * 10..]);
-        for (&(x, y), series) in pairs.iter().zip(statistics.chunks(n)) {
-            let total = |x: usize, y: usize| -> Vec<i64> {
-                (0..10).map(|c| totals[x * 10 + c] - sums[x * 10 + c] + sums[y * 10 + c]).collect()
-            };
-            assert_eq!(bleu.score(&total(x, y)) - bleu.score(&total(y, x)), series[r]);
-        }
-    }
-}
-
-#[test]
-fn equal_systems_have_no_columns_to_add_and_a_statistic_of_0() {
-    let bleu = metric("bleu", &[]).unwrap();
-    let one = counts(50, 1, 1);
-    let counts = [one.clone(), one].concat();
-    let scored = [sample(bleu.clone(), &counts, 2)];
-    let plan = seeded(1, 0, 100);
-    assert_eq!(vec![0.0; 100], statistics(&scored, &[(0, 1)], plan, 1).unwrap());
 }
 
 #[test]

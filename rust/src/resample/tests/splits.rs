@@ -211,23 +211,6 @@ proptest! {
         let total = |histogram: &Option<Histogram>| histogram.unwrap().counts.iter().sum::<u64>();
         prop_assert!(whole.histograms().unwrap().iter().all(|histogram| total(histogram) == n));
     }
-
-    #[test]
-    fn several_reductions_in_one_pass_equal_separate_runs(
-        first in 0..700u64,
-        n in 1..900usize,
-        seed in any::<u64>(),
-    ) {
-        let resampler = prepared(Simd::best(), Kind::Shuffles);
-        let mut all = of_shuffles();
-        // One with other pairs, which are scored separately, and one whose tests may end.
-        all.extend([AnyReduction::Series(Series::new(vec![(2, 1)])), sequential(Rule::BesagClifford { exceedances: 3 })]);
-        let together = computed(&resampler, all.clone(), seeded(seed, first, n), 2);
-        for (reduction, together) in all.into_iter().zip(together) {
-            let alone = computed(&resampler, vec![reduction], seeded(seed, first, n), 1);
-            prop_assert_eq!(found(&alone[0]), found(&together));
-        }
-    }
 }
 
 /// What happens to a word of a state.

@@ -28,27 +28,3 @@ impl Script for Intl {
         class(c)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::text::tokenize::is_space;
-    use crate::text::tokenize::testing::{Steps, compile, substitute, tokens};
-    use proptest::prelude::*;
-
-    /// sacreBLEU's implementation: three substitutions, then a split.
-    fn by_substitution(line: &str) -> Vec<String> {
-        static STEPS: Steps = Steps::new(|| {
-            compile(&[(r"(\P{N})(\p{P})", "$1 $2 "), (r"(\p{P})(\P{N})", " $1 $2"), (r"(\p{S})", " $1 ")])
-        });
-        substitute(line, &STEPS).split(is_space).filter(|t| !t.is_empty()).map(str::to_owned).collect()
-    }
-
-    proptest! {
-        #![proptest_config(crate::testing::cases(200))]
-
-        #[test]
-        fn one_pass_equals_three_substitutions(line in r"[ .,0-9a'€½、—äé\n\u{a0}\u{2028}一각]{0,24}|\PC{0,40}") {
-            prop_assert_eq!(by_substitution(&line), tokens("intl", &line));
-        }
-    }
-}

@@ -31,7 +31,7 @@ impl<'a> Active<'a> {
     /// Copies the columns of these features.
     pub fn new(lists: &Lists<'a>, features: &[usize], run: &mut Run<'_>) -> Result<Self> {
         let mut column_of: Vec<u32> = zeros(&[lists.candidates.width()])?;
-        run.serial(|stop, _| {
+        run.serial(|stop| {
             for piece in column_of.chunks_mut(crate::pool::PIECE) {
                 stop.charge(piece.len())?;
                 piece.fill(NONE);

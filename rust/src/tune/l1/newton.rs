@@ -51,7 +51,7 @@ pub(super) fn minimise(
         let of_free = |all: &[f64]| free.iter().map(|&i| all[i]).collect::<Vec<f64>>();
         let point = (of_free(&here.weights), of_free(&gradient));
         let goal = (largest * 1e-2).min(tolerance * 0.1);
-        let direction = run.serial(|stop, _| minimise_model(point, &curvature, (penalty, goal), stop))?;
+        let direction = run.serial(|stop| minimise_model(point, &curvature, (penalty, goal), stop))?;
         let (mut target, mut along) = (here.weights.clone(), vec![0.0; here.weights.len()]);
         for (&column, &(weight, step)) in free.iter().zip(&direction) {
             (target[column], along[column]) = (weight, step);

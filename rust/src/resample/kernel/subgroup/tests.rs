@@ -1,9 +1,6 @@
-use std::sync::Arc;
-
 use super::*;
-use crate::metric::{Metric, metric};
-use crate::resample::tests::{coded, flips, sample, statistics, sums as sums_of, tally};
-use crate::resample::{Alternative, Kind};
+use crate::resample::Kind;
+use crate::resample::tests::{coded, flips, sums as sums_of};
 use crate::stats::SuffStats;
 use proptest::prelude::*;
 
@@ -32,75 +29,6 @@ fn counts(systems: usize, units: usize, scale: i64) -> Vec<i64> {
     (0..systems * units).flat_map(row).collect()
 }
 
-fn bleu() -> Arc<dyn Metric> {
-    metric("bleu", &[]).unwrap()
-}
-
-#[test]
-fn statistics_equal_those_of_the_same_flips_one_by_one() {
-    let bleu = bleu();
-    let pairs = [(0, 1), (1, 0), (2, 1), (1, 1)];
-    // Small and wide sums; several pieces; and so many units that pieces are longer than the shortest.
-    for (units, scale, n, first) in [
-        (1, 1, 2, 0),
-        (5, 1, 32, 0),
-        (300, 1, 1, 0),
-        (300, 1 << 40, 1000, 5),
-        (300, 1 << 22, 17_000, 8000),
-        (400, 1, 1 << 14, 0),
-        (9000, 1, 16_500, 16_300),
-    ] {
-        let counts = counts(3, units, scale);
-        let scored = [sample(bleu.clone(), &counts, 3)];
-        let codes = random_codes(7, units);
-        let got = statistics(&scored, &pairs, coded(&codes, first, n), 3).unwrap();
-        let looked_at: Vec<usize> = (0..n).step_by(n.div_ceil(60)).chain([n - 1]).collect();
-        let masks: Vec<u64> = looked_at.iter().flat_map(|&g| mask(&codes, first + g as u64)).collect();
-        let plan = flips(&masks, looked_at.len());
-        let expected = statistics(&scored, &pairs, plan, 1).unwrap();
-        for (expected, got) in expected.chunks(looked_at.len()).zip(got.chunks(n)) {
-            assert_eq!(expected, looked_at.iter().map(|&g| got[g]).collect::<Vec<_>>(), "{units} {scale} {n}");
-        }
-    }
-}
-
-#[test]
-fn codes_of_one_bit_each_give_all_patterns() {
-    // The slow twin uses Gray's code: one unit is swapped, or swapped back, from one pattern to the next.
-    let bleu = bleu();
-    for units in 1..=12_usize {
-        let counts = counts(2, units, 1);
-        let scored = [sample(bleu.clone(), &counts, 2)];
-        let stats = &scored[0].stats;
-        let codes: Vec<u64> = (0..units).map(|unit| 1 << unit).collect();
-        let totals = stats.totals();
-        let (mut x, mut y) = (totals[..10].to_vec(), totals[10..].to_vec());
-        let observed = bleu.score(&x) - bleu.score(&y);
-        let mut swapped = vec![false; units];
-        let (mut expected, mut visited) = (0, 0);
-        for step in 1..=1_u64 << units {
-            visited += 1;
-            expected += u64::from((bleu.score(&x) - bleu.score(&y)).abs() >= observed.abs());
-            let unit = step.trailing_zeros() as usize % units;
-            swapped[unit] ^= true;
-            for column in 0..10 {
-                let difference = stats.row(0, unit)[column] - stats.row(1, unit)[column];
-                let moved = if swapped[unit] { difference } else { -difference };
-                (x[column], y[column]) = (x[column] - moved, y[column] + moved);
-            }
-        }
-        assert_eq!(1 << units, visited);
-        let criterion = (Alternative::TwoSided, [observed.abs()]);
-        let tally = |n| {
-            let criterion = (criterion.0, criterion.1.as_slice());
-            tally(&scored, &[(0, 1)], criterion, coded(&codes, 0, n), 2).unwrap()
-        };
-        assert_eq!(vec![expected], tally(1 << units));
-        // The patterns without the last unit and their complements are all patterns, so half of them suffice.
-        assert_eq!(expected, 2 * tally(1 << (units - 1))[0]);
-    }
-}
-
 #[test]
 fn sums_are_those_of_flipped_units_for_any_first_replicate_and_number() {
     let counts = counts(3, 70, 1 << 33);
@@ -123,22 +51,6 @@ fn sums_are_those_of_flipped_units_for_any_first_replicate_and_number() {
             assert_eq!(flipped.iter().map(|&unit| row(cell / 10, unit) - row(0, unit)).sum::<i64>(), sum);
         }
     }
-}
-
-#[test]
-fn the_flips_are_a_group_and_pairwise_independent() {
-    let codes = random_codes(3, 500);
-    let flips = |g| mask(&codes, g);
-    assert_eq!(vec![0; 8], flips(0));
-    for (g, h) in [(1, 2), (77, 1000), (4095, 4094)] {
-        let both: Vec<u64> = flips(g).iter().zip(flips(h)).map(|(a, b)| a ^ b).collect();
-        assert_eq!(flips(g ^ h), both);
-        let ones: u32 = both.iter().map(|word| word.count_ones()).sum();
-        assert!((150..350).contains(&ones), "{ones}"); // 500 fair flips: more than eight standard deviations
-    }
-    let sixteen = random_codes(3, 16);
-    assert_eq!(sixteen, codes[..16]);
-    assert_ne!(sixteen, random_codes(4, 16));
 }
 
 #[test]

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::metric::metric;
-use crate::resample::tests::{Replicates, reduced, sample, seeded, statistics};
+use crate::resample::tests::{Replicates, reduced, sample, seeded};
 use crate::resample::{Alternative, Kind, Sample};
 use crate::stream::{Purpose, Stream};
 use proptest::prelude::*;
@@ -147,48 +147,6 @@ fn counts(systems: usize, segments: usize) -> Vec<i64> {
         (0..10 * segments).map(|_| (words.next().unwrap() % 30) as i64 + i64::from(system == 0)).collect()
     };
     (0..systems).flat_map(&mut of_system).collect()
-}
-
-#[test]
-fn tests_stop_where_their_statistics_imply_for_any_number_of_threads() {
-    let bleu = metric("bleu", &[]).unwrap();
-    let (systems, segments, n) = (4, 50, 2000);
-    let counts = counts(systems, segments);
-    let scored = vec![sample(bleu.clone(), &counts, systems); 2];
-    let pairs = [(1, 0), (2, 1), (3, 1)];
-    let plan = || seeded(3, 0, n);
-    let statistics = statistics(&scored, &pairs, plan(), 1).unwrap();
-    let computed = |quantile: f64, series: usize| {
-        let mut sorted: Vec<_> = statistics[series * n..][..n].iter().map(|t| t.abs()).collect();
-        sorted.sort_by(f64::total_cmp);
-        sorted[((1.0 - quantile) * (n - 1) as f64) as usize]
-    };
-    // From p = ½ to p = 1/2000, one of them almost at the level.
-    let thresholds: Vec<_> =
-        [0.5, 0.2, 0.055, 0.02, 0.004, 0.0005].iter().enumerate().map(|(series, &p)| computed(p, series)).collect();
-    for rule in RULES {
-        let reached = |series: usize| {
-            let threshold = thresholds[series];
-            statistics[series * n..][..n].iter().map(move |t| t.abs() >= threshold)
-        };
-        let expected: Vec<_> = (0..thresholds.len()).map(|series| one_by_one(rule, reached(series))).collect();
-        for threads in [1, 2, 8] {
-            let criterion = (Alternative::TwoSided, thresholds.as_slice());
-            let without = SequentialTally::new(pairs.to_vec(), criterion.0, thresholds.clone(), rule).unwrap();
-            let without = reduced((&scored, Kind::Shuffles), without, plan(), threads).unwrap();
-            let tally = tallied(&scored, &pairs, criterion, rule, plan(), threads);
-            for tally in [&without, &tally] {
-                assert_eq!(expected, tally.outcomes().unwrap(), "{rule:?} {threads}");
-            }
-            let mut bins = Bins::new(expected.len(), Simd::best()).unwrap();
-            bins.make_room(n).unwrap();
-            for (series, outcome) in expected.iter().enumerate() {
-                bins.add(series, &statistics[series * n..][..outcome.shuffles as usize]);
-            }
-            bins.count();
-            assert_eq!(Some(bins.histograms().unwrap()), tally.histograms().unwrap(), "{rule:?} {threads}");
-        }
-    }
 }
 
 #[test]
