@@ -168,7 +168,7 @@ def _range(records: Sequence[Any], shown: Callable[[Any, Any], str]) -> Callable
     """The column of ranges over pairs, if standard errors differ between these."""
     if not _has_range(records):
         return None
-    return lambda each: f"{shown(each, each.low)} to {shown(each, each.high)}"
+    return lambda each: " to ".join(dict.fromkeys((shown(each, each.low), shown(each, each.high))))
 
 
 def _table(
