@@ -230,8 +230,9 @@ def notes(study: StudyResult[DesignPlan]) -> Iterator[str]:
     if "simulated" in study.tables:
         tests = joined(plan.tests or ())
         yield (
-            f"Efficiency: the effect that gives a z-test the simulated power of {tests}, divided by the true effect; "
-            f"{plan.simulations:,} test sets each, {plan.n_resamples:,} replicates."
+            f"Efficiency: the effect that gives a z-test the simulated power of {tests}, divided by the true effect, "
+            f"whose SE includes what swapping adds; {plan.simulations:,} test sets each, "
+            f"{plan.n_resamples:,} replicates."
         )
     else:
         why, advice = "", "The power of a test may differ by .07: simulate it."
