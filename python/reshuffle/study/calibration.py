@@ -50,7 +50,7 @@ class _Point(NamedTuple):
     @property
     def eta(self) -> float:
         """The η of the mixture with the difference."""
-        return effect_for(self.pair, math.copysign(self.difference, self.pair.observed))
+        return effect_for(self.pair, self.difference)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +115,8 @@ class Calibrator:
             pair = _median(able)
             # effect = difference / mixture_error, whose square is linear in that of the difference.
             null = pair.null_unit_error**2
+            if not null:
+                return None
             slope = (pair.unit_error**2 - null) / pair.observed**2
             return _Point(pair, effect * math.sqrt(null / (size - effect**2 * slope)), size)
         pair = max(self.pairs, key=lambda p: abs(p.observed) / p.unit_error if p.unit_error > 0 else 0.0)
@@ -127,11 +129,10 @@ class Calibrator:
         """The power of a test at a point: that of a mixture of the outputs of its pair."""
         settings = evolve(self.settings, tests=(test,), alphas=(self.level,), simulations=simulations)
         pair = point.pair
-        wanted = math.copysign(point.difference, pair.observed)
         # One-sided tests are simulated in the direction of their alternative.
         alternative = directed(settings.alternative, pair.higher_is_better)
-        if alternative != "two-sided" and (wanted > 0) != (alternative == "greater"):
-            pair, wanted = pair.reversed, -wanted
+        if alternative != "two-sided" and (pair.observed > 0) != (alternative == "greater"):
+            pair = pair.reversed
         (cell,) = simulated_mixture([pair], point.size, point.eta, settings)
         (rate,) = power_rates(cell, settings)
         return rate
