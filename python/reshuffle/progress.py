@@ -7,10 +7,13 @@ import queue
 import sys
 import threading
 from types import TracebackType
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from ._core import Progress
 from .errors import InputError, quoted
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 # In shorter runs the bar would only flicker.
 BAR_DELAY_SECONDS = 0.3
@@ -95,8 +98,25 @@ def in_notebook() -> bool:
 class Bar:
     """A bar that shows the progress from a thread of its own, once the job has taken a while.
 
-    The body must not write to the terminal.
+    The body writes to the terminal by :meth:`say` only.
     """
+
+    # That on the terminal, and its console.
+    _shown: Console | None = None
+    _lock = threading.Lock()
+
+    @classmethod
+    def say(cls, text: str) -> bool:
+        """Write lines above the bar on the terminal; False if there is none, so that the caller may write."""
+        with cls._lock:
+            if cls._shown is not None:
+                cls._shown.print(text, markup=False, highlight=False, soft_wrap=True)
+            return cls._shown is not None
+
+    @classmethod
+    def _show(cls, console: Console | None) -> None:
+        with cls._lock:
+            cls._shown = console
 
     def __init__(self, progress: Progress) -> None:
         self.progress = progress
@@ -141,7 +161,11 @@ class Bar:
             # By default rich redirects standard output to standard error while the bar is shown.
             with Bars(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as bars:
                 task = bars.add_task(self.progress.step or BEFORE, total=1.0)
-                while True:
-                    bars.update(task, description=self.progress.step or BEFORE, completed=self.progress.fraction)
-                    if self._finished_within(REFRESH_SECONDS):
-                        return
+                Bar._show(bars.console)
+                try:
+                    while True:
+                        bars.update(task, description=self.progress.step or BEFORE, completed=self.progress.fraction)
+                        if self._finished_within(REFRESH_SECONDS):
+                            return
+                finally:
+                    Bar._show(None)

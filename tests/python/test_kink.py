@@ -335,6 +335,9 @@ def test_the_note_near_the_kink_is_in_the_report() -> None:
         "BLEU: for 1 of 120 pairs (short and long), the output of short is about as long as the references, where the "
         "brevity penalty sets in, so ar may reject too often: compare these two alone, with --test bootstrap-kink."
     )
+    assert worded(replace(caveat, values={**of_several, "pairs": 7})).startswith(
+        "BLEU: for 7 of 120 pairs, outputs are about as long as the references (worst: short and long), where the "
+    )
 
 
 def test_there_is_no_note_where_neither_p_nor_the_interval_shows_a_difference() -> None:

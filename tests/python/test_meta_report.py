@@ -1,5 +1,6 @@
 """Reports of meta-evaluations: tables, sentences and figures from results whose numbers are known."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -278,6 +279,15 @@ CASES: dict[str, Callable[[], MetaEvaluation]] = {
 }
 
 
+METHODS: dict[str, Callable[[], MetaEvaluation]] = {
+    "maxT": ranked,
+    "Holm": lambda: by(test="williams"),
+    "chosen": lambda: replace(ranked(), plan=MetaPlan(**PLAN | {"adjust": "bonferroni"})),
+    "systems": lambda: of_other_scores("perm-systems"),
+    "scores of systems": of_systems,
+}
+
+
 def test_texts_and_the_sentences_of_every_outcome() -> None:
     usual, said = text(ranked()).splitlines(), {*conclusions(ranked()), *notes(ranked())}
     told = {"metrics": text(ranked())}
@@ -285,7 +295,20 @@ def test_texts_and_the_sentences_of_every_outcome() -> None:
         told[name] = "\n".join(line for line in text(make()).splitlines() if not line or line not in usual)
     for name, make in CASES.items():
         told[name] = "\n".join(each for each in (*conclusions(make()), *notes(make())) if each not in said)
+    for name, make in METHODS.items():
+        sentences = make().methods_sentence().split(". ")
+        told[f"methods: {name}"] = "\n".join(
+            each for each in sentences if re.match("Scores|The p-values|Confidence", each)
+        )
     assert_told("meta", told)
+
+
+def test_bold_are_all_metrics_that_do_not_differ_from_the_best() -> None:
+    none_differ, *_ = report_of("meta").tables(CASES["none is better"]())
+    first_two, *_ = report_of("meta").tables(ranked())
+    assert [*map(all, none_differ.bold)] == [True] * 3
+    assert [*map(all, first_two.bold)] == [True, True, False, False]
+    assert none_differ.key == first_two.key
 
 
 def texts_of(axes: Any) -> list[str]:

@@ -30,6 +30,7 @@ from reshuffle import (
 )
 from reshuffle.data.demo import demo_corpus
 from reshuffle.inference.exchange import EXCHANGES
+from reshuffle.inference.multiplicity import ADJUSTMENTS
 from reshuffle.meta.coefficients import TESTS
 from reshuffle.report import Layout, paper_files, render
 from reshuffle.report.paper import MOST_FIGURES
@@ -240,11 +241,14 @@ def test_every_study_has_a_paragraph() -> None:
     every = [*texts["common"].values(), *(each for own in texts["study"].values() for each in own)]
     assert {each[1:] for each in every if each.startswith("=")} == {*texts["common"]}
     cited = {source for each in every for source in re.findall(r"\[@(.+?)\]", each)}
-    for source in cited - {"{source}"} | {test.source for test in SEQUENTIAL_TESTS.values()}:
+    for source in cited - {"{source}", "{adjustment_source}"} | {test.source for test in SEQUENTIAL_TESTS.values()}:
         assert entries_of(source) == [source]
     assert {name: own["source"] for name, own in words("runs")["exchange"].items()} == {
         name: unit.source for name, unit in EXCHANGES.items()
     }
+    sources = words("meta")["phrase"]["adjustment_source"].values()
+    known = {ADJUSTMENTS[name].source.partition(",")[0] for name in ("holm", "maxt")}
+    assert {*"; ".join(sources).split("; ")} == known
     assert words("meta")["source"] == {name: test.source for name, test in TESTS.items()}
 
 

@@ -369,7 +369,7 @@ def spawned(program: str, *arguments: str, **options: Any) -> Any:
 
     # readline, which pytest imports, puts COLUMNS into the environment that C sees.
     given = {"dimensions": (60, 200), "timeout": 60, "encoding": "utf-8", "env": dict(os.environ)}
-    child = pexpect.spawn(program, [*arguments], **given, **options)
+    child = pexpect.spawn(program, [*arguments], **given | options)
     child.logfile_read = io.StringIO()
     return child
 
@@ -502,6 +502,33 @@ main(words)
         assert (child.exitstatus, child.signalstatus) == codes[end]
         messages = {"error": "reshuffle: error: too late\n", "SIGINT": "\nreshuffle: interrupted\n", "SIGTERM": ""}
         assert screen.text.rstrip("\n") == messages[end].rstrip("\n")
+
+
+@POSIX
+def test_warnings_stand_above_the_progress_bar_with_breaks_between_words() -> None:
+    source = """
+import time, reshuffle.progress as bars
+from reshuffle.cli.job import progress_bar
+from reshuffle.cli.main import _warnings_as_lines
+from reshuffle.errors import warn
+bars.BAR_DELAY_SECONDS = 0.0
+with _warnings_as_lines():
+    warn("early")
+    with progress_bar() as progress:
+        progress.plan([("slowly", 1, 1)])
+        while bars.Bar._shown is None:
+            time.sleep(0.01)
+        warn("abcdefghi " * 39 + "end")
+        time.sleep(0.2)
+    warn("late")
+"""
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    child = spawned(sys.executable, "-c", source, env=environment)
+    said = ["abcdefghi " * 18, "abcdefghi " * 20, "abcdefghi end"]
+    lines = ["early", *said, "late"]
+    start = "reshuffle: warning: "
+    lines[0], lines[1], lines[-1] = start + lines[0], start + lines[1], start + lines[-1]
+    assert Screen(ended(child)).text.rstrip().splitlines() == [line.rstrip() for line in lines]
 
 
 @POSIX

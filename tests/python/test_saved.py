@@ -329,7 +329,7 @@ def test_details_that_some_systems_lack_are_not_shown() -> None:
     document = json.loads(score(REFERENCES, SYSTEMS).render("json"))
     del document["scores"][1]["details"]["bp"]
     header = read_json(json.dumps(document)).render().splitlines()[2].split()
-    assert header == ["System", "BLEU", "prec_1", "prec_2", "prec_3", "prec_4", "ratio", "hyp_len", "ref_len"]
+    assert header == ["System", "BLEU", "prec_1", "prec_2", "prec_3", "prec_4", "ratio", "hyp_len"]
 
 
 def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:

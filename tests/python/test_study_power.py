@@ -227,8 +227,10 @@ def test_simulated_plans_have_the_planned_power() -> None:
     (of_pair,) = Material.from_data(Data.from_arguments(None, None, skewed), Units(), Resampling(), []).measured((1, 0))
 
     def simulated(difference: float) -> float:
+        """The power, for a difference of as many standard errors of the mixture as this one has of the pair."""
         settings = StudySettings(simulations=2000, alphas=(0.05,), seed=3, **options)
-        eta = effect_for(of_pair, difference)
+        wider = of_pair.mixture_error(effect_for(of_pair, difference), 1) / of_pair.unit_error
+        eta = effect_for(of_pair, difference * wider)
         (cell,) = simulated_mixture([of_pair], 60, eta, settings)
         return float((cell.pvalues <= 0.05).mean())
 
@@ -245,12 +247,35 @@ def test_efficiency_is_that_of_the_simulated_power() -> None:
     of_unit = error.standard_error * math.sqrt(UNITS)
     (detectable,), (power,) = planned.tables["detectable"], planned.tables["planned"]
     efficiency = detectable_factor(0.05) * of_unit / math.sqrt(80) / detectable.difference
-    last = (norm.ppf(rate.rate) + critical_value(0.05)) / (rate.difference * math.sqrt(80) / of_unit)
+    of_mixture = math.sqrt(of_unit**2 + 0.5**2 - rate.difference**2)  # its contributions d are ±d with this mean
+    last = (norm.ppf(rate.rate) + critical_value(0.05)) / (rate.difference * math.sqrt(80) / of_mixture)
     assert efficiency == pytest.approx(last, rel=0.05)  # the first round counts for a fifth
     assert power.power == pytest.approx(normal_power(efficiency * 0.3 * math.sqrt(80) / of_unit, 0.05))
     (needed,) = planned.tables["needed"]
     assert needed.size == pytest.approx(of_size.size, rel=0.25)
     assert (power.method, needed.method) == ("ar", "ar")
+
+
+def test_the_difference_of_a_pilot_does_not_change_what_is_detectable() -> None:
+    """It adds to the variance of a mixture, but not to that of the systems that are planned for."""
+    plans = (plan(metrics=normal_scores(each), sizes=80, tests="ar", **NUMBERS) for each in (0.35, 2.0))
+    near, far = (each.tables["detectable"][0].difference for each in plans)
+    assert far == pytest.approx(near, rel=0.1)  # the mixture of the second has 2.1 times the standard error
+
+
+@pytest.mark.parametrize("eta", [0, 0.3])
+def test_the_standard_error_of_a_mixture_is_that_of_its_samples(eta: float) -> None:
+    references, systems = texts(300)
+    bleu = metric("bleu")
+    counts = bleu.suff_stats(references, [systems["best"], systems["poor"]])
+    measured = MeasuredPair("BLEU", "best", "poor", True, bleu, counts)
+    rng, differences = np.random.default_rng(5), []
+    for _ in range(2000):
+        units, kept = rng.integers(300, size=300), rng.random(300) < 0.5 + eta
+        a, b = (np.where(kept[:, None], counts[i, units], counts[1 - i, units]).sum(axis=0) for i in (0, 1))
+        differences.append(float(bleu.score(a) - bleu.score(b)))
+    assert measured.mixture_error(eta, 300) == pytest.approx(np.std(differences), rel=0.06)
+    assert measured.unit_error / math.sqrt(300) < 0.8 * np.std(differences)
 
 
 def test_what_no_pair_can_show_is_planned_in_closed_form() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache, partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from known import known
 from reshuffle import SegmentScores, StudyResult, study
 from reshuffle.report import Layout, Terminal, render
 from reshuffle.report.studies import report_of
+from reshuffle.report.studies.design import _range
 from told import assert_told
 
 SMALL: dict[str, Any] = {"simulations": 40, "n_resamples": 39}
@@ -118,3 +120,8 @@ def test_pages_leave_out_figures_of_one_point() -> None:
     figures = report_of("power").figures
     assert figures["sizes"].choices(made("models")) == []
     assert len(figures["sizes"].choices(made("power"))) == 2 * 3
+
+
+def test_a_range_whose_ends_look_the_same_is_one_number() -> None:
+    (shown,) = filter(None, [_range([SimpleNamespace(low=1.0, high=2.0)], lambda each, end: f"{end:.1f}")])
+    assert [shown(SimpleNamespace(low=11.93, high=end)) for end in (11.94, 12.0)] == ["11.9", "11.9 to 12.0"]

@@ -635,10 +635,28 @@ def test_integers_have_no_decimals_and_precisions_equally_many() -> None:
     # One matching word of twenty and no matching pair: a precision below 10 beside one above.
     result = score(["a b c d e f g h i j"] * 2, {"x": ["a y c z v u d q r s"] * 2, "y": ["a"] * 2}, metric("bleu"))
     rows = [line.split() for line in render(result).splitlines() if line[:1] in ("x", "y")]
-    assert [row[-2:] for row in rows] == [["20", "20"], ["2", "20"]]
+    assert [row[-1] for row in rows] == ["20", "2"]
     assert {len(p.partition(".")[2]) for row in rows for p in row[2:6]} == {1}
+    # What is the same for all systems is no column.
+    assert render(result).splitlines()[0] == "BLEU: 2 segments, 1 reference, 2 systems; ref_len 20"
     details = result.scores[0].details
     assert (repr(details["hyp_len"]), repr(details["ref_len"])) == ("20", "20")
+
+
+@pytest.mark.parametrize(
+    ("width", "expected"),
+    [
+        (24, ["s          Δ  adjusted p", "model  +0.10     0.0002*"]),
+        (23, ["s          Δ   adj. p", "model  +0.10  0.0002*"]),
+        (20, ["s         Δ  adj. p", "model +0.10 0.0002*"]),
+        (18, ["s          Δ", "model  +0.10", "s       adj. p", "model  0.0002*"]),
+    ],
+)
+def test_where_there_is_no_room_headers_are_short_and_columns_close(width: int, expected: list[str]) -> None:
+    table = Table("", ["s", "Δ", "adjusted p"])
+    table.add(["model", "+0.10", "0.0002*"])
+    lines = table_as_text(table, Terminal(width)).splitlines()
+    assert [line for line in lines if line.strip("─")] == expected
 
 
 def test_an_empty_cell_of_a_bold_row_has_no_asterisks_in_markdown() -> None:

@@ -18,6 +18,8 @@ from .root import COMPLETE, ClosedPipeError, cli
 
 # More options are not listed for an unknown one.
 MOST_OPTIONS = 8
+# The columns of a terminal that does not know them.
+NO_WIDTH = 80
 
 
 @contextlib.contextmanager
@@ -38,7 +40,7 @@ def _warnings_as_lines() -> Iterator[None]:
             alike = [] if file is None else files.setdefault(text.removeprefix(file), [])
             alike.append(text if file is None else file)
             if len(alike) == 1:
-                click.echo(f"reshuffle: warning: {text}", err=True)
+                _say(f"reshuffle: warning: {text}")
 
     with warnings.catch_warnings():
         if not sys.warnoptions:
@@ -50,7 +52,40 @@ def _warnings_as_lines() -> Iterator[None]:
             for first, *more in files.values():
                 if more:
                     held = f"what is said of {first} holds for {counted(len(more), 'more file')}: {listed(more)}"
-                    click.echo(f"reshuffle: warning: {held}", err=True)
+                    _say(f"reshuffle: warning: {held}")
+
+
+def _say(line: str) -> None:
+    """Write to standard error, above a progress bar; in a terminal, with breaks between words."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        from ..progress import Bar
+
+        line = wrapped(line, _width())
+        if Bar.say(line):
+            return
+    click.echo(line, err=True)
+
+
+def _width() -> int:
+    """The columns of the terminal on standard error, or of ``COLUMNS``."""
+    given = os.environ.get("COLUMNS", "")
+    if given.isdecimal() and int(given):
+        return int(given)
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or NO_WIDTH
+    except (OSError, ValueError):
+        return NO_WIDTH
+
+
+def wrapped(line: str, width: int) -> str:
+    """A line as several, none of which breaks a word.
+
+    >>> wrapped("a warning about long-named/files.txt", 12)
+    'a warning\\nabout\\nlong-named/files.txt'
+    """
+    import textwrap
+
+    return textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)
 
 
 def _with_flags(warning: InputWarning) -> str:

@@ -20,7 +20,7 @@ from .caveats import MAX_PAIRS, doubt
 from .cells import decimals_apart, under
 from .layout import Layout
 from .margins import has_margin, is_significant, margin_statement
-from .systems import has_ranks, pairs_of
+from .systems import has_ranks, pairs_of, sorted_systems
 from .votes import vote_conclusions
 from .wording import MAX_NAMED, Nameless, are, few, joined, named, percent
 
@@ -73,7 +73,7 @@ def _found(tested: Mapping[str, tuple[Comparison, UsedMetric]], preposition: str
     statements = {name: (statement(*each, order), doubts(*each)) for name, each in tested.items()}
     if first.baseline is None or has_margin(first) or len(first.systems) - 1 <= MAX_NAMED:
         return one_sentence(statements, preposition, start)
-    relations = {name: _relations(*each) for name, each in tested.items()}
+    relations = {name: _relations(*each, order) for name, each in tested.items()}
     others = {each for of in relations.values() for each in of.values()} - DECIDED
     if len({text for text, _ in statements.values()}) == 1 or len(others) > 1:
         return one_sentence(statements, preposition, start)
@@ -84,7 +84,7 @@ def _found(tested: Mapping[str, tuple[Comparison, UsedMetric]], preposition: str
 
 
 def statement(comparison: Comparison, metric: UsedMetric, order: Sequence[str] = ()) -> str:
-    """Which systems are better under a metric. Those that may be the best are named in this order."""
+    """Which systems are better under a metric. They are named in this order, if one is given."""
     if has_margin(comparison):
         return margin_statement(comparison, metric)
     rankings = under(metric.name, comparison.rankings)
@@ -93,15 +93,16 @@ def statement(comparison: Comparison, metric: UsedMetric, order: Sequence[str] =
     if comparison.baseline is None:  # as in one-sided tests
         pairs = under(metric.name, comparison.comparisons)
         return number_of_pairs([is_significant(comparison, pair) for pair in pairs])
-    return against_baseline(_relations(comparison, metric), comparison.baseline)
+    return against_baseline(_relations(comparison, metric, order), comparison.baseline)
 
 
-def _relations(comparison: Comparison, metric: UsedMetric) -> dict[str, str]:
+def _relations(comparison: Comparison, metric: UsedMetric, order: Sequence[str]) -> dict[str, str]:
     """How each system differs from the baseline under a metric (:func:`relation`)."""
-    return {
+    found = {
         pair.system: relation(comparison.verdict(pair), pair.test.alternative, metric)
         for pair in under(metric.name, comparison.comparisons)
     }
+    return {system: found[system] for system in order if system in found} | found
 
 
 def doubts(comparison: Comparison, metric: UsedMetric) -> str:
@@ -168,8 +169,9 @@ def _capitalized(text: str) -> str:
 
 
 def _order(comparison: Comparison) -> Sequence[str]:
-    """The systems from the best to the worst under the first metric: one order, so that equal sets read alike."""
-    return [each.system for ranking in comparison.rankings[:1] for each in ranking.systems]
+    """The systems as in the table, by the first metric: one order, so that equal sets read alike."""
+    ranked = [each.system for ranking in comparison.rankings[:1] for each in ranking.systems]
+    return ranked or sorted_systems(comparison)
 
 
 def _top(ranking: Ranking, order: Sequence[str]) -> str:

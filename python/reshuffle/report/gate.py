@@ -203,7 +203,7 @@ def _of_task(gate: Gate, task: GateTask, part: str) -> str:
         "difference": _signed(task, task.difference),
         "bound": "" if task.bound is None else _signed(task, task.bound),
         "margin": _margin(task),
-        "worse_p": _pvalue(gate, task.worse_adjusted_pvalue, task.worse_adjusted_pvalue != task.worse_pvalue),
+        "worse_p": _pvalue(gate, task.worse_adjusted_pvalue, adjusted=len(gate.tasks) > 1),
         "better_p": _pvalue(gate, task.better_pvalue),
         "regression": "" if task.detectable is None else number(float(f"{task.detectable:.2g}")),
         "are_equal": are_equal,

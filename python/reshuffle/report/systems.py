@@ -90,14 +90,16 @@ def has_ranks(comparison: Comparison) -> bool:
 def of_one_metric(comparison: Comparison, metric: UsedMetric, layout: Layout) -> Table:
     """Everything about the systems under one metric: with the differences or, without tests, the score components."""
     columns = _Columns(comparison, metric, layout, complete=True)
-    details = [*_details({} if comparison.comparisons else columns.scores)]
+    details, constant = _details({} if comparison.comparisons else columns.scores)
     header = ["System", *columns.header, *(heading for heading, _ in details)]
     title = (
         _title(comparison, [metric])
         if len(comparison.metrics) == 1
         else _with_direction(metric) + margin_in_title(comparison, metric)
     )
-    table = Table(title, header, breaks=(*range(1 + len(columns.header), len(header)),), beside=columns.letters(1))
+    table = Table(
+        title + constant, header, breaks=(*range(1 + len(columns.header), len(header)),), beside=columns.letters(1)
+    )
     table.bold_means = bold_means(comparison)
     cluster = None
     for system in sorted_systems(comparison, metric if has_ranks(comparison) else None):
@@ -312,8 +314,15 @@ def bold_rows(comparison: Comparison) -> str:
     return f"{bold_means(comparison)}; a name is bold if this holds in its whole row"
 
 
-def _details(scores: Mapping[str, SystemScore]) -> Iterator[Column]:
-    """The parts of the scores under one metric that all systems have, such as the precisions of BLEU."""
+# The parts of scores that are counts of references.
+OF_REFERENCES = ("ref_len", "gold")
+
+
+def _details(scores: Mapping[str, SystemScore]) -> tuple[list[Column], str]:
+    """The parts of the scores under one metric that all systems have, such as the precisions of BLEU.
+
+    Counts of references, where they are the same for all of several systems, are not columns but the end of a title.
+    """
     every = [score.details for score in scores.values()]
     # The precisions p_1, p_2 … have equal decimals, because they are compared with each other.
     largest: dict[str, float] = {}
@@ -326,10 +335,18 @@ def _details(scores: Mapping[str, SystemScore]) -> Iterator[Column]:
         value = scores[system].details[name]
         return f"{value:,}" if isinstance(value, int) else f"{value:.{1 if largest[_group(name)] >= 10 else 3}f}"
 
+    columns: list[Column] = []
+    constant = ""
     for name in next(iter(every), ()):
-        if all(name in details for details in every):
+        if not all(name in details for details in every):
+            continue
+        first, *others = (details[name] for details in every)
+        if others and name in OF_REFERENCES and all(other == first for other in others):
+            constant += f"; {name} {first:,}"
+        else:
             # Precisions, which results call p_1, p_2 …, are not p-values.
-            yield f"prec_{name[2:]}" if _group(name) == "p" else name, partial(cell, name)
+            columns.append((f"prec_{name[2:]}" if _group(name) == "p" else name, partial(cell, name)))
+    return columns, constant
 
 
 def _group(name: str) -> str:

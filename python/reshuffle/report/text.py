@@ -19,6 +19,8 @@ from .terminal import PROSE_WIDTH, Terminal
 MIN_NAME = 8
 # Words in the headers of numbers are not broken unless they are longer than this.
 MAX_WORD = 12
+# What headers say where there is no room.
+LONG, SHORT = "djusted p", "dj. p"
 BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
 
 
@@ -69,6 +71,19 @@ def _parts_that_fit(table: Table, width: int | None) -> list[_Grid]:
     whole = _Grid.from_table(table)
     if width is None or whole.width <= width:
         return [whole]
+    if any(LONG in name for name in table.header):
+        return _parts_that_fit(replace(table, header=[name.replace(LONG, SHORT) for name in table.header]), width)
+    parts = _split_to_fit(table, whole, width)
+    # Columns stand side by side rather than below each other, even if closely.
+    if len(parts) > 1 and table.gap > 1:
+        close = replace(table, gap=1)
+        closer = _split_to_fit(close, _Grid.from_table(close), width)
+        if len(closer) == 1:
+            return closer
+    return parts
+
+
+def _split_to_fit(table: Table, whole: _Grid, width: int) -> list[_Grid]:
     n_names = table.n_names
     # Names can be folded, so they leave four fifths of the width to the numbers.
     names = min(whole.width_of(range(n_names)), width // 5)

@@ -53,7 +53,7 @@ def no_spread(data: RunData, m: int, pair: tuple[int, int]) -> bool:
 
 
 def welch_t(data: RunData, pairs: Pairs, statistic: str) -> Exchanged:
-    """Welch's t test of the runs' scores."""
+    """Welch's t test of the difference of the statistic, with its standard error from the runs' scores."""
     return _closed(welch_error, data, pairs, statistic)
 
 

@@ -2,7 +2,9 @@
 
 The closed forms of :mod:`reshuffle.inference.power` take a difference as normal with a known standard error. A test
 whose power is p where theirs is that of an effect of so many standard errors has an *efficiency*: the effect with which
-the z-test has power p, divided by the true one. It is near 1, and hardly depends on the size of the test set.
+the z-test has power p, divided by the true one. It is near 1, and hardly depends on the size of the test set. The
+simulated systems are mixtures of a pair, whose difference adds to the variance: the true effect is in standard errors
+of the mixture, and plans are in those of the pair.
 """
 
 from __future__ import annotations
@@ -45,6 +47,11 @@ class _Point(NamedTuple):
     difference: float
     size: int
 
+    @property
+    def eta(self) -> float:
+        """The η of the mixture with the difference."""
+        return effect_for(self.pair, self.difference)
+
 
 @dataclass(frozen=True, eq=False)
 class Calibrator:
@@ -77,7 +84,7 @@ class Calibrator:
                     f"{self.level:g}, because its p can hardly get that small: plan larger sizes, or choose another "
                     "test"
                 )
-            true_effect = point.difference * math.sqrt(point.size) / point.pair.unit_error
+            true_effect = point.difference / point.pair.mixture_error(point.eta, point.size)
             found.append((max(_quantile(rate) + z, LEAST_EFFECT) / true_effect, rate))
         return Efficiency(_mean(found), found[-1][1]) if found else None
 
@@ -90,8 +97,10 @@ class Calibrator:
         if not able:
             return None
         pair = _median(able)
-        size = max(2, math.ceil((effect * pair.unit_error / difference) ** 2))
-        return _Point(pair, min(difference, abs(pair.observed)), size) if size <= pair.n_units else None
+        difference = min(difference, abs(pair.observed))
+        error = pair.mixture_error(difference / abs(pair.observed) / 2, 1)
+        size = max(2, math.ceil((effect * error / difference) ** 2))
+        return _Point(pair, difference, size) if size <= pair.n_units else None
 
     def _point(self, effect: float, size: int) -> _Point | None:
         """Where a difference has this effect, in standard errors.
@@ -104,7 +113,12 @@ class Calibrator:
         able = [p for p in self.pairs if p.unit_error > 0 and abs(p.observed) >= effect * p.unit_error / root]
         if able:
             pair = _median(able)
-            return _Point(pair, effect * pair.unit_error / root, size)
+            # effect = difference / mixture_error, whose square is linear in that of the difference.
+            null = pair.null_unit_error**2
+            if not null:
+                return None
+            slope = (pair.unit_error**2 - null) / pair.observed**2
+            return _Point(pair, effect * math.sqrt(null / (size - effect**2 * slope)), size)
         pair = max(self.pairs, key=lambda p: abs(p.observed) / p.unit_error if p.unit_error > 0 else 0.0)
         own = abs(pair.observed)
         if own * math.sqrt(MOST_REPEATS * units) < effect * pair.unit_error or not own:
@@ -115,12 +129,11 @@ class Calibrator:
         """The power of a test at a point: that of a mixture of the outputs of its pair."""
         settings = evolve(self.settings, tests=(test,), alphas=(self.level,), simulations=simulations)
         pair = point.pair
-        wanted = math.copysign(point.difference, pair.observed)
         # One-sided tests are simulated in the direction of their alternative.
         alternative = directed(settings.alternative, pair.higher_is_better)
-        if alternative != "two-sided" and (wanted > 0) != (alternative == "greater"):
-            pair, wanted = pair.reversed, -wanted
-        (cell,) = simulated_mixture([pair], point.size, effect_for(pair, wanted), settings)
+        if alternative != "two-sided" and (pair.observed > 0) != (alternative == "greater"):
+            pair = pair.reversed
+        (cell,) = simulated_mixture([pair], point.size, point.eta, settings)
         (rate,) = power_rates(cell, settings)
         return rate
 

@@ -84,13 +84,25 @@ class MeasuredPair(NamedPair):
         """The standard deviation of the contribution of a unit to the difference: se·√U."""
         return math.sqrt(self.variance * self.n_units)
 
+    @lazy
+    def null_unit_error(self) -> float:
+        """The same when the systems are swapped in every second unit, so that their scores are equal.
+
+        The difference of the pair adds to its variance: a contribution d becomes ±d with mean 0. Of both orders of each
+        unit, one population.
+        """
+        both = np.concatenate([self.counts, self.counts[::-1]], axis=1)
+        sample = CountSample.from_counts(self.formula, both)
+        return math.sqrt(float(sample.variances_of_differences([(0, 1)])[0]) * both.shape[1])
+
     def mixture_error(self, effect: float, size: int) -> float:
         """The standard error of the difference of a mixture on a test set of this size.
 
-        A contribution d to the difference Δ of the real pair becomes ±d with mean 2ηd: its variance is that of d plus
-        (1 − 4η²)·Δ².
+        The difference is 2η times that of the real pair, and the variance goes with its square from that without a
+        difference to that of the real pair: exactly for means, nearly for others.
         """
-        return math.sqrt((self.unit_error**2 + (1 - 4 * effect**2) * self.observed**2) / size)
+        null = self.null_unit_error**2
+        return math.sqrt((null + 4 * effect**2 * (self.unit_error**2 - null)) / size)
 
 
 @dataclass(frozen=True, eq=False)

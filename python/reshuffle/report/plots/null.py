@@ -29,6 +29,8 @@ OPPOSITE = ("bootstrap-percentile", "paired-bootstrap")
 OF_SEGMENTS = ("accuracy", "exact")
 # With more values than this in a bin, it hardly matters that another bin has one more.
 MOST_VALUES = 30
+# The key has room for names of so many characters.
+MAX_NAME = 24
 
 
 @dataclass(frozen=True)
@@ -126,12 +128,19 @@ class NullFigure:
         lines: list[Pieces] = []
         if not tails(self.pair):
             return lines
-        said = "the other system at least as good" if _counts_opposite(self.pair) else "at least as extreme"
+        said = f"{self._other()} at least as good" if _counts_opposite(self.pair) else "at least as extreme"
         test = self.pair.test
         lines.append([("■", BETTER), (f" {said}{self._share()}", INK)])
         if test.tails == 2:
             lines.append([("p = 2(c + 1)/(R + 1)", INK)])
         return lines
+
+    def _other(self) -> str:
+        """The system that the draws opposite to the observed difference favour."""
+        pair, alternative = self.pair, self.pair.test.alternative
+        is_below = alternative == "greater" or (alternative == "two-sided" and self.null.observed > 0)
+        name = self.view.name(pair.baseline if is_below == self.view.metric.higher_is_better else pair.system)
+        return name if len(name) <= MAX_NAME else "the other system"
 
     def _share(self) -> str:
         """How many replicates are filled, as far as they were counted."""

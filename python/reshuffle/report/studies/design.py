@@ -168,7 +168,7 @@ def _range(records: Sequence[Any], shown: Callable[[Any, Any], str]) -> Callable
     """The column of ranges over pairs, if standard errors differ between these."""
     if not _has_range(records):
         return None
-    return lambda each: f"{shown(each, each.low)} to {shown(each, each.high)}"
+    return lambda each: " to ".join(dict.fromkeys((shown(each, each.low), shown(each, each.high))))
 
 
 def _table(
@@ -230,8 +230,9 @@ def notes(study: StudyResult[DesignPlan]) -> Iterator[str]:
     if "simulated" in study.tables:
         tests = joined(plan.tests or ())
         yield (
-            f"Efficiency: the effect that gives a z-test the simulated power of {tests}, divided by the true effect; "
-            f"{plan.simulations:,} test sets each, {plan.n_resamples:,} replicates."
+            f"Efficiency: the effect that gives a z-test the simulated power of {tests}, divided by the true effect, "
+            f"whose SE includes what swapping adds; {plan.simulations:,} test sets each, "
+            f"{plan.n_resamples:,} replicates."
         )
     else:
         why, advice = "", "The power of a test may differ by .07: simulate it."

@@ -112,15 +112,21 @@ class Figure:
                         found[f"{title}, {more}" if more else title] = own
                 return found
             elif len(values) > 1:
-                raise InputError(
-                    "a figure is of one {field}: choose {option}",
-                    field=field.replace("_", " "),
-                    option=Argument(field, tuple(shown)),
-                )
+                asked = [each for each in fields if each not in given and (single or each not in PANELS)]
+                raise _to_choose(records, asked)
             else:
                 (chosen,) = values
             records = [record for record in records if getattr(record, field) == chosen]
         return {"": records}
+
+
+def _to_choose(records: Sequence[Any], fields: Sequence[str]) -> InputError:
+    """The error for records that differ in some of the fields, of which a figure has one value each."""
+    values = {field: tuple(dict.fromkeys(str(getattr(record, field)) for record in records)) for field in fields}
+    asked = {field: Argument(field, own) for field, own in values.items() if len(own) > 1}
+    one = " and one ".join(field.replace("_", " ") for field in asked)
+    options = ", and ".join(f"{{{field}}}" for field in asked)
+    return InputError(f"a figure is of one {one}: choose {options}", **asked)
 
 
 def in_module(module: str, name: str) -> Callable[[Any, Sequence[Any]], Drawing]:

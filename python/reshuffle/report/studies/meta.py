@@ -14,6 +14,7 @@ from ..words import words, words_of
 from .base import StudyReport
 from .figures import Figure, in_module
 from .meta_sentences import MAX_TESTED, conclusions, notes
+from .meta_sentences import settings as settings_of_sentences
 from .meta_values import Family, families, on_segments, shown_families, sized
 from .shared import constant, with_arrow
 
@@ -290,7 +291,7 @@ def settings(result: MetaEvaluation) -> dict[str, str]:
     if result.truths:
         found["tests"] = joined(map(truth_title, result.truths))
         found["source"] = "; ".join(dict.fromkeys(words_of("meta", "source", name) for name in result.truths))
-    return found
+    return found | settings_of_sentences(result)
 
 
 REPORT = StudyReport(

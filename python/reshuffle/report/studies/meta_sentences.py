@@ -13,7 +13,7 @@ from ...errors import counted, either
 from ...grouping import grouped
 from ...results.studies import MetaEvaluation, MetricDifference
 from ..wording import named
-from ..words import filled, said, words
+from ..words import Template, filled, said, words
 from .meta_values import AVERAGE, Family, families, on_segments, short_name, shown_families, sized
 
 # More metrics or systems are counted instead of named, and more sentences are left to other formats.
@@ -147,6 +147,25 @@ def notes(result: MetaEvaluation) -> Iterator[str]:
         about = {"of_set": of_set, "n": len(systems), "names": systems, "too_many": MAX_NAMED + 1}
         yield from said("meta", "left_out", about)
     yield from _remarks(result)
+
+
+def settings(result: MetaEvaluation) -> dict[str, str]:
+    """What a methods paragraph says of the scores by people, the adjustment and the intervals, if there are any."""
+    by_test = grouped((each.test, each) for each in result.comparisons)
+    about = {**result.plan, **_computed(result), **_scored(result), **_tested(result, by_test)}
+    template, found = Template(words("meta")["phrase"]), {}
+    if about.get("kinds"):
+        found["human"] = about["kinds"]
+    if about["has_intervals"]:
+        found["drawn"] = about["drawn"]
+    if about["adjusted"]:
+        sentence = template.filled("adjusted_in_methods", about)
+        if result.plan.adjust == "auto":
+            source = template.filled("adjustment_source", about)
+            found |= {"adjusted_by_default": sentence, "adjustment_source": source}
+        else:
+            found["adjusted"] = f"{sentence}."
+    return found
 
 
 def _computed(result: MetaEvaluation) -> dict[str, Any]:

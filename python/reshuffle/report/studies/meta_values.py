@@ -117,8 +117,8 @@ class Family:
         return {each.metric for each in self.groups if first.intersection(each.letters)}
 
     def leads(self, metric: str) -> bool:
-        """Whether it is one of the leaders, and not all metrics are."""
-        return metric in self.leaders and len(self.leaders) < len(self.results)
+        """Whether it is one of the leaders: all metrics, if none differ."""
+        return metric in self.leaders
 
 
 def families(result: MetaEvaluation) -> list[Family]:
