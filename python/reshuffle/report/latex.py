@@ -17,18 +17,15 @@ from .sources import keys_of
 from .wording import joined
 from .words import words
 
-# The label of the first table.
-LABEL = "tab:reshuffle"
 
-
-def as_latex(document: Document, layout: Layout, label: str = LABEL) -> str:
+def as_latex(document: Document, layout: Layout) -> str:
     """``table`` environments with labels, in parts where one is taller than a page; sentences as comments."""
-    tables = document.tables
+    tables, labels = document.tables, labels_of(document, layout.label)
     packages = ["booktabs", "graphicx", *["multirow"] * any(table.grouped for table in tables)]
     lines = ["% needs " + joined(f"\\usepackage{{{name}}}" for name in packages)]
-    for numbered, table in zip(labels_of(document, label), tables, strict=True):
+    for numbered, table in zip(labels, tables, strict=True):
         as_first = table.is_explained_by(tables[0])
-        shown, more = (table.unexplained, f" Symbols as in Table~\\ref{{{label}}}.") if as_first else (table, "")
+        shown, more = (table.unexplained, f" Symbols as in Table~\\ref{{{labels[0]}}}.") if as_first else (table, "")
         lines += _table(shown, more, fitting(table, layout.columns), numbered, document.names)
     if document.methods is not None:
         entries = "-o FILE.tex writes them to FILE.bib"
@@ -40,9 +37,9 @@ def as_latex(document: Document, layout: Layout, label: str = LABEL) -> str:
     return "\n".join(lines) + "\n"
 
 
-def labels_of(document: Document, label: str = LABEL) -> list[str]:
-    """The labels of the tables."""
-    return [label + (f"-{number}" if number > 1 else "") for number in range(1, len(document.tables) + 1)]
+def labels_of(document: Document, label: str) -> list[str]:
+    """The labels of the tables, which contain this one."""
+    return [f"tab:{label}{f'-{number}' if number > 1 else ''}" for number in range(1, len(document.tables) + 1)]
 
 
 def latex_paragraph(
