@@ -196,8 +196,8 @@ class SystemScatter(ColumnFigure[MetricSystemScore]):
         if place is None:
             return width, height
         grid = place.get_gridspec()
-        heights = grid.get_height_ratios()
-        own = height * heights[place.rowspan.start] / sum(heights)
+        heights: Any = grid.get_height_ratios()
+        own = height * float(heights[place.rowspan.start]) / float(sum(heights))
         return width / grid.ncols, own - TITLE * (len(heights) > 1)
 
 
@@ -251,9 +251,9 @@ def places_of_names(
     # Names keep a distance from other points, so that it is clear whose they are. Numbers are closer to their own.
     near = RADIUS if kept else 2 * RADIUS
     boxes = [(x - near, x + near, y - near, y + near) for x, y in points]
-    found = [*kept] if kept else [None] * len(points)
+    found: list[tuple[float, float] | None] = [*(kept or [None] * len(points))]
 
-    def box_of(at: int, place: tuple[float, float]) -> tuple[float, ...]:
+    def box_of(at: int, place: tuple[float, float]) -> tuple[float, float, float, float]:
         (x, y), (start, up) = points[at], place
         return (x + start, x + start + lengths[at], y + up - size / 2, y + up + size / 2)
 
