@@ -334,6 +334,14 @@ def test_figures_show_values_letters_leaders_every_pvalue_and_turned_metrics() -
     assert down.xaxis_inverted()
     assert "r = 1.000" in up.get_xlabel()
     assert {"system-0", "system-4"} <= set(texts_of(up))
+    # Names without room are in a key.
+    places = [(20.0 + i / 10, 0.1) for i in range(5)] + [(29.5, 0.2)]
+    systems = [MetricSystemScore("", "BLEU", f"system-{i}", x, y) for i, (x, y) in enumerate(places)]
+    axes = evaluation(ranked().results, systems=systems, level="system").plot.scatter()
+    entries = [entry.split(" ") for entry in re.split(r"[ \n]{1,2}(?=\d )", axes.get_xlabel())[1:]]
+    assert len(entries) > 1
+    assert {*texts_of(axes)} >= {number for number, _ in entries}
+    assert {*texts_of(axes), *(name for _, name in entries)} >= {each.system for each in systems}
 
 
 @given(

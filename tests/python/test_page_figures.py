@@ -19,6 +19,7 @@ from known import known
 from plotted import with_histograms
 from reshuffle import NonInferiority, SegmentScores, compare, score
 from reshuffle.data.demo import demo_corpus
+from reshuffle.report.nulls import bars_of
 from reshuffle.results import Comparison, Histogram, NullHistogram
 
 CORPUS = demo_corpus()
@@ -356,7 +357,7 @@ class TestDensities:
             assert pytest.approx(sum(y for _, y in points) * steps[0], abs=0.01) == 1
 
 
-def bars_of(browser: Browser, kind: str) -> list[list[float]]:
+def bars_of_page(browser: Browser, kind: str) -> list[list[float]]:
     """The left, lower, upper and right ends of the bars of the selected pair: of its tails, or of the rest."""
     (mark,) = marks(browser, f"#null .bar.{kind}")
     return [[float(x) for x in bar] for bar in re.findall(r"M([-\d.]+),([-\d.]+)V([-\d.]+)H([-\d.]+)V", mark["d"])]
@@ -366,7 +367,7 @@ def filled_share(browser: Browser) -> float:
     """The share of the area of the bars that is filled, in the figure of the selected pair."""
 
     def area(kind: str) -> float:
-        return sum((right - left) * (low - high) for left, low, high, right in bars_of(browser, kind))
+        return sum((right - left) * (low - high) for left, low, high, right in bars_of_page(browser, kind))
 
     tail, body = area("tail"), area("body")
     return tail / (tail + body)
@@ -414,6 +415,28 @@ class TestNullDistribution:
                 expected = known(pair.test.exceedances) / known(pair.test.n_resamples)
                 assert expected == pytest.approx(filled_share(browser), abs=1e-3)
 
+    @pytest.mark.parametrize("test", ["ar", "bootstrap"])
+    def test_right_or_wrong_answers_have_the_bars_of_the_figure_and_no_comb(self, browser: Browser, test: str) -> None:
+        answers = np.random.default_rng(3).random((2, 500)) < [[0.6], [0.65]]
+        scores = {name: row.astype(float).tolist() for name, row in zip("ab", answers, strict=True)}
+        result = compare(metrics=SegmentScores("correct", scores), test=test)
+        browser.open(result.render("html"))
+        (pair,) = result.comparisons
+        _, heights, half = bars_of(result, pair)
+        assert half > 0
+        for names in (("b", "a"), ("a", "b")):
+            browser.run("selectPair(arguments[0], arguments[1])", *names)
+            bars = sorted(
+                (left, low - high) for kind in ("tail", "body") for left, low, high, _ in bars_of_page(browser, kind)
+            )
+            found = np.array([height for _, height in bars])
+            found /= found.max()
+            # Those at the end of a tail are drawn in two parts.
+            assert np.abs(found[:, None] - heights / heights.max()).min(axis=1).max() < 0.01
+            high = found[found > 0.5]
+            assert (high[1:] / high[:-1]).min() > 0.7
+            assert filled_share(browser) == pytest.approx(pair.test.pvalue, abs=0.003)
+
     def test_the_line_is_at_the_observed_difference_and_bars_have_the_heights_of_the_counts(
         self, browser: Browser
     ) -> None:
@@ -433,7 +456,7 @@ class TestNullDistribution:
             assert [sign * pair.difference, -sign * pair.difference] == pytest.approx(found, abs=1e-6)
             assert f"observed {sign * pair.difference:+.2f}" == browser.texts("#null .strong")[0]
             heights = {}
-            for left, low, high, right in (bar for kind in ("tail", "body") for bar in bars_of(browser, kind)):
+            for left, low, high, right in (bar for kind in ("tail", "body") for bar in bars_of_page(browser, kind)):
                 middle = sign * values_at(browser, "#null", [(left + right) / 2])[0]
                 heights[int((middle - null.low) // null.width)] = low - high
             unit = max(heights.values()) / max(null.counts)
@@ -465,18 +488,18 @@ class TestNullDistribution:
         browser.open(replace(result, comparisons=tuple(pairs), scores=tuple(scores)).render("html"))
         assert len(browser.all("#densities .ridge-score")) == 4
         assert browser.all("#densities .ridge-area") == []
-        bars = bars_of(browser, "body")
+        bars = bars_of_page(browser, "body")
         left, right = min(bar[0] for bar in bars), max(bar[-1] for bar in bars)
         assert right - left == pytest.approx(8, abs=0.05)
         assert values_at(browser, "#null", [(left + right) / 2]) == pytest.approx([0], abs=0.05)
-        assert bars_of(browser, "tail") == []
+        assert bars_of_page(browser, "tail") == []
         lines = [*marks(browser, "#null .observed"), *marks(browser, "#null .mirrored")]
         found = values_at(browser, "#null", [float(line["x1"]) for line in lines])
         assert sorted(map(abs, found)) == pytest.approx([10, 10], abs=1e-6)
         ticks = [float(text) for text in browser.texts("#null .axis .tick")]
         assert (ticks[0], ticks[-1]) == (-10, 10)
         browser.run("showView(0, 1); selectPair(arguments[0], arguments[1])", pairs[-1].system, pairs[-1].baseline)
-        assert (len(bars_of(browser, "tail")), bars_of(browser, "body")) == (1, [])
+        assert (len(bars_of_page(browser, "tail")), bars_of_page(browser, "body")) == (1, [])
 
     def test_the_caption_has_the_number_of_replicates_that_p_counts(self, browser: Browser) -> None:
         result = everything(test="ar", baseline="baseline")

@@ -93,16 +93,21 @@ def test_wide_tables_have_smaller_letters_and_tall_ones_are_divided_where_rows_h
         assert re.findall(r"\\(small|footnotesize|scriptsize)", report) == expected
         assert report.count(r"@{\hskip 1.6em}r") == 2
     # A table that is taller than a page is divided where its rows have lines.
-    table = Table("", ["System"], sections={0: "news", 21: "chat", 42: "talks"}, rules=[21, 42])
-    for row in range(63):
+    table = Table("", ["System"], sections={0: "news", 31: "chat", 62: "talks"}, rules=[31, 62])
+    for row in range(93):
         table.add([str(row)])
     parts = pages(table, Fit(SIZES[1], 2))
-    assert [len(part.rows) for part in parts] == [21, 21, 21]
+    assert [len(part.rows) for part in parts] == [31, 31, 31]
     assert [(*part.sections.values(), *part.rules) for part in parts] == [("news",), ("chat",), ("talks",)]
     table.title = "caption " * 80  # it takes place on the first page only
-    assert [len(part.rows) for part in pages(table, Fit(SIZES[1], 2))][1:] == [21, 21]
+    assert [len(part.rows) for part in pages(table, Fit(SIZES[1], 2))][1:] == [31, 31]
     unruled = replace(table, title="", sections={}, rules=[])
-    assert [len(part.rows) for part in pages(unruled, Fit(SIZES[1], 2))] == [39, 24]
+    assert [len(part.rows) for part in pages(unruled, Fit(SIZES[1], 2))] == [47, 46]
+    # Rows that share a cell stay together, and no part is much shorter than the others.
+    shared = Table("", ["System", "Part"], n_names=2, grouped=1)
+    for row in range(101):
+        shared.add([str(row // 4), str(row)])
+    assert [len(part.rows) for part in pages(shared, Fit(SIZES[0], 2))] == [36, 36, 29]
 
 
 # --- Markup in names
@@ -221,7 +226,9 @@ def reports(fmt: Format) -> Iterator[str]:
 
 def test_latex_compiles(tmp_path: Path) -> None:
     """Each report on pages of its own."""
-    assert "Undefined" not in compiled(tmp_path, "\n\\clearpage\n".join(reports("latex")))
+    said = compiled(tmp_path, "\n\\clearpage\n".join(reports("latex")))
+    assert "Undefined" not in said
+    assert "Float too large" not in said
 
 
 @TYPST

@@ -311,7 +311,9 @@ def test_save_writes_what_render_returns(tmp_path: Path) -> None:
     result = RESULTS["baseline"]
     for ending, fmt in {"": "text", ".txt": "text", ".JSON": "json", ".tex": "latex", ".csv": "csv"}.items():
         result.save(tmp_path / f"result{ending}", digits=1)
-        assert (tmp_path / f"result{ending}").read_text("utf-8") == result.render(fmt, digits=1)
+        # Labels have the name of the file, so that an article can have several.
+        rendered = result.render(fmt, digits=1).replace("tab:reshuffle", "tab:result")
+        assert (tmp_path / f"result{ending}").read_text("utf-8") == rendered
     TABLE.save(tmp_path / "segments.tsv")
     assert (tmp_path / "segments.tsv").read_text("utf-8") == TABLE.render("tsv")
 

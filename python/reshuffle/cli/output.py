@@ -22,6 +22,7 @@ from ..leftovers import opened, replacements
 from ..options.evaluations import NameMap
 from ..report import PAPERS, WITH_METHODS, Layout, Terminal, formats_by_ending, pieces
 from ..report.layout import check_names, check_triangle, named_systems
+from ..report.sources import every_entry
 from ..report.terminal import stdout_width
 from ..report.wording import joined
 from ..results import ComparedTexts, Comparison, Flips, Gate, SegmentTable, SetComparison
@@ -283,6 +284,7 @@ def _parts(output: str | None, fmt: str, layout: Layout, tables: Sequence[str]) 
     shown = display_name(output)
     if _is_stream(output, shown):
         return [_Part(output, shown, fmt, layout, is_stream=True)]
+    layout = layout.labelled(Path(output).stem)
     if methods and fmt in PAPERS:
         entries = str(Path(output).with_suffix(".bib"))
         return [_Part(output, shown, fmt, layout), _Part(entries, display_name(entries), BIBTEX, layout)]
@@ -375,7 +377,7 @@ def _check_target(target: Path, shown: str, inputs: Sequence[str]) -> None:
 def _write(stream: IO[str], result: Result, part: _Part) -> None:
     """Write a result piece by piece: one string of all segments of all systems would be large."""
     if part.fmt == BIBTEX and isinstance(result, Comparison | SetComparison | StudyResult):
-        rendered: Iterable[str] = [result.bibtex()]
+        rendered: Iterable[str] = [every_entry()]
     else:
         rendered = pieces(result, part.fmt, part.layout)
     if part.keep is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -10,8 +11,9 @@ from .cells import Table
 
 # In points, the widths of a column and of both columns of an ACL paper (7.7 and 16 cm), which are narrower than most.
 COLUMN, PAGE = 219, 455
-# The height of the text of LaTeX's article at 11 pt, which is lower than the pages of most papers.
-HEIGHT = 540
+# The height of the text of most papers, 9 inches, and that of LaTeX's article at 11 pt, where taller tables are made
+# smaller.
+HEIGHT, LOWEST = 650, 527
 
 
 class Size(NamedTuple):
@@ -77,14 +79,39 @@ FEWEST = 3
 
 
 def pages(table: Table, fit: Fit) -> list[Table]:
-    """The table in parts that are no taller than a page: where possible, a part ends where lines divide the rows.
+    """The table in parts that are no taller than a page, about equally tall: where possible, lines divide the parts.
 
-    The caption stands above the first one.
+    Rows that share a cell stay together. The caption stands above the first part.
     """
-    found: list[Table] = []
+    ends = {*table.rules, *table.sections}
+    starts = _starts(table, fit, HEIGHT)
+    low, high = HEIGHT / len(starts) / 2, float(HEIGHT)
+    while len(starts) > 1 and high - low > fit.size.row:
+        middle = (low + high) / 2
+        shorter = _starts(table, fit, middle)
+        if len(shorter) == len(starts) and len(ends.intersection(shorter)) >= len(ends.intersection(starts)):
+            starts, high = shorter, middle
+        else:
+            low = middle
+    return [table.part(range(*each)) for each in zip(starts, [*starts[1:], len(table.rows)], strict=True)]
+
+
+def taller(part: Table, fit: Fit, height: float) -> bool:
+    """Whether the rows are taller."""
+    return fit.size.row * (len(part.rows) + len(part.sections)) + RULE * len(part.rules) > height
+
+
+def caption_lines(table: Table, fit: Fit) -> int:
+    """How many lines the caption has, at most."""
+    return math.ceil(_text_width(table.caption) / (PAGE if fit.columns == 2 else COLUMN) * 1.1)
+
+
+def _starts(table: Table, fit: Fit, full: float) -> list[int]:
+    """The first rows of parts of at most this height."""
+    found: list[int] = []
     ends, first = {*table.rules, *table.sections}, 0
-    lines = math.ceil(_text_width(table.caption) / (PAGE if fit.columns == 2 else COLUMN) * 1.1)
-    room = HEIGHT - LINE * lines
+    whole = [number for number, spans in enumerate(table.spans()) if not spans or spans[-1]]
+    room = full - LINE * caption_lines(table, fit)
     while first < len(table.rows) or not found:
         # The header, and the section that the first row belongs to.
         after, height = first, AROUND + fit.size.row * (2 if table.sections else 1)
@@ -97,9 +124,20 @@ def pages(table: Table, fit: Fit) -> list[Table]:
         if after < len(table.rows):
             after = max(min(after, len(table.rows) - FEWEST), first + 1)
             after = max((end for end in ends if (first + after) / 2 <= end <= after), default=after)
-        found.append(table.part(range(first, after)))
-        first, room = after, HEIGHT - LINE
+            after = next((end for end in reversed(whole[: bisect_right(whole, after)]) if end > first), after)
+        found.append(first)
+        first, room = after, full - LINE
     return found
+
+
+def widest(table: Table) -> tuple[list[str], list[bool]]:
+    """The widest cell of each column, and whether it is bold."""
+    columns = [
+        [(cells[index], bold[index]) for cells, bold in zip(table.rows, table.bold, strict=True)]
+        for index in range(len(table.header))
+    ]
+    found = [max(column, key=lambda each: _text_width(each[0]) * (BOLD if each[1] else 1)) for column in columns]
+    return [cell for cell, _ in found], [flag for _, flag in found]
 
 
 def _text_width(text: str) -> float:

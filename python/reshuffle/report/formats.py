@@ -20,12 +20,13 @@ from .gate import gate_as_junit
 from .json import as_json
 from .kinds import columns_of, document, paper_document
 from .latex import as_latex
-from .layout import Layout
+from .layout import LABEL, Layout
 from .markdown import as_markdown
 from .page import as_html
 from .segments import segments_as_jsonl, segments_as_tsv
 from .text import as_text
 from .typst import as_typst
+from .wording import file_name
 
 # For people. In papers, captions explain the tables.
 WRITERS: Mapping[str, Callable[[Document, Layout], str]] = {
@@ -80,7 +81,12 @@ def save(result: Any, path: str, options: Mapping[str, Any]) -> None:
         figures = " (figures: result.plot.NAME().figure.savefig)" if ending in (".pdf", ".png", ".svg") else ""
         known = either([end for end in by_ending if end])
         raise InputError(f"{shown}: no format has the ending {ending}; use {known}{figures}")
-    text = result.render(by_ending[ending], **options)
+    # Methods of results have no option for the label.
+    before = LABEL.set(file_name(Path(path).stem))
+    try:
+        text = result.render(by_ending[ending], **options)
+    finally:
+        LABEL.reset(before)
     with contextlib.ExitStack() as stack:
         if Path(path).exists() and not Path(path).is_file():  # such as /dev/stdout, which no file may replace
             file = stack.enter_context(opened(path, shown))

@@ -9,7 +9,7 @@ from functools import cache, partial
 from ..errors import listed, printable
 from .cells import Table
 from .document import FIGURE, Document, Picture, References
-from .fitting import BREAK, CLOSE, Fit, breaks, fitting, pages
+from .fitting import AROUND, BREAK, CLOSE, LINE, LOWEST, Fit, breaks, caption_lines, fitting, pages, taller, widest
 from .formulas import Symbol, split_at_symbols
 from .layout import Layout
 from .methods import Methods
@@ -17,18 +17,15 @@ from .sources import keys_of
 from .wording import joined
 from .words import words
 
-# The label of the first table.
-LABEL = "tab:reshuffle"
 
-
-def as_latex(document: Document, layout: Layout, label: str = LABEL) -> str:
+def as_latex(document: Document, layout: Layout) -> str:
     """``table`` environments with labels, in parts where one is taller than a page; sentences as comments."""
-    tables = document.tables
+    tables, labels = document.tables, labels_of(document, layout.label)
     packages = ["booktabs", "graphicx", *["multirow"] * any(table.grouped for table in tables)]
     lines = ["% needs " + joined(f"\\usepackage{{{name}}}" for name in packages)]
-    for numbered, table in zip(labels_of(document, label), tables, strict=True):
+    for numbered, table in zip(labels, tables, strict=True):
         as_first = table.is_explained_by(tables[0])
-        shown, more = (table.unexplained, f" Symbols as in Table~\\ref{{{label}}}.") if as_first else (table, "")
+        shown, more = (table.unexplained, f" Symbols as in Table~\\ref{{{labels[0]}}}.") if as_first else (table, "")
         lines += _table(shown, more, fitting(table, layout.columns), numbered, document.names)
     if document.methods is not None:
         entries = "-o FILE.tex writes them to FILE.bib"
@@ -40,9 +37,9 @@ def as_latex(document: Document, layout: Layout, label: str = LABEL) -> str:
     return "\n".join(lines) + "\n"
 
 
-def labels_of(document: Document, label: str = LABEL) -> list[str]:
-    """The labels of the tables."""
-    return [label + (f"-{number}" if number > 1 else "") for number in range(1, len(document.tables) + 1)]
+def labels_of(document: Document, label: str) -> list[str]:
+    """The labels of the tables, which contain this one."""
+    return [f"tab:{label}{f'-{number}' if number > 1 else ''}" for number in range(1, len(document.tables) + 1)]
 
 
 def latex_paragraph(
@@ -107,12 +104,25 @@ def _table(table: Table, more: str, fit: Fit, label: str, names: Collection[str]
     """``more``: what the caption ends with."""
     environment = "table*" if fit.columns == 2 else "table"
     above = [SPACE, f"\\caption{{{_prose(table.caption, names)}{more}}}\\label{{{label}}}"]
-    for part in pages(table, fit):
-        yield from [f"\\begin{{{environment}}}", r"\centering", *above, *SIZES[fit.size.scale]]
+    lines = caption_lines(table, fit)
+    parts = pages(table, fit)
+    wide = [_invisible(table)] * (len(parts) > 1)
+    for part in parts:
+        beside = AROUND + round(LINE * lines)
+        low = [LOWERED.replace("ROOM", f"\\dimexpr\\textheight-{beside}pt\\relax")]
+        low *= taller(part, fit, LOWEST - beside)
+        yield from [f"\\begin{{{environment}}}", r"\centering", *above, *SIZES[fit.size.scale], *low]
         yield from [SHRUNK, f"\\begin{{tabular}}{{{_columns(table)}}}", r"\toprule"]
         yield from [_line([_prose(name, names) for name in table.header]), r"\midrule", *_body(part, names)]
-        yield from [r"\bottomrule", r"\end{tabular}}", f"\\end{{{environment}}}"]
+        yield from [*wide, r"\bottomrule", f"\\end{{tabular}}}}{'}' * len(low)}", f"\\end{{{environment}}}"]
+        lines = 1
         above = [f"Table~\\ref{{{label}}} (continued)\\par\\medskip"]
+
+
+def _invisible(table: Table) -> str:
+    """A row of no height with the widest cells, which make all parts of a table equally wide."""
+    cells = [_cell(*each, index < table.n_names) for index, each in enumerate(zip(*widest(table), strict=True))]
+    return " & ".join(f"\\hphantom{{{cell}}}" for cell in cells) + r" \\[-\normalbaselineskip]"
 
 
 def _body(table: Table, names: Collection[str]) -> Iterator[str]:
@@ -164,6 +174,9 @@ def _cell(cell: str, bold: bool, is_name: bool) -> str:
 
 # The fonts of a paper may be wider: a table that would not fit is made smaller.
 SHRUNK = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
+
+# The pages of a paper may be lower.
+LOWERED = r"\resizebox*{!}{\ifdim\totalheight>ROOM ROOM\else\totalheight\fi}{%"
 
 # LaTeX's classes have space above captions only, as if all were below figures. The package caption, which ACL's style
 # loads, sees that a caption is above and puts that space below it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -15,7 +16,7 @@ from ..results import Caveat, ComparedTexts, Comparison, SetComparison
 from ..results.compared import Displayed
 from .cells import decimals_in_column, decimals_of, under
 from .terminal import Terminal
-from .wording import spelled
+from .wording import file_name, spelled
 
 # What reports call the average over test sets.
 AVERAGE = "Average"
@@ -31,6 +32,9 @@ NAMING = {
 }  # fmt: skip
 # Bytes, before compression; browsers read them within seconds.
 MAX_TEXTS = 50_000_000
+
+# The label of a layout that is not given one. A result that is saved to a file sets it while it is rendered.
+LABEL = ContextVar("label", default="reshuffle")
 
 R = TypeVar("R", bound=Comparison | SetComparison)
 
@@ -57,6 +61,8 @@ class Layout(Displayed):
     """The command line that computed the result, which HTML shows; empty if it is not known. If it is None, sentences
     name arguments of Python instead of flags.
     """
+    label: str = field(factory=LABEL.get)
+    """What labels contain in papers: the name of the file or folder, so that several can be parts of one article."""
     since_name: str = "the earlier result"
     """What the earlier result is called."""
 
@@ -66,6 +72,10 @@ class Layout(Displayed):
     def for_paper(self) -> Layout:
         """The same options for a paper."""
         return evolve(self, paper=True, pairs=bool(self.pairs))
+
+    def labelled(self, name: str) -> Layout:
+        """The same options for a report in a file or folder of this name, without the ending."""
+        return evolve(self, label=file_name(name))
 
     def shows_group(self, kind: types.Groups, n_metrics: int) -> bool:
         """Whether tables of systems show the letters or the ranks."""

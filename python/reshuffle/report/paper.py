@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -30,11 +30,12 @@ from .methods import of_differences
 from .plots import check_matplotlib, figure_of, file_of
 from .plots.look import COLUMN, PAGE_HEIGHT
 from .sets import headed
+from .sources import every_entry
 from .studies import Figure
 from .systems import shows_best_alone
 from .tables import differences
 from .typst import as_typst, typst_figures, typst_paragraph
-from .wording import ci, joined
+from .wording import ci, file_names, joined
 
 ENTRIES, FACTS = "references.bib", "checklist.txt"
 # What the last line of the checklist begins with.
@@ -49,26 +50,25 @@ Paper: TypeAlias = Comparison | SetComparison | StudyResult
 MOST_FIGURES = 8
 
 
-def paper_files(result: Paper, layout: Layout, name: str = "reshuffle") -> dict[str, bytes]:
+def paper_files(result: Paper, layout: Layout) -> dict[str, bytes]:
     """The contents of the files, by their names. :class:`ModuleNotFoundError` if matplotlib is not installed.
 
-    Labels and names of figures contain ``name``, so that an article may have several papers.
+    Labels and names of figures contain the label of the layout, so that an article may have several papers.
     """
     check_matplotlib()
-    label = f"tab:{name}"
     layout = evolve(layout.named(result), methods=True, table=None).for_paper()
     whole = paper_document(result, layout)
-    names = whole.names
+    names, beside_label = whole.names, f"{layout.label}-differences"
     assert whole.methods is not None
     table, methods = replace(whole, methods=None), whole.methods
     drawn = _study_figures(result) if isinstance(result, StudyResult) else _figures(result, layout)
-    figures = {f"{name}-{file}": picture for file, picture in drawn}
+    figures = {f"{layout.label}-{file}": picture for file, picture in drawn}
     gives = "the results"
     if not isinstance(result, StudyResult):
         gives = "the " + _with_groups("scores", {kind for each in table.tables for kind in each.groups})
         in_figures = {kind for picture in figures.values() for kind in picture.groups}
         methods = methods_of(layout.apply(result), layout, in_figures)
-    refers = [References(labels_of(table, label), "gives", gives)] if table.tables else []
+    refers = [References(labels_of(table, layout.label), "gives", gives)] if table.tables else []
     beside = None
     if isinstance(result, StudyResult):
         refers += [References([*map(figure_label, figures)], "shows", "them")] if figures else []
@@ -76,20 +76,20 @@ def paper_files(result: Paper, layout: Layout, name: str = "reshuffle") -> dict[
         beside = _differences(result, layout, whole)
         if beside is not None:
             what = of_differences(next(iter(averaged(result).values())))
-            refers.append(References(labels_of(beside, f"{label}-differences"), "gives", what))
+            refers.append(References(labels_of(beside, beside_label), "gives", what))
         refers += [References([figure_label(file)], "shows", picture.what) for file, picture in figures.items()]
     texts = {}
     for ending, tables, paragraph, pictures in (
         ("tex", as_latex, latex_paragraph, latex_figures),
         ("typ", as_typst, typst_paragraph, typst_figures),
     ):
-        texts[f"table.{ending}"] = tables(table, layout, label)
+        texts[f"table.{ending}"] = tables(table, layout)
         if beside is not None:
-            texts[f"differences.{ending}"] = tables(beside, layout, f"{label}-differences")
+            texts[f"differences.{ending}"] = tables(beside, evolve(layout, label=beside_label))
         texts[f"methods.{ending}"] = paragraph(methods.main, ENTRIES, names, refers)
         texts[f"appendix.{ending}"] = paragraph(methods.details, ENTRIES, names)
         texts[f"figures.{ending}"] = pictures(figures, names)
-    texts[ENTRIES] = methods.bibtex
+    texts[ENTRIES] = every_entry()
     texts[FACTS] = as_checklist(result, layout, ENTRIES)
     texts[FACTS] += f"\n{WRITTEN}{', '.join([*texts, *figures])}\n"
     return {file: text.encode() for file, text in texts.items()} | {
@@ -130,8 +130,7 @@ def write_paper(
 
     ``replaced`` opens the files, as :func:`~reshuffle.leftovers.replacements`.
     """
-    (name,) = file_names([folder.resolve().name]).values()
-    contents = paper_files(result, layout, name)
+    contents = paper_files(result, layout.labelled(folder.resolve().name))
     stale = check_folder(folder, contents)
     shown = {str(folder / name): printable(str(folder / name)) for name in contents}
     with writing(printable(str(folder))):
@@ -282,20 +281,3 @@ def _kinds(comparison: Comparison) -> list[str]:
         return ["ranking", "matrix"]
     all_pairs = comparison.baseline is None and len(comparison.systems) > 2
     return ["forest", "matrix" if all_pairs else "ranking"]
-
-
-def file_names(names: Iterable[str]) -> dict[str, str]:
-    """Names as different parts of names of files that LaTeX can read.
-
-    >>> file_names(["BLEU", "chrF2++", "a.b", "A b"])
-    {'BLEU': 'BLEU', 'chrF2++': 'chrF2++', 'a.b': 'a-b', 'A b': 'A-b-2'}
-    """
-    found: dict[str, str] = {}
-    for name in names:
-        label = stem = re.sub(r"[^A-Za-z0-9+]+", "-", name).strip("-") or "x"
-        n = 1
-        while label.lower() in {other.lower() for other in found.values()}:  # some file systems ignore case
-            n += 1
-            label = f"{stem}-{n}"
-        found[name] = label
-    return found

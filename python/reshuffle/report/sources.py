@@ -36,6 +36,11 @@ def papers() -> Mapping[str, Paper]:
     return found
 
 
+def every_entry() -> str:
+    """All entries, for files beside papers: an article that reads several papers needs the entries of one of them."""
+    return "\n".join(paper.bibtex for paper in papers().values())
+
+
 def entries_of(source: str) -> list[str]:
     """The ids of the papers in a source of a registry, which may name several, and places in them.
 

@@ -11,7 +11,7 @@ from .cells import Table
 from .document import Document, Picture, References
 from .fitting import BREAK, CLOSE, Fit, breaks, fitting, pages
 from .formulas import Symbol, split_at_symbols
-from .latex import LABEL, NUMBERS, figure_label, labels_of
+from .latex import NUMBERS, figure_label, labels_of
 from .layout import Layout
 from .methods import Methods
 from .sources import keys_of
@@ -29,12 +29,13 @@ FITTED = (
 INSET = 2.75
 
 
-def as_typst(document: Document, layout: Layout, label: str = LABEL) -> str:
+def as_typst(document: Document, layout: Layout) -> str:
     """A ``figure`` with a label for each table, and the sentences as comments. Text is in strings, without markup."""
     lines: list[str] = []
-    for numbered, table in zip(labels_of(document, label), document.tables, strict=True):
+    labels = labels_of(document, layout.label)
+    for numbered, table in zip(labels, document.tables, strict=True):
         as_first = table.is_explained_by(document.tables[0])
-        more = f' + " Symbols as in " + {_reference(label)[1:]} + "."' if as_first else ""
+        more = f' + " Symbols as in " + {_reference(labels[0])[1:]} + "."' if as_first else ""
         shown = table.unexplained if as_first else table
         lines += _figure(shown, more, fitting(table, layout.columns), numbered, document.names)
     if document.methods is not None:

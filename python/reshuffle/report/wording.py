@@ -129,3 +129,25 @@ def left_out(signature: str, of: str = "") -> Iterator[str]:
     """
     for n in dict.fromkeys(map(int, re.findall(r"\|unmatched:drop\[(\d+)\]", signature))):
         yield f"{counted(n, 'segment')}{of} left out, because not all files have {'it' if n == 1 else 'them'}."
+
+
+def file_name(name: str) -> str:
+    """A name as a part of labels, and of names of files that LaTeX can read."""
+    return re.sub(r"[^A-Za-z0-9+]+", "-", name).strip("-") or "x"
+
+
+def file_names(names: Iterable[str]) -> dict[str, str]:
+    """The same of several names, all different.
+
+    >>> file_names(["BLEU", "chrF2++", "a.b", "A b"])
+    {'BLEU': 'BLEU', 'chrF2++': 'chrF2++', 'a.b': 'a-b', 'A b': 'A-b-2'}
+    """
+    found: dict[str, str] = {}
+    for name in names:
+        label = stem = file_name(name)
+        n = 1
+        while label.lower() in {other.lower() for other in found.values()}:  # some file systems ignore case
+            n += 1
+            label = f"{stem}-{n}"
+        found[name] = label
+    return found

@@ -108,9 +108,9 @@ class Compared(Cited):
         These are, in LaTeX and in Typst, the table (``table.tex``), the differences with intervals and p-values
         (``differences.tex``, if there are tests), the methods paragraph (``methods.tex``), how p-values and intervals
         are computed and the signature (``appendix.tex``), and figures with captions (``figures.tex``); the BibTeX
-        entries of what is cited (``references.bib``), figures as PDF, and facts for the Responsible NLP checklist of
-        ACL (``checklist.txt``): the test set, the test and its replicates, seeds, scores with their intervals, and
-        versions. The same result gives the same files.
+        entries of all that papers may cite (``references.bib``), figures as PDF, and facts for the Responsible NLP
+        checklist of ACL (``checklist.txt``): the test set, the test and its replicates, seeds, scores with their
+        intervals, and versions. The same result gives the same files.
 
         The figures are ``forest``, and ``matrix`` if all pairs were compared, else ``ranking``; of all pairs of over
         six systems, ``ranking`` and ``matrix``; without tests, those of scores. With several metrics, there is only the

@@ -16,14 +16,18 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ...errors import printable
 from ...grouping import grouped
-from ...results import Comparison, SetComparison
+from ...results import Comparison, PairedDifference, SetComparison
 from ..caveats import counts_of, with_pairs, worded
+from ..cells import under
 from ..document import Document, Page
 from ..formulas import names_in, symbols_for_scripts
 from ..json import embedded_json
 from ..layout import Layout, by_name
+from ..nulls import bars_of
 from ..words import words
 from .content import content
 
@@ -111,9 +115,31 @@ def _views(comparison: Comparison, layout: Layout) -> list[Mapping[str, Any]]:
             "caveats": _sentences(comparison, metric.name, layout.command is not None),
             "test": "" if comparison.test is None else comparison.test.title,
             "test_name": "" if comparison.test is None else comparison.test.name,
+            "bars": _bars(comparison, metric.name),
         }
         for metric in comparison.metrics
     ]
+
+
+def _bars(comparison: Comparison, metric: str) -> list[Mapping[str, Any] | None]:
+    """The bars of the null distributions of few values; None for other ones, whose bars are the bins of the result.
+
+    The first edge, and of each bar how many values it has and their mean count. Empty if no pair has any.
+    """
+    found = [_bars_of_values(comparison, pair) for pair in under(metric, comparison.comparisons)]
+    return found if any(found) else []
+
+
+def _bars_of_values(comparison: Comparison, pair: PairedDifference) -> Mapping[str, Any] | None:
+    if pair.null is None:
+        return None
+    edges, heights, half = bars_of(comparison, pair)
+    if half == 0:
+        return None
+    first, last = np.flatnonzero(heights)[[0, -1]]
+    numbers = np.rint(np.diff(edges[first : last + 2]) / (2 * half)).astype(int).tolist()
+    shown = [float(f"{height:.4g}") if height % 1 else int(height) for height in heights[first : last + 1].tolist()]
+    return {"low": float(edges[first]), "step": 2 * half, "numbers": numbers, "heights": shown}
 
 
 def _sentences(comparison: Comparison, metric: str, for_command: bool) -> dict[str, list[str]]:

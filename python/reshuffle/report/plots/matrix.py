@@ -127,8 +127,10 @@ class PvalueMatrix(RowFigure):
                 f"{i}", (0, y), (-0.4 * size, 0), ("axes fraction", "data"), "offset points",
                 ha="right", va="center_baseline", color=MUTED, annotation_clip=False,
             )  # fmt: skip
-            if len(centres) <= MAX_VALUES or room > digits + 0.5 or i % 10 == 0:
+            if len(centres) <= MAX_VALUES or room > digits + 0.5:
                 ax.text(i - 0.5, y, f"{i}", ha="center", va="center_baseline", color=MUTED)
+            elif i % 10 == 0:  # wider than its cell: not over the cells before it
+                ax.text(i - 0.9, y, f"{i}", ha="left", va="center_baseline", color=MUTED)
 
     def _draw_cells(self, ax: Axes, classes: NDArray[np.float64], shades: Sequence[str]) -> None:
         """Draw the classes of p-values, (k, k), as shaded cells; NaN is none."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from ...errors import InputError, quoted
 from ...results import NullHistogram, PairedDifference
 from ..cells import equation, pvalue_cell, random_replicates
+from ..nulls import bars_of
 from .intervals import Pieces, Said, draw_key
 from .labels import LABEL, LETTER, MATHEMATICAL, columns, mathematical, wrapped
 from .look import BETTER, COLUMN, FONT_SIZE, INK, MUTED
@@ -25,10 +25,6 @@ HEIGHT = 2.0
 WIDTH = 50
 # Tests that count the replicates on the other side of 0, so that the tail is opposite to the observed difference.
 OPPOSITE = ("bootstrap-percentile", "paired-bootstrap")
-# Metrics of the core that are means of 0 and 1.
-OF_SEGMENTS = ("accuracy", "exact")
-# With more values than this in a bin, it hardly matters that another bin has one more.
-MOST_VALUES = 30
 # The key has room for names of so many characters.
 MAX_NAME = 24
 
@@ -85,12 +81,10 @@ class NullFigure:
         return FONT_SIZE
 
     def draw(self, ax: Axes) -> None:
-        null, values = self.null, self._values()
-        counts, half = np.asarray(null.counts, dtype=np.float64), 0.0
+        null = self.null
+        counts = np.asarray(null.counts, dtype=np.float64)
         if null.width > 0:
-            edges = np.float64(null.low) + np.float64(null.width) * np.arange(len(null.counts) + 1)
-            if values is not None and (found := of_values(edges, counts, *values)) is not None:
-                (edges, counts), half = found, values[0] / 2
+            edges, counts, half = bars_of(self.view.comparison, self.pair)
             ax.stairs(counts, edges, fill=True, color="#c9c9c9", linewidth=0)
             for low, high in tails(self.pair):
                 self._fill_tail(ax, edges, counts, low - half, high + half)
@@ -108,20 +102,6 @@ class NullFigure:
         opposite = "   - - with the opposite sign" if self.pair.test.alternative == "two-sided" else ""
         draw_key(ax, Said([[(f"— observed{opposite}", INK)]]), own=self._tail())
         ax.set_title(mathematical(self._observed(ax)), pad=2, **MATHEMATICAL)
-
-    def _values(self) -> tuple[float, float] | None:
-        """The distance of the values that the statistic can have, and one of them, where segments have few scores."""
-        pair, comparison = self.pair, self.view.comparison
-        (signature,) = (each.signature for each in comparison.metrics if each.name == pair.metric)
-        unit = re.search(r"\|resolution:(\d+)(?:\^(-?\d+))?", signature)
-        if unit is None and signature.partition("|")[0] not in OF_SEGMENTS:
-            return None
-        regular = pair.n_segments == comparison.n_segments and not comparison.averaged_over
-        if not regular or comparison.unit != "segment" or not math.isclose(self.null.observed, pair.difference):
-            return None
-        step = (1 if unit is None else int(unit[1]) ** int(unit[2] or 1)) / pair.n_segments
-        # An exchange changes a sum of differences by an even number of steps.
-        return (2 * step, self.null.observed) if pair.test.scheme is not None else (step, 0.0)
 
     def _tail(self) -> list[Pieces]:
         """What the areas mean."""
@@ -195,33 +175,6 @@ class NullFigure:
         if columns(line) * LETTER * size <= room or len(parts) < 3:
             return line
         return f"{'    '.join(parts[:-1])}\n{parts[-1]}"
-
-
-def of_values(
-    edges: NDArray[np.float64], counts: NDArray[np.float64], step: float, one: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    """The histogram of values that are all so many steps from one of them, with the mean count of the values of a bin.
-
-    Bins that have one value more than their neighbours would stand out, as the teeth of a comb. None if there are too
-    many values for that, or others.
-
-    >>> edges, counts = of_values(np.arange(5) * 0.15, np.array([2, 1, 2, 1]), 0.1, 0.0)
-    >>> edges.round(2).tolist(), counts.tolist()
-    ([-0.05, 0.15, 0.45, 0.55], [1.0, 1.0, 1.0])
-    """
-    at = (edges - one) / step
-    if at[1] - at[0] > MOST_VALUES:
-        return None
-    # A value at the edge of two bins may be in either, because of rounding errors, unless steps are parts of bins.
-    shared = np.abs(at - at.round()) < 1e-6
-    kept = ~shared if not shared.all() else np.ones_like(shared)
-    kept[[0, -1]] = True
-    first = np.ceil(at[kept] - 1e-6)
-    counts, numbers = np.add.reduceat(counts, np.flatnonzero(kept)[:-1]), np.diff(first)
-    if (counts[numbers == 0] > 0).any():
-        return None
-    has = numbers > 0
-    return one + (np.append(first[:-1][has], first[-1]) - 0.5) * step, counts[has] / numbers[has]
 
 
 def tails(pair: PairedDifference) -> list[tuple[float, float]]:

@@ -53,6 +53,8 @@ class Figure:
     """What a result without records for the figure lacks; by default the table."""
     among: Sequence[str] = ()
     """Fields in which records of one figure may differ. They are options, too, which choose some of the records."""
+    titled: Callable[[str, Any], str] = lambda field, value: str(value)
+    """What titles of panels call the value of a field."""
 
     def records(self, study: StudyResult) -> Sequence[Any]:
         """All records of figures of this kind."""
@@ -107,7 +109,8 @@ class Figure:
                 chosen = by_name[str(given[field]).casefold()]
             elif len(values) > 1 and field in PANELS and not single:
                 found = {}
-                for value, title in zip(values, shown, strict=True):
+                for value in values:
+                    title = self.titled(field, value)
                     for more, own in self.panels(study, name, {**where, field: value}).items():
                         found[f"{title}, {more}" if more else title] = own
                 return found

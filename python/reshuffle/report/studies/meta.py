@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import attrgetter
 
 from ...grouping import grouped
@@ -250,6 +250,12 @@ def complete_pairs(comparisons: Sequence[MetricDifference]) -> list[MetricDiffer
     return found
 
 
+def _titled(field: str, value: str) -> str:
+    """What tables call a coefficient or a grouping, unless it is one of another version."""
+    known: Mapping[str, Mapping[str, str]] = words("meta")[field] if field in ("coefficient", "grouping") else {}
+    return known.get(value, {}).get("name", value)
+
+
 FIGURES = {
     "forest": Figure(
         "Agreement of each metric with people, with confidence intervals; metrics that share a letter do not differ "
@@ -258,6 +264,7 @@ FIGURES = {
         ("test_set", "coefficient", "grouping"),
         in_module("meta_figures", "AgreementForest"),
         over="metric",
+        titled=_titled,
     ),
     "matrix": Figure(
         "p-values of all pairs of metrics, from best to worst agreement with people.",
@@ -267,6 +274,7 @@ FIGURES = {
         over="metric_a",
         flat=complete_pairs,
         needs="tests of all pairs of at least 3 metrics",
+        titled=_titled,
     ),
     "scatter": Figure(
         "Scores of systems by the metric and by people.",

@@ -14,6 +14,7 @@ from ..plots.intervals import Said, draw_key, mark, set_limits, whisker
 from ..plots.labels import LETTER, PLAIN, columns, printable, text_size, wrapped
 from ..plots.look import BETTER, COLUMN, FAINT, INK, MUTED
 from ..plots.matrix import LEGEND, PvalueMatrix
+from ..plots.panels import TITLE
 from ..plots.rows import Column, RowFigure, Rows, columns_beside, width_of
 from ..plots.style import PaperFigure
 from ..wording import ci
@@ -26,6 +27,8 @@ FURNITURE, CELL = 0.62, 0.36
 NAMED, NAME_SIZE = 25, 0.72
 # The share of a figure that the axes take, at least, and the radius of a point in points.
 SHARE, RADIUS = 0.78, 2.5
+# Letters of images are wider than those of PDF, because they end at whole pixels.
+WIDER = 1.06
 
 
 class _FamilyFigure(StudyFigure[Any]):
@@ -150,42 +153,76 @@ class SystemScatter(ColumnFigure[MetricSystemScore]):
         first = self.records[0]
         if not all(each.higher_is_better for each in self.study.metrics if each.name == first.metric):
             ax.invert_xaxis()
-        if len(self.records) <= NAMED:
-            self._name(ax)
+        numbered = self._name(ax) if len(self.records) <= NAMED else []
         wanted = (first.test_set, first.metric, "pearson")
         values = [own.value for own in self.study.results if (own.test_set, own.metric, own.coefficient) == wanted]
         shown = f"; r = {values[0]:.3f}" if values and not math.isnan(values[0]) else ""
         r = shown.replace("-", "\N{MINUS SIGN}")
         below = wrapped(f"{first.metric}{_of_set(first.test_set)} (→ better){r}", 50)
-        label(ax, below, "human score (↑ better)")
+        label(ax, "\n".join([below, *filled(numbered, 50)]), "human score (↑ better)")
 
-    def _name(self, ax: Axes) -> None:
-        """The names beside the points, as far as they have room."""
+    def _name(self, ax: Axes) -> list[str]:
+        """Names beside the points, and numbers beside those whose names have no room: what these stand for."""
         size = NAME_SIZE * text_size()
-        figure = ax.figure
-        width, height = self.size
-        if isinstance(figure, PaperFigure):
-            width, height = float(figure.get_figwidth()), float(figure.get_figheight())
-        width, height = (72 * SHARE * length for length in (width, height))
+        width, height = (72 * SHARE * length for length in self._room(ax))
         (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
-        names = [printable(each.system) for each in self.records]
         points = [
             ((each.score - left) / (right - left) * width, (each.human - low) / (high - low) * height)
             for each in self.records
         ]
-        lengths = [columns(name) * LETTER * size for name in names]
-        for name, each, place in zip(
-            names, self.records, places_of_names(points, lengths, size, width, height), strict=True
-        ):
-            if place is not None:
-                ax.annotate(
-                    name, (each.score, each.human), place, "data", "offset points", ha="left", va="center_baseline",
-                    fontsize=size, color=MUTED, **PLAIN,
-                )  # fmt: skip
+        names = [printable(each.system) for each in self.records]
+        lengths = [WIDER * columns(name) * LETTER * size for name in names]
+        places = places_of_names(points, lengths, size, width, height)
+        without = [number for number, place in enumerate(places) if place is None]
+        short = {number: str(shown) for shown, number in enumerate(without, start=1)}
+        lengths = [columns(short[at]) * LETTER * size if at in short else each for at, each in enumerate(lengths)]
+        places = places_of_names(points, lengths, size, width, height, places)
+        for number, (each, place) in enumerate(zip(self.records, places, strict=True)):
+            along, up = place or (RADIUS + 1, 0.0)  # a number beside equal points may cover another
+            side = "left" if along > 0 else "center" if along > -lengths[number] else "right"
+            start = {"left": along, "center": 0.0, "right": -RADIUS - 1}[side]
+            ax.annotate(
+                short.get(number, names[number]), (each.score, each.human), (start, up), "data", "offset points",
+                ha=side, va="center_baseline", fontsize=size, color=MUTED, **PLAIN,
+            )  # fmt: skip
+        return [f"{short[number]} {names[number]}" for number in without]
+
+    def _room(self, ax: Axes) -> tuple[float, float]:
+        """The size of the figure in inches or, of panels, of this one."""
+        figure, place = ax.figure, ax.get_subplotspec()
+        if not isinstance(figure, PaperFigure):
+            return self.size
+        width, height = float(figure.get_figwidth()), float(figure.get_figheight())
+        if place is None:
+            return width, height
+        grid = place.get_gridspec()
+        heights: Any = grid.get_height_ratios()
+        own = height * float(heights[place.rowspan.start]) / float(sum(heights))
+        return width / grid.ncols, own - TITLE * (len(heights) > 1)
+
+
+def filled(items: Sequence[str], width: float) -> list[str]:
+    """Lines of at most so many average letters, unless an item is longer, with two spaces between items.
+
+    >>> filled(["1 one", "2 two", "3 three"], 13)
+    ['1 one  2 two', '3 three']
+    """
+    lines: list[str] = []
+    for item in items:
+        if lines and columns(f"{lines[-1]}  {item}") <= width:
+            lines[-1] += f"  {item}"
+        else:
+            lines.append(item)
+    return lines
 
 
 def places_of_names(
-    points: Sequence[tuple[float, float]], lengths: Sequence[float], size: float, width: float, height: float
+    points: Sequence[tuple[float, float]],
+    lengths: Sequence[float],
+    size: float,
+    width: float,
+    height: float,
+    kept: Sequence[tuple[float, float] | None] = (),
 ) -> list[tuple[float, float] | None]:
     """Where names of these lengths begin, relative to their points, so that none covers a point or another name.
 
@@ -196,6 +233,8 @@ def places_of_names(
     lengths : sequence of float
     size : float
         The font size.
+    kept : sequence of (x, y) or None
+        The places that some names have already.
 
     Returns
     -------
@@ -205,28 +244,34 @@ def places_of_names(
     Examples
     --------
     >>> places_of_names([(10.0, 10.0), (14.0, 10.0)], [20.0, 20.0], 5.0, 100.0, 100.0)
-    [(3.5, 8.0), (3.5, 0.0)]
-    >>> places_of_names([(10.0, 10.0)], [200.0], 5.0, 100.0, 100.0)
-    [None]
+    [None, (3.5, 0.0)]
+    >>> places_of_names([(10.0, 10.0), (14.0, 10.0)], [3.0, 3.0], 5.0, 100.0, 100.0, [None, (3.5, 0.0)])
+    [(-6.5, 0.0), (3.5, 0.0)]
     """
-    # Names keep a distance from other points, so that it is clear whose they are.
-    near = 2 * RADIUS
+    # Names keep a distance from other points, so that it is clear whose they are. Numbers are closer to their own.
+    near = RADIUS if kept else 2 * RADIUS
     boxes = [(x - near, x + near, y - near, y + near) for x, y in points]
-    found: list[tuple[float, float] | None] = []
-    for at, ((x, y), length) in enumerate(zip(points, lengths, strict=True)):
+    found: list[tuple[float, float] | None] = [*(kept or [None] * len(points))]
+
+    def box_of(at: int, place: tuple[float, float]) -> tuple[float, float, float, float]:
+        (x, y), (start, up) = points[at], place
+        return (x + start, x + start + lengths[at], y + up - size / 2, y + up + size / 2)
+
+    boxes += [box_of(at, place) for at, place in enumerate(found) if place is not None]
+    for at, length in enumerate(lengths):
+        if found[at] is not None:
+            continue
         gap = RADIUS + 1
         sides = [(gap, 0.0), (-length - gap, 0.0)]
-        sides += [(start, up * size) for up in (1, -1, 1.6, -1.6) for start in (gap, -length - gap, -length / 2)]
-        place = None
-        for start, up in sides:
-            box = (x + start, x + start + length, y + up - size / 2, y + up + size / 2)
+        sides += [(start, up * size) for up in (1, -1) for start in (gap, -length - gap, -length / 2)]
+        for place in sides:
+            box = box_of(at, place)
             inside = box[0] >= 0 and box[1] <= width and box[2] >= 0 and box[3] <= height
             others = (other for number, other in enumerate(boxes) if number != at)
             if inside and not any(_overlap(box, other) for other in others):
-                place = (start, up)
+                found[at] = place
                 boxes.append(box)
                 break
-        found.append(place)
     return found
 
 

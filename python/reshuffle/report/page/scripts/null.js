@@ -37,6 +37,8 @@ const COUNTED = {
  */
 function filledIntervals(pair, rule, alternative) {
   const divided = COUNTED[rule](pair.null.observed, alternative, pair.null);
+  // Bars of values begin and end between two values.
+  if (pair.bars) return divided.map(([from, to]) => [from - pair.bars.step / 2, to + pair.bars.step / 2]);
   const whole = divided.map(([from, to]) => [binEdge(pair, from, 0), binEdge(pair, to, 1)]);
   const counted = pair.test("exceedances");
   const share = typeof counted === "number" ? counted / pair.test("n_resamples") : pair.pvalue;
@@ -109,17 +111,17 @@ function isStudentized(pair) {
 }
 
 function drawHistogram(view, pair, { counted, marks }, width) {
-  const { low, width: step, counts } = pair.null;
+  const bars = barsOf(pair);
   const [top, bottom] = [26, 26 + NULL_HEIGHT];
-  const used = counts.flatMap((count, bin) => (count ? [low + bin * step, low + (bin + 1) * step] : []));
+  const used = bars.flatMap(([from, to]) => [from, to]);
   const scale = linearScale(paddedRange([...used, ...marks], 0.03), [14, width - 14]);
-  const unit = (NULL_HEIGHT - 6) / Math.max(...counts);
+  const unit = (NULL_HEIGHT - 6) / Math.max(...bars.map(([, , height]) => height));
   // A single value, or a distribution that is narrow beside the observed value, is a bar of 8 pixels.
   const widening = Math.max(0, 4 - (scale(Math.max(...used)) - scale(Math.min(...used))) / 2);
   const statistic = isStudentized(pair) ? "Studentized difference" : `Difference in ${view.metricName}`;
   const image = canvas(width, bottom + 42, { role: "img", "aria-label": nullSummary(view, pair) });
   image.append(scoreAxis(scale, { top, bottom, title: `${statistic} under the null hypothesis` }));
-  const { tail, body } = histogramParts(pair.null, counted);
+  const { tail, body } = histogramParts(bars, counted);
   const bar = ([from, to, count]) => {
     const [left, right] = [scale(from) - widening, scale(to) + widening];
     return `M${left.toFixed(2)},${bottom}V${(bottom - count * unit).toFixed(2)}H${right.toFixed(2)}V${bottom}Z`;
@@ -131,12 +133,16 @@ function drawHistogram(view, pair, { counted, marks }, width) {
   return image;
 }
 
-/** The bars of a histogram as [low, high, count], apart for what p counts; bars across the end of an interval are divided. */
-function histogramParts({ low, width, counts }, counted) {
+/** The bars of a histogram as [low, high, height] without empty ones: the bins, or those of a distribution of few values. */
+function barsOf({ null: { low, width, counts }, bars }) {
+  const every = bars?.list ?? counts.map((count, bin) => [low + bin * width, low + (bin + 1) * width, count]);
+  return every.filter(([, , height]) => height > 0);
+}
+
+/** These bars, apart for what p counts; bars across the end of an interval are divided. */
+function histogramParts(bars, counted) {
   const parts = { body: [], tail: [] };
-  for (const [bin, count] of counts.entries()) {
-    if (count === 0) continue;
-    const [from, to] = [low + bin * width, low + (bin + 1) * width];
+  for (const [from, to, count] of bars) {
     const cuts = [from, ...counted.flat().filter((end) => end > from && end < to).sort((a, b) => a - b), to];
     for (let part = 0; part + 1 < cuts.length; part += 1) {
       const middle = (cuts[part] + cuts[part + 1]) / 2;

@@ -35,7 +35,7 @@ function readInterval(interval) {
  * systems: best first (under this metric), each
  *   {name, shown, score, interval: {low, high} | null, draws: histogram | null, n_segments, ranked: {rank_low, rank_high, letters, …} | null}
  * pairs: in the order of the result, each
- *   {index, system, baseline, difference, interval, pvalue, adjusted, decisive, significant, decimals, null: histogram | null, get, test}
+ *   {index, system, baseline, difference, interval, pvalue, adjusted, decisive, significant, decimals, null: histogram | null, bars, get, test}
  *   where decisive is the p-value that is compared with α (the adjusted one, if any), and decimals is the number of decimals of p-values.
  */
 class View {
@@ -43,7 +43,7 @@ class View {
     this.document = document;
     this.metric = metric; // {name, signature, higher_is_better, …}
     this.metricName = visible(metric.name);
-    this.settings = settings; // {decimals: number of decimals of scores, test: its title, caveats: {kind: sentences}}
+    this.settings = settings; // {decimals: number of decimals of scores, test: its title, caveats: {kind: sentences}, bars}
     this.setName = document.name ?? null;
     this.alpha = document.alpha;
     this.baseline = document.baseline;
@@ -94,6 +94,7 @@ class View {
         significant: decisive <= this.alpha,
         decimals: Math.max(4, replicates ? Math.ceil(Math.log10(replicates)) : 4),
         null: value.null(index),
+        bars: barsOfValues(this.settings.bars[pairs.length]),
         /** Any other key of the pair in the JSON of the result, such as "caveats", or of its test, such as "exceedances". */
         get: (key) => value[key](index),
         test: (key) => test[key](index),
@@ -151,6 +152,15 @@ class View {
   }
 }
 
+/** The bars of a null distribution of few values, from reshuffle.report.page: each has its ends and its height. */
+function barsOfValues(given) {
+  if (!given) return null;
+  const { low, step, numbers, heights } = given;
+  let before = 0;
+  const list = numbers.map((number, bar) => [low + step * before, low + step * (before += number), heights[bar]]);
+  return { step, list };
+}
+
 function pairKey(system, baseline) {
   return JSON.stringify([system, baseline]);
 }
@@ -171,6 +181,7 @@ function reversed(pair) {
     difference: 0 - pair.difference,
     interval: interval && { ...interval, low: 0 - interval.high, high: 0 - interval.low },
     null: mirrored,
+    bars: pair.bars && { ...pair.bars, list: pair.bars.list.map(([from, to, height]) => [0 - to, 0 - from, height]).reverse() },
     reversed: !pair.reversed,
   };
 }
