@@ -668,7 +668,7 @@ class SequentialTally(Reduction):
     ) -> SequentialTally: ...
     @property
     def outcomes(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.bool_]]:
-        """The shuffles examined, how many of them reach the threshold, and whether the rule stopped: (metrics, pairs)."""
+        """The shuffles examined, how many reach the threshold, and whether the rule stopped: (metrics, pairs)."""
 
     @property
     def histograms(self) -> tuple[NDArray[np.float64], NDArray[np.uint64]] | None:
