@@ -304,8 +304,8 @@ def test_fields_of_logs_are_documents_and_their_epochs_are_runs(run: Any) -> Non
     compared = ("compare", "--scores", "match", "a.json", "b.json")
     found = run(*compared, "--docs", "passage")
     assert found.err == (
-        "reshuffle: the score of each sample of a.json is the mean over its epochs; 'reshuffle runs' takes each epoch "
-        "as a run, and asks whether new ones would differ\n"
+        "reshuffle: the score of each sample of a.json is the mean over its epochs; 'reshuffle runs' compares the "
+        "epochs, and says whether new ones would differ\n"
     )
     assert (
         found.out == run(*compared, "--docs", "docs.tsv#passage").out == run(*compared, "--docs", "b.json#passage").out

@@ -144,7 +144,7 @@ def test_sentences_of_tags_are_no_labels() -> None:
     tags = [" ".join("O B-PER I-PER"[: 2 + 12 * (i % 2)].split() + ["O"] * (i % 15 + 2)) for i in range(90)]
     for name in ("accuracy", "exact"):
         (message,) = warnings_of(score, tags, {"a": [tag.replace("I", "B") for tag in tags]}, name)
-        assert message.startswith(f"each line has the tags of a sentence, and {name} takes a line as one label, which")
+        assert message.startswith(f"each line has the tags of a sentence, and {name} counts a line as one label, which")
         assert message.endswith("write one on each line, and the sentence of each as documents")
     assert warnings_of(score, tags, {"a": [f"{tag} O" for tag in tags]}, "accuracy") == []
     assert warnings_of(score, tags, {"a": [tag.replace("I", "B") for tag in tags]}, "span-f1") == []

@@ -63,7 +63,7 @@ def metrics_option(default: str, kind: Metric | None = None) -> tuple[Decorator,
     )  # fmt: skip
 
 
-METRICS = metrics_option("bleu; of transcripts asr-wer, of CoNLL span-f1")
+METRICS = metrics_option("bleu; asr-wer for transcripts, span-f1 for CoNLL")
 
 
 def output_options(

@@ -26,8 +26,9 @@ from .process import DIFFERENT
 # Options that say what is written, or that continue an earlier run. They have no effect here.
 WITHOUT_EFFECT = ("outputs", "table", "full", "save", "checkpoint", "history", "page", *options_of(ComparisonDisplay))
 MISSING_FILES = (
-    "Files are looked up in the current folder, and some are not there: go to the one that holds them (absolute paths "
-    "alone are saved relative to their common folder), or repeat the command, with its files, after RESULT."
+    "Files are looked up in the current folder, and some are not there: go to the one that holds them (if all paths "
+    "are absolute, they are saved relative to their common folder), or repeat the command, with its files, after "
+    "RESULT."
 )
 # The most differences to list.
 MAX_SHOWN = 20

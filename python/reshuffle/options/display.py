@@ -122,9 +122,9 @@ class StudyFigure(Options):
     runs: int | None = None
     """For studies of runs: the number of runs. By default the only one."""
     coefficient: Name = None
-    """For reshuffle meta: the coefficient. By default each in a panel."""
+    """For reshuffle meta: the coefficient. By default all, each in a panel."""
     grouping: Name = None
-    """For reshuffle meta: none, sys or item. By default each in a panel."""
+    """For reshuffle meta: none, sys or item. By default all, each in a panel."""
     smoothing: Name = None
     """For tune-smoothing: 1, 4, 6 or 7. By default the only one."""
     correlation: float | None = None

@@ -74,7 +74,7 @@ def _parts_that_fit(table: Table, width: int | None) -> list[_Grid]:
     if any(LONG in name for name in table.header):
         return _parts_that_fit(replace(table, header=[name.replace(LONG, SHORT) for name in table.header]), width)
     parts = _split_to_fit(table, whole, width)
-    # Columns stand side by side rather than below each other, even if closely.
+    # One part with narrow gaps is better than two parts.
     if len(parts) > 1 and table.gap > 1:
         close = replace(table, gap=1)
         closer = _split_to_fit(close, _Grid.from_table(close), width)

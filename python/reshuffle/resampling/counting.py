@@ -261,7 +261,9 @@ class Data:
         Metrics that are counted in Python count here. For those of spans, ``documents`` may be the sentences.
         """
         if _are_outputs(metrics, systems):
-            raise InputError("the third argument is metrics: all systems are one, as in {'a': outputs, 'b': outputs}")
+            raise InputError(
+                "the third argument is metrics: pass all systems together, as in {'a': outputs, 'b': outputs}"
+            )
         resolved: list[Any] = [
             m.with_sources(source) if isinstance(m, NativeMetric) else m for m in resolved_metrics(metrics)
         ]
@@ -579,9 +581,9 @@ def _check_labels(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
     whole = [named[key].name for key in (*OF_LABELS, "exact") if key in named]
     if whole and _are_tags(corpus, lines):
         warn(
-            f"each line has the tags of a sentence, and {listed(whole)} {'takes' if len(whole) < 2 else 'take'} a line "
-            "as one label, which is right if all its tags are: compare names and other spans with {spans}; for the "
-            "tags of words, write one on each line, and the sentence of each as {documents}",
+            f"each line has the tags of a sentence, and {listed(whole)} {'counts' if len(whole) < 2 else 'count'} a "
+            "line as one label, which is right only if all its tags are: compare names and other spans with {spans}; "
+            "for the tags of words, write one on each line, and the sentence of each as {documents}",
             spans=Argument("metrics", ("span-f1",)),
             documents=Argument("documents"),
         )

@@ -83,14 +83,14 @@ def _note_epochs(log: ScoreFile) -> bool:
         return False
     if len({sample.segment for sample in log.content.found}) == len(log.content.found):
         return False
-    _note_means(log.source.name, "sample", "epochs; 'reshuffle runs' takes each epoch as a run")
+    _note_means(log.source.name, "sample", "epochs")
     return True
 
 
 def _note_means(file: str, segment: str, runs: str) -> None:
     """Say that the scores of segments are means of runs."""
     shown = f"reshuffle: the score of each {segment} of {printable(file)} is the mean over its {runs}"
-    click.echo(f"{shown}, and asks whether new ones would differ", err=True)
+    click.echo(f"{shown}; 'reshuffle runs' compares the {runs}, and says whether new ones would differ", err=True)
 
 
 def _ordered(groups: Groups, placed: Placed) -> Sequence[str]:
@@ -280,7 +280,7 @@ class ScoreFiles:
                     kept = replace(opened_table, rows=rows)
                     found, table = tables, self._in_table(metric, kept, name)
                     if table.n_ratings > cells_of(table).size and not is_noted:
-                        _note_means(source.name, "segment", "runs; 'reshuffle runs' compares these")
+                        _note_means(source.name, "segment", "runs")
                         is_noted = True
                     left = kept.others(_perhaps_scores(kept, name or metric)) if table.segment_ids is None else None
                     if left is not None:

@@ -46,9 +46,8 @@ def check_marks(source: Source, texts: Sequence[str], first_lines: Sequence[int]
     for text, number in zip(texts, first_lines, strict=True):
         if "{" in text and (found := re.search(r"(?<!\S)\{[^}]*\}?", text)):
             source.fail(
-                f"{quoted(found[0])} is an alternation, of which sclite counts the alternative with the "
-                "fewest errors, and which reshuffle does not read: write one alternative in its place, without braces "
-                "(nothing for @), in all files alike",
+                f"{quoted(found[0])} is an alternation: sclite scores its best alternative, but reshuffle does not "
+                "read it; replace it by one alternative, without braces (by nothing for @), in all files alike",
                 number,
             )
         if "(" in text:

@@ -231,7 +231,7 @@ def notes(study: StudyResult[DesignPlan]) -> Iterator[str]:
         tests = joined(plan.tests or ())
         yield (
             f"Efficiency: the effect that gives a z-test the simulated power of {tests}, divided by the true effect, "
-            f"whose SE includes what swapping adds; {plan.simulations:,} test sets each, "
+            f"in standard errors of the simulated mixture; {plan.simulations:,} test sets each, "
             f"{plan.n_resamples:,} replicates."
         )
     else:
