@@ -51,13 +51,16 @@ def names_ids(header: str) -> bool:
 def names_runs(header: str) -> str | None:
     """What a column with this header numbers, of :data:`RUNS` and :data:`ANSWERS`; None if nothing of these.
 
-    >>> names_runs("Epoch"), names_runs("sample_idx"), names_runs("sampler")
-    ('epoch', 'sample', None)
+    >>> names_runs("Epoch"), names_runs("sample_idx"), names_runs("sampler"), names_runs("id"), names_runs("number")
+    ('epoch', 'sample', None, None, None)
     """
     name = header.lower()
     if name in RUNS:
         return name
-    return next((each for each in ANSWERS if name == each or NUMBERED.fullmatch(name.removeprefix(each))), None)
+    for each in ANSWERS:
+        if name == each or (name.startswith(each) and NUMBERED.fullmatch(name[len(each) :])):
+            return each
+    return None
 
 
 def are_like_ids(numbers: Any) -> bool:
