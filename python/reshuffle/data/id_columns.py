@@ -93,6 +93,24 @@ def are_ids(values: Sequence[str]) -> bool:
         return True
 
 
+def are_runs(values: Sequence[str], cells: Sequence[tuple[Any, str]]) -> bool:
+    """Whether values are short, and all runs of a system answer the same questions, as the texts of answers do not.
+
+    ``cells`` has the system and the question of each row.
+
+    >>> cells = [("a", "q1"), ("a", "q2"), ("a", "q1"), ("a", "q2")]
+    >>> are_runs(["0", "0", "1", "1"], cells), are_runs(["yes", "no", "no", "maybe"], cells)
+    (True, False)
+    """
+    if not all(0 < len(value) <= LONGEST_ID for value in values):
+        return False
+    by_run: dict[tuple[Any, str], set[str]] = {}
+    for value, (system, question) in zip(values, cells, strict=True):
+        by_run.setdefault((system, value), set()).add(question)
+    first: dict[Any, set[str]] = {}
+    return all(first.setdefault(system, own) == own for (system, _), own in by_run.items())
+
+
 def warn_of_repeated(name: str, ids: Sequence[str] | None) -> None:
     """Warn if every id of segments occurs equally often and more than once, as with several answers to each question.
 
