@@ -197,6 +197,8 @@ def test_wrong_runs_and_arrays_of_numpy_are_explained(run: Any) -> None:
     for measure in ("nDCG@ten", "open('x')"):  # the rest of the message is that of ir_measures
         refused = run("score", "--scores", measure, "a.run", "--qrels", "qrels").refusal()
         assert f"--scores {measure}: ir_measures knows no such measure (" in refused
+    refused = run("score", "--scores", "RR", "a.run#run=2", "--qrels", "qrels").refusal()
+    assert "a.run: this run with relevance judgments has no rows that can be chosen, got 'run=2'" in refused
 
 
 @pytest.mark.parametrize(
