@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from inputs import put, put_lines
 from known import known
 from reshuffle import InputError, InputWarning, ScoreTable, SegmentScores, join_scores, read_scores
+from reshuffle.data.runs_in_files import runs_in
 from told import assert_raises
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -330,9 +331,14 @@ def test_fields_of_logs_are_documents_and_their_epochs_are_runs(run: Any) -> Non
     put("long.csv", "model,id,seed,match\n" + "".join(f"{'ab'[m]},q{i},{e},{x}\n" for m, i, e, x in rows))
     assert run(*runs, "long.csv#model=a", "--system", "long.csv#model=b").out == apart
     assert "long.csv#model: unknown value 'c'; known: a, b" in run(*runs, "long.csv#model=c").refusal()
-    for name in ("epoch=2", "match,epoch=2"):
+    for name in ("epoch=2", "match,epoch=2", "Epoch=2"):
         assert f" {right[0, 1].mean():.4f}\n" in run("score", "--scores", "match", f"a.json#{name}").out
     assert "a.json: unknown epoch '7'; known: 1, 2, 3" in run("score", "--scores", "match", "a.json#epoch=7").refusal()
+    for name in ("run=2", "match,model=x", "model=x,epoch=2"):
+        refusal = run("score", "--scores", "match", f"a.json#{name}").refusal()
+        assert f"a.json: this log has only epochs, as in epoch=1, got '{name.removeprefix('match,')}'" in refusal
+    # An epoch that was chosen is one run.
+    assert runs_in("a.json#epoch=1") == ["a.json#epoch=1"]
 
     put("docs.jsonl", "".join(json.dumps({"id": i, "doc": {"passage": "p"}}) + "\n" for i in range(4)))
     refusal = run("compare", "--scores", "match", "a.json", "b.json", "--docs", "docs.jsonl#doc").refusal()

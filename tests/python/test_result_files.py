@@ -96,6 +96,11 @@ def test_problems_are_joined_by_their_ids(run: Any) -> None:
         assert found["scores"][0]["score"] == pytest.approx((pass_at_k(3, 1, 2) + 0) / 2), file
     found = json.loads(run("score", "--scores", "pass@2", "two.csv", "--format", "json").out)
     assert [each["score"] for each in found["scores"]] == [pytest.approx(pass_at_k(4, 2, 2))] * 2
+    # A column that was named is read, whatever the case of its name.
+    put("two.csv", "id,passed,Strict\n" + "".join(f"p,{i},{j}\n" for i, j in ((0, 0), (1, 0), (1, 1), (0, 0))))
+    found = json.loads(run("score", "--scores", "pass@2", "two.csv#Strict", "--format", "json").out)
+    assert found["scores"][0]["score"] == pytest.approx(pass_at_k(4, 1, 2))
+    assert "strict" in run("score", "--scores", "pass@2", "two.csv#strict").refusal()
     put("half.csv", "problem,passed\np,0.5\np,1\n")
     assert "half.csv, line 2: pass@k: expected 0 or 1" in run("score", "--scores", "pass@2", "half.csv").refusal()
     assert "pass@4 needs 4 samples" in run("score", "--scores", "pass@4", "n.csv").refusal()
@@ -197,6 +202,8 @@ def test_wrong_runs_and_arrays_of_numpy_are_explained(run: Any) -> None:
     for measure in ("nDCG@ten", "open('x')"):  # the rest of the message is that of ir_measures
         refused = run("score", "--scores", measure, "a.run", "--qrels", "qrels").refusal()
         assert f"--scores {measure}: ir_measures knows no such measure (" in refused
+    refused = run("score", "--scores", "RR", "a.run#run=2", "--qrels", "qrels").refusal()
+    assert "a.run: this run with relevance judgments has no rows that can be chosen, got 'run=2'" in refused
 
 
 @pytest.mark.parametrize(

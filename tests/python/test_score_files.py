@@ -16,6 +16,7 @@ from inputs import put, put_lines, scores_by_system
 from reshuffle import InputError
 from reshuffle.data.corpus import system_names
 from reshuffle.data.joined_scores import segment_order
+from reshuffle.data.runs_in_files import runs_in
 from reshuffle.data.score_columns import opened
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -488,6 +489,16 @@ def test_a_column_of_models_has_the_systems_if_there_are_several(run: Any) -> No
         assert f"each {runs} is taken as a run (3 in all)" in run("runs", "--scores", "right", *words.split()).err
         chosen = ("runs.csv#model=a", "runs.csv#model=b", "--docs", f"runs.csv#{ids}")
         assert "27 segments in 9 documents, 2 systems" in compare_right(run, *chosen).out
+
+
+@pytest.mark.parametrize("answers", [("yes", "no", "maybe"), ("a long text " * 9, "another " * 9, "more " * 20)])
+def test_texts_of_answers_are_no_runs(answers: tuple[str, ...]) -> None:
+    for name, values in (("texts", answers), ("numbers", ("0", "1"))):
+        rows = [(n, values[(n + at) % 3 if name == "texts" else at], at) for n in range(9) for at in range(2)]
+        lines = [f"q{n},{answer},{right}\n" for n, answer, right in rows]
+        put(f"{name}.csv", f"question,generation,right\n{''.join(lines)}")
+    assert runs_in("texts.csv") == ["texts.csv"]
+    assert runs_in("numbers.csv") == ["numbers.csv#generation=0", "numbers.csv#generation=1"]
 
 
 def test_a_column_of_one_model_or_without_repeated_ids_has_no_systems(run: Any) -> None:

@@ -51,13 +51,16 @@ def names_ids(header: str) -> bool:
 def names_runs(header: str) -> str | None:
     """What a column with this header numbers, of :data:`RUNS` and :data:`ANSWERS`; None if nothing of these.
 
-    >>> names_runs("Epoch"), names_runs("sample_idx"), names_runs("sampler")
-    ('epoch', 'sample', None)
+    >>> names_runs("Epoch"), names_runs("sample_idx"), names_runs("sampler"), names_runs("id"), names_runs("number")
+    ('epoch', 'sample', None, None, None)
     """
     name = header.lower()
     if name in RUNS:
         return name
-    return next((each for each in ANSWERS if name == each or NUMBERED.fullmatch(name.removeprefix(each))), None)
+    for each in ANSWERS:
+        if name == each or (name.startswith(each) and NUMBERED.fullmatch(name[len(each) :])):
+            return each
+    return None
 
 
 def are_like_ids(numbers: Any) -> bool:
@@ -88,6 +91,24 @@ def are_ids(values: Sequence[str]) -> bool:
         return are_like_ids([*map(float, values)])
     except ValueError:  # names
         return True
+
+
+def are_runs(values: Sequence[str], cells: Sequence[tuple[Any, str]]) -> bool:
+    """Whether values are short, and all runs of a system answer the same questions, as the texts of answers do not.
+
+    ``cells`` has the system and the question of each row.
+
+    >>> cells = [("a", "q1"), ("a", "q2"), ("a", "q1"), ("a", "q2")]
+    >>> are_runs(["0", "0", "1", "1"], cells), are_runs(["yes", "no", "no", "maybe"], cells)
+    (True, False)
+    """
+    if not all(0 < len(value) <= LONGEST_ID for value in values):
+        return False
+    by_run: dict[tuple[Any, str], set[str]] = {}
+    for value, (system, question) in zip(values, cells, strict=True):
+        by_run.setdefault((system, value), set()).add(question)
+    first: dict[Any, set[str]] = {}
+    return all(first.setdefault(system, own) == own for (system, _), own in by_run.items())
 
 
 def warn_of_repeated(name: str, ids: Sequence[str] | None) -> None:

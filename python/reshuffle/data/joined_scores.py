@@ -226,7 +226,8 @@ def problems_in(table: Table, log: ScoreFile | None, name: str | None) -> ScoreF
         rows = ((each.line, each.system, each.segment, 1.0, content.value(each, score)) for each in content.found)
         return ScoreFile(source, log.format_name, made=in_rows(source, rows))
     lower = {each.lower(): each for each in table.header}
-    passed = name if name in lower else next((lower[each] for each in PASSED if each in lower), None)
+    known = [lower[each] for each in PASSED if each in lower] if name is None else [name]
+    passed = next((each for each in known if each in table.header), None)
     if name is None and "n" in lower and "c" in lower:
         numbers = [lower["n"], lower["c"]]
     elif passed is not None:

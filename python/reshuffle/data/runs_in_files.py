@@ -20,6 +20,8 @@ def runs_in(path: str, max_input: int = MAX_INPUT) -> list[str]:
     table, _ = opened(path, None, max_input)
     log = open_log(table.source)
     column, found = "epoch", list[str]()
+    if log is not None and table.rows:  # an epoch is chosen
+        return [path]
     if log is not None and isinstance(log.content, Samples):
         found = [str(each.epoch) for each in log.content.found]
     elif log is None and table.format_name in TABLES:

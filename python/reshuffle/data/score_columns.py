@@ -25,7 +25,7 @@ from .formats.base import MISSING_WORDS, Column, Names, Source, is_score, number
 from .formats.comet import is_printed
 from .formats.named import is_named
 from .formats.table import ROLES
-from .id_columns import ANSWERS, MODELS, PERHAPS_IDS, RUNS, SEGMENT_IDS, names_ids, names_runs
+from .id_columns import ANSWERS, MODELS, PERHAPS_IDS, RUNS, SEGMENT_IDS, are_runs, names_ids, names_runs
 from .reading import Opened, split_name, split_rows
 
 Numbers: TypeAlias = NDArray[np.float64]
@@ -180,6 +180,7 @@ def opened(
 def column_of_runs(table: Table, systems: Sequence[Any] = ()) -> tuple[str, list[str]]:
     """The column that says to which run each row belongs, and its values; none if there is no such column.
 
+    Columns such as "generation" may also have the texts of answers, so their values have to be like those of runs.
     ``systems`` are those of the rows, if there are several.
     """
     lower = {name.lower(): name for name in reversed(table.header)}
@@ -192,7 +193,9 @@ def column_of_runs(table: Table, systems: Sequence[Any] = ()) -> tuple[str, list
                 continue
             ids = [*map(str, table.values(key))]
             cells = [*zip(models, ids, strict=False)]
-            if len(ids) == len(own) == len({*zip(cells, own, strict=False)}) > len({*cells}):
+            if len(ids) == len(own) == len({*zip(cells, own, strict=False)}) > len({*cells}) and (
+                known[column] in RUNS or are_runs(own, cells)
+            ):
                 return column, own
     return "", []
 

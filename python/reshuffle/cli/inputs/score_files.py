@@ -77,6 +77,23 @@ def _shown(log: ScoreTable) -> tuple[str, ...]:
     return numbers if len(set(numbers)) == len(ids) else ids
 
 
+def _check_rows(log: ScoreFile | None, path: str, rows: Mapping[str, str]) -> dict[str, str]:
+    """The epoch that ``path`` chooses of a log, if any; :class:`InputError` for other rows.
+
+    ``log`` is None for a run with judgments, which has no rows to choose.
+    """
+    if not rows:
+        return {}
+    of_log = log.content if log is not None and isinstance(log.content, Samples) else None
+    epochs = {} if of_log is None else dict.fromkeys(str(each.epoch) for each in of_log.found if each.epoch is not None)
+    if epochs and [name.lower() for name in rows] == ["epoch"]:
+        return {"epoch": next(iter(rows.values()))}
+    got = ",".join(f"{name}={value}" for name, value in rows.items())
+    what = "run with relevance judgments" if log is None else "log"
+    known = f"has only epochs, as in epoch={next(iter(epochs))}" if epochs else "has no rows that can be chosen"
+    raise InputError(f"{display_name(split_name(path)[0])}: this {what} {known}, got {quoted(got)}")
+
+
 def _note_epochs(log: ScoreFile) -> bool:
     """Say that the scores of a log of inspect_ai are means of epochs, if it has several; whether that was said."""
     if log.format_name != "inspect" or not isinstance(log.content, Samples):
@@ -264,6 +281,8 @@ class ScoreFiles:
                 check_no_run(source)
             log = open_log(source) if judged is None and input_format is None else None
             named = {key: split_rows(split_name(wanted[key])[1]) for key in keys}
+            if log is not None or judged is not None:
+                named = {key: (name, _check_rows(log, wanted[key], rows)) for key, (name, rows) in named.items()}
             with_problems = {key: self._problems(key[0], opened_table, log, *named[key]) for key in keys}
             if log is not None and not is_noted and not all(with_problems[key] or named[key][1] for key in keys):
                 is_noted = _note_epochs(log)
