@@ -7,6 +7,7 @@ import warnings
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -142,6 +143,21 @@ def test_labels_that_are_written_in_another_way_are_no_mistakes() -> None:
 
 def test_sentences_of_tags_are_no_labels() -> None:
     tags = [" ".join("O B-PER I-PER"[: 2 + 12 * (i % 2)].split() + ["O"] * (i % 15 + 2)) for i in range(90)]
+@pytest.mark.usefixtures("here")
+def test_truth_values_are_the_same_labels_in_memory_and_in_json() -> None:
+    gold: Any = [True, False, True, True]
+    own: Any = [True, True, False, True]
+    for name, labels in (("gold", gold), ("a", own)):
+        Path(f"{name}.jsonl").write_text("".join(f'{{"label": {str(label).lower()}}}\n' for label in labels))
+    corpus = read_corpus(["gold.jsonl"], ["a.jsonl"])
+    m = metric("micro-f1", without="true")
+    in_files = score(corpus.references, corpus.systems, m).score("a").score
+    kinds: list[Any] = [list, np.array]
+    for kind in kinds:
+        assert score(kind(gold), {"a": kind(own)}, m).score("a").score == in_files
+    assert in_files == score(["true", "false", "true", "true"], {"a": corpus.systems["a"]}, m).score("a").score == 0
+
+
     for name in ("accuracy", "exact"):
         (message,) = warnings_of(score, tags, {"a": [tag.replace("I", "B") for tag in tags]}, name)
         assert message.startswith(f"each line has the tags of a sentence, and {name} takes a line as one label, which")

@@ -25,7 +25,7 @@ from .files import MAX_INPUT, STDIN, display_name, read_bytes, uncompressed
 from .formats.base import Column, Source, number_in
 from .formats.transcripts import speaker_of
 from .id_columns import names_runs
-from .reading import AS_SCORES, PLURALS, check_no_column, path_is, read_texts, split_name, split_rows
+from .reading import AS_SCORES, PLURALS, check_no_column, label_of, path_is, read_texts, split_name, split_rows
 from .unnamed_ids import with_unnamed_ids
 
 if TYPE_CHECKING:
@@ -260,12 +260,15 @@ class Corpus:
 
 
 def _as_texts(labels: Sequence[Any]) -> list[Any]:
-    """Integers as texts; other columns as they are."""
+    """Whole numbers and truth values as texts, as those of JSON are; other columns as they are."""
     # pandas has floats in a column from which missing values were removed.
-    if all(isinstance(label, Integral | np.bool_) for label in labels):
-        return [*map(str, labels)]
-    are_whole = all(isinstance(label, Real) and float(label).is_integer() for label in labels)
-    return [str(int(label)) for label in labels] if are_whole else [*labels]
+    are_whole = all(
+        isinstance(label, Integral | np.bool_) or (isinstance(label, Real) and float(label).is_integer())
+        for label in labels
+    )
+    if not are_whole:
+        return [*labels]
+    return [label_of(bool(label) if isinstance(label, np.bool_) else label) for label in labels]
 
 
 def first_words(lines: Sequence[str | None]) -> set[str]:

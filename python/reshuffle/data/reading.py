@@ -346,10 +346,19 @@ def systems_in(path: str, input_format: str | None = None, max_input: int = MAX_
     return [f"{file}#{each}" for each in names] if len(names) > 1 else [path]
 
 
+def label_of(value: Any) -> str:
+    """A whole number or truth value, from JSON or memory, as a label: as JSON has it.
+
+    >>> label_of(True), label_of(1), label_of(2.0)
+    ('true', '1', '2')
+    """
+    return json.dumps(value if isinstance(value, bool) else int(value))
+
+
 def _as_strings(column: Column) -> Column:
     """Values from JSON: integers, true and false are labels; :class:`InputError` for other ones than valid strings."""
     if {*map(type, column.lines)} <= {int, bool}:
-        return replace(column, lines=[*map(json.dumps, column.lines)])
+        return replace(column, lines=[*map(label_of, column.lines)])
     for segment, value in enumerate(column.lines, 1):
         if isinstance(value, str):
             if has_lone_surrogate(value):
