@@ -137,12 +137,12 @@ def test_labels_that_are_written_in_another_way_are_no_mistakes() -> None:
     for gold, own in (("1", "1.0"), ("1.0", "1")):
         with pytest.raises(InputError, match=rf"the labels of a are numbers like '{own}', and those of the references"):
             score([gold, "2"] * 30, {"a": [own, ""] * 30}, "accuracy")
+        with pytest.raises(InputError, match=rf"the labels of a are numbers like '{own}', and those of the references"):
+            score([gold, "2"] * 30, {"a": [own, "null"] * 30}, "accuracy")
     floats: Any = [1.0, 0.0] * 30  # as pandas has them beside missing values
     assert score(floats, {"a": [1, 1] * 30, "b": floats[::-1]}, "accuracy").score("b").score == 0
 
 
-def test_sentences_of_tags_are_no_labels() -> None:
-    tags = [" ".join("O B-PER I-PER"[: 2 + 12 * (i % 2)].split() + ["O"] * (i % 15 + 2)) for i in range(90)]
 @pytest.mark.usefixtures("here")
 def test_truth_values_are_the_same_labels_in_memory_and_in_json() -> None:
     gold: Any = [True, False, True, True]
@@ -158,6 +158,8 @@ def test_truth_values_are_the_same_labels_in_memory_and_in_json() -> None:
     assert in_files == score(["true", "false", "true", "true"], {"a": corpus.systems["a"]}, m).score("a").score == 0
 
 
+def test_sentences_of_tags_are_no_labels() -> None:
+    tags = [" ".join("O B-PER I-PER"[: 2 + 12 * (i % 2)].split() + ["O"] * (i % 15 + 2)) for i in range(90)]
     for name in ("accuracy", "exact"):
         (message,) = warnings_of(score, tags, {"a": [tag.replace("I", "B") for tag in tags]}, name)
         assert message.startswith(f"each line has the tags of a sentence, and {name} takes a line as one label, which")
