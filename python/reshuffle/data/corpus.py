@@ -402,7 +402,7 @@ def reference_columns(references: Any) -> list[Any]:
     return [segment_list(f"references[{i}]", column) for i, column in enumerate(columns)]
 
 
-def system_names(paths: Sequence[str]) -> list[str]:
+def system_names(paths: Sequence[str], *, max_input: int = MAX_INPUT) -> list[str]:
     """The shortest names that distinguish files: the stem, else the file name, else the file name with folders.
 
     Samples of lm-evaluation-harness, and files that have one name for all systems, are called like their folder. Logs
@@ -422,7 +422,7 @@ def system_names(paths: Sequence[str]) -> list[str]:
     names_in: dict[str, set[str | None]] = {}
     for file, name in split:
         names_in.setdefault(file, set()).add(name)
-    candidates = [_candidate_names(file, name, only_name=len(names_in[file]) == 1) for file, name in split]
+    candidates = [_candidate_names(file, name, len(names_in[file]) == 1, max_input=max_input) for file, name in split]
     chosen = [0] * len(paths)
     while True:
         names = [longer[i] for longer, i in zip(candidates, chosen, strict=True)]
@@ -440,7 +440,7 @@ def system_names(paths: Sequence[str]) -> list[str]:
     return unique
 
 
-def _candidate_names(file: str, name: str | None, only_name: bool) -> list[str]:
+def _candidate_names(file: str, name: str | None, only_name: bool, *, max_input: int) -> list[str]:
     """Possible names of a system, the shortest first. ``only_name``: no other NAME of the file is used."""
     if file == STDIN:
         file_names = ["stdin"]
@@ -453,7 +453,8 @@ def _candidate_names(file: str, name: str | None, only_name: bool) -> list[str]:
         if LOG.fullmatch(shown.name) and path_is(file, Path.is_file):
             from .formats.inspect_logs import model_of  # the names of other files need no reader
 
-            model = display_name(model_of(Source(file, read_bytes(file, ""))) or "")
+            log = Source(file, read_bytes(file, "a log of inspect_ai", max_input), max_input)
+            model = display_name(model_of(log) or "")
             file_names = [*filter(None, dict.fromkeys([model.rpartition("/")[2], model])), *file_names]
     if name is None:
         return file_names
@@ -562,7 +563,13 @@ def read_corpus(
             )
     return Corpus(
         [column.lines for column in ref_columns],
-        dict(zip([*system_names(systems), *made], (column.lines for column in sys_columns), strict=True)),
+        dict(
+            zip(
+                [*system_names(systems, max_input=max_input), *made],
+                (column.lines for column in sys_columns),
+                strict=True,
+            )
+        ),
         tuple(column.name for column in ref_columns),
         tuple(columns),
         *(others[kind].lines if kind in others else None for kind in (*PLURALS, "source")),
