@@ -205,6 +205,10 @@ def test_systems_of_comet_keep_their_numbers_and_those_of_helm_have_the_names_of
     put("c.json", json.dumps({"out/new.1": [{"COMET": 1}, {"COMET": 0}], "out/old.txt": [{"COMET": 0}, {"COMET": 0}]}))
     assert "\nnew.1 " in (found := run("score", "--scores", "COMET", "c.json").out)
     assert "\nold " in found
+    put("two.json", json.dumps({f"{name}/new.1": [{"COMET": 1}, {"COMET": 0}] for name in "ab"}))
+    found = run("score", "--scores", "COMET", "two.json").out
+    assert "\na/new.1 " in found
+    assert "\nb/new.1 " in found
     assert system_names(["mmlu,model=a/per_instance_stats.json", "exp/b/text"]) == ["mmlu,model=a", "b"]
 
 

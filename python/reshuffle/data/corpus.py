@@ -402,12 +402,13 @@ def reference_columns(references: Any) -> list[Any]:
     return [segment_list(f"references[{i}]", column) for i, column in enumerate(columns)]
 
 
-def system_names(paths: Sequence[str], *, max_input: int = MAX_INPUT) -> list[str]:
+def system_names(paths: Sequence[str], *, max_input: int = MAX_INPUT, with_numbers: bool = False) -> list[str]:
     """The shortest names that distinguish files: the stem, else the file name, else the file name with folders.
 
     Samples of lm-evaluation-harness, and files that have one name for all systems, are called like their folder. Logs
     that inspect_ai named are called like the model in them.
     ``FILE#NAME`` is called NAME; else by the file's stem, if no other NAME of the file is used; else by both.
+    ``with_numbers``: a number is no ending, but the end of a name.
 
     >>> system_names(["out/online-A.0.txt.gz", "b/sys.txt", "c/sys.txt", "-"])
     ['online-A.0', 'b/sys.txt', 'c/sys.txt', 'stdin']
@@ -417,12 +418,19 @@ def system_names(paths: Sequence[str], *, max_input: int = MAX_INPUT) -> list[st
     (['online-A', 'online-B'], ['a', 'b'])
     >>> system_names(["run/org__a/samples_gsm8k_2026-11-01T10-00-00.12.jsonl", "b.txt"])
     ['org__a', 'b']
+    >>> system_names(["out/new.1", "a/old.txt", "b/old.txt"], with_numbers=True)
+    ['new.1', 'a/old.txt', 'b/old.txt']
+    >>> system_names(["a/new.1", "b/new.1"], with_numbers=True)
+    ['a/new.1', 'b/new.1']
     """
     split = [split_name(path) for path in paths]
     names_in: dict[str, set[str | None]] = {}
     for file, name in split:
         names_in.setdefault(file, set()).add(name)
-    candidates = [_candidate_names(file, name, len(names_in[file]) == 1, max_input=max_input) for file, name in split]
+    candidates = [
+        _candidate_names(file, name, len(names_in[file]) == 1, max_input=max_input, with_numbers=with_numbers)
+        for file, name in split
+    ]
     chosen = [0] * len(paths)
     while True:
         names = [longer[i] for longer, i in zip(candidates, chosen, strict=True)]
@@ -440,13 +448,13 @@ def system_names(paths: Sequence[str], *, max_input: int = MAX_INPUT) -> list[st
     return unique
 
 
-def _candidate_names(file: str, name: str | None, only_name: bool, *, max_input: int) -> list[str]:
+def _candidate_names(file: str, name: str | None, only_name: bool, *, max_input: int, with_numbers: bool) -> list[str]:
     """Possible names of a system, the shortest first. ``only_name``: no other NAME of the file is used."""
     if file == STDIN:
         file_names = ["stdin"]
     else:
         shown = Path(display_name(file))
-        stem = Path(uncompressed(shown.name)).stem
+        stem = shown.name if with_numbers and shown.suffix[1:].isdecimal() else Path(uncompressed(shown.name)).stem
         file_names = [stem or shown.name, *(str(Path(*shown.parts[-d:])) for d in range(1, len(shown.parts) + 1))]
         if shown.parent.name and (shown.name in OF_ALL or SAMPLES.fullmatch(shown.name)):
             file_names.insert(0, shown.parent.name)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import click
@@ -333,11 +332,7 @@ class ScoreFiles:
             for column in (each for each in table.header if each.lower() in QUESTIONS):
                 warn_of_repeated(f"{table.source.name}#{column}", [*map(str, table.values(column))])
         if table.format_name in BY_FILE and not self.known and found.systems != (UNNAMED,):
-            names = zip(found.systems, system_names(found.systems), strict=True)  # new.1 is no file with an extension
-            return replace(
-                found,
-                systems=tuple(Path(key).name if Path(key).suffix[1:].isdecimal() else name for key, name in names),
-            )
+            return replace(found, systems=tuple(system_names(found.systems, with_numbers=True)))
         return found
 
     def _systems_of(self, metric: str, table: ScoreTable, wanted: Mapping[str, str]) -> dict[str, str]:
