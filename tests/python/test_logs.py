@@ -1,10 +1,12 @@
 """Logs of harnesses and annotations, joined by ids: every format against plain loops, and messages for bad files."""
 
+import gzip
 import io
 import json
 import math
 import zipfile
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,9 @@ from hypothesis import strategies as st
 from inputs import put, put_lines
 from known import known
 from reshuffle import InputError, InputWarning, ScoreTable, SegmentScores, join_scores, read_scores
-from reshuffle.data.runs_in_files import runs_in
+from reshuffle.data.corpus import system_names
+from reshuffle.data.reading import is_log, others_in
+from reshuffle.data.runs_in_files import models_in, runs_in
 from told import assert_raises
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -111,6 +115,26 @@ def test_the_decompressed_size_of_all_members_is_limited(kind: str) -> None:
     assert read_scores("a.eval", metric="match", max_input=size).systems == ("openai/a",)
     with pytest.raises(InputError, match=f"^a.eval is larger than {size - 1:,} bytes when decompressed: .*max_input"):
         read_scores("a.eval", metric="match", max_input=size - 1)
+
+
+def test_the_limit_of_sizes_is_that_of_what_looks_at_a_file_first() -> None:
+    put("2026-11-01T10-00-00_a_b.json", "")
+    with pytest.raises(InputError, match=r"a_b\.json is empty: expected a log of inspect_ai$"):
+        system_names(["2026-11-01T10-00-00_a_b.json"])
+    rows = "".join(f"{i}\tm\t{i % 2}\n" for i in range(9))
+    Path("a.tsv.gz").write_bytes(gzip.compress(f"id\tmodel\tscore\n{rows}".encode()))
+    size = len(gzip.decompress(Path("a.tsv.gz").read_bytes()))
+    looks: list[Callable[[int], object]] = [
+        lambda limit: is_log("a.tsv.gz", limit),
+        lambda limit: others_in("a.tsv.gz#score", limit),
+        lambda limit: runs_in("a.tsv.gz", limit),
+        lambda limit: models_in("a.tsv.gz", limit),
+    ]
+    for look in looks:
+        look(size)
+        with pytest.raises(InputError, match=r"a\.tsv\.gz is larger than .* when decompressed"):
+            look(size - 1)
+    assert not is_log("\0", size)
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from([*GRADES, True, 2, -0.5, None])), min_size=1))
@@ -338,7 +362,7 @@ def test_fields_of_logs_are_documents_and_their_epochs_are_runs(run: Any) -> Non
         refusal = run("score", "--scores", "match", f"a.json#{name}").refusal()
         assert f"a.json: this log has only epochs, as in epoch=1, got '{name.removeprefix('match,')}'" in refusal
     # An epoch that was chosen is one run.
-    assert runs_in("a.json#epoch=1") == ["a.json#epoch=1"]
+    assert runs_in("a.json#epoch=1", 10**6) == ["a.json#epoch=1"]
 
     put("docs.jsonl", "".join(json.dumps({"id": i, "doc": {"passage": "p"}}) + "\n" for i in range(4)))
     refusal = run("compare", "--scores", "match", "a.json", "b.json", "--docs", "docs.jsonl#doc").refusal()

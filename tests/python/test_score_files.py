@@ -206,6 +206,10 @@ def test_systems_of_comet_keep_their_numbers_and_those_of_helm_have_the_names_of
     put("c.json", json.dumps({"out/new.1": [{"COMET": 1}, {"COMET": 0}], "out/old.txt": [{"COMET": 0}, {"COMET": 0}]}))
     assert "\nnew.1 " in (found := run("score", "--scores", "COMET", "c.json").out)
     assert "\nold " in found
+    put("two.json", json.dumps({f"{name}/new.1": [{"COMET": 1}, {"COMET": 0}] for name in "ab"}))
+    found = run("score", "--scores", "COMET", "two.json").out
+    assert "\na/new.1 " in found
+    assert "\nb/new.1 " in found
     assert system_names(["mmlu,model=a/per_instance_stats.json", "exp/b/text"]) == ["mmlu,model=a", "b"]
 
 
@@ -497,8 +501,8 @@ def test_texts_of_answers_are_no_runs(answers: tuple[str, ...]) -> None:
         rows = [(n, values[(n + at) % 3 if name == "texts" else at], at) for n in range(9) for at in range(2)]
         lines = [f"q{n},{answer},{right}\n" for n, answer, right in rows]
         put(f"{name}.csv", f"question,generation,right\n{''.join(lines)}")
-    assert runs_in("texts.csv") == ["texts.csv"]
-    assert runs_in("numbers.csv") == ["numbers.csv#generation=0", "numbers.csv#generation=1"]
+    assert runs_in("texts.csv", 10**6) == ["texts.csv"]
+    assert runs_in("numbers.csv", 10**6) == ["numbers.csv#generation=0", "numbers.csv#generation=1"]
 
 
 def test_a_column_of_one_model_or_without_repeated_ids_has_no_systems(run: Any) -> None:

@@ -7,6 +7,7 @@ import warnings
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -136,8 +137,25 @@ def test_labels_that_are_written_in_another_way_are_no_mistakes() -> None:
     for gold, own in (("1", "1.0"), ("1.0", "1")):
         with pytest.raises(InputError, match=rf"the labels of a are numbers like '{own}', and those of the references"):
             score([gold, "2"] * 30, {"a": [own, ""] * 30}, "accuracy")
+        with pytest.raises(InputError, match=rf"the labels of a are numbers like '{own}', and those of the references"):
+            score([gold, "2"] * 30, {"a": [own, "null"] * 30}, "accuracy")
     floats: Any = [1.0, 0.0] * 30  # as pandas has them beside missing values
     assert score(floats, {"a": [1, 1] * 30, "b": floats[::-1]}, "accuracy").score("b").score == 0
+
+
+@pytest.mark.usefixtures("here")
+def test_truth_values_are_the_same_labels_in_memory_and_in_json() -> None:
+    gold: Any = [True, False, True, True]
+    own: Any = [True, True, False, True]
+    for name, labels in (("gold", gold), ("a", own)):
+        Path(f"{name}.jsonl").write_text("".join(f'{{"label": {str(label).lower()}}}\n' for label in labels))
+    corpus = read_corpus(["gold.jsonl"], ["a.jsonl"])
+    m = metric("micro-f1", without="true")
+    in_files = score(corpus.references, corpus.systems, m).score("a").score
+    kinds: list[Any] = [list, np.array]
+    for kind in kinds:
+        assert score(kind(gold), {"a": kind(own)}, m).score("a").score == in_files
+    assert in_files == score(["true", "false", "true", "true"], {"a": corpus.systems["a"]}, m).score("a").score == 0
 
 
 def test_sentences_of_tags_are_no_labels() -> None:

@@ -25,7 +25,7 @@ from .files import MAX_INPUT, STDIN, display_name, read_bytes, uncompressed
 from .formats.base import Column, Source, number_in
 from .formats.transcripts import speaker_of
 from .id_columns import names_runs
-from .reading import AS_SCORES, PLURALS, check_no_column, path_is, read_texts, split_name, split_rows
+from .reading import AS_SCORES, PLURALS, check_no_column, label_of, path_is, read_texts, split_name, split_rows
 from .unnamed_ids import with_unnamed_ids
 
 if TYPE_CHECKING:
@@ -260,12 +260,15 @@ class Corpus:
 
 
 def _as_texts(labels: Sequence[Any]) -> list[Any]:
-    """Integers as texts; other columns as they are."""
+    """Whole numbers and truth values as texts, as those of JSON are; other columns as they are."""
     # pandas has floats in a column from which missing values were removed.
-    if all(isinstance(label, Integral | np.bool_) for label in labels):
-        return [*map(str, labels)]
-    are_whole = all(isinstance(label, Real) and float(label).is_integer() for label in labels)
-    return [str(int(label)) for label in labels] if are_whole else [*labels]
+    are_whole = all(
+        isinstance(label, Integral | np.bool_) or (isinstance(label, Real) and float(label).is_integer())
+        for label in labels
+    )
+    if not are_whole:
+        return [*labels]
+    return [label_of(bool(label) if isinstance(label, np.bool_) else label) for label in labels]
 
 
 def first_words(lines: Sequence[str | None]) -> set[str]:
@@ -399,12 +402,13 @@ def reference_columns(references: Any) -> list[Any]:
     return [segment_list(f"references[{i}]", column) for i, column in enumerate(columns)]
 
 
-def system_names(paths: Sequence[str]) -> list[str]:
+def system_names(paths: Sequence[str], *, max_input: int = MAX_INPUT, with_numbers: bool = False) -> list[str]:
     """The shortest names that distinguish files: the stem, else the file name, else the file name with folders.
 
     Samples of lm-evaluation-harness, and files that have one name for all systems, are called like their folder. Logs
     that inspect_ai named are called like the model in them.
     ``FILE#NAME`` is called NAME; else by the file's stem, if no other NAME of the file is used; else by both.
+    ``with_numbers``: a number is no ending, but the end of a name.
 
     >>> system_names(["out/online-A.0.txt.gz", "b/sys.txt", "c/sys.txt", "-"])
     ['online-A.0', 'b/sys.txt', 'c/sys.txt', 'stdin']
@@ -414,12 +418,19 @@ def system_names(paths: Sequence[str]) -> list[str]:
     (['online-A', 'online-B'], ['a', 'b'])
     >>> system_names(["run/org__a/samples_gsm8k_2026-11-01T10-00-00.12.jsonl", "b.txt"])
     ['org__a', 'b']
+    >>> system_names(["out/new.1", "a/old.txt", "b/old.txt"], with_numbers=True)
+    ['new.1', 'a/old.txt', 'b/old.txt']
+    >>> system_names(["a/new.1", "b/new.1"], with_numbers=True)
+    ['a/new.1', 'b/new.1']
     """
     split = [split_name(path) for path in paths]
     names_in: dict[str, set[str | None]] = {}
     for file, name in split:
         names_in.setdefault(file, set()).add(name)
-    candidates = [_candidate_names(file, name, only_name=len(names_in[file]) == 1) for file, name in split]
+    candidates = [
+        _candidate_names(file, name, len(names_in[file]) == 1, max_input=max_input, with_numbers=with_numbers)
+        for file, name in split
+    ]
     chosen = [0] * len(paths)
     while True:
         names = [longer[i] for longer, i in zip(candidates, chosen, strict=True)]
@@ -437,20 +448,21 @@ def system_names(paths: Sequence[str]) -> list[str]:
     return unique
 
 
-def _candidate_names(file: str, name: str | None, only_name: bool) -> list[str]:
+def _candidate_names(file: str, name: str | None, only_name: bool, *, max_input: int, with_numbers: bool) -> list[str]:
     """Possible names of a system, the shortest first. ``only_name``: no other NAME of the file is used."""
     if file == STDIN:
         file_names = ["stdin"]
     else:
         shown = Path(display_name(file))
-        stem = Path(uncompressed(shown.name)).stem
+        stem = shown.name if with_numbers and shown.suffix[1:].isdecimal() else Path(uncompressed(shown.name)).stem
         file_names = [stem or shown.name, *(str(Path(*shown.parts[-d:])) for d in range(1, len(shown.parts) + 1))]
         if shown.parent.name and (shown.name in OF_ALL or SAMPLES.fullmatch(shown.name)):
             file_names.insert(0, shown.parent.name)
         if LOG.fullmatch(shown.name) and path_is(file, Path.is_file):
             from .formats.inspect_logs import model_of  # the names of other files need no reader
 
-            model = display_name(model_of(Source(file, read_bytes(file, ""))) or "")
+            log = Source(file, read_bytes(file, "a log of inspect_ai", max_input), max_input)
+            model = display_name(model_of(log) or "")
             file_names = [*filter(None, dict.fromkeys([model.rpartition("/")[2], model])), *file_names]
     if name is None:
         return file_names
@@ -559,7 +571,13 @@ def read_corpus(
             )
     return Corpus(
         [column.lines for column in ref_columns],
-        dict(zip([*system_names(systems), *made], (column.lines for column in sys_columns), strict=True)),
+        dict(
+            zip(
+                [*system_names(systems, max_input=max_input), *made],
+                (column.lines for column in sys_columns),
+                strict=True,
+            )
+        ),
         tuple(column.name for column in ref_columns),
         tuple(columns),
         *(others[kind].lines if kind in others else None for kind in (*PLURALS, "source")),

@@ -18,7 +18,7 @@ from ..types import Unmatched
 from ..validate import check_name
 from .corpus import system_names
 from .file_names import few
-from .files import display_name
+from .files import MAX_INPUT, display_name
 from .formats import LOGS
 from .formats._samples import Samples
 from .formats.base import Source
@@ -111,7 +111,7 @@ def join_scores(
         scores = [scores]
     given = list(scores.items()) if isinstance(scores, Mapping) else [(None, each) for each in scores]
     paths = [os.fspath(each) for _, each in given if not isinstance(each, ScoreTable)]
-    of_file = dict(zip(paths, system_names(paths), strict=True))
+    of_file = dict(zip(paths, system_names(paths, max_input=options.get("max_input", MAX_INPUT)), strict=True))
     if not given:
         raise InputError("scores: expected at least one file, got none")
     for name, each in given:

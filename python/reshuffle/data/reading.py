@@ -346,10 +346,19 @@ def systems_in(path: str, input_format: str | None = None, max_input: int = MAX_
     return [f"{file}#{each}" for each in names] if len(names) > 1 else [path]
 
 
+def label_of(value: Any) -> str:
+    """A whole number or truth value, from JSON or memory, as a label: as JSON has it.
+
+    >>> label_of(True), label_of(1), label_of(2.0)
+    ('true', '1', '2')
+    """
+    return json.dumps(value if isinstance(value, bool) else int(value))
+
+
 def _as_strings(column: Column) -> Column:
     """Values from JSON: integers, true and false are labels; :class:`InputError` for other ones than valid strings."""
     if {*map(type, column.lines)} <= {int, bool}:
-        return replace(column, lines=[*map(json.dumps, column.lines)])
+        return replace(column, lines=[*map(label_of, column.lines)])
     for segment, value in enumerate(column.lines, 1):
         if isinstance(value, str):
             if has_lone_surrogate(value):
@@ -367,12 +376,12 @@ def check_no_column(path: str, hint: str = "") -> None:
         raise InputError(f"{path}: no such file; " + (hint or f"for a column write FILE#{path}"))
 
 
-def is_log(file: str) -> bool:
+def is_log(file: str, max_input: int) -> bool:
     """Whether a file is a log of a harness."""
     return (
         file != STDIN
-        and Path(file).is_file()
-        and recognized(Source(file, read_bytes(file, FORMATS["text"].about)), LOGS) is not None
+        and path_is(file, Path.is_file)
+        and recognized(Source(file, read_bytes(file, FORMATS["text"].about, max_input), max_input), LOGS) is not None
     )
 
 
@@ -416,10 +425,10 @@ def read_groups(
     return ids, None if keys is None else [str(value) for value in keys]
 
 
-def others_in(path: str) -> Others | None:
+def others_in(path: str, max_input: int) -> Others | None:
     """The other columns of a table from which a column was read without ids."""
     file, name = split_name(path)
     name, rows = split_rows(name)
-    return (
-        None if name is None or file == STDIN else replace(Opened.read(file, None, MAX_INPUT), rows=rows).others([name])
-    )
+    if name is None or file == STDIN:
+        return None
+    return replace(Opened.read(file, None, max_input), rows=rows).others([name])

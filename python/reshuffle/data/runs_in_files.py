@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from shlex import quote
 
-from .files import MAX_INPUT
 from .formats._samples import Samples
 from .id_columns import MODELS
 from .joined_scores import open_log
@@ -12,7 +11,7 @@ from .reading import split_name
 from .score_columns import TABLES, column_of_runs, opened
 
 
-def runs_in(path: str, max_input: int = MAX_INPUT) -> list[str]:
+def runs_in(path: str, max_input: int) -> list[str]:
     """``FILE#epoch=1``, ``FILE#epoch=2`` … of a log or table that has several scores of each segment; else the path.
 
     The rows of a table are of several runs if a column says so by its name, and no run has two of a segment.
@@ -34,7 +33,7 @@ def runs_in(path: str, max_input: int = MAX_INPUT) -> list[str]:
     return [f"{file}#{before}{column}={run}" for run in runs]
 
 
-def models_in(path: str, max_input: int = MAX_INPUT) -> list[str]:
+def models_in(path: str, max_input: int) -> list[str]:
     """``FILE#model=a``, ``FILE#model=b`` … of a table with several scores of each model on each segment; or none.
 
     As a shell reads them.

@@ -306,8 +306,9 @@ def _about(n: int) -> str:
 def _trends(gate: Gate) -> Iterator[str]:
     moving = [trend for trend in gate.trends if trend.pvalue <= gate.alpha]
     runs = max((trend.n_runs for trend in gate.trends), default=gate.n_runs)
-    if runs is not None and not moving:
-        yield _said("found", "no_trend", runs=runs, untested=not gate.trends, fewest=FEWEST_RUNS)
+    too_few = runs is not None and runs < FEWEST_RUNS
+    if (gate.trends or too_few) and not moving:  # scores that are all the same, or of other segments, have none
+        yield _said("found", "no_trend", runs=runs, too_few=too_few, fewest=FEWEST_RUNS)
     for trend in moving[:MOST_LISTED]:
         p = _pvalue(gate, trend.pvalue, adjusted=len(gate.trends) > 1)
         yield _said("found", "trend", **as_dict(trend), rises=trend.tau > 0, p=p)

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..data.columns import named_columns, segment_list
 from ..data.corpus import Corpus, DocumentIds, Lines, References, Systems
+from ..data.formats.base import MISSING_WORDS
 from ..data.id_columns import warn_of_repeated
 from ..errors import Argument, InputError, Option, counted, listed, quoted, unknown_name, warn
 from ..lazy import lazy
@@ -634,7 +635,7 @@ def _check_spelling(corpus: Corpus, known: Set[str]) -> None:
         labels = {label for label in own if isinstance(label, str)}
         unknown = sorted(labels - known)
         numbers = {label: other for label in unknown if (other := _as_whole(label, known)) is not None}
-        if numbers and not labels - numbers.keys() - {"", "nan", "NaN", "NA", "None"}:
+        if numbers and all(label.strip().lower() in MISSING_WORDS for label in labels - numbers.keys()):
             label, other = next(iter(numbers.items()))
             raise InputError(
                 f"the labels of {name} are numbers like {quoted(label)}, and those of the references like "

@@ -71,19 +71,22 @@ def of_single_systems(files: SetFiles) -> SetFiles:
     :class:`InputError` if a folder is empty, or has a file that is named elsewhere or like that of another system; or
     if a file that may have several systems cannot be read.
     """
-    of_segments = [path for path in (files.documents, files.strata) if path and not is_log(split_name(path)[0])]
+    of_segments = [
+        path for path in (files.documents, files.strata) if path and not is_log(split_name(path)[0], files.max_input)
+    ]
     others = [*files.references, *files.parses, *of_segments]
-    systems = _of_systems(files.systems, others)
+    systems = _of_systems(files.systems, others, files.max_input)
     if not isinstance(systems, Mapping):
         every = [systems_in(path, files.input_format, files.max_input) for path in systems]
         systems = tuple(path for own in every for path in own)
         if len(systems) > len(every):
-            _check_names(systems)
+            _check_names(systems, max_input=files.max_input)
     for metric, own in files.scores.items():
         _check_metric(metric, own)
     several = BESIDE_TEXTS if systems else SETS_OF_SCORES
     scores, counts = (
-        {metric: _of_systems(own, others, several) for metric, own in of.items()} for of in (files.scores, files.counts)
+        {metric: _of_systems(own, others, files.max_input, several) for metric, own in of.items()}
+        for of in (files.scores, files.counts)
     )
     if not scores and not counts and not files.parses and not isinstance(systems, Mapping):
         systems = _once(systems)
@@ -111,7 +114,7 @@ def _once(files: Sequence[str]) -> tuple[str, ...]:
     return tuple(first.values())
 
 
-def _of_systems(given: OfSystems, others: Sequence[str], several: str = SETS_OF_TEXTS) -> OfSystems:
+def _of_systems(given: OfSystems, others: Sequence[str], max_input: int, several: str = SETS_OF_TEXTS) -> OfSystems:
     """The files of systems. ``others`` are the files of references, parses, documents and strata."""
     if isinstance(given, Mapping):
         return given
@@ -120,7 +123,8 @@ def _of_systems(given: OfSystems, others: Sequence[str], several: str = SETS_OF_
     for folder, own in found.items():
         _check_others(folder, own, others)
     if found:
-        _check_names(files, ONE_SET if several is SETS_OF_SCORES and len(found) == len(given) else several)
+        what = ONE_SET if several is SETS_OF_SCORES and len(found) == len(given) else several
+        _check_names(files, what, max_input=max_input)
     return files
 
 
@@ -216,11 +220,11 @@ def _check_others(folder: str, own: Sequence[str], others: Sequence[str]) -> Non
             )
 
 
-def _check_names(files: Sequence[str], several: str = SETS_OF_TEXTS) -> None:
+def _check_names(files: Sequence[str], several: str = SETS_OF_TEXTS, *, max_input: int) -> None:
     """Raise :class:`InputError` for two files whose systems would have the same name: with folders, a mistake."""
     seen: dict[str, str] = {}
     for file in files:
-        name = system_names([file])[0]
+        name = system_names([file], max_input=max_input)[0]
         if name in seen:
             first, second = display_name(seen[name]), display_name(file)
             if os.path.realpath(seen[name]) == os.path.realpath(file):

@@ -38,7 +38,7 @@ def files_from_options(given: GivenRuns, options: dict[str, Any]) -> RunFiles:
             else f"no baseline: without texts, write --scores {name} --baseline FILE FILE ... --system FILE FILE ..., "
             "with the scores of a run in each file"
         )
-    named = [*_named("--system", given.systems, "the output of each run", like=given.baseline)]
+    named = [*_named("--system", given.systems, "the output of each run", found.max_input, like=given.baseline)]
     systems: dict[str, tuple[str, ...]] = {}
     texts = bool(found.references) or not found.scores
     if _is_name(given.baseline, [name for name, _ in named], in_file=any(map(is_count_file, found.references))):
@@ -47,7 +47,7 @@ def files_from_options(given: GivenRuns, options: dict[str, Any]) -> RunFiles:
             raise InputError(f"--baseline-name {given.baseline_name}: the baseline is the system {name}: leave it out")
         given = evolve(given, baseline_name=name)
     else:
-        systems[given.baseline_name] = outputs_of(given.baseline, texts)
+        systems[given.baseline_name] = outputs_of(given.baseline, found.max_input, texts=texts)
     baseline = given.baseline_name
     for name, files in named:
         if name in systems and name == baseline and given.baseline != (name,):
@@ -60,10 +60,10 @@ def files_from_options(given: GivenRuns, options: dict[str, Any]) -> RunFiles:
                 f"--system {name} is used twice: write the files of all runs of {name} after one --system {name}, or, "
                 "if they are two systems, name them, as in --system NAME FILE FILE"
             )
-        systems[name] = outputs_of(files, texts)
+        systems[name] = outputs_of(files, found.max_input, texts=texts)
     numbers = {"--scores": found.scores, "--counts": found.counts}
-    scores, counts = _own_numbers(numbers, systems, without_texts=not found.references)
-    dev = _development(given, systems)
+    scores, counts = _own_numbers(numbers, systems, found.max_input, without_texts=not found.references)
+    dev = _development(given, systems, found.max_input)
     return evolve(found, systems=systems, baseline=baseline, scores=scores, counts=counts, dev=dev)
 
 
@@ -82,7 +82,7 @@ def _is_name(baseline: Sequence[str], systems: Sequence[str], *, in_file: bool) 
     return baseline[0] in systems
 
 
-def outputs_of(words: Sequence[str], texts: bool = True) -> tuple[str, ...]:
+def outputs_of(words: Sequence[str], max_input: int, *, texts: bool = True) -> tuple[str, ...]:
     """The outputs of a system's runs: files, and those in folders, by name; or the runs in a file of scores."""
     folders = [word for word in words if is_folder(word)]
     if len(folders) > 1:  # as if --system had been forgotten
@@ -92,7 +92,7 @@ def outputs_of(words: Sequence[str], texts: bool = True) -> tuple[str, ...]:
         return files
     from ...data.runs_in_files import runs_in  # texts alone should not wait for readers of scores
 
-    found = runs_in(files[0])
+    found = runs_in(files[0], max_input)
     if len(found) > 1:
         column = re.split("[#,]", found[0].rpartition("=")[0])[-1]
         click.echo(f"reshuffle: {files[0]}: each {column} is taken as a run ({len(found)} in all)", err=True)
@@ -103,6 +103,7 @@ def _named(
     flag: str,
     values: Sequence[tuple[str, ...]],
     what: str,
+    max_input: int,
     known: Collection[str] = (),
     like: Sequence[str] = (),
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -114,7 +115,7 @@ def _named(
     for words in values:
         name, rest = words[0], words[1:]
         if name not in known:
-            common = _own_name(words)
+            common = _own_name(words, max_input)
             if common is not None and common == _common_name(like):
                 common = Path(words[0]).parent.name or common
             name, rest = name_and_words(flag, words, what) if common is None else (common, words)
@@ -122,10 +123,10 @@ def _named(
             is_pattern = re.search(r"[*?[]", name)
             problem = "no file fits this pattern" if is_pattern else f"expected {what} after the name, got none"
             raise InputError(f"{flag} {name}: {problem}")
-        yield name, outputs_of(rest)
+        yield name, outputs_of(rest, max_input)
 
 
-def _own_name(words: Sequence[str]) -> str | None:
+def _own_name(words: Sequence[str], max_input: int) -> str | None:
     """The name that the files of a system have: a single one's own or, if that is a number, its folder's."""
     if len(words) > 1:
         return _common_name(words)
@@ -133,7 +134,7 @@ def _own_name(words: Sequence[str]) -> str | None:
         return Path(os.path.realpath(words[0])).name
     if not is_input(words[0]):
         return None
-    (name,) = system_names(words)
+    (name,) = system_names(words, max_input=max_input)
     return Path(words[0]).parent.name or name if name.isdecimal() else name
 
 
@@ -155,7 +156,7 @@ def _common_name(files: Sequence[str]) -> str | None:
     return None if not name or "/" in after else name
 
 
-def _models_in(scores: Mapping[str, OfRuns]) -> tuple[str, str, list[str]] | None:
+def _models_in(scores: Mapping[str, OfRuns], max_input: int) -> tuple[str, str, list[str]] | None:
     """The metric and the single file that is given for it, if this is a table of models' runs; ``FILE#model=NAME``."""
     if len(scores) != 1:
         return None
@@ -164,17 +165,21 @@ def _models_in(scores: Mapping[str, OfRuns]) -> tuple[str, str, list[str]] | Non
         return None
     from ...data.runs_in_files import models_in  # texts alone should not wait for readers of scores
 
-    models = models_in(files[0])
+    models = models_in(files[0], max_input)
     return (metric, files[0], models) if len(models) > 1 else None
 
 
 def _own_numbers(
-    given: Mapping[str, Mapping[str, OfRuns]], systems: Mapping[str, tuple[str, ...]], *, without_texts: bool
+    given: Mapping[str, Mapping[str, OfRuns]],
+    systems: Mapping[str, tuple[str, ...]],
+    max_input: int,
+    *,
+    without_texts: bool,
 ) -> list[dict[str, OfRuns]]:
     """The files of each option, ``--scores`` or ``--counts``, by metric: without texts, those of the systems of one."""
     found: list[dict[str, OfRuns]] = []
     own = ""
-    table = _models_in(given["--scores"])
+    table = _models_in(given["--scores"], max_input)
     if without_texts and table is not None:
         name, file, (first, *others) = table
         form = f"--scores {shlex.quote(name)} --baseline {first}" + "".join(f" --system {other}" for other in others)
@@ -199,18 +204,20 @@ def _own_numbers(
     return found
 
 
-def _development(given: GivenRuns, systems: Mapping[str, Sequence[str]]) -> DevFiles:
+def _development(given: GivenRuns, systems: Mapping[str, Sequence[str]], max_input: int) -> DevFiles:
     """The development set that the options name."""
-    outputs = {given.baseline_name: outputs_of(given.dev_baseline)} if given.dev_baseline else {}
+    outputs = {given.baseline_name: outputs_of(given.dev_baseline, max_input)} if given.dev_baseline else {}
     what = "the output of each run on the development set"
-    for name, files in _named("--dev-system", given.dev_systems, what, systems):
+    for name, files in _named("--dev-system", given.dev_systems, what, max_input, systems):
         check_system("--dev-system", name, systems)
         if name in outputs:
             used = "--dev-baseline" if name == given.baseline_name else f"--dev-system {name}"
             raise InputError(f"the outputs of {name} on the development set are given twice: leave out one {used}")
         outputs[name] = files
     scores: dict[str, dict[str, tuple[float, ...]]] = {}
-    for name, rest in _named("--dev-scores", given.dev_scores, "a metric and the score of each run", systems):
+    for name, rest in _named(
+        "--dev-scores", given.dev_scores, "a metric and the score of each run", max_input, systems
+    ):
         check_system("--dev-scores", name, systems)
         metric, values = rest[0], rest[1:]
         if not values:

@@ -59,7 +59,9 @@ class RunInputs(Inputs[Input]):
 
     def _read(self) -> tuple[Runs, Development]:
         found, runs = self.sets["test"].read(), self.sets["test"].runs
-        names = dict(zip(_flat(runs), system_names(_flat(self.files.systems)), strict=True))
+        names = dict(
+            zip(_flat(runs), system_names(_flat(self.files.systems), max_input=self.files.max_input), strict=True)
+        )
         shown = {name: [names[output] for output in own] for name, own in runs.items()}
         systems, units = _by_system(runs, found.systems), Units(found.documents, found.strata)
         test, dev = Runs.from_arguments(found.references, systems, found.metrics or (), units, shown), None
@@ -128,7 +130,7 @@ def _with_systems(files: RunFiles) -> RunFiles:
     """The files that a manifest names, with the outputs of each system and the baseline."""
     if not files.references:  # a log of several epochs is several runs
         by_run = {
-            metric: {name: outputs_of(each, texts=False) for name, each in own.items()}
+            metric: {name: outputs_of(each, files.max_input, texts=False) for name, each in own.items()}
             for metric, own in files.scores.items()
             if isinstance(own, Mapping)
         }
@@ -140,7 +142,7 @@ def _with_systems(files: RunFiles) -> RunFiles:
     if "" in systems or not systems:
         got = "an empty one" if systems else "none: add the key 'systems', or scores by system"
         raise InputError(f"expected a name for each system, got {got}")
-    systems = {name: outputs_of(own) for name, own in systems.items()}
+    systems = {name: outputs_of(own, files.max_input) for name, own in systems.items()}
     baseline = files.baseline or next(iter(systems))
     if baseline not in systems:
         raise unknown_name("baseline", baseline, systems)

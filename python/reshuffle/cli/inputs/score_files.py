@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import click
@@ -150,6 +149,7 @@ def _with_unnamed_ids(
     others: Mapping[tuple[str, int], Others],
     beside: Column | None,
     groups: Sequence[Groups | None],
+    max_input: int,
 ) -> tuple[ByFile, Sequence[Groups | None]]:
     """The tables and groups, with the ids that their values show: see :func:`with_unnamed_ids`."""
 
@@ -162,7 +162,7 @@ def _with_unnamed_ids(
     columns += [column(t.source, t.n_segments or 0, t.segment_ids, others.get(key)) for key, t in tables.items()]
     plain = [each for each in groups if each is not None and each.ids is None]
     if plain and columns:
-        columns += [column(each.path, len(each.values), None, others_in(each.path)) for each in plain]
+        columns += [column(each.path, len(each.values), None, others_in(each.path, max_input)) for each in plain]
     found = [each.keys for each in with_unnamed_ids(columns)[n:]]
     by_path = {each.path: ids for each, ids in zip(plain, found[len(tables) :], strict=False)}
     return (
@@ -204,7 +204,7 @@ class ScoreFiles:
         tables, logs, left = self._read(
             {(metric, i): file for metric, own in files.items() for i, file in enumerate(own)}
         )
-        tables, groups = _with_unnamed_ids(tables, logs, left, beside, groups)
+        tables, groups = _with_unnamed_ids(tables, logs, left, beside, groups, self.files.max_input)
         tables, lacking = self._on_common(tables)
         ids = next((each.segment_ids for each in tables.values() if each.segment_ids is not None), None)
         given = [each for each in groups if each is not None]
@@ -351,11 +351,7 @@ class ScoreFiles:
             for column in (each for each in table.header if each.lower() in QUESTIONS):
                 warn_of_repeated(f"{table.source.name}#{column}", [*map(str, table.values(column))])
         if table.format_name in BY_FILE and not self.known and found.systems != (UNNAMED,):
-            names = zip(found.systems, system_names(found.systems), strict=True)  # new.1 is no file with an extension
-            return replace(
-                found,
-                systems=tuple(Path(key).name if Path(key).suffix[1:].isdecimal() else name for key, name in names),
-            )
+            return replace(found, systems=tuple(system_names(found.systems, with_numbers=True)))
         return found
 
     def _systems_of(self, metric: str, table: ScoreTable, wanted: Mapping[str, str]) -> dict[str, str]:
@@ -382,7 +378,7 @@ class ScoreFiles:
                 )
             return dict(zip(wanted, keys, strict=True))
         # Runs may also be called by the shortest names that tell their files apart.
-        short = system_names(list(self.systems.values())) if self.runs else ()
+        short = system_names(list(self.systems.values()), max_input=self.files.max_input) if self.runs else ()
         called = dict(zip(short, self.systems, strict=False))
         called |= {file: name for name, file in wanted.items()} | {name: name for name in wanted}
         found = {called[key]: key for key in reversed(keys) if key in called}

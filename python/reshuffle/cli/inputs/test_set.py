@@ -298,7 +298,7 @@ def _with_ids_of_columns(files: SetFiles) -> SetFiles:
     found: dict[str, Any] = {"documents": files.documents, "strata": files.strata}
     for group, path in found.items():
         is_name = path is not None and split_name(path)[1] is None and not Path(path).exists()
-        if is_name and (path in _columns_of(files, file) or (not files.references and is_log(file))):
+        if is_name and (path in _columns_of(files, file) or (not files.references and is_log(file, files.max_input))):
             found[group] = f"{file}#{path}"
     return evolve(files, **found)
 
@@ -320,7 +320,9 @@ def _in_order(files: Mapping[str, str] | Sequence[str]) -> Sequence[str]:
 def _systems(files: SetFiles) -> dict[str, str]:
     """The file of each system, by name. Without texts, the first scores name the systems."""
     given = files.systems if files.references else files.systems or next(iter(files.numbers.values()))
-    return dict(given) if isinstance(given, Mapping) else dict(zip(system_names(given), given, strict=True))
+    if isinstance(given, Mapping):
+        return dict(given)
+    return dict(zip(system_names(given, max_input=files.max_input), given, strict=True))
 
 
 def _warn_of_speakers(transcripts: Column) -> None:

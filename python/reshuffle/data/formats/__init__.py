@@ -141,7 +141,10 @@ def format_of(file: str) -> str:
 
     >>> format_of("newstest.SGM.gz"), format_of("out/online-A.0"), format_of("-")
     ('mteval', 'text', 'text')
+    >>> format_of("utt2gender"), format_of("utt2spk.test"), format_of("utt2lang.csv")
+    ('utt2spk', 'utt2spk', 'csv')
     """
     path = Path(uncompressed(file))
-    ending = "utt2spk" if re.match("utt2[a-z]", path.name) else path.suffix.lower() or path.name
-    return next((name for name, each in FORMATS.items() if ending in each.endings), "text")
+    ending = path.suffix.lower() or path.name
+    others = "utt2spk" if re.match("utt2[a-z]", path.name) else "text"
+    return next((name for name, each in FORMATS.items() if ending in each.endings), others)
