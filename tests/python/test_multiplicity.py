@@ -299,7 +299,7 @@ def test_all_pairs_are_one_family_and_one_pair_needs_no_adjustment(test: str) ->
         several, alone = (compared(k, adjust=adjust, test=test) for k in (3, 2))
         assert None not in adjusted(several)
         assert f"|alternative:two-sided|adjust:{adjust}|" in several.signature
-        assert adjusted(alone) == pvalues(alone)
+        assert adjusted(alone) == pytest.approx(pvalues(alone), rel=1e-14)  # powers of older releases of numpy
 
 
 def test_results_are_bitwise_equal_for_any_number_of_threads() -> None:
