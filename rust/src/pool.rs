@@ -59,7 +59,7 @@ impl Run<'_> {
     }
 
     /// Runs work that is not divided into blocks, on the calling thread. `body` checks [`Stop`] regularly. It has no
-    /// finished items, unless [`Run::reporting`] counts them.
+    /// finished items, unless `Run::reporting` counts them.
     ///
     /// # Errors
     /// Whatever `watch` or `body` returned.
