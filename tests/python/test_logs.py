@@ -20,7 +20,7 @@ from known import known
 from reshuffle import InputError, InputWarning, ScoreTable, SegmentScores, join_scores, read_scores
 from reshuffle.data.corpus import system_names
 from reshuffle.data.reading import is_log, others_in
-from reshuffle.data.runs_in_files import models_in, runs_in
+from reshuffle.data.runs_in_files import paths_of_models, paths_of_runs
 from told import assert_raises
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -127,8 +127,8 @@ def test_the_limit_of_sizes_is_that_of_what_looks_at_a_file_first() -> None:
     looks: list[Callable[[int], object]] = [
         lambda limit: is_log("a.tsv.gz", limit),
         lambda limit: others_in("a.tsv.gz#score", limit),
-        lambda limit: runs_in("a.tsv.gz", limit),
-        lambda limit: models_in("a.tsv.gz", limit),
+        lambda limit: paths_of_runs("a.tsv.gz", limit),
+        lambda limit: paths_of_models("a.tsv.gz", limit),
     ]
     for look in looks:
         look(size)
@@ -362,7 +362,7 @@ def test_fields_of_logs_are_documents_and_their_epochs_are_runs(run: Any) -> Non
         refusal = run("score", "--scores", "match", f"a.json#{name}").refusal()
         assert f"a.json: this log has only epochs, as in epoch=1, got '{name.removeprefix('match,')}'" in refusal
     # An epoch that was chosen is one run.
-    assert runs_in("a.json#epoch=1", 10**6) == ["a.json#epoch=1"]
+    assert paths_of_runs("a.json#epoch=1", 10**6) == ["a.json#epoch=1"]
 
     put("docs.jsonl", "".join(json.dumps({"id": i, "doc": {"passage": "p"}}) + "\n" for i in range(4)))
     refusal = run("compare", "--scores", "match", "a.json", "b.json", "--docs", "docs.jsonl#doc").refusal()

@@ -16,7 +16,7 @@ from inputs import put, put_lines, scores_by_system
 from reshuffle import InputError
 from reshuffle.data.corpus import system_names
 from reshuffle.data.joined_scores import segment_order
-from reshuffle.data.runs_in_files import runs_in
+from reshuffle.data.runs_in_files import paths_of_runs
 from reshuffle.data.score_columns import opened
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -501,8 +501,8 @@ def test_texts_of_answers_are_no_runs(answers: tuple[str, ...]) -> None:
         rows = [(n, values[(n + at) % 3 if name == "texts" else at], at) for n in range(9) for at in range(2)]
         lines = [f"q{n},{answer},{right}\n" for n, answer, right in rows]
         put(f"{name}.csv", f"question,generation,right\n{''.join(lines)}")
-    assert runs_in("texts.csv", 10**6) == ["texts.csv"]
-    assert runs_in("numbers.csv", 10**6) == ["numbers.csv#generation=0", "numbers.csv#generation=1"]
+    assert paths_of_runs("texts.csv", 10**6) == ["texts.csv"]
+    assert paths_of_runs("numbers.csv", 10**6) == ["numbers.csv#generation=0", "numbers.csv#generation=1"]
 
 
 def test_a_column_of_one_model_or_without_repeated_ids_has_no_systems(run: Any) -> None:

@@ -11,7 +11,7 @@ from .reading import split_name
 from .score_columns import TABLES, column_of_runs, opened
 
 
-def runs_in(path: str, max_input: int) -> list[str]:
+def paths_of_runs(path: str, max_input: int) -> list[str]:
     """``FILE#epoch=1``, ``FILE#epoch=2`` … of a log or table that has several scores of each segment; else the path.
 
     The rows of a table are of several runs if a column says so by its name, and no run has two of a segment.
@@ -33,7 +33,7 @@ def runs_in(path: str, max_input: int) -> list[str]:
     return [f"{file}#{before}{column}={run}" for run in runs]
 
 
-def models_in(path: str, max_input: int) -> list[str]:
+def paths_of_models(path: str, max_input: int) -> list[str]:
     """``FILE#model=a``, ``FILE#model=b`` … of a table with several scores of each model on each segment; or none.
 
     As a shell reads them.
