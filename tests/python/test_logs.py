@@ -329,8 +329,8 @@ def test_fields_of_logs_are_documents_and_their_epochs_are_runs(run: Any) -> Non
     compared = ("compare", "--scores", "match", "a.json", "b.json")
     found = run(*compared, "--docs", "passage")
     assert found.err == (
-        "reshuffle: the score of each sample of a.json is the mean over its epochs; 'reshuffle runs' compares the "
-        "epochs, and says whether new ones would differ\n"
+        "reshuffle: the score of each sample of a.json is the mean over its epochs; 'reshuffle runs' takes each as a "
+        "run, to conclude about new ones, too\n"
     )
     assert (
         found.out == run(*compared, "--docs", "docs.tsv#passage").out == run(*compared, "--docs", "b.json#passage").out
@@ -360,7 +360,7 @@ def test_fields_of_logs_are_documents_and_their_epochs_are_runs(run: Any) -> Non
     assert "a.json: unknown epoch '7'; known: 1, 2, 3" in run("score", "--scores", "match", "a.json#epoch=7").refusal()
     for name in ("run=2", "match,model=x", "model=x,epoch=2"):
         refusal = run("score", "--scores", "match", f"a.json#{name}").refusal()
-        assert f"a.json: this log has only epochs, as in epoch=1, got '{name.removeprefix('match,')}'" in refusal
+        assert f"a.json: expected an epoch of this log, such as epoch=1, got '{name.removeprefix('match,')}'" in refusal
     # An epoch that was chosen is one run.
     assert paths_of_runs("a.json#epoch=1", 10**6) == ["a.json#epoch=1"]
 

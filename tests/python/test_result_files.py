@@ -203,7 +203,7 @@ def test_wrong_runs_and_arrays_of_numpy_are_explained(run: Any) -> None:
         refused = run("score", "--scores", measure, "a.run", "--qrels", "qrels").refusal()
         assert f"--scores {measure}: ir_measures knows no such measure (" in refused
     refused = run("score", "--scores", "RR", "a.run#run=2", "--qrels", "qrels").refusal()
-    assert "a.run: this run with relevance judgments has no rows that can be chosen, got 'run=2'" in refused
+    assert "a.run: expected no choice of rows of a run with relevance judgments, got 'run=2'" in refused
 
 
 @pytest.mark.parametrize(

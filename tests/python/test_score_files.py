@@ -485,7 +485,7 @@ def test_a_column_of_models_has_the_systems_if_there_are_several(run: Any) -> No
         put("runs.csv", f"{ids},model,{runs},right\n{''.join(lines)}")
         found = compare_right(run, "runs.csv")
         assert "9 segments, 2 systems" in found.out
-        assert "is the mean over its runs; 'reshuffle runs' compares the runs" in found.err
+        assert "is the mean over its runs; 'reshuffle runs' takes each as a run" in found.err
         words = "--baseline runs.csv#model=a --system runs.csv#model=b"
         assert f"reshuffle runs --scores right {words}" in run("doctor", "runs.csv").out
         refused = run("runs", "--scores", "right", "runs.csv", "--baseline", "a").refusal()

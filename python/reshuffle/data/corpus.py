@@ -260,7 +260,7 @@ class Corpus:
 
 
 def _as_texts(labels: Sequence[Any]) -> list[Any]:
-    """Whole numbers and truth values as texts, as those of JSON are; other columns as they are."""
+    """Columns of whole numbers and truth values as labels (``2``, ``true``); other columns as they are."""
     # pandas has floats in a column from which missing values were removed.
     are_whole = all(
         isinstance(label, Integral | np.bool_) or (isinstance(label, Real) and float(label).is_integer())
@@ -408,7 +408,7 @@ def system_names(paths: Sequence[str], *, max_input: int = MAX_INPUT, with_numbe
     Samples of lm-evaluation-harness, and files that have one name for all systems, are called like their folder. Logs
     that inspect_ai named are called like the model in them.
     ``FILE#NAME`` is called NAME; else by the file's stem, if no other NAME of the file is used; else by both.
-    ``with_numbers``: a number is no ending, but the end of a name.
+    ``with_numbers``: an ending that is a number stays in the name (``new.1``).
 
     >>> system_names(["out/online-A.0.txt.gz", "b/sys.txt", "c/sys.txt", "-"])
     ['online-A.0', 'b/sys.txt', 'c/sys.txt', 'stdin']

@@ -94,7 +94,7 @@ def are_ids(values: Sequence[str]) -> bool:
 
 
 def are_runs(values: Sequence[str], cells: Sequence[tuple[Any, str]]) -> bool:
-    """Whether values are short, and all runs of a system answer the same questions, as the texts of answers do not.
+    """Whether values may be names of runs: short, and each has the same questions within a system.
 
     ``cells`` has the system and the question of each row.
 

@@ -347,7 +347,7 @@ def systems_in(path: str, input_format: str | None = None, max_input: int = MAX_
 
 
 def label_of(value: Any) -> str:
-    """A whole number or truth value, from JSON or memory, as a label: as JSON has it.
+    """A truth value as in JSON, or a whole number without decimals, as a label.
 
     >>> label_of(True), label_of(1), label_of(2.0)
     ('true', '1', '2')

@@ -14,7 +14,8 @@ from .score_columns import TABLES, column_of_runs, opened
 def paths_of_runs(path: str, max_input: int) -> list[str]:
     """``FILE#epoch=1``, ``FILE#epoch=2`` … of a log or table that has several scores of each segment; else the path.
 
-    The rows of a table are of several runs if a column says so by its name, and no run has two of a segment.
+    The rows of a table are of several runs if a column says so by its name, and no run has two of a segment. Columns
+    like ``generation`` only count if each of their values has the same segments.
     """
     table, _ = opened(path, None, max_input)
     log = open_log(table.source)

@@ -307,7 +307,8 @@ def _trends(gate: Gate) -> Iterator[str]:
     moving = [trend for trend in gate.trends if trend.pvalue <= gate.alpha]
     runs = max((trend.n_runs for trend in gate.trends), default=gate.n_runs)
     too_few = runs is not None and runs < FEWEST_RUNS
-    if (gate.trends or too_few) and not moving:  # scores that are all the same, or of other segments, have none
+    # Enough runs may have no trend to test, because all scores are equal or of other segments: nothing is said.
+    if (gate.trends or too_few) and not moving:
         yield _said("found", "no_trend", runs=runs, too_few=too_few, fewest=FEWEST_RUNS)
     for trend in moving[:MOST_LISTED]:
         p = _pvalue(gate, trend.pvalue, adjusted=len(gate.trends) > 1)

@@ -89,8 +89,10 @@ def _check_rows(log: ScoreFile | None, path: str, rows: Mapping[str, str]) -> di
         return {"epoch": next(iter(rows.values()))}
     got = ",".join(f"{name}={value}" for name, value in rows.items())
     what = "run with relevance judgments" if log is None else "log"
-    known = f"has only epochs, as in epoch={next(iter(epochs))}" if epochs else "has no rows that can be chosen"
-    raise InputError(f"{display_name(split_name(path)[0])}: this {what} {known}, got {quoted(got)}")
+    expected = (
+        f"an epoch of this {what}, such as epoch={next(iter(epochs))}" if epochs else f"no choice of rows of a {what}"
+    )
+    raise InputError(f"{display_name(split_name(path)[0])}: expected {expected}, got {quoted(got)}")
 
 
 def _note_epochs(log: ScoreFile) -> bool:
@@ -106,7 +108,7 @@ def _note_epochs(log: ScoreFile) -> bool:
 def _note_means(file: str, segment: str, runs: str) -> None:
     """Say that the scores of segments are means of runs."""
     shown = f"reshuffle: the score of each {segment} of {printable(file)} is the mean over its {runs}"
-    click.echo(f"{shown}; 'reshuffle runs' compares the {runs}, and says whether new ones would differ", err=True)
+    click.echo(f"{shown}; 'reshuffle runs' takes each as a run, to conclude about new ones, too", err=True)
 
 
 def _ordered(groups: Groups, placed: Placed) -> Sequence[str]:

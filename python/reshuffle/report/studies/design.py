@@ -230,8 +230,8 @@ def notes(study: StudyResult[DesignPlan]) -> Iterator[str]:
     if "simulated" in study.tables:
         tests = joined(plan.tests or ())
         yield (
-            f"Efficiency: the effect that gives a z-test the simulated power of {tests}, divided by the true effect, "
-            f"in standard errors of the simulated mixture; {plan.simulations:,} test sets each, "
+            f"Efficiency: the effect that gives a z-test the simulated power of {tests}, divided by the true effect "
+            f"(difference / SE of the simulated test sets); {plan.simulations:,} test sets each, "
             f"{plan.n_resamples:,} replicates."
         )
     else:
