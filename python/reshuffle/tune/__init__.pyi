@@ -6,6 +6,7 @@ from ..options.tuning import Xbleu as Xbleu
 from .choosing import Chosen as Chosen
 from .choosing import LinearModel as LinearModel
 from .choosing import Model as Model
+from .choosing import template_features as template_features
 from .decoders import Decoder as Decoder
 from .decoders import command_decoder as command_decoder
 from .decoders import simulated_decoder as simulated_decoder
@@ -21,6 +22,7 @@ from .l1 import l1_variants as l1_variants
 from .lists import NBest as NBest
 from .lists import Sparse as Sparse
 from .lists import read_nbest as read_nbest
+from .lists import read_samples as read_samples
 from .mbr import MinimumRisk as MinimumRisk
 from .mbr import mbr as mbr
 from .mert import mert as mert
@@ -33,8 +35,6 @@ from .options import OPTIMIZERS as OPTIMIZERS
 from .options import Optimizer as Optimizer
 from .oracle import Oracle as Oracle
 from .oracle import oracle as oracle
-from .samples import read_samples as read_samples
-from .templates import template_features as template_features
 from .variants import TrainedVariants as TrainedVariants
 from .variants import train_variants as train_variants
 from .weights import Weights as Weights

@@ -16,9 +16,8 @@ from ..options.declare import called_with
 from ..options.tuning import FitL1
 from ..progress import reported
 from ..validate import check_integer
-from .choosing import first_best, weighted_scores
+from .choosing import LinearModel, first_best, template_features
 from .lists import NBest, joined
-from .templates import template_features
 
 
 @record
@@ -68,11 +67,11 @@ class Reranker:
 
     def scores(self, lists: NBest, sources: Sequence[str] | None = None) -> NDArray[np.float64]:
         """The weighted sum of the features of each entry: (K,). Features that the lists lack are 0."""
-        return weighted_scores(lists, self.weights, templates=self.templates, sources=sources, edges=self.edges)
+        return LinearModel(self.weights).scores(lists, sources)
 
     def choose(self, lists: NBest, sources: Sequence[str] | None = None) -> NDArray[np.int64]:
         """The entry of each sentence with the highest score, the first of equals: (N,) numbers of rows."""
-        return first_best(lists.offsets, self.scores(lists, sources))
+        return LinearModel(self.weights).choose(lists, sources)
 
 
 def closest(lists: NBest, scores: ArrayLike, *, higher_is_better: bool = True) -> NDArray[np.int64]:
