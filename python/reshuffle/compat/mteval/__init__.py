@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str]) -> str:
     options = parse(arguments)
-    if options.help:
+    if options is None:
         return HELP
     for argument in options.unknown:
         say(f"mteval: warning: unknown option {argument} is ignored")
