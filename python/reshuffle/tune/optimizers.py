@@ -15,8 +15,7 @@ from ..options.declare import call, taken
 from ..options.tuning import L1, FitKbmira, FitL1, FitMert, FitPro, FitXbleu, Kbmira, Mert, Pro, Xbleu
 from .choosing import LinearModel, Model
 from .l1 import closest, fit_l1, l1_variants
-from .mert import mert
-from .online import Learned, kbmira, pro, xbleu
+from .linear import Learned, kbmira, mert, pro, xbleu
 from .problem import Problem
 
 
