@@ -95,10 +95,7 @@ def systems(options: Systems) -> MetaEvaluation:
             scored += list(_scored(test_set, human.scores))
             kinds.append(human.kind)
             seed = set_seed(testing.resampling.seed, at, len(sets))
-            signs = [m.sign for m in test_set.metrics]
-            given = np.stack([m.sign * m.system_scores for m in test_set.metrics])
-            samples = [m.sample for m in test_set.metrics]
-            draws = SystemDraws(samples, given, signs, human.drawn, human.scores, test_set.n_segments)
+            draws = SystemDraws(test_set.metrics, human.scores, human.drawn, test_set.n_segments)
             for coefficient in options.coefficients:
                 question = replace(
                     _question(test_set, human, draws, coefficient, testing, seed),
@@ -279,8 +276,14 @@ def _with_samples(
         return replace(question, note="on means of scores of segments, agreement is not defined")
     drawn: DrawnSystems | None = None
     if draws.n_segments > 1 and draws.varies:
-        metric, places = Agreement(question.coefficient), np.flatnonzero(there)
-        drawn = DrawnSystems(metric, draws, question.rows, places, question.compared)
+        drawn = DrawnSystems(
+            metric=Agreement(question.coefficient),
+            scores=question.compared,
+            n_units=draws.n_segments,
+            draws=draws,
+            rows=question.rows,
+            systems=np.flatnonzero(there),
+        )
     if drawn is None and testing.interval == "boot-inputs":
         question = replace(question, note="no interval, because there are no scores of segments to draw")
     common = drawn if testing.interval is None else samples.get(testing.interval, drawn)

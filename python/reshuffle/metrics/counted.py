@@ -17,7 +17,7 @@ from ..data.corpus import Corpus, DocumentIds
 from ..errors import InputError, Option
 from ..validate import check_name, check_text
 from .base import Counts, InCore, Rebuilt, Scores
-from .given import CountsOfFormula
+from .given import CountsOfTexts
 from .in_python import IN_PYTHON
 from .in_python.base import Spec, Texts, variable
 from .native import Named
@@ -61,7 +61,7 @@ class TextMetric(Named):
         texts = Texts(self.name, corpus.references, corpus.systems, documents)
         found = self.spec.count(texts, _all_options(self.spec, self.options))
         formula = TextFormula(self.key, self.options, tuple(found.columns))
-        return CountedTexts(self, formula, {name: formula.whole(rows) for name, rows in found.counts.items()})
+        return CountedTexts(formula, {name: formula.whole(rows) for name, rows in found.counts.items()})
 
     def score(self, totals: ArrayLike) -> Scores:
         """Not known before the texts are."""
@@ -125,10 +125,9 @@ class TextFormula(InCore):
 
 
 @dataclass(frozen=True, eq=False)
-class CountedTexts(Rebuilt, CountsOfFormula):
+class CountedTexts(Rebuilt, CountsOfTexts):
     """A :class:`TextMetric` with the counts of texts."""
 
-    metric: TextMetric
     formula: TextFormula
     counts: Mapping[str, Counts] = field(repr=False)
 
@@ -136,24 +135,11 @@ class CountedTexts(Rebuilt, CountsOfFormula):
         self._take_over(self.formula, "name", "core", "is_mean", "decimals")
 
     @property
-    def key(self) -> str:
-        """The name of the metric, as for :func:`reshuffle.metric`."""
-        return self.metric.key
-
-    @property
     def uses_documents(self) -> bool:
-        return self.metric.uses_documents
-
-    @property
-    def columns(self) -> list[str]:
-        """Names of the K counts of a segment."""
-        return self.formula.columns
-
-    def reported_segment_scores(self, names: Sequence[str], counts: Counts) -> Scores:
-        return self.formula.reported_segment_scores(names, counts)
+        return IN_PYTHON[self.key].uses_documents
 
     def signature(self, n_references: str | None = None) -> str:
-        return self.metric.signature(n_references)
+        return self.formula.signature(n_references)
 
 
 def _all_options(spec: Spec, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,6 @@ use super::call::{Progress, run_long, run_serial};
 use super::convert::{Array1, Array2, Array3, in_order, shaped, vector};
 use super::metric::Metric;
 use crate::error::{Result, check_length, named};
-use crate::pool::Run;
 use crate::tune::candidates::{Candidates, Sparse};
 use crate::tune::templates::{self, Template, Texts, Wanted};
 use crate::tune::{l1, mert, mira, oracle, pro, xbleu};
@@ -337,6 +336,9 @@ pub fn tune_xbleu<'py>(
     })?;
     outcome(py, found, [seeds.len(), candidates.width(), epochs.saturating_add(1)])
 }
+
+/// The objective and its gradient.
+type Loss<'py> = (f64, Array1<'py, f64>);
 
 #[pyfunction]
 #[pyo3(signature = (offsets, dense, sparse, scores, lengths, weights, *, penalty=10.0, threads=0))]
