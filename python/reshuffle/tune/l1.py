@@ -47,8 +47,8 @@ class Variant:
     per_step: int
 
 
-@record(eq=False)
-class Reranker:
+@record(slots=False, eq=False)
+class Reranker(LinearModel):
     """Weights of a log-linear model. :func:`fit_l1` makes it."""
 
     weights: dict[str, float]
@@ -66,14 +66,6 @@ class Reranker:
     """By how much the largest derivative of the other features exceeds γ, or 0: the weights are the optimum over all
     features unless a limit ended the selection.
     """
-
-    def scores(self, lists: NBest, sources: Sequence[str] | None = None) -> NDArray[np.float64]:
-        """The weighted sum of the features of each entry: (K,). Features that the lists lack are 0."""
-        return LinearModel(self.weights).scores(lists, sources)
-
-    def choose(self, lists: NBest, sources: Sequence[str] | None = None) -> NDArray[np.int64]:
-        """The entry of each sentence with the highest score, the first of equals: (N,) numbers of rows."""
-        return LinearModel(self.weights).choose(lists, sources)
 
 
 def closest(lists: NBest, scores: ArrayLike, *, higher_is_better: bool = True) -> NDArray[np.int64]:
