@@ -17,7 +17,7 @@ from ..data.corpus import Corpus, DocumentIds
 from ..errors import InputError, Option
 from ..validate import check_name, check_text
 from .base import Counts, InCore, Rebuilt, Scores
-from .given import CountsOfTexts
+from .given import CountsOfFormula
 from .in_python import IN_PYTHON
 from .in_python.base import Spec, Texts, variable
 from .native import Named
@@ -125,7 +125,7 @@ class TextFormula(InCore):
 
 
 @dataclass(frozen=True, eq=False)
-class CountedTexts(Rebuilt, CountsOfTexts):
+class CountedTexts(Rebuilt, CountsOfFormula):
     """A :class:`TextMetric` with the counts of texts."""
 
     formula: TextFormula
@@ -135,8 +135,21 @@ class CountedTexts(Rebuilt, CountsOfTexts):
         self._take_over(self.formula, "name", "core", "is_mean", "decimals")
 
     @property
+    def key(self) -> str:
+        """The name of the metric, as for :func:`reshuffle.metric`."""
+        return self.formula.key
+
+    @property
     def uses_documents(self) -> bool:
         return IN_PYTHON[self.key].uses_documents
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the K counts of a segment."""
+        return self.formula.columns
+
+    def reported_segment_scores(self, names: Sequence[str], counts: Counts) -> Scores:
+        return self.formula.reported_segment_scores(names, counts)
 
     def signature(self, n_references: str | None = None) -> str:
         return self.formula.signature(n_references)

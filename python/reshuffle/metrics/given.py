@@ -5,18 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError, listed, quoted
 from .base import LARGEST_SUM, Counts, Kink, Metric, Scores
-
-if TYPE_CHECKING:
-    from .counted import TextFormula
-    from .expression import Expression
-    from .native import NativeMetric
 
 # The resolution of scores is chosen so that their sum is at most MAX_SUM_OF_SCORES. Draws of D documents are rejected
 # if D times the largest document could exceed LARGEST_SUM, so this factor allows a document of 128 times mean size.
@@ -123,23 +118,3 @@ class CountsOfFormula(PrecomputedCounts):
 
     def without_data(self) -> Metric:
         return self.formula.without_data()
-
-
-class CountsOfTexts(CountsOfFormula):
-    """The counts of texts, which are scored and rounded as the texts are."""
-
-    formula: NativeMetric | Expression | TextFormula
-
-    @property
-    def key(self) -> str:
-        """The name of the metric, as for :func:`reshuffle.metric`, or ``formula``."""
-        return self.formula.key
-
-    @property
-    def columns(self) -> list[str]:
-        """Names of the K counts of a segment."""
-        return self.formula.columns
-
-    def reported_segment_scores(self, names: Sequence[str], counts: Counts) -> Scores:
-        """See :meth:`Metric.reported_segment_scores`."""
-        return self.formula.reported_segment_scores(names, counts)

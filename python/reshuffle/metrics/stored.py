@@ -22,9 +22,9 @@ from ..data.files import display_name
 from ..documented import record
 from ..errors import InputError, listed, quoted, unknown_name
 from ..names import IN_PYTHON
-from .base import Counts, Metric
+from .base import Counts, Metric, Scores
 from .expression import Expression
-from .given import CountsOfFormula, CountsOfTexts, PrecomputedCounts
+from .given import CountsOfFormula, PrecomputedCounts
 from .named import metric
 from .native import NativeMetric
 
@@ -67,7 +67,7 @@ _about = record_of(_About, Hooks({}, {}))
 
 
 @dataclass(frozen=True, eq=False)
-class StoredCounts(CountsOfTexts):
+class StoredCounts(CountsOfFormula):
     """The counts of systems under one metric, in a file: an element of :class:`CountsFile`.
 
     Attributes
@@ -102,6 +102,16 @@ class StoredCounts(CountsOfTexts):
         return _reopened, (str(Path(self.path).resolve()), *self._place, self._signatures, self.systems)
 
     @property
+    def key(self) -> str:
+        """The name of the metric, as for :func:`reshuffle.metric`, or ``formula``."""
+        return self.formula.key
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the K counts of a segment."""
+        return self.formula.columns
+
+    @property
     def n_segments(self) -> int:
         return int(self.array.shape[1])
 
@@ -126,6 +136,10 @@ class StoredCounts(CountsOfTexts):
             systems=tuple(names if renamed is None else renamed),
             _place=(name, check, tuple(own[place] for place in places)),
         )
+
+    def reported_segment_scores(self, names: Sequence[str], counts: Counts) -> Scores:
+        """See :meth:`Metric.reported_segment_scores`. They are rounded as those of texts."""
+        return self.formula.reported_segment_scores(names, counts)
 
     def signature(self, n_references: str | None = None) -> str:
         """See :meth:`Metric.signature`. It is that of the texts, with their number of references."""

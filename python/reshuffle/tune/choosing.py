@@ -172,9 +172,7 @@ class LinearModel:
                     total += weight * lists.dense[:, i]
             for part in (lists.sparse, self._made(lists, sources)):
                 if part is not None:
-                    of = np.array([self.weights.get(name, 0.0) for name in part.names])
-                    rows = np.repeat(np.arange(len(lists)), np.diff(part.indptr))
-                    total += np.bincount(rows, part.values * of[part.indices], minlength=len(lists))
+                    total += part.weighted(np.array([self.weights.get(name, 0.0) for name in part.names]))
         if not np.isfinite(total).all():
             entry = int(np.flatnonzero(~np.isfinite(total))[0]) + 1
             raise InputError(
@@ -185,7 +183,7 @@ class LinearModel:
 
     def _made(self, lists: NBest, sources: Sequence[str] | None) -> Sparse | None:
         """The features with weights that templates make, if the lists lack some."""
-        own = {*lists.names, *([] if lists.sparse is None else lists.sparse.names)}
+        own = {*lists.names, *lists.sparse_names}
         made = {name: found[1] for name in self.weights if name not in own and (found := MADE.match(name))}
         if not made:
             return None

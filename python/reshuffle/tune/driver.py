@@ -146,8 +146,7 @@ def _initial(initial: Any, lists: NBest | None) -> Mapping[str, float] | None:
         return initial
     if lists is None:
         raise InputError("initial: without lists, expected weights by name")
-    names = lists.names
-    sparse = () if lists.sparse is None else lists.sparse.names
+    names, sparse = lists.names, lists.sparse_names
     values = [*initial.dense, *initial.sparse] if isinstance(initial, Weights) else list(np.ravel(initial))
     if len(values) not in (len(names), len(names) + len(sparse)):
         raise InputError(f"initial: expected {len(names)} numbers, one for each dense feature, got {len(values)}")

@@ -39,7 +39,7 @@ def _features(lists: NBest) -> tuple[NDArray[np.int64], Floats, Any]:
 
 def starting_weights(lists: NBest, initial: ArrayLike | None) -> Floats:
     """Weights with which a search begins; 0 for those of sparse features if they are not given."""
-    width, more = len(lists.names), 0 if lists.sparse is None else len(lists.sparse.names)
+    width, more = len(lists.names), len(lists.sparse_names)
     given = np.zeros(width) if initial is None else np.asarray(initial, dtype=np.float64)
     if given.shape not in ((width,), (width + more,)):
         wanted = f"{width} numbers" if not more else f"{width} or {width + more} numbers"
@@ -99,9 +99,7 @@ def mert(options: FitMert) -> Learned:
     )
     sparse = lists.sparse
     if sparse is not None and start[width:].any():
-        rows = np.repeat(np.arange(len(lists)), np.diff(sparse.indptr))
-        column = np.bincount(rows, sparse.values * start[width:][sparse.indices], minlength=len(lists))
-        features = np.column_stack([features, column])
+        features = np.column_stack([features, sparse.weighted(start[width:])])
         begin, low, high = np.append(begin, 1.0), np.append(low, 0.0), np.append(high, 2.0)
     counts = np.ascontiguousarray(options.counts, dtype=np.int64)
     with reported(options.progress) as watched:

@@ -43,6 +43,12 @@ class Sparse:
         """The rows and the number of features, as the core takes them."""
         return self.indptr, self.indices, self.values, len(self.names)
 
+    def weighted(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The weighted sum of the values of each entry, in the order of the features: (K,)."""
+        n = len(self.indptr) - 1
+        rows = np.repeat(np.arange(n), np.diff(self.indptr))
+        return np.bincount(rows, self.values * weights[self.indices], n).astype(np.float64, copy=False)
+
 
 def gathered(rows: Sparse, of: NDArray[Any]) -> Sparse:
     """The rows with these numbers."""
@@ -159,6 +165,11 @@ class NBest:
             return self.all_sparse
         names = self.core.sparse_names
         return Sparse(self.core.indptr, self.core.indices, self.core.values, names) if names else None
+
+    @property
+    def sparse_names(self) -> list[str]:
+        """The names of the sparse features."""
+        return [] if self.sparse is None else self.sparse.names
 
     @property
     def totals(self) -> NDArray[np.float64] | None:
@@ -336,7 +347,7 @@ class NBest:
                 f"{self.source}: expected features of {len(self):,} entries, got those of {len(more.indptr) - 1:,}"
             )
         own = self.sparse
-        twice = {*self.names, *([] if own is None else own.names)}.intersection(more.names)
+        twice = {*self.names, *self.sparse_names}.intersection(more.names)
         if twice:
             raise InputError(f"{self.source}: the lists already have the features {listed(sorted(twice))}")
         return replace(self, all_sparse=more if own is None else joined(own, more))
